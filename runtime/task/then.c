@@ -30,8 +30,10 @@ static void notify(struct cohort__waiter *waiter)
     cohort__task_follow(&COHORT_CONTAINER_OF(waiter, struct then, waiter)->task.task);
 }
 
-static cohort_future *then_in(cohort_scope *scope, cohort_future *future,
-                              cohort_then_function *function, void *arg, const void *caller)
+static inline __attribute__((always_inline)) cohort_future *then_in(cohort_scope *scope,
+                                                                    cohort_future *future,
+                                                                    cohort_then_function *function,
+                                                                    void *arg, const void *caller)
 {
     struct then *then = cohort__slab_alloc(sizeof(*then));
     if (!then) {
