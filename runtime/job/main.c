@@ -103,8 +103,14 @@ static void tick(void *context)
 
 static unsigned cores_each(const struct job *job)
 {
-    return cohort__cores_each(cohort__bootstrap_sharing(job->bootstrap),
-                              cohort__bootstrap_may_bind(job->bootstrap));
+    const struct cohort__binding *binding = cohort__bootstrap_binding(job->bootstrap);
+    uint32_t sharing = cohort__bootstrap_sharing(job->bootstrap);
+    if (binding->sharing == 0)
+        return cohort__cores_each(sharing, cohort__bootstrap_may_bind(job->bootstrap));
+    /* The quota is that of all. */
+    unsigned bound = cohort__cores_each(binding->sharing, false);
+    unsigned paid = cohort__cores_quota("") / sharing;
+    return bound < paid ? bound : paid;
 }
 
 /* 0: nobody has said how many. */

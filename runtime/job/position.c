@@ -37,8 +37,10 @@ cohort_status cohort__position_find(const struct cohort__bootstrap *bootstrap,
 {
     if (topology->hosts > 0)
         return play(bootstrap, topology, ret_position);
+    const struct cohort__binding *binding = cohort__bootstrap_binding(bootstrap);
+    uint32_t domain = binding->sharing ? binding->domain : cohort__domain_find();
     *ret_position = (struct cohort__position){.host = cohort__bootstrap_host(bootstrap),
-                                              .domain = cohort__domain_find(),
+                                              .domain = domain,
                                               .cores = cohort__cores_identify()};
     return COHORT_OK;
 }

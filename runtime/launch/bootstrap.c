@@ -60,6 +60,7 @@ cohort_status cohort__bootstrap_create(struct cohort__bootstrap **ret_bootstrap,
     unsetenv("COHORT_CONTROL_FD");
     unsetenv("PMIX_NAMESPACE");
     unsetenv("PMIX_RANK");
+    bootstrap->binding = cohort__binding_take();
     bootstrap->loop = loop;
     bootstrap->handlers = *handlers;
     bootstrap->finished.run = run_finished;
@@ -144,6 +145,11 @@ void cohort__bootstrap_set_grace(struct cohort__bootstrap *bootstrap, uint64_t n
 uint32_t cohort__bootstrap_workers(const struct cohort__bootstrap *bootstrap)
 {
     return bootstrap->workers;
+}
+
+const struct cohort__binding *cohort__bootstrap_binding(const struct cohort__bootstrap *bootstrap)
+{
+    return &bootstrap->binding;
 }
 
 uint32_t cohort__bootstrap_sharing(const struct cohort__bootstrap *bootstrap)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
+#include "runtime/launch/binding.h"
 
 struct cohort__hub;
 struct cohort__loop;
@@ -76,6 +77,8 @@ bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap);
 bool cohort__bootstrap_tells_deaths(const struct cohort__bootstrap *bootstrap);
 /* The number of localities of the job on this host, including this one. */
 uint32_t cohort__bootstrap_sharing(const struct cohort__bootstrap *bootstrap);
+/* The processors that cohortrun has bound this locality to. */
+const struct cohort__binding *cohort__bootstrap_binding(const struct cohort__bootstrap *bootstrap);
 /* Whether the launcher may have bound each locality to cores of its own. */
 bool cohort__bootstrap_may_bind(const struct cohort__bootstrap *bootstrap);
 /* This locality's place among those of its host, from 0. The ranks of these localities are

@@ -39,6 +39,7 @@ struct cohort__bootstrap {
     uint32_t epoch;
     uint32_t workers;
     uint32_t sharing;
+    struct cohort__binding binding;
     uint32_t slot;
     uint32_t num_hosts;
     uint32_t host;

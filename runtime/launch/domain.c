@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/launch/domain.h"
 
-#include <hwloc.h>
 #include <hwloc/glibc-sched.h>
 
 #include "runtime/base/cores.h"
@@ -29,7 +28,7 @@ static hwloc_topology_t load(void)
     return NULL;
 }
 
-static uint32_t find(hwloc_topology_t topology, hwloc_const_cpuset_t processors)
+uint32_t cohort__domain_in(hwloc_topology_t topology, hwloc_const_cpuset_t processors)
 {
     int num_caches = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_L3CACHE);
     int num_nodes = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
@@ -55,7 +54,7 @@ uint32_t cohort__domain_of(const cpu_set_t *mask, size_t bytes)
     hwloc_bitmap_t processors = hwloc_bitmap_alloc();
     if (processors &&
         hwloc_cpuset_from_glibc_sched_affinity(topology, processors, mask, bytes) == 0)
-        found = find(topology, processors);
+        found = cohort__domain_in(topology, processors);
     hwloc_bitmap_free(processors);
     hwloc_topology_destroy(topology);
     return found;

@@ -2,6 +2,7 @@
 #ifndef COHORT_RUNTIME_LAUNCH_DOMAIN_H
 #define COHORT_RUNTIME_LAUNCH_DOMAIN_H
 
+#include <hwloc.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +16,9 @@ enum { COHORT__NO_DOMAIN = UINT32_MAX };
 /* The domain that has more than half of the processors in MASK, of BYTES bytes. COHORT__NO_DOMAIN:
  * none has, or nobody knows. Reads files, for about 5 ms on a small machine. */
 uint32_t cohort__domain_of(const cpu_set_t *mask, size_t bytes);
+
+/* The same for PROCESSORS of a TOPOLOGY that is loaded, with its caches of level 3. */
+uint32_t cohort__domain_in(hwloc_topology_t topology, hwloc_const_cpuset_t processors);
 
 /* The domain of the calling thread's affinity mask. A thread that may run on all processors of the
  * machine has none, which is told at once. */

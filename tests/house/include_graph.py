@@ -36,7 +36,8 @@ LAYERS = {
 # use it.
 PROGRAMS = {
     "tools/cohortrun/": (("loop", "wire"),
-                         ("runtime/net/hub", "runtime/launch/launcher", "runtime/launch/control")),
+                         ("runtime/net/hub", "runtime/launch/launcher", "runtime/launch/control",
+                          "runtime/launch/binding", "runtime/launch/domain")),
     "tools/sim/": (("plan", "algo", "model"), ()),
     "tools/share/trial": (("plan", "algo"), ()),
     "tools/share/host_list": ((), ()),
@@ -57,7 +58,7 @@ FOREIGN = {
     r"msgpack(\.h|/.*)": ("runtime/wire/", "include/cohort/msgpack.h"),
     r"rdma/.*": ("runtime/net/ofi",),
     r"pmix.*\.h": ("runtime/launch/pmix_",),
-    r"hwloc(\.h|/.*)": ("runtime/task/", "runtime/launch/domain"),
+    r"hwloc(\.h|/.*)": ("runtime/task/", "runtime/launch/domain", "tools/cohortrun/binding"),
 }
 
 # No threads, no clock, no I/O.

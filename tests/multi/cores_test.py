@@ -77,7 +77,7 @@ def barriers(num_hosts, size, num, prefix=(), **env):
 
 def one_core():
     """The prefix of a command that runs only on the first core that this process may use."""
-    return ['taskset', '-c', min(os.sched_getaffinity(0))]
+    return ['--bind', 'none', 'taskset', '-c', min(os.sched_getaffinity(0))]
 
 
 def spinning(log):
@@ -109,6 +109,19 @@ def test_mask():
     check_equal(spinning(log), [('0', '0', '0'), ('1', '0', '0')])
     log = barriers(0, 2, 10, one_core(), COHORT_LOG='debug', COHORT_SPIN='30')
     check_equal(spinning(log), [('0', '0', '30'), ('1', '0', '30')])
+
+
+def test_bound():
+    """A locality that cohortrun has bound has its cores for itself."""
+    num = len(os.sched_getaffinity(0))
+    if num < 2:
+        return
+    each = str(num // 2)
+    for options in (), ('--bind', 'core'), ('--bind', 'none'), ('--bind', 'numa'):
+        log = barriers(0, 2, 10, options, COHORT_LOG='debug')
+        check_equal(spinning(log), [(rank, each, '100') for rank in '01'])
+    log = barriers(0, 2, 10, ['--bind', 'core', *one_core()[2:]], COHORT_LOG='debug')
+    check_equal(spinning(log)[1], ('1', '0', '0'))  # it is bound anew
 
 
 def test_quota():

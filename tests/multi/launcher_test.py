@@ -50,6 +50,7 @@ def test_wrong_options():
             (['-n', '2', '--timeout', '1e400', 'true'], '--timeout needs seconds'),
             (['-n', '2', '-x', 'COHORT_TEST_NONE', 'true'], 'there is no such variable'),
             (['-n', '2', '-x', '=1', 'true'], 'the name of a variable'),
+            (['-n', '2', '--bind', 'x', 'true'], "--bind needs core, numa or none, not 'x'"),
             (['-n', '2', '-q', 'true'], '-q is no option'),
             (['-n', '2', '--frob', 'true'], '--frob is no option'),
             (['-n', '2', '--tag=1', 'true'], '--tag=1 is no option')]:
@@ -65,6 +66,42 @@ def test_help():
     check(status == 0 and out.startswith('usage: cohortrun') and err == '', status, out, err)
     status, out, err = run('--version')
     check(status == 0 and re.fullmatch(r'cohortrun \d+\.\d+\.\d+\n', out), status, out, err)
+
+
+def masks(size, *options):
+    """The processors of each locality, and what is on standard error."""
+    status, out, err = run('-n', size, *options, 'sh', '-c',
+                           'echo $COHORT_LOCALITY $(taskset -cp $$ | sed s/.*://)')
+    check_equal(status, 0)
+    found = {}
+    for rank, words in (line.split() for line in out.splitlines()):
+        ends = [[int(end) for end in word.split('-')] for word in words.split(',')]
+        found[int(rank)] = [core for end in ends for core in range(end[0], end[-1] + 1)]
+    return [found[rank] for rank in range(size)], err
+
+
+def test_bind():
+    """Each host has its share of the two localities."""
+    cores = sorted(os.sched_getaffinity(0))
+    for some in cores, cores[-1:]:
+        os.sched_setaffinity(0, some)
+        try:
+            check_equal(masks(2, '--bind', 'none'), ([some] * 2, ''))
+            found, err = masks(2, '--bind', 'numa', '--report-bindings')
+            check(all(mask and set(mask) <= set(some) for mask in found), found)
+            check_equal(len(re.findall(r'locality [01]: bound to processors ', err)), 2)
+            check_equal(masks(1, '--bind', 'core', '--workers', len(some))[0], [some])
+            workers = len(some) + 1 if FAR else len(some)
+            status, out, err = run('-n', 2, '--bind', 'core', '--workers', workers, 'true')
+            check(status == (137 if FAR else 126) and out == '' and
+                  'localities of %d threads need ' % workers in err, status, out, err)
+        finally:
+            os.sched_setaffinity(0, cores)
+    check_equal(masks(2, '--workers', len(cores) + 1), ([cores] * 2, ''))  # they don't fit
+    check('locality 0: not bound' in masks(1, '--report-bindings')[1])
+    if 2 <= len(cores) <= 16 and not FAR:
+        for options in ['--workers', 1], ['-x', 'COHORT_WORKERS=1'], []:
+            check_equal(sorted(sum(masks(len(cores), *options)[0], [])), cores)
 
 
 def test_program_options():

@@ -449,6 +449,7 @@ void fleet_order(struct fleet *fleet, const struct locality_handlers *handlers)
         struct order order = {.size = options->size,
                               .first = host->name->first,
                               .num = host->name->num,
+                              .binding = options_binding(options),
                               .directory = directory,
                               .levels = host->name->levels ? host->name->levels : "",
                               .program = options->program,

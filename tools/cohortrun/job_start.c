@@ -100,7 +100,8 @@ void job_start_localities(struct job *job)
                                      .program = job->options->program,
                                      .input = STDIN_FILENO,
                                      .null = job->null,
-                                     .descriptors = job->descriptors};
+                                     .descriptors = job->descriptors,
+                                     .binding = options_binding(job->options)};
     for (uint32_t rank = first; rank < first + num; rank++)
         job->localities[rank].judged = false;
     if (localities_start(&job->localities[first], num, &common, &job_locality_handlers))

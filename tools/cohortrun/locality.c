@@ -50,16 +50,19 @@ static int open_ends(struct ends *ends)
 /* Our environment, and the variables for the locality. It is one block, which the caller frees.
  * NULL: no memory. */
 static char **make_environment(const struct locality *locality,
-                               const struct locality_common *common, uint32_t num_slots)
+                               const struct locality_common *common, uint32_t num_slots,
+                               const char *binding)
 {
-    enum { NUM_OWN = 4, OWN_BYTES = 64 };
+    enum { NUM_OWN = 5, OWN_BYTES = 64 };
     static const char *const names[NUM_OWN] = {
-        "COHORT_CONTROL_FD=", "COHORT_LOCALITY=", "COHORT_LOCALITIES=", COHORT__HUB_VARIABLE "="};
-    char values[NUM_OWN][OWN_BYTES / 2];
+        "COHORT_CONTROL_FD=", "COHORT_LOCALITY=", "COHORT_LOCALITIES=", COHORT__HUB_VARIABLE "=",
+        "COHORT_BINDING="};
+    char values[NUM_OWN][COHORT__BINDING_BYTES];
     snprintf(values[0], sizeof(values[0]), "%d", GUARDIAN_FD_CONTROL);
     snprintf(values[1], sizeof(values[1]), "%u", (unsigned)locality->rank);
     snprintf(values[2], sizeof(values[2]), "%u", (unsigned)common->size);
     snprintf(values[3], sizeof(values[3]), "%d %u", GUARDIAN_NUM_FDS, (unsigned)num_slots);
+    snprintf(values[4], sizeof(values[4]), "%s", binding);
     size_t num = 0;
     while (environ[num])
         num++;
@@ -76,7 +79,7 @@ static char **make_environment(const struct locality *locality,
             environment[used++] = environ[i];
     }
     for (int k = 0; k < NUM_OWN; k++, own += OWN_BYTES) {
-        snprintf(own, OWN_BYTES, "%s%.30s", names[k], values[k]);
+        snprintf(own, OWN_BYTES, "%s%.44s", names[k], values[k]);
         environment[used++] = own;
     }
     environment[used] = NULL;
@@ -114,10 +117,10 @@ static struct guarded_options guarded_options(const struct locality_common *comm
 }
 
 static cohort_status start_guardian(struct locality *locality, const struct locality_common *common,
-                                    const struct cohort__hub *hub)
+                                    const struct cohort__hub *hub, const char *binding)
 {
     struct guarded_options options = guarded_options(common, NULL);
-    char **environment = make_environment(locality, common, hub->size);
+    char **environment = make_environment(locality, common, hub->size, binding);
     if (!environment)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
     options.environment = environment;
@@ -187,13 +190,14 @@ static void abandon(struct locality *locality)
 
 /* First starts all guardians, which inherit the hub. After that the hub is closed here, so that its
  * descriptors make room for those of the localities. And fork is fast while this process has few
- * descriptors. */
+ * descriptors. A guardian is bound as its program, which inherits that. */
 cohort_status localities_start(struct locality *localities, uint32_t num,
                                const struct locality_common *common,
                                const struct locality_handlers *handlers)
 {
     struct cohort__hub *hub = NULL;
     uint32_t num_started = 0;
+    struct bindings *bindings = NULL;
     cohort_status status = cohort__hub_create(&hub, num);
     if (status)
         return fail_to_start(&localities[0], status);
@@ -203,11 +207,21 @@ cohort_status localities_start(struct locality *localities, uint32_t num,
             (struct guarded){.end = GUARDED_NOT_STARTED, .guardian_ended = true};
         localities[i].control_ended = true;
     }
+    status = bindings_create(&bindings, &common->binding, num);
+    if (status)
+        status = fail_to_start(&localities[0], status);
+    else if (common->binding.report)
+        bindings_report(bindings, localities[0].rank, num);
     for (uint32_t i = 0; i < num && !status; i++) {
-        status = start_guardian(&localities[i], common, hub);
+        char binding[COHORT__BINDING_BYTES];
+        status = bindings_enter(bindings, i, binding);
+        if (!status)
+            status = start_guardian(&localities[i], common, hub, binding);
         if (status)
             status = fail_to_start(&localities[i], status);
     }
+    bindings_leave(bindings);
+    bindings_destroy(bindings);
     cohort__hub_destroy(hub);
     for (uint32_t i = 0; i < num && !status; i++) {
         status = start_program(&localities[i], common);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
+#include "tools/cohortrun/binding.h"
 #include "tools/cohortrun/output.h"
 #include "tools/cohortrun/guarded.h"
 
@@ -41,6 +42,7 @@ struct locality_common {
     int input;            /* standard input of locality 0 */
     int null;             /* /dev/null, that of the others */
     uint64_t descriptors; /* the limit that the program gets */
+    struct binding_wish binding;
 };
 
 struct locality_handlers {

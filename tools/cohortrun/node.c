@@ -149,6 +149,7 @@ static cohort_status start_localities(struct node *node)
     const struct order *order = node->order;
     node->common.size = order->size;
     node->common.program = order->program;
+    node->common.binding = order->binding;
     if (chdir(order->directory))
         return cohort_fail(COHORT_ERR_SYSTEM, "cannot enter %s: %s", order->directory,
                            strerror(errno));

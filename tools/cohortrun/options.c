@@ -38,6 +38,14 @@ static const char help[] =
     "                   (1), and is dead when there was none for S seconds (10)\n"
     "  --workers W      worker threads of each locality; default: its share of the\n"
     "                   host's cores, or its COHORT_WORKERS\n"
+    "  --bind core|numa|none\n"
+    "                   each locality runs on cores of its own, or on those of a NUMA node; core "
+    "is\n"
+    "                   the default if all localities on the host need more than half of its "
+    "cores\n"
+    "                   and have enough of them, else none\n"
+    "  --report-bindings\n"
+    "                   print where each locality is bound to\n"
     "  --tag            put the locality before each line of output: [3] ...\n"
     "  --timeout S      end the job after S seconds, with status 124\n"
     "  --grace S        when a locality dies, the others have S seconds to end by themselves (1);\n"
@@ -53,7 +61,8 @@ static const char help[] =
 static const struct usage usage = {
     .program = "cohortrun",
     .line = "usage: cohortrun -n N [--hosts HOST[:SLOTS],...] [--hostfile FILE] [--agent COMMAND] "
-            "[--workers W] [--tag] [--timeout S] [--grace S] [-x VAR[=VALUE]] program [args...]\n",
+            "[--workers W] [--bind core|numa|none] [--tag] [--timeout S] [--grace S] [-x "
+            "VAR[=VALUE]] program [args...]\n",
     .help = help,
 };
 
@@ -82,6 +91,8 @@ static int set_variable(char *text)
 
 enum {
     OPTION_WORKERS = USAGE_FIRST_OPTION,
+    OPTION_BIND,
+    OPTION_REPORT_BINDINGS,
     OPTION_TAG,
     OPTION_TIMEOUT,
     OPTION_GRACE,
@@ -96,6 +107,8 @@ enum {
 
 static const struct option long_options[] = {
     {"workers", required_argument, NULL, OPTION_WORKERS},
+    {"bind", required_argument, NULL, OPTION_BIND},
+    {"report-bindings", no_argument, NULL, OPTION_REPORT_BINDINGS},
     {"tag", no_argument, NULL, OPTION_TAG},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
     {"grace", required_argument, NULL, OPTION_GRACE},
@@ -120,6 +133,18 @@ static int read_hosts(struct options *options, bool from_file)
     return status ? usage_wrong(&usage, "%s: %s", from_file ? "--hostfile" : "--hosts",
                                 cohort_error_message())
                   : -1;
+}
+
+static int read_binding(enum binding_mode *ret_mode)
+{
+    static const char *const names[NUM_BINDING_MODES] = {
+        [BINDING_CORE] = "core", [BINDING_NUMA] = "numa", [BINDING_NONE] = "none"};
+    for (int mode = BINDING_AUTO + 1; mode < NUM_BINDING_MODES; mode++)
+        if (strcmp(optarg, names[mode]) == 0) {
+            *ret_mode = (enum binding_mode)mode;
+            return -1;
+        }
+    return usage_wrong(&usage, "--bind needs core, numa or none, not '%s'", optarg);
 }
 
 static int read_duration(const char *word, uint64_t *ret_ns)
@@ -165,6 +190,11 @@ static int read_option(void *context, int option, const char *word)
     case OPTION_WORKERS:
         return usage_read_count(&usage, "--workers", optarg, 1, COHORT__MAX_WORKERS,
                                 &options->workers);
+    case OPTION_BIND:
+        return read_binding(&options->bind);
+    case OPTION_REPORT_BINDINGS:
+        options->report_bindings = true;
+        return -1;
     case OPTION_TAG:
         options->tag = true;
         return -1;
@@ -203,6 +233,11 @@ static int place(struct options *options)
             return usage_wrong(&usage, "%s", strerror(errno));
     }
     return -1;
+}
+
+struct binding_wish options_binding(const struct options *options)
+{
+    return (struct binding_wish){options->bind, options->workers, options->report_bindings};
 }
 
 void options_fini(struct options *options)

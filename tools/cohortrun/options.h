@@ -6,11 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tools/cohortrun/binding.h"
 #include "tools/share/host_list.h"
 
 struct options {
     uint32_t size;
     uint32_t workers; /* 0: as each locality likes */
+    enum binding_mode bind;
+    bool report_bindings;
     bool tag;
     uint64_t timeout_ns;    /* 0: none */
     uint64_t grace_ns;      /* after a death, for the others to end by themselves */
@@ -27,6 +30,9 @@ struct options {
  * hostfile, into this process's environment. Returns -1 to
  * go on. Else it has printed why, and returns the status to exit with. */
 int options_read(int argc, char **argv, struct options *ret_options);
+
+/* What they say of binding. */
+struct binding_wish options_binding(const struct options *options);
 
 void options_fini(struct options *options);
 

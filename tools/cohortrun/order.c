@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/bounds.h"
 #include "runtime/launch/control.h"
 
 static void pack_list(struct cohort__packer *packer, const char *key, char *const *list)
@@ -20,10 +21,13 @@ static void pack_list(struct cohort__packer *packer, const char *key, char *cons
 
 void order_pack(struct cohort__packer *packer, const struct order *order)
 {
-    cohort__pack_map(packer, 7);
+    cohort__pack_map(packer, 10);
     cohort__pack_field_unsigned(packer, "size", order->size);
     cohort__pack_field_unsigned(packer, "first", order->first);
     cohort__pack_field_unsigned(packer, "num", order->num);
+    cohort__pack_field_unsigned(packer, "bind", order->binding.mode);
+    cohort__pack_field_unsigned(packer, "workers", order->binding.workers);
+    cohort__pack_field_unsigned(packer, "report", order->binding.report);
     cohort__pack_field_bytes(packer, "directory", order->directory, strlen(order->directory));
     cohort__pack_field_bytes(packer, "levels", order->levels, strlen(order->levels));
     pack_list(packer, "program", order->program);
@@ -61,6 +65,9 @@ static void read_fields(struct reader *reader, struct order *order)
     order->size = read_number(reader, "size", COHORT__CONTROL_MAX_LOCALITIES);
     order->first = read_number(reader, "first", order->size);
     order->num = read_number(reader, "num", order->size - order->first);
+    order->binding.mode = (enum binding_mode)read_number(reader, "bind", NUM_BINDING_MODES - 1);
+    order->binding.workers = read_number(reader, "workers", COHORT__MAX_WORKERS);
+    order->binding.report = read_number(reader, "report", 1);
     if (!reader->status)
         reader->status = cohort__get_bytes(reader->unpacked, reader->map, "directory",
                                            &reader->directory, &reader->directory_bytes);

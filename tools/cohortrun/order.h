@@ -7,6 +7,7 @@
 
 #include "cohort/status.h"
 #include "runtime/wire/pack.h"
+#include "tools/cohortrun/binding.h"
 
 /* What a node daemon is told to start: NUM localities of the job, with cohortrun's own directory
  * and whole environment. It is sent as a msgpack map with these fields. */
@@ -14,6 +15,7 @@ struct order {
     uint32_t size;  /* of the job */
     uint32_t first; /* locality of the host */
     uint32_t num;
+    struct binding_wish binding;
     const char *directory;
     const char *levels;       /* of the host, for COHORT_LEVELS; "": as in the environment */
     char *const *program;     /* with its arguments; NULL-terminated */

@@ -23,6 +23,7 @@ static struct cohort__packer pack(const struct order *order)
 static const struct order sample = {.size = 9,
                                     .first = 4,
                                     .num = 5,
+                                    .binding = {BINDING_NUMA, 3, true},
                                     .directory = "/a b",
                                     .levels = "switch=s",
                                     .program = program,
@@ -37,6 +38,9 @@ static void test_round_trip(void)
     CHECK_INT(order->size, 9);
     CHECK_INT(order->first, 4);
     CHECK_INT(order->num, 5);
+    CHECK_INT(order->binding.mode, BINDING_NUMA);
+    CHECK_INT(order->binding.workers, 3);
+    CHECK(order->binding.report);
     CHECK_TEXT(order->directory, "/a b");
     CHECK_TEXT(order->levels, "switch=s");
     CHECK_TEXT(order->program[0], name);
