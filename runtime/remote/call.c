@@ -230,17 +230,6 @@ void cohort__remote_calls_tick(struct cohort__remote_tasks *tasks)
 
 /* Cancelling ---------------------------------------------------------------------------------- */
 
-static void send_cancel(struct cohort__remote_tasks *tasks, uint32_t rank, uint64_t number)
-{
-    struct cohort__envelope envelope = {
-        .kind = COHORT__KIND_ANSWER,
-        .instance = COHORT__INSTANCE_REMOTE,
-        .generation = number,
-        .tag = COHORT__REMOTE_CANCEL,
-    };
-    cohort__send_control(tasks->process, rank, &envelope, NULL, 0);
-}
-
 /* The scope is cancelled. A call that waits here ends; one that is sent is asked to. */
 static void cancel(struct cohort__scope_watch *watch)
 {
@@ -258,7 +247,7 @@ static void cancel(struct cohort__scope_watch *watch)
     }
     pthread_mutex_unlock(&peer->lock);
     if (is_sent) {
-        send_cancel(tasks, peer->rank, number);
+        cohort__remote_tell(tasks, peer->rank, COHORT__REMOTE_CANCEL, number);
     } else if (is_waiting) {
         set_error(call, COHORT_ERR_CANCELLED, "its scope was cancelled before it was sent");
         part_over(call);
@@ -286,7 +275,7 @@ void cohort__remote_call_unknown(struct cohort__remote_tasks *tasks, uint32_t ra
     bool is_cancelled = node && COHORT_CONTAINER_OF(node, struct call, node)->is_cancelled;
     pthread_mutex_unlock(&peer->lock);
     if (is_cancelled)
-        send_cancel(tasks, rank, number);
+        cohort__remote_tell(tasks, rank, COHORT__REMOTE_CANCEL, number);
 }
 
 /* Results ------------------------------------------------------------------------------------- */

@@ -100,6 +100,10 @@ void cohort__remote_close(struct cohort__remote_tasks *tasks);
 /* Takes ARRIVAL, which nobody wants: an announcement is declined. */
 void cohort__remote_drop(struct cohort__arrival *arrival);
 
+/* Tells RANK something of its call, or of ours, with NUMBER: CANCEL or UNKNOWN. */
+void cohort__remote_tell(struct cohort__remote_tasks *tasks, uint32_t rank, uint32_t tag,
+                         uint64_t number);
+
 /* What is to be called. TEXT is for messages, and NULL if the name is not known here; it has to
  * stay as long as NAME says it does. */
 struct cohort__remote_name {

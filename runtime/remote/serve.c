@@ -245,8 +245,13 @@ static cohort_status run_span(struct served *served)
     return status;
 }
 
-static cohort_status run_function(struct served *served)
+static cohort_status call_function(struct served *served)
 {
+    cohort_status status = take_along(served);
+    if (status)
+        return status;
+    if (served->span > 1)
+        return run_span(served);
     const struct cohort__remote_function *function = cohort__remote_function_find(served->hash);
     return cohort__remote_function_call(function, &served->in, &served->out);
 }
@@ -254,9 +259,7 @@ static cohort_status run_function(struct served *served)
 static cohort_status run(void *arg)
 {
     struct served *served = arg;
-    cohort_status status = take_along(served);
-    if (!status)
-        status = served->span > 1 ? run_span(served) : run_function(served);
+    cohort_status status = call_function(served);
     if (cohort__fork_is_child())
         return status; /* of a child process, which is no locality */
     if (status)
@@ -319,9 +322,7 @@ static cohort_scope *forget_scoped(struct served *served)
 static cohort_status run_scoped(void *arg)
 {
     struct served *served = arg;
-    cohort_status status = take_along(served);
-    if (!status)
-        status = served->span > 1 ? run_span(served) : run_function(served);
+    cohort_status status = call_function(served);
     if (cohort__fork_is_child())
         return status; /* of a child process, which is no locality */
     if (served->out.data != served->in.data) {
@@ -554,17 +555,6 @@ static void end_waiting(struct served *served)
     fail(served, COHORT_ERR_CANCELLED, "the scope of its caller was cancelled");
 }
 
-static void tell_unknown(struct cohort__remote_tasks *tasks, uint32_t rank, uint64_t number)
-{
-    struct cohort__envelope envelope = {
-        .kind = COHORT__KIND_ANSWER,
-        .instance = COHORT__INSTANCE_REMOTE,
-        .generation = number,
-        .tag = COHORT__REMOTE_UNKNOWN,
-    };
-    cohort__send_control(tasks->process, rank, &envelope, NULL, 0);
-}
-
 void cohort__remote_served_cancel(struct cohort__remote_tasks *tasks, uint32_t rank,
                                   uint64_t number)
 {
@@ -583,7 +573,7 @@ void cohort__remote_served_cancel(struct cohort__remote_tasks *tasks, uint32_t r
     if (is_waiting)
         end_waiting(served);
     else if (!served)
-        tell_unknown(tasks, rank, number);
+        cohort__remote_tell(tasks, rank, COHORT__REMOTE_UNKNOWN, number);
     if (scope) {
         cohort_scope_cancel(scope);
         cohort__scope_unref(scope);

@@ -68,6 +68,18 @@ void cohort__remote_drop(struct cohort__arrival *arrival)
     cohort__arrival_release(arrival);
 }
 
+void cohort__remote_tell(struct cohort__remote_tasks *tasks, uint32_t rank, uint32_t tag,
+                         uint64_t number)
+{
+    struct cohort__envelope envelope = {
+        .kind = COHORT__KIND_ANSWER,
+        .instance = COHORT__INSTANCE_REMOTE,
+        .generation = number,
+        .tag = tag,
+    };
+    cohort__send_control(tasks->process, rank, &envelope, NULL, 0);
+}
+
 void cohort__remote_error_set(struct cohort__error *error, const struct cohort__remote_name *name,
                               uint32_t rank, cohort_status status, const char *why)
 {

@@ -48,10 +48,11 @@ static uint32_t random_domain(const struct place *place, uint32_t locality,
 
 void place_random(struct place *place, struct cohort__random *random)
 {
-    uint32_t num_hosts = 1 + (uint32_t)cohort__random_below(random, 5);
+    bool has_many = cohort__random_below(random, 4) == 0;
+    uint32_t num_hosts = 1 + (uint32_t)cohort__random_below(random, has_many ? PLACE_MAX_HOSTS : 5);
     *place = (struct place){
         .num_localities = num_hosts + (uint32_t)cohort__random_below(random, 8),
-        .num_sites = 1 + (uint32_t)cohort__random_below(random, PLACE_MAX_SITES),
+        .num_sites = 1 + (uint32_t)cohort__random_below(random, 40),
         .hosts_of_switch = (uint32_t)cohort__random_below(random, 4),
     };
     bool is_sorted = cohort__random_below(random, 2);
@@ -66,6 +67,19 @@ void place_random(struct place *place, struct cohort__random *random)
             is_sorted ? site * place->num_localities / place->num_sites
                       : (uint32_t)cohort__random_below(random, place->num_localities);
     place_init(place);
+}
+
+void place_random_or_regular(struct place *place, struct cohort__random *random)
+{
+    if (cohort__random_below(random, 2))
+        place_random(place, random);
+    else
+        place_switches(place, (uint32_t)cohort__random_below(random, 3),
+                       2 + (uint32_t)cohort__random_below(random, 2),
+                       1 + (uint32_t)cohort__random_below(random, 2),
+                       1 + (uint32_t)cohort__random_below(random, 2),
+                       1 + (uint32_t)cohort__random_below(random, 3),
+                       cohort__random_below(random, 2));
 }
 
 void place_fini(struct place *place)

@@ -7,7 +7,7 @@
 
 /* Machines for the rows that follow the machine. */
 
-enum { PLACE_MAX_SITES = 40, PLACE_MAX_LOCALITIES = 12, PLACE_MAX_HOSTS = 6 };
+enum { PLACE_MAX_SITES = 72, PLACE_MAX_LOCALITIES = 24, PLACE_MAX_HOSTS = 16 };
 
 /* A machine of localities, domains and hosts, and of switches, unless there are none. */
 struct place {
@@ -25,7 +25,10 @@ void place_switches(struct place *place, uint32_t hosts_of_switch, uint32_t host
                     uint32_t localities, uint32_t tasks, bool is_cyclic);
 void place_regular(struct place *place, uint32_t hosts, uint32_t domains, uint32_t localities,
                    uint32_t tasks, bool is_cyclic);
+/* Any; every fourth has up to PLACE_MAX_HOSTS hosts. */
 void place_random(struct place *place, struct cohort__random *random);
+/* Half of them by place_random, half by place_switches. */
+void place_random_or_regular(struct place *place, struct cohort__random *random);
 void place_fini(struct place *place);
 
 uint32_t place_host_of(const struct place *place, uint32_t site);

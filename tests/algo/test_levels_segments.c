@@ -29,15 +29,7 @@ static void verify_random(struct cohort__random *random)
     static const size_t sizes[] = {256 * KIB, 384 * KIB + 8, 512 * KIB - 8, 700 * KIB + 16};
     const unsigned chosen = (unsigned)cohort__random_below(random, NUM_ROWS);
     struct place place;
-    if (cohort__random_below(random, 2))
-        place_random(&place, random);
-    else
-        place_switches(&place, (uint32_t)cohort__random_below(random, 3),
-                       2 + (uint32_t)cohort__random_below(random, 2),
-                       1 + (uint32_t)cohort__random_below(random, 2),
-                       1 + (uint32_t)cohort__random_below(random, 2),
-                       1 + (uint32_t)cohort__random_below(random, 2),
-                       cohort__random_below(random, 2));
+    place_random_or_regular(&place, random);
     struct cohort__request request = {
         .collective = rows[chosen].collective,
         .num_sites = place.num_sites,
