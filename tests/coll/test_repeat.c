@@ -61,7 +61,21 @@ static size_t num_chunks(void)
     return stats.num_chunks;
 }
 
-static double in[NUM_SITES][1024], out[NUM_SITES][NUM_SITES * 1024];
+enum { LONGEST = 33000 }; /* doubles: as long as blocks that are cut into segments */
+
+static double in[NUM_SITES][LONGEST], out[NUM_SITES][LONGEST];
+
+/* One locality, or two in each of two hosts, two sites in each. */
+static struct cluster *make_cluster(bool has_hosts)
+{
+    static const struct cohort__position positions[] = {{0, 0, 0}, {0, 0, 0}, {1, 0, 0}, {1, 0, 0}};
+    struct cluster *cluster = cluster_create(0, has_hosts ? 4 : 1, 0);
+    if (has_hosts) {
+        cluster_place(cluster, CLUSTER_BLOCKS);
+        cluster_locate(cluster, positions);
+    }
+    return cluster;
+}
 
 static cohort_status all_reduce_once(cohort_comm *comm, size_t count, uint64_t generation)
 {
@@ -91,6 +105,7 @@ static cohort_status checked_gather_once(cohort_comm *comm, size_t count, uint64
 struct repetition {
     cohort_status (*once)(cohort_comm *comm, size_t count, uint64_t generation);
     size_t count;
+    const char *algorithms; /* on two hosts; NULL: in one locality */
 };
 
 /* Site 0 measures. The other sites may be one call behind, or already in the barrier, which also
@@ -117,20 +132,21 @@ static cohort_status repeat(cohort_comm *comm, void *arg)
 
 /* The roll-calls after a stall would be counted, and this process may get no core for a long time.
  */
-static cohort_comm_options options_for(uint32_t threshold)
+static cohort_comm_options options_for(uint32_t threshold, const char *algorithms)
 {
     return (cohort_comm_options){.num_sites = NUM_SITES,
                                  .arity = 2,
+                                 .algorithms = algorithms,
                                  .flat_fallback_threshold = threshold,
                                  .stall_after = UINT64_C(3600000000000)};
 }
 
 static void run(uint32_t threshold, struct repetition repetition)
 {
-    struct cluster *cluster = cluster_create(0, 1, 0);
+    struct cluster *cluster = make_cluster(repetition.algorithms != NULL);
     CHECK_INT(sites_run(&(struct sites){
                   .name = "repeat",
-                  .options = options_for(threshold),
+                  .options = options_for(threshold, repetition.algorithms),
                   .create = cluster_create_comm,
                   .context = cluster,
                   .run = repeat,
@@ -147,27 +163,28 @@ static void run(uint32_t threshold, struct repetition repetition)
 /* Data that fits into messages, data that is lent, and data that is reduced by a work. */
 static void test_flat(void)
 {
-    run(1024, (struct repetition){all_reduce_once, 1});
-    run(1024, (struct repetition){all_reduce_once, 100});
-    run(1024, (struct repetition){all_reduce_once, 1024});
+    run(1024, (struct repetition){all_reduce_once, 1, NULL});
+    run(1024, (struct repetition){all_reduce_once, 100, NULL});
+    run(1024, (struct repetition){all_reduce_once, 1024, NULL});
 }
 
 static void test_tree(void)
 {
-    run(COHORT_FORCE_TREE, (struct repetition){all_reduce_once, 1});
-    run(COHORT_FORCE_TREE, (struct repetition){all_reduce_once, 100});
-    run(COHORT_FORCE_TREE, (struct repetition){all_reduce_once, 1024});
+    run(COHORT_FORCE_TREE, (struct repetition){all_reduce_once, 1, NULL});
+    run(COHORT_FORCE_TREE, (struct repetition){all_reduce_once, 100, NULL});
+    run(COHORT_FORCE_TREE, (struct repetition){all_reduce_once, 1024, NULL});
 }
 
 static void test_checked(void)
 {
-    run(1024, (struct repetition){checked_gather_once, 1});
-    run(COHORT_FORCE_TREE, (struct repetition){checked_gather_once, 1});
+    run(1024, (struct repetition){checked_gather_once, 1, NULL});
+    run(COHORT_FORCE_TREE, (struct repetition){checked_gather_once, 1, NULL});
 }
 
 /* Every collective ----------------------------------------------------------------------------- */
 
-enum { EVERY_WARM_UP = 100, EVERY_CALLS = 200, COUNT = 100 };
+/* Between localities FEW: what comes before it is expected is kept, up to 2 KiB without malloc. */
+enum { EVERY_WARM_UP = 100, EVERY_CALLS = 200, COUNT = 100, FEW = 12 };
 
 /* The rooted collectives are called with any root. */
 static const char *const kinds[] = {
@@ -182,7 +199,8 @@ struct site {
     cohort_comm *comm;
     uint32_t me;
     uint32_t root;
-    double *in; /* NUM_SITES times COUNT */
+    size_t count; /* at most COUNT */
+    double *in;   /* NUM_SITES times COUNT */
     double *out;
     const size_t *counts;
     const size_t *displacements; /* from the last block to the first, with gaps */
@@ -199,17 +217,18 @@ static cohort_future *call_rooted(struct site *site, const char *kind, uint64_t 
     CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.root_site = &site->root}),
               COHORT_OK);
     if (strcmp(kind, "gather") == 0)
-        return is_root ? cohort_gather_here(comm, in, out, COUNT, type, generation)
-                       : cohort_gather_there(comm, in, COUNT, type, generation);
+        return is_root ? cohort_gather_here(comm, in, out, site->count, type, generation)
+                       : cohort_gather_there(comm, in, site->count, type, generation);
     if (strcmp(kind, "scatter") == 0)
-        return is_root ? cohort_scatter_to(comm, in, out, COUNT, type, generation)
-                       : cohort_scatter_from(comm, out, COUNT, type, generation);
+        return is_root ? cohort_scatter_to(comm, in, out, site->count, type, generation)
+                       : cohort_scatter_from(comm, out, site->count, type, generation);
     if (strcmp(kind, "broadcast") == 0)
-        return is_root ? cohort_broadcast_to(comm, in, COUNT, type, generation)
-                       : cohort_broadcast_from(comm, out, COUNT, type, generation);
+        return is_root ? cohort_broadcast_to(comm, in, site->count, type, generation)
+                       : cohort_broadcast_from(comm, out, site->count, type, generation);
     if (strcmp(kind, "reduce") == 0)
-        return is_root ? cohort_reduce_here(comm, in, out, COUNT, type, COHORT_SUM, generation)
-                       : cohort_reduce_there(comm, in, COUNT, type, COHORT_SUM, generation);
+        return is_root
+                   ? cohort_reduce_here(comm, in, out, site->count, type, COHORT_SUM, generation)
+                   : cohort_reduce_there(comm, in, site->count, type, COHORT_SUM, generation);
     size_t count = site->counts[site->me];
     if (strcmp(kind, "gatherv") == 0)
         return is_root ? cohort_gatherv_here(comm, in, count, out, site->counts,
@@ -224,14 +243,17 @@ static cohort_future *call_reduction(struct site *site, const char *kind, uint64
 {
     cohort_comm *comm = site->comm;
     double *in = site->in, *out = site->out;
+    if (strcmp(kind, "all_reduce") == 0)
+        return cohort_all_reduce(comm, in, out, site->count, COHORT_DOUBLE, COHORT_SUM, generation);
     if (strcmp(kind, "reduce_scatter") == 0)
-        return cohort_reduce_scatter(comm, in, out, COUNT, COHORT_DOUBLE, COHORT_SUM, generation);
+        return cohort_reduce_scatter(comm, in, out, site->count, COHORT_DOUBLE, COHORT_SUM,
+                                     generation);
     if (strcmp(kind, "reduce_scatterv") == 0)
         return cohort_reduce_scatterv(comm, in, out, site->counts, COHORT_DOUBLE, COHORT_SUM,
                                       generation);
     if (strcmp(kind, "scan") == 0)
-        return cohort_scan(comm, in, out, COUNT, COHORT_DOUBLE, COHORT_SUM, generation);
-    return cohort_exclusive_scan(comm, in, out, COUNT, COHORT_DOUBLE, COHORT_SUM, generation);
+        return cohort_scan(comm, in, out, site->count, COHORT_DOUBLE, COHORT_SUM, generation);
+    return cohort_exclusive_scan(comm, in, out, site->count, COHORT_DOUBLE, COHORT_SUM, generation);
 }
 
 static cohort_future *call_option(struct site *site, const char *kind, uint64_t generation)
@@ -245,14 +267,14 @@ static cohort_future *call_option(struct site *site, const char *kind, uint64_t 
         .ret_rows = strncmp(kind, "rows", 4) == 0 ? site->rows : NULL,
     };
     CHECK_INT(cohort_comm_next_call(comm, &options), COHORT_OK);
-    return cohort_all_to_all(comm, in, site->out, COUNT, COHORT_DOUBLE, generation);
+    return cohort_all_to_all(comm, in, site->out, site->count, COHORT_DOUBLE, generation);
 }
 
 static cohort_future *call_exchange(struct site *site, uint64_t generation)
 {
     uint32_t right = (site->me + 1) % NUM_SITES, left = (site->me + NUM_SITES - 1) % NUM_SITES;
-    const cohort_neighbour to[] = {{right, 0, COUNT}, {left, 0, 3}};
-    const cohort_neighbour from[] = {{left, 0, COUNT}, {right, COUNT, 3}};
+    const cohort_neighbour to[] = {{right, 0, site->count}, {left, 0, 3}};
+    const cohort_neighbour from[] = {{left, 0, site->count}, {right, site->count, 3}};
     return cohort_exchange(site->comm, site->in, to, 2, site->out, from, 2, COHORT_DOUBLE,
                            generation);
 }
@@ -263,11 +285,11 @@ static cohort_future *call_kind(struct site *site, const char *kind, uint64_t ge
     cohort_comm *comm = site->comm;
     double *in = site->in, *out = site->out;
     if (strcmp(kind, "all_gather") == 0)
-        return cohort_all_gather(comm, in, out, COUNT, type, generation);
+        return cohort_all_gather(comm, in, out, site->count, type, generation);
     if (strcmp(kind, "all_to_all") == 0)
-        return cohort_all_to_all(comm, in, out, COUNT, type, generation);
+        return cohort_all_to_all(comm, in, out, site->count, type, generation);
     if (strcmp(kind, "shift") == 0)
-        return cohort_shift(comm, in, out, COUNT, type, -3, generation);
+        return cohort_shift(comm, in, out, site->count, type, -3, generation);
     if (strcmp(kind, "all_gatherv") == 0)
         return cohort_all_gatherv(comm, in, out, site->counts, site->displacements, type,
                                   generation);
@@ -281,7 +303,7 @@ static cohort_future *call_kind(struct site *site, const char *kind, uint64_t ge
         return cohort_barrier(comm, generation);
     if (strcmp(kind, "exchange") == 0)
         return call_exchange(site, generation);
-    if (strstr(kind, "reduce_scatter") || strstr(kind, "scan"))
+    if (strcmp(kind, "all_reduce") == 0 || strstr(kind, "reduce_scatter") || strstr(kind, "scan"))
         return call_reduction(site, kind, generation);
     if (strcmp(kind, "in place") == 0 || strncmp(kind, "rows", 4) == 0 ||
         strcmp(kind, "forced") == 0 || strcmp(kind, "checked") == 0)
@@ -289,18 +311,25 @@ static cohort_future *call_kind(struct site *site, const char *kind, uint64_t ge
     return call_rooted(site, kind, generation);
 }
 
+struct every {
+    const char *kind;
+    size_t count;
+};
+
 static cohort_status every_call(cohort_comm *comm, void *arg)
 {
     static double in[NUM_SITES][NUM_SITES * COUNT], out[NUM_SITES][2 * NUM_SITES * COUNT];
     static const size_t counts[NUM_SITES] = {3, 0, 100, 7, 1, 64, 9, 2};
     static const size_t displacements[NUM_SITES] = {700, 600, 500, 400, 300, 200, 100, 0};
     static const size_t same[NUM_SITES] = {5, 5, 5, 5, 5, 5, 5, 5};
-    const char *kind = arg;
+    const struct every *every = arg;
+    const char *kind = every->kind;
     uint32_t me = cohort_comm_this_site(comm);
     bool is_ragged_a2a = strncmp(kind, "all_to_all", 10) == 0 && strlen(kind) > 10;
     struct site site = {.comm = comm,
                         .me = me,
                         .root = 3,
+                        .count = every->count,
                         .in = in[me],
                         .out = out[me],
                         .counts = counts,
@@ -327,38 +356,86 @@ static cohort_status every_call(cohort_comm *comm, void *arg)
     return status;
 }
 
-static void run_every(uint32_t threshold)
+static void run_kind(const char *kind, uint32_t threshold, const char *algorithms)
 {
-    for (int i = 0; i < NUM_KINDS; i++) {
-        struct cluster *cluster = cluster_create(0, 1, 0);
-        cohort_status status = sites_run(&(struct sites){
-            .name = "repeat",
-            .options = options_for(threshold),
-            .create = cluster_create_comm,
-            .context = cluster,
-            .run = every_call,
-            .arg = (void *)kinds[i],
-        });
-        if (status)
-            test_failed(__FILE__, __LINE__, "%s: %s", kinds[i], cohort_error_message());
-        cluster_destroy(cluster);
-        if (!COHORT__ASAN &&
-            (measured.last != measured.first || measured.last_chunks != measured.first_chunks))
-            test_failed(__FILE__, __LINE__, "%s: %llu allocations, %zu chunks in %d calls",
-                        kinds[i], (unsigned long long)(measured.last - measured.first),
-                        measured.last_chunks - measured.first_chunks, EVERY_CALLS);
-    }
+    struct cluster *cluster = make_cluster(algorithms != NULL);
+    struct every every = {kind, algorithms ? FEW : COUNT};
+    cohort_status status = sites_run(&(struct sites){
+        .name = "repeat",
+        .options = options_for(threshold, algorithms),
+        .create = cluster_create_comm,
+        .context = cluster,
+        .run = every_call,
+        .arg = &every,
+    });
+    if (status)
+        test_failed(__FILE__, __LINE__, "%s: %s", kind, cohort_error_message());
+    cluster_destroy(cluster);
+    if (!COHORT__ASAN &&
+        (measured.last != measured.first || measured.last_chunks != measured.first_chunks))
+        test_failed(__FILE__, __LINE__, "%s by %s: %llu allocations, %zu chunks in %d calls", kind,
+                    algorithms ? algorithms : "the default",
+                    (unsigned long long)(measured.last - measured.first),
+                    measured.last_chunks - measured.first_chunks, EVERY_CALLS);
 }
 
 static void test_every_flat(void)
 {
-    run_every(1024);
+    for (int i = 0; i < NUM_KINDS; i++)
+        run_kind(kinds[i], 1024, NULL);
 }
 
 static void test_every_tree(void)
 {
-    run_every(COHORT_FORCE_TREE);
+    for (int i = 0; i < NUM_KINDS; i++)
+        run_kind(kinds[i], COHORT_FORCE_TREE, NULL);
 }
+
+/* Rows that compose ---------------------------------------------------------------------------- */
+
+/* In shared memory, since the hub of inproc allocates its messages. Not those that go as parcels,
+ * gatherv, scatterv and all_to_allv: each parcel is an object. What is longer than a message
+ * (LONGEST) is fetched. */
+static void test_composed(void)
+{
+    static const char *const rows[][2] = {
+        {"gather", "gather=levels"},
+        {"scatter", "scatter=levels"},
+        {"broadcast", "broadcast=levels"},
+        {"broadcast", "broadcast=shares"},
+        {"reduce", "reduce=levels"},
+        {"reduce", "reduce=shares"},
+        {"all_gather", "all_gather=levels"},
+        {"all_gather", "all_gather=shares"},
+        {"all_reduce", "all_reduce=levels"},
+        {"all_reduce", "all_reduce=shares"},
+        {"all_to_all", "all_to_all=levels"},
+        {"rows", "all_to_all=levels"},
+        {"checked", "all_to_all=levels"},
+        {"reduce_scatter", "reduce_scatter=levels"},
+        {"reduce_scatter", "reduce_scatter=shares"},
+        {"scan", "scan=levels"},
+        {"exclusive_scan", "exclusive_scan=levels"},
+        {"shift", "shift=levels"},
+        {"all_gatherv", "all_gather=levels"},
+        {"reduce_scatterv", "reduce_scatter=levels"},
+        {"barrier", "barrier=levels"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        run_kind(rows[i][0], 0, rows[i][1]);
+}
+
+static void test_composed_long(void)
+{
+    run(0, (struct repetition){all_reduce_once, LONGEST, "all_reduce=levels"});
+    run(0, (struct repetition){all_reduce_once, LONGEST, "all_reduce=shares"});
+    run(0, (struct repetition){checked_gather_once, FEW, "gather=levels"});
+}
+
+static const struct test_case composed_cases[] = {
+    {"composed", test_composed},
+    {"composed_long", test_composed_long},
+};
 
 static const struct test_case cases[] = {
     {"flat", test_flat},
@@ -370,5 +447,8 @@ static const struct test_case cases[] = {
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "--shm") == 0)
+        return cluster_main(argc, argv, composed_cases,
+                            sizeof(composed_cases) / sizeof(composed_cases[0]), 1);
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
 }
