@@ -357,8 +357,8 @@ static void test_pieces(void)
     place_fini(&place);
 }
 
-/* For every root, and numbers of hosts that are no power of two. */
-static void check_messages(const struct place *place, uint32_t hosts, bool has_notes)
+/* For every root, and numbers of hosts that are no power of two. TURN: who leads a locality. */
+static void check_messages(const struct place *place, uint32_t hosts, bool has_notes, uint64_t turn)
 {
     struct cohort__request request = {.num_sites = place->num_sites,
                                       .arity = 4,
@@ -368,12 +368,15 @@ static void check_messages(const struct place *place, uint32_t hosts, bool has_n
                                       .machine = place->machine,
                                       .meets = has_notes,
                                       .has_notes = has_notes,
-                                      .turn = 5};
+                                      .turn = turn};
     uint32_t log = log2_ceiling(hosts);
     request.collective = COHORT__ALL_REDUCE;
     request.inner = inner_of(COHORT__ALL_REDUCE, "recursive_doubling");
     bool is_power = (hosts & (hosts - 1)) == 0;
     CHECK(between_hosts(place, request) <= (is_power ? hosts * log : 2 * hosts * log));
+    request.collective = COHORT__ALL_TO_ALL;
+    request.inner = inner_of(COHORT__ALL_TO_ALL, "linear");
+    CHECK_INT(between_hosts(place, request), hosts * (hosts - 1));
     request.collective = COHORT__BROADCAST;
     request.inner = inner_of(COHORT__BROADCAST, "binomial");
     for (request.root = 0; request.root < place->num_sites; request.root++)
@@ -412,8 +415,10 @@ static void test_messages(void)
             const uint32_t hosts = numbers[i];
             struct place place;
             place_regular(&place, hosts, 1, 2, 3, is_cyclic);
-            check_messages(&place, hosts, false);
-            check_messages(&place, hosts, true);
+            for (uint64_t turn = 0; turn < 6; turn += 2) {
+                check_messages(&place, hosts, false, turn);
+                check_messages(&place, hosts, true, turn + 1);
+            }
             check_shifts(&place, is_cyclic);
             check_ragged(&place, COHORT__ALL_GATHER, hosts);
             check_ragged(&place, COHORT__REDUCE_SCATTER, hosts);
@@ -598,7 +603,7 @@ static void test_switches(void)
         check_switches(&place, 6, 2);
         place_fini(&place);
         place_switches(&place, 1, 4, 1, 2, 2, is_cyclic); /* as if there were none */
-        check_messages(&place, 4, true);
+        check_messages(&place, 4, true, 5);
         place_fini(&place);
     }
 }
