@@ -245,6 +245,13 @@ void cluster_kill(struct cluster *cluster, uint32_t locality)
     cohort__inproc_cut(cluster->hub, locality);
 }
 
+void cluster_kill_after(struct cluster *cluster, uint32_t locality, uint64_t num_messages,
+                        uint64_t localities)
+{
+    CHECK(cluster->hub);
+    cohort__inproc_cut_after(cluster->hub, locality, num_messages, localities);
+}
+
 void cluster_tell_death(struct cluster *cluster, uint32_t locality, uint32_t peer, uint32_t order,
                         const char *why)
 {

@@ -72,4 +72,8 @@ void cluster_tell_death(struct cluster *cluster, uint32_t locality, uint32_t pee
 /* LOCALITY dies. Not possible in shared memory. */
 void cluster_kill(struct cluster *cluster, uint32_t locality);
 
+/* All LOCALITIES (a bit each) die as soon as LOCALITY has sent NUM_MESSAGES more. Likewise. */
+void cluster_kill_after(struct cluster *cluster, uint32_t locality, uint64_t num_messages,
+                        uint64_t localities);
+
 #endif

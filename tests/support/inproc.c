@@ -10,7 +10,7 @@
 #include "runtime/base/hash.h"
 #include "tests/support/inproc_end.h"
 
-static void cut_locked(struct cohort__inproc_hub *hub, uint32_t rank)
+void cohort__inproc_cut_locked(struct cohort__inproc_hub *hub, uint32_t rank)
 {
     if (hub->ends[rank])
         hub->ends[rank]->is_cut = true;
@@ -32,7 +32,18 @@ void cohort__inproc_cut(struct cohort__inproc_hub *hub, uint32_t rank)
 {
     pthread_mutex_lock(&hub->lock);
     if (rank < hub->num_ends)
-        cut_locked(hub, rank);
+        cohort__inproc_cut_locked(hub, rank);
+    pthread_mutex_unlock(&hub->lock);
+}
+
+void cohort__inproc_cut_after(struct cohort__inproc_hub *hub, uint32_t rank, uint64_t num_messages,
+                              uint64_t ranks)
+{
+    pthread_mutex_lock(&hub->lock);
+    if (rank < hub->num_ends && hub->ends[rank]) {
+        hub->ends[rank]->sends_left = num_messages;
+        hub->ends[rank]->dies_with = ranks;
+    }
     pthread_mutex_unlock(&hub->lock);
 }
 

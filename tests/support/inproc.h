@@ -30,4 +30,8 @@ cohort_status cohort__inproc_create(struct cohort__inproc_hub *hub, uint32_t ran
  * that it is unreachable. Its own end can still be driven and destroyed. */
 void cohort__inproc_cut(struct cohort__inproc_hub *hub, uint32_t rank);
 
+/* The same, for all RANKS (a bit each), as soon as RANK has sent NUM_MESSAGES more. */
+void cohort__inproc_cut_after(struct cohort__inproc_hub *hub, uint32_t rank, uint64_t num_messages,
+                              uint64_t ranks);
+
 #endif

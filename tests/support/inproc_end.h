@@ -65,6 +65,8 @@ struct cohort__inproc_end {
     struct cohort__inproc_hub *hub;
     uint32_t rank;
     bool is_cut;
+    uint64_t sends_left; /* after which it, and those in dies_with, are cut; 0: never */
+    uint64_t dies_with;  /* a bit for each rank */
     bool is_armed;
     uint64_t num_progress;
     struct cohort__random random;
@@ -91,6 +93,8 @@ struct cohort__inproc_address {
 };
 
 /* With the hub's lock held. */
+
+void cohort__inproc_cut_locked(struct cohort__inproc_hub *hub, uint32_t rank);
 
 /* NULL if there is no memory. BYTES bytes of data follow the event. */
 struct cohort__inproc_event *cohort__inproc_event_create(enum cohort__inproc_kind kind,

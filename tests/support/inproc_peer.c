@@ -60,6 +60,16 @@ static size_t gather(unsigned char *to, const struct iovec *parts, int num_parts
     return bytes;
 }
 
+/* Another message has left. */
+static void count_down(struct cohort__inproc_end *end)
+{
+    if (end->sends_left == 0 || --end->sends_left > 0)
+        return;
+    for (uint32_t rank = 0; rank < end->hub->num_ends; rank++)
+        if (end->dies_with >> rank & 1)
+            cohort__inproc_cut_locked(end->hub, rank);
+}
+
 /* If there is no memory, the message is lost, as if the peer no longer existed. */
 static enum cohort__net_sent send_locked(struct cohort__inproc_end *end, uint32_t number,
                                          const struct iovec *parts, int num_parts)
@@ -90,6 +100,7 @@ static enum cohort__net_sent send_locked(struct cohort__inproc_end *end, uint32_
         .capacity = sizeof *event + bytes,
     };
     cohort__inproc_event_push(other, event);
+    count_down(end);
     return COHORT__NET_SENT;
 }
 
