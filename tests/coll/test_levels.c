@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "collectives/algo/algorithm.h"
 #include "collectives/comm/endpoint.h"
@@ -273,6 +274,109 @@ static void test_switches_explained(void)
     run_explained(8, levels, "all_reduce=levels", explain_switches);
 }
 
+/* A communicator of two hosts of two localities, two sites in each, whose sites are dealt out. */
+static void run_on_two(const struct cohort__position *positions, enum cluster_placement placement,
+                       cohort_comm_options options,
+                       cohort_status (*site)(cohort_comm *comm, void *arg))
+{
+    struct cluster *cluster = cluster_create(1, 4, 0);
+    cluster_place(cluster, placement);
+    cluster_locate(cluster, positions);
+    options.num_sites = 8;
+    CHECK_INT(sites_run(&(struct sites){
+                  .name = "explained",
+                  .options = options,
+                  .create = cluster_create_comm,
+                  .context = cluster,
+                  .run = site,
+              }),
+              COHORT_OK);
+    cluster_destroy(cluster);
+}
+
+static cohort_status keep_left(void *result, const void *left, const void *right, size_t count,
+                               cohort_datatype datatype, void *arg)
+{
+    (void)right, (void)datatype, (void)arg;
+    memmove(result, left, count * sizeof(double));
+    return COHORT_OK;
+}
+
+/* What needs consecutive sites goes by another row, and explain says why. */
+static cohort_status explain_scattered(cohort_comm *comm, void *arg)
+{
+    static const char why[] = "levels           no: subgroups of several sites; for scans and "
+                              "ordered reductions, of consecutive ones\n";
+    struct cohort_op *op;
+    char *text = NULL;
+    (void)arg;
+    CHECK_INT(cohort_op_create(
+                  &op, &(struct cohort_op_options){.name = "keep_left", .function = keep_left}),
+              COHORT_OK);
+    CHECK_INT(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, op, &text), COHORT_OK);
+    CHECK_CONTAINS(text, why);
+    CHECK(!strstr(text, "chosen: levels"));
+    free(text);
+    CHECK_INT(cohort_explain(comm, "scan", 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
+    CHECK_CONTAINS(text, why);
+    free(text);
+    cohort_op_unref(op);
+    double in = cohort_comm_this_site(comm) + 1, out = 0;
+    CHECK_INT(cohort_await(cohort_scan(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1)),
+              COHORT_OK);
+    CHECK(out == in * (in + 1) / 2);
+    return COHORT_OK;
+}
+
+static const struct cohort__position two_hosts[] = {{0, 0, 0}, {0, 0, 0}, {1, 0, 0}, {1, 0, 0}};
+
+static void test_scattered_explained(void)
+{
+    run_on_two(two_hosts, CLUSTER_ROUND_ROBIN, (cohort_comm_options){0}, explain_scattered);
+}
+
+static cohort_status explain_reproducible(cohort_comm *comm, void *arg)
+{
+    char *text = NULL;
+    (void)arg;
+    CHECK_INT(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
+    CHECK_CONTAINS(text, "levels           no: its result is not reproducible; ");
+    CHECK_CONTAINS(text, "shares           no: its result is not reproducible; ");
+    free(text);
+    return COHORT_OK;
+}
+
+static void test_reproducible_explained(void)
+{
+    run_on_two(two_hosts, CLUSTER_BLOCKS, (cohort_comm_options){.reproducible = true},
+               explain_reproducible);
+}
+
+/* Each locality has a domain, or two have one, in a host of four. */
+static cohort_status explain_domains(cohort_comm *comm, void *arg)
+{
+    static const char *const forced[] = {"all_reduce", "broadcast", "barrier"};
+    char *text = NULL;
+    (void)arg;
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK_INT(cohort_explain(comm, forced[i], 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
+        CHECK_CONTAINS(text, "chosen: levels, forced\n");
+        CHECK_CONTAINS(text, " in each domain");
+        CHECK_CONTAINS(text, " among 2 leaders");
+        free(text);
+    }
+    return COHORT_OK;
+}
+
+static void test_domains_explained(void)
+{
+    static const struct cohort__position domains[] = {{0, 0, 0}, {0, 0, 0}, {0, 1, 0}, {0, 1, 0}};
+    run_on_two(
+        domains, CLUSTER_BLOCKS,
+        (cohort_comm_options){.algorithms = "all_reduce=levels,broadcast=levels,barrier=levels"},
+        explain_domains);
+}
+
 /* Blocks that are so long that they go in parts. */
 struct long_blocks {
     const char *name;
@@ -346,6 +450,9 @@ static const struct test_case cases[] = {
     {"random_calls", test_random_calls},
     {"explained", test_explained},
     {"switches_explained", test_switches_explained},
+    {"scattered_explained", test_scattered_explained},
+    {"reproducible_explained", test_reproducible_explained},
+    {"domains_explained", test_domains_explained},
     {"pieces", test_pieces},
     {"segments", test_segments},
 };
