@@ -12,8 +12,9 @@
 
 /* A place of this locality's notes, as it knows it. */
 struct line {
-    uint64_t generation; /* the latest that has it; 0: none */
-    uint64_t done;       /* the latest whose notes have been read here, or will never be */
+    uint64_t generation;  /* the latest that has it; 0: none */
+    uint64_t done;        /* the latest whose notes have been read here, or will never be */
+    uint32_t left_out_by; /* the site whose coming has passed, unread, the latest that was */
     uint32_t cell;
     bool has_cell;
     bool is_held;           /* some reader has perhaps not passed `generation` */
@@ -114,11 +115,11 @@ static void set_done(struct cohort__noticeboard *board, uint64_t generation, uin
     pass(board, generation, number, source);
 }
 
-/* With the lock held. A site has come to GENERATION. So no site of this locality comes to a call
+/* With the lock held. SITE has come to GENERATION. So no site of this locality comes to a call
  * that is a window earlier any more, except those that have begun. Mostly the others know that
  * already. All places are looked at, since this locality may have no notes in the next call of a
  * place. */
-static void sweep(struct cohort__noticeboard *board, uint64_t generation)
+static void sweep(struct cohort__noticeboard *board, uint64_t generation, uint32_t site)
 {
     uint64_t swept = atomic_load(&board->swept);
     if (generation <= swept + COHORT__NOTES_GENERATIONS)
@@ -129,16 +130,18 @@ static void sweep(struct cohort__noticeboard *board, uint64_t generation)
     atomic_store(&board->swept, last);
     for (uint64_t left_out = first + 1; left_out <= last; left_out++)
         for (uint32_t number = 0; number < COHORT__NOTES_OF_CALL; number++)
-            if (passed_by(board, board->own, left_out, number) < left_out)
+            if (passed_by(board, board->own, left_out, number) < left_out) {
+                board->lines[place_of(left_out, number)].left_out_by = site;
                 set_done(board, left_out, number, left_out, COHORT__NO_SITE);
+            }
 }
 
-void cohort__noticeboard_come(struct cohort__noticeboard *board, uint64_t generation)
+void cohort__noticeboard_come(struct cohort__noticeboard *board, uint64_t generation, uint32_t site)
 {
     if (generation <= atomic_load(&board->swept) + COHORT__NOTES_GENERATIONS)
         return;
     pthread_mutex_lock(&board->lock);
-    sweep(board, generation);
+    sweep(board, generation, site);
     pthread_mutex_unlock(&board->lock);
 }
 
@@ -150,7 +153,7 @@ void cohort__noticeboard_begin(struct cohort__noticeboard *board, struct cohort_
     while (place != &board->calls && call_of(place)->generation > generation)
         place = place->prev;
     cohort__list_insert_after(place, &call->link);
-    sweep(board, generation);
+    sweep(board, generation, call->site);
     pthread_mutex_unlock(&board->lock);
 }
 
@@ -361,8 +364,24 @@ uint32_t cohort__noticeboard_late(struct cohort__noticeboard *board,
 
 /* Reading them ----------------------------------------------------------------------------- */
 
-/* What this locality has passed, it does not read: a later call of another site has begun, and this
- * one is about to be told that it was left out. */
+static bool is_too_late(const struct cohort__noticeboard *board,
+                        const struct cohort__notice_call *call, uint32_t number)
+{
+    return passed_by(board, board->own, call->generation, number) >= call->generation;
+}
+
+uint32_t cohort__noticeboard_left_out_by(struct cohort__noticeboard *board,
+                                         const struct cohort__notice_call *call, uint32_t number)
+{
+    if (!is_too_late(board, call, number))
+        return COHORT__NO_SITE;
+    pthread_mutex_lock(&board->lock);
+    uint32_t site = board->lines[place_of(call->generation, number)].left_out_by;
+    pthread_mutex_unlock(&board->lock);
+    return site;
+}
+
+/* What this locality has passed, it does not read: it asks who has left it out. */
 const struct cohort__note *cohort__noticeboard_look(struct cohort__noticeboard *board,
                                                     const struct cohort__notice_call *call,
                                                     uint32_t number, uint32_t site)
@@ -370,8 +389,8 @@ const struct cohort__note *cohort__noticeboard_look(struct cohort__noticeboard *
     uint32_t slot = board->slots[locality_of(board, site)];
     const struct cohort__note *note =
         cohort__notes_at(&board->notes, slot, call->generation, number);
-    bool is_there = atomic_load(&note->generation) == call->generation &&
-                    passed_by(board, board->own, call->generation, number) < call->generation;
+    bool is_there =
+        atomic_load(&note->generation) == call->generation && !is_too_late(board, call, number);
     return is_there ? note : NULL;
 }
 

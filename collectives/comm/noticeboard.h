@@ -21,6 +21,7 @@ struct cohort__noticeboard;
 struct cohort__notice_call {
     uint64_t generation;
     uint64_t fingerprint;
+    uint32_t site;
     uint32_t num_reads[COHORT__NOTES_OF_CALL]; /* how many notes of each number it reads, */
     uint32_t unread[COHORT__NOTES_OF_CALL];    /* and has yet to read */
     bool is_unposted[COHORT__NOTES_OF_CALL];
@@ -55,9 +56,10 @@ void cohort__noticeboard_destroy(struct cohort__noticeboard *board); /* NULL is 
  * places. */
 void cohort__noticeboard_begin(struct cohort__noticeboard *board, struct cohort__notice_call *call);
 
-/* A site of this locality begins a call without notes of its own, which may not come to what it has
+/* SITE, of this locality, begins a call without notes of its own, which may not come to what it has
  * left out before it. */
-void cohort__noticeboard_come(struct cohort__noticeboard *board, uint64_t generation);
+void cohort__noticeboard_come(struct cohort__noticeboard *board, uint64_t generation,
+                              uint32_t site);
 
 /* CALL has ended. What it has not read is passed. */
 void cohort__noticeboard_end(struct cohort__noticeboard *board, struct cohort__notice_call *call);
@@ -84,6 +86,11 @@ uint32_t cohort__noticeboard_late(struct cohort__noticeboard *board,
 const struct cohort__note *cohort__noticeboard_look(struct cohort__noticeboard *board,
                                                     const struct cohort__notice_call *call,
                                                     uint32_t number, uint32_t site);
+/* CALL never reads its note NUMBER, which it has yet to read, if before it began another site of
+ * this locality had come to a call a window later: returns that site, which has left out this one.
+ * COHORT__NO_SITE: there is none. */
+uint32_t cohort__noticeboard_left_out_by(struct cohort__noticeboard *board,
+                                         const struct cohort__notice_call *call, uint32_t number);
 /* Whether it is of the same call, as far as PHASE of it compares. If not, it may be overwritten at
  * any time. */
 bool cohort__noticeboard_is_of(const struct cohort__notice_call *call,

@@ -30,11 +30,12 @@ void cohort__execution_stalled(struct cohort__operation *operation)
     for (uint32_t step = 0; step < plan->num_steps; step++) {
         if (!awaits(execution, step))
             continue;
+        uint32_t site = cohort__note_awaited(execution, step);
         if (execution->answers[step] == COHORT__ANSWER_COMPLETED) {
-            cohort__fail_forgotten(operation, plan->steps[step].peer);
+            cohort__fail_forgotten(operation, site);
             return;
         }
-        cohort__operation_ask(operation, plan->steps[step].peer, plan->steps[step].phase);
+        cohort__operation_ask(operation, site, plan->steps[step].phase);
     }
     cohort__note_steps_stalled(execution);
     cohort__meets_stalled(execution);
@@ -45,7 +46,7 @@ void cohort__execution_answer(struct cohort__operation *operation, uint32_t site
 {
     struct cohort__execution *execution = (struct cohort__execution *)operation;
     for (uint32_t step = 0; step < execution->plan->num_steps; step++) {
-        if (awaits(execution, step) && execution->plan->steps[step].peer == site)
+        if (awaits(execution, step) && cohort__note_awaited(execution, step) == site)
             execution->answers[step] = (uint8_t)answer;
     }
     cohort__meets_answer(execution, site, answer);
@@ -75,7 +76,7 @@ size_t cohort__execution_describe(const struct cohort__operation *operation, cha
     for (uint32_t step = 0; step < plan->num_steps; step++) {
         if (!awaits(execution, step))
             continue;
-        uint32_t site = plan->steps[step].peer;
+        uint32_t site = cohort__note_awaited(execution, step);
         used = cohort__describe_append(
             text, used, capacity, " waits for site %u (locality %u), %s;", site, locality_of[site],
             cohort__describe_answer((enum cohort__answer)execution->answers[step]));

@@ -220,7 +220,8 @@ void cohort__note_steps_init(struct cohort__execution *execution)
     if (plan->num_posts + plan->num_reads == 0)
         return;
     *call = (struct cohort__notice_call){.generation = execution->operation.generation,
-                                         .fingerprint = execution->operation.fingerprint};
+                                         .fingerprint = execution->operation.fingerprint,
+                                         .site = plan->this_site};
     for (uint32_t step = 0; step < plan->num_steps; step++) {
         const struct cohort__step *what = &plan->steps[step];
         bool is_post = what->kind == COHORT__STEP_POST;
@@ -257,7 +258,7 @@ void cohort__note_steps_begin(struct cohort__execution *execution)
     if (has_notes)
         cohort__noticeboard_begin(board, &execution->notice_call);
     else
-        cohort__noticeboard_come(board, operation->generation);
+        cohort__noticeboard_come(board, operation->generation, execution->plan->this_site);
     execution->noticeboard = has_notes ? board : NULL;
 }
 
@@ -303,6 +304,16 @@ void cohort__note_steps_fail(struct cohort__execution *execution)
 }
 
 /* Stalls ----------------------------------------------------------------------------------- */
+
+uint32_t cohort__note_awaited(const struct cohort__execution *execution, uint32_t step)
+{
+    const struct cohort__step *what = step_at(execution, step);
+    uint32_t site = COHORT__NO_SITE;
+    if (what->kind == COHORT__STEP_READ && execution->noticeboard)
+        site = cohort__noticeboard_left_out_by(execution->noticeboard, &execution->notice_call,
+                                               what->tag);
+    return site == COHORT__NO_SITE ? what->peer : site;
+}
 
 static bool awaits_place(const struct cohort__execution *execution, uint32_t step)
 {

@@ -29,6 +29,10 @@ void cohort__note_steps_fail(struct cohort__execution *execution);
 /* It is over: nothing of it is under way. */
 void cohort__note_steps_end(struct cohort__execution *execution);
 
+/* STEP waits. The site that it waits for: for a READ that has come too late, that which has left
+ * out this generation; else its peer. */
+uint32_t cohort__note_awaited(const struct cohort__execution *execution, uint32_t step);
+
 /* It has waited for long: asks those for whom a POST has no place. (A READ asks like a RECV.) */
 void cohort__note_steps_stalled(const struct cohort__execution *execution);
 

@@ -26,7 +26,7 @@ enum { NUM_SEEDS = 40 };
 enum { NUM_SEEDS = 200 };
 #endif
 enum { SEEDS_A_START = 500 };
-enum { NUM_STEPS = 40, MAX_IN_FLIGHT = 8, MAX_LOCALITIES = 4 };
+enum { NUM_STEPS = 40, MAX_IN_FLIGHT = 8, MAX_LOCALITIES = 6 };
 static const uint64_t limit = UINT64_C(60000000000); /* a call that takes so long is a hang */
 
 enum deviation {
@@ -98,9 +98,15 @@ static void draw_positions(struct job *job, struct cohort__random *random)
     static const uint64_t strides[] = {1, 16, 32, 64};
     job->is_spread = below(random, 2);
     job->stride = job->is_spread ? strides[below(random, 4)] : 1;
-    for (uint32_t i = 0; job->is_spread && i < MAX_LOCALITIES; i++)
-        job->positions[i] = (struct cohort__position){.host = (uint32_t)below(random, 4) / 3,
-                                                      .domain = (uint32_t)below(random, 2)};
+    uint32_t num_hosts = 2 + (uint32_t)below(random, 3);
+    bool is_even =
+        below(random, 2); /* hosts next to each other, about as many localities in each */
+    for (uint32_t i = 0; job->is_spread && i < MAX_LOCALITIES; i++) {
+        uint32_t host =
+            is_even ? i * num_hosts / job->num_localities : (uint32_t)below(random, num_hosts);
+        job->positions[i] =
+            (struct cohort__position){.host = host, .domain = (uint32_t)below(random, 2)};
+    }
 }
 
 static void draw_job(struct job *job, struct cohort__random *random, uint64_t seed)
@@ -217,7 +223,7 @@ static void draw_call(const struct job *job, uint32_t index, struct cohort__rand
             make_large(job, call);
     }
     if (job->is_spread && below(random, 2))
-        random_call_force(call, "levels");
+        random_call_force(call, below(random, 3) ? "levels" : "shares");
     set_checked(job, call);
 }
 

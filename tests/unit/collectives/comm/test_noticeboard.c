@@ -387,9 +387,9 @@ static void test_left_out(void)
         } else if (how == 1) { /* it begins the next one of the place */
             begin(1, &call);
         } else { /* and that one has no notes there */
-            cohort__noticeboard_come(boards[1], 9 + W);
+            cohort__noticeboard_come(boards[1], 9 + W, 0);
             CHECK(!post(0, &next, 0, 8, &readers_of));
-            cohort__noticeboard_come(boards[1], 10 + W);
+            cohort__noticeboard_come(boards[1], 10 + W, 0);
         }
         CHECK(post(0, &next, 0, 8, &readers_of));
         CHECK(how != 1 || find(1, &call, 0, 0));
@@ -407,7 +407,7 @@ static void test_long_way(void)
     for (uint64_t i = 0; i < W; i++)
         calls[i] = poster(100 * W + i);
     for (uint32_t rank = 1; rank < NUM; rank++)
-        cohort__noticeboard_come(boards[rank], 100 * W);
+        cohort__noticeboard_come(boards[rank], 100 * W, 0);
     for (uint64_t i = 0; i < W; i++) {
         begin(0, &calls[i]);
         CHECK(post(0, &calls[i], 0, 8, &for_all));
@@ -439,15 +439,21 @@ static void test_earlier_reader(void)
     close_all();
 }
 
-/* What this locality has passed, a late site neither finds nor leaves. */
+/* What this locality has passed, a late site neither finds nor leaves. It learns who has left it
+ * out. */
 static void test_late(void)
 {
     open_all();
-    struct cohort__notice_call late = reader(1, 1), post_late = poster(1);
+    struct cohort__notice_call late = reader(1, 1), post_late = poster(1), in_time = reader(2, 1);
     CHECK(call_post(0, 1, 8, &for_all));
-    cohort__noticeboard_come(boards[1], 1 + W);
+    begin(1, &in_time);
+    cohort__noticeboard_come(boards[1], 1 + W, 5);
     begin(1, &late);
     CHECK(!find(1, &late, 0, 0));
+    CHECK_INT(cohort__noticeboard_left_out_by(boards[1], &late, 0), 5);
+    cohort__noticeboard_come(boards[1], 2 + W, 5);
+    CHECK_INT(cohort__noticeboard_left_out_by(boards[1], &in_time, 0), COHORT__NO_SITE);
+    end(1, &in_time);
     end(1, &late);
     struct cohort__notice_readers readers_of = for_one(1);
     CHECK(call_post(2, 1 + W, 8, &readers_of));
@@ -699,7 +705,7 @@ static void test_wake_by_passing(void)
         else if (how == 1)
             begin(1, &call);
         else
-            cohort__noticeboard_come(boards[1], 1 + W);
+            cohort__noticeboard_come(boards[1], 1 + W, 0);
         CHECK(was_woken(0));
         CHECK_INT(waiting.num_ready, 1);
         close_all();
