@@ -318,6 +318,7 @@ static cohort_status loop(cohort_comm *world, void *arg)
         cohort_comm *row = NULL;
         CHECK_INT(cohort_await(cohort_comm_split(&row, world, (int32_t)(me / 3), 0, i)), COHORT_OK);
         CHECK_INT(row->group->has_board, world->group->has_board);
+        CHECK_INT(row->group->has_notes, world->group->has_notes);
         CHECK_INT(cohort_await(cohort_barrier(row, 1)), COHORT_OK);
         cohort_comm_unref(row);
     }
@@ -327,6 +328,18 @@ static cohort_status loop(cohort_comm *world, void *arg)
 static void test_loop(void)
 {
     struct scene scene = {.seed = 1, .num_sites = 6, .num_localities = 3};
+    run(&scene, loop);
+}
+
+/* On two hosts, of which one has two localities: these leave each other notes. */
+static void test_loop_of_hosts(void)
+{
+    static const struct cohort__position positions[] = {{0, 0, 0}, {0, 0, 0}, {1, 0, 0}};
+    struct scene scene = {.seed = 1,
+                          .num_sites = 6,
+                          .num_localities = 3,
+                          .positions = positions,
+                          .options = {.algorithms = "barrier=levels"}};
     run(&scene, loop);
 }
 
@@ -495,10 +508,9 @@ static void test_death(void)
 }
 
 static const struct test_case cases[] = {
-    {"random", test_random},       {"levels", test_levels},
-    {"take_over", test_take_over}, {"grow", test_grow},
-    {"loop", test_loop},           {"deviate", test_deviate},
-    {"leave", test_leave},         {"leave_at_once", test_leave_at_once},
+    {"random", test_random},   {"levels", test_levels}, {"take_over", test_take_over},
+    {"grow", test_grow},       {"loop", test_loop},     {"loop_of_hosts", test_loop_of_hosts},
+    {"deviate", test_deviate}, {"leave", test_leave},   {"leave_at_once", test_leave_at_once},
     {"death", test_death},
 };
 
