@@ -67,8 +67,67 @@ static void test_untaken(void)
     cluster_destroy(cluster);
 }
 
+/* A row that follows the machine: two sites in each of two localities on each of two hosts. Site 5
+ * comes late: site 4, of its locality, says that it meets it. */
+
+enum { LATE = 5, NUM_COMPOSED = 8 };
+
+static void await_line(cohort_comm *comm, const char *const *wanted)
+{
+    for (bool has_all = false; !has_all;) {
+        void *text;
+        CHECK_INT(cohort_await_value(cohort_comm_roll_call(comm), &text), COHORT_OK);
+        CHECK_CONTAINS(text, "generation 1, all_reduce (levels(");
+        has_all = strstr(text, wanted[0]) && strstr(text, wanted[1]);
+        free(text);
+        if (!has_all)
+            CHECK_INT(cohort_await(cohort_sleep(10000000)), COHORT_OK);
+    }
+}
+
+static cohort_status reduce_late(cohort_comm *comm, void *arg)
+{
+    static const char *const meets[] = {"meets in its locality, and waits for site 5 (locality 2)",
+                                        "not called yet"};
+    uint32_t me = cohort_comm_this_site(comm);
+    double in = 1, out = 0;
+    (void)arg;
+    if (me == LATE)
+        CHECK_INT(cohort_await(cohort_future_ref(others_come)), COHORT_OK);
+    cohort_future *call = cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1);
+    if (me == 4) {
+        await_line(comm, meets);
+        cohort_promise_fulfil(others_may_come, NULL);
+    }
+    CHECK_INT(cohort_await(call), COHORT_OK);
+    CHECK(out == NUM_COMPOSED);
+    return COHORT_OK;
+}
+
+static void test_composed(void)
+{
+    static const struct cohort__position positions[] = {{0, 0, 0}, {0, 0, 0}, {1, 0, 0}, {1, 0, 0}};
+    struct cluster *cluster = cluster_create(1, 4, 0);
+    cluster_place(cluster, CLUSTER_BLOCKS);
+    cluster_locate(cluster, positions);
+    CHECK_INT(cohort_promise_create(&others_may_come, &others_come), COHORT_OK);
+    CHECK_INT(sites_run(&(struct sites){
+                  .name = "composed",
+                  .options = {.num_sites = NUM_COMPOSED,
+                              .algorithms = "all_reduce=levels",
+                              .stall_after = 10000000},
+                  .create = cluster_create_comm,
+                  .context = cluster,
+                  .run = reduce_late,
+              }),
+              COHORT_OK);
+    cohort_future_unref(others_come);
+    cluster_destroy(cluster);
+}
+
 static const struct test_case cases[] = {
     {"untaken", test_untaken},
+    {"composed", test_composed},
 };
 
 int main(int argc, char **argv)
