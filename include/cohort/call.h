@@ -30,7 +30,9 @@ typedef struct cohort_call_options {
     /* all_gather, all_gatherv, all_to_all, all_to_allv, all_to_allw, gather_here and gatherv_here:
      * an array for num_sites futures. The caller owns one reference to each of them. Future i
      * completes when the block from site i is in OUT. The block may be read from then on, but not
-     * changed before the call's own future completes. If the call fails, each of these futures that
+     * changed before the call's own future completes. How early that is depends on the algorithm:
+     * where blocks of several sites come in one message, as in levels up to 64 KiB or from sites
+     * that are not next to each other, their futures complete together. If the call fails, each of these futures that
      * has not completed fails with the same error. The array is written during the call, even if
      * the call fails. */
     cohort_future **ret_rows;

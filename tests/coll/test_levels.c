@@ -352,6 +352,39 @@ static void test_reproducible_explained(void)
                explain_reproducible);
 }
 
+/* One locality has no levels, nor has a host with one site in each locality. */
+static cohort_status explain_none(cohort_comm *comm, void *arg)
+{
+    char *text = NULL;
+    double in = 1, out = 0;
+    (void)arg;
+    CHECK_INT(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
+    CHECK_CONTAINS(text, "levels           no: subgroups of several sites");
+    free(text);
+    CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.algorithm = "levels"}),
+              COHORT_OK);
+    CHECK_INT(cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "the algorithm levels of all_reduce is not possible");
+    return COHORT_OK;
+}
+
+static void test_none_explained(void)
+{
+    for (uint32_t num_localities = 1; num_localities <= 4; num_localities += 3) {
+        struct cluster *cluster = cluster_create(1, num_localities, 0);
+        CHECK_INT(sites_run(&(struct sites){
+                      .name = "none",
+                      .options = {.num_sites = 4},
+                      .create = cluster_create_comm,
+                      .context = cluster,
+                      .run = explain_none,
+                  }),
+                  COHORT_OK);
+        cluster_destroy(cluster);
+    }
+}
+
 /* Each locality has a domain, or two have one, in a host of four. */
 static cohort_status explain_domains(cohort_comm *comm, void *arg)
 {
@@ -453,6 +486,7 @@ static const struct test_case cases[] = {
     {"scattered_explained", test_scattered_explained},
     {"reproducible_explained", test_reproducible_explained},
     {"domains_explained", test_domains_explained},
+    {"none_explained", test_none_explained},
     {"pieces", test_pieces},
     {"segments", test_segments},
 };
