@@ -50,8 +50,13 @@ static cohort_status call_all(cohort_comm *comm, void *arg)
         while (begun < member->generations && begun - ended < member->in_flight) {
             generation += 1 + (member->skips ? cohort__random_below(&random, 3) : 0);
             enum exercise_kind kind = draw_kind(member, &random);
-            exercise_begin(&exercises[begun++ % member->in_flight], comm, kind,
-                           draw_count(member, &random), generation);
+            struct exercise *exercise = &exercises[begun++ % member->in_flight];
+            size_t count = draw_count(member, &random);
+            if (member->is_plain)
+                exercise_begin_with(exercise, comm, kind, count, generation,
+                                    (struct exercise_options){0});
+            else
+                exercise_begin(exercise, comm, kind, count, generation);
         }
         cohort_status ended_with = exercise_end(&exercises[ended++ % member->in_flight]);
         if (ended_with)

@@ -96,6 +96,22 @@ def test_mixed():
     mixed(2, 7, 4, arity=3, count=3000)
 
 
+def test_levels():
+    """The rows that follow the machine, forced, on hosts that are played within the real ones."""
+    rows = ['gather', 'scatter', 'broadcast', 'reduce', 'all_gather', 'all_reduce', 'all_to_all',
+            'barrier', 'reduce_scatter', 'scan', 'exclusive_scan']
+    shared = ['broadcast', 'all_reduce'] # what they can do whatever the blocks and the operation
+    levels = ','.join(row + '=levels' for row in rows)
+    shares = ','.join(row + '=shares' for row in shared)
+    for hosts, num_sites, kinds in (
+            (2, 16, {'algorithms': levels, 'generations': 100}),
+            (2, 16, {'algorithms': shares, 'generations': 50, 'count': 300}),
+            (4, 24, {'algorithms': levels, 'generations': 50, 'workers': 2}),
+            (2, 8, {'algorithms': levels, 'generations': 20, 'count': 40000})):
+        mixed(2 * hosts, num_sites, num_sites, placement='blocks', plain=True,
+              launcher=('-x', 'COHORT_TOPOLOGY=%dx1x2' % hosts), **kinds)
+
+
 def test_oversubscribed():
     mixed(8, 24, 5, workers=2, generations=100)
 

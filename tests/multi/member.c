@@ -52,12 +52,25 @@ static uint32_t read_threshold(const char *text)
 }
 
 static const struct option long_options[] = {
-    {"sites", 1, NULL, 's'},     {"arity", 1, NULL, 'a'},      {"threshold", 1, NULL, 't'},
-    {"root", 1, NULL, 'r'},      {"algorithms", 1, NULL, 'A'}, {"stall-ms", 1, NULL, 'S'},
-    {"placement", 1, NULL, 'p'}, {"kind", 1, NULL, 'k'},       {"count", 1, NULL, 'c'},
-    {"any-count", 0, NULL, 'C'}, {"skips", 0, NULL, 'x'},      {"generations", 1, NULL, 'g'},
-    {"in-flight", 1, NULL, 'f'}, {"seed", 1, NULL, 'e'},       {"comms", 1, NULL, 'm'},
-    {"levels", 1, NULL, 'l'},    {"victim", 1, NULL, 'v'},     {0},
+    {"sites", 1, NULL, 's'},
+    {"arity", 1, NULL, 'a'},
+    {"threshold", 1, NULL, 't'},
+    {"root", 1, NULL, 'r'},
+    {"algorithms", 1, NULL, 'A'},
+    {"stall-ms", 1, NULL, 'S'},
+    {"placement", 1, NULL, 'p'},
+    {"kind", 1, NULL, 'k'},
+    {"count", 1, NULL, 'c'},
+    {"any-count", 0, NULL, 'C'},
+    {"skips", 0, NULL, 'x'},
+    {"plain", 0, NULL, 'P'},
+    {"generations", 1, NULL, 'g'},
+    {"in-flight", 1, NULL, 'f'},
+    {"seed", 1, NULL, 'e'},
+    {"comms", 1, NULL, 'm'},
+    {"levels", 1, NULL, 'l'},
+    {"victim", 1, NULL, 'v'},
+    {0},
 };
 
 static void read_option(struct member *member, int option)
@@ -96,6 +109,9 @@ static void read_option(struct member *member, int option)
         break;
     case 'x':
         member->skips = true;
+        break;
+    case 'P':
+        member->is_plain = true;
         break;
     case 'g':
         member->generations = read_number("generations", text);

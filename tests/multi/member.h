@@ -24,7 +24,8 @@ struct member {
     bool count_drawn; /* 0 .. count */
     uint64_t generations;
     uint32_t in_flight;
-    bool skips; /* leaves generations out, the same at all sites */
+    bool skips;    /* leaves generations out, the same at all sites */
+    bool is_plain; /* calls without options */
     uint64_t seed;
     uint32_t num_comms; /* at once */
     uint32_t levels;    /* the least number of levels that there must be */
