@@ -156,6 +156,71 @@ static void call_many(void)
     free(futures);
 }
 
+/* In a scope: a tree of tasks, each in the next locality. */
+
+static _Atomic uint32_t num_grown;
+
+enum { DEPTH = 8 };
+
+static cohort_status grow(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    uint32_t depth;
+    (void)ret_out, (void)context;
+    memcpy(&depth, in->data, sizeof(depth));
+    num_grown++;
+    if (depth == DEPTH / 2 && cohort_locality() == 1 && strcmp(mode, "scope_dies") == 0)
+        raise(SIGKILL);
+    depth++;
+    for (uint32_t i = 1; depth <= DEPTH && i <= 2; i++) {
+        uint32_t to = (cohort_locality() + i) % cohort_num_localities();
+        cohort_status status = cohort_scope_async_at(cohort_scope_current(), to, "grow",
+                                                     &(cohort_object){&depth, sizeof(depth)});
+        if (status)
+            return status;
+    }
+    return COHORT_OK;
+}
+
+static cohort_status count_grown(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    uint32_t *number = malloc(sizeof(*number));
+    (void)in, (void)context;
+    if (!number)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "count_grown: no memory");
+    *number = num_grown;
+    *ret_out = (cohort_object){number, sizeof(*number)};
+    return COHORT_OK;
+}
+
+/* How many there were. All are counted, since the scope's end is the end of all of them. */
+static void print_grown(void)
+{
+    uint32_t num = cohort_num_localities(), sum = 0;
+    cohort_object *outs = calloc(num, sizeof(*outs));
+    if (!outs)
+        abort();
+    report("count", cohort_await(cohort_async_everywhere("count_grown", NULL, outs)));
+    for (uint32_t i = 0; i < num && outs[i].bytes == sizeof(uint32_t); i++)
+        sum += *(const uint32_t *)outs[i].data;
+    printf("grown: %u\n", (unsigned)sum);
+    cohort_objects_fini(outs, num);
+    free(outs);
+}
+
+static void call_in_scope(void)
+{
+    uint32_t depth = 0;
+    cohort_scope *scope = NULL;
+    if (cohort_scope_create(NULL, &scope))
+        abort();
+    if (cohort_scope_async_at(scope, 1, "grow", &(cohort_object){&depth, sizeof(depth)}))
+        abort();
+    cohort_status status = cohort_scope_await(scope);
+    report("scope", status);
+    if (!status)
+        print_grown();
+}
+
 static cohort_status program(void *arg)
 {
     (void)arg;
@@ -174,6 +239,8 @@ static cohort_status program(void *arg)
         cohort_future_unref(cohort_async_at(1, "leave_task", NULL, NULL));
     else if (strcmp(mode, "die") == 0)
         report("die", cohort_await(cohort_async_at(1, "die", NULL, NULL)));
+    else if (strncmp(mode, "scope", 5) == 0)
+        call_in_scope();
     return COHORT_OK;
 }
 
@@ -185,6 +252,8 @@ int main(int argc, char **argv)
         cohort_remote_register("ask_all", ask_all, NULL) ||
         cohort_remote_register("refuse", refuse, NULL) ||
         cohort_remote_register("leave_task", leave_task, NULL) ||
+        cohort_remote_register("grow", grow, NULL) ||
+        cohort_remote_register("count_grown", count_grown, NULL) ||
         cohort_remote_register("die", die, NULL))
         return 2;
     if (strcmp(mode, "state") == 0)

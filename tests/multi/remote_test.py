@@ -62,4 +62,17 @@ def test_die():
                     r'locality 1 .*was killed by signal 9', out), out, err)
 
 
+def test_scope():
+    """The await of a scope returns when the whole tree of tasks is over, wherever they are."""
+    for num in (2, 3, 4):
+        check_equal(lines_of(num, 'scope'), ['scope: COHORT_OK', 'count: COHORT_OK', 'grown: 511'])
+
+
+def test_scope_dies():
+    status, out, err = run('-n', 3, MEMBER, 'scope_dies')
+    check(status != 0, status)
+    check(re.search(r'^scope: COHORT_ERR_PEER_DIED: .*locality 1 .*was killed by signal 9', out),
+          out, err)
+
+
 jobs.run_cases(globals(), 'test_', CHOSEN)
