@@ -60,6 +60,14 @@ static void check_numbers(const cohort_object *outs, uint32_t num)
     CHECK_INT(num_empty, (num + 5) / 6);
 }
 
+static uint32_t log2_ceiling(uint32_t value)
+{
+    uint32_t log = 0;
+    while ((1u << log) < value)
+        log++;
+    return log;
+}
+
 static void test_sizes(void)
 {
     static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 13, MAX_LOCALITIES};
@@ -70,6 +78,7 @@ static void test_sizes(void)
             cohort_object outs[MAX_LOCALITIES] = {{(void *)"x", 1}};
             char in[] = "all";
             uint64_t sent = cluster_num_sent(cluster);
+            uint64_t sent_by_root = cluster_num_sent_by(cluster, root);
             atomic_store(&num_run, 0);
             cohort_future *future = cohort__async_everywhere_from(
                 cluster_process(cluster, root), "number", &(cohort_object){in, 3}, outs);
@@ -80,6 +89,8 @@ static void test_sizes(void)
             cohort_objects_fini(outs, num);
             /* A call and a result for each other locality, and FETCHED for what is long. */
             CHECK((cluster_num_sent(cluster) - sent) <= 3 * (num - 1));
+            /* Over a tree: a call for each of its branches, and FETCHED for their results. */
+            CHECK(cluster_num_sent_by(cluster, root) - sent_by_root <= 2 * log2_ceiling(num));
         }
         cluster_destroy(cluster);
     }

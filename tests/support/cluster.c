@@ -159,6 +159,11 @@ uint64_t cluster_num_sent(struct cluster *cluster)
     return sent;
 }
 
+uint64_t cluster_num_sent_by(const struct cluster *cluster, uint32_t locality)
+{
+    return cohort__process_traffic(cluster->processes[locality]).sent;
+}
+
 void cluster_destroy(struct cluster *cluster)
 {
     cluster_num_sent(cluster);

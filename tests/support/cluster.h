@@ -65,6 +65,9 @@ struct cohort__process *cluster_process(struct cluster *cluster, uint32_t locali
  * localities have sent each other. */
 uint64_t cluster_num_sent(struct cluster *cluster);
 
+/* How many LOCALITY has sent; nothing is waited for. */
+uint64_t cluster_num_sent_by(const struct cluster *cluster, uint32_t locality);
+
 /* LOCALITY is told that PEER is dead, as death number ORDER, for the reason WHY. */
 void cluster_tell_death(struct cluster *cluster, uint32_t locality, uint32_t peer, uint32_t order,
                         const char *why);

@@ -153,10 +153,67 @@ static void test_closed(void)
     CHECK_INT(run_tasks(1, closed, NULL), COHORT_OK);
 }
 
+/* --- first come, first served --- */
+
+static struct {
+    cohort_queue *queue;
+    uintptr_t num_waiting;
+} gate;
+
+/* The item that comes first is for the one that has come first. */
+static cohort_status get_own(void *arg)
+{
+    void *item, *place = (void *)++gate.num_waiting;
+    CHECK_INT(cohort_queue_get(gate.queue, &item, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK(item == place);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+/* The queue is full: items come out in the order in which they were brought. */
+static cohort_status put_own(void *arg)
+{
+    void *place = (void *)++gate.num_waiting;
+    CHECK_INT(cohort_queue_put(gate.queue, place, COHORT_NO_LIMIT), COHORT_OK);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status in_order(void *arg)
+{
+    cohort_future *futures[NUM_GETTERS];
+    void *item;
+    CHECK_INT(cohort_queue_create(1, &gate.queue), COHORT_OK);
+    gate.num_waiting = 0;
+    for (int i = 0; i < NUM_GETTERS; i++)
+        futures[i] = cohort_async(get_own, NULL);
+    while (gate.num_waiting < NUM_GETTERS)
+        cohort_yield();
+    for (uintptr_t i = 1; i <= NUM_GETTERS; i++)
+        CHECK_INT(cohort_queue_put(gate.queue, (void *)i, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_GETTERS)), COHORT_OK);
+    gate.num_waiting = 0;
+    for (int i = 0; i < NUM_GETTERS; i++)
+        futures[i] = cohort_async(put_own, NULL);
+    while (gate.num_waiting < NUM_GETTERS)
+        cohort_yield();
+    for (uintptr_t i = 1; i <= NUM_GETTERS; i++) {
+        CHECK_INT(cohort_queue_get(gate.queue, &item, COHORT_NO_LIMIT), COHORT_OK);
+        CHECK(item == (void *)i);
+    }
+    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_GETTERS)), COHORT_OK);
+    cohort_queue_unref(gate.queue);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_in_order(void)
+{
+    CHECK_INT(run_tasks(1, in_order, NULL), COHORT_OK);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"nothing is lost", test_nothing_is_lost},
+        {"in order", test_in_order},
         {"closed", test_closed},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

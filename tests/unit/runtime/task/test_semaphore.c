@@ -68,6 +68,87 @@ static void test_permits(void)
         CHECK_INT(run_tasks(num_workers, permits, NULL), COHORT_OK);
 }
 
+/* First come, first served. */
+
+enum { NUM_WAITERS = 5 };
+
+static struct {
+    cohort_semaphore *semaphore;
+    int num_waiting, num_served;
+} line;
+
+static cohort_status wait_in_line(void *arg)
+{
+    int place = line.num_waiting++;
+    CHECK_INT(cohort_semaphore_acquire(line.semaphore, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_INT(line.num_served++, place);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status in_order(void *arg)
+{
+    cohort_future *futures[NUM_WAITERS];
+    CHECK_INT(cohort_semaphore_create(0, &line.semaphore), COHORT_OK);
+    line.num_waiting = line.num_served = 0;
+    for (int i = 0; i < NUM_WAITERS; i++)
+        futures[i] = cohort_async(wait_in_line, NULL);
+    while (line.num_waiting < NUM_WAITERS)
+        cohort_yield();
+    for (int i = 0; i < NUM_WAITERS; i += 2)
+        CHECK_INT(cohort_semaphore_release(line.semaphore, 2), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_WAITERS)), COHORT_OK);
+    CHECK_INT(cohort_semaphore_acquire(line.semaphore, 0), COHORT_OK);
+    cohort_semaphore_unref(line.semaphore);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_in_order(void)
+{
+    CHECK_INT(run_tasks(1, in_order, NULL), COHORT_OK);
+}
+
+/* Scopes are cancelled while permits are given to those who wait in them: none is lost. */
+
+static cohort_status use_until_cancelled(void *arg)
+{
+    struct pool *pool = arg;
+    while (!cohort_cancelled()) {
+        cohort_status status = cohort_semaphore_acquire(pool->semaphore, COHORT_NO_LIMIT);
+        if (status)
+            return status;
+        cohort_yield();
+        CHECK_INT(cohort_semaphore_release(pool->semaphore, 1), COHORT_OK);
+    }
+    return COHORT_OK;
+}
+
+static cohort_status cancel_often(void *arg)
+{
+    struct pool pool = {0};
+    CHECK_INT(cohort_semaphore_create(NUM_PERMITS, &pool.semaphore), COHORT_OK);
+    for (int round = 0; round < NUM_ROUNDS; round++) {
+        cohort_scope *scope;
+        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+        for (int i = 0; i < NUM_TASKS / 2; i++)
+            CHECK_INT(cohort_scope_async(scope, use_until_cancelled, &pool), COHORT_OK);
+        for (int i = 0; i < round % 40; i++)
+            cohort_yield();
+        cohort_scope_cancel(scope);
+        CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+    }
+    for (int i = 0; i < NUM_PERMITS; i++)
+        CHECK_INT(cohort_semaphore_acquire(pool.semaphore, 0), COHORT_OK);
+    CHECK_INT(cohort_semaphore_acquire(pool.semaphore, 0), COHORT_ERR_TIMEOUT);
+    cohort_semaphore_unref(pool.semaphore);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_cancelled(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        CHECK_INT(run_tasks(num_workers, cancel_often, NULL), COHORT_OK);
+}
+
 static void test_too_many(void)
 {
     cohort_semaphore *semaphore;
@@ -81,6 +162,8 @@ int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"permits", test_permits},
+        {"in order", test_in_order},
+        {"cancelled", test_cancelled},
         {"too many", test_too_many},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+
+#include "cohort/scope.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+enum { MILLISECOND = 1000000 };
+
+static void check_end(cohort_future *future, uint64_t limit, enum cohort_wait_end want)
+{
+    enum cohort_wait_end end = (enum cohort_wait_end)77;
+    CHECK_INT(cohort_wait(future, limit, &end), COHORT_OK);
+    CHECK_INT(end, want);
+}
+
+/* A future that has failed with COHORT_ERR_TIMEOUT is complete, and not late: whoever waits keeps
+ * the reference in both cases. */
+static void look_at_failed(void)
+{
+    cohort_promise *promise;
+    cohort_future *future;
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    check_end(future, 0, COHORT_WAIT_EXPIRED);
+    check_end(future, MILLISECOND, COHORT_WAIT_EXPIRED);
+    cohort_promise_fail(promise, COHORT_ERR_TIMEOUT, "too slow");
+    check_end(future, 0, COHORT_WAIT_COMPLETE);
+    check_end(future, COHORT_NO_LIMIT, COHORT_WAIT_COMPLETE);
+    CHECK_INT(cohort_await(future), COHORT_ERR_TIMEOUT);
+    CHECK_TEXT(cohort_error_message(), "too slow");
+}
+
+static cohort_status failed(void *arg)
+{
+    look_at_failed();
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void *failed_in_thread(void *arg)
+{
+    look_at_failed();
+    return arg;
+}
+
+static cohort_status failed_and_thread(void *arg)
+{
+    pthread_t thread;
+    cohort_status status = failed(arg);
+    CHECK_INT(pthread_create(&thread, NULL, failed_in_thread, NULL), 0);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    return status;
+}
+
+static void test_fails_late(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        CHECK_INT(run_tasks(num_workers, failed_and_thread, NULL), COHORT_OK);
+}
+
+/* What is complete, in a scope that is cancelled, with a limit that is over, is complete; else it
+ * is cancelled. */
+static cohort_status ask_in_scope(void *arg)
+{
+    cohort_future **futures = arg; /* one that is complete, and one that never is */
+    cohort_scope_cancel(cohort_scope_current());
+    check_end(futures[0], 0, COHORT_WAIT_COMPLETE);
+    check_end(futures[0], COHORT_NO_LIMIT, COHORT_WAIT_COMPLETE);
+    check_end(futures[1], 0, COHORT_WAIT_CANCELLED);
+    check_end(futures[1], MILLISECOND, COHORT_WAIT_CANCELLED);
+    return COHORT_OK;
+}
+
+static cohort_status order(void *arg)
+{
+    cohort_promise *promises[2];
+    cohort_future *futures[2];
+    cohort_scope *scope;
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(cohort_promise_create(&promises[i], &futures[i]), COHORT_OK);
+    cohort_promise_fulfil(promises[0], NULL);
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, ask_in_scope, futures), COHORT_OK);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+    cohort_promise_fulfil(promises[1], NULL);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_order(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        CHECK_INT(run_tasks(num_workers, order, NULL), COHORT_OK);
+}
+
+static cohort_status wrong(void *arg)
+{
+    enum cohort_wait_end end = (enum cohort_wait_end)77;
+    cohort_promise *promise;
+    cohort_future *future;
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(cohort_wait(NULL, 0, &end), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_wait(future, 0, NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(end, 77);
+    CHECK_INT(cohort_await(future), COHORT_OK);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_wrong(void)
+{
+    CHECK_INT(run_tasks(1, wrong, NULL), COHORT_OK);
+}
+
+static const struct test_case cases[] = {
+    {"fails late", test_fails_late}, {"order", test_order}, {"wrong", test_wrong}};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
