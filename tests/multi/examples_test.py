@@ -136,11 +136,23 @@ def test_salesman():
                 ['--cities', 7, '--depth', 1]:
             out = succeed('salesman', num_localities, *args)
             check_equal(out.splitlines()[-1], 'check: equal to dynamic programming')
-    check(' 720 calls in 2 localities' in succeed('salesman', 2, '--cities', 11, '--depth', 4))
+
+
+def check_limit(name, num_localities, *args):
+    """The scope's limit ends what runs in all localities, and all say why."""
+    status, _, err = example(name, num_localities, *args, '--limit', 1)
+    check(status == 1 and err.count('\n') == 1 and
+          'the scope had not ended after its limit of 1.000 milliseconds\n' in err, status, err)
+
+
+def test_salesman_limit():
+    for num_localities in 0, 1, 3:
+        check_limit('salesman', num_localities, '--cities', 16, '--depth', 4)
 
 
 def test_salesman_wrong():
-    check_wrong('salesman', [], (['--cities', '17'], '17'), (['--depth', '5'], '5'))
+    check_wrong('salesman', [], (['--cities', '17'], '17'), (['--depth', '5'], '5'),
+                (['--limit', '-1'], '--limit needs a number from 0 to 1000000'))
 
 
 # hello
