@@ -92,6 +92,13 @@ def check_unwritable(name, *args, printed=''):
         check_equal(folder.entries(), [])
 
 
+def check_limit(name, num_localities, *args):
+    """The scope's limit ends what runs in all localities, and all say why."""
+    status, _, err = example(name, num_localities, *args, '--limit', 1)
+    check(status == 1 and err.count('\n') == 1 and
+          'the scope had not ended after its limit of 1.000 milliseconds\n' in err, status, err)
+
+
 def samples_of(pgm):
     """Width, height, maxval and the samples."""
     _, size, maxval, samples = pgm.split(b'\n', 3)
@@ -123,8 +130,26 @@ def test_bfs():
     succeed('bfs', 3, '--scale', 13, '--roots', 1, '--seed', 7)
 
 
+def test_bfs_flood():
+    """It reaches what the search by levels reaches; the program checks the trees."""
+    want = [line.split(',')[0] for line in
+            succeed('bfs', 0, '--scale', 9, '--roots', 3).splitlines()[1:]]
+    for num_localities in 0, 1, 2, 3, 5:
+        out = succeed('bfs', num_localities, '--scale', 9, '--roots', 3, '--flood')
+        check_equal([line.split(',')[0] for line in out.splitlines()[1:]], want)
+        check_equal(out.count(' vertices, visited '), 3)
+    succeed('bfs', 2, '--scale', 1, '--roots', 1, '--flood', '--limit', 1000000)
+    succeed('bfs', 3, '--scale', 13, '--roots', 1, '--seed', 7, '--flood')
+
+
+def test_bfs_limit():
+    for num_localities in 0, 1, 3:
+        check_limit('bfs', num_localities, '--scale', 15, '--flood')
+
+
 def test_bfs_wrong():
-    check_wrong('bfs', [], (['--scale', '27'], '27'), (['--roots', '0'], '0'))
+    check_wrong('bfs', [], (['--scale', '27'], '27'), (['--roots', '0'], '0'),
+                (['--limit', '5'], '--limit needs --flood'))
 
 
 # salesman
@@ -136,13 +161,6 @@ def test_salesman():
                 ['--cities', 7, '--depth', 1]:
             out = succeed('salesman', num_localities, *args)
             check_equal(out.splitlines()[-1], 'check: equal to dynamic programming')
-
-
-def check_limit(name, num_localities, *args):
-    """The scope's limit ends what runs in all localities, and all say why."""
-    status, _, err = example(name, num_localities, *args, '--limit', 1)
-    check(status == 1 and err.count('\n') == 1 and
-          'the scope had not ended after its limit of 1.000 milliseconds\n' in err, status, err)
 
 
 def test_salesman_limit():
