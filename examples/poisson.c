@@ -3,7 +3,7 @@
  *
  *     cohortrun -n 2 poisson --n 96
  *
- * A site in each locality has some planes of the cube. Within, all workers share the rows
+ * A site in each locality has some planes of the cube. Within, all workers share the planes
  * (cohort_parallel_for, cohort_parallel_reduce); between localities the planes at the border are
  * exchanged, and scalar products are summed up by all_reduce. tools/bench/peer_poisson.c is the
  * same program with MPI and OpenMP. Read `solve` first. */
@@ -31,73 +31,72 @@ struct solver {
     size_t num_neighbours;
 };
 
-/* What is done with a row ---------------------------------------------------------------------- */
+/* What is done with a plane -------------------------------------------------------------------- */
 
-static cohort_status row_known(size_t row, void *arg)
+static cohort_status plane_known(size_t i, void *arg)
 {
     struct solver *solver = arg;
-    poisson_row_known(&solver->box, row);
+    poisson_plane_known(&solver->box, i);
     return COHORT_OK;
 }
 
-static cohort_status row_begin(size_t row, void *value, void *arg)
+static cohort_status plane_begin(size_t i, void *value, void *arg)
 {
     struct solver *solver = arg;
-    *(double *)value = poisson_row_begin(&solver->box, row);
+    *(double *)value = poisson_plane_begin(&solver->box, i);
     return COHORT_OK;
 }
 
-static cohort_status row_apply(size_t row, void *value, void *arg)
+static cohort_status plane_apply(size_t i, void *value, void *arg)
 {
     struct solver *solver = arg;
-    *(double *)value = poisson_row_apply(&solver->box, row);
+    *(double *)value = poisson_plane_apply(&solver->box, i);
     return COHORT_OK;
 }
 
-static cohort_status row_step(size_t row, void *value, void *arg)
+static cohort_status plane_step(size_t i, void *value, void *arg)
 {
     struct solver *solver = arg;
-    *(double *)value = poisson_row_step(&solver->box, row, solver->alpha);
+    *(double *)value = poisson_plane_step(&solver->box, i, solver->alpha);
     return COHORT_OK;
 }
 
-static cohort_status row_turn(size_t row, void *arg)
+static cohort_status plane_turn(size_t i, void *arg)
 {
     struct solver *solver = arg;
-    poisson_row_turn(&solver->box, row, solver->beta);
+    poisson_plane_turn(&solver->box, i, solver->beta);
     return COHORT_OK;
 }
 
-static cohort_status row_square(size_t row, void *value, void *arg)
+static cohort_status plane_square(size_t i, void *value, void *arg)
 {
     struct solver *solver = arg;
-    *(double *)value = poisson_row_square(&solver->box, row);
+    *(double *)value = poisson_plane_square(&solver->box, i);
     return COHORT_OK;
 }
 
-static cohort_status row_error(size_t row, void *value, void *arg)
+static cohort_status plane_error(size_t i, void *value, void *arg)
 {
     struct solver *solver = arg;
-    *(double *)value = poisson_row_error(&solver->box, row);
+    *(double *)value = poisson_plane_error(&solver->box, i);
     return COHORT_OK;
 }
 
-/* All rows ------------------------------------------------------------------------------------- */
+/* All planes ----------------------------------------------------------------------------------- */
 
-static cohort_status for_rows(struct solver *solver, cohort_range_function *function)
+static cohort_status for_planes(struct solver *solver, cohort_range_function *function)
 {
-    return cohort_await(
-        cohort_parallel_for(0, poisson_box_rows(&solver->box), NULL, function, solver));
+    return cohort_await(cohort_parallel_for(0, solver->box.planes, NULL, function, solver));
 }
 
-/* OP over all rows of all sites. */
-static cohort_status reduce_rows(struct solver *solver, cohort_range_value_function *function,
-                                 const cohort_op *op, double *ret_result)
+/* OP over all planes of all sites. */
+static cohort_status reduce_planes(struct solver *solver, cohort_range_value_function *function,
+                                   const cohort_op *op, double *ret_result)
 {
     struct site *site = solver->site;
     double mine = 0;
     cohort_status status = cohort_await(cohort_parallel_reduce(
-        0, poisson_box_rows(&solver->box), NULL, function, solver, &mine, 1, COHORT_DOUBLE, op));
+        0, solver->box.planes, NULL, function, solver, &mine, 1, COHORT_DOUBLE, op));
     return status ? status
                   : cohort_await(cohort_all_reduce(site->comm, &mine, ret_result, 1, COHORT_DOUBLE,
                                                    op, ++site->generation));
@@ -123,12 +122,12 @@ static double now(void)
 static cohort_status begin(struct solver *solver, double *ret_rr)
 {
     double unused;
-    cohort_status status = for_rows(solver, row_known);
+    cohort_status status = for_planes(solver, plane_known);
     if (!status)
         status = exchange(solver);
     if (!status)
-        status = reduce_rows(solver, row_apply, COHORT_SUM, &unused);
-    return status ? status : reduce_rows(solver, row_begin, COHORT_SUM, ret_rr);
+        status = reduce_planes(solver, plane_apply, COHORT_SUM, &unused);
+    return status ? status : reduce_planes(solver, plane_begin, COHORT_SUM, ret_rr);
 }
 
 static cohort_status iterate(struct solver *solver, double *rr)
@@ -136,28 +135,29 @@ static cohort_status iterate(struct solver *solver, double *rr)
     double before = *rr, pq;
     cohort_status status = exchange(solver);
     if (!status)
-        status = reduce_rows(solver, row_apply, COHORT_SUM, &pq);
+        status = reduce_planes(solver, plane_apply, COHORT_SUM, &pq);
     if (status)
         return status;
     solver->alpha = before / pq;
-    status = reduce_rows(solver, row_step, COHORT_SUM, rr);
+    status = reduce_planes(solver, plane_step, COHORT_SUM, rr);
     solver->beta = *rr / before;
-    return status ? status : for_rows(solver, row_turn);
+    return status ? status : for_planes(solver, plane_turn);
 }
 
 static cohort_status solve(struct solver *solver, unsigned most, struct poisson_result *result)
 {
     double rr = 0, bb, square = 0;
     cohort_status status = begin(solver, &rr);
-    double start = now();
-    for (bb = rr; !status && !poisson_is_over(sqrt(rr / bb), result->iterations, most);
-         result->iterations++)
+    bb = rr;
+    while (!status && !poisson_is_over(sqrt(rr / bb), result->iterations, most)) {
+        double start = now();
         status = iterate(solver, &rr);
-    result->seconds = now() - start;
+        result->seconds[result->iterations++] = now() - start;
+    }
     if (!status)
-        status = reduce_rows(solver, row_square, COHORT_SUM, &square);
+        status = reduce_planes(solver, plane_square, COHORT_SUM, &square);
     if (!status)
-        status = reduce_rows(solver, row_error, COHORT_MAX, &result->error);
+        status = reduce_planes(solver, plane_error, COHORT_MAX, &result->error);
     result->residual = sqrt(rr / bb);
     result->norm = sqrt(square);
     solver->missing = sqrt(rr);
@@ -167,22 +167,24 @@ static cohort_status solve(struct solver *solver, unsigned most, struct poisson_
 /* A site ----------------------------------------------------------------------------------------
  */
 
+static void add_neighbour(struct solver *solver, uint32_t site, ptrdiff_t own, ptrdiff_t theirs)
+{
+    const struct poisson_box *box = &solver->box;
+    size_t i = solver->num_neighbours++, count = poisson_box_plane_cells(box);
+    size_t out = (size_t)(poisson_box_plane(box, box->p, own) - box->p);
+    size_t in = (size_t)(poisson_box_plane(box, box->p, theirs) - box->p);
+    solver->to[i] = (cohort_neighbour){.site = site, .offset = out, .count = count};
+    solver->from[i] = (cohort_neighbour){.site = site, .offset = in, .count = count};
+}
+
 static void find_neighbours(struct solver *solver)
 {
     const struct site *site = solver->site;
-    const struct poisson_box *box = &solver->box;
-    size_t count = poisson_box_plane_cells(box), i = 0;
-    if (site->index > 0) {
-        solver->to[i] = (cohort_neighbour){site->index - 1, poisson_box_plane(box, 1), count};
-        solver->from[i++] = (cohort_neighbour){site->index - 1, poisson_box_plane(box, 0), count};
-    }
-    if (site->index + 1 < site->num_sites) {
-        solver->to[i] =
-            (cohort_neighbour){site->index + 1, poisson_box_plane(box, box->planes), count};
-        solver->from[i++] =
-            (cohort_neighbour){site->index + 1, poisson_box_plane(box, box->planes + 1), count};
-    }
-    solver->num_neighbours = i;
+    ptrdiff_t planes = (ptrdiff_t)solver->box.planes;
+    if (site->index > 0)
+        add_neighbour(solver, site->index - 1, 0, -1);
+    if (site->index + 1 < site->num_sites)
+        add_neighbour(solver, site->index + 1, planes - 1, planes);
 }
 
 static cohort_status check(const struct solver *solver, const struct poisson_result *result)
@@ -225,16 +227,17 @@ static cohort_status run(struct site *site)
 
 int main(int argc, char **argv)
 {
-    struct options options = {.n = 64, .iterations = 1000};
+    struct options options = {.n = 64, .iterations = POISSON_MOST_ITERATIONS};
     const struct command_option rows[] = {
         {"n", "N", "the cube has N x N x N cells; 64", .number = &options.n, .min = 1, .max = 1024},
         {"iterations", "N", "at most; 1000", .number = &options.iterations, .min = 1,
-         .max = 1000000},
+         .max = POISSON_MOST_ITERATIONS},
     };
     const struct command command = {
         .name = "poisson",
-        .about = "Solves Poisson's equation on a cube by conjugate gradients: rows by parallel_for "
-                 "within\na locality, scalar products by all_reduce between them.",
+        .about =
+            "Solves Poisson's equation on a cube by conjugate gradients: planes by parallel_for "
+            "within\na locality, scalar products by all_reduce between them.",
         .options = rows,
         .num_options = sizeof(rows) / sizeof(*rows),
     };

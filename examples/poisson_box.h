@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /* A site's part of Poisson's equation on a cube of n x n x n cells, and what conjugate gradients do
- * with it, row by row. Neither Cohort nor MPI is in here: poisson.c and its peer in MPI and OpenMP
- * (tools/bench/peer_poisson.c) are made of the same rows. */
+ * with it, plane by plane. Neither Cohort nor MPI is in here: poisson.c and its peer in MPI and
+ * OpenMP (tools/bench/peer_poisson.c) are made of the same functions. */
 
 /* Some planes of the cube. Each array has a border of one cell all around. Cells at the border of
  * the cube are 0; those at the border of a neighbour's planes are the neighbour's. */
@@ -26,37 +26,38 @@ struct poisson_box {
 bool poisson_box_init(struct poisson_box *box, size_t n, size_t first, size_t planes);
 void poisson_box_fini(struct poisson_box *box); /* also of one that is all 0 */
 
-/* Rows 0 .. poisson_box_rows - 1 may be taken in any order, and at the same time. */
-size_t poisson_box_rows(const struct poisson_box *box);
-
-/* Where plane I of P is: 0 and planes + 1 are the border, which has the neighbours' planes. */
-size_t poisson_box_plane(const struct poisson_box *box, size_t i);
 size_t poisson_box_plane_cells(const struct poisson_box *box);
 
-/* The functions for rows. Each row of Q, X, R and P is written by the call of its own only. */
+/* Where plane I of an array is, 0 .. planes - 1; -1 and planes are the neighbours'. */
+double *poisson_box_plane(const struct poisson_box *box, double *array, ptrdiff_t i);
+
+/* What is done with plane I. All planes may be taken in any order, and at the same time: each of Q,
+ * X, R and P is written by the call for itself only. */
 
 /* P = the solution that is known. With Q = A P this gives b. */
-void poisson_row_known(struct poisson_box *box, size_t row);
+void poisson_plane_known(struct poisson_box *box, size_t i);
 /* R = P = b, which is in Q; X = 0 from the start. Returns R . R. */
-double poisson_row_begin(struct poisson_box *box, size_t row);
+double poisson_plane_begin(struct poisson_box *box, size_t i);
 /* Q = A P. Returns P . Q. */
-double poisson_row_apply(struct poisson_box *box, size_t row);
+double poisson_plane_apply(struct poisson_box *box, size_t i);
 /* X += ALPHA P, R -= ALPHA Q. Returns R . R. */
-double poisson_row_step(struct poisson_box *box, size_t row, double alpha);
+double poisson_plane_step(struct poisson_box *box, size_t i, double alpha);
 /* P = R + BETA P. */
-void poisson_row_turn(struct poisson_box *box, size_t row, double beta);
+void poisson_plane_turn(struct poisson_box *box, size_t i, double beta);
 /* X . X, and how far X is at most from the solution that is known. */
-double poisson_row_square(const struct poisson_box *box, size_t row);
-double poisson_row_error(const struct poisson_box *box, size_t row);
+double poisson_plane_square(const struct poisson_box *box, size_t i);
+double poisson_plane_error(const struct poisson_box *box, size_t i);
+
+enum { POISSON_MOST_ITERATIONS = 1000 };
 
 /* What a program prints in the end, both in the same way. */
 struct poisson_result {
     unsigned processes, threads; /* threads of each */
     unsigned iterations;
-    double residual, norm, error; /* |b - A x| / |b|, |x|, the greatest error */
-    double seconds;               /* of all iterations */
+    double residual, norm, error;            /* |b - A x| / |b|, |x|, the greatest error */
+    double seconds[POISSON_MOST_ITERATIONS]; /* of each */
 };
-void poisson_result_print(const struct poisson_result *result, size_t n);
+void poisson_result_print(struct poisson_result *result, size_t n); /* sorts the times */
 
 /* How far X is at most from the solution where MISSING is |b - A x|, but for rounding: that by the
  * least eigenvalue of A. */

@@ -495,6 +495,36 @@ def test_cholesky():
     check_wrong('cholesky', [], (['--tiles', '0'], '--tiles needs a number from 1 to 64'))
 
 
+# poisson
+
+
+def test_poisson():
+    """The same for all numbers of localities, but for the order of sums. The program compares the
+    error with what the residual allows."""
+    first = {}
+    for num_localities, n, iterations in [
+            (0, 1, 1000), (0, 2, 1000), (0, 20, 1000), (1, 20, 1000), (2, 20, 1000), (3, 20, 1000),
+            (5, 5, 1000), (0, 5, 1000), (0, 16, 3), (4, 16, 3)]:
+        lines = succeed('poisson', num_localities, '--n', n, '--iterations',
+                        iterations).splitlines()
+        check(lines[0].startswith('cube: %d x %d x %d, in %d processes of ' %
+                                  (n, n, n, num_localities or 1)), lines)
+        check(lines[-1].startswith('check: the error is not above what the residual'), lines)
+        count, norm = re.fullmatch(r'(\d+) iterations: residual \S+, norm (\S+), error \S+',
+                                   lines[1]).groups()
+        check(int(count) <= iterations, lines)
+        want = first.setdefault((n, iterations), (count, float(norm)))
+        check(count == want[0] and abs(float(norm) - want[1]) <= 1e-12 * want[1], lines, want)
+
+
+def test_poisson_wrong():
+    check_wrong('poisson', [], (['--n', '0'], '--n needs a number from 1 to 1024'),
+                (['--iterations', '1001'], '--iterations needs a number from 1 to 1000'))
+    status, out, err = example('poisson', 3, '--n', 2)
+    check(status == 1 and out == '' and '3 localities need more planes than --n 2' in err, status,
+          out, err)
+
+
 # training
 
 

@@ -9,8 +9,8 @@
 
 #include "examples/poisson_box.h"
 
-/* Rows are shared by the threads of OpenMP, planes are exchanged and scalar products are summed up
- * by MPI, outside of parallel regions. On an error, MPI's default error handler prints why and ends
+/* The threads of OpenMP share the planes. MPI exchanges those at the border and sums up scalar
+ * products, outside of parallel regions. On an error, its default error handler prints why and ends
  * the job. */
 
 enum { TAG = 1, STATUS_USAGE = 2 };
@@ -24,11 +24,11 @@ static void exchange(struct solver *solver)
 {
     const struct poisson_box *box = &solver->box;
     int count = (int)poisson_box_plane_cells(box);
-    double *first = box->p + poisson_box_plane(box, 1);
-    double *last = box->p + poisson_box_plane(box, box->planes);
+    double *first = poisson_box_plane(box, box->p, 0);
+    double *last = poisson_box_plane(box, box->p, (ptrdiff_t)box->planes - 1);
     MPI_Request requests[4];
     MPI_Status statuses[4]; /* gcc warns of MPICH's MPI_STATUSES_IGNORE */
-    MPI_Irecv(box->p, count, MPI_DOUBLE, solver->below, TAG, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(first - count, count, MPI_DOUBLE, solver->below, TAG, MPI_COMM_WORLD, &requests[0]);
     MPI_Irecv(last + count, count, MPI_DOUBLE, solver->above, TAG, MPI_COMM_WORLD, &requests[1]);
     MPI_Isend(first, count, MPI_DOUBLE, solver->below, TAG, MPI_COMM_WORLD, &requests[2]);
     MPI_Isend(last, count, MPI_DOUBLE, solver->above, TAG, MPI_COMM_WORLD, &requests[3]);
@@ -45,56 +45,56 @@ static double sum_up(double mine)
 
 static double apply(struct solver *solver)
 {
-    size_t rows = poisson_box_rows(&solver->box);
+    size_t planes = solver->box.planes;
     double sum = 0;
 #pragma omp parallel for reduction(+ : sum)
-    for (size_t row = 0; row < rows; row++)
-        sum += poisson_row_apply(&solver->box, row);
+    for (size_t i = 0; i < planes; i++)
+        sum += poisson_plane_apply(&solver->box, i);
     return sum_up(sum);
 }
 
 static double step(struct solver *solver, double alpha)
 {
-    size_t rows = poisson_box_rows(&solver->box);
+    size_t planes = solver->box.planes;
     double sum = 0;
 #pragma omp parallel for reduction(+ : sum)
-    for (size_t row = 0; row < rows; row++)
-        sum += poisson_row_step(&solver->box, row, alpha);
+    for (size_t i = 0; i < planes; i++)
+        sum += poisson_plane_step(&solver->box, i, alpha);
     return sum_up(sum);
 }
 
 static void turn(struct solver *solver, double beta)
 {
-    size_t rows = poisson_box_rows(&solver->box);
+    size_t planes = solver->box.planes;
 #pragma omp parallel for
-    for (size_t row = 0; row < rows; row++)
-        poisson_row_turn(&solver->box, row, beta);
+    for (size_t i = 0; i < planes; i++)
+        poisson_plane_turn(&solver->box, i, beta);
 }
 
 /* b = A (what is known); x = 0. */
 static double begin(struct solver *solver)
 {
-    size_t rows = poisson_box_rows(&solver->box);
+    size_t planes = solver->box.planes;
     double sum = 0;
 #pragma omp parallel for
-    for (size_t row = 0; row < rows; row++)
-        poisson_row_known(&solver->box, row);
+    for (size_t i = 0; i < planes; i++)
+        poisson_plane_known(&solver->box, i);
     exchange(solver);
     apply(solver);
 #pragma omp parallel for reduction(+ : sum)
-    for (size_t row = 0; row < rows; row++)
-        sum += poisson_row_begin(&solver->box, row);
+    for (size_t i = 0; i < planes; i++)
+        sum += poisson_plane_begin(&solver->box, i);
     return sum_up(sum);
 }
 
 static void finish(struct solver *solver, struct poisson_result *result)
 {
-    size_t rows = poisson_box_rows(&solver->box);
+    size_t planes = solver->box.planes;
     double square = 0, most = 0;
 #pragma omp parallel for reduction(+ : square) reduction(max : most)
-    for (size_t row = 0; row < rows; row++) {
-        square += poisson_row_square(&solver->box, row);
-        most = fmax(most, poisson_row_error(&solver->box, row));
+    for (size_t i = 0; i < planes; i++) {
+        square += poisson_plane_square(&solver->box, i);
+        most = fmax(most, poisson_plane_error(&solver->box, i));
     }
     result->norm = sqrt(sum_up(square));
     MPI_Allreduce(&most, &result->error, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -103,14 +103,13 @@ static void finish(struct solver *solver, struct poisson_result *result)
 static void solve(struct solver *solver, unsigned most, struct poisson_result *result)
 {
     double rr = begin(solver), bb = rr;
-    double start = MPI_Wtime();
-    for (; !poisson_is_over(sqrt(rr / bb), result->iterations, most); result->iterations++) {
-        double before = rr;
+    while (!poisson_is_over(sqrt(rr / bb), result->iterations, most)) {
+        double start = MPI_Wtime(), before = rr;
         exchange(solver);
         rr = step(solver, before / apply(solver));
         turn(solver, rr / before);
+        result->seconds[result->iterations++] = MPI_Wtime() - start;
     }
-    result->seconds = MPI_Wtime() - start;
     result->residual = sqrt(rr / bb);
     finish(solver, result);
 }
@@ -122,7 +121,7 @@ int main(int argc, char **argv)
     int rank, size, level;
     long n = argc == 3 ? strtol(argv[1], NULL, 10) : 0;
     long most = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
-    if (n < 1 || n > 1024 || most < 1) {
+    if (n < 1 || n > 1024 || most < 1 || most > POISSON_MOST_ITERATIONS) {
         fprintf(stderr, "usage: %s N ITERATIONS; see examples/poisson --help\n", argv[0]);
         return STATUS_USAGE;
     }
