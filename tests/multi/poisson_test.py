@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""examples/poisson beside the same program of MPI and OpenMP (tools/bench/peer_poisson.c), as far as
-these are there: the same iterations, and the same result but for the order of sums.
+"""examples/poisson beside the same program of MPI and OpenMP (tools/bench/peer_poisson.c), as far
+as these are there: the same iterations, and the same result but for the order of sums.
 Usage: poisson_test.py COHORTRUN BUILD [--measure [ROUNDS]], with the folder of the build. --measure
 runs them in turns, and prints medians."""
 import os
