@@ -190,6 +190,9 @@ static void find_neighbours(struct solver *solver)
 static cohort_status check(const struct solver *solver, const struct poisson_result *result)
 {
     double most = poisson_error_most(solver->box.n, solver->missing);
+    if (result->iterations >= 10 * solver->box.n && !poisson_is_over(result->residual, 0, 1))
+        return cohort_fail(COHORT_ERR_FAILED, "check failed: a residual of %g after %u iterations",
+                           result->residual, result->iterations);
     if (!(result->error <= most))
         return cohort_fail(COHORT_ERR_FAILED, "check failed: an error of %g, at most %g expected",
                            result->error, most);
