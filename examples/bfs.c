@@ -5,7 +5,8 @@
  *
  * Each locality has a part of the vertices. Locality 0 leads: it calls each step in all localities
  * at once. A step that needs other parts sends batches of edges there, as calls of another task
- * (outbox.h), and is over when these are. Read `search` first. The result is checked in the way of
+ * (outbox.h), and is over when these are. Read `search_by_levels` first. With --flood there are no
+ * levels, and a scope is what ends the search (bfs_flood.c). The result is checked in the way of
  * Graph 500 (bfs_check.c). */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <time.h>
 
 #include "examples/bfs_check.h"
+#include "examples/bfs_flood.h"
 #include "examples/bfs_graph.h"
 #include "examples/command.h"
 #include "examples/number.h"
@@ -22,7 +24,8 @@
 enum { EDGE_FACTOR = 16 };
 
 /* The same in all localities, from the command line. */
-static uint32_t scale = 10, roots = 4, seed = 1;
+static uint32_t scale = 10, roots = 4, seed = 1, limit;
+static bool is_flood;
 
 /* A row of edges that has come. */
 static cohort_status row_of(const cohort_object *in, const struct bfs_edge **ret_edges,
@@ -165,27 +168,53 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static cohort_status search(uint64_t root, uint64_t num_edges)
+/* A search, and what is to be said of it. */
+struct result {
+    uint64_t num_vertices;
+    char how[64];
+};
+
+static cohort_status search_by_levels(uint64_t root, struct result *result)
 {
     const cohort_object in = {&root, sizeof(root)};
-    uint64_t num_new = 0, num_visited = 0, num_levels = 0;
-    double start = now();
+    uint64_t num_new = 0, num_levels = 0;
     cohort_status status = step("bfs.begin", &in, NULL);
     if (!status)
         status = step("bfs.advance", NULL, &num_new);
     for (; !status && num_new > 0; num_levels++) {
-        num_visited += num_new;
+        result->num_vertices += num_new;
         status = step("bfs.expand", NULL, NULL);
         if (!status)
             status = step("bfs.advance", NULL, &num_new);
     }
+    snprintf(result->how, sizeof(result->how), "%llu levels", (unsigned long long)num_levels);
+    return status;
+}
+
+static cohort_status search_by_flood(uint64_t root, struct result *result)
+{
+    uint64_t num_visits = 0;
+    cohort_status status =
+        bfs_flood(root, limit * UINT64_C(1000000), step, &result->num_vertices, &num_visits);
+    if (!status)
+        snprintf(result->how, sizeof(result->how), "visited %.2f times",
+                 (double)num_visits / (double)result->num_vertices);
+    return status;
+}
+
+static cohort_status search(uint64_t root, uint64_t num_edges)
+{
+    struct result result = {0};
+    double start = now();
+    cohort_status status =
+        is_flood ? search_by_flood(root, &result) : search_by_levels(root, &result);
     double seconds = now() - start;
     if (!status)
-        status = bfs_check(root, num_visited, step);
+        status = bfs_check(root, result.num_vertices, step);
     if (!status)
-        printf("root %llu: %llu vertices, %llu levels, %.1f ms, %.1f million edges a second\n",
-               (unsigned long long)root, (unsigned long long)num_visited,
-               (unsigned long long)num_levels, seconds * 1e3, (double)num_edges / seconds / 1e6);
+        printf("root %llu: %llu vertices, %s, %.1f ms, %.1f million edges a second\n",
+               (unsigned long long)root, (unsigned long long)result.num_vertices, result.how,
+               seconds * 1e3, (double)num_edges / seconds / 1e6);
     return status;
 }
 
@@ -214,7 +243,8 @@ static cohort_status make_part(const cohort_object *in, cohort_object *ret_out, 
     (void)in;
     (void)ret_out;
     (void)context;
-    return bfs_graph_begin(scale, cohort_locality(), cohort_num_localities());
+    cohort_status status = bfs_graph_begin(scale, cohort_locality(), cohort_num_localities());
+    return status || !is_flood ? status : bfs_flood_begin(scale);
 }
 
 static cohort_status run(void *arg)
@@ -237,6 +267,8 @@ static cohort_status register_all(void)
         {"bfs.advance", advance},     {"bfs.expand", expand},
     };
     cohort_status status = bfs_check_register();
+    if (!status)
+        status = bfs_flood_register();
     for (size_t i = 0; !status && i < sizeof(functions) / sizeof(*functions); i++)
         status = cohort_remote_register(functions[i].name, functions[i].function, NULL);
     return status;
@@ -249,6 +281,9 @@ int main(int argc, char **argv)
          .number = &scale, .min = 1, .max = 26},
         {"roots", "N", "how many searches; 4", .number = &roots, .min = 1, .max = 64},
         {"seed", "N", "of the graph; 1", .number = &seed, .max = UINT32_MAX},
+        {"flood", NULL, "does not search level by level", .flag = &is_flood},
+        {"limit", "MS", "ends a flood after so many milliseconds; 0: no limit", .number = &limit,
+         .max = 1000000},
     };
     const struct command command = {
         .name = "bfs",
@@ -260,11 +295,17 @@ int main(int argc, char **argv)
     enum command_result result = command_parse(&command, argc, argv);
     if (result != COMMAND_RUN)
         return result == COMMAND_HELP ? 0 : 2;
+    if (limit && !is_flood) {
+        fprintf(stderr, "bfs: --limit needs --flood\n");
+        command_print_usage(stderr, &command);
+        return 2;
+    }
     if (register_all()) {
         fprintf(stderr, "bfs: %s\n", cohort_error_message());
         return 1;
     }
     int status = cohort_main(argc, argv, run, NULL);
+    bfs_flood_end();
     bfs_graph_end();
     return status;
 }

@@ -227,6 +227,11 @@ bool bfs_graph_is_visited(size_t index)
     return part.parents[index] != BFS_NONE;
 }
 
+void bfs_graph_set_parent(size_t index, uint64_t parent)
+{
+    part.parents[index] = parent;
+}
+
 uint32_t bfs_graph_level(size_t index)
 {
     return part.levels[index];

@@ -57,6 +57,7 @@ uint64_t bfs_graph_frontier(size_t i);
 
 uint64_t bfs_graph_parent(size_t index); /* BFS_NONE: not visited */
 bool bfs_graph_is_visited(size_t index);
+void bfs_graph_set_parent(size_t index, uint64_t parent);
 uint32_t bfs_graph_level(size_t index);
 void bfs_graph_set_level(size_t index, uint32_t level);
 

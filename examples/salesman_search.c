@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "examples/salesman_search.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -8,8 +9,14 @@ static struct {
     uint32_t num;
     uint32_t distances[SALESMAN_CITIES_MAX][SALESMAN_CITIES_MAX];
     uint32_t nearest[SALESMAN_CITIES_MAX]; /* the least distance from each city */
-    _Atomic uint32_t best;                 /* the length of the best tour that is known here */
 } map;
+
+/* The best tour that is known in this process. */
+static struct {
+    pthread_mutex_t lock; /* no task suspends with it */
+    struct salesman_tour tour;
+    _Atomic uint32_t length; /* of it: what is longer is left out */
+} best = {.lock = PTHREAD_MUTEX_INITIALIZER, .length = UINT32_MAX};
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
@@ -29,7 +36,6 @@ void salesman_init(uint32_t num_cities, uint64_t seed)
 {
     enum { FARTHEST = 1000 };
     map.num = num_cities;
-    atomic_store(&map.best, UINT32_MAX);
     for (uint32_t from = 0; from < num_cities; from++) {
         map.nearest[from] = UINT32_MAX;
         for (uint32_t to = 0; to < num_cities; to++) {
@@ -39,11 +45,6 @@ void salesman_init(uint32_t num_cities, uint64_t seed)
                 map.nearest[from] = least(map.nearest[from], map.distances[from][to]);
         }
     }
-}
-
-uint32_t salesman_num_cities(void)
-{
-    return map.num;
 }
 
 static bool has(const struct salesman_tour *tour, uint32_t city)
@@ -90,19 +91,26 @@ cohort_status salesman_tour_check(const struct salesman_tour *tour)
                : cohort_fail(COHORT_ERR_PROTOCOL, "these are not the first cities of a tour");
 }
 
-/* Whether LENGTH is less than all that are known, which it is from now on. */
-static bool is_best(uint32_t length)
+bool salesman_offer(const struct salesman_tour *tour)
 {
-    uint32_t best = atomic_load_explicit(&map.best, memory_order_relaxed);
-    while (length < best)
-        if (atomic_compare_exchange_weak(&map.best, &best, length))
-            return true;
-    return false;
+    pthread_mutex_lock(&best.lock);
+    bool is_best = tour->length < best.length;
+    if (is_best) {
+        best.tour = *tour;
+        best.length = tour->length;
+    }
+    pthread_mutex_unlock(&best.lock);
+    return is_best;
 }
 
-void salesman_bound(uint32_t length)
+bool salesman_best(struct salesman_tour *ret_tour)
 {
-    is_best(length);
+    pthread_mutex_lock(&best.lock);
+    bool is_any = best.length < UINT32_MAX;
+    if (is_any)
+        *ret_tour = best.tour;
+    pthread_mutex_unlock(&best.lock);
+    return is_any;
 }
 
 /* What a tour that begins with TOUR takes at least: each city that is left costs the way from it,
@@ -119,27 +127,23 @@ static uint32_t at_least(const struct salesman_tour *tour)
     return length;
 }
 
-static bool descend(const struct salesman_tour *tour, struct salesman_tour *ret_best)
+bool salesman_search(const struct salesman_tour *beginning, struct salesman_tour *ret_best)
 {
     struct salesman_tour next;
     bool is_any = false;
-    if (at_least(tour) >= atomic_load_explicit(&map.best, memory_order_relaxed))
+    if (at_least(beginning) >= atomic_load_explicit(&best.length, memory_order_relaxed) ||
+        cohort_cancelled())
         return false;
-    if (tour->num == map.num) {
-        is_any = is_best(tour->length);
+    if (beginning->num == map.num) {
+        is_any = salesman_offer(beginning);
         if (is_any)
-            *ret_best = *tour;
+            *ret_best = *beginning;
         return is_any;
     }
     for (uint32_t city = 1; city < map.num; city++)
-        if (salesman_tour_extend(tour, city, &next) && descend(&next, ret_best))
+        if (salesman_tour_extend(beginning, city, &next) && salesman_search(&next, ret_best))
             is_any = true;
     return is_any;
-}
-
-bool salesman_search(const struct salesman_tour *beginning, struct salesman_tour *ret_best)
-{
-    return descend(beginning, ret_best);
 }
 
 uint32_t salesman_exact(void)

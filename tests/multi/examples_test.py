@@ -92,6 +92,13 @@ def check_unwritable(name, *args, printed=''):
         check_equal(folder.entries(), [])
 
 
+def check_limit(name, num_localities, *args):
+    """The scope's limit ends what runs in all localities, and all say why."""
+    status, _, err = example(name, num_localities, *args, '--limit', 1)
+    check(status == 1 and err.count('\n') == 1 and
+          'the scope had not ended after its limit of 1.000 milliseconds\n' in err, status, err)
+
+
 def samples_of(pgm):
     """Width, height, maxval and the samples."""
     _, size, maxval, samples = pgm.split(b'\n', 3)
@@ -123,8 +130,26 @@ def test_bfs():
     succeed('bfs', 3, '--scale', 13, '--roots', 1, '--seed', 7)
 
 
+def test_bfs_flood():
+    """It reaches what the search by levels reaches; the program checks the trees."""
+    want = [line.split(',')[0] for line in
+            succeed('bfs', 0, '--scale', 9, '--roots', 3).splitlines()[1:]]
+    for num_localities in 0, 1, 2, 3, 5:
+        out = succeed('bfs', num_localities, '--scale', 9, '--roots', 3, '--flood')
+        check_equal([line.split(',')[0] for line in out.splitlines()[1:]], want)
+        check_equal(out.count(' vertices, visited '), 3)
+    succeed('bfs', 2, '--scale', 1, '--roots', 1, '--flood', '--limit', 1000000)
+    succeed('bfs', 3, '--scale', 13, '--roots', 1, '--seed', 7, '--flood')
+
+
+def test_bfs_limit():
+    for num_localities in 0, 1, 3:
+        check_limit('bfs', num_localities, '--scale', 15, '--flood')
+
+
 def test_bfs_wrong():
-    check_wrong('bfs', [], (['--scale', '27'], '27'), (['--roots', '0'], '0'))
+    check_wrong('bfs', [], (['--scale', '27'], '27'), (['--roots', '0'], '0'),
+                (['--limit', '5'], '--limit needs --flood'))
 
 
 # salesman
@@ -136,11 +161,16 @@ def test_salesman():
                 ['--cities', 7, '--depth', 1]:
             out = succeed('salesman', num_localities, *args)
             check_equal(out.splitlines()[-1], 'check: equal to dynamic programming')
-    check(' 720 calls in 2 localities' in succeed('salesman', 2, '--cities', 11, '--depth', 4))
+
+
+def test_salesman_limit():
+    for num_localities in 0, 1, 3:
+        check_limit('salesman', num_localities, '--cities', 16, '--depth', 4)
 
 
 def test_salesman_wrong():
-    check_wrong('salesman', [], (['--cities', '17'], '17'), (['--depth', '5'], '5'))
+    check_wrong('salesman', [], (['--cities', '17'], '17'), (['--depth', '5'], '5'),
+                (['--limit', '-1'], '--limit needs a number from 0 to 1000000'))
 
 
 # hello
@@ -463,6 +493,36 @@ def test_cholesky():
         check(all(line.endswith(', equal to a serial one, bit for bit') for line in lines), lines)
         check_equal(sorted(line[:line.index('residual')] for line in lines), want)
     check_wrong('cholesky', [], (['--tiles', '0'], '--tiles needs a number from 1 to 64'))
+
+
+# poisson
+
+
+def test_poisson():
+    """The same for all numbers of localities, but for the order of sums. The program compares the
+    error with what the residual allows."""
+    first = {}
+    for num_localities, n, iterations in [
+            (0, 1, 1000), (0, 2, 1000), (0, 20, 1000), (1, 20, 1000), (2, 20, 1000), (3, 20, 1000),
+            (5, 5, 1000), (0, 5, 1000), (0, 16, 3), (4, 16, 3)]:
+        lines = succeed('poisson', num_localities, '--n', n, '--iterations',
+                        iterations).splitlines()
+        check(lines[0].startswith('cube: %d x %d x %d, in %d processes of ' %
+                                  (n, n, n, num_localities or 1)), lines)
+        check(lines[-1].startswith('check: the error is not above what the residual'), lines)
+        count, norm = re.fullmatch(r'(\d+) iterations: residual \S+, norm (\S+), error \S+',
+                                   lines[1]).groups()
+        check(int(count) <= iterations, lines)
+        want = first.setdefault((n, iterations), (count, float(norm)))
+        check(count == want[0] and abs(float(norm) - want[1]) <= 1e-12 * want[1], lines, want)
+
+
+def test_poisson_wrong():
+    check_wrong('poisson', [], (['--n', '0'], '--n needs a number from 1 to 1024'),
+                (['--iterations', '1001'], '--iterations needs a number from 1 to 1000'))
+    status, out, err = example('poisson', 3, '--n', 2)
+    check(status == 1 and out == '' and '3 localities need more planes than --n 2' in err, status,
+          out, err)
 
 
 # training
