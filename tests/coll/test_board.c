@@ -421,7 +421,7 @@ struct one_of_many {
     uint32_t number;
 };
 
-enum { SITES_OF_ONE = 3, NUM_LEFT = 64, MANY_COMMS = 1000, FEW_COMMS = 200 };
+enum { SITES_OF_ONE = 3, NUM_LEFT = 64, MANY_COMMS = 1000, FEW_COMMS = 100 };
 
 static cohort_status run_one(void *arg)
 {
@@ -495,14 +495,16 @@ static void call_large(cohort_comm *comm, uint64_t generation, uint64_t *in)
 {
     uint64_t *out = in + LARGE, first = generation * LARGE * SITES_OF_ONE;
     size_t bytes, all_bytes;
-    for (uint32_t i = 0; i < LARGE; i++)
+    uint32_t stride = (uint32_t)test_rounds(1, 61); /* the other elements stay 0 */
+    for (uint32_t i = 0; i < LARGE; i += stride)
         in[i] = first + cohort_comm_this_site(comm) * LARGE + i;
     use_board(comm);
     CHECK_INT(cohort_await(cohort_all_gather(comm, in, out, LARGE, COHORT_UINT64, generation)),
               COHORT_OK);
-    for (uint32_t i = 0; i < LARGE * SITES_OF_ONE; i++)
-        if (out[i] != first + i) /* a call for each of them would take most of the test's time */
-            CHECK_INT((long long)out[i], (long long)(first + i));
+    for (uint32_t block = 0; block < SITES_OF_ONE; block++)
+        for (uint32_t i = block * LARGE; i < (block + 1) * LARGE; i += stride)
+            if (out[i] != first + i) /* a call for each would take most of the test's time */
+                CHECK_INT((long long)out[i], (long long)(first + i));
     cohort__meetings_arena(comm->group, &bytes, &all_bytes);
     if (generation > LARGE_CALLS)
         return; /* others may have taken it back already */
@@ -513,7 +515,7 @@ static void call_large(cohort_comm *comm, uint64_t generation, uint64_t *in)
 static cohort_status large_site(cohort_comm *comm, void *arg)
 {
     const struct one_large *one = arg;
-    uint64_t *in = malloc(LARGE * (1 + SITES_OF_ONE) * sizeof(*in));
+    uint64_t *in = calloc(LARGE * (1 + SITES_OF_ONE), sizeof(*in));
     CHECK(in);
     await_turn(one->large, one->number);
     for (uint64_t generation = 1; generation <= LARGE_CALLS; generation++)
@@ -586,7 +588,7 @@ static void test_few_boards(void)
     struct cluster *cluster = cluster_create(1, 3, 0);
     cluster_take_boards(cluster, NUM_LEFT);
     CHECK_INT((long long)run_many(cluster, NUM_LEFT, false), 0);
-    for (int round = 0; round < 3; round++) {
+    for (uint64_t round = 0; round < test_rounds(3, 1); round++) {
         CHECK(run_many(cluster, NUM_LEFT + 6, false) > 0);
         while (run_many(cluster, NUM_LEFT, false) > 0)
             cohort_yield();
@@ -599,7 +601,7 @@ static void test_few_boards(void)
 static void test_again(void)
 {
     struct silence silence = {.cluster = cluster_create(1, 3, 0), .num_calls = 12};
-    for (int i = 0; i < 300 || silence.num_sent > 0; i++)
+    for (uint64_t i = 0; i < test_rounds_of(300, 100, 40) || silence.num_sent > 0; i++)
         run_in(silence.cluster, "again", 5, never, silent_calls, &silence);
     cluster_destroy(silence.cluster);
 }

@@ -71,7 +71,7 @@ static void run(uint64_t seed, uint32_t num_localities, uint32_t threshold, stru
 static void test_64_generations(void)
 {
     static const size_t counts[] = {1, 64, 256, 600, 1500};
-    for (uint64_t seed = 0; seed < test_rounds(NUM_SEEDS, FEW_SEEDS); seed++)
+    for (uint64_t seed = 0; seed < test_rounds_of(NUM_SEEDS, FEW_SEEDS, FEW_SEEDS); seed++)
         for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
             struct load load = {64, counts[i], EXERCISE_ALL_TO_ALL};
             run(seed, 4, COHORT_FORCE_TREE, load);

@@ -15,7 +15,7 @@
  * at once, and those that such a row can carry out are forced to it. All sites leave out the same
  * generations. In process the messages of the localities overtake each other. */
 
-enum { MAX_LOCALITIES = 6, IN_FLIGHT = 8, NUM_SEEDS = 100, FEW_SEEDS = 20 };
+enum { MAX_LOCALITIES = 6, IN_FLIGHT = 8, NUM_SEEDS = 100, FEW_SEEDS = 8 };
 
 struct round {
     uint64_t seed;

@@ -19,13 +19,7 @@
  * is affected. test_random_calls [--shm] [SEED [NUM]] plays NUM seeds from SEED on, or only SEED.
  */
 
-/* Fewer under a sanitizer, so that it takes the same time. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { NUM_SEEDS = 40 };
-#else
-enum { NUM_SEEDS = 200 };
-#endif
-enum { SEEDS_A_START = 500 };
+enum { NUM_SEEDS = 100, SEEDS_A_START = 500 };
 enum { NUM_STEPS = 40, MAX_IN_FLIGHT = 8, MAX_LOCALITIES = 6 };
 static const uint64_t limit = UINT64_C(60000000000); /* a call that takes so long is a hang */
 

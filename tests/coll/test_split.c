@@ -15,7 +15,7 @@
 
 /* Communicators out of communicators, with several sites in each of several localities. */
 
-enum { MAX_SITES = 23, MAX_LOCALITIES = 5, NUM_SEEDS = 60 };
+enum { MAX_SITES = 23, MAX_LOCALITIES = 5, NUM_SEEDS = 60, FEW_SEEDS = 12 };
 
 struct scene {
     uint64_t seed;
@@ -161,7 +161,7 @@ static struct scene random_scene(uint64_t seed)
 
 static void test_random(void)
 {
-    for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
+    for (uint64_t seed = 1; seed <= test_rounds(NUM_SEEDS, FEW_SEEDS); seed++) {
         struct scene scene = random_scene(seed);
         run(&scene, descend);
     }
@@ -213,7 +213,7 @@ static cohort_status split_levels(cohort_comm *world, void *arg)
 
 static void test_levels(void)
 {
-    for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
+    for (uint64_t seed = 1; seed <= test_rounds(NUM_SEEDS, FEW_SEEDS); seed++) {
         struct scene scene = random_scene(seed);
         struct cohort__position positions[MAX_LOCALITIES];
         const char *levels[MAX_LOCALITIES];

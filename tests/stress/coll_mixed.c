@@ -22,6 +22,7 @@ enum {
     NUM_SITES = 7,
     NUM_LOCALITIES = 3,
     NUM_ROUNDS = 6,
+    FEW_ROUNDS = 3,
     GENERATIONS = 30,
     IN_FLIGHT = 6,
 };
@@ -154,7 +155,7 @@ static cohort_status run_site(void *arg)
     const struct site *site = arg;
     char name[32];
     snprintf(name, sizeof(name), "storm %u", site->name);
-    for (uint32_t round = 0; round < NUM_ROUNDS; round++) {
+    for (uint32_t round = 0; round < test_rounds(NUM_ROUNDS, FEW_ROUNDS); round++) {
         cohort_comm *comm = NULL;
         cohort_comm_options options = {
             .num_sites = NUM_SITES,

@@ -80,7 +80,7 @@ static void test_tree(void)
 {
     fprintf(stderr, "seed %d\n", SEED);
     for (unsigned num_workers = 1; num_workers <= NUM_WORKERS; num_workers *= 2) {
-        struct part all = {.seed = SEED, .num = (uintptr_t)test_rounds(NUM_LEAVES, 3000)};
+        struct part all = {.seed = SEED, .num = (uintptr_t)test_rounds(NUM_LEAVES, 1500)};
         atomic_store(&num_leaves, 0);
         CHECK_INT(run_tasks(num_workers, halve, &all), COHORT_OK);
         CHECK_INT((long long)atomic_load(&num_leaves), (long long)all.num);
@@ -112,7 +112,7 @@ static void *start_all_the_time(void *arg)
 static void test_starts_and_stops(void)
 {
     pthread_t threads[NUM_THREADS];
-    uint64_t num_starts = test_rounds(NUM_STARTS, 60);
+    uint64_t num_starts = test_rounds(NUM_STARTS, 25);
     atomic_store(&is_over, false);
     for (uintptr_t i = 0; i < NUM_THREADS; i++)
         CHECK_INT(pthread_create(&threads[i], NULL, start_all_the_time, (void *)(SEED + i)), 0);

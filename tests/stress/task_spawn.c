@@ -39,7 +39,7 @@ static cohort_status halve(void *number)
 
 static void test_tree(void)
 {
-    uintptr_t count = (uintptr_t)test_rounds(NUM_LEAVES, 4000);
+    uintptr_t count = (uintptr_t)test_rounds(NUM_LEAVES, 2000);
     for (unsigned num_workers = 1; num_workers <= NUM_WORKERS; num_workers *= 2) {
         atomic_store(&num_leaves, 0);
         CHECK_INT(run_tasks(num_workers, halve, (void *)count), COHORT_OK);
@@ -63,7 +63,7 @@ static cohort_status bursts(void *arg)
     enum { LARGEST = 40 };
     cohort_future *futures[LARGEST];
     struct cohort__random random;
-    uint64_t num_spawned = 0, num_rounds = test_rounds(20000, 2500);
+    uint64_t num_spawned = 0, num_rounds = test_rounds(20000, 600);
     cohort__random_init(&random, SEED);
     for (uint64_t round = 0; round < num_rounds; round++) {
         size_t count = 1 + cohort__random_below(&random, LARGEST);
@@ -92,7 +92,7 @@ static void test_bursts(void)
 /* A scheduler is started and stopped again and again. */
 static void test_starts_and_stops(void)
 {
-    uint64_t num_starts = test_rounds(1500, 150);
+    uint64_t num_starts = test_rounds(1500, 60);
     for (uint64_t i = 0; i < num_starts; i++) {
         atomic_store(&num_leaves, 0);
         CHECK_INT(run_tasks(1 + (unsigned)(i % 6), halve, (void *)(uintptr_t)(i % 50)), COHORT_OK);

@@ -7,17 +7,21 @@
 
 #include "runtime/base/batch_queue.h"
 #include "runtime/base/random.h"
-#include "runtime/base/sanitizer.h"
 #include "tests/support/await_within.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum {
-    SCALE = COHORT__TSAN || COHORT__ASAN ? 8 : 1,
     NUM_WORKERS = 8,
     NUM_TASKS = 30,
     NUM_THREADS = 3,
     SEED = 4711,
 };
+
+/* With a sanitizer one of 24. */
+static int rounds(int all)
+{
+    return (int)test_rounds((uint64_t)all, (uint64_t)all / 24);
+}
 
 /* Threads outside the scheduler, to which tasks hand promises. */
 struct request {
@@ -60,7 +64,7 @@ static cohort_status ask_threads(void *seed)
     struct cohort__random random;
     int worker = cohort_worker_index();
     cohort__random_init(&random, (uintptr_t)seed);
-    for (int i = 0; i < 20000 / SCALE; i++) {
+    for (int i = 0, num = rounds(20000); i < num; i++) {
         struct request own;
         bool is_failure = cohort__random_below(&random, 4) == 0;
         cohort_status status = cohort_await(request(&own, is_failure));
@@ -126,7 +130,7 @@ static void test_threads_spawn_while_it_stops(void)
     atomic_store(&is_over, false);
     for (int i = 0; i < NUM_THREADS; i++)
         CHECK_INT(pthread_create(&threads[i], NULL, spawn_all_the_time, NULL), 0);
-    for (int i = 0; i < 1500 / SCALE; i++)
+    for (int i = 0, num = rounds(1500); i < num; i++)
         CHECK_INT(run_tasks(1 + (unsigned)i % 3, nothing, NULL), COHORT_OK);
     atomic_store(&is_over, true);
     for (int i = 0; i < NUM_THREADS; i++)
@@ -139,7 +143,7 @@ static cohort_status race_deadlines(void *seed)
 {
     struct cohort__random random;
     cohort__random_init(&random, (uintptr_t)seed);
-    for (int i = 0; i < 1000 / SCALE; i++) {
+    for (int i = 0, num = rounds(1000); i < num; i++) {
         struct request own;
         cohort_future *future = request(&own, false);
         cohort_status status;
@@ -161,7 +165,7 @@ static cohort_status race_any(void *seed)
     enum { LARGEST = 6 };
     struct cohort__random random;
     cohort__random_init(&random, (uintptr_t)seed);
-    for (int i = 0; i < 6000 / SCALE; i++) {
+    for (int i = 0, num = rounds(6000); i < num; i++) {
         struct request own[LARGEST];
         cohort_future *futures[LARGEST];
         cohort_future *kept[LARGEST];
@@ -217,7 +221,7 @@ static cohort_status race_combined(void *seed)
 {
     struct cohort__random random;
     cohort__random_init(&random, (uintptr_t)seed);
-    for (int i = 0; i < 3000 / SCALE; i++) {
+    for (int i = 0, num = rounds(3000); i < num; i++) {
         struct request own[MOST_COMBINED];
         cohort_promise *promises[MOST_COMBINED];
         cohort_future *futures[3][MOST_COMBINED], *kept[MOST_COMBINED];
@@ -267,7 +271,7 @@ static cohort_status pass(void *arg)
 {
     struct side *side = arg;
     struct pair *pair = side->pair;
-    for (int i = 0; i < 10000 / SCALE; i++) {
+    for (int i = 0, num = rounds(10000); i < num; i++) {
         CHECK_INT(cohort_await(pair->futures[side->number]), COHORT_OK);
         cohort_promise *other = pair->promises[!side->number];
         CHECK_INT(
@@ -299,7 +303,7 @@ static cohort_status pass_in_pairs(void *arg)
         cohort_promise_fulfil(pairs[p].promises[0], NULL);
     CHECK_INT(cohort_await(cohort_when_all(futures, 2 * NUM_PAIRS)), COHORT_OK);
     for (int p = 0; p < NUM_PAIRS; p++) {
-        CHECK_INT(atomic_load(&pairs[p].num_passes), 2 * (10000 / SCALE));
+        CHECK_INT(atomic_load(&pairs[p].num_passes), 2 * rounds(10000));
         /* Side 1 has passed the token back once more than it was taken. */
         cohort_promise_fulfil(pairs[p].promises[1], NULL);
         for (int s = 0; s < 2; s++)

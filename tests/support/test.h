@@ -21,6 +21,9 @@ int test_main(int argc, char **argv, const struct test_case *cases, size_t num_c
  * builds, and in the suite long of each build (there TEST_LONG is set). */
 uint64_t test_rounds(uint64_t all, uint64_t few);
 
+/* The same, but USUAL in other builds: for what the suite long is to play more of there, too. */
+uint64_t test_rounds_of(uint64_t all, uint64_t usual, uint64_t few);
+
 /* Prints the place and the reason, then ends the process with status 1. */
 _Noreturn void test_failed(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

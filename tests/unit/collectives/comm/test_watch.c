@@ -84,7 +84,7 @@ static void test_idle(void)
     CHECK(cohort__list_is_empty(&watches.list));
 }
 
-enum { NUM_ROUNDS = 20000, NUM_BOARDS = 3 };
+enum { NUM_ROUNDS = 20000, USUAL_ROUNDS = 4000, FEW_ROUNDS = 1000, NUM_BOARDS = 3 };
 
 struct race {
     struct cohort__watches watches;
@@ -98,7 +98,8 @@ static void *call(void *arg)
     struct race *race = arg;
     uint32_t own = atomic_fetch_add(&race->num_callers, 1);
     struct board *board = &race->boards[own];
-    for (uint32_t i = 0; i < NUM_ROUNDS; i++) {
+    uint64_t num_rounds = test_rounds_of(NUM_ROUNDS, USUAL_ROUNDS, FEW_ROUNDS);
+    for (uint32_t i = 0; i < num_rounds; i++) {
         cohort__watch_begin(&race->watches, &board->watch);
         atomic_store(&board->is_there, true);
         while (atomic_load(&board->is_there))

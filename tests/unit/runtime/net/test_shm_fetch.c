@@ -402,7 +402,7 @@ static void test_bulk_writer_asleep(void)
 /* The reader, in a thread, sleeps whenever it has read everything. */
 static void test_bulk_reader_asleep(void)
 {
-    enum { NUM = 100 };
+    unsigned long num = test_rounds(100, 20);
     struct shm_sleeper sleeper = {.station = &shm_stations[1]};
     pthread_t thread;
     void *region;
@@ -411,7 +411,7 @@ static void test_bulk_reader_asleep(void)
     struct cohort__net_token token = shm_ends_expose(0, source, MIB, &region);
     CHECK_INT(pthread_create(&thread, NULL, shm_ends_sleep_and_turn, &sleeper), 0);
     uint64_t deadline = cohort__clock_after(UINT64_C(20000000000));
-    for (unsigned long i = 0; i < NUM; i++) {
+    for (unsigned long i = 0; i < num; i++) {
         shm_ends_wait_until_asleep(1);
         CHECK_INT(station_fetch(&shm_stations[1], 0, &token, i, target, MIB - i), COHORT__NET_SENT);
         while (shm_stations[1].num_fetched <= i) {
