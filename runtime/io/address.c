@@ -18,13 +18,22 @@ void cohort__address_name(const char *host, uint16_t port, char ret_text[COHORT_
 
 void cohort__address_text(const struct sockaddr *address, char ret_text[COHORT__ADDRESS_BYTES])
 {
-    const struct sockaddr_in *ipv4 = (const struct sockaddr_in *)address;
-    const struct sockaddr_in6 *ipv6 = (const struct sockaddr_in6 *)address;
     char host[NI_MAXHOST] = "?";
-    socklen_t bytes = address->sa_family == AF_INET6 ? sizeof(*ipv6) : sizeof(*ipv4);
-    getnameinfo(address, bytes, host, sizeof(host), NULL, 0, NI_NUMERICHOST);
-    cohort__address_name(
-        host, ntohs(address->sa_family == AF_INET6 ? ipv6->sin6_port : ipv4->sin_port), ret_text);
+    getnameinfo(address, cohort__address_bytes(address), host, sizeof(host), NULL, 0,
+                NI_NUMERICHOST);
+    cohort__address_name(host, cohort__address_port(address), ret_text);
+}
+
+socklen_t cohort__address_bytes(const struct sockaddr *address)
+{
+    return address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                          : sizeof(struct sockaddr_in);
+}
+
+uint16_t cohort__address_port(const struct sockaddr *address)
+{
+    return ntohs(address->sa_family == AF_INET6 ? ((const struct sockaddr_in6 *)address)->sin6_port
+                                                : ((const struct sockaddr_in *)address)->sin_port);
 }
 
 /* --- lookups --- */

@@ -85,7 +85,9 @@ void cohort__io_call_cancel(struct cohort__io_call *call, enum cohort__io_reason
 /* At the end of the runtime: cancels all calls. Holder only. */
 void cohort__io_calls_cancel(void);
 
-/* CALL's, of the list that QUEUE is in. */
-struct cohort__io_call *cohort__io_call_of(struct cohort__list *queue);
+/* Of a list of calls, by their `queue`: the first, or NULL; and cancels all of them. Those that
+ * have a reason already end by that, and may stay until then. Holder only. */
+struct cohort__io_call *cohort__io_queue_first(const struct cohort__list *queue);
+void cohort__io_queue_cancel(struct cohort__list *queue, enum cohort__io_reason reason);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -51,18 +53,37 @@ static struct watched *watched_of(struct cohort__list *link)
     return COHORT_CONTAINER_OF(link, struct watched, link);
 }
 
-cohort_status cohort__loop_fail(int uv_error, const char *what)
+static bool is_want_of_room(int uv_error)
 {
-    cohort_status status = uv_error == UV_ENOMEM || uv_error == UV_EMFILE || uv_error == UV_ENFILE
-                               ? COHORT_ERR_NO_MEMORY
-                               : COHORT_ERR_SYSTEM;
-    return cohort_fail(status, "%s: %s", what, uv_strerror(uv_error));
+    return uv_error == UV_ENOMEM || uv_error == UV_EMFILE || uv_error == UV_ENFILE ||
+           uv_error == UV_ENOBUFS || uv_error == UV_EAI_MEMORY;
+}
+
+cohort_status cohort__loop_fail(int uv_error, const char *format, ...)
+{
+    char what[400]; /* less than a message has, so that there is room for the reason */
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof(what), format, args);
+    va_end(args);
+    return cohort_fail(is_want_of_room(uv_error) ? COHORT_ERR_NO_MEMORY : COHORT_ERR_SYSTEM,
+                       "%s: %s (%s)", what, uv_strerror(uv_error), uv_err_name(uv_error));
 }
 
 void cohort__loop_note(struct cohort__loop *loop)
 {
     loop->num_events++;
-    uv_stop(&loop->uv); /* works until uv_run returns, and makes it poll with timeout 0 */
+    if (loop->is_in_libuv)
+        uv_stop(&loop->uv); /* works until uv_run returns, and makes it poll with timeout 0 */
+}
+
+/* If libuv was told to stop before it runs, it would not even look for what has come. */
+static bool run_libuv(struct cohort__loop *loop, uv_run_mode mode)
+{
+    loop->is_in_libuv = true;
+    bool more = uv_run(&loop->uv, mode) != 0;
+    loop->is_in_libuv = false;
+    return more;
 }
 
 bool cohort__loop_run_requests(struct cohort__loop *loop)
@@ -310,7 +331,7 @@ bool cohort__loop_poll(struct cohort__loop *loop)
     uint64_t now = cohort__clock_ticks();
     if (is_turn(&loop->uv_run_at, now, UV_RUN_INTERVAL_NS) || any) {
         unsigned before = loop->num_events;
-        uv_run(&loop->uv, UV_RUN_NOWAIT);
+        run_libuv(loop, UV_RUN_NOWAIT);
         any |= loop->num_events != before;
     }
     if (loop->timers.num > 0 && is_turn(&loop->timers_at, now, TIMERS_INTERVAL_NS))
@@ -348,7 +369,7 @@ static bool block(struct cohort__loop *loop)
     cohort__timers_arm(loop);
     unsigned events = loop->num_events + loop->num_readable, ticks = loop->num_ticks;
     atomic_store(&loop->blocking, true);
-    uv_run(&loop->uv, armed && !is_pending(loop) ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+    run_libuv(loop, armed && !is_pending(loop) ? UV_RUN_ONCE : UV_RUN_NOWAIT);
     atomic_store(&loop->blocking, false);
     if (armed)
         disarm(loop, &loop->pollers);
@@ -378,7 +399,7 @@ void cohort__loop_run(struct cohort__loop *loop)
         if (loop->stopped)
             break;
         cohort__timers_arm(loop);
-        more = uv_run(&loop->uv, asked ? UV_RUN_NOWAIT : UV_RUN_ONCE) || is_pending(loop) ||
+        more = run_libuv(loop, asked ? UV_RUN_NOWAIT : UV_RUN_ONCE) || is_pending(loop) ||
                loop->timers.num > 0;
     }
     atomic_store(&loop->blocking, false);

@@ -41,6 +41,7 @@ struct cohort__loop {
     struct cohort__list tickers; /* struct ticker */
     _Atomic bool blocking; /* if true, a thread that queues something has to wake the holder */
     bool stopped;
+    bool is_in_libuv;    /* uv_run has been called, and has not returned */
     uint64_t timers_at;  /* when poll has last looked at the timers, in ticks */
     uint64_t uv_run_at;  /* when poll has last run libuv, in ticks */
     unsigned num_events; /* callbacks of libuv that have done something */
@@ -50,10 +51,6 @@ struct cohort__loop {
     unsigned num_ticks; /* how many of these were ticks */
     unsigned slowness;  /* factor by which ticks are slowed down */
 };
-
-/* Sets the error for libuv's UV_ERROR (a negative errno), with the message "WHAT: no such file or
- * directory". Returns the status. */
-cohort_status cohort__loop_fail(int uv_error, const char *what);
 
 /* For timer.c: makes the holder look at the timers. Any thread. */
 void cohort__loop_notify(struct cohort__loop *loop);

@@ -23,7 +23,7 @@ static uint16_t free_port(void)
 /* The first address refuses, the second one does not. */
 static cohort_status names(void *arg)
 {
-    static const char *const hosts[] = {"two.test", "late.test", "127.0.0.1"};
+    static const char *const hosts[] = {"two.test", "one.test", "127.0.0.1"};
     cohort_tcp_listener *listener;
     CHECK_INT(cohort_await(cohort_tcp_listen("127.0.0.1", 0, &listener)), COHORT_OK);
     for (int i = 0; i < 3; i++) {
@@ -133,15 +133,18 @@ static void test_cancel(void)
 }
 
 static struct {
-    cohort_future *connect, *late;
+    cohort_future *connect, *slow;
     cohort_tcp *tcp;
+    struct at_end at_end;
 } left;
 
 static cohort_status leave(void *arg)
 {
     left.connect = call_connect(&left.tcp);
-    left.late = cohort_tcp_connect("late.test", 80, &left.tcp);
+    left.slow = call_slow(&left.tcp);
     let_begin();
+    wait_for_asking();
+    at_end_start(&left.at_end, left.slow, let_name_be_found);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
@@ -149,9 +152,10 @@ static void test_end(void)
 {
     deaf_open();
     run_io_with(1, false, leave);
+    at_end_join(&left.at_end);
     CHECK_TEXT(logged, ""); /* the program has got nothing that it could close */
     check_fails(left.connect, COHORT_ERR_CANCELLED, ": the runtime has ended before");
-    check_fails(left.late, COHORT_ERR_CANCELLED, "late.test:80: the runtime has ended before");
+    check_fails(left.slow, COHORT_ERR_CANCELLED, "slow.test:80: the runtime has ended before");
     CHECK(!left.tcp);
     deaf_close();
     check_fails(cohort_tcp_connect("127.0.0.1", 1, &left.tcp), COHORT_ERR_STATE,
