@@ -273,8 +273,8 @@ static int write_data(cohort_tcp *tcp, struct write_call *call)
     return error;
 }
 
-/* Not by libuv, which would wait for room for more data, and could not be cancelled meanwhile. The
- * system has all that is to come before the end. */
+/* The system has all that is to come before the end. So this needs no request of libuv's, which
+ * would be one more that can't be cancelled. */
 static int shut(cohort_tcp *tcp)
 {
     uv_os_fd_t fd;
