@@ -13,12 +13,8 @@ static struct cohort__io_object *of_link(struct cohort__list *link)
     return COHORT_CONTAINER_OF(link, struct cohort__io_object, link);
 }
 
-void cohort__io_object_keep(struct cohort__io_object *object)
-{
-    atomic_fetch_add_explicit(&object->refs, 1, memory_order_relaxed);
-}
-
-void cohort__io_object_drop(struct cohort__io_object *object)
+/* Gives back a reference to the memory. */
+static void drop(struct cohort__io_object *object)
 {
     if (atomic_fetch_sub_explicit(&object->refs, 1, memory_order_acq_rel) != 1)
         return;
@@ -37,7 +33,7 @@ static void run_unused(struct cohort__loop *loop, struct cohort__loop_request *r
     struct cohort__io_object *object =
         COHORT_CONTAINER_OF(request, struct cohort__io_object, unused);
     cohort__io_object_close(object);
-    cohort__io_object_drop(object);
+    drop(object);
 }
 
 /* If the runtime is not up any more, its end closes the object, or has done so. */
@@ -50,7 +46,7 @@ void cohort__io_object_unref(struct cohort__io_object *object)
         cohort__loop_request(object->loop, &object->unused);
     cohort__scheduler_release();
     if (!is_asked)
-        cohort__io_object_drop(object);
+        drop(object);
 }
 
 void cohort__io_object_open(struct cohort__io_object *object,
@@ -76,7 +72,7 @@ void cohort__io_object_give(struct cohort__io_object *object)
 void cohort__io_object_discard(struct cohort__io_object *object)
 {
     cohort__io_object_close(object);
-    cohort__io_object_drop(object);
+    drop(object);
 }
 
 void cohort__io_object_close(struct cohort__io_object *object)
@@ -103,7 +99,7 @@ void cohort__io_object_closed(struct cohort__io_object *object, cohort_status st
     atomic_store(&object->is_closed, true);
     for (struct cohort__io_call *call; (call = cohort__io_queue_first(&object->closers));)
         end_close(call, object);
-    cohort__io_object_drop(object);
+    drop(object);
 }
 
 /* --- calls --- */
@@ -112,7 +108,7 @@ cohort_future *cohort__io_object_call_start(struct cohort__io_object_call *call,
                                             struct cohort__io_object *object)
 {
     call->object = object;
-    cohort__io_object_keep(object);
+    atomic_fetch_add_explicit(&object->refs, 1, memory_order_relaxed);
     return cohort__io_call_start(&call->call);
 }
 
@@ -123,7 +119,7 @@ struct cohort__io_object *cohort__io_object_of(struct cohort__io_call *call)
 
 void cohort__io_object_call_release(struct cohort__io_call *call)
 {
-    cohort__io_object_drop(cohort__io_object_of(call));
+    drop(cohort__io_object_of(call));
 }
 
 bool cohort__io_object_admits(struct cohort__io_call *call)

@@ -55,10 +55,6 @@ void cohort__io_object_discard(struct cohort__io_object *object);
 void cohort__io_object_ref(struct cohort__io_object *object);
 void cohort__io_object_unref(struct cohort__io_object *object);
 
-/* References to the memory. Any thread. */
-void cohort__io_object_keep(struct cohort__io_object *object);
-void cohort__io_object_drop(struct cohort__io_object *object);
-
 /* If nobody has done so before. Holder only. */
 void cohort__io_object_close(struct cohort__io_object *object);
 

@@ -6,6 +6,7 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
+#include "runtime/io/lookup.h"
 #include "runtime/io/tcp.h"
 #include "runtime/loop/guest.h"
 
@@ -164,19 +165,9 @@ cohort_future *cohort_tcp_accept(cohort_tcp_listener *listener, cohort_tcp **ret
 /* --- listening --- */
 
 struct listen_call {
-    struct cohort__io_call call;
-    struct cohort__lookup lookup;
+    struct cohort__lookup_call lookup;
     cohort_tcp_listener **ret_listener;
-    uint16_t port;
-    char name[COHORT__ADDRESS_BYTES]; /* what was asked for */
-    bool has_host;
-    char host[]; /* unless it was NULL */
 };
-
-static struct listen_call *listen_call_of(struct cohort__io_call *call)
-{
-    return COHORT_CONTAINER_OF(call, struct listen_call, call);
-}
 
 /* Makes FD a socket that listens at ADDRESS, *RET_OWN where that is. Returns libuv's error. */
 static int listen_at(int fd, const struct sockaddr *address, struct sockaddr_storage *ret_own)
@@ -223,48 +214,22 @@ fail:
 }
 
 /* At the first address where that is possible. */
-static int listen_somewhere(struct listen_call *listen)
-{
-    int error = UV_EADDRNOTAVAIL;
-    for (struct addrinfo *at = listen->lookup.first; at && error; at = at->ai_next)
-        error = create(listen->ret_listener, listen->call.loop, at->ai_addr);
-    return error;
-}
-
-static void found(struct cohort__lookup *lookup, int error)
+static void found(struct cohort__lookup_call *lookup, int error)
 {
     struct listen_call *listen = COHORT_CONTAINER_OF(lookup, struct listen_call, lookup);
-    cohort__loop_note(listen->call.loop);
-    if (!listen->call.has_ended) {
+    for (const struct addrinfo *address = lookup->first; address; address = address->ai_next) {
+        error = create(listen->ret_listener, lookup->call.loop, address->ai_addr);
         if (!error)
-            error = listen_somewhere(listen);
-        cohort__io_call_end_uv(&listen->call, error, listen->name);
+            break;
     }
-    cohort__lookup_fini(lookup);
-    cohort__io_call_drop(&listen->call);
-}
-
-/* The lookup has a reference, since it can't always be cancelled. */
-static void listen_begin(struct cohort__io_call *call)
-{
-    struct listen_call *listen = listen_call_of(call);
-    listen->lookup.found = found;
-    cohort__io_call_keep(call);
-    cohort__lookup_start(&listen->lookup, cohort__loop_uv(call->loop),
-                         listen->has_host ? listen->host : NULL, listen->port, true);
-}
-
-static void listen_cancel(struct cohort__io_call *call)
-{
-    struct listen_call *listen = listen_call_of(call);
-    cohort__lookup_cancel(&listen->lookup);
-    cohort__io_call_end_early(call, listen->name);
+    cohort__io_call_end_uv(&lookup->call, error, lookup->name);
 }
 
 static const struct cohort__io_call_kind listen_kind = {
     .name = "cohort_tcp_listen",
-    .begin = listen_begin,
-    .cancel = listen_cancel,
+    .begin = cohort__lookup_call_begin,
+    .cancel = cohort__lookup_call_cancel,
+    .release = cohort__lookup_call_release,
 };
 
 cohort_future *cohort_tcp_listen(const char *host, uint16_t port,
@@ -273,15 +238,12 @@ cohort_future *cohort_tcp_listen(const char *host, uint16_t port,
     if (!ret_listener)
         return cohort__io_refuse(listen_kind.name, COHORT_ERR_BAD_PARAMETER,
                                  "ret_listener is NULL");
-    size_t bytes = host ? strlen(host) + 1 : 0;
-    struct listen_call *listen = cohort__io_call_create(sizeof(*listen) + bytes, &listen_kind);
+    struct listen_call *listen =
+        cohort__lookup_call_create(sizeof(*listen), &listen_kind, host, port);
     if (!listen)
         return cohort__io_refuse(listen_kind.name, COHORT_ERR_NO_MEMORY, "out of memory");
-    cohort__address_name(host, port, listen->name);
+    listen->lookup.found = found;
+    listen->lookup.flags = AI_PASSIVE;
     listen->ret_listener = ret_listener;
-    listen->port = port;
-    listen->has_host = host != NULL;
-    if (host)
-        memcpy(listen->host, host, bytes);
-    return cohort__io_call_start(&listen->call);
+    return cohort__io_call_start(&listen->lookup.call);
 }
