@@ -92,7 +92,7 @@ static void cancel(struct cohort__io_call *call)
         call->kind->cancel(call);
 }
 
-void cohort__io_call_cancel(struct cohort__io_call *call, enum cohort__io_reason reason)
+static void cancel_for(struct cohort__io_call *call, enum cohort__io_reason reason)
 {
     if (call->reason)
         return;
@@ -104,7 +104,7 @@ void cohort__io_queue_cancel(struct cohort__list *queue, enum cohort__io_reason 
 {
     for (struct cohort__list *link = queue->next, *next; link != queue; link = next) {
         next = link->next;
-        cohort__io_call_cancel(of_queue(link), reason);
+        cancel_for(of_queue(link), reason);
     }
 }
 
@@ -133,7 +133,7 @@ static void run_cancel(struct cohort__loop *loop, struct cohort__loop_request *r
 {
     (void)loop;
     struct cohort__io_call *call = COHORT_CONTAINER_OF(request, struct cohort__io_call, cancel);
-    cohort__io_call_cancel(call, COHORT__IO_SCOPE_CANCELLED);
+    cancel_for(call, COHORT__IO_SCOPE_CANCELLED);
     cohort__io_call_drop(call);
 }
 

@@ -211,7 +211,6 @@ static void end(struct file_call *call, int64_t error)
 {
     cohort_file *file = file_of(call->call.object);
     bool is_last = --file->num_calls == 0 && file->object.is_closing;
-    cohort__loop_note(file->object.loop);
     uv_fs_req_cleanup(&call->request);
     if (error == UV_ECANCELED)
         cohort__io_call_end_early(&call->call.call, file->path);
@@ -230,6 +229,7 @@ static void moved(uv_fs_t *request)
 {
     struct file_call *call = COHORT_CONTAINER_OF(request, struct file_call, request);
     ssize_t result = request->result;
+    cohort__loop_note(call->call.call.loop);
     if (result > 0) {
         call->done += (size_t)result;
         call->rest.base += result;
@@ -317,7 +317,9 @@ cohort_future *cohort_file_write(cohort_file *file, uint64_t offset, const void 
 
 static void synced(uv_fs_t *request)
 {
-    end(COHORT_CONTAINER_OF(request, struct file_call, request), request->result);
+    struct file_call *sync = COHORT_CONTAINER_OF(request, struct file_call, request);
+    cohort__loop_note(sync->call.call.loop);
+    end(sync, request->result);
 }
 
 static void sync_begin(struct cohort__io_call *call)
@@ -334,6 +336,7 @@ static void sync_begin(struct cohort__io_call *call)
 static void measured(uv_fs_t *request)
 {
     struct file_call *size = COHORT_CONTAINER_OF(request, struct file_call, request);
+    cohort__loop_note(size->call.call.loop);
     if (request->result >= 0)
         *size->ret_size = request->statbuf.st_size;
     end(size, request->result);

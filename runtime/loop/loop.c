@@ -73,17 +73,7 @@ cohort_status cohort__loop_fail(int uv_error, const char *format, ...)
 void cohort__loop_note(struct cohort__loop *loop)
 {
     loop->num_events++;
-    if (loop->is_in_libuv)
-        uv_stop(&loop->uv); /* works until uv_run returns, and makes it poll with timeout 0 */
-}
-
-/* If libuv was told to stop before it runs, it would not even look for what has come. */
-static bool run_libuv(struct cohort__loop *loop, uv_run_mode mode)
-{
-    loop->is_in_libuv = true;
-    bool more = uv_run(&loop->uv, mode) != 0;
-    loop->is_in_libuv = false;
-    return more;
+    uv_stop(&loop->uv); /* works until uv_run returns, and makes it poll with timeout 0 */
 }
 
 bool cohort__loop_run_requests(struct cohort__loop *loop)
@@ -331,7 +321,7 @@ bool cohort__loop_poll(struct cohort__loop *loop)
     uint64_t now = cohort__clock_ticks();
     if (is_turn(&loop->uv_run_at, now, UV_RUN_INTERVAL_NS) || any) {
         unsigned before = loop->num_events;
-        run_libuv(loop, UV_RUN_NOWAIT);
+        uv_run(&loop->uv, UV_RUN_NOWAIT);
         any |= loop->num_events != before;
     }
     if (loop->timers.num > 0 && is_turn(&loop->timers_at, now, TIMERS_INTERVAL_NS))
@@ -369,7 +359,7 @@ static bool block(struct cohort__loop *loop)
     cohort__timers_arm(loop);
     unsigned events = loop->num_events + loop->num_readable, ticks = loop->num_ticks;
     atomic_store(&loop->blocking, true);
-    run_libuv(loop, armed && !is_pending(loop) ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+    uv_run(&loop->uv, armed && !is_pending(loop) ? UV_RUN_ONCE : UV_RUN_NOWAIT);
     atomic_store(&loop->blocking, false);
     if (armed)
         disarm(loop, &loop->pollers);
@@ -399,7 +389,7 @@ void cohort__loop_run(struct cohort__loop *loop)
         if (loop->stopped)
             break;
         cohort__timers_arm(loop);
-        more = run_libuv(loop, asked ? UV_RUN_NOWAIT : UV_RUN_ONCE) || is_pending(loop) ||
+        more = uv_run(&loop->uv, asked ? UV_RUN_NOWAIT : UV_RUN_ONCE) || is_pending(loop) ||
                loop->timers.num > 0;
     }
     atomic_store(&loop->blocking, false);

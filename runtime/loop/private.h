@@ -41,7 +41,6 @@ struct cohort__loop {
     struct cohort__list tickers; /* struct ticker */
     _Atomic bool blocking; /* if true, a thread that queues something has to wake the holder */
     bool stopped;
-    bool is_in_libuv;    /* uv_run has been called, and has not returned */
     uint64_t timers_at;  /* when poll has last looked at the timers, in ticks */
     uint64_t uv_run_at;  /* when poll has last run libuv, in ticks */
     unsigned num_events; /* callbacks of libuv that have done something */

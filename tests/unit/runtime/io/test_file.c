@@ -78,6 +78,8 @@ REPLACES_THE_SYSTEMS ssize_t pread64(int fd, void *buffer, size_t bytes, off64_t
 {
     ssize_t (*function)(int, void *, size_t, off64_t);
     *(void **)&function = real("pread64");
+    if (is_slow)
+        hold_thread();
     return function(fd, buffer, is_short && bytes > SHORT ? SHORT : bytes, offset);
 }
 
@@ -364,19 +366,29 @@ static void test_cancel(void)
 /* What has been done in part goes on, in a cancelled scope, too. */
 struct partly {
     cohort_file *file;
-    const char *data;
-    cohort_status status; /* how it has ended */
-    bool is_cancelled_between;
+    cohort_task_function *function;
+    bool is_cancelled_between; /* two parts; else in the first one */
 };
 
-static cohort_status write_in_scope(void *arg)
+static cohort_status read_in_scope(void *arg)
 {
-    struct partly *partly = arg;
-    CHECK_INT(cohort_await(cohort_file_write(partly->file, 0, partly->data, 3 * SHORT)),
-              partly->status);
+    static char buffer[3 * SHORT];
+    const struct partly *partly = arg;
+    size_t bytes = 0;
+    buffer[3 * SHORT - 1] = '\0';
+    CHECK_INT(cohort_await(cohort_file_read(partly->file, 0, buffer, 3 * SHORT, &bytes)),
+              COHORT_OK);
+    CHECK(cohort_cancelled() && bytes == 3 * SHORT && buffer[3 * SHORT - 1] == 'z');
+    return COHORT_OK;
+}
+
+/* libuv says nothing of an error behind what it has written. */
+static cohort_status overfill_in_scope(void *arg)
+{
+    static const char data[3 * SHORT];
+    const struct partly *partly = arg;
+    check_fails(cohort_file_write(partly->file, 0, data, 3 * SHORT), COHORT_ERR_SYSTEM, "(ENOSPC)");
     CHECK(cohort_cancelled());
-    if (partly->status)
-        CHECK_CONTAINS(cohort_error_message(), "(ENOSPC)");
     return COHORT_OK;
 }
 
@@ -386,7 +398,7 @@ static void cancel_partly(struct partly *partly)
     cohort_future *sync = NULL;
     is_slow = true;
     CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, write_in_scope, partly), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, partly->function, partly), COHORT_OK);
     cohort_yield();
     let_begin();
     wait_for_thread(); /* in the first part */
@@ -408,21 +420,14 @@ static void cancel_partly(struct partly *partly)
 
 static cohort_status go_on(void *arg)
 {
-    static char data[3 * SHORT], back[3 * SHORT];
-    struct partly partly = {.file = open_new(), .data = data};
-    size_t bytes;
+    struct partly partly = {.file = open_new(), .function = read_in_scope};
+    CHECK_INT(cohort_await(cohort_file_write(partly.file, 3 * SHORT - 1, "z", 1)), COHORT_OK);
     is_short = true;
-    for (int i = 0; i < 2; i++) {
-        memset(data, 'a' + i, sizeof(data));
-        partly.is_cancelled_between = i == 1;
-        cancel_partly(&partly);
-        CHECK_INT(cohort_await(cohort_file_read(partly.file, 0, back, sizeof(back), &bytes)),
-                  COHORT_OK);
-        CHECK(bytes == sizeof(back) && memcmp(data, back, bytes) == 0);
-    }
+    cancel_partly(&partly);
+    partly.is_cancelled_between = true;
+    cancel_partly(&partly);
     is_full = true;
-    partly.is_cancelled_between = false;
-    partly.status = COHORT_ERR_SYSTEM;
+    partly = (struct partly){.file = partly.file, .function = overfill_in_scope};
     cancel_partly(&partly);
     is_full = is_short = false;
     cohort_file_unref(partly.file);
@@ -577,6 +582,7 @@ int main(int argc, char **argv)
         {"many", test_many},
     };
     setenv("UV_THREADPOOL_SIZE", "1", 1);
+    setenv("UV_USE_IO_URING", "0", 1); /* libuv 1.45 and later would do without that thread */
     sem_init(&has_begun, 0, 0);
     sem_init(&may_end, 0, 0);
     CHECK(mkdtemp(folder) != NULL);
