@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "tests/unit/runtime/io/names.h"
 #include "tests/unit/runtime/io/run_io.h"
@@ -115,11 +116,21 @@ static cohort_future *call_slow(void *ret_tcp)
     return cohort_tcp_connect("slow.test", 80, ret_tcp);
 }
 
+static int first_free_descriptor(void)
+{
+    int fd = dup(0);
+    close(fd);
+    return fd;
+}
+
 static cohort_status cancel(void *arg)
 {
     cohort_tcp *tcp = NULL;
     deaf_open();
+    check_cancel(call_connect, &tcp, NULL); /* with libuv's first connection it opens a reserve */
+    int before = first_free_descriptor();
     check_cancel(call_connect, &tcp, NULL);
+    CHECK_INT(first_free_descriptor(), before);
     deaf_close();
     check_cancel(call_slow, &tcp, wait_for_asking); /* while the name is looked up */
     let_name_be_found();

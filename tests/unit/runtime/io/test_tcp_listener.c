@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "tests/support/await_within.h"
 #include "tests/unit/runtime/io/names.h"
 #include "tests/unit/runtime/io/run_io.h"
+
+/* With which error the next accept4 fails, or 0. */
+static atomic_int next_error;
+
+__attribute__((visibility("default"))) int accept4(int fd, struct sockaddr *address,
+                                                   socklen_t *bytes, int flags)
+{
+    static int (*real)(int, struct sockaddr *, socklen_t *, int);
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "accept4");
+    errno = atomic_exchange(&next_error, 0);
+    return errno ? -1 : real(fd, address, bytes, flags);
+}
 
 static cohort_tcp_listener *listen_at(const char *host, uint16_t port)
 {
@@ -103,9 +118,14 @@ static cohort_status wrong_calls(void *arg)
                 ": address already in use (EADDRINUSE)");
     CHECK_CONTAINS(cohort_error_message(), cohort_tcp_listener_address(listener));
     CHECK(!second);
+    cohort_tcp *ends[] = {connect_to("127.0.0.1", listener), accept_from(listener)};
+    CHECK_INT(cohort_await(cohort_tcp_close(ends[1])), COHORT_OK);
+    for (int i = 0; i < 2; i++)
+        cohort_tcp_unref(ends[i]);
     CHECK_INT(cohort_await(cohort_tcp_listener_close(listener)), COHORT_OK);
     cohort_tcp_listener_unref(listener);
-    cohort_tcp_listener_unref(listen_at("127.0.0.1", port)); /* it is free again at once */
+    /* The port is free again at once, whatever the system remembers of a connection. */
+    cohort_tcp_listener_unref(listen_at("127.0.0.1", port));
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
@@ -223,6 +243,35 @@ static void test_no_memory(void)
 {
     run_io_with(1, false, no_memory);
     CHECK_TEXT(logged, "");
+}
+
+/* What says only that there is no connection does not end an accept; the rest ends one. */
+static cohort_status wrong_connections(void *arg)
+{
+    static const int harmless[] = {EAGAIN, EINTR, ECONNABORTED};
+    cohort_tcp_listener *listener = listen_at("127.0.0.1", 0);
+    cohort_tcp *tcp, *never = NULL;
+    for (int i = 0; i < 3; i++) {
+        next_error = harmless[i];
+        tcp = connect_to("127.0.0.1", listener);
+        cohort_tcp_unref(accept_from(listener));
+        CHECK_INT(next_error, 0);
+        cohort_tcp_unref(tcp);
+    }
+    next_error = EPERM;
+    tcp = connect_to("127.0.0.1", listener);
+    check_fails(cohort_tcp_accept(listener, &never), COHORT_ERR_SYSTEM,
+                ": operation not permitted (EPERM)");
+    CHECK(!never);
+    cohort_tcp_unref(accept_from(listener));
+    cohort_tcp_unref(tcp);
+    cohort_tcp_listener_unref(listener);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_wrong_connections(void)
+{
+    run_io(wrong_connections);
 }
 
 /* --- accepting --- */
@@ -450,6 +499,7 @@ int main(int argc, char **argv)
     static const struct test_case cases[] = {
         {"addresses", test_addresses},
         {"wrong_calls", test_wrong_calls},
+        {"wrong_connections", test_wrong_connections},
         {"no_descriptors", test_no_descriptors},
         {"no_memory", test_no_memory},
         {"accept", test_accept},
