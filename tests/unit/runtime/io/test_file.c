@@ -176,6 +176,10 @@ static cohort_status wrong_calls(void *arg)
                 "path is NULL");
     check_fails(cohort_file_open(path, O_RDONLY, 0, NULL), COHORT_ERR_BAD_PARAMETER,
                 "ret_file is NULL");
+    char long_path[600] = "";
+    memset(long_path, 'x', sizeof(long_path) - 1);
+    check_fails(cohort_file_open(long_path, O_RDONLY, 0, &file), COHORT_ERR_SYSTEM,
+                "(ENAMETOOLONG)"); /* the reason is there, however long the path is */
     CHECK(file == (void *)&wrong_calls);
     check_fails(cohort_file_read(NULL, 0, &byte, 1, &bytes), COHORT_ERR_BAD_PARAMETER,
                 "file is NULL");
