@@ -256,19 +256,19 @@ static void written(uv_write_t *request, int error)
         write_next(tcp);
 }
 
-/* Writes CALL's data, as far as that is possible at once, and lets libuv do the rest. */
-static int write_data(cohort_tcp *tcp, struct write_call *call)
+/* Writes DATA, as far as that is possible at once, and lets libuv do the rest. */
+static int write_data(cohort_tcp *tcp, uv_buf_t data)
 {
     uv_stream_t *stream = (uv_stream_t *)&tcp->uv;
-    int tried = call->data.len > 0 ? uv_try_write(stream, &call->data, 1) : 0;
+    int tried = data.len > 0 ? uv_try_write(stream, &data, 1) : 0;
     if (tried < 0 && tried != UV_EAGAIN)
         return tried;
     size_t done = tried > 0 ? (size_t)tried : 0;
-    call->data.base += done;
-    call->data.len -= done;
-    if (call->data.len == 0)
+    data.base += done;
+    data.len -= done;
+    if (data.len == 0)
         return 0;
-    int error = uv_write(&tcp->write, stream, &call->data, 1, written);
+    int error = uv_write(&tcp->write, stream, &data, 1, written);
     tcp->is_writing = !error;
     return error;
 }
@@ -292,8 +292,8 @@ static void write_next(cohort_tcp *tcp)
 {
     struct cohort__io_call *call;
     while (!tcp->is_writing && (call = cohort__io_queue_first(&tcp->writes))) {
-        struct write_call *write = write_call_of(call);
-        int error = write->data.base ? write_data(tcp, write) : shut(tcp);
+        uv_buf_t data = write_call_of(call)->data;
+        int error = data.base ? write_data(tcp, data) : shut(tcp);
         if (!tcp->is_writing)
             cohort__io_call_end_uv(call, error, tcp->peer);
     }
