@@ -22,9 +22,9 @@ extern "C" {
  * - What a call is to fill in or to write, the buffer and what *ret_... is, belongs to the call
  * until its future completes, on failure too. Whoever drops the future has to know by other means
  * when that is. *ret_... is untouched on failure. Paths are read before the call returns.
- * - What a thread has begun can't be cancelled: a task in a cancelled scope (cohort/scope.h) waits
- *   until it has ended. Calls that wait for a thread end with COHORT_ERR_CANCELLED; they have done
- *   nothing then.
+ * - What a thread has begun can't be cancelled, and goes on to its end: a task in a cancelled scope
+ *   (cohort/scope.h) that awaits it waits for that, and gets its result. Calls that wait for a
+ *   thread end with COHORT_ERR_CANCELLED; they have done nothing then.
  * - A call does not keep the job from ending, if no task awaits it; its end waits for those that a
  *   thread has begun, and cancels the others. What the program has left open then is closed, and
  * the log says so (COHORT_LOG=warn).

@@ -34,7 +34,8 @@ extern "C" {
  * task that has waited, see task.h; pinned), COHORT_PROGRESS (workers or thread: whether workers
  * see to messages between tasks, or one more thread does all the time, also while every worker
  * computes; a core that no worker uses should be left to it, and code of the program's still runs
- * on workers only; workers), COHORT_NET (shm or ofi for all messages; without it shared memory
+ * on workers only; workers), COHORT_BLOCKING_THREADS (how many functions of cohort_blocking run at
+ * a time, at most 1024; 64), COHORT_NET (shm or ofi for all messages; without it shared memory
  * within a host, libfabric between hosts), COHORT_TOPOLOGY (HOSTSxDOMAINSxLOCALITIES, for tests: a
  * machine that communicators take for the real one, for instance 2x2x4 for 2 hosts with 2 domains
  * of 4 localities each, filled in the order of the localities; without it the hosts of the
@@ -58,8 +59,9 @@ extern "C" {
  * It is called once in a process, from a thread that runs no task. */
 COHORT_API int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg);
 
-/* This locality's number in the job, and how many localities there are. To be called in tasks.
- * Before cohort_main they return 0 and 1. */
+/* This locality's number in the job, and how many localities there are. To be called in tasks, and
+ * in what runs on the loop (uv.h), which may be after the last task. Before cohort_main they return
+ * 0 and 1. */
 COHORT_API uint32_t cohort_locality(void);
 COHORT_API uint32_t cohort_num_localities(void);
 

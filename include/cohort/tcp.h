@@ -20,8 +20,7 @@ extern "C" {
  *   begin in the order in which one thread makes them.
  * - What a call is to fill in or to send, the buffer and what *ret_... is, belongs to the call
  * until its future completes, on failure too. Whoever drops the future has to know by other means
- * when that is. *ret_... is untouched on failure. Hosts and options are read before the call
- * returns.
+ * when that is. *ret_... is untouched on failure. Hosts are read before the call returns.
  * - When the scope of the calling task is cancelled (cohort/scope.h), a call that is under way ends
  *   with COHORT_ERR_CANCELLED, as soon as libuv has let go of its buffer, which is soon. What it
  *   leaves behind is said at each.
@@ -37,8 +36,8 @@ extern "C" {
  * Addresses are IPv4 and IPv6, in numbers or as a host's name. A name is looked up by a thread of
  * libuv's own, of which there are four (UV_THREADPOOL_SIZE), which files use, too.
  *
- * The first listener or connection lets the process ignore SIGPIPE, unless the program has a
- * handler for it: else a peer that goes away in the middle would end the program. */
+ * The first connection lets the process ignore SIGPIPE, unless the program has a handler for it:
+ * else a peer that goes away in the middle would end the program. */
 
 /* --- connections --- */
 
@@ -70,7 +69,8 @@ COHORT_API cohort_future *cohort_tcp_write(cohort_tcp *tcp, const void *data,
                                            size_t bytes) COHORT_MUST_USE;
 
 /* Ends the data in this direction, after the writes that have begun: the peer reads it all, and
- * then 0 bytes. Reading goes on. */
+ * then 0 bytes. Reading goes on; writes fail from then on. It waits for those writes, not for the
+ * peer. COHORT_OK also if it was done before. Cancelled while it waits: nothing is ended. */
 COHORT_API cohort_future *cohort_tcp_shutdown(cohort_tcp *tcp) COHORT_MUST_USE;
 
 /* Closes TCP, whoever else has references. Calls that are under way end with COHORT_ERR_GONE; what
@@ -93,15 +93,15 @@ COHORT_API void cohort_tcp_listener_unref(cohort_tcp_listener *listener);
 /* Listens at PORT of HOST, an address or a name of this machine; of several addresses that it may
  * have, the first that can be had is taken, and the error is that of the last one. HOST NULL: at
  * all addresses, IPv6 and IPv4. PORT 0: the system chooses one. Connections that nobody has
- * accepted wait in the kernel, as many as it allows (net.core.somaxconn), but for one that libuv
- * takes ahead; further ones wait at their peers. Cancelled while it looks up a name only: nothing
- * is left. */
+ * accepted wait in the kernel, as many as it allows (net.core.somaxconn); further ones wait at
+ * their peers. Cancelled while it looks up a name only: nothing is left. */
 COHORT_API cohort_future *cohort_tcp_listen(const char *host, uint16_t port,
                                             cohort_tcp_listener **ret_listener) COHORT_MUST_USE;
 
-/* Waits for the next connection. Several are served in the order in which they began. Cancelled: no
- * connection is lost, and the next accept gets it. If the process has no descriptor for one, libuv
- * turns it away, and the accept goes on waiting. */
+/* Waits for the next connection. Several are served in the order in which they began. Cancelled, or
+ * failed because there is no memory or descriptor for it (COHORT_ERR_NO_MEMORY): no connection is
+ * lost, and the next accept gets it. Without a descriptor the next one fails at once, too, until
+ * one was given back: who goes on after that error waits for an end, or for a while, before. */
 COHORT_API cohort_future *cohort_tcp_accept(cohort_tcp_listener *listener,
                                             cohort_tcp **ret_tcp) COHORT_MUST_USE;
 

@@ -28,7 +28,9 @@ extern "C" {
  *   not made (uv_walk);
  * - keeps messages and timers of the locality waiting as long as it runs. It is to be short, and to
  *   leave to a task what is not;
- * - is in no task and in no scope.
+ * - is in no task and in no scope;
+ * - has in a worker a stack of 256 KiB, that on which workers turn the loop, whatever COHORT_STACK
+ *   says.
  *
  * The end: an open handle does not keep the job from ending. Handles that are open when it has
  * ended are closed by cohort_main, which says how many there were of which kind (COHORT_LOG=warn).
@@ -36,7 +38,7 @@ extern "C" {
  * them, and awaits that, before its last task ends. Requests of libuv that are under way then
  * (uv_queue_work, uv_fs_read and others) are waited for. Callbacks that come at the end run in the
  * thread that has called cohort_main; the functions of this library that need the runtime fail
- * there with COHORT_ERR_STATE. */
+ * there with COHORT_ERR_STATE. cohort_locality and cohort_num_localities say what they said. */
 typedef cohort_status cohort_loop_function(uv_loop_t *loop, void *arg);
 
 /* Runs FUNCTION(LOOP, ARG) in the thread that turns the loop, soon, and before or after whatever

@@ -20,9 +20,14 @@ static struct cohort__io_call *of_all(struct cohort__list *link)
     return COHORT_CONTAINER_OF(link, struct cohort__io_call, all);
 }
 
-struct cohort__io_call *cohort__io_call_of(struct cohort__list *queue)
+static struct cohort__io_call *of_queue(struct cohort__list *link)
 {
-    return COHORT_CONTAINER_OF(queue, struct cohort__io_call, queue);
+    return COHORT_CONTAINER_OF(link, struct cohort__io_call, queue);
+}
+
+struct cohort__io_call *cohort__io_queue_first(const struct cohort__list *queue)
+{
+    return cohort__list_is_empty(queue) ? NULL : of_queue(queue->next);
 }
 
 cohort_future *cohort__io_refuse(const char *function, cohort_status status, const char *why)
@@ -66,14 +71,7 @@ void cohort__io_call_end_with(struct cohort__io_call *call, cohort_status status
 
 void cohort__io_call_end_uv(struct cohort__io_call *call, int error, const char *what)
 {
-    bool is_short = error == UV_ENOMEM || error == UV_EMFILE || error == UV_ENFILE ||
-                    error == UV_ENOBUFS || error == UV_EAI_MEMORY;
-    if (error >= 0)
-        end(call, COHORT_OK);
-    else
-        end(call,
-            cohort_fail(is_short ? COHORT_ERR_NO_MEMORY : COHORT_ERR_SYSTEM, "%s: %s: %s (%s)",
-                        call->kind->name, what, uv_strerror(error), uv_err_name(error)));
+    end(call, error < 0 ? cohort__loop_fail(error, "%s: %s", call->kind->name, what) : COHORT_OK);
 }
 
 void cohort__io_call_end_early(struct cohort__io_call *call, const char *what)
@@ -94,12 +92,20 @@ static void cancel(struct cohort__io_call *call)
         call->kind->cancel(call);
 }
 
-void cohort__io_call_cancel(struct cohort__io_call *call, enum cohort__io_reason reason)
+static void cancel_for(struct cohort__io_call *call, enum cohort__io_reason reason)
 {
     if (call->reason)
         return;
     call->reason = reason;
     cancel(call);
+}
+
+void cohort__io_queue_cancel(struct cohort__list *queue, enum cohort__io_reason reason)
+{
+    for (struct cohort__list *link = queue->next, *next; link != queue; link = next) {
+        next = link->next;
+        cancel_for(of_queue(link), reason);
+    }
 }
 
 /* All have their reason before the first ends, since that may close what others are about. */
@@ -127,7 +133,7 @@ static void run_cancel(struct cohort__loop *loop, struct cohort__loop_request *r
 {
     (void)loop;
     struct cohort__io_call *call = COHORT_CONTAINER_OF(request, struct cohort__io_call, cancel);
-    cohort__io_call_cancel(call, COHORT__IO_SCOPE_CANCELLED);
+    cancel_for(call, COHORT__IO_SCOPE_CANCELLED);
     cohort__io_call_drop(call);
 }
 

@@ -8,7 +8,6 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
-#include "runtime/io/call.h"
 #include "runtime/io/object.h"
 #include "runtime/loop/guest.h"
 
@@ -24,9 +23,8 @@ struct cohort_file {
 
 /* A call about a file. */
 struct file_call {
-    struct cohort__io_call call;
+    struct cohort__io_object_call call;
     uv_fs_t request;
-    cohort_file *file;
     int64_t offset;
     uv_buf_t rest; /* of the buffer, or of the data */
     size_t done;   /* bytes before that */
@@ -38,7 +36,12 @@ struct file_call {
 
 static struct file_call *file_call_of(struct cohort__io_call *call)
 {
-    return COHORT_CONTAINER_OF(call, struct file_call, call);
+    return COHORT_CONTAINER_OF(call, struct file_call, call.call);
+}
+
+static cohort_file *file_of(struct cohort__io_object *object)
+{
+    return COHORT_CONTAINER_OF(object, cohort_file, object);
 }
 
 /* --- its life --- */
@@ -49,8 +52,7 @@ static void closed(uv_fs_t *request)
     cohort_status status = COHORT_OK;
     cohort__loop_note(file->object.loop);
     if (request->result < 0)
-        status = cohort_fail(COHORT_ERR_SYSTEM, "cohort_file_close: %s: %s (%s)", file->path,
-                             uv_strerror((int)request->result), uv_err_name((int)request->result));
+        status = cohort__loop_fail((int)request->result, "cohort_file_close: %s", file->path);
     uv_fs_req_cleanup(request);
     cohort__io_object_closed(&file->object, status);
 }
@@ -63,7 +65,7 @@ static void close_now(cohort_file *file)
 /* Calls that have begun are not ended: a thread may be using the descriptor. */
 static void close_file(struct cohort__io_object *object)
 {
-    cohort_file *file = COHORT_CONTAINER_OF(object, cohort_file, object);
+    cohort_file *file = file_of(object);
     if (file->num_calls == 0)
         close_now(file);
 }
@@ -123,12 +125,12 @@ static void opened(uv_fs_t *request)
     int result = (int)request->result;
     cohort__loop_note(open->call.loop);
     uv_fs_req_cleanup(request);
-    if (result >= 0 && open->call.reason == COHORT__IO_RUNTIME_ENDED)
+    if (result >= 0 && !cohort__loop_attached())
         result = close_late(open, result);
     if (result >= 0) {
         open->file = NULL;
         file->fd = result;
-        cohort__io_object_open(&file->object, &file_kind, open->call.loop);
+        cohort__io_object_open(&file->object, &file_kind, open->call.loop, file->path);
         cohort__io_object_give(&file->object);
         *open->ret_file = file;
     }
@@ -188,49 +190,34 @@ cohort_future *cohort_file_open(const char *path, int flags, int mode, cohort_fi
 
 /* --- what calls about a file have in common --- */
 
-static void file_release(struct cohort__io_call *call)
-{
-    cohort__io_object_drop(&file_call_of(call)->file->object);
-}
-
+/* As far as no thread has begun it. One that has been done in part goes on to its end. */
 static void file_cancel(struct cohort__io_call *call)
 {
-    uv_cancel((uv_req_t *)&file_call_of(call)->request);
+    if (file_call_of(call)->done == 0)
+        uv_cancel((uv_req_t *)&file_call_of(call)->request);
 }
 
 /* Whether CALL may begin. If not, it has ended. */
 static bool is_open(struct cohort__io_call *call)
 {
-    cohort_file *file = file_call_of(call)->file;
-    if (!file->object.is_closing) {
-        file->num_calls++;
-        return true;
-    }
-    call->reason = COHORT__IO_CLOSED;
-    cohort__io_call_end_early(call, file->path);
-    return false;
+    if (!cohort__io_object_admits(call))
+        return false;
+    file_of(cohort__io_object_of(call))->num_calls++;
+    return true;
 }
 
 /* ERROR is libuv's, or not negative. */
 static void end(struct file_call *call, int64_t error)
 {
-    cohort_file *file = call->file;
+    cohort_file *file = file_of(call->call.object);
     bool is_last = --file->num_calls == 0 && file->object.is_closing;
-    cohort__loop_note(file->object.loop);
     uv_fs_req_cleanup(&call->request);
     if (error == UV_ECANCELED)
-        cohort__io_call_end_early(&call->call, file->path);
+        cohort__io_call_end_early(&call->call.call, file->path);
     else
-        cohort__io_call_end_uv(&call->call, error < 0 ? (int)error : 0, file->path);
+        cohort__io_call_end_uv(&call->call.call, error < 0 ? (int)error : 0, file->path);
     if (is_last)
         close_now(file);
-}
-
-static cohort_future *start(struct file_call *call, cohort_file *file)
-{
-    call->file = file;
-    cohort__io_object_keep(&file->object);
-    return cohort__io_call_start(&call->call);
 }
 
 /* --- reading and writing --- */
@@ -242,16 +229,15 @@ static void moved(uv_fs_t *request)
 {
     struct file_call *call = COHORT_CONTAINER_OF(request, struct file_call, request);
     ssize_t result = request->result;
+    cohort__loop_note(call->call.call.loop);
     if (result > 0) {
         call->done += (size_t)result;
         call->rest.base += result;
         call->rest.len -= (size_t)result;
     }
-    if (result > 0 && call->rest.len > 0 && !call->call.reason) {
+    if (result > 0 && call->rest.len > 0) {
         uv_fs_req_cleanup(request);
         go_on(call);
-    } else if (result > 0 && call->rest.len > 0) {
-        end(call, UV_ECANCELED);
     } else {
         if (result >= 0 && call->ret_bytes)
             *call->ret_bytes = call->done;
@@ -261,12 +247,12 @@ static void moved(uv_fs_t *request)
 
 static void go_on(struct file_call *call)
 {
-    uv_loop_t *loop = cohort__loop_uv(call->call.loop);
+    const cohort_file *file = file_of(call->call.object);
+    uv_loop_t *loop = cohort__loop_uv(file->object.loop);
     int64_t offset = call->offset + (int64_t)call->done;
-    int error =
-        call->ret_bytes
-            ? uv_fs_read(loop, &call->request, call->file->fd, &call->rest, 1, offset, moved)
-            : uv_fs_write(loop, &call->request, call->file->fd, &call->rest, 1, offset, moved);
+    int error = call->ret_bytes
+                    ? uv_fs_read(loop, &call->request, file->fd, &call->rest, 1, offset, moved)
+                    : uv_fs_write(loop, &call->request, file->fd, &call->rest, 1, offset, moved);
     if (error)
         end(call, error);
 }
@@ -281,14 +267,14 @@ static const struct cohort__io_call_kind read_kind = {
     .name = "cohort_file_read",
     .begin = move_begin,
     .cancel = file_cancel,
-    .release = file_release,
+    .release = cohort__io_object_call_release,
 };
 
 static const struct cohort__io_call_kind write_kind = {
     .name = "cohort_file_write",
     .begin = move_begin,
     .cancel = file_cancel,
-    .release = file_release,
+    .release = cohort__io_object_call_release,
 };
 
 /* RET_BYTES NULL: a write. */
@@ -304,7 +290,7 @@ static cohort_future *start_move(cohort_file *file, uint64_t offset, void *buffe
     call->offset = (int64_t)offset;
     call->rest = (uv_buf_t){.base = buffer, .len = bytes};
     call->ret_bytes = ret_bytes;
-    return start(call, file);
+    return cohort__io_object_call_start(&call->call, &file->object);
 }
 
 cohort_future *cohort_file_read(cohort_file *file, uint64_t offset, void *buffer, size_t bytes,
@@ -331,7 +317,9 @@ cohort_future *cohort_file_write(cohort_file *file, uint64_t offset, const void 
 
 static void synced(uv_fs_t *request)
 {
-    end(COHORT_CONTAINER_OF(request, struct file_call, request), request->result);
+    struct file_call *sync = COHORT_CONTAINER_OF(request, struct file_call, request);
+    cohort__loop_note(sync->call.call.loop);
+    end(sync, request->result);
 }
 
 static void sync_begin(struct cohort__io_call *call)
@@ -339,7 +327,8 @@ static void sync_begin(struct cohort__io_call *call)
     struct file_call *sync = file_call_of(call);
     if (!is_open(call))
         return;
-    int error = uv_fs_fsync(cohort__loop_uv(call->loop), &sync->request, sync->file->fd, synced);
+    int error = uv_fs_fsync(cohort__loop_uv(call->loop), &sync->request,
+                            file_of(sync->call.object)->fd, synced);
     if (error)
         end(sync, error);
 }
@@ -347,6 +336,7 @@ static void sync_begin(struct cohort__io_call *call)
 static void measured(uv_fs_t *request)
 {
     struct file_call *size = COHORT_CONTAINER_OF(request, struct file_call, request);
+    cohort__loop_note(size->call.call.loop);
     if (request->result >= 0)
         *size->ret_size = request->statbuf.st_size;
     end(size, request->result);
@@ -357,7 +347,8 @@ static void size_begin(struct cohort__io_call *call)
     struct file_call *size = file_call_of(call);
     if (!is_open(call))
         return;
-    int error = uv_fs_fstat(cohort__loop_uv(call->loop), &size->request, size->file->fd, measured);
+    int error = uv_fs_fstat(cohort__loop_uv(call->loop), &size->request,
+                            file_of(size->call.object)->fd, measured);
     if (error)
         end(size, error);
 }
@@ -366,14 +357,14 @@ static const struct cohort__io_call_kind sync_kind = {
     .name = "cohort_file_sync",
     .begin = sync_begin,
     .cancel = file_cancel,
-    .release = file_release,
+    .release = cohort__io_object_call_release,
 };
 
 static const struct cohort__io_call_kind size_kind = {
     .name = "cohort_file_size",
     .begin = size_begin,
     .cancel = file_cancel,
-    .release = file_release,
+    .release = cohort__io_object_call_release,
 };
 
 /* RET_SIZE NULL: a sync. */
@@ -384,7 +375,7 @@ static cohort_future *start_other(cohort_file *file, uint64_t *ret_size,
     if (!call)
         return cohort__io_refuse(kind->name, COHORT_ERR_NO_MEMORY, "out of memory");
     call->ret_size = ret_size;
-    return start(call, file);
+    return cohort__io_object_call_start(&call->call, &file->object);
 }
 
 cohort_future *cohort_file_sync(cohort_file *file)

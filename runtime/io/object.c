@@ -4,7 +4,6 @@
 #include "runtime/base/container.h"
 #include "runtime/base/log.h"
 #include "runtime/base/slab.h"
-#include "runtime/io/call.h"
 #include "runtime/task/scheduler.h"
 
 static struct cohort__list open_objects = {&open_objects, &open_objects};
@@ -14,12 +13,8 @@ static struct cohort__io_object *of_link(struct cohort__list *link)
     return COHORT_CONTAINER_OF(link, struct cohort__io_object, link);
 }
 
-void cohort__io_object_keep(struct cohort__io_object *object)
-{
-    atomic_fetch_add_explicit(&object->refs, 1, memory_order_relaxed);
-}
-
-void cohort__io_object_drop(struct cohort__io_object *object)
+/* Gives back a reference to the memory. */
+static void drop(struct cohort__io_object *object)
 {
     if (atomic_fetch_sub_explicit(&object->refs, 1, memory_order_acq_rel) != 1)
         return;
@@ -38,7 +33,7 @@ static void run_unused(struct cohort__loop *loop, struct cohort__loop_request *r
     struct cohort__io_object *object =
         COHORT_CONTAINER_OF(request, struct cohort__io_object, unused);
     cohort__io_object_close(object);
-    cohort__io_object_drop(object);
+    drop(object);
 }
 
 /* If the runtime is not up any more, its end closes the object, or has done so. */
@@ -51,14 +46,16 @@ void cohort__io_object_unref(struct cohort__io_object *object)
         cohort__loop_request(object->loop, &object->unused);
     cohort__scheduler_release();
     if (!is_asked)
-        cohort__io_object_drop(object);
+        drop(object);
 }
 
 void cohort__io_object_open(struct cohort__io_object *object,
-                            const struct cohort__io_object_kind *kind, struct cohort__loop *loop)
+                            const struct cohort__io_object_kind *kind, struct cohort__loop *loop,
+                            const char *what)
 {
     object->kind = kind;
     object->loop = loop;
+    object->what = what;
     atomic_init(&object->refs, 2);
     atomic_init(&object->users, 0);
     atomic_init(&object->is_closed, false);
@@ -75,7 +72,7 @@ void cohort__io_object_give(struct cohort__io_object *object)
 void cohort__io_object_discard(struct cohort__io_object *object)
 {
     cohort__io_object_close(object);
-    cohort__io_object_drop(object);
+    drop(object);
 }
 
 void cohort__io_object_close(struct cohort__io_object *object)
@@ -100,39 +97,56 @@ void cohort__io_object_closed(struct cohort__io_object *object, cohort_status st
     if (status)
         cohort__error_copy(&object->error, cohort__error_slot());
     atomic_store(&object->is_closed, true);
-    for (struct cohort__list *link; (link = cohort__list_pop_front(&object->closers));)
-        end_close(cohort__io_call_of(link), object);
-    cohort__io_object_drop(object);
+    for (struct cohort__io_call *call; (call = cohort__io_queue_first(&object->closers));)
+        end_close(call, object);
+    drop(object);
 }
 
-/* --- the call --- */
+/* --- calls --- */
+
+cohort_future *cohort__io_object_call_start(struct cohort__io_object_call *call,
+                                            struct cohort__io_object *object)
+{
+    call->object = object;
+    atomic_fetch_add_explicit(&object->refs, 1, memory_order_relaxed);
+    return cohort__io_call_start(&call->call);
+}
+
+struct cohort__io_object *cohort__io_object_of(struct cohort__io_call *call)
+{
+    return COHORT_CONTAINER_OF(call, struct cohort__io_object_call, call)->object;
+}
+
+void cohort__io_object_call_release(struct cohort__io_call *call)
+{
+    drop(cohort__io_object_of(call));
+}
+
+bool cohort__io_object_admits(struct cohort__io_call *call)
+{
+    const struct cohort__io_object *object = cohort__io_object_of(call);
+    if (!object->is_closing)
+        return true;
+    call->reason = COHORT__IO_CLOSED;
+    cohort__io_call_end_early(call, object->what);
+    return false;
+}
 
 struct close_call {
-    struct cohort__io_call call;
+    struct cohort__io_object_call call;
     struct cohort__io_call_kind kind; /* with the name of the function */
-    struct cohort__io_object *object;
 };
-
-static struct close_call *close_call_of(struct cohort__io_call *call)
-{
-    return COHORT_CONTAINER_OF(call, struct close_call, call);
-}
 
 /* It can't be cancelled: the end comes soon. */
 static void close_begin(struct cohort__io_call *call)
 {
-    struct cohort__io_object *object = close_call_of(call)->object;
+    struct cohort__io_object *object = cohort__io_object_of(call);
     if (atomic_load(&object->is_closed)) {
         end_close(call, object);
         return;
     }
     cohort__list_push_back(&object->closers, &call->queue);
     cohort__io_object_close(object);
-}
-
-static void close_release(struct cohort__io_call *call)
-{
-    cohort__io_object_drop(close_call_of(call)->object);
 }
 
 cohort_future *cohort__io_object_close_call(struct cohort__io_object *object)
@@ -143,11 +157,9 @@ cohort_future *cohort__io_object_close_call(struct cohort__io_object *object)
     new->kind = (struct cohort__io_call_kind){.name = object->kind->name,
                                               .ignores_scope = true,
                                               .begin = close_begin,
-                                              .release = close_release};
-    new->call.kind = &new->kind;
-    new->object = object;
-    cohort__io_object_keep(object);
-    return cohort__io_call_start(&new->call);
+                                              .release = cohort__io_object_call_release};
+    new->call.call.kind = &new->kind;
+    return cohort__io_object_call_start(&new->call, object);
 }
 
 /* --- the end --- */

@@ -9,6 +9,7 @@
 #include "cohort/future.h"
 #include "runtime/base/error.h"
 #include "runtime/base/list.h"
+#include "runtime/io/call.h"
 #include "runtime/loop/loop.h"
 
 /* What files, listeners and connections have in common: an end in the system that is open until
@@ -28,6 +29,7 @@ struct cohort__io_object_kind {
 struct cohort__io_object {
     const struct cohort__io_object_kind *kind;
     struct cohort__loop *loop;
+    const char *what;         /* its path or address, for messages */
     _Atomic uint32_t refs;    /* to the memory: of calls, one of all users, one while it is open */
     _Atomic uint32_t users;   /* references of the program */
     atomic_bool is_closed;    /* written by the holder */
@@ -39,11 +41,12 @@ struct cohort__io_object {
     struct cohort__error error;
 };
 
-/* The new OBJECT, whose memory is zero, is open, and the caller has a reference to it, which one of
- * two takes: give makes it that of the program's users, of which there is one then, and discard
- * closes it. Holder only. */
+/* The new OBJECT, whose memory is zero, is open, messages call it WHAT, and the caller has a
+ * reference to it, which one of two takes: give makes it that of the program's users, of which
+ * there is one then, and discard closes it. Holder only. */
 void cohort__io_object_open(struct cohort__io_object *object,
-                            const struct cohort__io_object_kind *kind, struct cohort__loop *loop);
+                            const struct cohort__io_object_kind *kind, struct cohort__loop *loop,
+                            const char *what);
 
 void cohort__io_object_give(struct cohort__io_object *object);
 void cohort__io_object_discard(struct cohort__io_object *object);
@@ -52,16 +55,31 @@ void cohort__io_object_discard(struct cohort__io_object *object);
 void cohort__io_object_ref(struct cohort__io_object *object);
 void cohort__io_object_unref(struct cohort__io_object *object);
 
-/* References to the memory. Any thread. */
-void cohort__io_object_keep(struct cohort__io_object *object);
-void cohort__io_object_drop(struct cohort__io_object *object);
-
 /* If nobody has done so before. Holder only. */
 void cohort__io_object_close(struct cohort__io_object *object);
 
 /* OBJECT has been closed, with STATUS and the error in the caller's slot. It may be gone when this
  * returns. Holder only. */
 void cohort__io_object_closed(struct cohort__io_object *object, cohort_status status);
+
+/* A call about an object, to whose memory it has a reference from its start to its end. */
+struct cohort__io_object_call {
+    struct cohort__io_call call;
+    struct cohort__io_object *object;
+};
+
+/* As cohort__io_call_start, about OBJECT. Any thread. */
+cohort_future *cohort__io_object_call_start(struct cohort__io_object_call *call,
+                                            struct cohort__io_object *object);
+
+/* Such a call's `release`. */
+void cohort__io_object_call_release(struct cohort__io_call *call);
+
+/* What such a call is about. */
+struct cohort__io_object *cohort__io_object_of(struct cohort__io_call *call);
+
+/* Whether such a call may begin. If its object is closing, or closed, it has ended. Holder only. */
+bool cohort__io_object_admits(struct cohort__io_call *call);
 
 /* A call that closes OBJECT, and waits for it. Any thread. */
 cohort_future *cohort__io_object_close_call(struct cohort__io_object *object);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/io/tcp.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/socket.h>
 
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
-#include "runtime/io/call.h"
 #include "runtime/loop/guest.h"
 
 /* libuv reads while there is a call that wants data, and has at most one write at a time, so that
  * those that wait can be cancelled, which libuv can't do. */
 
 struct read_call {
-    struct cohort__io_call call;
-    cohort_tcp *tcp;
+    struct cohort__io_object_call call;
     void *buffer;
     size_t bytes;
     size_t *ret_bytes;
@@ -23,33 +23,18 @@ struct read_call {
 
 /* Or a shutdown, which waits for its turn among them. */
 struct write_call {
-    struct cohort__io_call call;
-    cohort_tcp *tcp;
+    struct cohort__io_object_call call;
     uv_buf_t data;
 };
 
 static struct read_call *read_call_of(struct cohort__io_call *call)
 {
-    return COHORT_CONTAINER_OF(call, struct read_call, call);
+    return COHORT_CONTAINER_OF(call, struct read_call, call.call);
 }
 
 static struct write_call *write_call_of(struct cohort__io_call *call)
 {
-    return COHORT_CONTAINER_OF(call, struct write_call, call);
-}
-
-/* The oldest of QUEUE, or NULL. */
-static struct cohort__io_call *first_of(const struct cohort__list *queue)
-{
-    return cohort__list_is_empty(queue) ? NULL : cohort__io_call_of(queue->next);
-}
-
-static void cancel_all(struct cohort__list *queue, enum cohort__io_reason reason)
-{
-    for (struct cohort__list *link = queue->next, *next; link != queue; link = next) {
-        next = link->next;
-        cohort__io_call_cancel(cohort__io_call_of(link), reason);
-    }
+    return COHORT_CONTAINER_OF(call, struct write_call, call.call);
 }
 
 /* --- its life --- */
@@ -68,6 +53,11 @@ static cohort_tcp *tcp_of(struct cohort__io_object *object)
     return COHORT_CONTAINER_OF(object, cohort_tcp, object);
 }
 
+static cohort_tcp *tcp_of_call(struct cohort__io_call *call)
+{
+    return tcp_of(cohort__io_object_of(call));
+}
+
 /* libuv has called back those of its requests that were under way. */
 static void closed(uv_handle_t *handle)
 {
@@ -80,8 +70,8 @@ static void close_tcp(struct cohort__io_object *object)
 {
     cohort_tcp *tcp = tcp_of(object);
     uv_close((uv_handle_t *)&tcp->uv, closed);
-    cancel_all(&tcp->reads, COHORT__IO_CLOSED);
-    cancel_all(&tcp->writes, COHORT__IO_CLOSED);
+    cohort__io_queue_cancel(&tcp->reads, COHORT__IO_CLOSED);
+    cohort__io_queue_cancel(&tcp->writes, COHORT__IO_CLOSED);
 }
 
 static const struct cohort__io_object_kind tcp_kind = {
@@ -105,7 +95,7 @@ int cohort__tcp_create(struct cohort_tcp **ret_tcp, struct cohort__loop *loop)
     tcp->uv.data = tcp;
     cohort__list_init(&tcp->reads);
     cohort__list_init(&tcp->writes);
-    cohort__io_object_open(&tcp->object, &tcp_kind, loop);
+    cohort__io_object_open(&tcp->object, &tcp_kind, loop, tcp->peer);
     *ret_tcp = tcp;
     return 0;
 }
@@ -150,7 +140,7 @@ static void allocate(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buffer
 {
     (void)suggested;
     const cohort_tcp *tcp = handle->data;
-    const struct read_call *read = read_call_of(first_of(&tcp->reads));
+    const struct read_call *read = read_call_of(cohort__io_queue_first(&tcp->reads));
     *ret_buffer = (uv_buf_t){.base = read->buffer, .len = read->bytes};
 }
 
@@ -158,7 +148,7 @@ static void allocate(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buffer
 static void end_reading(cohort_tcp *tcp, int error)
 {
     tcp->read_end = error;
-    for (struct cohort__io_call *call; (call = first_of(&tcp->reads));)
+    for (struct cohort__io_call *call; (call = cohort__io_queue_first(&tcp->reads));)
         if (error == UV_EOF) {
             *read_call_of(call)->ret_bytes = 0;
             cohort__io_call_end(call);
@@ -180,12 +170,12 @@ static void arrived(uv_stream_t *stream, ssize_t bytes, const uv_buf_t *buffer)
     cohort_tcp *tcp = stream->data;
     cohort__loop_note(tcp->object.loop);
     if (bytes > 0) {
-        struct cohort__io_call *call = first_of(&tcp->reads);
+        struct cohort__io_call *call = cohort__io_queue_first(&tcp->reads);
         *read_call_of(call)->ret_bytes = (size_t)bytes;
         cohort__list_remove(&call->queue);
         if (cohort__list_is_empty(&tcp->reads))
             stop_reading(tcp);
-        cohort__io_call_end(call); /* the connection may be gone after this */
+        cohort__io_call_end(call);
     } else if (bytes < 0) {
         stop_reading(tcp);
         end_reading(tcp, (int)bytes);
@@ -202,11 +192,9 @@ static void start_reading(cohort_tcp *tcp)
 
 static void read_begin(struct cohort__io_call *call)
 {
-    cohort_tcp *tcp = read_call_of(call)->tcp;
-    if (tcp->object.is_closing) {
-        cohort__io_call_cancel(call, COHORT__IO_CLOSED);
+    cohort_tcp *tcp = tcp_of_call(call);
+    if (!cohort__io_object_admits(call))
         return;
-    }
     cohort__list_push_back(&tcp->reads, &call->queue);
     if (tcp->read_end)
         end_reading(tcp, tcp->read_end);
@@ -217,23 +205,18 @@ static void read_begin(struct cohort__io_call *call)
 /* When libuv has stopped reading, it does not use the buffer any more. */
 static void read_cancel(struct cohort__io_call *call)
 {
-    cohort_tcp *tcp = read_call_of(call)->tcp;
+    cohort_tcp *tcp = tcp_of_call(call);
     cohort__list_remove(&call->queue);
     if (cohort__list_is_empty(&tcp->reads) && !tcp->object.is_closing)
         stop_reading(tcp);
     cohort__io_call_end_early(call, tcp->peer);
 }
 
-static void read_release(struct cohort__io_call *call)
-{
-    cohort__io_object_drop(&read_call_of(call)->tcp->object);
-}
-
 static const struct cohort__io_call_kind read_kind = {
     .name = "cohort_tcp_read",
     .begin = read_begin,
     .cancel = read_cancel,
-    .release = read_release,
+    .release = cohort__io_object_call_release,
 };
 
 cohort_future *cohort_tcp_read(cohort_tcp *tcp, void *buffer, size_t bytes, size_t *ret_bytes)
@@ -247,12 +230,10 @@ cohort_future *cohort_tcp_read(cohort_tcp *tcp, void *buffer, size_t bytes, size
     struct read_call *read = cohort__io_call_create(sizeof(*read), &read_kind);
     if (!read)
         return cohort__io_refuse(read_kind.name, COHORT_ERR_NO_MEMORY, "out of memory");
-    read->tcp = tcp;
     read->buffer = buffer;
     read->bytes = bytes;
     read->ret_bytes = ret_bytes;
-    cohort__io_object_keep(&tcp->object);
-    return cohort__io_call_start(&read->call);
+    return cohort__io_object_call_start(&read->call, &tcp->object);
 }
 
 /* --- writing --- */
@@ -261,9 +242,10 @@ static void write_next(cohort_tcp *tcp);
 
 /* The oldest has been seen to, and may have been cancelled meanwhile. Later ones follow, unless it
  * was the end of the connection. */
-static void has_written(cohort_tcp *tcp, int error)
+static void written(uv_write_t *request, int error)
 {
-    struct cohort__io_call *call = first_of(&tcp->writes);
+    cohort_tcp *tcp = request->handle->data;
+    struct cohort__io_call *call = cohort__io_queue_first(&tcp->writes);
     cohort__loop_note(tcp->object.loop);
     tcp->is_writing = false;
     if (error && call->reason)
@@ -274,48 +256,44 @@ static void has_written(cohort_tcp *tcp, int error)
         write_next(tcp);
 }
 
-static void written(uv_write_t *request, int error)
-{
-    has_written(request->handle->data, error);
-}
-
-static void shut(uv_shutdown_t *request, int error)
-{
-    has_written(request->handle->data, error);
-}
-
-/* Writes CALL's data, as far as that is possible at once, and lets libuv do the rest. Returns
- * libuv's error, and in *ret_is_under_way whether it will call back. */
-static int start_data(cohort_tcp *tcp, struct write_call *call, bool *ret_is_under_way)
+/* Writes DATA, as far as that is possible at once, and lets libuv do the rest. */
+static int write_data(cohort_tcp *tcp, uv_buf_t data)
 {
     uv_stream_t *stream = (uv_stream_t *)&tcp->uv;
-    int tried = call->data.len > 0 ? uv_try_write(stream, &call->data, 1) : 0;
+    int tried = data.len > 0 ? uv_try_write(stream, &data, 1) : 0;
     if (tried < 0 && tried != UV_EAGAIN)
         return tried;
     size_t done = tried > 0 ? (size_t)tried : 0;
-    call->data.base += done;
-    call->data.len -= done;
-    if (call->data.len == 0)
+    data.base += done;
+    data.len -= done;
+    if (data.len == 0)
         return 0;
-    int error = uv_write(&tcp->write, stream, &call->data, 1, written);
-    *ret_is_under_way = !error;
+    int error = uv_write(&tcp->write, stream, &data, 1, written);
+    tcp->is_writing = !error;
     return error;
 }
 
-static int start_shutdown(cohort_tcp *tcp, bool *ret_is_under_way)
+/* The system has all that is to come before the end. So this needs no request of libuv's, which
+ * would be one more that can't be cancelled. */
+static int shut(cohort_tcp *tcp)
 {
-    int error = uv_shutdown(&tcp->shutdown, (uv_stream_t *)&tcp->uv, shut);
-    *ret_is_under_way = !error;
+    uv_os_fd_t fd;
+    if (tcp->is_shut)
+        return 0;
+    int error = uv_fileno((uv_handle_t *)&tcp->uv, &fd);
+    if (!error && shutdown(fd, SHUT_WR))
+        error = uv_translate_sys_error(errno);
+    tcp->is_shut = !error;
     return error;
 }
 
 /* Goes on with the oldest, if libuv has none. Not by recursion: each may be over at once. */
 static void write_next(cohort_tcp *tcp)
 {
-    for (struct cohort__io_call *call; !tcp->is_writing && (call = first_of(&tcp->writes));) {
-        struct write_call *write = write_call_of(call);
-        int error = write->data.base ? start_data(tcp, write, &tcp->is_writing)
-                                     : start_shutdown(tcp, &tcp->is_writing);
+    struct cohort__io_call *call;
+    while (!tcp->is_writing && (call = cohort__io_queue_first(&tcp->writes))) {
+        uv_buf_t data = write_call_of(call)->data;
+        int error = data.base ? write_data(tcp, data) : shut(tcp);
         if (!tcp->is_writing)
             cohort__io_call_end_uv(call, error, tcp->peer);
     }
@@ -323,11 +301,9 @@ static void write_next(cohort_tcp *tcp)
 
 static void write_begin(struct cohort__io_call *call)
 {
-    cohort_tcp *tcp = write_call_of(call)->tcp;
-    if (tcp->object.is_closing) {
-        cohort__io_call_cancel(call, COHORT__IO_CLOSED);
+    cohort_tcp *tcp = tcp_of_call(call);
+    if (!cohort__io_object_admits(call))
         return;
-    }
     cohort__list_push_back(&tcp->writes, &call->queue);
     write_next(tcp);
 }
@@ -335,30 +311,25 @@ static void write_begin(struct cohort__io_call *call)
 /* libuv gives back the data of the oldest only if the connection closes. */
 static void write_cancel(struct cohort__io_call *call)
 {
-    cohort_tcp *tcp = write_call_of(call)->tcp;
-    if (tcp->is_writing && call == first_of(&tcp->writes))
+    cohort_tcp *tcp = tcp_of_call(call);
+    if (tcp->is_writing && call == cohort__io_queue_first(&tcp->writes))
         cohort__io_object_close(&tcp->object);
     else
         cohort__io_call_end_early(call, tcp->peer);
-}
-
-static void write_release(struct cohort__io_call *call)
-{
-    cohort__io_object_drop(&write_call_of(call)->tcp->object);
 }
 
 static const struct cohort__io_call_kind write_kind = {
     .name = "cohort_tcp_write",
     .begin = write_begin,
     .cancel = write_cancel,
-    .release = write_release,
+    .release = cohort__io_object_call_release,
 };
 
 static const struct cohort__io_call_kind shutdown_kind = {
     .name = "cohort_tcp_shutdown",
     .begin = write_begin,
     .cancel = write_cancel,
-    .release = write_release,
+    .release = cohort__io_object_call_release,
 };
 
 /* DATA NULL: a shutdown. */
@@ -368,10 +339,8 @@ static cohort_future *start_write(cohort_tcp *tcp, const void *data, size_t byte
     struct write_call *write = cohort__io_call_create(sizeof(*write), kind);
     if (!write)
         return cohort__io_refuse(kind->name, COHORT_ERR_NO_MEMORY, "out of memory");
-    write->tcp = tcp;
     write->data = (uv_buf_t){.base = (char *)data, .len = bytes};
-    cohort__io_object_keep(&tcp->object);
-    return cohort__io_call_start(&write->call);
+    return cohort__io_object_call_start(&write->call, &tcp->object);
 }
 
 cohort_future *cohort_tcp_write(cohort_tcp *tcp, const void *data, size_t bytes)

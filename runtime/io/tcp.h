@@ -21,8 +21,8 @@ struct cohort_tcp {
     int read_end;               /* how reading has ended for good, UV_EOF or another error; or 0 */
     struct cohort__list writes; /* calls, the oldest first; libuv has that one only */
     bool is_writing;            /* libuv has it */
+    bool is_shut;               /* for writing */
     uv_write_t write;
-    uv_shutdown_t shutdown;
 };
 
 /* A new one, open but not connected, see cohort__io_object_open. Returns libuv's error. The first

@@ -50,6 +50,10 @@ struct job {
     cohort_status status; /* what the program has returned */
 };
 
+/* The program may ask until the process ends, also in callbacks that come when the layers have
+ * gone. */
+static atomic_uint this_locality, num_localities = 1;
+
 /* Handlers of the bootstrap ------------------------------------------------------------------- */
 
 static void on_count_asked(void *context, uint64_t round)
@@ -231,6 +235,8 @@ static cohort_status start(struct job *job)
         return status;
     cohort__loop_attach(job->loop);
     cohort__process_set_current(job->process);
+    atomic_store(&this_locality, options.rank);
+    atomic_store(&num_localities, options.size);
     return COHORT_OK;
 }
 
@@ -352,14 +358,12 @@ int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg)
 
 uint32_t cohort_locality(void)
 {
-    struct cohort__process *process = cohort__process_current();
-    return process ? cohort__process_rank(process) : 0;
+    return atomic_load(&this_locality);
 }
 
 uint32_t cohort_num_localities(void)
 {
-    struct cohort__process *process = cohort__process_current();
-    return process ? cohort__process_size(process) : 1;
+    return atomic_load(&num_localities);
 }
 
 uint32_t cohort_num_workers(void)

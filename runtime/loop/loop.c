@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -51,12 +53,21 @@ static struct watched *watched_of(struct cohort__list *link)
     return COHORT_CONTAINER_OF(link, struct watched, link);
 }
 
-cohort_status cohort__loop_fail(int uv_error, const char *what)
+static bool is_want_of_room(int uv_error)
 {
-    cohort_status status = uv_error == UV_ENOMEM || uv_error == UV_EMFILE || uv_error == UV_ENFILE
-                               ? COHORT_ERR_NO_MEMORY
-                               : COHORT_ERR_SYSTEM;
-    return cohort_fail(status, "%s: %s", what, uv_strerror(uv_error));
+    return uv_error == UV_ENOMEM || uv_error == UV_EMFILE || uv_error == UV_ENFILE ||
+           uv_error == UV_ENOBUFS || uv_error == UV_EAI_MEMORY;
+}
+
+cohort_status cohort__loop_fail(int uv_error, const char *format, ...)
+{
+    char what[400]; /* less than a message has, so that there is room for the reason */
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof(what), format, args);
+    va_end(args);
+    return cohort_fail(is_want_of_room(uv_error) ? COHORT_ERR_NO_MEMORY : COHORT_ERR_SYSTEM,
+                       "%s: %s (%s)", what, uv_strerror(uv_error), uv_err_name(uv_error));
 }
 
 void cohort__loop_note(struct cohort__loop *loop)

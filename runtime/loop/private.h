@@ -51,10 +51,6 @@ struct cohort__loop {
     unsigned slowness;  /* factor by which ticks are slowed down */
 };
 
-/* Sets the error for libuv's UV_ERROR (a negative errno), with the message "WHAT: no such file or
- * directory". Returns the status. */
-cohort_status cohort__loop_fail(int uv_error, const char *what);
-
 /* For timer.c: makes the holder look at the timers. Any thread. */
 void cohort__loop_notify(struct cohort__loop *loop);
 

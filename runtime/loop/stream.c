@@ -138,10 +138,8 @@ cohort_status cohort__stream_open(struct cohort__stream **ret_stream, struct coh
     else
         error = uv_read_start((uv_stream_t *)&stream->pipe, allocate, arrived);
     if (error) {
-        char what[96];
-        snprintf(what, sizeof(what), "connection to %s", stream->peer);
         cohort__stream_close(stream);
-        return cohort__loop_fail(error, what);
+        return cohort__loop_fail(error, "connection to %s", peer);
     }
     *ret_stream = stream;
     return COHORT_OK;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cohort/cohort.h"
+#include "cohort/uv.h"
 
 /* What cohort_main does around a program: it writes the output, and waits for tasks that are left
  * over. */
@@ -66,12 +68,51 @@ static cohort_status leave_open(void *arg)
     return status;
 }
 
+/* A thread of libuv's ends its work when the runtime has ended. What the loop then calls knows
+ * where it is, and is refused what needs the runtime. */
+static uv_work_t work;
+static cohort_future *ended;
+
+static void wait_for_end(uv_work_t *request)
+{
+    (void)request;
+    while (!cohort_future_ready(ended))
+        sched_yield();
+}
+
+static void speak_last(uv_work_t *request, int error)
+{
+    cohort_comm *comm;
+    const cohort_comm_options options = {.num_sites = 1};
+    (void)request;
+    cohort_status remote = cohort_await(cohort_async_everywhere("none", NULL, NULL));
+    cohort_status create = cohort_await(cohort_comm_create(&comm, "last", &options));
+    printf("last words of %u of %u: %d %s %s\n", cohort_locality(), cohort_num_localities(), error,
+           cohort_status_name(remote), cohort_status_name(create));
+}
+
+static cohort_status start_work(uv_loop_t *loop, void *arg)
+{
+    (void)arg;
+    return uv_queue_work(loop, &work, wait_for_end, speak_last) ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status leave_work(void *arg)
+{
+    (void)arg;
+    cohort_status status = cohort_await(cohort_tcp_listen("127.0.0.1", 0, &listener));
+    if (!status)
+        ended = cohort_tcp_accept(listener, &never);
+    return status ? status : cohort_await(cohort_run_on_loop(start_work, NULL));
+}
+
 int main(int argc, char **argv)
 {
     char *mode = argc > 1 ? argv[1] : "";
     cohort_task_function *program = strcmp(mode, "half") == 0    ? print_half
                                     : strcmp(mode, "leave") == 0 ? leave_task
                                     : strcmp(mode, "open") == 0  ? leave_open
+                                    : strcmp(mode, "work") == 0  ? leave_work
                                                                  : print_and_die;
     printf("before");
     return cohort_main(argc, argv, program, mode);

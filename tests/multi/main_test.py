@@ -44,5 +44,15 @@ def test_left_open():
         check_equal(err.count('the program has left 1 TCP listener open at its end'), num)
 
 
+def test_last_words():
+    """What runs on the loop after the last task."""
+    for num in (1, 3):
+        status, out, err = run('-n', num, MEMBER, 'work')
+        check_equal((status, err), (0, ''))
+        check_equal(sorted(re.findall('last words.*', out)),
+                    [f'last words of {i} of {num}: 0 COHORT_ERR_STATE COHORT_ERR_STATE'
+                     for i in range(num)])
+
+
 if __name__ == '__main__':
     jobs.run_cases(globals(), 'test_', CHOSEN)

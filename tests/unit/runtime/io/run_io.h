@@ -2,6 +2,8 @@
 #ifndef COHORT_TESTS_UNIT_RUNTIME_IO_RUN_IO_H
 #define COHORT_TESTS_UNIT_RUNTIME_IO_RUN_IO_H
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -90,6 +92,34 @@ static inline void check_fails(cohort_future *future, cohort_status status, cons
 {
     CHECK_INT(cohort_await(future), status);
     CHECK_CONTAINS(cohort_error_message(), text);
+}
+
+/* A thread that calls THEN when the runtime's end has cancelled a call. */
+struct at_end {
+    pthread_t thread;
+    cohort_future *cancelled;
+    void (*then)(void);
+};
+
+static inline void *wait_for_end(void *arg)
+{
+    const struct at_end *at_end = arg;
+    while (!cohort_future_ready(at_end->cancelled))
+        sched_yield();
+    at_end->then();
+    return NULL;
+}
+
+static inline void at_end_start(struct at_end *at_end, cohort_future *cancelled, void (*then)(void))
+{
+    at_end->cancelled = cancelled;
+    at_end->then = then;
+    CHECK_INT(pthread_create(&at_end->thread, NULL, wait_for_end, at_end), 0);
+}
+
+static inline void at_end_join(struct at_end *at_end)
+{
+    CHECK_INT(pthread_join(at_end->thread, NULL), 0);
 }
 
 /* A connection, both ends of which are here. */

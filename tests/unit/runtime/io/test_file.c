@@ -2,9 +2,10 @@
 #include "cohort/file.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <semaphore.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,10 @@
 /* --- libuv's thread, of which there is one here, in the hands of the test --- */
 
 static sem_t has_begun, may_end;
-static atomic_bool is_slow;  /* fsync waits */
+static atomic_bool is_slow;  /* what begins waits: fsync, and the others below */
 static atomic_bool is_short; /* reads and writes move only so much: */
 enum { SHORT = 1000 };
+static atomic_bool is_full; /* the disk, for writes behind that */
 
 #define REPLACES_THE_SYSTEMS __attribute__((visibility("default")))
 
@@ -42,6 +44,27 @@ static void wait_for_thread(void)
         ;
 }
 
+static void let_thread_go_on(void)
+{
+    sem_post(&may_end);
+}
+
+static char folder[] = "/tmp/cohort-test-XXXXXX";
+static char path[64]; /* of a file in it */
+
+REPLACES_THE_SYSTEMS int open64(const char *name, int flags, ...)
+{
+    int (*function)(const char *, int, ...);
+    va_list args;
+    *(void **)&function = real("open64");
+    va_start(args, flags);
+    int mode = flags & O_CREAT ? va_arg(args, int) : 0;
+    va_end(args);
+    if (is_slow && strcmp(name, path) == 0)
+        hold_thread();
+    return function(name, flags, mode);
+}
+
 REPLACES_THE_SYSTEMS int fsync(int fd)
 {
     int (*function)(int);
@@ -55,6 +78,8 @@ REPLACES_THE_SYSTEMS ssize_t pread64(int fd, void *buffer, size_t bytes, off64_t
 {
     ssize_t (*function)(int, void *, size_t, off64_t);
     *(void **)&function = real("pread64");
+    if (is_slow)
+        hold_thread();
     return function(fd, buffer, is_short && bytes > SHORT ? SHORT : bytes, offset);
 }
 
@@ -62,13 +87,16 @@ REPLACES_THE_SYSTEMS ssize_t pwrite64(int fd, const void *data, size_t bytes, of
 {
     ssize_t (*function)(int, const void *, size_t, off64_t);
     *(void **)&function = real("pwrite64");
+    if (is_full && offset >= SHORT) {
+        errno = ENOSPC;
+        return -1;
+    }
+    if (is_slow)
+        hold_thread();
     return function(fd, data, is_short && bytes > SHORT ? SHORT : bytes, offset);
 }
 
 /* --- a folder --- */
-
-static char folder[] = "/tmp/cohort-test-XXXXXX";
-static char path[64]; /* of a file in it */
 
 static void remove_all(void)
 {
@@ -148,6 +176,10 @@ static cohort_status wrong_calls(void *arg)
                 "path is NULL");
     check_fails(cohort_file_open(path, O_RDONLY, 0, NULL), COHORT_ERR_BAD_PARAMETER,
                 "ret_file is NULL");
+    char long_path[600] = "";
+    memset(long_path, 'x', sizeof(long_path) - 1);
+    check_fails(cohort_file_open(long_path, O_RDONLY, 0, &file), COHORT_ERR_SYSTEM,
+                "(ENAMETOOLONG)"); /* the reason is there, however long the path is */
     CHECK(file == (void *)&wrong_calls);
     check_fails(cohort_file_read(NULL, 0, &byte, 1, &bytes), COHORT_ERR_BAD_PARAMETER,
                 "file is NULL");
@@ -278,7 +310,7 @@ static cohort_status end_slowly(void *arg)
     CHECK(!cohort_future_ready(close));
     check_fails(cohort_file_sync(file), COHORT_ERR_GONE, "it was closed here");
     is_slow = false;
-    sem_post(&may_end);
+    let_thread_go_on();
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
     CHECK_INT(cohort_await(close), COHORT_OK);
     cohort_file_unref(file);
@@ -321,7 +353,7 @@ static cohort_status cancel(void *arg)
     CHECK(!none.file);
     CHECK(!cohort_future_ready(sync));
     is_slow = false;
-    sem_post(&may_end);
+    let_thread_go_on();
     CHECK_INT(cohort_await(sync), COHORT_OK);
     cohort_file_unref(buffer.file);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
@@ -335,6 +367,83 @@ static void test_cancel(void)
     CHECK_TEXT(logged, "");
 }
 
+/* What has been done in part goes on, in a cancelled scope, too. */
+struct partly {
+    cohort_file *file;
+    cohort_task_function *function;
+    bool is_cancelled_between; /* two parts; else in the first one */
+};
+
+static cohort_status read_in_scope(void *arg)
+{
+    static char buffer[3 * SHORT];
+    const struct partly *partly = arg;
+    size_t bytes = 0;
+    buffer[3 * SHORT - 1] = '\0';
+    CHECK_INT(cohort_await(cohort_file_read(partly->file, 0, buffer, 3 * SHORT, &bytes)),
+              COHORT_OK);
+    CHECK(cohort_cancelled() && bytes == 3 * SHORT && buffer[3 * SHORT - 1] == 'z');
+    return COHORT_OK;
+}
+
+/* libuv says nothing of an error behind what it has written. */
+static cohort_status overfill_in_scope(void *arg)
+{
+    static const char data[3 * SHORT];
+    const struct partly *partly = arg;
+    check_fails(cohort_file_write(partly->file, 0, data, 3 * SHORT), COHORT_ERR_SYSTEM, "(ENOSPC)");
+    CHECK(cohort_cancelled());
+    return COHORT_OK;
+}
+
+static void cancel_partly(struct partly *partly)
+{
+    cohort_scope *scope;
+    cohort_future *sync = NULL;
+    is_slow = true;
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, partly->function, partly), COHORT_OK);
+    cohort_yield();
+    let_begin();
+    wait_for_thread(); /* in the first part */
+    if (partly->is_cancelled_between) {
+        sync = cohort_file_sync(partly->file);
+        let_begin();
+        let_thread_go_on();
+        wait_for_thread(); /* in the sync; the second part is to wait for that */
+        let_begin();
+        let_begin();
+    }
+    cohort_scope_cancel(scope);
+    let_begin();
+    is_slow = false;
+    let_thread_go_on();
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+    CHECK_INT(sync ? cohort_await(sync) : COHORT_OK, COHORT_OK);
+}
+
+static cohort_status go_on(void *arg)
+{
+    struct partly partly = {.file = open_new(), .function = read_in_scope};
+    CHECK_INT(cohort_await(cohort_file_write(partly.file, 3 * SHORT - 1, "z", 1)), COHORT_OK);
+    is_short = true;
+    cancel_partly(&partly);
+    partly.is_cancelled_between = true;
+    cancel_partly(&partly);
+    is_full = true;
+    partly = (struct partly){.file = partly.file, .function = overfill_in_scope};
+    cancel_partly(&partly);
+    is_full = is_short = false;
+    cohort_file_unref(partly.file);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_go_on(void)
+{
+    run_io_with(1, false, go_on);
+    CHECK_TEXT(logged, "");
+}
+
 /* --- the runtime's end --- */
 
 static struct {
@@ -342,6 +451,7 @@ static struct {
     cohort_future *sync, *read, *open;
     char byte;
     size_t bytes;
+    struct at_end at_end;
 } left;
 
 static cohort_status leave(void *arg)
@@ -354,22 +464,14 @@ static cohort_status leave(void *arg)
     let_begin();
     wait_for_thread();
     is_slow = false;
+    at_end_start(&left.at_end, left.open, let_thread_go_on);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
-}
-
-static void *end_sync_later(void *arg)
-{
-    usleep(20000);
-    sem_post(&may_end);
-    return arg;
 }
 
 static void test_end(void)
 {
-    pthread_t thread;
-    CHECK_INT(pthread_create(&thread, NULL, end_sync_later, NULL), 0);
     run_io_with(1, false, leave);
-    pthread_join(thread, NULL);
+    at_end_join(&left.at_end);
     CHECK_CONTAINS(logged, "the program has left 1 file open at its end; closed now\n");
     CHECK_INT(cohort_await(left.sync), COHORT_OK); /* it had begun */
     check_fails(left.read, COHORT_ERR_CANCELLED, ": the runtime has ended before");
@@ -379,6 +481,53 @@ static void test_end(void)
     cohort_file_unref(left.file);
     check_fails(cohort_file_open(path, O_RDONLY, 0, &left.file), COHORT_ERR_STATE,
                 "cohort_file_open: the runtime is not up");
+}
+
+static bool is_open_here(void)
+{
+    bool any = false;
+    for (int fd = 0; fd < 1000; fd++) {
+        char link[40], target[sizeof(path)] = "";
+        snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+        any |= readlink(link, target, sizeof(target) - 1) > 0 && strcmp(target, path) == 0;
+    }
+    return any;
+}
+
+static cohort_status open_in_scope(void *arg)
+{
+    left.open = cohort_file_open(path, O_RDONLY, 0, &left.never);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+/* A thread opens it after the end; its scope was cancelled before. */
+static cohort_status leave_opening(void *arg)
+{
+    cohort_scope *scope;
+    left.file = open_new();
+    is_slow = true;
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, open_in_scope, NULL), COHORT_OK);
+    cohort_yield();
+    let_begin();
+    wait_for_thread();
+    is_slow = false;
+    cohort_scope_cancel(scope);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+    left.read = cohort_file_read(left.file, 0, &left.byte, 1, &left.bytes);
+    let_begin();
+    at_end_start(&left.at_end, left.read, let_thread_go_on);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_late_open(void)
+{
+    run_io_with(1, false, leave_opening);
+    at_end_join(&left.at_end);
+    check_fails(left.read, COHORT_ERR_CANCELLED, ": the runtime has ended before");
+    check_fails(left.open, COHORT_ERR_CANCELLED, ": its scope was cancelled");
+    cohort_file_unref(left.file);
+    CHECK(!left.never && !is_open_here());
 }
 
 /* --- many --- */
@@ -424,13 +573,20 @@ static void test_many(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"store", test_store},         {"wrong_calls", test_wrong_calls},
-        {"no_memory", test_no_memory}, {"not_permitted", test_not_permitted},
-        {"bad_close", test_bad_close}, {"slow", test_slow},
-        {"cancel", test_cancel},       {"end", test_end},
+        {"store", test_store},
+        {"wrong_calls", test_wrong_calls},
+        {"no_memory", test_no_memory},
+        {"not_permitted", test_not_permitted},
+        {"bad_close", test_bad_close},
+        {"slow", test_slow},
+        {"cancel", test_cancel},
+        {"go_on", test_go_on},
+        {"end", test_end},
+        {"late_open", test_late_open},
         {"many", test_many},
     };
     setenv("UV_THREADPOOL_SIZE", "1", 1);
+    setenv("UV_USE_IO_URING", "0", 1); /* libuv 1.45 and later would do without that thread */
     sem_init(&has_begun, 0, 0);
     sem_init(&may_end, 0, 0);
     CHECK(mkdtemp(folder) != NULL);

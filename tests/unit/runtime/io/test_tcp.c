@@ -112,6 +112,42 @@ static void test_much(void)
     run_io_with(2, false, move_much);
 }
 
+static uv_os_fd_t descriptor(const cohort_tcp *tcp)
+{
+    uv_os_fd_t fd;
+    CHECK_INT(uv_fileno((const uv_handle_t *)&tcp->uv, &fd), 0);
+    return fd;
+}
+
+/* A shutdown does not wait for the peer, and a second one changes nothing. */
+static cohort_status shut_down(void *arg)
+{
+    struct pair pair;
+    char *much = calloc(1, MUCH);
+    CHECK(much && !arg);
+    pair_create(&pair);
+    while (write(descriptor(pair.ends[0]), much, MUCH) > 0)
+        ; /* until the system has no room for more */
+    CHECK_INT(await_within(cohort_tcp_shutdown(pair.ends[0]), 10000000000), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_tcp_shutdown(pair.ends[0])), COHORT_OK);
+    for (size_t bytes = 1; bytes > 0;)
+        CHECK_INT(cohort_await(cohort_tcp_read(pair.ends[1], much, MUCH, &bytes)), COHORT_OK);
+    write_text(pair.ends[1], "still heard");
+    check_read(pair.ends[0], "still heard");
+    CHECK_INT(cohort_await(cohort_tcp_shutdown(pair.ends[1])), COHORT_OK);
+    check_end(pair.ends[0]); /* both directions have ended */
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(cohort_await(cohort_tcp_shutdown(pair.ends[i])), COHORT_OK);
+    pair_unref(&pair);
+    free(much);
+    return COHORT_OK;
+}
+
+static void test_shutdown(void)
+{
+    run_io(shut_down);
+}
+
 /* Writes are sent as a whole, and reads are served in turn. */
 static cohort_status keep_order(void *arg)
 {
@@ -226,9 +262,7 @@ static void test_no_memory(void)
 static void reset(cohort_tcp *tcp)
 {
     struct linger linger = {.l_onoff = 1};
-    uv_os_fd_t fd;
-    CHECK_INT(uv_fileno((uv_handle_t *)&tcp->uv, &fd), 0);
-    CHECK_INT(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
+    CHECK_INT(setsockopt(descriptor(tcp), SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
     CHECK_INT(cohort_await(cohort_tcp_close(tcp)), COHORT_OK);
 }
 
@@ -247,6 +281,7 @@ static cohort_status lose_peer(void *arg)
     check_fails(cohort_tcp_read(pair.ends[0], &byte, 1, &bytes), COHORT_ERR_SYSTEM, "ECONNRESET");
     check_fails(cohort_tcp_write(pair.ends[0], "x", 1), COHORT_ERR_SYSTEM, "cohort_tcp_write: ");
     check_fails(cohort_tcp_write(pair.ends[0], "x", 1), COHORT_ERR_SYSTEM, "(EPIPE)");
+    check_fails(cohort_tcp_shutdown(pair.ends[0]), COHORT_ERR_SYSTEM, "(ENOTCONN)");
     pair_unref(&pair);
     pair_create(&pair); /* in the middle of a write */
     cohort_future *write = cohort_tcp_write(pair.ends[0], much, MUCH);
@@ -339,6 +374,12 @@ static cohort_future *call_write(void *arg)
     return cohort_tcp_write(buffer->tcp, buffer->data, buffer->bytes);
 }
 
+static cohort_future *call_shutdown(void *arg)
+{
+    struct buffer *buffer = arg;
+    return cohort_tcp_shutdown(buffer->tcp);
+}
+
 static cohort_status close_in_scope(void *arg)
 {
     cohort_scope *const *scope = ((void **)arg)[0];
@@ -365,6 +406,7 @@ static cohort_status cancel(void *arg)
     write.tcp = pair.ends[0];
     cohort_future *first = cohort_tcp_write(pair.ends[0], write.data, MUCH);
     check_cancel(call_write, &write, NULL);
+    check_cancel(call_shutdown, &write, NULL);
     for (size_t have = 0; have < MUCH; have += read.got)
         CHECK_INT(cohort_await(cohort_tcp_read(pair.ends[1], write.data, MUCH, &read.got)),
                   COHORT_OK);
@@ -529,17 +571,12 @@ static void test_many(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"talk", test_talk},
-        {"much", test_much},
-        {"order", test_order},
-        {"limit", test_limit},
-        {"wrong_calls", test_wrong_calls},
-        {"no_memory", test_no_memory},
-        {"lost_peer", test_lost_peer},
-        {"close", test_close},
-        {"cancel", test_cancel},
-        {"race", test_race},
-        {"end", test_end},
+        {"talk", test_talk},           {"much", test_much},
+        {"shutdown", test_shutdown},   {"order", test_order},
+        {"limit", test_limit},         {"wrong_calls", test_wrong_calls},
+        {"no_memory", test_no_memory}, {"lost_peer", test_lost_peer},
+        {"close", test_close},         {"cancel", test_cancel},
+        {"race", test_race},           {"end", test_end},
         {"many", test_many},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

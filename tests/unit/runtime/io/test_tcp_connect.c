@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "tests/unit/runtime/io/names.h"
 #include "tests/unit/runtime/io/run_io.h"
@@ -23,7 +24,7 @@ static uint16_t free_port(void)
 /* The first address refuses, the second one does not. */
 static cohort_status names(void *arg)
 {
-    static const char *const hosts[] = {"two.test", "late.test", "127.0.0.1"};
+    static const char *const hosts[] = {"two.test", "one.test", "127.0.0.1"};
     cohort_tcp_listener *listener;
     CHECK_INT(cohort_await(cohort_tcp_listen("127.0.0.1", 0, &listener)), COHORT_OK);
     for (int i = 0; i < 3; i++) {
@@ -115,11 +116,21 @@ static cohort_future *call_slow(void *ret_tcp)
     return cohort_tcp_connect("slow.test", 80, ret_tcp);
 }
 
+static int first_free_descriptor(void)
+{
+    int fd = dup(0);
+    close(fd);
+    return fd;
+}
+
 static cohort_status cancel(void *arg)
 {
     cohort_tcp *tcp = NULL;
     deaf_open();
+    check_cancel(call_connect, &tcp, NULL); /* with libuv's first connection it opens a reserve */
+    int before = first_free_descriptor();
     check_cancel(call_connect, &tcp, NULL);
+    CHECK_INT(first_free_descriptor(), before);
     deaf_close();
     check_cancel(call_slow, &tcp, wait_for_asking); /* while the name is looked up */
     let_name_be_found();
@@ -133,15 +144,18 @@ static void test_cancel(void)
 }
 
 static struct {
-    cohort_future *connect, *late;
+    cohort_future *connect, *slow;
     cohort_tcp *tcp;
+    struct at_end at_end;
 } left;
 
 static cohort_status leave(void *arg)
 {
     left.connect = call_connect(&left.tcp);
-    left.late = cohort_tcp_connect("late.test", 80, &left.tcp);
+    left.slow = call_slow(&left.tcp);
     let_begin();
+    wait_for_asking();
+    at_end_start(&left.at_end, left.slow, let_name_be_found);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
@@ -149,9 +163,10 @@ static void test_end(void)
 {
     deaf_open();
     run_io_with(1, false, leave);
+    at_end_join(&left.at_end);
     CHECK_TEXT(logged, ""); /* the program has got nothing that it could close */
     check_fails(left.connect, COHORT_ERR_CANCELLED, ": the runtime has ended before");
-    check_fails(left.late, COHORT_ERR_CANCELLED, "late.test:80: the runtime has ended before");
+    check_fails(left.slow, COHORT_ERR_CANCELLED, "slow.test:80: the runtime has ended before");
     CHECK(!left.tcp);
     deaf_close();
     check_fails(cohort_tcp_connect("127.0.0.1", 1, &left.tcp), COHORT_ERR_STATE,

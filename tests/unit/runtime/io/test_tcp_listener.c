@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "tests/support/await_within.h"
 #include "tests/unit/runtime/io/names.h"
 #include "tests/unit/runtime/io/run_io.h"
+
+/* With which error the next accept4 fails, or 0. */
+static atomic_int next_error;
+
+__attribute__((visibility("default"))) int accept4(int fd, struct sockaddr *address,
+                                                   socklen_t *bytes, int flags)
+{
+    static int (*real)(int, struct sockaddr *, socklen_t *, int);
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "accept4");
+    errno = atomic_exchange(&next_error, 0);
+    return errno ? -1 : real(fd, address, bytes, flags);
+}
 
 static cohort_tcp_listener *listen_at(const char *host, uint16_t port)
 {
@@ -103,9 +118,14 @@ static cohort_status wrong_calls(void *arg)
                 ": address already in use (EADDRINUSE)");
     CHECK_CONTAINS(cohort_error_message(), cohort_tcp_listener_address(listener));
     CHECK(!second);
+    cohort_tcp *ends[] = {connect_to("127.0.0.1", listener), accept_from(listener)};
+    CHECK_INT(cohort_await(cohort_tcp_close(ends[1])), COHORT_OK);
+    for (int i = 0; i < 2; i++)
+        cohort_tcp_unref(ends[i]);
     CHECK_INT(cohort_await(cohort_tcp_listener_close(listener)), COHORT_OK);
     cohort_tcp_listener_unref(listener);
-    cohort_tcp_listener_unref(listen_at("127.0.0.1", port)); /* it is free again at once */
+    /* The port is free again at once, whatever the system remembers of a connection. */
+    cohort_tcp_listener_unref(listen_at("127.0.0.1", port));
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
@@ -114,33 +134,56 @@ static void test_wrong_calls(void)
     run_io(wrong_calls);
 }
 
-/* Without descriptors libuv turns away who comes in, and the accept goes on. */
+/* A connection to LISTENER that needs no descriptor any more. */
+static int connect_later(const cohort_tcp_listener *listener, struct sockaddr_in *ret_address)
+{
+    *ret_address = (struct sockaddr_in){.sin_family = AF_INET};
+    ret_address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ret_address->sin_port = htons(cohort_tcp_listener_port(listener));
+    return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+}
+
+static void connect_now(int fd, const struct sockaddr_in *address)
+{
+    CHECK_INT(connect(fd, (const struct sockaddr *)address, sizeof(*address)), 0);
+}
+
+/* All accepts say that no descriptor is left, and the connection waits for the next one. */
 static cohort_status no_descriptors(void *arg)
 {
+    struct sockaddr_in address;
     struct rlimit limit, none;
     cohort_tcp_listener *listener = listen_at("127.0.0.1", 0);
-    cohort_tcp *tcp, *accepted;
-    char byte;
-    size_t bytes = 1;
-    cohort_future *accept = cohort_tcp_accept(listener, &accepted);
+    cohort_tcp *tcp, *never = NULL;
+    cohort_future *accepts[2];
+    char byte = 0;
+    size_t bytes;
+    int fd = connect_later(listener, &address);
+    for (int i = 0; i < 2; i++)
+        accepts[i] = cohort_tcp_accept(listener, &never);
     let_begin();
     CHECK_INT(getrlimit(RLIMIT_NOFILE, &limit), 0);
     none = limit;
-    none.rlim_cur = (rlim_t)dup(0) + 1; /* room for just the peer's */
+    none.rlim_cur = (rlim_t)dup(0);
     CHECK_INT(setrlimit(RLIMIT_NOFILE, &none), 0);
-    close((int)none.rlim_cur - 1);
-    tcp = connect_to("127.0.0.1", listener);
-    cohort_status status = cohort_await(cohort_tcp_read(tcp, &byte, 1, &bytes));
-    CHECK(status == COHORT_ERR_SYSTEM || bytes == 0);
-    CHECK(!cohort_future_ready(accept));
-    cohort_tcp *another;
-    check_fails(cohort_tcp_connect("127.0.0.1", cohort_tcp_listener_port(listener), &another),
+    close((int)none.rlim_cur);
+    connect_now(fd, &address);
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(await_within(accepts[i], 10000000000), COHORT_ERR_NO_MEMORY);
+        CHECK_CONTAINS(cohort_error_message(), "cohort_tcp_accept: 127.0.0.1:");
+        CHECK_CONTAINS(cohort_error_message(), ": too many open files (EMFILE)");
+    }
+    check_fails(cohort_tcp_connect("127.0.0.1", cohort_tcp_listener_port(listener), &never),
                 COHORT_ERR_NO_MEMORY, "too many open files (EMFILE)");
+    cohort_tcp_listener *none_there = NULL;
+    check_fails(cohort_tcp_listen("127.0.0.1", 0, &none_there), COHORT_ERR_NO_MEMORY, "(EMFILE)");
     CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    cohort_tcp_unref(tcp);
-    tcp = connect_to("127.0.0.1", listener);
-    CHECK_INT(cohort_await(accept), COHORT_OK);
-    cohort_tcp_unref(accepted);
+    CHECK(!never && !none_there);
+    tcp = accept_from(listener);
+    CHECK_INT(write(fd, "x", 1), 1);
+    CHECK_INT(cohort_await(cohort_tcp_read(tcp, &byte, 1, &bytes)), COHORT_OK);
+    CHECK_INT(byte, 'x');
+    close(fd);
     cohort_tcp_unref(tcp);
     cohort_tcp_listener_unref(listener);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
@@ -149,31 +192,42 @@ static cohort_status no_descriptors(void *arg)
 static void test_no_descriptors(void)
 {
     run_io_with(1, false, no_descriptors);
+    CHECK_TEXT(logged, "");
 }
 
-/* A connection for which there is no memory waits for the next accept. */
+/* A connection for which there is no memory waits for the next accept; none of those that are there
+ * waits for ever. */
 static cohort_status no_memory(void *arg)
 {
+    struct sockaddr_in address;
     cohort_tcp *tcp, *none = NULL;
     cohort_tcp_listener *listener = listen_at("127.0.0.1", 0), *no_listener = NULL;
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(cohort_tcp_listener_port(listener));
-    cohort_future *accept = cohort_tcp_accept(listener, &none);
+    cohort_future *accepts[2];
+    int fd = connect_later(listener, &address);
+    for (int i = 0; i < 2; i++)
+        accepts[i] = cohort_tcp_accept(listener, &none);
     let_begin();
     has_no_memory = true;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK_INT(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-    check_fails(accept, COHORT_ERR_NO_MEMORY, "cohort_tcp_accept: 127.0.0.1:");
+    connect_now(fd, &address);
+    for (int yields = 0; yields < 1000000 && !cohort_future_ready(accepts[1]); yields++)
+        cohort_yield(); /* a wait with a limit needs memory */
+    for (int i = 0; i < 2; i++) {
+        CHECK(cohort_future_ready(accepts[i]));
+        check_fails(accepts[i], COHORT_ERR_NO_MEMORY, "cohort_tcp_accept: 127.0.0.1:");
+    }
     check_fails(cohort_tcp_accept(listener, &none), COHORT_ERR_NO_MEMORY, "out of memory");
     check_fails(cohort_tcp_listen("::1", 0, &no_listener), COHORT_ERR_NO_MEMORY, "out of memory");
     check_fails(cohort_tcp_connect("::1", 1, &none), COHORT_ERR_NO_MEMORY, "out of memory");
     check_fails(cohort_tcp_listener_close(listener), COHORT_ERR_NO_MEMORY, "out of memory");
     has_no_memory = false;
-    cohort_future *listening = cohort_tcp_listen("late.test", 0, &no_listener);
-    cohort_future *connecting = cohort_tcp_connect("late.test", 1, &none);
+    cohort_future *listening = cohort_tcp_listen("slow.test", 0, &no_listener);
+    cohort_future *connecting = cohort_tcp_connect("slow.test", 1, &none);
     let_begin();
+    wait_for_asking();
+    wait_for_asking();
     has_no_memory = true;
+    let_name_be_found();
+    let_name_be_found();
     check_fails(listening, COHORT_ERR_NO_MEMORY, "(ENOMEM)");
     check_fails(connecting, COHORT_ERR_NO_MEMORY, "(ENOMEM)");
     has_no_memory = false;
@@ -189,6 +243,35 @@ static void test_no_memory(void)
 {
     run_io_with(1, false, no_memory);
     CHECK_TEXT(logged, "");
+}
+
+/* What says only that there is no connection does not end an accept; the rest ends one. */
+static cohort_status wrong_connections(void *arg)
+{
+    static const int harmless[] = {EAGAIN, EINTR, ECONNABORTED};
+    cohort_tcp_listener *listener = listen_at("127.0.0.1", 0);
+    cohort_tcp *tcp, *never = NULL;
+    for (int i = 0; i < 3; i++) {
+        next_error = harmless[i];
+        tcp = connect_to("127.0.0.1", listener);
+        cohort_tcp_unref(accept_from(listener));
+        CHECK_INT(next_error, 0);
+        cohort_tcp_unref(tcp);
+    }
+    next_error = EPERM;
+    tcp = connect_to("127.0.0.1", listener);
+    check_fails(cohort_tcp_accept(listener, &never), COHORT_ERR_SYSTEM,
+                ": operation not permitted (EPERM)");
+    CHECK(!never);
+    cohort_tcp_unref(accept_from(listener));
+    cohort_tcp_unref(tcp);
+    cohort_tcp_listener_unref(listener);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_wrong_connections(void)
+{
+    run_io(wrong_connections);
 }
 
 /* --- accepting --- */
@@ -223,6 +306,77 @@ static cohort_status accept_many(void *arg)
 static void test_accept(void)
 {
     run_io(accept_many);
+}
+
+/* While nobody accepts, a connection that waits does not keep the loop busy. */
+static void count_turn(uv_prepare_t *prepare)
+{
+    ++*(unsigned *)prepare->data;
+}
+
+static cohort_status start_counting(uv_loop_t *loop, void *prepare)
+{
+    CHECK_INT(uv_prepare_init(loop, prepare), 0);
+    return uv_prepare_start(prepare, count_turn) ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status stop_counting(uv_loop_t *loop, void *prepare)
+{
+    uv_close(prepare, NULL);
+    return loop ? COHORT_OK : COHORT_ERR_FAILED;
+}
+
+static cohort_status let_wait(void *arg)
+{
+    static uv_prepare_t prepare;
+    unsigned num_turns = 0;
+    cohort_tcp_listener *listener = listen_at("127.0.0.1", 0);
+    cohort_tcp *first = connect_to("127.0.0.1", listener);
+    cohort_tcp_unref(accept_from(listener));
+    cohort_tcp *second = connect_to("127.0.0.1", listener);
+    prepare.data = &num_turns;
+    CHECK_INT(cohort_await(cohort_run_on_loop(start_counting, &prepare)), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_sleep(20000000)), COHORT_OK);
+    CHECK(num_turns < 100);
+    CHECK_INT(cohort_await(cohort_run_on_loop(stop_counting, &prepare)), COHORT_OK);
+    cohort_tcp_unref(accept_from(listener));
+    cohort_tcp_unref(first);
+    cohort_tcp_unref(second);
+    cohort_tcp_listener_unref(listener);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_let_wait(void)
+{
+    run_io_with(1, false, let_wait);
+}
+
+/* Calls that begin and end at once leave libuv its turns: it reads what has come. */
+static cohort_status fail_at_once(void *arg)
+{
+    struct sockaddr_in address;
+    cohort_tcp_listener *listener = listen_at("127.0.0.1", 0), *never = NULL;
+    int fd = connect_later(listener, &address);
+    char byte;
+    size_t bytes;
+    connect_now(fd, &address);
+    cohort_tcp *tcp = accept_from(listener);
+    cohort_future *read = cohort_tcp_read(tcp, &byte, 1, &bytes);
+    let_begin();
+    CHECK_INT(write(fd, "x", 1), 1);
+    for (int i = 0; i < 10000 && !cohort_future_ready(read); i++)
+        CHECK_INT(cohort_await(cohort_tcp_listen("192.0.2.7", 0, &never)), COHORT_ERR_SYSTEM);
+    CHECK(cohort_future_ready(read));
+    CHECK_INT(cohort_await(read), COHORT_OK);
+    close(fd);
+    cohort_tcp_unref(tcp);
+    cohort_tcp_listener_unref(listener);
+    return arg || never ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_fail_at_once(void)
+{
+    run_io(fail_at_once);
 }
 
 static void check_closed(cohort_tcp_listener *listener)
@@ -308,27 +462,31 @@ static void test_cancel(void)
 }
 
 static struct {
-    cohort_tcp_listener *listener, *late;
+    cohort_tcp_listener *listener, *never;
     cohort_tcp *tcp;
     cohort_future *accept, *listen;
+    struct at_end at_end;
 } left;
 
 static cohort_status leave(void *arg)
 {
     left.listener = listen_at("127.0.0.1", 0);
     left.accept = cohort_tcp_accept(left.listener, &left.tcp);
-    left.listen = cohort_tcp_listen("late.test", 0, &left.late);
+    left.listen = call_listen(&left.never);
     let_begin();
+    wait_for_asking();
+    at_end_start(&left.at_end, left.listen, let_name_be_found);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
 static void test_end(void)
 {
     run_io_with(1, false, leave);
+    at_end_join(&left.at_end);
     CHECK_CONTAINS(logged, "the program has left 1 TCP listener open at its end; closed now\n");
     check_fails(left.accept, COHORT_ERR_CANCELLED, ": the runtime has ended before");
     check_fails(left.listen, COHORT_ERR_CANCELLED, ": the runtime has ended before");
-    CHECK(!left.tcp && !left.late);
+    CHECK(!left.tcp && !left.never);
     check_fails(cohort_tcp_accept(left.listener, &left.tcp), COHORT_ERR_STATE,
                 "cohort_tcp_accept: the runtime is not up");
     cohort_tcp_listener_unref(left.listener);
@@ -341,9 +499,12 @@ int main(int argc, char **argv)
     static const struct test_case cases[] = {
         {"addresses", test_addresses},
         {"wrong_calls", test_wrong_calls},
+        {"wrong_connections", test_wrong_connections},
         {"no_descriptors", test_no_descriptors},
         {"no_memory", test_no_memory},
         {"accept", test_accept},
+        {"let_wait", test_let_wait},
+        {"fail_at_once", test_fail_at_once},
         {"close", test_close},
         {"cancel", test_cancel},
         {"end", test_end},
