@@ -83,6 +83,7 @@ struct job {
     enum turn_of_events event;
     struct cluster *cluster; /* set by run_sites */
     _Atomic uint32_t num_begun;
+    atomic_bool is_slow_there; /* it has its communicator */
     const char *algorithms;
     bool is_checked;
     uint64_t num_messages; /* when it is counted */
@@ -118,8 +119,11 @@ static cohort_status call_next(cohort_comm *comm, struct job *job)
 {
     struct exercise exercise;
     begin(&exercise, comm, !leader_of(comm), NEXT);
-    if (++job->num_begun == 2 && job->event == DIES)
+    if (++job->num_begun == 2 && job->event == DIES) {
+        while (!atomic_load(&job->is_slow_there)) /* else its creation fails */
+            cohort_yield();
         tell_all(job->cluster);
+    }
     cohort_status status = exercise_end(&exercise);
     if (job->event == COMES_LATE) {
         CHECK_INT(status, COHORT_OK);
@@ -139,9 +143,9 @@ static cohort_status site(cohort_comm *comm, void *arg)
     struct job *job = arg;
     uint32_t this_site = cohort_comm_this_site(comm);
     struct exercise exercise;
-    /* The site that dies may only begin when the others are lost to it. */
-    if (job->event != DIES || this_site != SLOW)
-        CHECK(comm->group->has_notes == (this_site <= SLOW));
+    CHECK(comm->group->has_notes == (this_site <= SLOW));
+    if (this_site == SLOW)
+        atomic_store(&job->is_slow_there, true);
     if (this_site < SLOW) {
         begin(&exercise, comm, SLOW, FIRST);
         CHECK_INT(exercise_end(&exercise), COHORT_OK);
