@@ -403,9 +403,11 @@ def long_hierarchy():
 def test_works():
     """The list of works, in one locality and in a job, and what only a pair can do."""
     results = read(*run('-n', 2, BENCH, '--json', '--quick', '--rounds', 1, 'coll', '--works',
-                        'stream:8192,memory_rss:0,nothing:0,overlap:8,exchange:8'))['results']
+                        'stream:8192,memory_rss:0,nothing:0,overlap:8,exchange:8,rate:8,'
+                        'communicators:8'))['results']
     check_equal([(result['name'], result['params']['bytes']) for result in results],
-                [('stream', 8192), ('memory_rss', 0), ('overlap', 8), ('exchange', 8)])
+                [('stream', 8192), ('memory_rss', 0), ('overlap', 8), ('exchange', 8), ('rate', 8),
+                 ('communicators', 8)])
     results = read(*run('-n', 2, BENCH, '--json', '--quick', '--rounds', 1, 'coll', '--works',
                         'overlap:8', '--compute', 100))['results']
     check(results[0]['min'] >= 100 * 200, results)
@@ -455,7 +457,7 @@ def peers(*args, **options):
 def test_peers():
     results, left_out = peers('--only', '*[eg]/8/2', '--fresh')
     names = [(result['name'], result['bytes']) for result in results]
-    check_equal(names, [(name, 8) for name in ('all_reduce', 'ping_pong', 'ofi_ping_pong')])
+    check_equal(names, [(name, 8) for name in ('all_reduce', 'ping_pong', 'rate', 'ofi_ping_pong')])
     for result in results:
         want = ['fi_pingpong'] if result['name'] == 'ofi_ping_pong' else [
             peer + form for peer in ('openmpi', 'mpich') for form in ('', '_wait')]

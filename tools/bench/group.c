@@ -134,6 +134,8 @@ static cohort_status measure(struct site *site, const struct bench_case *one)
         if (site->index == 0)
             bench_series_add(&series, elapsed_ns);
     }
+    if (one->operation->end)
+        one->operation->end();
     if (status == COHORT_OK && site->index == 0)
         status = add_result(site, one, &series);
     return status;

@@ -35,6 +35,7 @@ struct bench_operation {
     void (*fill)(const struct bench_call *call);
     cohort_future *(*start)(const struct bench_call *call, uint64_t generation);
     cohort_status (*check)(const struct bench_call *call);
+    void (*end)(void); /* or NULL: after the last call of a site */
 };
 
 extern const struct bench_operation bench_operation_barrier;
@@ -50,11 +51,14 @@ extern const struct bench_operation bench_operation_checked_gather;
 extern const struct bench_operation bench_operation_check; /* agreement alone */
 
 /* For two sites, see pairs.c. ping_pong: half the round trip of a message. remote: half of what a
- * remote task takes that gives back what it gets. stream: one message of several. exchange: an
+ * remote task takes that gives back what it gets. stream: one message of several, rate: of many.
+ * communicators: an all_reduce of one double, of many communicators at once. exchange: an
  * all_to_all whose second site comes late. overlap: the same while site 0 computes. */
 extern const struct bench_operation bench_operation_ping_pong;
 extern const struct bench_operation bench_operation_remote;
 extern const struct bench_operation bench_operation_stream;
+extern const struct bench_operation bench_operation_rate;
+extern const struct bench_operation bench_operation_communicators;
 extern const struct bench_operation bench_operation_exchange;
 extern const struct bench_operation bench_operation_overlap;
 

@@ -140,11 +140,11 @@ static void ping_pong(const struct site *site)
 }
 
 /* As MPI_Isend or MPI_Irecv, all at once. */
-static void stream_at_once(const struct site *site)
+static void stream_at_once(const struct site *site, int num)
 {
-    MPI_Request requests[BENCH_STREAM_MESSAGES];
-    MPI_Status statuses[BENCH_STREAM_MESSAGES]; /* gcc warns of MPICH's MPI_STATUSES_IGNORE */
-    for (int i = 0; i < BENCH_STREAM_MESSAGES; i++) {
+    MPI_Request requests[BENCH_RATE_MESSAGES];
+    MPI_Status statuses[BENCH_RATE_MESSAGES]; /* gcc warns of MPICH's MPI_STATUSES_IGNORE */
+    for (int i = 0; i < num; i++) {
         size_t offset = (size_t)i * (size_t)site->count;
         if (site->rank == 0)
             MPI_Isend(site->in + offset, site->count, MPI_DOUBLE, site->other, TAG, MPI_COMM_WORLD,
@@ -153,12 +153,12 @@ static void stream_at_once(const struct site *site)
             MPI_Irecv(site->out + offset, site->count, MPI_DOUBLE, site->other, TAG, MPI_COMM_WORLD,
                       &requests[i]);
     }
-    MPI_Waitall(BENCH_STREAM_MESSAGES, requests, statuses);
+    MPI_Waitall(num, requests, statuses);
 }
 
-static void stream_in_turn(const struct site *site)
+static void stream_in_turn(const struct site *site, int num)
 {
-    for (int i = 0; i < BENCH_STREAM_MESSAGES; i++) {
+    for (int i = 0; i < num; i++) {
         size_t offset = (size_t)i * (size_t)site->count;
         if (site->rank == 0)
             send(site, site->in + offset, site->count);
@@ -167,16 +167,26 @@ static void stream_in_turn(const struct site *site)
     }
 }
 
-static void stream(const struct site *site)
+static void send_many(const struct site *site, int num)
 {
     if (site->waits)
-        stream_at_once(site);
+        stream_at_once(site, num);
     else
-        stream_in_turn(site);
+        stream_in_turn(site, num);
     if (site->rank == 0)
         receive(site, site->out, 1);
     else
         send(site, site->in, 1);
+}
+
+static void stream(const struct site *site)
+{
+    send_many(site, BENCH_STREAM_MESSAGES);
+}
+
+static void rate(const struct site *site)
+{
+    send_many(site, BENCH_RATE_MESSAGES);
 }
 
 /* See pairs.c: rank 1 comes late. Rank 0 computes meanwhile, if the call lets it. */
@@ -217,6 +227,11 @@ static const struct call {
      .is_for_two = true,
      .num_in_call = BENCH_STREAM_MESSAGES,
      .num_buffers = BENCH_STREAM_MESSAGES},
+    {.name = "rate",
+     .make = rate,
+     .is_for_two = true,
+     .num_in_call = BENCH_RATE_MESSAGES,
+     .num_buffers = BENCH_RATE_MESSAGES},
     {.name = "overlap", .make = overlap, .has_blocks = true, .is_for_two = true},
 };
 

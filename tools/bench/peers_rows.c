@@ -43,6 +43,13 @@ static const struct peers_row pairs[] = {
     {PEERS_WORKS, 2, "overlap", 64 << 10, "us", {0, 0, 1.1}, "longer", 0},
     {PEERS_WORKS, 2, "ping_pong", 8, "us", {1.5, 1.5, 0}, NULL, 0},
     {PEERS_WORKS, 2, "stream", 1 << 20, "us", {0.5, 0.5, 0}, NULL, 0},
+    {PEERS_WORKS, 2, "rate", 8, "us", {1, 1, 0}, NULL, 0},
+};
+
+/* Only of these, as all localities together have the square of their number of such blocks. */
+static const struct peers_row gathers[] = {
+    {PEERS_WORKS, 4, "all_gather", 64 << 10, "us", {0.8, 0.8, 0}, NULL, 0},
+    {PEERS_WORKS, 4, "all_gather", 1 << 20, "us", {0.8, 0.8, 0}, NULL, 0},
 };
 
 /* fi_pingpong's bandwidth is also that of single messages: 0.8 of it is 1.25 of the time. */
@@ -64,6 +71,8 @@ size_t peers_rows(struct peers_row rows[PEERS_MAX_ROWS])
                 "us",        works[i].limits[size], NULL,          0};
         for (size_t i = 0; size == 0 && i < sizeof(pairs) / sizeof(pairs[0]); i++)
             *row++ = pairs[i];
+        for (size_t i = 0; size == 1 && i < sizeof(gathers) / sizeof(gathers[0]); i++)
+            *row++ = gathers[i];
     }
     memcpy(row, others, sizeof(others));
     row += sizeof(others) / sizeof(others[0]);
