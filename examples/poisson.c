@@ -164,8 +164,7 @@ static cohort_status solve(struct solver *solver, unsigned most, struct poisson_
     return status;
 }
 
-/* A site ----------------------------------------------------------------------------------------
- */
+/* A site --------------------------------------------------------------------------------------- */
 
 static void add_neighbour(struct solver *solver, uint32_t site, ptrdiff_t own, ptrdiff_t theirs)
 {

@@ -96,8 +96,9 @@ static cohort_status search_all(void)
     if (status)
         return status;
     status = start_all(scope, &(struct salesman_tour){.num = 1});
-    cohort_status ended = cohort_scope_await(scope);
-    return ended ? ended : status;
+    if (status) /* what has begun need not go on; the await keeps the error */
+        (void)cohort_scope_fail(scope, status, "%s", cohort_error_message());
+    return cohort_scope_await(scope);
 }
 
 static double now(void)
