@@ -148,6 +148,18 @@ static double part_beyond(const struct cohort__placement *placement, uint32_t nu
     return (sites - sites / places) / (sites - 1);
 }
 
+/* The same for a row whose sites send directly within each of NUM_GROUPS groups, and little between
+ * them. */
+static double part_beyond_direct(const struct cohort__placement *placement, uint32_t num_places,
+                                 uint32_t num_groups)
+{
+    double sites = (double)placement->num_sites / num_groups;
+    double places = (double)num_places / num_groups;
+    double part = part_beyond(placement, num_places, true);
+    double within = places > 1 && sites > 1 ? (sites - sites / places) / (sites - 1) : 0;
+    return within > part ? within : part;
+}
+
 /* The fraction of the blocks of a shift that leave their subgroup of LEVEL. */
 static double part_leaving(const struct cohort__request *request, uint32_t level)
 {
@@ -263,8 +275,13 @@ double cohort__predict(const struct cohort__parameters *parameters,
     if (meets_in_two(placement, row))
         return predict_meetings(parameters, placement, row, request);
     bool is_tree = row < cohort__num_algorithms && cohort__algorithms[row]->hierarchical;
+    bool is_direct = is_tree && cohort__algorithms[row]->direct && placement->is_contiguous;
     double far = part_beyond(placement, placement->num_hosts, is_tree);
     double remote = part_beyond(placement, placement->num_localities, is_tree);
+    if (is_direct) {
+        far = part_beyond_direct(placement, placement->num_hosts, request->arity);
+        remote = part_beyond_direct(placement, placement->num_localities, request->arity);
+    }
     if (request->collective == COHORT__SHIFT && request->machine && cost->startups <= 1) {
         /* Each block goes straight to its target. */
         far = part_leaving(request, cohort__machine_find(request->machine, "host"));

@@ -328,6 +328,7 @@ const struct cohort__algorithm cohort__all_to_all_leaders = {
     .collective = COHORT__ALL_TO_ALL,
     .name = "leaders",
     .hierarchical = true,
+    .direct = true,
     .build = build,
     .cost = cost,
 };
