@@ -91,6 +91,33 @@ static void test_stage(void)
     }
 }
 
+static uint32_t row_of(const char *name)
+{
+    uint32_t row = 0;
+    while (cohort__algorithms[row] != cohort__algorithm_find(COHORT__ALL_TO_ALL, name))
+        row++;
+    return row;
+}
+
+/* 128 sites in 8 localities. A tree has an edge to each of them but the first; within groups of 32,
+ * which are in two each, half of what goes directly is for the other one. */
+static void test_direct(void)
+{
+    struct cohort__parameters parameters = *work_alone();
+    struct cohort__request request = {.num_sites = 128, .arity = 4};
+    struct cohort__cost cost = {.messages = 127 * 2};
+    struct cohort__placement placement = {128, 8, 1, 16, true, 0};
+    parameters.terms[COHORT__SCOPE_TASKS][COHORT__TERM_MESSAGE] = 0;
+    check_near(cohort__predict(&parameters, &placement, row_of("hierarchical"), &request, &cost),
+               7. / 127 * 127 * 2 / 2 *
+                   cohort__predict_factor(&parameters, COHORT__SCOPE_LOCALITIES,
+                                          row_of("hierarchical"), 128, 0));
+    check_near(cohort__predict(&parameters, &placement, row_of("leaders"), &request, &cost),
+               16. / 31 * 127 * 2 / 2 *
+                   cohort__predict_factor(&parameters, COHORT__SCOPE_LOCALITIES, row_of("leaders"),
+                                          128, 0));
+}
+
 static void check_factor(const struct cohort__parameters *parameters, enum cohort__scope scope,
                          uint32_t num_sites, size_t bytes, double want)
 {
@@ -192,7 +219,7 @@ int main(int argc, char **argv)
     static const struct test_case cases[] = {
         {"sum", test_sum},           {"factor", test_factor},         {"placement", test_placement},
         {"monotone", test_monotone}, {"table_fits", test_table_fits}, {"sharing", test_sharing},
-        {"stage", test_stage},
+        {"stage", test_stage},       {"direct", test_direct},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
