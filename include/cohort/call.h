@@ -32,9 +32,9 @@ typedef struct cohort_call_options {
      * completes when the block from site i is in OUT. The block may be read from then on, but not
      * changed before the call's own future completes. How early that is depends on the algorithm:
      * where blocks of several sites come in one message, as in levels up to 64 KiB or from sites
-     * that are not next to each other, their futures complete together. If the call fails, each of these futures that
-     * has not completed fails with the same error. The array is written during the call, even if
-     * the call fails. */
+     * that are not next to each other, their futures complete together. If the call fails, each of
+     * these futures that has not completed fails with the same error. The array is written during
+     * the call, even if the call fails. */
     cohort_future **ret_rows;
 } cohort_call_options;
 
