@@ -10,6 +10,7 @@
 struct cohort__sim_machine {
     uint32_t hosts;
     uint32_t localities; /* of each host */
+    uint32_t domains;    /* of each host: a level between localities and hosts; 0: there is none */
     uint32_t tasks;      /* of each of these: sites, in the order of their numbers */
     uint32_t cores;      /* of each host, or, with is_shared, of all hosts together */
     bool is_shared;      /* and no wire is between the hosts, which are namespaces of one machine:

@@ -144,6 +144,19 @@ def test_machine_levels():
           out)
 
 
+def test_machine_domains():
+    """A level between localities and hosts, of the same price as a host: its leaders are one more
+    step on the way."""
+    args = ('all_reduce', '--machine', '2x8x2', '--bytes', 8, '--algorithm', 'levels')
+    [without], [domains] = (read(*args, *more)['results'] for more in ([], ['--domains', 2]))
+    check_equal([domains[reach]['messages'] for reach in ('localities', 'hosts')], [28, 2])
+    check_equal([without[reach]['messages'] for reach in ('localities', 'hosts')], [28, 2])
+    check(domains['time'] != without['time'], domains, without)
+    [alone] = read('broadcast', '--machine', '1x8x1', '--domains', 4, '--bytes', 8,
+                   '--algorithm', 'levels')['results']
+    check_equal(alone['localities']['messages'], 7)
+
+
 def test_machine_cores():
     """Fewer cores: it takes longer, and localities take turns."""
     def one(*args):
@@ -328,6 +341,9 @@ def test_wrong_options():
             (['broadcast', '--cores', 2], '--cores is for --machine'),
             (['broadcast', '--shared-cores', 2], '--shared-cores is for --machine'),
             (['broadcast', '--turn', 2], '--turn is for --machine'),
+            (['broadcast', '--domains', 2], '--domains is for --machine'),
+            (['broadcast', '--machine', '2x4x1', '--domains', 3],
+             '--domains 3: a host has 4 localities'),
             (['broadcast', '--tune', 'x'], '--tune is for --machine'),
             (['broadcast', '--machine', '2x4x1', '--cores', 0], '--cores needs a number from 1'),
             (['broadcast', '--machine', '2x4x1', '--turn', 'x'], '--turn needs microseconds'),

@@ -33,6 +33,7 @@ static const char help[] =
     "                       with hosts:H, t_s and t_w within a host; default: as between hosts\n"
     "  --machine HxLxT      instead of a network: H hosts with L localities of T tasks, which are\n"
     "                       the sites; up to 1000x64x16. Priced as the library prices its calls\n"
+    "  --domains D          of each host, the same number of localities in each; default: none\n"
     "  --cores N            of each host; default: as many as localities\n"
     "  --shared-cores N     all hosts together have so many, as hosts that are namespaces do\n"
     "  --turn T             microseconds until a core has gone from one locality to another;\n"
@@ -119,6 +120,7 @@ enum {
     OPTION_CORES,
     OPTION_SHARED_CORES,
     OPTION_TURN,
+    OPTION_DOMAINS,
     OPTION_TUNE,
     OPTION_LINKS,
     OPTION_JSON,
@@ -147,6 +149,7 @@ static const struct option long_options[] = {
     {"cores", required_argument, NULL, OPTION_CORES},
     {"shared-cores", required_argument, NULL, OPTION_SHARED_CORES},
     {"turn", required_argument, NULL, OPTION_TURN},
+    {"domains", required_argument, NULL, OPTION_DOMAINS},
     {"tune", required_argument, NULL, OPTION_TUNE},
     {"links", no_argument, NULL, OPTION_LINKS},
     {"json", no_argument, NULL, OPTION_JSON},
@@ -256,6 +259,8 @@ static int read_of_machine(int option, const char *word, struct reading *reading
     case OPTION_TUNE:
         reading->options.tune = optarg;
         return -1;
+    case OPTION_DOMAINS:
+        return usage_read_count(&usage, word, optarg, 1, MAX_SITES, &machine->domains);
     default:
         if (reading->cores)
             return usage_wrong(&usage, "%s is given twice, or with %s", word, reading->cores);
@@ -314,6 +319,7 @@ static int read_option(void *context, int option, const char *word)
     case OPTION_CORES:
     case OPTION_SHARED_CORES:
     case OPTION_TURN:
+    case OPTION_DOMAINS:
     case OPTION_TUNE:
         return read_of_machine(option, word, reading);
     case OPTION_ALGORITHM:
@@ -412,6 +418,9 @@ static int complete_machine(struct reading *reading)
                                               : "--over hosts is for --machine");
     if (!is_machine)
         return -1;
+    if (machine->domains > 0 && machine->localities % machine->domains != 0)
+        return usage_wrong(&usage, "--domains %u: a host has %u localities", machine->domains,
+                           machine->localities);
     options->request.num_sites = cohort__sim_machine_sites(machine);
     if (machine->cores == 0)
         machine->cores = machine->localities;

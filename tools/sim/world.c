@@ -52,19 +52,25 @@ static cohort_status make_levels(struct sim_world *world)
              num = machine->hosts * machine->localities;
     uint32_t *locality_of = malloc(num_sites * sizeof(*locality_of));
     uint32_t *host_of = malloc(num * sizeof(*host_of));
-    const struct cohort__machine_level hosts = {"host", host_of};
+    uint32_t *domain_of = malloc(num * sizeof(*domain_of));
+    const struct cohort__machine_level outer[] = {{"domain", domain_of}, {"host", host_of}};
+    const bool has_domains = machine->domains > 0;
     cohort_status status = COHORT_OK;
-    if (!locality_of || !host_of)
+    if (!locality_of || !host_of || !domain_of)
         status =
             cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the places of %u sites", num_sites);
     for (uint32_t i = 0; !status && i < num_sites; i++)
         locality_of[i] = i / machine->tasks;
     for (uint32_t i = 0; !status && i < num; i++)
         host_of[i] = i / machine->localities;
+    for (uint32_t i = 0; !status && has_domains && i < num; i++)
+        domain_of[i] = i / (machine->localities / machine->domains);
     if (!status)
-        status = cohort__machine_create(&world->levels, locality_of, num_sites, num, &hosts, 1);
+        status = cohort__machine_create(&world->levels, locality_of, num_sites, num,
+                                        &outer[has_domains ? 0 : 1], has_domains ? 2 : 1);
     free(locality_of);
     free(host_of);
+    free(domain_of);
     return status;
 }
 
