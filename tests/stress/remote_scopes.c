@@ -14,14 +14,15 @@
 #include "cohort/scope.h"
 #include "cohort/task.h"
 #include "runtime/base/random.h"
+#include "runtime/base/sanitizer.h"
 #include "runtime/remote/private.h"
 #include "tests/support/cluster.h"
 
 enum {
     NUM_LOCALITIES = 3,
     NUM_WORKERS = 5,
-    NUM_OWNERS = 12, /* of scopes, at a time */
-    NUM_SCOPES = 10, /* of an owner, one after the other */
+    NUM_OWNERS = 12,                                    /* of scopes, at a time */
+    NUM_SCOPES = COHORT__TSAN || COHORT__ASAN ? 4 : 10, /* of an owner, one after the other */
     NUM_ROOTS = 3,
     MAX_DEPTH = 4,
     LONG_BYTES = 3000,
@@ -234,7 +235,7 @@ static void run(uint64_t seed)
 
 static void test_scopes(void)
 {
-    for (uint64_t seed = 1; seed <= test_rounds(12, 3); seed++)
+    for (uint64_t seed = 1; seed <= test_rounds(12, 1); seed++)
         run(seed);
 }
 

@@ -9,12 +9,11 @@
 
 #include "cohort/cohort.h"
 #include "runtime/base/random.h"
-#include "runtime/base/sanitizer.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum {
-    IS_SLOW = COHORT__TSAN || COHORT__ASAN,
-    NUM_ROUNDS = IS_SLOW ? 60 : 400,
+    NUM_ROUNDS = 200,
+    FEW_ROUNDS = 8,
     NUM_TASKS = 10, /* in a scope */
     NUM_THREADS = 2,
     MOST_WORKERS = 3,
@@ -130,7 +129,7 @@ static cohort_status play_mutex(void *arg)
     atomic_store(&locked.num_locks, 0);
     CHECK_INT(cohort_mutex_create(&locked.mutex), COHORT_OK);
     start_threads(threads, lock_in_thread);
-    for (int i = 0; i < NUM_ROUNDS; i++) {
+    for (uint64_t i = test_rounds(NUM_ROUNDS, FEW_ROUNDS); i > 0; i--) {
         cohort_scope *scope = begin(lock_often);
         yield_for_a_while();
         cancel(scope);
@@ -213,7 +212,7 @@ static cohort_status play_condition(void *arg)
 {
     CHECK_INT(cohort_mutex_create(&permit.mutex), COHORT_OK);
     CHECK_INT(cohort_condition_create(&permit.condition), COHORT_OK);
-    for (int i = 0; i < NUM_ROUNDS; i++)
+    for (uint64_t i = test_rounds(NUM_ROUNDS, FEW_ROUNDS); i > 0; i--)
         play_permit();
     cohort_condition_unref(permit.condition);
     cohort_mutex_unref(permit.mutex);
@@ -297,7 +296,7 @@ static cohort_status play_queue(void *arg)
     for (int i = 0; i < NUM_ITEMS; i++)
         CHECK_INT(cohort_queue_put(round_trip.spare, &round_trip.items[i], 0), COHORT_OK);
     start_threads(threads, move_items_in_thread);
-    for (int i = 0; i < NUM_ROUNDS; i++) {
+    for (uint64_t i = test_rounds(NUM_ROUNDS, FEW_ROUNDS); i > 0; i--) {
         put_spare();
         cohort_scope *scope = begin(move_items);
         yield_for_a_while();
@@ -380,7 +379,7 @@ static cohort_status play_barrier(void *arg)
     CHECK_INT(cohort_local_barrier_create(NUM_COMING, &met.barrier), COHORT_OK);
     atomic_store(&met.num_passed, 0);
     atomic_store(&met.num_last, 0);
-    for (int i = 0; i < NUM_ROUNDS; i++) {
+    for (uint64_t i = test_rounds(NUM_ROUNDS, FEW_ROUNDS); i > 0; i--) {
         cohort_scope *scope = begin(come_often);
         cohort_future *thread = start_in_thread(&in_thread);
         yield_for_a_while();
@@ -428,7 +427,7 @@ static cohort_status block_often(void *arg)
 
 static cohort_status play_blocking(void *arg)
 {
-    for (int i = 0; i < NUM_ROUNDS; i++) {
+    for (uint64_t i = test_rounds(NUM_ROUNDS, FEW_ROUNDS); i > 0; i--) {
         cohort_scope *scope = begin(block_often);
         yield_for_a_while();
         cancel(scope);
