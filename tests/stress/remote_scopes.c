@@ -22,7 +22,7 @@ enum {
     NUM_LOCALITIES = 3,
     NUM_WORKERS = 5,
     NUM_OWNERS = 12,                                    /* of scopes, at a time */
-    NUM_SCOPES = COHORT__TSAN || COHORT__ASAN ? 4 : 10, /* of an owner, one after the other */
+    NUM_SCOPES = COHORT__TSAN || COHORT__ASAN ? 3 : 10, /* of an owner, one after the other */
     NUM_ROOTS = 3,
     MAX_DEPTH = 4,
     LONG_BYTES = 3000,

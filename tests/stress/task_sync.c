@@ -13,11 +13,12 @@
 
 enum {
     NUM_ROUNDS = 200,
-    FEW_ROUNDS = 8,
+    FEW_ROUNDS = 6,
     NUM_TASKS = 10, /* in a scope */
     NUM_THREADS = 2,
     MOST_WORKERS = 3,
     MOST_YIELDS = 60,
+    MOST_STEPS = 20,
     SEED = 815,
 };
 
@@ -32,6 +33,14 @@ static struct cohort__random random_numbers; /* only the first task */
 static void yield_for_a_while(void)
 {
     for (uint64_t i = cohort__random_below(&random_numbers, MOST_YIELDS); i > 0; i--)
+        cohort_yield();
+}
+
+/* Until COUNT has grown somewhat, so that others are in the midst of it, whatever their number. */
+static void yield_until_more(const _Atomic uint64_t *count)
+{
+    uint64_t end = atomic_load(count) + cohort__random_below(&random_numbers, MOST_STEPS);
+    while (atomic_load(count) < end)
         cohort_yield();
 }
 
@@ -131,7 +140,7 @@ static cohort_status play_mutex(void *arg)
     start_threads(threads, lock_in_thread);
     for (uint64_t i = test_rounds(NUM_ROUNDS, FEW_ROUNDS); i > 0; i--) {
         cohort_scope *scope = begin(lock_often);
-        yield_for_a_while();
+        yield_until_more(&locked.num_locks);
         cancel(scope);
     }
     atomic_store(&is_over, true);
@@ -212,7 +221,7 @@ static cohort_status play_condition(void *arg)
 {
     CHECK_INT(cohort_mutex_create(&permit.mutex), COHORT_OK);
     CHECK_INT(cohort_condition_create(&permit.condition), COHORT_OK);
-    for (uint64_t i = test_rounds(NUM_ROUNDS, FEW_ROUNDS); i > 0; i--)
+    for (uint64_t i = test_rounds(5 * NUM_ROUNDS, 5 * FEW_ROUNDS); i > 0; i--)
         play_permit();
     cohort_condition_unref(permit.condition);
     cohort_mutex_unref(permit.mutex);
@@ -233,6 +242,7 @@ enum { NUM_ITEMS = 5, NUM_PLACES = 2 };
 static struct {
     cohort_queue *queue, *spare;
     char items[NUM_ITEMS];
+    _Atomic uint64_t num_moves;
 } round_trip;
 
 static void put_back(void *item)
@@ -241,15 +251,17 @@ static void put_back(void *item)
     CHECK(status == COHORT_OK || status == COHORT_ERR_CANCELLED || status == COHORT_ERR_GONE);
     if (status)
         CHECK_INT(cohort_queue_put(round_trip.spare, item, 0), COHORT_OK);
+    atomic_fetch_add(&round_trip.num_moves, 1);
 }
 
 static cohort_status move_items(void *arg)
 {
     void *item;
     while (!cohort_cancelled()) {
-        if (is_ok_or_cancelled(cohort_queue_get(round_trip.queue, &item, COHORT_NO_LIMIT)))
-            put_back(item);
-        cohort_yield(); /* it may never have had to wait */
+        if (!is_ok_or_cancelled(cohort_queue_get(round_trip.queue, &item, COHORT_NO_LIMIT)))
+            break;
+        cohort_yield(); /* the scope may be cancelled now: the item goes to one who waits */
+        put_back(item);
     }
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -301,7 +313,7 @@ static cohort_status play_queue(void *arg)
         cohort_scope *scope = begin(move_items);
         yield_for_a_while();
         put_spare();
-        yield_for_a_while();
+        yield_until_more(&round_trip.num_moves);
         cancel(scope);
     }
     atomic_store(&is_over, true);
@@ -347,7 +359,7 @@ static cohort_status come_often(void *arg)
 static cohort_status come_in_thread(void *arg)
 {
     enum { MICROSECONDS = 1000 };
-    for (uint64_t i = 0; i < 20; i++)
+    for (uint64_t i = 0; i < 10; i++)
         come(i * MICROSECONDS);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -429,7 +441,7 @@ static cohort_status play_blocking(void *arg)
 {
     for (uint64_t i = test_rounds(NUM_ROUNDS, FEW_ROUNDS); i > 0; i--) {
         cohort_scope *scope = begin(block_often);
-        yield_for_a_while();
+        yield_until_more(&num_called);
         cancel(scope);
         CHECK_INT((long long)atomic_load(&num_returned), (long long)atomic_load(&num_called));
     }
