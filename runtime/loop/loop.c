@@ -173,10 +173,11 @@ void cohort__loop_destroy(struct cohort__loop *loop)
     uv_close((uv_handle_t *)&loop->async, NULL);
     uv_close((uv_handle_t *)&loop->prepare, NULL);
     cohort__guests_close(loop);
-    do
-        while (uv_run(&loop->uv, UV_RUN_DEFAULT))
-            ;
-    while (cohort__guests_close(loop)); /* a callback may have made more */
+    /* A callback may make more handles, which would keep the loop alive, so turn by turn. */
+    for (bool more = true; more;) {
+        more = uv_run(&loop->uv, UV_RUN_ONCE);
+        more |= cohort__guests_close(loop);
+    }
     uv_loop_close(&loop->uv);
     cohort__timers_fini(loop);
     free(loop);

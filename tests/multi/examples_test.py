@@ -6,6 +6,7 @@ Usage: examples_test.py COHORTRUN EXAMPLES [case...], with the folder of the exa
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -523,6 +524,149 @@ def test_poisson_wrong():
     status, out, err = example('poisson', 3, '--n', 2)
     check(status == 1 and out == '' and '3 localities need more planes than --n 2' in err, status,
           out, err)
+
+
+# farm
+
+
+def mandelbrot(width, iterations):
+    """What farm draws, computed by another implementation."""
+    height = (2 * width + 2) // 3
+
+    def sample(row, column):
+        point = complex(-2.25 + 3 * (column + 0.5) / width, -1 + 2 * (row + 0.5) / height)
+        z = 0
+        for i in range(iterations):
+            z = complex(z.real * z.real - z.imag * z.imag, 2 * z.real * z.imag) + point \
+                if i else point
+            if z.real * z.real + z.imag * z.imag > 4:
+                return i % 255
+        return 255
+    return width, height, 255, bytes(sample(y, x) for y in range(height) for x in range(width))
+
+
+def test_farm():
+    """Fewer strips than hands, and a last one that is shorter, too."""
+    with Folder() as folder:
+        for width, iterations in (1, 9), (9, 40), (61, 60):
+            want = mandelbrot(width, iterations)
+            check(width == 1 or len(set(want[3])) > 3, 'a dull picture')
+            for num_localities, hands in (0, 1), (1, 3), (3, 2):
+                out = folder.file('OUT.pgm', b'x' * 9999)
+                text = succeed('farm', num_localities, '--width', width, '--iterations',
+                               iterations, '--hands', hands, out)
+                size = num_localities or 1
+                check_equal(text, 'picture: %d x %d, by %d hands in %d localities\n'
+                                  'check: the file is equal to a serial drawing\n' %
+                            (width, want[1], size * hands, size))
+                check(samples_of(read(out)) == want, 'wrong picture', width, num_localities)
+        check_equal(folder.entries(), ['OUT.pgm'])
+
+
+def test_farm_progress():
+    """The first line comes at once, and the numbers do not fall."""
+    with Folder() as folder:
+        for num_localities in 0, 1, 3:
+            text = succeed('farm', num_localities, '--progress', 1, folder.file('OUT.pgm'))
+            written = [int(n) for n in re.findall(r'^written: (\d+) of 32 strips$', text, re.M)]
+            check(written and written == sorted(written) and written[-1] <= 32, text)
+            check_equal(len(text.splitlines()), len(written) + 2)
+
+
+def test_farm_interrupted():
+    """Ctrl-C ends it, in the midst of strips that take hours."""
+    with Folder() as folder:
+        args = [os.path.join(EXAMPLES, 'farm'), '--iterations', '3000000', '--width', '10000',
+                '--progress', '100', folder.file('OUT.pgm')]
+        for num_localities in 0, 1, 3:
+            job = jobs.Job('-n', num_localities, *args) if num_localities else None
+            process = job.process if job else subprocess.Popen(
+                args, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            check_equal(process.stdout.readline(), b'written: 0 of 1667 strips\n')
+            process.send_signal(signal.SIGINT)
+            err = job.finish()[2] if job else process.communicate(None, jobs.TIMEOUT)[1].decode()
+            check(process.returncode == 1 and err.count('\n') == 1 and
+                  err.endswith(': interrupted\n'), process.returncode, err)
+
+
+def test_farm_wrong():
+    check_wrong('farm', ['OUT.pgm'], ([], 'needs OUT.pgm'),
+                (['--width', '0', 'a'], '--width needs a number from 1 to 10000'),
+                (['--hands', '65', 'a'], '--hands needs a number from 1 to 64'))
+    for num_localities in 0, 3:
+        for path, why in ('/none/OUT.pgm', 'file_open: /none/OUT.pgm: no such file or directory '
+                          '(ENOENT)'), ('/dev/full', 'file_write: /dev/full: no space left on '
+                                        'device (ENOSPC)'):
+            refuse('farm', num_localities, 'cohort_' + why, path)
+
+
+# ising
+
+
+def test_ising():
+    """Ordered where it is cold, and not where it is hot. At 1.5 the exact solution has an energy of
+    -1.951 and a magnetization of 0.986. How many workers there are makes no difference."""
+    first = {}
+    for num_localities in 0, 1, 3:
+        for args in [], ['--tasks', 1], ['--side', 6, '--tasks', 7, '--sweeps', 30, '--every', 1], \
+                ['--sweeps', 1, '--every', 1]:
+            lines = sorted(succeed('ising', num_localities, *args).splitlines())
+            check_equal(len(lines), num_localities or 1)
+            found = [re.fullmatch(r'locality (\d): temperature (\S+), energy (\S+), magnetization '
+                                  r"(\S+), equal to one task's", line).groups() for line in lines]
+            if args in ([], ['--tasks', 1]):
+                check(abs(float(found[0][2]) + 1.951) < 0.01 and
+                      abs(float(found[0][3]) - 0.986) < 0.01, found)
+                check(num_localities < 3 or float(found[2][3]) < 0.3, found)
+            check_equal(found[0], first.setdefault(str(args), found[0]))
+
+
+def test_ising_wrong():
+    check_wrong('ising', [], (['--side', '7'], '--side needs an even number'),
+                (['--every', '201'], '--every needs as many --sweeps'),
+                (['--tasks', '0'], '--tasks needs a number from 1 to 64'))
+
+
+# stamps
+
+
+def stamp_hash(seed, number):
+    """SplitMix64's, as stamps has it."""
+    def mix(number):
+        mask = 2 ** 64 - 1
+        number = (number + 0x9e3779b97f4a7c15) & mask
+        number = ((number ^ number >> 30) * 0xbf58476d1ce4e5b9) & mask
+        number = ((number ^ number >> 27) * 0x94d049bb133111eb) & mask
+        return number ^ number >> 31
+    return mix(mix(seed) ^ number)
+
+
+def test_stamps():
+    """The first one, some, all: different numbers that have been found where they should be."""
+    for num_localities in 0, 1, 3:
+        for searches, wanted, bits in (8, 3, 18), (1, 1, 12), (5, 5, 14), (100, 1, 16), (3, 2, 1):
+            lines = succeed('stamps', num_localities, '--searches', searches, '--wanted', wanted,
+                            '--bits', bits, '--seed', 7).splitlines()
+            check_equal(lines[-1], 'check: %d stamps of %d bits, nothing is searched any more' %
+                        (wanted, bits))
+            found = [re.fullmatch(r'search (\d+): (\d+) has the hash ([0-9a-f]{16})', line).groups()
+                     for line in lines[:-1]]
+            check_equal(len({number for _, number, _ in found}), wanted)
+            for search, number, text in found:
+                value = stamp_hash(7, int(number))
+                check(int(number) % searches == int(search) and int(text, 16) == value and
+                      value < 2 ** (64 - bits), lines)
+
+
+def test_stamps_limit():
+    """Searches that would take years end."""
+    for num_localities in 0, 1, 3:
+        check_limit('stamps', num_localities, '--bits', 63)
+
+
+def test_stamps_wrong():
+    check_wrong('stamps', [], (['--bits', '64'], '--bits needs a number from 1 to 63'),
+                (['--wanted', '9'], '--wanted 9 needs as many --searches'))
 
 
 # training

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "cohort/parallel.h"
 #include "cohort/scope.h"
 #include "cohort/sync.h"
 #include "cohort/uv.h"
@@ -54,6 +56,8 @@ static void disarm(void *context)
     is_armed = context != NULL;
 }
 
+static void (*before_destroy)(void); /* or NULL */
+
 static void run_one(unsigned num_workers, bool progress_thread, cohort_task_function *function)
 {
     struct cohort__loop *loop;
@@ -71,6 +75,8 @@ static void run_one(unsigned num_workers, bool progress_thread, cohort_task_func
     cohort__loop_attach(NULL);
     cohort__loop_remove_poller(loop, &poller);
     close(poller.fd);
+    if (before_destroy)
+        before_destroy();
     cohort__loop_destroy(loop);
 }
 
@@ -372,6 +378,147 @@ static void test_left_open(void)
     cohort__log_sink_set(NULL, NULL);
 }
 
+/* --- what is under way at the end --- */
+
+static struct {
+    uv_work_t request; /* of the program */
+    sem_t has_begun, may_end;
+    pthread_t main_thread;
+    uv_timer_t timer; /* made by a callback at the end */
+    uv_async_t async; /* made by another one after that */
+    cohort_future *pending;
+    cohort_queue *queue;
+    int num_ended;
+} late;
+
+static cohort_status never_called(void *arg)
+{
+    test_failed(__FILE__, __LINE__, "called after the end, with %p", arg);
+}
+
+static cohort_status never_called_then(cohort_future *future, void *arg)
+{
+    cohort_future_unref(future);
+    return never_called(arg);
+}
+
+static cohort_status never_called_for(size_t index, void *arg)
+{
+    (void)index;
+    return never_called(arg);
+}
+
+static cohort_status never_called_with(void *const *values, size_t count, void **ret_value,
+                                       void *arg)
+{
+    (void)values, (void)count, (void)ret_value;
+    return never_called(arg);
+}
+
+/* All that needs the runtime. What does not may be used as ever. */
+static void check_runtime_is_gone(void)
+{
+    cohort_scope *scope = NULL;
+    cohort_promise *promise;
+    cohort_future *future, *others[] = {
+                               cohort_async(never_called, NULL),
+                               cohort_async_with(never_called, NULL, NULL),
+                               cohort_sleep(1),
+                               cohort_run_on_loop(count_up, &late.num_ended),
+                               cohort_then(cohort_future_of_value(NULL), never_called_then, NULL),
+                               cohort_dataflow(NULL, 0, never_called_with, NULL),
+                               cohort_parallel_for(0, 9, NULL, never_called_for, NULL),
+                           };
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+        CHECK(cohort_future_ready(others[i]));
+        CHECK_INT(cohort_await(others[i]), COHORT_ERR_STATE);
+    }
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_ERR_STATE);
+    CHECK(!scope && !cohort_cancelled() && !cohort_scope_current());
+    CHECK_INT(cohort_await(cohort_future_ref(late.pending)), COHORT_ERR_STATE);
+    CHECK_INT(cohort_worker_index(), -1);
+
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_INT(cohort_queue_put(late.queue, &late, 0), COHORT_OK);
+}
+
+static void async_closed(uv_handle_t *handle)
+{
+    CHECK(handle == (uv_handle_t *)&late.async);
+    check_runtime_is_gone();
+    late.num_ended++;
+}
+
+/* A timer that is left open, and a handle that it closes itself, whose callback comes then. */
+static void make_more(uv_work_t *request, int status)
+{
+    CHECK(request == &late.request && status == 0);
+    CHECK(pthread_equal(pthread_self(), late.main_thread));
+    check_runtime_is_gone();
+    CHECK_INT(uv_timer_init(request->loop, &late.timer), 0);
+    CHECK_INT(uv_timer_start(&late.timer, never, 3600000, 3600000), 0);
+    CHECK_INT(uv_async_init(request->loop, &late.async, NULL), 0);
+    uv_close((uv_handle_t *)&late.async, async_closed);
+    late.num_ended++;
+}
+
+static void work(uv_work_t *request)
+{
+    (void)request;
+    sem_post(&late.has_begun);
+    while (sem_wait(&late.may_end))
+        ;
+}
+
+static cohort_status start_work(uv_loop_t *loop, void *arg)
+{
+    (void)arg;
+    return uv_queue_work(loop, &late.request, work, make_more) ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status leave_work(void *arg)
+{
+    CHECK_INT(cohort_await(cohort_run_on_loop(start_work, arg)), COHORT_OK);
+    while (sem_wait(&late.has_begun))
+        ;
+    return COHORT_OK;
+}
+
+/* Nobody turns the loop any more, so the request is under way, whatever its thread does. */
+static void let_work_end(void)
+{
+    CHECK_INT(late.num_ended, 0);
+    sem_post(&late.may_end);
+}
+
+static void test_under_way(void)
+{
+    cohort_promise *promise;
+    cohort__log_level_set(COHORT__LOG_WARN);
+    cohort__log_sink_set(keep_line, NULL);
+    sem_init(&late.has_begun, 0, 0);
+    sem_init(&late.may_end, 0, 0);
+    late.main_thread = pthread_self();
+    CHECK_INT(cohort_queue_create(9, &late.queue), COHORT_OK);
+    CHECK_INT(cohort_promise_create(&promise, &late.pending), COHORT_OK);
+    for (unsigned num_workers = 1; num_workers <= 2; num_workers++) {
+        logged[0] = '\0';
+        late.num_ended = 0;
+        before_destroy = let_work_end;
+        run_one(num_workers, num_workers == 2, leave_work);
+        before_destroy = NULL;
+        CHECK_INT(late.num_ended, 2);
+        CHECK_CONTAINS(logged, "left 1 handle of libuv open at its end (1 timer); closed now\n");
+        CHECK(strchr(logged, '\n') == strrchr(logged, '\n'));
+    }
+    cohort__log_sink_set(NULL, NULL);
+    cohort_promise_fulfil(promise, NULL);
+    cohort_future_unref(late.pending);
+    cohort_queue_unref(late.queue);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -379,6 +526,7 @@ int main(int argc, char **argv)
         {"order", test_order},           {"last_words", test_last_words},
         {"timer", test_timer},           {"before_block", test_before_block},
         {"no_waiting", test_no_waiting}, {"left_open", test_left_open},
+        {"under_way", test_under_way},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
