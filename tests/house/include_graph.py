@@ -55,7 +55,7 @@ EXAMPLES = {("tools/bench/graph.h", "examples/shape.h"),
 # Headers of the dependencies, and which files may include them, by the beginnings of their paths.
 FOREIGN = {
     r"uv\.h|uv/.*": ("runtime/loop/", "runtime/io/", "include/cohort/uv.h",
-                     "tools/bench/peer_system"),
+                     "tools/bench/peer_system", "tests/counts/all_reduce_calls"),
     r"msgpack(\.h|/.*)": ("runtime/wire/", "include/cohort/msgpack.h"),
     r"rdma/.*": ("runtime/net/ofi",),
     r"pmix.*\.h": ("runtime/launch/pmix_",),

@@ -21,10 +21,10 @@ MARK = 'COHORT_TEST_MARK'
 # Of hosts that cohort-bench makes (tools/bench/hosts.h).
 HOSTS_AGENT = '/run/agent'
 HOSTS_TMP = '/run/tmp'
-# Also for programs that start jobs themselves.
-# The leak check stops all threads, and says so of one that ends meanwhile. Then its registers are of
-# no interest.
+# The leak check stops all threads, and says so of one that ends meanwhile, whose registers it does
+# not need then.
 LEAK_CHECK = re.compile(r'.*==\d+==Unable to get registers from thread \d+\.\n')
+# Also for programs that start jobs themselves.
 os.environ['LSAN_OPTIONS'] = 'print_suppressions=0:suppressions=' + os.path.join(
     os.path.dirname(os.path.abspath(__file__)), 'lsan.supp')
 # hwloc, also in mpirun, prints a warning if a chroot has no /sys.
