@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: operations of two sites: ping-pong, remote tasks, stream, overlap; of
- * communicators. */
+/* cohort-bench: operations of two sites: ping-pong, remote tasks, stream, overlap. */
 #include "tools/bench/pairs.h"
 
 #include <string.h>
