@@ -41,7 +41,7 @@
  *   NO_LEFT_OUT      who comes to a later call does not fail what it has left out
  *   KEY_ALONE        it does so only for meetings of the same number (BY_PHASE)
  *   READY_AT_ENTRY   the buffers are used when all have come, and not when all are ready
- *   STARTED_ONLY     a failing call fails the meetings whose step has started, and just leaves others
+ *   STARTED_ONLY     a failing call fails the meetings whose step has started, and leaves others
  *   NO_TELL_OUTSIDE  a failed meeting does not tell the site that has not come
  *   NO_TELL_STAYED   a failing call does not tell those who wait in a meeting that it is not in
  *   NO_SEND_ERROR    a failing call does not send the error along its sends
@@ -727,7 +727,9 @@ proctype site(byte me; byte l)
         d_step { take_past(me, l, g); g = 0 } }
     :: atomic { IS_IDLE && EITHER(MAY_FAIL, me) ->
         PICK(MAY_FAIL, me);
-        d_step { faults--; spoil(me, g); x = me; fail(me, l, g, x); x = 0; end_call(me, l, g); g = 0 } }
+        d_step {
+            faults--; spoil(me, g); x = me; fail(me, l, g, x); x = 0; end_call(me, l, g); g = 0
+        } }
     :: atomic { timeout && IS_IDLE && (ASKS(me, l, 1) || ASKS(me, l, 2)) ->
         if
         :: ASKS(me, l, 1) -> g = 1
