@@ -30,7 +30,8 @@
  * that leave the communicator, and deaths. Questions are asked when nothing else can happen.
  *
  * Also without an error: -DWINDOW (the sites of B, too, have both calls in flight),
- * -DLATER=BROADCAST (so is the second generation), -DFAULTS=2, -DEARLY_DOWN (a follower is ready
+ * -DLATER=BROADCAST (so is the second generation), -DFAULTS=2 with -DEARLIER=REDUCE or =BROADCAST
+ * (which the first generation is then), -DEARLY_DOWN (a follower is ready
  * for the way down when its call starts), -DBY_PHASE (the way up has number 0, and the way down 1,
  * in all plans), -DKEY_ALONE without it: number 0 is in all plans, and who fails that meeting fails
  * the call.
