@@ -14,7 +14,8 @@
 struct line {
     uint64_t generation;  /* the latest that has it; 0: none */
     uint64_t done;        /* the latest whose notes have been read here, or will never be */
-    uint32_t left_out_by; /* the site whose coming has passed, unread, the latest that was */
+    uint64_t left_out;    /* the latest that was passed since a site came a window later; 0: none */
+    uint32_t left_out_by; /* that site */
     uint32_t cell;
     bool has_cell;
     bool is_held;           /* some reader has perhaps not passed `generation` */
@@ -131,7 +132,9 @@ static void sweep(struct cohort__noticeboard *board, uint64_t generation, uint32
     for (uint64_t left_out = first + 1; left_out <= last; left_out++)
         for (uint32_t number = 0; number < COHORT__NOTES_OF_CALL; number++)
             if (passed_by(board, board->own, left_out, number) < left_out) {
-                board->lines[place_of(left_out, number)].left_out_by = site;
+                struct line *line = &board->lines[place_of(left_out, number)];
+                line->left_out = left_out;
+                line->left_out_by = site;
                 set_done(board, left_out, number, left_out, COHORT__NO_SITE);
             }
 }
@@ -376,7 +379,9 @@ uint32_t cohort__noticeboard_left_out_by(struct cohort__noticeboard *board,
     if (!is_too_late(board, call, number))
         return COHORT__NO_SITE;
     pthread_mutex_lock(&board->lock);
-    uint32_t site = board->lines[place_of(call->generation, number)].left_out_by;
+    const struct line *line = &board->lines[place_of(call->generation, number)];
+    /* Else another site's call of this generation has ended before. */
+    uint32_t site = line->left_out >= call->generation ? line->left_out_by : COHORT__NO_SITE;
     pthread_mutex_unlock(&board->lock);
     return site;
 }

@@ -445,6 +445,7 @@ static void test_late(void)
 {
     open_all();
     struct cohort__notice_call late = reader(1, 1), post_late = poster(1), in_time = reader(2, 1);
+    struct cohort__notice_call wrong = reader(3, 1), after_wrong = reader(3, 1);
     CHECK(call_post(0, 1, 8, &for_all));
     begin(1, &in_time);
     cohort__noticeboard_come(boards[1], 1 + W, 5);
@@ -455,6 +456,12 @@ static void test_late(void)
     CHECK_INT(cohort__noticeboard_left_out_by(boards[1], &in_time, 0), COHORT__NO_SITE);
     end(1, &in_time);
     end(1, &late);
+    begin(1, &wrong);
+    end(1, &wrong);
+    begin(1, &after_wrong); /* nobody has left it out */
+    CHECK(!find(1, &after_wrong, 0, 0));
+    CHECK_INT(cohort__noticeboard_left_out_by(boards[1], &after_wrong, 0), COHORT__NO_SITE);
+    end(1, &after_wrong);
     struct cohort__notice_readers readers_of = for_one(1);
     CHECK(call_post(2, 1 + W, 8, &readers_of));
     call_read(1, 1 + W, 2, 8);
