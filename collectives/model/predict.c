@@ -2,6 +2,7 @@
 #include "collectives/model/predict.h"
 
 #include "collectives/algo/pattern/crossing.h"
+#include "collectives/model/reach.h"
 
 static double smaller(double a, double b)
 {
@@ -118,55 +119,50 @@ double cohort__predict_factor(const struct cohort__parameters *parameters, enum 
     return factor;
 }
 
-/* The time if all sites met in SCOPE, and AT_ONCE such calls shared the cores. */
+static double part_of(const struct cohort__reach *reach, enum cohort__term term)
+{
+    switch (term) {
+    case COHORT__TERM_STARTUP:
+        return reach->startups;
+    case COHORT__TERM_BYTE:
+    case COHORT__TERM_REDUCED:
+        return reach->bytes;
+    case COHORT__TERM_MOVED:
+    case COHORT__TERM_COMBINED:
+        return reach->moved;
+    default:
+        return reach->messages;
+    }
+}
+
+/* The time of what reaches SCOPE and no further, if AT_ONCE such calls shared the cores. */
 static double predict_scope(const struct cohort__parameters *parameters,
                             const struct cohort__placement *placement, enum cohort__scope scope,
                             double at_once, uint32_t row, const struct cohort__request *request,
-                            const struct cohort__cost *cost)
+                            const struct cohort__cost *cost, const struct cohort__reach *reach,
+                            const struct cohort__reach *further)
 {
     double amounts[COHORT__NUM_TERMS], time = 0;
     find_amounts(parameters, placement, scope, at_once, cost, amounts);
-    for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
-        time += parameters->terms[scope][term] * amounts[term];
+    for (unsigned i = 0; i < COHORT__NUM_TERMS; i++) {
+        enum cohort__term term = (enum cohort__term)i;
+        time += parameters->terms[scope][term] * amounts[term] *
+                (part_of(reach, term) - part_of(further, term));
+    }
     return row >= COHORT__MAX_ROWS
                ? time
                : time * cohort__predict_factor(parameters, scope, row, request->num_sites,
                                                request->bytes);
 }
 
-/* The fraction of the messages that leave one of NUM_PLACES. A tree over places whose sites have
- * consecutive numbers has about one edge to each place except the first. Other algorithms have
- * partners anywhere. */
-static double part_beyond(const struct cohort__placement *placement, uint32_t num_places,
-                          bool is_tree)
-{
-    double sites = placement->num_sites, places = num_places;
-    if (num_places <= 1)
-        return 0;
-    if (is_tree && placement->is_contiguous)
-        return (places - 1) / (sites - 1);
-    return (sites - sites / places) / (sites - 1);
-}
-
-/* The same for a row whose sites send directly within each of NUM_GROUPS groups, and little between
- * them. */
-static double part_beyond_direct(const struct cohort__placement *placement, uint32_t num_places,
-                                 uint32_t num_groups)
-{
-    double sites = (double)placement->num_sites / num_groups;
-    double places = (double)num_places / num_groups;
-    double part = part_beyond(placement, num_places, true);
-    double within = places > 1 && sites > 1 ? (sites - sites / places) / (sites - 1) : 0;
-    return within > part ? within : part;
-}
-
-/* The fraction of the blocks of a shift that leave their subgroup of LEVEL. */
-static double part_leaving(const struct cohort__request *request, uint32_t level)
+/* The blocks of a shift that leave their subgroup of LEVEL. */
+static struct cohort__reach leaving(const struct cohort__request *request, uint32_t level)
 {
     if (level == cohort__machine_num_levels(request->machine))
-        return 0;
+        return (struct cohort__reach){0};
     struct cohort__crossing crossing = cohort__crossing_of(request->machine, level, request->shift);
-    return (double)crossing.num_leaving / crossing.num_sites;
+    double part = (double)crossing.num_leaving / crossing.num_sites;
+    return (struct cohort__reach){part, part, part, part};
 }
 
 /* The work of all places on a host, and on the hosts that share its cores, is done by these
@@ -187,12 +183,14 @@ double cohort__predict_stage(const struct cohort__parameters *parameters,
         .is_contiguous = true,
         .sharing = is_far ? placement->sharing : 0,
     };
+    const struct cohort__reach all = {1, 1, 1, 1}, none = {0};
     struct cohort__cost shared = *cost;
     if (is_far)
         shared.bytes *= at_once;
     else
         at_once *= cohort__placement_sharing(placement);
-    return predict_scope(parameters, &place, stage->scope, at_once, row, request, &shared);
+    return predict_scope(parameters, &place, stage->scope, at_once, row, request, &shared, &all,
+                         &none);
 }
 
 /* Sites that share memory in several localities, several in each: those of each locality meet, and
@@ -274,26 +272,25 @@ double cohort__predict(const struct cohort__parameters *parameters,
 {
     if (meets_in_two(placement, row))
         return predict_meetings(parameters, placement, row, request);
-    bool is_tree = row < cohort__num_algorithms && cohort__algorithms[row]->hierarchical;
-    bool is_direct = is_tree && cohort__algorithms[row]->direct && placement->is_contiguous;
-    double far = part_beyond(placement, placement->num_hosts, is_tree);
-    double remote = part_beyond(placement, placement->num_localities, is_tree);
-    if (is_direct) {
-        far = part_beyond_direct(placement, placement->num_hosts, request->arity);
-        remote = part_beyond_direct(placement, placement->num_localities, request->arity);
-    }
+    const struct cohort__algorithm *algorithm =
+        row < cohort__num_algorithms ? cohort__algorithms[row] : NULL;
+    /* How much goes as far as a scope, or further. */
+    struct cohort__reach reaches[COHORT__NUM_SCOPES + 1] = {
+        [COHORT__SCOPE_TASKS] = {1, 1, 1, 1},
+        [COHORT__SCOPE_LOCALITIES] = cohort__reach_of(
+            algorithm, request, cost, placement->num_localities, placement->is_contiguous),
+        [COHORT__SCOPE_HOSTS] = cohort__reach_of(algorithm, request, cost, placement->num_hosts,
+                                                 placement->is_contiguous),
+    };
     if (request->collective == COHORT__SHIFT && request->machine && cost->startups <= 1) {
         /* Each block goes straight to its target. */
-        far = part_leaving(request, cohort__machine_find(request->machine, "host"));
-        remote = part_leaving(request, COHORT__LEVEL_LOCALITY);
+        reaches[COHORT__SCOPE_LOCALITIES] = leaving(request, COHORT__LEVEL_LOCALITY);
+        reaches[COHORT__SCOPE_HOSTS] =
+            leaving(request, cohort__machine_find(request->machine, "host"));
     }
-    const double parts[COHORT__NUM_SCOPES] = {[COHORT__SCOPE_TASKS] = 1 - remote,
-                                              [COHORT__SCOPE_LOCALITIES] = remote - far,
-                                              [COHORT__SCOPE_HOSTS] = far};
     double time = 0;
     for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
-        if (parts[scope] > 0)
-            time += parts[scope] * predict_scope(parameters, placement, (enum cohort__scope)scope,
-                                                 1, row, request, cost);
+        time += predict_scope(parameters, placement, (enum cohort__scope)scope, 1, row, request,
+                              cost, &reaches[scope], &reaches[scope + 1]);
     return time;
 }

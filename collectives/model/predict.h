@@ -41,10 +41,9 @@ void cohort__predict_amounts(const struct cohort__parameters *parameters,
  * network). A sum is linear in the parameters, so they can be found by least squares. And it fits
  * better than the larger one of the two (docs/SELECTION.md).
  *
- * If some sites share a locality, others a host, and others do not, the time is a mean of three
- * times: of all sites in one locality, of each in a locality of its own on one host, and of each on
- * a host of its own. The weights are the messages that go so far: those of a shift without hops are
- * counted, others are estimated. */
+ * If some sites share a locality, others a host, and others do not, each amount is divided into
+ * what stays in a locality, what stays in a host, and the rest (reach.h), and each of these has the
+ * prices of a job whose sites all are so far apart. For a shift without hops they are counted. */
 double cohort__predict(const struct cohort__parameters *parameters,
                        const struct cohort__placement *placement, uint32_t row,
                        const struct cohort__request *request, const struct cohort__cost *cost);

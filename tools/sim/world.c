@@ -90,9 +90,10 @@ cohort_status sim_world_create(struct sim_world **ret_world, const struct sim_op
         return status;
     }
     world->parameters.workers = 1;
-    world->parameters.cores = world->machine.cores; /* a host believes that all are its own */
+    world->parameters.cores = world->machine.cores;
     world->machine.parameters = &world->parameters;
     world->placement = cohort__placement_of(world->levels);
+    world->placement.sharing = world->machine.is_shared ? hosts : 1;
     *ret_world = world;
     return COHORT_OK;
 }
