@@ -57,9 +57,11 @@ struct cohort__message {
     /* DATA, ANNOUNCE, ERROR, ASK: cohort__message_tag. With generation 0: the channel's sequence
      * number. ANSWER: enum cohort__answer. */
     uint32_t tag;
-    uint32_t dest_site;   /* for an endpoint that isn't made yet */
-    uint64_t generation;  /* 0: it belongs to a channel */
-    uint64_t fingerprint; /* of the source; with generation 0: the channel's tag */
+    uint32_t dest_site;  /* for an endpoint that isn't made yet */
+    uint64_t generation; /* 0: it belongs to a channel */
+    /* Of the source; with generation 0: the channel's tag. ANSWER_IN_FLIGHT: the number + 1 of a
+     * site that it waits for and that has not called, or 0. */
+    uint64_t fingerprint;
     uint64_t last_called; /* ANSWER: the last generation that its source has called */
     size_t bytes;         /* DATA, ANNOUNCE */
     /* ERROR, ANSWER_FAILED: the error. ASK, ANSWER_MISMATCH: COHORT_ERR_MISMATCH, and what was

@@ -24,6 +24,9 @@ struct cohort__operation_handlers {
     void (*stalled)(struct cohort__operation *operation);
     /* SITE has answered a question, and nothing is wrong. */
     void (*answer)(struct cohort__operation *operation, uint32_t site, enum cohort__answer answer);
+    /* A site that has answered a meeting of this operation that it has not called, or
+     * COHORT__NO_SITE. */
+    uint32_t (*find_absent)(const struct cohort__operation *operation);
     /* A locality has died: fails the operation if it still needs that locality. */
     void (*peer_died)(struct cohort__operation *operation);
     /* Appends to TEXT, of CAPACITY bytes, at USED, what it waits for. Returns the new length. */
@@ -49,6 +52,10 @@ struct cohort__operation {
     struct cohort__signature signature;
     uint64_t asked_at; /* time of the last question, or when it was first found waiting; or 0 */
     unsigned patience; /* the next question is 2^patience times `stall_after` after the last */
+    /* The last site of which it knows that it has not called, though somebody waits for it: the
+     * number + 1, or 0; and who has said so, that site itself or one that waits for it. */
+    uint32_t absent;
+    uint32_t absent_by;
     bool are_all_told; /* of the failure: all sites learn of it in another way */
     bool is_agreed;    /* if it is checked: the sites have come to an agreement */
     bool is_refused;   /* by an agreement: each site finds it by itself, in words of its own */

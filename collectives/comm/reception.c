@@ -9,13 +9,15 @@
 #include "collectives/comm/mail.h"
 #include "collectives/comm/operation.h"
 
-/* In the endpoint's turn: sends ANSWER to SITE, about GENERATION. ERROR: why the call has FAILED,
- * or what was called instead (MISMATCH). NULL with the other answers. */
+/* In the endpoint's turn: sends ANSWER to SITE, about GENERATION. ABSENT: as in struct
+ * cohort__operation, of a call that is IN_FLIGHT. ERROR: why the call has FAILED, or what was
+ * called instead (MISMATCH). 0 and NULL with the other answers. */
 static void send_answer(struct cohort_comm *comm, uint32_t site, uint64_t generation,
-                        enum cohort__answer answer, const struct cohort__error *error)
+                        enum cohort__answer answer, uint32_t absent,
+                        const struct cohort__error *error)
 {
     struct cohort__message *message =
-        cohort__message_create(COHORT__KIND_ANSWER, comm->this_site, generation, 0, answer);
+        cohort__message_create(COHORT__KIND_ANSWER, comm->this_site, generation, absent, answer);
     if (!message)
         return; /* without memory: it will ask again */
     message->last_called = comm->has_left ? comm->gone_from - 1 : comm->history.last;
@@ -77,7 +79,7 @@ static void receive_step(struct cohort_comm *comm, struct cohort__message *messa
         cohort__message_release(message); /* no site waits for an answer to an error */
     } else if (skipped || is_gone(comm, generation)) {
         send_answer(comm, message->source_site, generation,
-                    skipped ? COHORT__ANSWER_MOVED_PAST : COHORT__ANSWER_GONE, NULL);
+                    skipped ? COHORT__ANSWER_MOVED_PAST : COHORT__ANSWER_GONE, 0, NULL);
         cohort__message_release(message);
     } else if (generation > comm->history.last || (waiting && generation >= waiting->generation)) {
         cohort__early_park(comm, message);
@@ -105,7 +107,7 @@ static void answer_with_words(struct cohort_comm *comm, const struct cohort__mes
     struct cohort__error error = {0};
     cohort__signature_describe(mine, words, sizeof(words));
     cohort__error_set(&error, COHORT_ERR_MISMATCH, "%s", words);
-    send_answer(comm, ask->source_site, ask->generation, COHORT__ANSWER_MISMATCH, &error);
+    send_answer(comm, ask->source_site, ask->generation, COHORT__ANSWER_MISMATCH, 0, &error);
     cohort__error_fini(&error);
 }
 
@@ -117,6 +119,15 @@ static enum cohort__answer answer_failed(const struct cohort__message *ask, bool
     bool will_find = is_refused && cohort__message_phase(ask->tag) == 0 &&
                      cohort__fingerprint_fits(mine, ask->fingerprint, 0);
     return will_find ? COHORT__ANSWER_IN_FLIGHT : COHORT__ANSWER_FAILED;
+}
+
+/* Whose absence keeps OPERATION waiting, as far as it knows: the number + 1, or 0. */
+static uint32_t find_absent(const struct cohort__operation *operation)
+{
+    if (operation->absent || operation->failure.status)
+        return operation->absent;
+    uint32_t site = operation->handlers->find_absent(operation);
+    return site == COHORT__NO_SITE ? 0 : site + 1;
 }
 
 static void answer_ask(struct cohort_comm *comm, const struct cohort__message *message)
@@ -152,9 +163,26 @@ static void answer_ask(struct cohort_comm *comm, const struct cohort__message *m
         answer_with_words(comm, message, mine);
     else
         send_answer(comm, message->source_site, generation, answer,
+                    operation && answer == COHORT__ANSWER_IN_FLIGHT ? find_absent(operation) : 0,
                     answer == COHORT__ANSWER_FAILED ? error : NULL);
     if (operation && answer == COHORT__ANSWER_MISMATCH)
         fail_mismatch(operation, message->source_site, &message->error);
+}
+
+/* Who is asked hands on what it has been told, so that who waits for a leader learns of its
+ * followers. */
+static void keep_absent(struct cohort__operation *operation, const struct cohort__message *message)
+{
+    uint32_t site = message->source_site, absent = 0;
+    if (message->tag == COHORT__ANSWER_NOT_CALLED)
+        absent = site + 1;
+    else if (message->tag == COHORT__ANSWER_IN_FLIGHT &&
+             message->fingerprint <= operation->comm->group->membership->num_sites)
+        absent = (uint32_t)message->fingerprint;
+    if (absent || operation->absent_by == site) {
+        operation->absent = absent;
+        operation->absent_by = site;
+    }
 }
 
 static void take_answer(struct cohort_comm *comm, const struct cohort__message *message)
@@ -167,6 +195,7 @@ static void take_answer(struct cohort_comm *comm, const struct cohort__message *
     case COHORT__ANSWER_NOT_CALLED:
     case COHORT__ANSWER_IN_FLIGHT:
     case COHORT__ANSWER_COMPLETED:
+        keep_absent(operation, message);
         operation->handlers->answer(operation, site, (enum cohort__answer)message->tag);
         break;
     case COHORT__ANSWER_MOVED_PAST:

@@ -138,6 +138,7 @@ static const struct cohort__operation_handlers handlers = {
     .fail = cohort__execution_failing,
     .stalled = cohort__execution_stalled,
     .answer = cohort__execution_answer,
+    .find_absent = cohort__execution_find_absent,
     .peer_died = cohort__execution_peer_died,
     .describe = cohort__execution_describe,
     .release = release,

@@ -52,6 +52,11 @@ void cohort__execution_answer(struct cohort__operation *operation, uint32_t site
     cohort__meets_answer(execution, site, answer);
 }
 
+uint32_t cohort__execution_find_absent(const struct cohort__operation *operation)
+{
+    return cohort__meets_find_absent((const struct cohort__execution *)operation);
+}
+
 void cohort__execution_peer_died(struct cohort__operation *operation)
 {
     struct cohort__execution *execution = (struct cohort__execution *)operation;
@@ -68,7 +73,6 @@ size_t cohort__execution_describe(const struct cohort__operation *operation, cha
 {
     const struct cohort__execution *execution = (const struct cohort__execution *)operation;
     const struct cohort__plan *plan = execution->plan;
-    const uint32_t *locality_of = operation->comm->group->membership->locality_of;
     char what[COHORT__SIGNATURE_TEXT];
     cohort__signature_describe(&operation->signature, what, sizeof(what));
     used = cohort__describe_append(text, used, capacity,
@@ -76,10 +80,9 @@ size_t cohort__execution_describe(const struct cohort__operation *operation, cha
     for (uint32_t step = 0; step < plan->num_steps; step++) {
         if (!awaits(execution, step))
             continue;
-        uint32_t site = cohort__note_awaited(execution, step);
-        used = cohort__describe_append(
-            text, used, capacity, " waits for site %u (locality %u), %s;", site, locality_of[site],
-            cohort__describe_answer((enum cohort__answer)execution->answers[step]));
+        used = cohort__describe_awaited(operation, text, used, capacity,
+                                        cohort__note_awaited(execution, step),
+                                        execution->answers[step]);
     }
     used = cohort__note_steps_describe(execution, text, used, capacity);
     used = cohort__meets_describe(execution, text, used, capacity);

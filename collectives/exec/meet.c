@@ -260,23 +260,29 @@ void cohort__meets_answer(struct cohort__execution *execution, uint32_t site,
             cohort__participant_answered(&execution->meets[i].participant, site, answer);
 }
 
+uint32_t cohort__meets_find_absent(const struct cohort__execution *execution)
+{
+    uint32_t site = COHORT__NO_SITE;
+    for (uint32_t i = 0; i < execution->plan->num_meetings && site == COHORT__NO_SITE; i++)
+        if (waits(&execution->meets[i]))
+            site = cohort__participant_absent(&execution->meets[i].participant);
+    return site;
+}
+
 size_t cohort__meets_describe(const struct cohort__execution *execution, char *text, size_t used,
                               size_t capacity)
 {
-    const uint32_t *locality_of = execution->operation.comm->group->membership->locality_of;
     for (uint32_t i = 0; i < execution->plan->num_meetings; i++) {
         const struct cohort__meet *meet = &execution->meets[i];
         struct cohort__inquiry inquiry;
         if (!waits(meet))
             continue;
         uint32_t num = cohort__participant_missing(&meet->participant, &inquiry);
-        for (uint32_t k = 0; k < inquiry.num_sites; k++)
-            used = cohort__describe_append(
-                text, used, capacity,
-                " meets in its locality, and waits for site %u (locality "
-                "%u), %s;",
-                inquiry.sites[k], locality_of[inquiry.sites[k]],
-                cohort__describe_answer((enum cohort__answer)inquiry.answers[k]));
+        for (uint32_t k = 0; k < inquiry.num_sites; k++) {
+            used = cohort__describe_append(text, used, capacity, " meets in its locality, and");
+            used = cohort__describe_awaited(&execution->operation, text, used, capacity,
+                                            inquiry.sites[k], inquiry.answers[k]);
+        }
         if (num > inquiry.num_sites)
             used = cohort__describe_append(text, used, capacity, " and for %u more sites;",
                                            num - inquiry.num_sites);

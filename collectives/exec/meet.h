@@ -36,6 +36,9 @@ void cohort__meets_stalled(struct cohort__execution *execution);
 void cohort__meets_answer(struct cohort__execution *execution, uint32_t site,
                           enum cohort__answer answer);
 
+/* A site that has answered one of them that it has not called, or COHORT__NO_SITE. */
+uint32_t cohort__meets_find_absent(const struct cohort__execution *execution);
+
 /* Appends for whom they wait. Returns the new length. */
 size_t cohort__meets_describe(const struct cohort__execution *execution, char *text, size_t used,
                               size_t capacity);

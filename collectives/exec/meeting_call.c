@@ -145,10 +145,15 @@ static void on_answer(struct cohort__operation *operation, uint32_t site,
         cohort__participant_answered(participant, site, answer);
 }
 
+static uint32_t on_find_absent(const struct cohort__operation *operation)
+{
+    const struct cohort__participant *participant = current((struct call *)operation);
+    return participant ? cohort__participant_absent(participant) : COHORT__NO_SITE;
+}
+
 static size_t on_describe(const struct cohort__operation *operation, char *text, size_t used,
                           size_t capacity)
 {
-    const uint32_t *locality_of = operation->comm->group->membership->locality_of;
     struct cohort__inquiry inquiry = {0};
     const struct cohort__participant *participant = current((struct call *)operation);
     uint32_t num = participant ? cohort__participant_missing(participant, &inquiry) : 0;
@@ -157,10 +162,8 @@ static size_t on_describe(const struct cohort__operation *operation, char *text,
     used = cohort__describe_append(text, used, capacity,
                                    "generation %" PRIu64 ", %s:", operation->generation, what);
     for (uint32_t i = 0; i < inquiry.num_sites; i++)
-        used = cohort__describe_append(
-            text, used, capacity, " waits for site %u (locality %u), %s;", inquiry.sites[i],
-            locality_of[inquiry.sites[i]],
-            cohort__describe_answer((enum cohort__answer)inquiry.answers[i]));
+        used = cohort__describe_awaited(operation, text, used, capacity, inquiry.sites[i],
+                                        inquiry.answers[i]);
     if (num > inquiry.num_sites)
         used = cohort__describe_append(text, used, capacity, " and for %u more sites;",
                                        num - inquiry.num_sites);
@@ -209,6 +212,7 @@ static const struct cohort__operation_handlers handlers = {
     .fail = on_fail,
     .stalled = on_stalled,
     .answer = on_answer,
+    .find_absent = on_find_absent,
     .peer_died = on_peer_died,
     .describe = on_describe,
     .release = on_release,

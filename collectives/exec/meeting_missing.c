@@ -71,6 +71,16 @@ uint32_t cohort__participant_missing(const struct cohort__participant *participa
     return num_missing;
 }
 
+uint32_t cohort__participant_absent(const struct cohort__participant *participant)
+{
+    struct cohort__inquiry inquiry;
+    cohort__participant_missing(participant, &inquiry);
+    for (uint32_t i = 0; i < inquiry.num_sites; i++)
+        if (inquiry.answers[i] == COHORT__ANSWER_NOT_CALLED)
+            return inquiry.sites[i];
+    return COHORT__NO_SITE;
+}
+
 /* Whether all that are asked have answered, and only that they will come or have come. */
 static bool are_all_right(const struct cohort__inquiry *inquiry)
 {

@@ -23,6 +23,9 @@ uint32_t cohort__participant_missing(const struct cohort__participant *participa
 bool cohort__participant_inquires(const struct cohort__participant *participant,
                                   struct cohort__inquiry *ret_inquiry);
 
+/* A site that is missing and has answered that it has not called, or COHORT__NO_SITE. */
+uint32_t cohort__participant_absent(const struct cohort__participant *participant);
+
 /* SITE has answered. */
 void cohort__participant_answered(const struct cohort__participant *participant, uint32_t site,
                                   enum cohort__answer answer);

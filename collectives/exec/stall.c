@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-const char *cohort__describe_answer(enum cohort__answer answer)
+static const char *words_of(enum cohort__answer answer)
 {
     switch (answer) {
     case COHORT__ANSWER_NOT_CALLED:
@@ -28,6 +28,20 @@ size_t cohort__describe_append(char *text, size_t used, size_t capacity, const c
     va_end(args);
     size_t wanted = length > 0 ? used + (size_t)length : used;
     return wanted < capacity ? wanted : capacity - 1;
+}
+
+size_t cohort__describe_awaited(const struct cohort__operation *operation, char *text, size_t used,
+                                size_t capacity, uint32_t site, uint8_t answer)
+{
+    const uint32_t *locality_of = operation->comm->group->membership->locality_of;
+    used = cohort__describe_append(text, used, capacity, " waits for site %u (locality %u), %s",
+                                   site, locality_of[site], words_of((enum cohort__answer)answer));
+    uint32_t absent = operation->absent - 1;
+    if (operation->absent && operation->absent_by == site && absent != site)
+        used = cohort__describe_append(text, used, capacity,
+                                       ", where site %u (locality %u) is waited for", absent,
+                                       locality_of[absent]);
+    return cohort__describe_append(text, used, capacity, ";");
 }
 
 void cohort__fail_forgotten(struct cohort__operation *operation, uint32_t site)

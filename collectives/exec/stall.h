@@ -14,8 +14,10 @@
 size_t cohort__describe_append(char *text, size_t used, size_t capacity, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* A site's answer in words. */
-const char *cohort__describe_answer(enum cohort__answer answer);
+/* The same: that OPERATION waits for SITE, which has given that ANSWER, and who keeps that one
+ * waiting. */
+size_t cohort__describe_awaited(const struct cohort__operation *operation, char *text, size_t used,
+                                size_t capacity, uint32_t site, uint8_t answer);
 
 /* Why a call fails that waits for SITE, which is through with it and has forgotten why. Needs the
  * site and its locality. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,23 +67,29 @@ static void test_untaken(void)
 }
 
 /* A row that follows the machine: two sites in each of two localities on each of two hosts. Site 5
- * comes late: site 4, of its locality, says that it meets it. */
+ * comes late: site 4, of its locality, says that it meets it. Those who wait for a leader hear from
+ * it who is waited for there, over all levels. */
 
 enum { LATE = 5, NUM_COMPOSED = 8 };
+
+static atomic_uint num_told; /* sites whose roll-call has named the late one */
 
 static cohort_status reduce_late(cohort_comm *comm, void *arg)
 {
     static const char *const meets[] = {"meets in its locality, and waits for site 5 (locality 2)",
                                         "not called yet"};
+    static const char *const waits[] = {
+        ", in flight there, where site 5 (locality 2) is waited for", ""};
     uint32_t me = cohort_comm_this_site(comm);
     double in = 1, out = 0;
     (void)arg;
     if (me == LATE)
         CHECK_INT(cohort_await(cohort_future_ref(others_come)), COHORT_OK);
     cohort_future *call = cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1);
-    if (me == 4) {
-        await_text(comm, "generation 1, all_reduce (levels(", meets);
-        cohort_promise_fulfil(others_may_come, NULL);
+    if (me != LATE) {
+        await_text(comm, "generation 1, all_reduce (levels(", me == LATE - 1 ? meets : waits);
+        if (atomic_fetch_add(&num_told, 1) + 1 == NUM_COMPOSED - 1)
+            cohort_promise_fulfil(others_may_come, NULL);
     }
     CHECK_INT(cohort_await(call), COHORT_OK);
     CHECK(out == NUM_COMPOSED);
