@@ -8,6 +8,7 @@
 #include "collectives/comm/create.h"
 #include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/inbox.h"
+#include "collectives/comm/verdict.h"
 #include "runtime/base/container.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
@@ -60,6 +61,7 @@ static cohort_status make_endpoint(struct creation *creation, struct cohort__mem
     if (creation->join.name_bytes == 0)
         cohort__inbox_set_latest(creation->inbox, comm);
     cohort__group_add(group, comm->this_site, &comm->actor);
+    cohort__verdicts_join(comm);
     return COHORT_OK;
 }
 

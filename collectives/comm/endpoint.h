@@ -48,7 +48,7 @@ struct cohort__ended {
  * that are used together lie together. */
 struct cohort__slot {
     struct cohort__operation *in_flight; /* or NULL */
-    struct cohort__list parked;          /* early messages */
+    struct cohort__list parked;          /* early messages, and marks, see early.h */
     struct cohort__ended ended;          /* the latest generation that has ended here */
 } __attribute__((aligned(64)));
 
@@ -95,7 +95,7 @@ struct cohort_comm {
     _Atomic uint32_t num_in_flight;           /* written in the endpoint's turn, read by the tick */
     uint64_t oldest;                          /* generation in flight, or 0; the actor's side */
     struct cohort__history history;           /* the actor's side */
-    struct cohort__list waiting;              /* calls beyond the window; the actor's side */
+    struct cohort__list waiting;              /* calls that can't start yet; the actor's side */
     struct cohort__idle_waiter *idle_waiters; /* the oldest first; the actor's side */
     struct cohort__next_call next_call; /* the caller's side; mostly only its beginning is read */
 
@@ -121,6 +121,7 @@ struct cohort_comm {
     /* The actor's side. */
     uint32_t num_failures;
     uint32_t num_parked_failures; /* among the parked messages: failures of whole calls */
+    uint32_t num_held;            /* futures of calls that a verdict holds back, see hold.h */
     uint64_t gone_from;   /* once it has left: the first generation in which it takes no part */
     atomic_bool finished; /* it has left, and no call, set or get of it is under way */
     struct cohort__event tick, death, leave;

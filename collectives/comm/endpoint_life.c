@@ -8,6 +8,7 @@
 #include "collectives/comm/early.h"
 #include "collectives/comm/idle.h"
 #include "collectives/comm/operation.h"
+#include "collectives/comm/verdict.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 
@@ -62,6 +63,7 @@ static void run_peer_died(struct cohort__actor *actor, struct cohort__item *item
             operation->handlers->peer_died(operation);
     }
     cohort__channels_peer_died(comm);
+    cohort__verdicts_release(comm->group, false);
 }
 
 void cohort__endpoint_peer_died(struct cohort_comm *comm)
