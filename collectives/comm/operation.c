@@ -71,25 +71,40 @@ static bool fail_if_refused(struct cohort_comm *comm, struct cohort__operation *
     return true;
 }
 
-/* The calls that wait go first when it may start. */
-static void start(struct cohort_comm *comm, struct cohort__operation *operation)
+static inline void put_in_slot(struct cohort_comm *comm, struct cohort__operation *operation)
+{
+    *slot(comm, operation->generation) = operation;
+    if (comm->oldest == 0)
+        comm->oldest = operation->generation;
+    count_in_flight(comm, 1);
+}
+
+/* Messages are parked, for this generation or for another one of the slot; or a mark is. The calls
+ * that wait go first when it may start. */
+__attribute__((noinline)) static void start_with_parked(struct cohort_comm *comm,
+                                                        struct cohort__operation *operation)
 {
     uint64_t generation = operation->generation;
-    /* Nothing is parked while it starts. */
-    bool has_parked = !cohort__list_is_empty(&comm->slots[generation % COHORT__WINDOW].parked);
-    if (has_parked && has_to_wait(comm, generation)) {
+    if (has_to_wait(comm, generation)) {
         cohort__list_push_front(&comm->waiting, &operation->waiting);
         return;
     }
-    *slot(comm, generation) = operation;
-    if (comm->oldest == 0)
-        comm->oldest = generation;
-    count_in_flight(comm, 1);
-    if (!has_parked || !fail_if_refused(comm, operation))
+    put_in_slot(comm, operation);
+    if (!fail_if_refused(comm, operation))
         operation->handlers->start(operation);
     /* It may have ended by now. Then what was parked is stale. */
-    if (has_parked)
-        cohort__early_hand_in(comm, generation);
+    cohort__early_hand_in(comm, generation);
+}
+
+/* Nothing is parked while it starts. */
+static void start(struct cohort_comm *comm, struct cohort__operation *operation)
+{
+    if (!cohort__list_is_empty(&comm->slots[operation->generation % COHORT__WINDOW].parked)) {
+        start_with_parked(comm, operation);
+        return;
+    }
+    put_in_slot(comm, operation);
+    operation->handlers->start(operation);
 }
 
 static bool fits_window(const struct cohort_comm *comm, uint64_t generation)

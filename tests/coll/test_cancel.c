@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cohort/collectives.h"
+#include "cohort/split.h"
+#include "tests/support/cluster.h"
+
+/* cohort_comm_cancel, case by case. All sites are played by one task, two in each locality. */
+
+enum { SITES = 6, LOCALITIES = 3, LONG = 100000 };
+
+struct row {
+    struct cluster *cluster;
+    cohort_comm *comms[SITES];
+    int64_t in[SITES], out[SITES];
+};
+
+static struct row *row_create_with(cohort_comm_options options)
+{
+    struct row *row = calloc(1, sizeof(*row));
+    cohort_future *made[SITES];
+    CHECK(row);
+    row->cluster = cluster_create(1, LOCALITIES, 0);
+    cluster_place(row->cluster, CLUSTER_BLOCKS);
+    options.num_sites = SITES;
+    for (uint32_t site = 0; site < SITES; site++) {
+        options.this_site = site;
+        row->in[site] = 1;
+        made[site] = cluster_create_comm(row->cluster, &row->comms[site], "row", &options);
+    }
+    CHECK_INT(cohort_await(cohort_when_all(made, SITES)), COHORT_OK);
+    return row;
+}
+
+static struct row *row_create(void)
+{
+    return row_create_with((cohort_comm_options){0});
+}
+
+static void row_destroy(struct row *row)
+{
+    for (uint32_t site = 0; site < SITES; site++)
+        cohort_comm_unref(row->comms[site]);
+    cluster_destroy(row->cluster);
+    free(row);
+}
+
+static cohort_future *add(struct row *row, uint32_t site, uint64_t generation)
+{
+    return cohort_all_reduce(row->comms[site], &row->in[site], &row->out[site], 1, COHORT_INT64,
+                             COHORT_SUM, generation);
+}
+
+static void check_next(struct row *row, uint64_t generation)
+{
+    cohort_future *futures[SITES];
+    for (uint32_t site = 0; site < SITES; site++)
+        futures[site] = add(row, site, generation);
+    CHECK_INT(cohort_await(cohort_when_all(futures, SITES)), COHORT_OK);
+    for (uint32_t site = 0; site < SITES; site++)
+        CHECK_INT(row->out[site], SITES);
+}
+
+static void check_refused(cohort_future *future, const char *text)
+{
+    CHECK_INT(cohort_await(future), COHORT_ERR_CANCELLED);
+    CHECK_TEXT(cohort_error_message(), text);
+}
+
+static void test_text(void)
+{
+    static const char text[] =
+        "communicator \"row\", generation 1 all_reduce: 3 of 6 sites, missing 2 (locality 1, not "
+        "called yet), 4 and 5 (locality 2, not called yet); site 3 has cancelled it";
+    struct row *row = row_create();
+    cohort_future *futures[SITES] = {
+        [0] = add(row, 0, 1), [1] = add(row, 1, 1), [3] = add(row, 3, 1)};
+    CHECK_INT(cohort_comm_cancel(row->comms[3], 1), COHORT_OK);
+    for (uint32_t site = 0; site < SITES; site++)
+        if (futures[site])
+            check_refused(futures[site], text);
+    check_refused(add(row, 2, 1), text);
+    check_refused(add(row, 5, 1), text);
+    check_next(row, 2); /* site 4 leaves it out */
+    row_destroy(row);
+}
+
+/* Who has sent its block has completed, and keeps that. */
+static void test_rooted(void)
+{
+    static const char text[] =
+        "communicator \"row\", generation 1 gather: 3 of 6 sites, missing 1 (locality 0, not "
+        "called "
+        "yet), 4 and 5 (locality 2, not called yet); complete at 2 and 3; site 2 has cancelled it";
+    struct row *row = row_create_with((cohort_comm_options){.algorithms = "gather=linear"});
+    for (uint32_t site = 2; site < 4; site++)
+        CHECK_INT(
+            cohort_await(cohort_gather_there(row->comms[site], &row->in[site], 1, COHORT_INT64, 1)),
+            COHORT_OK);
+    cohort_future *root =
+        cohort_gather_here(row->comms[0], &row->in[0], row->out, 1, COHORT_INT64, 1);
+    CHECK_INT(cohort_comm_cancel(row->comms[2], 1), COHORT_OK);
+    check_refused(root, text);
+    check_refused(cohort_gather_there(row->comms[5], &row->in[5], 1, COHORT_INT64, 1), text);
+    check_next(row, 2);
+    row_destroy(row);
+}
+
+/* Nothing is taken back of what all have, and a second cancel is none. */
+static void test_complete(void)
+{
+    struct row *row = row_create();
+    check_next(row, 1);
+    for (uint32_t site = 0; site < SITES; site++)
+        CHECK_INT(cohort_comm_cancel(row->comms[site], 1), COHORT_OK);
+    check_next(row, 2);
+    cohort_future *future = add(row, 0, 3);
+    CHECK_INT(cohort_comm_cancel(row->comms[5], 3), COHORT_OK);
+    CHECK_INT(cohort_comm_cancel(row->comms[0], 3), COHORT_OK);
+    CHECK_INT(cohort_await(future), COHORT_ERR_CANCELLED);
+    CHECK_INT(cohort_comm_cancel(row->comms[0], 3), COHORT_OK);
+    for (uint32_t site = 1; site < SITES; site++)
+        CHECK_INT(cohort_await(add(row, site, 3)), COHORT_ERR_CANCELLED);
+    check_next(row, 4);
+    row_destroy(row);
+}
+
+/* Before anybody has called. */
+static void test_in_advance(void)
+{
+    struct row *row = row_create_with((cohort_comm_options){.auto_generation = true});
+    CHECK_INT(cohort_comm_cancel(row->comms[4], 2), COHORT_OK);
+    (void)cluster_num_sent(row->cluster); /* all of that has arrived */
+    check_next(row, COHORT_AUTO_GENERATION);
+    for (uint32_t site = 0; site < SITES; site++)
+        check_refused(
+            add(row, site, COHORT_AUTO_GENERATION),
+            "communicator \"row\", generation 2: 0 of 6 sites, missing 0, 1 (locality 0, "
+            "not called yet), 2, 3 (locality 1, not called yet), 4 and 5 (locality 2, not "
+            "called yet); site 4 has cancelled it");
+    check_next(row, COHORT_AUTO_GENERATION);
+    row_destroy(row);
+}
+
+/* A call that the window keeps waiting is refused at once. */
+static void test_window(void)
+{
+    enum { CALLS = 70 };
+    struct row *row = row_create();
+    cohort_future *futures[CALLS + 1];
+    int64_t in = 1, out[CALLS + 1];
+    for (uint64_t generation = 1; generation <= CALLS; generation++)
+        futures[generation] = cohort_all_reduce(row->comms[2], &in, &out[generation], 1,
+                                                COHORT_INT64, COHORT_SUM, generation);
+    CHECK_INT(cohort_comm_cancel(row->comms[2], CALLS - 1), COHORT_OK);
+    CHECK_INT(cohort_await(futures[CALLS - 1]), COHORT_ERR_CANCELLED);
+    CHECK_CONTAINS(cohort_error_message(), "generation 69 all_reduce: 1 of 6 sites");
+    CHECK(!cohort_future_ready(futures[1]) && !cohort_future_ready(futures[CALLS]));
+    for (uint64_t generation = 1; generation <= CALLS; generation++)
+        CHECK_INT(cohort_comm_cancel(row->comms[1], generation), COHORT_OK);
+    for (uint64_t generation = 1; generation <= CALLS; generation++)
+        if (generation != CALLS - 1)
+            CHECK_INT(cohort_await(futures[generation]), COHORT_ERR_CANCELLED);
+    check_next(row, CALLS + 1);
+    row_destroy(row);
+}
+
+/* Sites leave while a verdict is under way. */
+static void test_leaving(void)
+{
+    for (uint32_t leaver = 0; leaver < SITES; leaver++) {
+        struct row *row = row_create();
+        cohort_future *futures[SITES];
+        for (uint32_t site = 0; site < SITES - 1; site++)
+            futures[site] = add(row, site, 1);
+        CHECK_INT(cohort_comm_cancel(row->comms[SITES - 2], 1), COHORT_OK);
+        cohort_comm_unref(row->comms[leaver]);
+        row->comms[leaver] = NULL;
+        for (uint32_t site = 0; site < SITES - 1; site++) {
+            cohort_status status = cohort_await(futures[site]);
+            CHECK(status == COHORT_ERR_CANCELLED || status == COHORT_ERR_GONE);
+        }
+        row_destroy(row);
+    }
+}
+
+/* The hidden call of a split. */
+static void test_split(void)
+{
+    struct row *row = row_create();
+    cohort_comm *parts[SITES] = {NULL};
+    cohort_future *futures[SITES];
+    for (uint32_t site = 1; site < SITES; site++)
+        futures[site] = cohort_comm_split(&parts[site], row->comms[site], 0, 0, 1);
+    CHECK_INT(cohort_comm_cancel(row->comms[0], 1), COHORT_OK);
+    futures[0] = NULL;
+    for (uint32_t site = 1; site < SITES; site++) {
+        CHECK_INT(cohort_await(futures[site]), COHORT_ERR_CANCELLED);
+        CHECK_CONTAINS(cohort_error_message(), "generation 1 split: all_gather: 5 of 6 sites, "
+                                               "missing 0 (locality 0, not called yet)");
+    }
+    CHECK_INT(cohort_await(cohort_comm_split(&parts[0], row->comms[0], 0, 0, 1)),
+              COHORT_ERR_CANCELLED);
+    check_next(row, 2);
+    row_destroy(row);
+}
+
+static void test_wrong(void)
+{
+    struct row *row = row_create();
+    CHECK_INT(cohort_comm_cancel(NULL, 1), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_comm_cancel(row->comms[1], 0), COHORT_ERR_BAD_PARAMETER);
+    CHECK_TEXT(cohort_error_message(),
+               "cohort_comm_cancel: communicator \"row\", site 1: there is no generation 0");
+    CHECK_INT(cohort_comm_cancel(row->comms[1], COHORT_AUTO_GENERATION), COHORT_ERR_BAD_PARAMETER);
+    row_destroy(row);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"text", test_text},         {"rooted", test_rooted},
+        {"complete", test_complete}, {"in advance", test_in_advance},
+        {"window", test_window},     {"leaving", test_leaving},
+        {"split", test_split},       {"wrong", test_wrong},
+    };
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+}
