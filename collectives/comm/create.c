@@ -52,6 +52,8 @@ static cohort_status make_endpoint(struct creation *creation, struct cohort__mem
     comm->memory_budget = creation->options.memory_budget;
     comm->auto_generation = creation->options.auto_generation;
     comm->stall_after = creation->options.stall_after;
+    comm->deadline = creation->options.deadline;
+    comm->next_call = cohort__endpoint_no_options(comm);
     comm->reproducible = creation->options.reproducible;
     memcpy(comm->forced, creation->choice.forced, sizeof(comm->forced));
     comm->settings = settings;
@@ -255,6 +257,7 @@ static void take_over(const struct cohort_comm *parent, const struct cohort__com
         .flat_fallback_threshold = parent->flat_fallback_threshold,
         .auto_generation = parent->auto_generation,
         .stall_after = parent->stall_after,
+        .deadline = parent->deadline,
         .reproducible = parent->reproducible,
         .check_asymmetric = parent->check_asymmetric,
         .memory_budget = parent->memory_budget,

@@ -58,17 +58,24 @@ struct cohort__event {
     atomic_bool is_posted;
 };
 
-/* What cohort_comm_next_call has set. All zero: nothing. */
+/* What is special about the next call: it has options of its own, a deadline. */
+enum { COHORT__NEXT_OPTIONS = 1, COHORT__NEXT_DEADLINE = 2 };
+
+/* What cohort_comm_next_call has set, or what all calls of the communicator have. All zero:
+ * nothing.
+ */
 struct cohort__next_call {
-    bool is_set;
+    uint8_t has; /* COHORT__NEXT_* */
     bool check_asymmetric;
     bool reproducible;
     bool has_root;
     uint32_t root_site;
+    uint64_t deadline; /* ns */
     cohort_future **ret_rows;
     char algorithm[64]; /* "": none */
 };
 
+struct cohort__deadlines;
 struct cohort__plan_cache;
 struct cohort__idle_waiter;
 struct cohort__operation;
@@ -108,6 +115,7 @@ struct cohort_comm {
     bool is_tree_forced;
     uint32_t flat_fallback_threshold; /* for those made out of it; 0: the tree is forced */
     uint64_t stall_after;
+    uint64_t deadline;                                /* of each call, ns; 0: none */
     uint64_t memory_budget;                           /* limit for a plan at one site; 0: none */
     struct cohort__forced forced[COHORT__FORCED_MAX]; /* for each collective */
     struct cohort__comm_settings settings;            /* site 0's */
@@ -117,6 +125,7 @@ struct cohort_comm {
      */
     _Atomic uint32_t refs;
     void (*plans_destroy)(struct cohort__plan_cache *plans);
+    struct cohort__deadlines *_Atomic deadlines; /* NULL: none of its calls has had one */
 
     /* The actor's side. */
     uint32_t num_failures;
@@ -146,6 +155,15 @@ static inline struct cohort_comm *cohort__endpoint_at(const struct cohort__group
                                                       uint32_t site)
 {
     return cohort__endpoint_of(atomic_load(&group->endpoints[site]));
+}
+
+/* A next call without options of its own. */
+static inline struct cohort__next_call cohort__endpoint_no_options(const struct cohort_comm *comm)
+{
+    return (struct cohort__next_call){
+        .has = comm->deadline > 0 ? COHORT__NEXT_DEADLINE : 0,
+        .deadline = comm->deadline,
+    };
 }
 
 /* Any thread: has this endpoint run ITEM, maybe before this returns. If the endpoint has left, or

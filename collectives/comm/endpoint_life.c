@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collectives/comm/channel.h"
+#include "collectives/comm/deadline.h"
 #include "collectives/comm/early.h"
 #include "collectives/comm/idle.h"
 #include "collectives/comm/operation.h"
@@ -89,6 +90,7 @@ static void run_leave(struct cohort__actor *actor, struct cohort__item *item)
         if ((operation = comm->slots[i].in_flight) && !cohort__operation_fail_if_broken(operation))
             cohort__operation_fail_with(operation, COHORT_ERR_CANCELLED,
                                         "this site has left the communicator meanwhile");
+    cohort__deadlines_leave(comm);
     cohort__early_release(comm);
     cohort__channels_leave(comm);
     for (uint32_t i = 0; i < COHORT__NUM_SUBGROUPS; i++) {
@@ -144,6 +146,7 @@ void cohort__endpoint_destroy(struct cohort__actor *actor)
         cohort__error_fini(&comm->failures[i].error);
     if (comm->plans)
         comm->plans_destroy(comm->plans);
+    cohort__deadlines_destroy(comm);
     cohort__history_fini(&comm->history);
     cohort__channels_fini(&comm->channels);
     free(comm);

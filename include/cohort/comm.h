@@ -57,6 +57,9 @@ typedef struct cohort_comm_options {
      * if the call takes more at a site because it is in place there, it fails with
      * COHORT_ERR_NO_MEMORY at all sites, and the error says how much it would need. */
     uint64_t memory_budget;
+    /* The deadline of each call, if the call has none of its own; see cohort_call_options. 0: none.
+     * Sites may give different ones. */
+    uint64_t deadline;
 } cohort_comm_options;
 
 /* The generation of calls on a communicator with auto_generation, and only there. */

@@ -63,6 +63,17 @@ void cohort__scheduler_release(void)
         cohort__foreign_leave();
 }
 
+bool cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadline)
+{
+    const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
+    bool is_up = cohort__scheduler_hold();
+    timer->deadline = deadline;
+    if (is_up)
+        hooks->timer(hooks->context, timer, deadline);
+    cohort__scheduler_release();
+    return is_up;
+}
+
 bool cohort__scheduler_count_task(void)
 {
     if (cohort__worker_self) {

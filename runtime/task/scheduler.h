@@ -106,6 +106,10 @@ unsigned cohort__scheduler_num_workers(void);
 bool cohort__scheduler_hold(void);
 void cohort__scheduler_release(void);
 
+/* Has TIMER->expired called at DEADLINE or later, see hooks.timer. False: the scheduler is not up,
+ * and that is not called. Any thread. */
+bool cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadline);
+
 /* COHORT_ERR_STATE, with a message: FUNCTION was called while the scheduler is not up. */
 cohort_status cohort__scheduler_refuse(const char *function);
 

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cohort/call.h"
 #include "cohort/collectives.h"
 #include "cohort/split.h"
+#include "runtime/base/clock.h"
 #include "tests/support/cluster.h"
 
 /* cohort_comm_cancel, case by case. All sites are played by one task, two in each locality. */
@@ -207,6 +209,73 @@ static void test_split(void)
     row_destroy(row);
 }
 
+/* Deadlines ----------------------------------------------------------------------------------- */
+
+enum { SHORT = 3000000, NEVER = 1000 }; /* ns, s */
+
+static void set_deadline(struct row *row, uint32_t site, uint64_t nanoseconds)
+{
+    cohort_call_options options = {.deadline = nanoseconds};
+    CHECK_INT(cohort_comm_next_call(row->comms[site], &options), COHORT_OK);
+}
+
+/* The shortest of different deadlines counts. */
+static void test_deadline(void)
+{
+    struct row *row = row_create();
+    cohort_future *futures[SITES];
+    for (uint32_t site = 1; site < SITES; site++) {
+        if (site != 4)
+            set_deadline(row, site, site == 3 ? SHORT : NEVER * UINT64_C(1000000000));
+        futures[site] = add(row, site, 1);
+    }
+    uint64_t begin = cohort__clock_now();
+    for (uint32_t site = 1; site < SITES; site++) {
+        CHECK_INT(cohort_await(futures[site]), COHORT_ERR_TIMEOUT);
+        CHECK_TEXT(
+            cohort_error_message(),
+            "communicator \"row\", generation 1 all_reduce: 5 of 6 sites, missing 0 "
+            "(locality 0, not called yet); the deadline of site 3 is over, 0.003 s after its "
+            "call");
+    }
+    CHECK(cohort__clock_now() - begin >= SHORT / 2);
+    CHECK_INT(cohort_await(add(row, 0, 1)), COHORT_ERR_TIMEOUT);
+    set_deadline(row, 2, NEVER * UINT64_C(1000000000)); /* and now it ends before */
+    check_next(row, 2);
+    row_destroy(row);
+}
+
+/* Of all calls; one of them has one of its own. Calls that end in time leave nothing. */
+static void test_deadline_of_comm(void)
+{
+    enum { MANY = 5000 };
+    struct row *row = row_create_with((cohort_comm_options){.deadline = SHORT});
+    cohort_future *waits[] = {add(row, 3, 1), add(row, 4, 1)};
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(cohort_await(waits[i]), COHORT_ERR_TIMEOUT);
+        CHECK_CONTAINS(cohort_error_message(), "generation 1 all_reduce: 2 of 6 sites");
+    }
+    row_destroy(row);
+    row = row_create_with((cohort_comm_options){.deadline = NEVER * UINT64_C(1000000000)});
+    for (uint64_t generation = 1; generation <= MANY; generation++)
+        check_next(row, generation);
+    set_deadline(row, 1, SHORT);
+    CHECK_INT(cohort_await(add(row, 1, MANY + 1)), COHORT_ERR_TIMEOUT);
+    row_destroy(row);
+}
+
+/* A site leaves, and the job ends, while its call has a deadline. */
+static void test_deadline_left(void)
+{
+    struct row *row = row_create();
+    set_deadline(row, 5, NEVER * UINT64_C(1000000000));
+    cohort_future *future = add(row, 5, 1);
+    cohort_comm_unref(row->comms[5]);
+    row->comms[5] = NULL;
+    CHECK_INT(cohort_await(future), COHORT_ERR_CANCELLED);
+    row_destroy(row);
+}
+
 static void test_wrong(void)
 {
     struct row *row = row_create();
@@ -221,10 +290,17 @@ static void test_wrong(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"text", test_text},         {"rooted", test_rooted},
-        {"complete", test_complete}, {"in advance", test_in_advance},
-        {"window", test_window},     {"leaving", test_leaving},
-        {"split", test_split},       {"wrong", test_wrong},
+        {"text", test_text},
+        {"rooted", test_rooted},
+        {"complete", test_complete},
+        {"in advance", test_in_advance},
+        {"window", test_window},
+        {"leaving", test_leaving},
+        {"split", test_split},
+        {"deadline", test_deadline},
+        {"deadline of all", test_deadline_of_comm},
+        {"deadline left", test_deadline_left},
+        {"wrong", test_wrong},
     };
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
 }
