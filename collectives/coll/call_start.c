@@ -7,17 +7,29 @@
 #include "collectives/coll/call_plan.h"
 #include "collectives/coll/call_shape.h"
 #include "collectives/comm/deadline.h"
+#include "collectives/comm/scoped_calls.h"
 #include "collectives/exec/engine.h"
 #include "collectives/exec/rejection.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
+#include "runtime/task/scope.h"
+
+/* The process is a child, or has scopes, of which the caller may be in one. */
+__attribute__((noinline)) static cohort_status look_closer(const struct cohort__call *call)
+{
+    if (cohort__fork_is_child())
+        return cohort__fork_refuse(call->function);
+    if (cohort__scope_current())
+        call->comm->next_call.has |= COHORT__NEXT_SCOPE;
+    return COHORT_OK;
+}
 
 /* Decides the generation and passes the gate. A failure leaves everything as it was. */
 static cohort_status pass_gate(struct cohort__call *call)
 {
     cohort_comm *comm = call->comm;
-    if (cohort__fork_is_child())
-        return cohort__fork_refuse(call->function);
+    if (cohort__what_is_unusual() && look_closer(call))
+        return cohort__error_slot()->status;
     bool wants_auto = call->generation == COHORT_AUTO_GENERATION;
     if (wants_auto != comm->auto_generation) {
         if (wants_auto)
@@ -209,13 +221,16 @@ static cohort_future *pass_and_start(struct cohort__call *call)
     return start(call, &shape, entry, NULL);
 }
 
-/* CALL has been made with its options: it may have a deadline, and the next one has other options.
- */
+/* CALL has been made with its options: it may have a deadline, its task may be in a scope, and the
+ * next one has other options. */
 __attribute__((noinline)) static void use_up(const struct cohort__call *call)
 {
     const struct cohort__next_call *options = call->options;
     if (options->has & COHORT__NEXT_DEADLINE)
         cohort__deadline_add(call->comm, call->generation, options->deadline);
+    if (options->has & COHORT__NEXT_SCOPE)
+        cohort__scoped_calls_add(call->comm, call->generation);
+    call->comm->next_call.has &= (uint8_t)~COHORT__NEXT_SCOPE;
     if (options->has & COHORT__NEXT_OPTIONS)
         call->comm->next_call = cohort__endpoint_no_options(call->comm);
 }

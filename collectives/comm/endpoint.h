@@ -58,8 +58,9 @@ struct cohort__event {
     atomic_bool is_posted;
 };
 
-/* What is special about the next call: it has options of its own, a deadline. */
-enum { COHORT__NEXT_OPTIONS = 1, COHORT__NEXT_DEADLINE = 2 };
+/* What is special about the next call: it has options of its own, a deadline; its task is in a
+ * scope. */
+enum { COHORT__NEXT_OPTIONS = 1, COHORT__NEXT_DEADLINE = 2, COHORT__NEXT_SCOPE = 4 };
 
 /* What cohort_comm_next_call has set, or what all calls of the communicator have. All zero:
  * nothing.
@@ -77,6 +78,7 @@ struct cohort__next_call {
 
 struct cohort__deadlines;
 struct cohort__plan_cache;
+struct cohort__scoped_run;
 struct cohort__idle_waiter;
 struct cohort__operation;
 
@@ -126,6 +128,8 @@ struct cohort_comm {
     _Atomic uint32_t refs;
     void (*plans_destroy)(struct cohort__plan_cache *plans);
     struct cohort__deadlines *_Atomic deadlines; /* NULL: none of its calls has had one */
+    struct cohort__scoped_run *latest_scoped;    /* NULL: no call of a task in a scope yet */
+    uint32_t num_scoped;
 
     /* The actor's side. */
     uint32_t num_failures;
@@ -133,7 +137,8 @@ struct cohort_comm {
     uint32_t num_held;            /* futures of calls that a verdict holds back, see hold.h */
     uint64_t gone_from;   /* once it has left: the first generation in which it takes no part */
     atomic_bool finished; /* it has left, and no call, set or get of it is under way */
-    struct cohort__event tick, death, leave;
+    struct cohort__event tick, death, leave, scoped_prune;
+    struct cohort__list scoped; /* runs of calls in scopes, see scoped_calls.c */
     struct cohort__item resume; /* starts calls that waited for the window */
     bool resume_posted;
     struct cohort__channels channels;

@@ -9,6 +9,7 @@
 #include "collectives/comm/early.h"
 #include "collectives/comm/idle.h"
 #include "collectives/comm/operation.h"
+#include "collectives/comm/scoped_calls.h"
 #include "collectives/comm/verdict.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
@@ -91,6 +92,7 @@ static void run_leave(struct cohort__actor *actor, struct cohort__item *item)
             cohort__operation_fail_with(operation, COHORT_ERR_CANCELLED,
                                         "this site has left the communicator meanwhile");
     cohort__deadlines_leave(comm);
+    cohort__scoped_calls_leave(comm);
     cohort__early_release(comm);
     cohort__channels_leave(comm);
     for (uint32_t i = 0; i < COHORT__NUM_SUBGROUPS; i++) {
@@ -128,6 +130,7 @@ cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct coho
     cohort__history_init(&comm->history);
     cohort__channels_init(&comm->channels);
     cohort__list_init(&comm->waiting);
+    cohort__scoped_calls_init(comm);
     for (uint32_t i = 0; i < COHORT__WINDOW; i++)
         cohort__list_init(&comm->slots[i].parked);
     comm->tick.item.run = run_tick;

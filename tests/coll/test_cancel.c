@@ -5,7 +5,9 @@
 
 #include "cohort/call.h"
 #include "cohort/collectives.h"
+#include "cohort/scope.h"
 #include "cohort/split.h"
+#include "cohort/task.h"
 #include "runtime/base/clock.h"
 #include "tests/support/cluster.h"
 
@@ -276,6 +278,101 @@ static void test_deadline_left(void)
     row_destroy(row);
 }
 
+/* Scopes -------------------------------------------------------------------------------------- */
+
+struct scoped {
+    struct row *row;
+    uint32_t site;
+    uint64_t first, last;   /* generations */
+    cohort_promise *called; /* told when all calls are made */
+    cohort_status status;   /* of the last one */
+    char text[300];
+};
+
+static cohort_status call_in_scope(void *arg)
+{
+    struct scoped *scoped = arg;
+    cohort_future *futures[16];
+    for (uint64_t generation = scoped->first; generation <= scoped->last; generation++)
+        futures[generation - scoped->first] = add(scoped->row, scoped->site, generation);
+    if (scoped->called)
+        cohort_promise_fulfil(scoped->called, NULL);
+    for (uint64_t generation = scoped->first; generation <= scoped->last; generation++) {
+        scoped->status = cohort_await(futures[generation - scoped->first]);
+        snprintf(scoped->text, sizeof(scoped->text), "%s",
+                 scoped->status ? cohort_error_message() : "");
+    }
+    return COHORT_OK;
+}
+
+/* Of the calls of a site, those are taken back whose task is in the scope, and at all sites. */
+static void test_scope(void)
+{
+    struct row *row = row_create();
+    struct scoped scoped = {.row = row, .site = 3, .first = 2, .last = 4};
+    cohort_future *called, *before = add(row, 3, 1), *after, *others[5];
+    cohort_scope *scope;
+    CHECK_INT(cohort_promise_create(&scoped.called, &called), COHORT_OK);
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, call_in_scope, &scoped), COHORT_OK);
+    CHECK_INT(cohort_await(called), COHORT_OK);
+    after = add(row, 3, 5);
+    for (uint64_t generation = 1; generation <= 4; generation++)
+        others[generation] = add(row, 0, generation);
+    cohort_scope_cancel(scope);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+    CHECK_INT(scoped.status, COHORT_ERR_CANCELLED);
+    CHECK_CONTAINS(scoped.text, "generation 4 all_reduce: ");
+    CHECK_CONTAINS(scoped.text, "; the scope of the task of site 3 is cancelled");
+    for (uint64_t generation = 2; generation <= 4; generation++)
+        CHECK_INT(cohort_await(others[generation]), COHORT_ERR_CANCELLED);
+    CHECK(!cohort_future_ready(before) && !cohort_future_ready(after));
+    for (uint32_t site = 0; site < SITES; site++)
+        for (uint64_t generation = site == 0 ? 5 : 1; site != 3 && generation <= 5; generation++) {
+            bool is_right = generation == 1 || generation == 5;
+            cohort_future *future = add(row, site, generation);
+            if (!is_right)
+                CHECK_INT(cohort_await(future), COHORT_ERR_CANCELLED);
+            else
+                cohort_future_unref(future);
+        }
+    CHECK_INT(cohort_await(others[1]), COHORT_OK);
+    CHECK_INT(cohort_await(before), COHORT_OK);
+    CHECK_INT(cohort_await(after), COHORT_OK);
+    check_next(row, 6);
+    row_destroy(row);
+}
+
+/* A call that a task makes after its scope was cancelled; and many scopes, one after the other. */
+static cohort_status call_too_late(void *arg)
+{
+    struct scoped *scoped = arg;
+    cohort_scope_cancel(cohort_scope_current());
+    return call_in_scope(scoped);
+}
+
+/* The scope may be cancelled before its task begins. */
+static void test_scopes(void)
+{
+    enum { MANY = 200 };
+    struct row *row = row_create();
+    for (uint64_t i = 0; i < MANY; i++) {
+        bool is_late = i % 3 == 0;
+        struct scoped scoped = {
+            .row = row, .site = (uint32_t)i % SITES, .first = i + 1, .last = i + 1};
+        cohort_scope *scope;
+        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+        CHECK_INT(cohort_scope_async(scope, is_late ? call_too_late : call_in_scope, &scoped),
+                  COHORT_OK);
+        if (!is_late)
+            cohort_scope_cancel(scope);
+        CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+        CHECK(scoped.status == COHORT_ERR_CANCELLED || (!is_late && scoped.status == COHORT_OK));
+    }
+    check_next(row, MANY + 1);
+    row_destroy(row);
+}
+
 static void test_wrong(void)
 {
     struct row *row = row_create();
@@ -300,6 +397,8 @@ int main(int argc, char **argv)
         {"deadline", test_deadline},
         {"deadline of all", test_deadline_of_comm},
         {"deadline left", test_deadline_left},
+        {"scope", test_scope},
+        {"scopes", test_scopes},
         {"wrong", test_wrong},
     };
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
