@@ -8,8 +8,9 @@
  *
  * A locality freezes its sites, each in a turn of its own: the end of the call is held back, or a
  * mark is left, so that a call that is still to come does not start before the verdict. When all
- * have frozen it votes. When all votes are there A decides, and all sites learn it. A locality whose sites have all passed the generation
- * says so; A forgets the verdict when all have. Messages overtake each other.
+ * have frozen it votes. When all votes are there A decides, and all sites learn it. A locality
+ * whose sites have all passed the generation says so; A forgets the verdict when all have. Messages
+ * overtake each other.
  *
  * Checked is
  * - that who has called has a result in the end, if anybody has asked;
