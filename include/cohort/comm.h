@@ -60,6 +60,11 @@ typedef struct cohort_comm_options {
     /* The deadline of each call, if the call has none of its own; see cohort_call_options. 0: none.
      * Sites may give different ones. */
     uint64_t deadline;
+    /* Nanoseconds from the call of cohort_comm_create on: if not all sites have joined by then, the
+     * futures of all that have get COHORT_ERR_TIMEOUT, with the sites that are missing, the first 8
+     * and how many more. A site that joins later gets that, too, once; then it may join again, as
+     * all others. 0: no deadline. Sites may give different ones. */
+    uint64_t create_deadline;
 } cohort_comm_options;
 
 /* The generation of calls on a communicator with auto_generation, and only there. */

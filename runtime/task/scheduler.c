@@ -74,6 +74,14 @@ bool cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadline)
     return is_up;
 }
 
+void cohort__scheduler_timer_cancel(struct cohort__timer *timer)
+{
+    const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
+    if (cohort__scheduler_hold() && hooks->timer_cancel)
+        hooks->timer_cancel(hooks->context, timer);
+    cohort__scheduler_release();
+}
+
 bool cohort__scheduler_count_task(void)
 {
     if (cohort__worker_self) {

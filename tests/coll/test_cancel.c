@@ -373,6 +373,72 @@ static void test_scopes(void)
     row_destroy(row);
 }
 
+/* Creating ------------------------------------------------------------------------------------ */
+
+/* Who has not joined is named; who joins later is told, and then may join again as all others. */
+static void test_creation(void)
+{
+    struct cluster *cluster = cluster_create(1, LOCALITIES, 0);
+    cohort_comm *comms[SITES] = {NULL};
+    cohort_future *made[SITES] = {NULL};
+    cohort_comm_options options = {.num_sites = SITES};
+    for (uint32_t site = 0; site < SITES; site++) {
+        options.this_site = site;
+        options.create_deadline = site == 4 ? SHORT : NEVER * UINT64_C(1000000000);
+        if (site != 1 && site != 3)
+            made[site] = cluster_create_comm(cluster, &comms[site], "late", &options);
+    }
+    for (uint32_t site = 0; site < SITES; site++) {
+        if (!made[site])
+            continue;
+        CHECK_INT(cohort_await(made[site]), COHORT_ERR_TIMEOUT);
+        CHECK_CONTAINS(cohort_error_message(),
+                       "communicator \"late\": 4 of 6 sites have joined in the 0.003 s that site 4 "
+                       "of locality 1 waits, missing 1 and 3");
+    }
+    options.create_deadline = 0;
+    for (uint32_t site = 1; site <= 3; site += 2) {
+        options.this_site = site;
+        CHECK_INT(cohort_await(cluster_create_comm(cluster, &comms[site], "late", &options)),
+                  COHORT_ERR_TIMEOUT);
+    }
+    options.create_deadline = NEVER * UINT64_C(1000000000);
+    for (uint32_t site = 0; site < SITES; site++) {
+        options.this_site = site;
+        made[site] = cluster_create_comm(cluster, &comms[site], "late", &options);
+    }
+    CHECK_INT(cohort_await(cohort_when_all(made, SITES)), COHORT_OK);
+    for (uint32_t site = 0; site < SITES; site++)
+        cohort_comm_unref(comms[site]);
+    cluster_destroy(cluster);
+}
+
+/* The deadline is over while the last ones join: all have the same result. */
+static void test_creation_race(void)
+{
+    struct cluster *cluster = cluster_create(2, LOCALITIES, 0);
+    for (uint32_t round = 0; round < 100; round++) {
+        cohort_comm *comms[SITES] = {NULL};
+        cohort_future *made[SITES];
+        char name[20];
+        uint32_t num_ok = 0;
+        snprintf(name, sizeof(name), "race %u", round);
+        cohort_comm_options options = {.num_sites = SITES, .create_deadline = 1000 * (1 + round)};
+        for (uint32_t site = 0; site < SITES; site++) {
+            options.this_site = site;
+            made[site] = cluster_create_comm(cluster, &comms[site], name, &options);
+        }
+        for (uint32_t site = 0; site < SITES; site++) {
+            cohort_status status = cohort_await(made[site]);
+            CHECK(status == COHORT_OK || status == COHORT_ERR_TIMEOUT);
+            num_ok += status == COHORT_OK;
+            cohort_comm_unref(status ? NULL : comms[site]);
+        }
+        CHECK(num_ok == 0 || num_ok == SITES);
+    }
+    cluster_destroy(cluster);
+}
+
 static void test_wrong(void)
 {
     struct row *row = row_create();
@@ -399,6 +465,8 @@ int main(int argc, char **argv)
         {"deadline left", test_deadline_left},
         {"scope", test_scope},
         {"scopes", test_scopes},
+        {"creation", test_creation},
+        {"creation race", test_creation_race},
         {"wrong", test_wrong},
     };
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
