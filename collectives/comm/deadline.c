@@ -18,7 +18,7 @@ enum {
     MOST_PERIOD = 25000000,
     /* After so many calls the list is looked at, too: those that have ended meanwhile are dropped.
      * So its memory has a limit, whatever the period is. */
-    MOST_ADDED = 4096,
+    MOST_ADDED = 128,
 };
 
 struct deadline {

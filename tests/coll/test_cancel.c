@@ -10,6 +10,7 @@
 #include "cohort/task.h"
 #include "runtime/base/clock.h"
 #include "tests/support/cluster.h"
+#include "tests/support/sites.h"
 
 /* cohort_comm_cancel, case by case. All sites are played by one task, two in each locality. */
 
@@ -82,6 +83,8 @@ static void test_text(void)
     cohort_future *futures[SITES] = {
         [0] = add(row, 0, 1), [1] = add(row, 1, 1), [3] = add(row, 3, 1)};
     CHECK_INT(cohort_comm_cancel(row->comms[3], 1), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_comm_idle(row->comms[1])), COHORT_OK);
+    CHECK(cohort_future_ready(futures[1]));
     for (uint32_t site = 0; site < SITES; site++)
         if (futures[site])
             check_refused(futures[site], text);
@@ -209,6 +212,35 @@ static void test_split(void)
               COHORT_ERR_CANCELLED);
     check_next(row, 2);
     row_destroy(row);
+}
+
+/* Sites cancel while others, in their locality too, are still being made. */
+static cohort_status cancel_at_once(cohort_comm *comm, void *arg)
+{
+    int64_t in = 1, out;
+    (void)arg;
+    if (cohort_comm_this_site(comm) % 2 == 0)
+        CHECK_INT(cohort_comm_cancel(comm, 1), COHORT_OK);
+    cohort_status first =
+        cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_INT64, COHORT_SUM, 1));
+    CHECK(first == COHORT_OK || first == COHORT_ERR_CANCELLED);
+    return cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_INT64, COHORT_SUM, 2));
+}
+
+static void test_at_once(void)
+{
+    struct cluster *cluster = cluster_create(3, LOCALITIES, 0);
+    for (uint32_t round = 0; round < 50; round++) {
+        char name[20];
+        snprintf(name, sizeof(name), "at once %u", round);
+        CHECK_INT(sites_run(&(struct sites){.name = name,
+                                            .options = {.num_sites = 4 * SITES},
+                                            .create = cluster_create_comm,
+                                            .context = cluster,
+                                            .run = cancel_at_once}),
+                  COHORT_OK);
+    }
+    cluster_destroy(cluster);
 }
 
 /* Deadlines ----------------------------------------------------------------------------------- */
@@ -464,6 +496,7 @@ int main(int argc, char **argv)
         {"window", test_window},
         {"leaving", test_leaving},
         {"split", test_split},
+        {"at once", test_at_once},
         {"deadline", test_deadline},
         {"deadline of all", test_deadline_of_comm},
         {"deadline left", test_deadline_left},
