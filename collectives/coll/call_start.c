@@ -6,17 +6,30 @@
 #include "collectives/coll/call_parcels.h"
 #include "collectives/coll/call_plan.h"
 #include "collectives/coll/call_shape.h"
+#include "collectives/comm/deadline.h"
+#include "collectives/comm/scoped_calls.h"
 #include "collectives/exec/engine.h"
 #include "collectives/exec/rejection.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
+#include "runtime/task/scope.h"
+
+/* The process is a child, or has scopes, of which the caller may be in one. */
+__attribute__((noinline)) static cohort_status look_closer(const struct cohort__call *call)
+{
+    if (cohort__fork_is_child())
+        return cohort__fork_refuse(call->function);
+    if (cohort__scope_current())
+        call->comm->next_call.has |= COHORT__NEXT_SCOPE;
+    return COHORT_OK;
+}
 
 /* Decides the generation and passes the gate. A failure leaves everything as it was. */
 static cohort_status pass_gate(struct cohort__call *call)
 {
     cohort_comm *comm = call->comm;
-    if (cohort__fork_is_child())
-        return cohort__fork_refuse(call->function);
+    if (cohort__what_is_unusual() && look_closer(call))
+        return cohort__error_slot()->status;
     bool wants_auto = call->generation == COHORT_AUTO_GENERATION;
     if (wants_auto != comm->auto_generation) {
         if (wants_auto)
@@ -162,7 +175,7 @@ static cohort_future *start(const struct cohort__call *call, const struct cohort
     struct cohort__signature signature =
         signature_of(call, shape->counts_hash, entry->row, entry->inner);
     uint64_t fingerprint = cohort__fingerprint(&signature);
-    if (!call->options->is_set && !objection && is_plain(call))
+    if (!(call->options->has & COHORT__NEXT_OPTIONS) && !objection && is_plain(call))
         keep_memo(call, shape, entry, fingerprint, &signature);
     if (entry->plan)
         return execute(call, shape, entry, fingerprint, &signature, objection);
@@ -198,7 +211,7 @@ static cohort_future *pass_and_start(struct cohort__call *call)
     struct cohort__plan_entry *entry;
     if (pass_gate(call))
         return give_up(call, cohort__error_slot());
-    if (call->comm->plans && !call->options->is_set) {
+    if (call->comm->plans && !(call->options->has & COHORT__NEXT_OPTIONS)) {
         const struct cohort__plan_memo *memo = cohort__plan_cache_memo(call->comm->plans);
         if (is_known(call, memo))
             return start_known(call, memo);
@@ -206,6 +219,20 @@ static cohort_future *pass_and_start(struct cohort__call *call)
     if (cohort__call_check(call) || find_plan(call, &shape, &entry))
         return reject(call);
     return start(call, &shape, entry, NULL);
+}
+
+/* CALL has been made with its options: it may have a deadline, its task may be in a scope, and the
+ * next one has other options. */
+__attribute__((noinline)) static void use_up(const struct cohort__call *call)
+{
+    const struct cohort__next_call *options = call->options;
+    if (options->has & COHORT__NEXT_DEADLINE)
+        cohort__deadline_add(call->comm, call->generation, options->deadline);
+    if (options->has & COHORT__NEXT_SCOPE)
+        cohort__scoped_calls_add(call->comm, call->generation);
+    call->comm->next_call.has &= (uint8_t)~COHORT__NEXT_SCOPE;
+    if (options->has & COHORT__NEXT_OPTIONS)
+        call->comm->next_call = cohort__endpoint_no_options(call->comm);
 }
 
 cohort_future *cohort__call_start(struct cohort__call *call)
@@ -216,8 +243,8 @@ cohort_future *cohort__call_start(struct cohort__call *call)
     /* The options belong to the endpoint, and hold for this call only. */
     cohort__call_take_options(call, &call->comm->next_call);
     cohort_future *future = pass_and_start(call);
-    if (call->options->is_set)
-        call->comm->next_call = (struct cohort__next_call){0};
+    if (call->options->has)
+        use_up(call);
     return future;
 }
 
@@ -231,6 +258,6 @@ cohort_future *cohort__call_refuse(struct cohort__call *call, cohort_status stat
         cohort__call_wrong(call, status, "%s", why);
         future = reject(call);
     }
-    call->comm->next_call = (struct cohort__next_call){0};
+    use_up(call);
     return future;
 }

@@ -47,12 +47,29 @@ static const char *suffix(uint32_t collective, enum cohort__variant variant)
     return collective == COHORT__EXCHANGE ? "" : suffixes[variant];
 }
 
+/* A site of the others completes only after all have called, unless its blocks are empty. */
+static bool may_end_alone(uint32_t collective)
+{
+    switch (collective) {
+    case COHORT__ALL_GATHER:
+    case COHORT__ALL_REDUCE:
+    case COHORT__ALL_TO_ALL:
+    case COHORT__BARRIER:
+    case COHORT__REDUCE_SCATTER:
+    case COHORT__CHECK:
+        return false;
+    default:
+        return true;
+    }
+}
+
 static const struct cohort__signature_names names = {
     .collective = collective_name,
     .algorithm = algorithm_name,
     .op = cohort__op_name,
     .place = place_name,
     .suffix = suffix,
+    .may_end_alone = may_end_alone,
 };
 
 /* Site 0's parameters hold for all. The other sites read theirs, too, so that an error in them is

@@ -46,7 +46,7 @@ static cohort_status set_options(struct subject *subject, const char *function,
                            function, asked->algorithm);
     if (asked->algorithm)
         memcpy(options->algorithm, asked->algorithm, strlen(asked->algorithm) + 1);
-    options->is_set = true;
+    options->has = COHORT__NEXT_OPTIONS;
     options->check_asymmetric = asked->check_asymmetric;
     options->reproducible = asked->reproducible;
     options->has_root = asked->root_site != NULL;

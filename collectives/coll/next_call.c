@@ -20,8 +20,12 @@ static cohort_status set(cohort_comm *comm, const cohort_call_options *options)
             "cohort_comm_next_call: communicator \"%.60s\", site %u: \"%.60s...\" is "
             "no name of an algorithm",
             cohort_comm_name(comm), cohort_comm_this_site(comm), algorithm);
-    *next = (struct cohort__next_call){0};
-    next->is_set = true;
+    *next = cohort__endpoint_no_options(comm);
+    next->has |= COHORT__NEXT_OPTIONS;
+    if (options->deadline > 0) {
+        next->has |= COHORT__NEXT_DEADLINE;
+        next->deadline = options->deadline;
+    }
     next->check_asymmetric = options->check_asymmetric;
     next->reproducible = options->reproducible;
     next->has_root = options->root_site != NULL;
@@ -38,7 +42,7 @@ cohort_status cohort_comm_next_call_sized(cohort_comm *comm, const cohort_call_o
     if (!comm)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_comm_next_call: no communicator");
     if (!options) {
-        comm->next_call = (struct cohort__next_call){0};
+        comm->next_call = cohort__endpoint_no_options(comm);
         return COHORT_OK;
     }
     cohort_status status = cohort__options_read(&read, sizeof(read), options, options_bytes,

@@ -8,17 +8,29 @@
 #include "collectives/comm/create.h"
 #include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/inbox.h"
+#include "collectives/comm/verdict.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
+#include "runtime/task/scheduler.h"
 
 /* Ns. Long beside any call that goes well, so that a job that works asks nothing; short enough that
  * somebody who looks on hears soon who is missing. Not measured. */
 enum { DEFAULT_STALL_AFTER = 1000000000 };
 
+/* Ns. How long a site that waits no longer for the others waits at least for an answer, before it
+ * says so again. Not measured. */
+enum { LEAST_PATIENCE = 100000000 };
+
 /* A creation that is not complete. */
 struct creation {
     struct cohort__join join;
+    _Atomic uint32_t refs; /* of the join, and of the timer if there is one */
+    struct cohort__timer timer;
+    bool has_timer;
+    pthread_mutex_t lock; /* of what follows, and of arming the timer */
+    bool is_over;
     struct cohort__inbox *inbox;
     cohort_comm_options options;
     struct cohort__comm_choice choice;
@@ -51,6 +63,8 @@ static cohort_status make_endpoint(struct creation *creation, struct cohort__mem
     comm->memory_budget = creation->options.memory_budget;
     comm->auto_generation = creation->options.auto_generation;
     comm->stall_after = creation->options.stall_after;
+    comm->deadline = creation->options.deadline;
+    comm->next_call = cohort__endpoint_no_options(comm);
     comm->reproducible = creation->options.reproducible;
     memcpy(comm->forced, creation->choice.forced, sizeof(comm->forced));
     comm->settings = settings;
@@ -60,15 +74,64 @@ static cohort_status make_endpoint(struct creation *creation, struct cohort__mem
     if (creation->join.name_bytes == 0)
         cohort__inbox_set_latest(creation->inbox, comm);
     cohort__group_add(group, comm->this_site, &comm->actor);
+    cohort__verdicts_join(comm);
     return COHORT_OK;
 }
 
 static void creation_destroy(struct creation *creation)
 {
-    if (!creation)
+    if (!creation || atomic_fetch_sub_explicit(&creation->refs, 1, memory_order_acq_rel) != 1)
         return;
     cohort__packer_fini(&creation->settings);
+    pthread_mutex_destroy(&creation->lock);
     free(creation);
+}
+
+/* With the lock held. False: the job is over. */
+static bool arm(struct creation *creation, uint64_t nanoseconds)
+{
+    return cohort__scheduler_timer(&creation->timer, cohort__clock_after(nanoseconds));
+}
+
+/* By the thread that turns the event loop, or at its end. The home is told again, as that may come
+ * before the join does. */
+static void on_late(struct cohort__timer *timer)
+{
+    struct creation *creation = COHORT_CONTAINER_OF(timer, struct creation, timer);
+    uint64_t deadline = creation->options.create_deadline;
+    pthread_mutex_lock(&creation->lock);
+    bool is_late = !creation->is_over;
+    atomic_fetch_add(&creation->refs, 1);
+    if (!is_late || !arm(creation, deadline < LEAST_PATIENCE ? LEAST_PATIENCE : deadline))
+        atomic_fetch_sub(&creation->refs, 1);
+    pthread_mutex_unlock(&creation->lock);
+    if (is_late)
+        cohort__registry_withdraw(
+            cohort__process_registry(cohort__inbox_commons(creation->inbox)->process),
+            &creation->join, deadline);
+    creation_destroy(creation);
+}
+
+/* Before it joins, since it may be over at once. */
+static void start_timer(struct creation *creation)
+{
+    if (creation->options.create_deadline == 0)
+        return;
+    creation->timer.expired = on_late;
+    atomic_fetch_add(&creation->refs, 1);
+    creation->has_timer = arm(creation, creation->options.create_deadline);
+    if (!creation->has_timer)
+        atomic_fetch_sub(&creation->refs, 1);
+}
+
+/* From now on the timer is not armed again. */
+static void end_timer(struct creation *creation)
+{
+    pthread_mutex_lock(&creation->lock);
+    creation->is_over = true;
+    pthread_mutex_unlock(&creation->lock);
+    if (creation->has_timer)
+        cohort__scheduler_timer_cancel(&creation->timer);
 }
 
 static void on_joined(struct cohort__join *join, cohort_status status,
@@ -82,6 +145,7 @@ static void on_joined(struct cohort__join *join, cohort_status status,
     else if (!cohort__process_any_dead(process))      /* else another locality may use it */
         cohort__boards_give_back(process, creation->choice.settings.board);
     cohort__future_complete(creation->future, status, status ? cohort__error_slot() : NULL);
+    end_timer(creation);
     creation_destroy(creation);
     cohort__inbox_creation_end(inbox);
 }
@@ -156,6 +220,8 @@ static struct creation *creation_create(cohort_comm **ret_comm, const char *name
         cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory", name);
         return NULL;
     }
+    atomic_init(&creation->refs, 1);
+    pthread_mutex_init(&creation->lock, NULL);
     cohort__comm_settings_pack(&choice->settings, &creation->settings);
     if (creation->settings.status) {
         creation_destroy(creation);
@@ -186,6 +252,7 @@ static void begin(struct creation *creation, struct cohort__inbox *inbox, cohort
     join->settings_bytes = creation->settings.bytes;
     join->done = on_joined;
     cohort__inbox_creation_begin(inbox);
+    start_timer(creation);
     cohort__registry_join(cohort__process_registry(cohort__inbox_commons(inbox)->process), join);
 }
 
@@ -253,6 +320,7 @@ static void take_over(const struct cohort_comm *parent, const struct cohort__com
         .flat_fallback_threshold = parent->flat_fallback_threshold,
         .auto_generation = parent->auto_generation,
         .stall_after = parent->stall_after,
+        .deadline = parent->deadline,
         .reproducible = parent->reproducible,
         .check_asymmetric = parent->check_asymmetric,
         .memory_budget = parent->memory_budget,

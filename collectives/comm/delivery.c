@@ -5,6 +5,7 @@
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/failure.h"
 #include "collectives/comm/reception.h"
+#include "collectives/comm/verdict.h"
 #include "runtime/base/container.h"
 #include "runtime/base/log.h"
 
@@ -21,9 +22,13 @@ static void receive(struct cohort_comm *comm, struct cohort__message *message)
     cohort__endpoint_receive(comm, message);
 }
 
-/* A failure that all sites of this locality have to be told. */
+/* A failure that all sites of this locality have to be told, or a part of a verdict. */
 static bool arrive_for_all(struct cohort__group *group, struct cohort__arrival *arrival)
 {
+    if (arrival->envelope.kind == COHORT__KIND_VERDICT) {
+        cohort__verdict_arrive(group, arrival);
+        return true;
+    }
     struct cohort__message *message = cohort__message_from_arrival(arrival);
     if (message)
         cohort__failure_tell_sites(group, message, message->source_site);

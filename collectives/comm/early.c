@@ -64,6 +64,35 @@ void cohort__early_park(struct cohort_comm *comm, struct cohort__message *messag
     cohort__list_push_back(list, &message->parked);
 }
 
+void cohort__early_mark(struct cohort_comm *comm, struct cohort__message *mark)
+{
+    cohort__list_push_back(&comm->slots[mark->generation % COHORT__WINDOW].parked, &mark->parked);
+}
+
+void cohort__early_unmark(struct cohort_comm *comm, struct cohort__message *mark)
+{
+    take_out(comm, mark);
+}
+
+void cohort__early_refuse(struct cohort_comm *comm, struct cohort__message *mark)
+{
+    mark->tag = COHORT__TAG_CALL;
+    comm->num_parked_failures++;
+}
+
+const struct cohort__message *cohort__early_find_mark(const struct cohort_comm *comm,
+                                                      uint64_t generation)
+{
+    const struct cohort__list *list = &comm->slots[generation % COHORT__WINDOW].parked;
+    for (const struct cohort__list *link = list->next; link != list; link = link->next) {
+        const struct cohort__message *message =
+            COHORT_CONTAINER_OF(link, const struct cohort__message, parked);
+        if (message->kind == COHORT__KIND_VERDICT && message->generation == generation)
+            return message;
+    }
+    return NULL;
+}
+
 /* As when it came, but now its generation is not early any more. */
 static void receive(struct cohort_comm *comm, struct cohort__message *message)
 {

@@ -25,6 +25,21 @@ void cohort__early_hand_in(struct cohort_comm *comm, uint64_t generation);
 /* Receives the messages for generations below GENERATION that were left out: that answers them. */
 void cohort__early_sweep_below(struct cohort_comm *comm, uint64_t generation);
 
+/* A mark among them, of kind VERDICT, says that the call of its generation may not start. With tag
+ * COHORT__TAG_CALL, that the call is refused with the mark's error: it fails in place of its start;
+ * with another tag, that it has to wait. When the generation is called or left out, or when this
+ * site leaves, its item runs, as those of messages do. There is at most one mark for a generation,
+ * it belongs to who has left it, and no site is its source. */
+void cohort__early_mark(struct cohort_comm *comm, struct cohort__message *mark);
+void cohort__early_unmark(struct cohort_comm *comm, struct cohort__message *mark);
+
+/* MARK, which is in place, refuses the call from now on. Its error is set. */
+void cohort__early_refuse(struct cohort_comm *comm, struct cohort__message *mark);
+
+/* NULL: there is none. */
+const struct cohort__message *cohort__early_find_mark(const struct cohort_comm *comm,
+                                                      uint64_t generation);
+
 /* This site has left: receives all, which answers or drops them. */
 void cohort__early_release(struct cohort_comm *comm);
 

@@ -48,7 +48,7 @@ struct cohort__ended {
  * that are used together lie together. */
 struct cohort__slot {
     struct cohort__operation *in_flight; /* or NULL */
-    struct cohort__list parked;          /* early messages */
+    struct cohort__list parked;          /* early messages, and marks, see early.h */
     struct cohort__ended ended;          /* the latest generation that has ended here */
 } __attribute__((aligned(64)));
 
@@ -58,18 +58,27 @@ struct cohort__event {
     atomic_bool is_posted;
 };
 
-/* What cohort_comm_next_call has set. All zero: nothing. */
+/* What is special about the next call: it has options of its own, a deadline; its task is in a
+ * scope. */
+enum { COHORT__NEXT_OPTIONS = 1, COHORT__NEXT_DEADLINE = 2, COHORT__NEXT_SCOPE = 4 };
+
+/* What cohort_comm_next_call has set, or what all calls of the communicator have. All zero:
+ * nothing.
+ */
 struct cohort__next_call {
-    bool is_set;
+    uint8_t has; /* COHORT__NEXT_* */
     bool check_asymmetric;
     bool reproducible;
     bool has_root;
     uint32_t root_site;
+    uint64_t deadline; /* ns */
     cohort_future **ret_rows;
     char algorithm[64]; /* "": none */
 };
 
+struct cohort__deadlines;
 struct cohort__plan_cache;
+struct cohort__scoped_run;
 struct cohort__idle_waiter;
 struct cohort__operation;
 
@@ -95,7 +104,7 @@ struct cohort_comm {
     _Atomic uint32_t num_in_flight;           /* written in the endpoint's turn, read by the tick */
     uint64_t oldest;                          /* generation in flight, or 0; the actor's side */
     struct cohort__history history;           /* the actor's side */
-    struct cohort__list waiting;              /* calls beyond the window; the actor's side */
+    struct cohort__list waiting;              /* calls that can't start yet; the actor's side */
     struct cohort__idle_waiter *idle_waiters; /* the oldest first; the actor's side */
     struct cohort__next_call next_call; /* the caller's side; mostly only its beginning is read */
 
@@ -108,6 +117,7 @@ struct cohort_comm {
     bool is_tree_forced;
     uint32_t flat_fallback_threshold; /* for those made out of it; 0: the tree is forced */
     uint64_t stall_after;
+    uint64_t deadline;                                /* of each call, ns; 0: none */
     uint64_t memory_budget;                           /* limit for a plan at one site; 0: none */
     struct cohort__forced forced[COHORT__FORCED_MAX]; /* for each collective */
     struct cohort__comm_settings settings;            /* site 0's */
@@ -117,13 +127,18 @@ struct cohort_comm {
      */
     _Atomic uint32_t refs;
     void (*plans_destroy)(struct cohort__plan_cache *plans);
+    struct cohort__deadlines *_Atomic deadlines; /* NULL: none of its calls has had one */
+    struct cohort__scoped_run *latest_scoped;    /* NULL: no call of a task in a scope yet */
+    uint32_t num_scoped;
 
     /* The actor's side. */
     uint32_t num_failures;
     uint32_t num_parked_failures; /* among the parked messages: failures of whole calls */
+    uint32_t num_held;            /* futures of calls that a verdict holds back, see hold.h */
     uint64_t gone_from;   /* once it has left: the first generation in which it takes no part */
     atomic_bool finished; /* it has left, and no call, set or get of it is under way */
-    struct cohort__event tick, death, leave;
+    struct cohort__event tick, death, leave, scoped_prune;
+    struct cohort__list scoped; /* runs of calls in scopes, see scoped_calls.c */
     struct cohort__item resume; /* starts calls that waited for the window */
     bool resume_posted;
     struct cohort__channels channels;
@@ -145,6 +160,15 @@ static inline struct cohort_comm *cohort__endpoint_at(const struct cohort__group
                                                       uint32_t site)
 {
     return cohort__endpoint_of(atomic_load(&group->endpoints[site]));
+}
+
+/* A next call without options of its own. */
+static inline struct cohort__next_call cohort__endpoint_no_options(const struct cohort_comm *comm)
+{
+    return (struct cohort__next_call){
+        .has = comm->deadline > 0 ? COHORT__NEXT_DEADLINE : 0,
+        .deadline = comm->deadline,
+    };
 }
 
 /* Any thread: has this endpoint run ITEM, maybe before this returns. If the endpoint has left, or

@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "collectives/comm/channel.h"
+#include "collectives/comm/deadline.h"
 #include "collectives/comm/early.h"
 #include "collectives/comm/idle.h"
 #include "collectives/comm/operation.h"
+#include "collectives/comm/scoped_calls.h"
+#include "collectives/comm/verdict.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 
@@ -62,6 +65,7 @@ static void run_peer_died(struct cohort__actor *actor, struct cohort__item *item
             operation->handlers->peer_died(operation);
     }
     cohort__channels_peer_died(comm);
+    cohort__verdicts_release(comm->group, false);
 }
 
 void cohort__endpoint_peer_died(struct cohort_comm *comm)
@@ -87,6 +91,8 @@ static void run_leave(struct cohort__actor *actor, struct cohort__item *item)
         if ((operation = comm->slots[i].in_flight) && !cohort__operation_fail_if_broken(operation))
             cohort__operation_fail_with(operation, COHORT_ERR_CANCELLED,
                                         "this site has left the communicator meanwhile");
+    cohort__deadlines_leave(comm);
+    cohort__scoped_calls_leave(comm);
     cohort__early_release(comm);
     cohort__channels_leave(comm);
     for (uint32_t i = 0; i < COHORT__NUM_SUBGROUPS; i++) {
@@ -124,6 +130,7 @@ cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct coho
     cohort__history_init(&comm->history);
     cohort__channels_init(&comm->channels);
     cohort__list_init(&comm->waiting);
+    cohort__scoped_calls_init(comm);
     for (uint32_t i = 0; i < COHORT__WINDOW; i++)
         cohort__list_init(&comm->slots[i].parked);
     comm->tick.item.run = run_tick;
@@ -142,6 +149,7 @@ void cohort__endpoint_destroy(struct cohort__actor *actor)
         cohort__error_fini(&comm->failures[i].error);
     if (comm->plans)
         comm->plans_destroy(comm->plans);
+    cohort__deadlines_destroy(comm);
     cohort__history_fini(&comm->history);
     cohort__channels_fini(&comm->channels);
     free(comm);

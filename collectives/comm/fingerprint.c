@@ -92,6 +92,27 @@ static const char *const purposes[COHORT__NUM_PURPOSES] = {
     [COHORT__PURPOSE_NAMED + 3] = "split by named level 4: ",
 };
 
+static void append_name(struct text *text, const struct cohort__signature *signature)
+{
+    const struct cohort__signature_names *lookup = atomic_load(&names);
+    uint32_t collective = signature->collective;
+    append(text, "%s%s%s", purposes[signature->purpose],
+           lookup ? lookup->collective(collective) : "?",
+           lookup ? lookup->suffix(collective, (enum cohort__variant)signature->variant) : "");
+}
+
+void cohort__signature_name(const struct cohort__signature *signature, char *bytes, size_t capacity)
+{
+    struct text text = {.bytes = bytes, .capacity = capacity};
+    append_name(&text, signature);
+}
+
+bool cohort__signature_may_end_alone(const struct cohort__signature *signature)
+{
+    const struct cohort__signature_names *lookup = atomic_load(&names);
+    return !lookup || lookup->may_end_alone(signature->collective);
+}
+
 void cohort__signature_describe(const struct cohort__signature *signature, char *bytes,
                                 size_t capacity)
 {
@@ -99,10 +120,8 @@ void cohort__signature_describe(const struct cohort__signature *signature, char 
     struct text text = {.bytes = bytes, .capacity = capacity};
     uint32_t collective = signature->collective;
     const char *place = lookup ? lookup->place(collective) : NULL;
-    append(&text, "%s%s%s (%s", purposes[signature->purpose],
-           lookup ? lookup->collective(collective) : "?",
-           lookup ? lookup->suffix(collective, (enum cohort__variant)signature->variant) : "",
-           lookup ? lookup->algorithm(signature->algorithm) : "?");
+    append_name(&text, signature);
+    append(&text, " (%s", lookup ? lookup->algorithm(signature->algorithm) : "?");
     if (signature->inner > 0)
         append(&text, "(%s)", lookup ? lookup->algorithm(signature->inner - 1U) : "?");
     append(&text, ")");

@@ -72,7 +72,8 @@ enum cohort__variant {
 /* Writes in words what was called, for instance "reduce (linear) of 10 double with sum, root 3", at
  * most COHORT__SIGNATURE_TEXT bytes. These words are sent to sites that have called something else.
  * Names of collectives, algorithms and operations come from these functions. `place` says what a
- * signature's place is ("root"), or returns NULL if the collective has none. */
+ * signature's place is ("root"), or returns NULL if the collective has none. `may_end_alone`: a
+ * site may complete before others have called. */
 enum { COHORT__SIGNATURE_TEXT = 144 };
 struct cohort__signature_names {
     const char *(*collective)(uint32_t collective);
@@ -80,9 +81,15 @@ struct cohort__signature_names {
     const char *(*op)(uint32_t op);
     const char *(*place)(uint32_t collective);
     const char *(*suffix)(uint32_t collective, enum cohort__variant variant); /* of the name */
+    bool (*may_end_alone)(uint32_t collective);
 };
 void cohort__signature_set_names(const struct cohort__signature_names *names);
 void cohort__signature_describe(const struct cohort__signature *signature, char *text,
                                 size_t bytes);
+
+/* Only the name: "reduce", or "split: all_gather". */
+void cohort__signature_name(const struct cohort__signature *signature, char *text, size_t bytes);
+
+bool cohort__signature_may_end_alone(const struct cohort__signature *signature);
 
 #endif

@@ -171,6 +171,7 @@ void cohort__group_destroy(struct cohort__group *group)
     for (uint32_t i = 0; i < COHORT__NUM_SUBGROUPS; i++)
         annex_destroy(atomic_load(&group->meetings[i]));
     annex_destroy(atomic_load(&group->noticeboard));
+    annex_destroy(atomic_load(&group->verdicts));
     give_back(group);
     pthread_mutex_destroy(&group->lock);
     cohort__membership_unref(group->membership);

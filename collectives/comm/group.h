@@ -65,6 +65,7 @@ struct cohort__group {
     /* NULL: none yet. */
     struct cohort__annex *_Atomic meetings[COHORT__NUM_SUBGROUPS]; /* exec's */
     struct cohort__annex *_Atomic noticeboard;
+    struct cohort__annex *_Atomic verdicts;    /* what is in them is under `lock` */
     _Atomic uint32_t num_left;                 /* endpoints of this locality that have left */
     struct cohort__actor *_Atomic endpoints[]; /* by site; NULL: elsewhere, or not made yet */
 };

@@ -32,7 +32,8 @@ void cohort__endpoint_when_idle(struct cohort_comm *comm)
 bool cohort__endpoint_is_idle(const struct cohort_comm *comm)
 {
     return atomic_load_explicit(&comm->num_in_flight, memory_order_relaxed) == 0 &&
-           cohort__list_is_empty(&comm->waiting) && cohort__channels_are_idle(&comm->channels);
+           comm->num_held == 0 && cohort__list_is_empty(&comm->waiting) &&
+           cohort__channels_are_idle(&comm->channels);
 }
 
 static void run_idle(struct cohort__actor *actor, struct cohort__item *item)

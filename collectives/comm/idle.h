@@ -9,8 +9,8 @@
 /* When an endpoint has nothing to do: who waits for that is told, and if it has left it is
  * finished. All of this in the endpoint's turn. */
 
-/* Whether no call is in flight or waits, and no set or get is under way; and what is to be done
- * then. */
+/* Whether no call is in flight, waits or is held back, and no set or get is under way; and what is
+ * to be done then. */
 bool cohort__endpoint_is_idle(const struct cohort_comm *comm);
 void cohort__endpoint_when_idle(struct cohort_comm *comm);
 

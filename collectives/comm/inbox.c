@@ -8,6 +8,7 @@
 #include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/message.h"
 #include "collectives/comm/quiet.h"
+#include "collectives/comm/verdict.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/log.h"
@@ -69,6 +70,8 @@ static void answer_gone(struct cohort__inbox *inbox, struct cohort__arrival *arr
                                .dest_site = envelope->source_site,
                                .tag = COHORT__ANSWER_GONE,
                            });
+    if (envelope->kind == COHORT__KIND_VERDICT)
+        cohort__verdict_answer_gone(inbox->commons.process, envelope);
     cohort__arrival_release(arrival);
 }
 
@@ -87,8 +90,9 @@ static void deliver(struct cohort__inbox *inbox, struct cohort__group *group,
     const struct cohort__envelope *envelope = &arrival->envelope;
     uint32_t num_sites = group->membership->num_sites;
     uint32_t site = envelope->dest_site;
-    bool is_for_all = site == COHORT__NO_SITE && envelope->kind == COHORT__KIND_ERROR &&
-                      envelope->tag == COHORT__TAG_CALL;
+    bool is_for_all = site == COHORT__NO_SITE &&
+                      (envelope->kind == COHORT__KIND_VERDICT ||
+                       (envelope->kind == COHORT__KIND_ERROR && envelope->tag == COHORT__TAG_CALL));
     if ((!is_for_all && (site >= num_sites || !cohort__group_is_local(group, site))) ||
         envelope->source_site >= num_sites ||
         group->membership->locality_of[envelope->source_site] != envelope->source_locality) {
@@ -385,6 +389,8 @@ static void on_ended(void *context, uint64_t instance)
     if (group && group == inbox->last)
         atomic_store(&inbox->is_holder_asked, true);
     pthread_mutex_unlock(&inbox->lock);
+    if (group)
+        cohort__verdicts_release(group, true);
     cohort__group_unref(group);
 }
 

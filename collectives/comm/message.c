@@ -47,12 +47,10 @@ bool cohort__message_carries_death(const struct cohort__message *message)
     return message->kind == COHORT__KIND_ANSWER && message->tag == COHORT__ANSWER_GONE;
 }
 
-static cohort_status read_error(const struct cohort__arrival *arrival,
-                                struct cohort__error *ret_error)
+cohort_status cohort__message_unpack_error(const void *data, size_t n, struct cohort__error *error)
 {
     struct cohort__unpacked *unpacked;
-    cohort_status wrong = cohort__unpack(&unpacked, arrival->data, arrival->envelope.payload_bytes,
-                                         "error of a peer");
+    cohort_status wrong = cohort__unpack(&unpacked, data, n, "error of a peer");
     if (wrong)
         return wrong;
     const struct cohort__value *map = cohort__unpacked_root(unpacked);
@@ -65,7 +63,7 @@ static cohort_status read_error(const struct cohort__arrival *arrival,
     if (!wrong && (status >= 0 || status < COHORT_ERR_FAILED))
         wrong = cohort_fail(COHORT_ERR_PROTOCOL, "error of a peer: status %d", (int)status);
     if (!wrong)
-        cohort__error_set(ret_error, (cohort_status)status, "%.*s", (int)bytes, text);
+        cohort__error_set(error, (cohort_status)status, "%.*s", (int)bytes, text);
     cohort__unpacked_destroy(unpacked);
     return wrong;
 }
@@ -100,7 +98,7 @@ struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arr
         arrival->is_ahead)
         message->tag = COHORT__ANSWER_IN_FLIGHT;
     if (carries_error(message->kind, message->tag, message->generation) &&
-        read_error(arrival, &message->error)) {
+        cohort__message_unpack_error(arrival->data, envelope->payload_bytes, &message->error)) {
         cohort__message_release(message);
         return NULL;
     }

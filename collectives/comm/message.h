@@ -99,9 +99,12 @@ struct cohort__message *cohort__message_create(enum cohort__kind kind, uint32_t 
  * is no memory. The error message is set. */
 struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arrival);
 
-/* Packs ERROR as a payload. */
+/* Packs ERROR as a payload; and sets *ERROR, which is empty, to the one in a payload, which is not
+ * COHORT_OK. COHORT_ERR_PROTOCOL, COHORT_ERR_NO_MEMORY. */
 struct cohort__packer;
 void cohort__message_pack_error(struct cohort__packer *packer, const struct cohort__error *error);
+cohort_status cohort__message_unpack_error(const void *data, size_t bytes,
+                                           struct cohort__error *error);
 
 /* Packs what MESSAGE carries to another locality as its payload: an error; or DEATH, the first that
  * its site knows of, if it knows one and has to say so. */

@@ -26,6 +26,19 @@ struct cohort__operation *cohort__endpoint_find(struct cohort_comm *comm, uint64
     return operation && operation->generation == generation ? operation : NULL;
 }
 
+struct cohort__operation *cohort__endpoint_find_waiting(const struct cohort_comm *comm,
+                                                        uint64_t generation)
+{
+    const struct cohort__list *list = &comm->waiting;
+    for (struct cohort__list *link = list->next; link != list; link = link->next) {
+        struct cohort__operation *operation =
+            COHORT_CONTAINER_OF(link, struct cohort__operation, waiting);
+        if (operation->generation == generation)
+            return operation;
+    }
+    return NULL;
+}
+
 struct cohort__operation *cohort__endpoint_first_waiting(const struct cohort_comm *comm)
 {
     return cohort__list_is_empty(&comm->waiting)
@@ -39,16 +52,59 @@ static void count_in_flight(struct cohort_comm *comm, int change)
     atomic_store_explicit(&comm->num_in_flight, num + (uint32_t)change, memory_order_relaxed);
 }
 
-static void start(struct cohort_comm *comm, struct cohort__operation *operation)
+/* A verdict on GENERATION is under way, and its call does not start before it is known. */
+static bool has_to_wait(const struct cohort_comm *comm, uint64_t generation)
+{
+    const struct cohort__message *mark = cohort__early_find_mark(comm, generation);
+    return mark && mark->tag != COHORT__TAG_CALL;
+}
+
+/* Fails OPERATION in place of its start, if a verdict has refused its generation. */
+static bool fail_if_refused(struct cohort_comm *comm, struct cohort__operation *operation)
+{
+    const struct cohort__message *mark = cohort__early_find_mark(comm, operation->generation);
+    if (!mark)
+        return false;
+    operation->are_all_told = true;
+    cohort__error_copy(&operation->failure, &mark->error);
+    operation->handlers->fail(operation);
+    return true;
+}
+
+static inline void put_in_slot(struct cohort_comm *comm, struct cohort__operation *operation)
+{
+    *slot(comm, operation->generation) = operation;
+    if (comm->oldest == 0)
+        comm->oldest = operation->generation;
+    count_in_flight(comm, 1);
+}
+
+/* Messages are parked, for this generation or for another one of the slot; or a mark is. The calls
+ * that wait go first when it may start. */
+__attribute__((noinline)) static void start_with_parked(struct cohort_comm *comm,
+                                                        struct cohort__operation *operation)
 {
     uint64_t generation = operation->generation;
-    *slot(comm, generation) = operation;
-    if (comm->oldest == 0)
-        comm->oldest = generation;
-    count_in_flight(comm, 1);
-    operation->handlers->start(operation);
+    if (has_to_wait(comm, generation)) {
+        cohort__list_push_front(&comm->waiting, &operation->waiting);
+        return;
+    }
+    put_in_slot(comm, operation);
+    if (!fail_if_refused(comm, operation))
+        operation->handlers->start(operation);
     /* It may have ended by now. Then what was parked is stale. */
     cohort__early_hand_in(comm, generation);
+}
+
+/* Nothing is parked while it starts. */
+static void start(struct cohort_comm *comm, struct cohort__operation *operation)
+{
+    if (!cohort__list_is_empty(&comm->slots[operation->generation % COHORT__WINDOW].parked)) {
+        start_with_parked(comm, operation);
+        return;
+    }
+    put_in_slot(comm, operation);
+    operation->handlers->start(operation);
 }
 
 static bool fits_window(const struct cohort_comm *comm, uint64_t generation)
@@ -84,10 +140,19 @@ static void run_resume(struct cohort__actor *actor, struct cohort__item *item)
     comm->resume_posted = false;
     struct cohort__operation *operation;
     while ((operation = cohort__endpoint_first_waiting(comm)) &&
-           fits_window(comm, operation->generation)) {
+           fits_window(comm, operation->generation) && !has_to_wait(comm, operation->generation)) {
         cohort__list_remove(&operation->waiting);
         start(comm, operation);
     }
+}
+
+void cohort__endpoint_resume(struct cohort_comm *comm)
+{
+    if (!cohort__endpoint_first_waiting(comm) || comm->resume_posted)
+        return;
+    comm->resume_posted = true;
+    comm->resume.run = run_resume;
+    cohort__endpoint_post(comm, &comm->resume);
 }
 
 static void remember_failure(struct cohort_comm *comm, const struct cohort__operation *operation)
@@ -137,11 +202,8 @@ void cohort__operation_ended(struct cohort__operation *operation)
     operation->handlers->release(operation);
     cohort__future_complete(future, error.status, error.status ? &error : NULL);
     cohort__error_fini(&error);
-    if (cohort__endpoint_first_waiting(comm) && !comm->resume_posted) {
-        comm->resume_posted = true;
-        comm->resume.run = run_resume;
-        cohort__endpoint_post(comm, &comm->resume);
-    }
+    if (cohort__endpoint_first_waiting(comm))
+        cohort__endpoint_resume(comm);
     cohort__endpoint_over(comm);
 }
 

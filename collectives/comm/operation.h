@@ -42,7 +42,7 @@ enum { COHORT__MAX_PATIENCE = 4 };
 
 struct cohort__operation {
     struct cohort__item call;
-    struct cohort__list waiting; /* for the window */
+    struct cohort__list waiting; /* for the window, or for a verdict */
     const struct cohort__operation_handlers *handlers;
     struct cohort_comm *comm;
     cohort_future *future; /* the reference that completes it */
@@ -62,13 +62,18 @@ struct cohort__operation {
     struct cohort__error failure; /* not COHORT_OK: the operation is failing with this */
 };
 
-/* In the endpoint's turn. _find: the operation in flight. _first_waiting: the first call that waits
- * for the window. _failure: of a generation that has failed and is remembered. NULL: there is
- * none. */
+/* In the endpoint's turn. _find: the operation in flight. _find_waiting, _first_waiting: a call
+ * that waits, for the window or for a verdict; the first one. _failure: of a generation that has
+ * failed and is remembered. NULL: there is none. */
 struct cohort__operation *cohort__endpoint_find(struct cohort_comm *comm, uint64_t generation);
+struct cohort__operation *cohort__endpoint_find_waiting(const struct cohort_comm *comm,
+                                                        uint64_t generation);
 struct cohort__operation *cohort__endpoint_first_waiting(const struct cohort_comm *comm);
 const struct cohort__failure *cohort__endpoint_failure(const struct cohort_comm *comm,
                                                        uint64_t generation);
+
+/* In the endpoint's turn: calls that wait may be able to start. */
+void cohort__endpoint_resume(struct cohort_comm *comm);
 
 /* Whether the sites have yet to agree. Until then only the agreement's messages (phase 0) are for
  * this operation. Others are from sites that have agreed, or have sent early; they are parked. */

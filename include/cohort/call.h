@@ -11,9 +11,9 @@
 extern "C" {
 #endif
 
-/* What a single call asks for. All options except ret_rows have to be the same at all sites of the
- * call. Where they lead to different things, the call fails with COHORT_ERR_MISMATCH. All zero asks
- * for nothing. */
+/* What a single call asks for. All options except ret_rows and deadline have to be the same at all
+ * sites of the call. Where they lead to different things, the call fails with COHORT_ERR_MISMATCH.
+ * All zero asks for nothing. */
 typedef struct cohort_call_options {
     /* The algorithm, by its name in docs/COLLECTIVES.md; NULL: the communicator's choice.
      * "levels(ring)": levels, whose leaders use ring. With an unknown name, or an algorithm that
@@ -36,6 +36,12 @@ typedef struct cohort_call_options {
      * these futures that has not completed fails with the same error. The array is written during
      * the call, even if the call fails. */
     cohort_future **ret_rows;
+    /* Nanoseconds from the call on, after which its generation is taken back as by
+     * cohort_comm_cancel, which says what that means, only that the status is COHORT_ERR_TIMEOUT:
+     * so a call that all others have completed completes, too. 0: that of the communicator. Sites
+     * may give different ones. It is not early, and late by an eighth of it, but by 2 ms at least
+     * and 50 ms at most, besides the time for the verdict. */
+    uint64_t deadline;
 } cohort_call_options;
 
 /* Sets OPTIONS for the next collective that is called on this endpoint, and for no other. That call

@@ -57,6 +57,14 @@ typedef struct cohort_comm_options {
      * if the call takes more at a site because it is in place there, it fails with
      * COHORT_ERR_NO_MEMORY at all sites, and the error says how much it would need. */
     uint64_t memory_budget;
+    /* The deadline of each call, if the call has none of its own; see cohort_call_options. 0: none.
+     * Sites may give different ones. */
+    uint64_t deadline;
+    /* Nanoseconds from the call of cohort_comm_create on: if not all sites have joined by then, the
+     * futures of all that have get COHORT_ERR_TIMEOUT, with the sites that are missing, the first 8
+     * and how many more. A site that joins later gets that, too, once; then it may join again, as
+     * all others. 0: no deadline. Sites may give different ones. */
+    uint64_t create_deadline;
 } cohort_comm_options;
 
 /* The generation of calls on a communicator with auto_generation, and only there. */
@@ -97,6 +105,34 @@ cohort_comm_create(cohort_comm **ret_comm, const char *name, const cohort_comm_o
  * completed here stay complete, and calls after those fail with COHORT_ERR_GONE. NULL is fine. Any
  * thread; never suspends. */
 COHORT_API void cohort_comm_unref(cohort_comm *comm);
+
+/* Takes back GENERATION of the communicator, at all of its sites, as far as it can be taken back.
+ * It is for calls whose sites may wait in vain: some site does not call, or takes too long.
+ *
+ * - Where each site depends on all others (barrier, check_rooted, all_gather, all_reduce,
+ * all_to_all, reduce_scatter, their variants, and splits), nothing is taken back if the call has
+ * completed at some site, and all have called, and nobody has died: then it completes everywhere.
+ * - Otherwise futures that have not completed get COHORT_ERR_CANCELLED, all with the same text; so
+ * do those of sites that call this generation later, at once. Futures that have completed keep
+ * their results: where sites complete one by one (rooted calls, scans, shift, exchange), or need
+ * nothing of a site that has not called, some may have.
+ *
+ * The text has the roll-call: `generation 17 all_reduce: 61 of 64 sites, missing 5 (locality 1, not
+ * called yet), 9 and 33 (locality 4, not called yet)`; the first 8 of those that are missing and of
+ * those that have completed, and how many more there are. The communicator goes on with the next
+ * generation.
+ *
+ * This function only asks, and what comes of it is in the futures. A future still completes only
+ * when the library doesn't touch the buffers of its call any more. Futures of rows (ret_rows) that
+ * have completed stay so; the contents of a buffer are undefined if the call fails. Each locality
+ * that lives and has sites of the communicator has to turn its event loop once or twice: one whose
+ * tasks compute without a break, and which has no progress thread, or one that is stopped, holds up
+ * all. If a locality dies meanwhile, calls end with COHORT_ERR_PEER_DIED, as ever.
+ *
+ * COHORT_ERR_BAD_PARAMETER: no COMM, or no such generation. COHORT_ERR_NO_MEMORY; if another
+ * locality has none, nothing is taken back, and its log says so. Any task or thread, also while
+ * others call on COMM; never suspends. */
+COHORT_API cohort_status cohort_comm_cancel(cohort_comm *comm, uint64_t generation) COHORT_MUST_USE;
 
 /* Completes when all calls made on this endpoint so far, collectives and channels, have ended, with
  * a value or with an error. Any task or thread; never suspends. */

@@ -36,8 +36,9 @@ extern "C" {
  * - what they wait for in cohort_wait or in a function of cohort/sync.h ends as cancelled at once,
  *   and so does each later call that would have to wait;
  * - what they have started and is pending is asked to end: cohort_sleep completes with
- *   COHORT_ERR_CANCELLED. cohort_await itself returns when its future is complete, and not before,
- *   since buffers belong to what is under way. */
+ *   COHORT_ERR_CANCELLED, and collectives are taken back as by cohort_comm_cancel (cohort/comm.h),
+ *   which ends them at all sites. cohort_await itself returns when its future is complete, and not
+ * before, since buffers belong to what is under way. */
 typedef struct cohort_scope cohort_scope;
 
 typedef struct cohort_scope_options {

@@ -221,6 +221,28 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
     join->done(join, status, NULL);
 }
 
+void cohort__registry_withdraw(struct cohort__registry *registry, const struct cohort__join *join,
+                               uint64_t nanoseconds)
+{
+    struct cohort__list outbox;
+    cohort__list_init(&outbox);
+    uint32_t home = home_of(registry, join);
+    struct cohort__registry_letter *letter = cohort__registry_letter_add(&outbox, &home, 1);
+    if (letter) {
+        struct cohort__packer *packer = &letter->packer;
+        cohort__pack_map(packer, 4);
+        cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_WITHDRAW);
+        cohort__pack_field_bytes(packer, "name", join->name, name_bytes(join));
+        cohort__pack_field_unsigned(packer, "site", join->site);
+        cohort__pack_field_unsigned(packer, "nanoseconds", nanoseconds);
+    }
+    if (!letter || letter->packer.status)
+        cohort__log(COHORT__LOG_WARN,
+                    "communicator \"%s\", site %u: no memory to say that it waits no longer",
+                    join->name, join->site);
+    deliver(registry, &outbox);
+}
+
 void cohort__registry_leave(struct cohort__registry *registry,
                             const struct cohort__membership *membership, uint32_t site)
 {
@@ -290,12 +312,15 @@ static cohort_status read_request(const struct cohort__unpacked *unpacked, uint6
                                              &request->name_bytes);
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "site", INT32_MAX, &site);
-    if (!status)
+    if (!status && type == COHORT__REGISTRY_WITHDRAW)
+        status =
+            cohort__get_unsigned(unpacked, map, "nanoseconds", UINT64_MAX, &request->nanoseconds);
+    else if (!status)
         status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &request->instance);
     if (status)
         return status;
     request->site = (uint32_t)site;
-    if (type == COHORT__REGISTRY_LEAVE)
+    if (type != COHORT__REGISTRY_JOIN)
         return COHORT_OK;
     status = cohort__get_unsigned(unpacked, map, "num_sites", INT32_MAX, &num_sites);
     if (!status)
@@ -325,7 +350,9 @@ static cohort_status at_home(struct cohort__registry *registry, uint32_t source,
     pthread_mutex_lock(&registry->lock);
     status = type == COHORT__REGISTRY_JOIN
                  ? cohort__registry_home_join(&registry->home, &request, &outbox)
-                 : cohort__registry_home_leave(&registry->home, &request, &outbox);
+             : type == COHORT__REGISTRY_LEAVE
+                 ? cohort__registry_home_leave(&registry->home, &request, &outbox)
+                 : cohort__registry_home_withdraw(&registry->home, &request, &outbox);
     pthread_mutex_unlock(&registry->lock);
     deliver(registry, &outbox);
     return status;
@@ -591,11 +618,12 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
     cohort_status status = cohort__unpack(&unpacked, data, bytes, "registry message");
     const struct cohort__value *map = status ? NULL : cohort__unpacked_root(unpacked);
     if (!status)
-        status = cohort__get_unsigned(unpacked, map, "type", COHORT__REGISTRY_RETURN, &type);
+        status = cohort__get_unsigned(unpacked, map, "type", COHORT__REGISTRY_WITHDRAW, &type);
     if (!status)
         switch ((enum cohort__registry_type)type) {
         case COHORT__REGISTRY_JOIN:
         case COHORT__REGISTRY_LEAVE:
+        case COHORT__REGISTRY_WITHDRAW:
             status = at_home(registry, source, type, unpacked);
             break;
         case COHORT__REGISTRY_REFUSE:

@@ -76,6 +76,12 @@ void cohort__registry_set_ended(struct cohort__registry *registry,
 
 void cohort__registry_join(struct cohort__registry *registry, struct cohort__join *join);
 
+/* JOIN, which was given to _join, has waited for NANOSECONDS: if it still waits, it is to end with
+ * COHORT_ERR_TIMEOUT, as all that wait with it. Its `done` may have been called already, but its
+ * memory has to be there. */
+void cohort__registry_withdraw(struct cohort__registry *registry, const struct cohort__join *join,
+                               uint64_t nanoseconds);
+
 /* To be called when SITE, of this locality, has left the instance of MEMBERSHIP. */
 void cohort__registry_leave(struct cohort__registry *registry,
                             const struct cohort__membership *membership, uint32_t site);

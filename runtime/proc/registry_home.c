@@ -373,6 +373,55 @@ static cohort_status fail_as_different(const struct name *name, struct creation 
     return tell_failed(name, creation, outbox);
 }
 
+enum { MISSING_LISTED = 8 };
+
+/* Appends ", missing 5, 9 and 33", the first few of them. */
+static void append_missing(const struct creation *creation, char *text, size_t capacity)
+{
+    uint32_t num = creation->num_sites - creation->num_joined, listed = 0;
+    size_t used = strlen(text);
+    for (uint32_t site = 0; site < creation->num_sites && listed < MISSING_LISTED; site++) {
+        if (creation->members[site].locality_plus_1)
+            continue;
+        const char *between = listed == 0 ? ", missing" : listed + 1 == num ? " and" : ",";
+        used += (size_t)snprintf(text + used, capacity - used, "%s %u", between, site);
+        listed++;
+    }
+    if (num > listed)
+        snprintf(text + used, capacity - used, " and %u more", num - listed);
+}
+
+/* A site has waited long enough. */
+static cohort_status fail_as_late(const struct name *name, struct creation *creation,
+                                  const struct cohort__registry_request *request,
+                                  struct cohort__list *outbox)
+{
+    creation->failed = COHORT_ERR_TIMEOUT;
+    snprintf(creation->text, sizeof(creation->text),
+             "communicator \"%.60s\": %u of %u sites have joined in the %g s that site %u of "
+             "locality %u waits",
+             name->text, creation->num_joined, creation->num_sites,
+             (double)request->nanoseconds * 1e-9, request->site, request->source);
+    append_missing(creation, creation->text, sizeof(creation->text));
+    return tell_failed(name, creation, outbox);
+}
+
+cohort_status cohort__registry_home_withdraw(struct cohort__registry_home *home,
+                                             const struct cohort__registry_request *request,
+                                             struct cohort__list *outbox)
+{
+    struct name *name = name_find(home, request);
+    struct cohort__list *link = name ? name->creations.next : NULL;
+    for (; name && link != &name->creations; link = link->next) {
+        struct creation *creation = COHORT_CONTAINER_OF(link, struct creation, link);
+        bool is_pending = !creation->instance && !creation->failed;
+        if (is_pending && request->site < creation->num_sites &&
+            creation->members[request->site].locality_plus_1 == request->source + 1)
+            return fail_as_late(name, creation, request, outbox);
+    }
+    return COHORT_OK;
+}
+
 /* The creation that SITE's join belongs to: the oldest one that is not alive and that it has not
  * joined yet. NULL: a new one is needed. *ret_duplicate: the site is in a creation that is alive or
  * pending. */

@@ -31,7 +31,7 @@ struct cohort__registry_letter {
     uint32_t ranks[];
 };
 
-/* A JOIN or LEAVE of locality SOURCE. */
+/* A JOIN, LEAVE or WITHDRAW of locality SOURCE. */
 struct cohort__registry_request {
     uint32_t source;
     const char *name;
@@ -44,6 +44,7 @@ struct cohort__registry_request {
     uint32_t num_sites;
     uint64_t instance;    /* the instance that was left, or 0 */
     cohort_status failed; /* if it isn't COHORT_OK, TERMS has the reason */
+    uint64_t nanoseconds; /* of a WITHDRAW */
 };
 cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
                                          const struct cohort__registry_request *request,
@@ -51,6 +52,13 @@ cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
 cohort_status cohort__registry_home_leave(struct cohort__registry_home *home,
                                           const struct cohort__registry_request *request,
                                           struct cohort__list *outbox);
+
+/* A WITHDRAW: the site has waited for so many nanoseconds, and waits no longer. All that have
+ * joined with it are told, and those that join later. Does nothing if all have joined by now, or if
+ * that has failed anyway: then an answer is on its way. */
+cohort_status cohort__registry_home_withdraw(struct cohort__registry_home *home,
+                                             const struct cohort__registry_request *request,
+                                             struct cohort__list *outbox);
 
 /* The kinds of registry messages, field "type". */
 enum cohort__registry_type {
@@ -64,6 +72,7 @@ enum cohort__registry_type {
     COHORT__REGISTRY_END,      /* instance */
     COHORT__REGISTRY_BROKEN,   /* status, text: joins are not reliable any more */
     COHORT__REGISTRY_RETURN,   /* instance, number: that locality uses its notes no more */
+    COHORT__REGISTRY_WITHDRAW, /* name, site, nanoseconds */
 };
 
 /* Appends an empty letter to OUTBOX, for the NUM_RANKS localities in RANKS. NULL where memory ran

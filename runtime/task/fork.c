@@ -9,14 +9,14 @@
 #include "runtime/task/future.h"
 #include "runtime/task/worker.h"
 
-bool cohort__fork_is_here;
+atomic_uchar cohort__unusual;
 
 /* In the child, in the only thread that it has. */
 static void note(void)
 {
     if (!cohort__worker_self && !atomic_load(&cohort__scheduler.is_up))
         return; /* it may start a runtime of its own */
-    cohort__fork_is_here = true;
+    atomic_fetch_or(&cohort__unusual, COHORT__UNUSUAL_CHILD);
     atomic_store(&cohort__scheduler.is_up, false);
     cohort__worker_self = NULL;
 }

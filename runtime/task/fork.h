@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "cohort/future.h"
+#include "runtime/task/unusual.h"
 
 /* A child that is forked while the runtime is up (by a task, by an operation of the user's, or by a
  * thread outside) has no runtime: its other threads are missing, and the messages, the shared
@@ -12,12 +13,10 @@
  * start, so that nothing waits or is started there. What would act for the locality asks first
  * whether this is a child, and a function that the runtime has called does not return to it. */
 
-extern bool cohort__fork_is_here;
-
 /* Whether this process is such a child. */
 static inline bool cohort__fork_is_child(void)
 {
-    return __builtin_expect(cohort__fork_is_here, false);
+    return __builtin_expect(cohort__what_is_unusual() & COHORT__UNUSUAL_CHILD, 0);
 }
 
 /* From now on forks are noticed. COHORT_ERR_NO_MEMORY. Once is enough, more does no harm. */

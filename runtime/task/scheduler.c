@@ -63,6 +63,25 @@ void cohort__scheduler_release(void)
         cohort__foreign_leave();
 }
 
+bool cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadline)
+{
+    const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
+    bool is_up = cohort__scheduler_hold();
+    timer->deadline = deadline;
+    if (is_up)
+        hooks->timer(hooks->context, timer, deadline);
+    cohort__scheduler_release();
+    return is_up;
+}
+
+void cohort__scheduler_timer_cancel(struct cohort__timer *timer)
+{
+    const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
+    if (cohort__scheduler_hold() && hooks->timer_cancel)
+        hooks->timer_cancel(hooks->context, timer);
+    cohort__scheduler_release();
+}
+
 bool cohort__scheduler_count_task(void)
 {
     if (cohort__worker_self) {

@@ -106,6 +106,14 @@ unsigned cohort__scheduler_num_workers(void);
 bool cohort__scheduler_hold(void);
 void cohort__scheduler_release(void);
 
+/* Has TIMER->expired called at DEADLINE or later, see hooks.timer. False: the scheduler is not up,
+ * and that is not called. Any thread. */
+bool cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadline);
+
+/* TIMER, for which that was true, is not needed any more, see hooks.timer_cancel. Does nothing
+ * where the scheduler is not up any more. */
+void cohort__scheduler_timer_cancel(struct cohort__timer *timer);
+
 /* COHORT_ERR_STATE, with a message: FUNCTION was called while the scheduler is not up. */
 cohort_status cohort__scheduler_refuse(const char *function);
 

@@ -11,6 +11,7 @@
 #include "runtime/task/scheduler.h"
 #include "runtime/task/task.h"
 #include "runtime/task/wait.h"
+#include "runtime/task/unusual.h"
 #include "runtime/task/worker.h"
 
 /* Scopes are a tree. Each knows those directly inside of it, under its lock, until they have been
@@ -317,6 +318,7 @@ static cohort_scope *create(uint64_t limit_nanoseconds)
     cohort_scope *scope = cohort__slab_alloc_zero(sizeof(*scope));
     if (!scope)
         return NULL;
+    atomic_fetch_or(&cohort__unusual, COHORT__UNUSUAL_SCOPES);
     atomic_init(&scope->refs, 1);
     atomic_init(&scope->num_pending, 1);
     pthread_mutex_init(&scope->lock, NULL);

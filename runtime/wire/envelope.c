@@ -27,6 +27,7 @@ static const struct rule rules[COHORT__KIND_END] = {
     [COHORT__KIND_CREDIT] = {"CREDIT", 0, 0, 0, 0, 0},
     [COHORT__KIND_REGISTRY] = {"REGISTRY", 1, UINT32_MAX, 0, 0, 0},
     [COHORT__KIND_PART] = {"PART", 1, UINT32_MAX, 2, UINT32_MAX, UINT32_MAX},
+    [COHORT__KIND_VERDICT] = {"VERDICT", 0, UINT32_MAX, 0, 0, 0},
 };
 
 /* One word of 8 bytes, made of two numbers of 4 bytes. FIRST comes first in memory. */

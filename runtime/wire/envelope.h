@@ -25,7 +25,7 @@ enum {
     COHORT__ENVELOPE_BYTES = 96,
     COHORT__ENVELOPE_NUMBER_AT = 80,
     COHORT__ENVELOPE_MAGIC = 0x4843, /* "CH" in a dump */
-    COHORT__ENVELOPE_VERSION = 4,
+    COHORT__ENVELOPE_VERSION = 5,
     COHORT__ENVELOPE_TOKEN_BYTES = 40, /* the payload of ANNOUNCE is a net token of this size */
     COHORT__ENVELOPE_MAX_CREDIT = 0xffffff,
     COHORT__ENVELOPE_MAX_DRAINED = 0xff,
@@ -48,6 +48,8 @@ enum cohort__kind {
     COHORT__KIND_REGISTRY, /* msgpack to or from the name registry */
     COHORT__KIND_PART,     /* a part of a DATA that has total_bytes; the parts of one have the same
                             * `handle`, and else are like that DATA */
+    COHORT__KIND_VERDICT,  /* about taking back `generation`, for no single site: what it says is in
+                            * `tag` and `handle` (comm/verdict.c) */
     COHORT__KIND_END,
 };
 

@@ -33,7 +33,7 @@ static cohort_status work(struct team *team, cohort_comm *comm)
         cohort_status status = cohort_await(
             cohort_all_reduce(comm, &in, &sum, 1, COHORT_INT64, COHORT_SUM, generation));
         if (status) {
-            CHECK_INT(status, COHORT_ERR_GONE);
+            CHECK(status == COHORT_ERR_GONE || status == COHORT_ERR_CANCELLED);
             CHECK_INT(generation, 4);
             team->num_gone++;
             return status;

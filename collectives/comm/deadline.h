@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_COMM_DEADLINE_H
+#define COHORT_COLLECTIVES_COMM_DEADLINE_H
+
+#include <stdint.h>
+
+#include "collectives/comm/endpoint.h"
+
+/* The deadlines of the calls of an endpoint. When one is over and its call has not ended, a verdict
+ * is asked for (verdict.h).
+ *
+ * A call only leaves its deadline in a list, and mostly does not look at the clock. While there are
+ * such calls a timer has the endpoint look at the list now and then: each 16th of the shortest
+ * deadline, but after 1 ms at least and 25 ms at most. A deadline begins when it is first seen, so
+ * it is never early, and late by two such times. */
+struct cohort__deadlines;
+
+/* By the caller's thread, once it has called GENERATION. If there is no memory for it, that is
+ * logged, and the call has no deadline. */
+void cohort__deadline_add(struct cohort_comm *comm, uint64_t generation, uint64_t nanoseconds);
+
+/* In the endpoint's turn: it leaves, and is looked at no more. */
+void cohort__deadlines_leave(struct cohort_comm *comm);
+
+/* With the endpoint. */
+void cohort__deadlines_destroy(struct cohort_comm *comm);
+
+#endif

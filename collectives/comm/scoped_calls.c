@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/scoped_calls.h"
+
+#include <inttypes.h>
+
+#include "collectives/comm/operation.h"
+#include "collectives/comm/verdict.h"
+#include "runtime/base/container.h"
+#include "runtime/base/log.h"
+#include "runtime/base/slab.h"
+#include "runtime/task/scope.h"
+
+/* So many runs that are new let the endpoint drop those that have ended. */
+enum { MOST_ADDED = 64 };
+
+struct cohort__scoped_run {
+    struct cohort__scope_watch watch;
+    struct cohort__item item;
+    struct cohort__list link; /* in the endpoint's list, under the group's lock */
+    const cohort_scope *scope;
+    uint64_t first;
+    _Atomic uint64_t last;    /* the caller's */
+    _Atomic uint32_t refs;    /* one until the watch is released, one while the item is posted */
+    pthread_mutex_t lock;     /* of `comm` */
+    struct cohort_comm *comm; /* NULL: it is dropped */
+};
+
+static void put(struct cohort__scoped_run *run)
+{
+    if (atomic_fetch_sub_explicit(&run->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    pthread_mutex_destroy(&run->lock);
+    cohort__slab_free(run);
+}
+
+static void on_release(struct cohort__scope_watch *watch)
+{
+    put(COHORT_CONTAINER_OF(watch, struct cohort__scoped_run, watch));
+}
+
+/* Any thread. An endpoint that has not left has its group. */
+static void on_cancel(struct cohort__scope_watch *watch)
+{
+    struct cohort__scoped_run *run = COHORT_CONTAINER_OF(watch, struct cohort__scoped_run, watch);
+    pthread_mutex_lock(&run->lock);
+    struct cohort_comm *comm = run->comm;
+    struct cohort__group *group = comm ? comm->group : NULL;
+    if (group) {
+        cohort__group_ref(group);
+        atomic_fetch_add(&run->refs, 1);
+    }
+    pthread_mutex_unlock(&run->lock);
+    if (!group)
+        return;
+    cohort__endpoint_post(comm, &run->item);
+    cohort__group_unref(group);
+}
+
+/* In the endpoint's turn -------------------------------------------------------------------- */
+
+static bool is_in(const struct cohort__scoped_run *run, const struct cohort__operation *operation)
+{
+    return operation && operation->generation >= run->first &&
+           operation->generation <= atomic_load(&run->last);
+}
+
+/* Calls LOOK, if it is there, for each call of RUN that has not ended. Returns how many there are.
+ */
+static uint32_t for_each_open(const struct cohort_comm *comm, const struct cohort__scoped_run *run,
+                              void (*look)(const struct cohort__operation *operation))
+{
+    uint32_t num = 0;
+    const struct cohort__list *link = comm->waiting.next;
+    for (uint32_t i = 0; i < COHORT__WINDOW; i++) {
+        const struct cohort__operation *operation = comm->slots[i].in_flight;
+        num += is_in(run, operation);
+        if (look && is_in(run, operation))
+            look(operation);
+    }
+    for (; link != &comm->waiting; link = link->next) {
+        const struct cohort__operation *operation =
+            COHORT_CONTAINER_OF(link, const struct cohort__operation, waiting);
+        num += is_in(run, operation);
+        if (look && is_in(run, operation))
+            look(operation);
+    }
+    return num;
+}
+
+static void ask(const struct cohort__operation *operation)
+{
+    const struct cohort__plea plea = {
+        .kind = COHORT__PLEA_SCOPE,
+        .site = operation->comm->this_site,
+    };
+    if (cohort__verdict_ask(operation->comm->group, operation->generation, &plea))
+        cohort__log(COHORT__LOG_WARN, "a scope is cancelled, but: %s", cohort_error_message());
+}
+
+static void run_cancelled(struct cohort__actor *actor, struct cohort__item *item)
+{
+    struct cohort__scoped_run *run = COHORT_CONTAINER_OF(item, struct cohort__scoped_run, item);
+    atomic_thread_fence(memory_order_seq_cst); /* see cohort__scoped_calls_add */
+    (void)for_each_open(cohort__endpoint_of(actor), run, ask);
+    put(run);
+}
+
+/* RUN is not in the list any more. */
+static void drop(struct cohort__scoped_run *run)
+{
+    pthread_mutex_lock(&run->lock);
+    run->comm = NULL;
+    pthread_mutex_unlock(&run->lock);
+    cohort__scope_unwatch(&run->watch);
+}
+
+/* Drops those that have ended, but not the latest one, which the caller may go on with; or all. */
+static void drop_ended(struct cohort_comm *comm, bool all)
+{
+    struct cohort__list dropped, *link, *next;
+    cohort__list_init(&dropped);
+    pthread_mutex_lock(&comm->group->lock);
+    for (link = comm->scoped.next; link != &comm->scoped; link = next) {
+        struct cohort__scoped_run *run = COHORT_CONTAINER_OF(link, struct cohort__scoped_run, link);
+        next = link->next;
+        if (!all && (next == &comm->scoped || for_each_open(comm, run, NULL) > 0))
+            continue;
+        cohort__list_remove(link);
+        cohort__list_push_back(&dropped, link);
+    }
+    pthread_mutex_unlock(&comm->group->lock);
+    while ((link = cohort__list_pop_front(&dropped)))
+        drop(COHORT_CONTAINER_OF(link, struct cohort__scoped_run, link));
+}
+
+static void run_prune(struct cohort__actor *actor, struct cohort__item *item)
+{
+    (void)item;
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
+    atomic_store(&comm->scoped_prune.is_posted, false);
+    drop_ended(comm, false);
+}
+
+void cohort__scoped_calls_leave(struct cohort_comm *comm)
+{
+    drop_ended(comm, true);
+}
+
+/* By the caller ------------------------------------------------------------------------------ */
+
+void cohort__scoped_calls_init(struct cohort_comm *comm)
+{
+    cohort__list_init(&comm->scoped);
+    comm->scoped_prune.item.run = run_prune;
+}
+
+static struct cohort__scoped_run *create(struct cohort_comm *comm, uint64_t generation)
+{
+    struct cohort__scoped_run *run = cohort__slab_alloc(sizeof(*run));
+    if (!run)
+        return NULL;
+    *run = (struct cohort__scoped_run){
+        .watch = {.cancel = on_cancel, .release = on_release},
+        .item.run = run_cancelled,
+        .scope = cohort__scope_current(),
+        .first = generation,
+        .comm = comm,
+    };
+    atomic_init(&run->last, generation);
+    atomic_init(&run->refs, 1);
+    pthread_mutex_init(&run->lock, NULL);
+    return run;
+}
+
+/* A scope that has ended may be another one at the same place by now, so a run goes on only where
+ * its scope has neither ended nor is cancelled. */
+static bool goes_on(const struct cohort__scoped_run *run, uint64_t generation)
+{
+    return run && run->scope == cohort__scope_current() &&
+           atomic_load_explicit(&run->last, memory_order_relaxed) + 1 == generation &&
+           !cohort_future_ready(run->watch.cancelled);
+}
+
+void cohort__scoped_calls_add(struct cohort_comm *comm, uint64_t generation)
+{
+    struct cohort__scoped_run *run = comm->latest_scoped;
+    if (goes_on(run, generation)) {
+        atomic_store(&run->last, generation);
+        atomic_thread_fence(memory_order_seq_cst);
+        if (!cohort_future_ready(run->watch.cancelled))
+            return; /* whoever cancels it now sees this call */
+    }
+    run = create(comm, generation);
+    if (!run) {
+        cohort__log(COHORT__LOG_WARN,
+                    "communicator \"%s\", generation %" PRIu64 ", site %" PRIu32
+                    ": no memory to watch its scope",
+                    comm->group->name, generation, comm->this_site);
+        return;
+    }
+    comm->latest_scoped = run;
+    pthread_mutex_lock(&comm->group->lock);
+    cohort__list_push_back(&comm->scoped, &run->link);
+    pthread_mutex_unlock(&comm->group->lock);
+    cohort__scope_watch(cohort__scope_current(), &run->watch);
+    if (++comm->num_scoped % MOST_ADDED == 0 &&
+        !atomic_exchange(&comm->scoped_prune.is_posted, true))
+        cohort__endpoint_post(comm, &comm->scoped_prune.item);
+}

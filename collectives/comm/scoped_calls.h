@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_COMM_SCOPED_CALLS_H
+#define COHORT_COLLECTIVES_COMM_SCOPED_CALLS_H
+
+#include <stdint.h>
+
+#include "collectives/comm/endpoint.h"
+
+/* The calls of tasks that are in scopes: when the scope is cancelled, a verdict is asked for each
+ * of them that has not ended (verdict.h). Calls of one scope, one after the other, are a *run* and
+ * share a watch of the scope, so mostly a call only notes that the run is longer now. */
+struct cohort__scoped_run;
+
+/* By the caller's thread, a task in a scope, once it has called GENERATION. If there is no memory
+ * for a new run, that is logged, and the call is not taken back with its scope. */
+void cohort__scoped_calls_add(struct cohort_comm *comm, uint64_t generation);
+
+void cohort__scoped_calls_init(struct cohort_comm *comm);
+
+/* In the endpoint's turn: it leaves. */
+void cohort__scoped_calls_leave(struct cohort_comm *comm);
+
+#endif

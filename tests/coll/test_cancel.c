@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cohort/call.h"
+#include "cohort/collectives.h"
+#include "cohort/scope.h"
+#include "cohort/split.h"
+#include "cohort/task.h"
+#include "runtime/base/clock.h"
+#include "tests/support/cluster.h"
+#include "tests/support/sites.h"
+
+/* cohort_comm_cancel, case by case. All sites are played by one task, two in each locality. */
+
+enum { SITES = 6, LOCALITIES = 3, LONG = 100000 };
+
+struct row {
+    struct cluster *cluster;
+    cohort_comm *comms[SITES];
+    int64_t in[SITES], out[SITES];
+};
+
+static struct row *row_create_with(cohort_comm_options options)
+{
+    struct row *row = calloc(1, sizeof(*row));
+    cohort_future *made[SITES];
+    CHECK(row);
+    row->cluster = cluster_create(1, LOCALITIES, 0);
+    cluster_place(row->cluster, CLUSTER_BLOCKS);
+    options.num_sites = SITES;
+    for (uint32_t site = 0; site < SITES; site++) {
+        options.this_site = site;
+        row->in[site] = 1;
+        made[site] = cluster_create_comm(row->cluster, &row->comms[site], "row", &options);
+    }
+    CHECK_INT(cohort_await(cohort_when_all(made, SITES)), COHORT_OK);
+    return row;
+}
+
+static struct row *row_create(void)
+{
+    return row_create_with((cohort_comm_options){0});
+}
+
+static void row_destroy(struct row *row)
+{
+    for (uint32_t site = 0; site < SITES; site++)
+        cohort_comm_unref(row->comms[site]);
+    cluster_destroy(row->cluster);
+    free(row);
+}
+
+static cohort_future *add(struct row *row, uint32_t site, uint64_t generation)
+{
+    return cohort_all_reduce(row->comms[site], &row->in[site], &row->out[site], 1, COHORT_INT64,
+                             COHORT_SUM, generation);
+}
+
+static void check_next(struct row *row, uint64_t generation)
+{
+    cohort_future *futures[SITES];
+    for (uint32_t site = 0; site < SITES; site++)
+        futures[site] = add(row, site, generation);
+    CHECK_INT(cohort_await(cohort_when_all(futures, SITES)), COHORT_OK);
+    for (uint32_t site = 0; site < SITES; site++)
+        CHECK_INT(row->out[site], SITES);
+}
+
+static void check_refused(cohort_future *future, const char *text)
+{
+    CHECK_INT(cohort_await(future), COHORT_ERR_CANCELLED);
+    CHECK_TEXT(cohort_error_message(), text);
+}
+
+static void test_text(void)
+{
+    static const char text[] =
+        "communicator \"row\", generation 1 all_reduce: 3 of 6 sites, missing 2 (locality 1, not "
+        "called yet), 4 and 5 (locality 2, not called yet); site 3 has cancelled it";
+    struct row *row = row_create();
+    cohort_future *futures[SITES] = {
+        [0] = add(row, 0, 1), [1] = add(row, 1, 1), [3] = add(row, 3, 1)};
+    CHECK_INT(cohort_comm_cancel(row->comms[3], 1), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_comm_idle(row->comms[1])), COHORT_OK);
+    CHECK(cohort_future_ready(futures[1]));
+    for (uint32_t site = 0; site < SITES; site++)
+        if (futures[site])
+            check_refused(futures[site], text);
+    check_refused(add(row, 2, 1), text);
+    check_refused(add(row, 5, 1), text);
+    check_next(row, 2); /* site 4 leaves it out */
+    row_destroy(row);
+}
+
+/* Who has sent its block has completed, and keeps that. */
+static void test_rooted(void)
+{
+    static const char text[] =
+        "communicator \"row\", generation 1 gather: 3 of 6 sites, missing 1 (locality 0, not "
+        "called "
+        "yet), 4 and 5 (locality 2, not called yet); complete at 2 and 3; site 2 has cancelled it";
+    struct row *row = row_create_with((cohort_comm_options){.algorithms = "gather=linear"});
+    for (uint32_t site = 2; site < 4; site++)
+        CHECK_INT(
+            cohort_await(cohort_gather_there(row->comms[site], &row->in[site], 1, COHORT_INT64, 1)),
+            COHORT_OK);
+    cohort_future *root =
+        cohort_gather_here(row->comms[0], &row->in[0], row->out, 1, COHORT_INT64, 1);
+    CHECK_INT(cohort_comm_cancel(row->comms[2], 1), COHORT_OK);
+    check_refused(root, text);
+    check_refused(cohort_gather_there(row->comms[5], &row->in[5], 1, COHORT_INT64, 1), text);
+    check_next(row, 2);
+    row_destroy(row);
+}
+
+/* Nothing is taken back of what all have, and a second cancel is none. */
+static void test_complete(void)
+{
+    struct row *row = row_create();
+    check_next(row, 1);
+    for (uint32_t site = 0; site < SITES; site++)
+        CHECK_INT(cohort_comm_cancel(row->comms[site], 1), COHORT_OK);
+    check_next(row, 2);
+    cohort_future *future = add(row, 0, 3);
+    CHECK_INT(cohort_comm_cancel(row->comms[5], 3), COHORT_OK);
+    CHECK_INT(cohort_comm_cancel(row->comms[0], 3), COHORT_OK);
+    CHECK_INT(cohort_await(future), COHORT_ERR_CANCELLED);
+    CHECK_INT(cohort_comm_cancel(row->comms[0], 3), COHORT_OK);
+    for (uint32_t site = 1; site < SITES; site++)
+        CHECK_INT(cohort_await(add(row, site, 3)), COHORT_ERR_CANCELLED);
+    check_next(row, 4);
+    row_destroy(row);
+}
+
+/* Before anybody has called. */
+static void test_in_advance(void)
+{
+    struct row *row = row_create_with((cohort_comm_options){.auto_generation = true});
+    CHECK_INT(cohort_comm_cancel(row->comms[4], 2), COHORT_OK);
+    (void)cluster_num_sent(row->cluster); /* all of that has arrived */
+    check_next(row, COHORT_AUTO_GENERATION);
+    for (uint32_t site = 0; site < SITES; site++)
+        check_refused(
+            add(row, site, COHORT_AUTO_GENERATION),
+            "communicator \"row\", generation 2: 0 of 6 sites, missing 0, 1 (locality 0, "
+            "not called yet), 2, 3 (locality 1, not called yet), 4 and 5 (locality 2, not "
+            "called yet); site 4 has cancelled it");
+    check_next(row, COHORT_AUTO_GENERATION);
+    row_destroy(row);
+}
+
+/* A call that the window keeps waiting is refused at once. */
+static void test_window(void)
+{
+    enum { CALLS = 70 };
+    struct row *row = row_create();
+    cohort_future *futures[CALLS + 1];
+    int64_t in = 1, out[CALLS + 1];
+    for (uint64_t generation = 1; generation <= CALLS; generation++)
+        futures[generation] = cohort_all_reduce(row->comms[2], &in, &out[generation], 1,
+                                                COHORT_INT64, COHORT_SUM, generation);
+    CHECK_INT(cohort_comm_cancel(row->comms[2], CALLS - 1), COHORT_OK);
+    CHECK_INT(cohort_await(futures[CALLS - 1]), COHORT_ERR_CANCELLED);
+    CHECK_CONTAINS(cohort_error_message(), "generation 69 all_reduce: 1 of 6 sites");
+    CHECK(!cohort_future_ready(futures[1]) && !cohort_future_ready(futures[CALLS]));
+    for (uint64_t generation = 1; generation <= CALLS; generation++)
+        CHECK_INT(cohort_comm_cancel(row->comms[1], generation), COHORT_OK);
+    for (uint64_t generation = 1; generation <= CALLS; generation++)
+        if (generation != CALLS - 1)
+            CHECK_INT(cohort_await(futures[generation]), COHORT_ERR_CANCELLED);
+    check_next(row, CALLS + 1);
+    row_destroy(row);
+}
+
+/* Sites leave while a verdict is under way. */
+static void test_leaving(void)
+{
+    for (uint32_t leaver = 0; leaver < SITES; leaver++) {
+        struct row *row = row_create();
+        cohort_future *futures[SITES];
+        for (uint32_t site = 0; site < SITES - 1; site++)
+            futures[site] = add(row, site, 1);
+        CHECK_INT(cohort_comm_cancel(row->comms[SITES - 2], 1), COHORT_OK);
+        cohort_comm_unref(row->comms[leaver]);
+        row->comms[leaver] = NULL;
+        for (uint32_t site = 0; site < SITES - 1; site++) {
+            cohort_status status = cohort_await(futures[site]);
+            CHECK(status == COHORT_ERR_CANCELLED || status == COHORT_ERR_GONE);
+        }
+        row_destroy(row);
+    }
+}
+
+/* The hidden call of a split. */
+static void test_split(void)
+{
+    struct row *row = row_create();
+    cohort_comm *parts[SITES] = {NULL};
+    cohort_future *futures[SITES];
+    for (uint32_t site = 1; site < SITES; site++)
+        futures[site] = cohort_comm_split(&parts[site], row->comms[site], 0, 0, 1);
+    CHECK_INT(cohort_comm_cancel(row->comms[0], 1), COHORT_OK);
+    futures[0] = NULL;
+    for (uint32_t site = 1; site < SITES; site++) {
+        CHECK_INT(cohort_await(futures[site]), COHORT_ERR_CANCELLED);
+        CHECK_CONTAINS(cohort_error_message(), "generation 1 split: all_gather: 5 of 6 sites, "
+                                               "missing 0 (locality 0, not called yet)");
+    }
+    CHECK_INT(cohort_await(cohort_comm_split(&parts[0], row->comms[0], 0, 0, 1)),
+              COHORT_ERR_CANCELLED);
+    check_next(row, 2);
+    row_destroy(row);
+}
+
+/* Sites cancel while others, in their locality too, are still being made. */
+static cohort_status cancel_at_once(cohort_comm *comm, void *arg)
+{
+    int64_t in = 1, out;
+    (void)arg;
+    if (cohort_comm_this_site(comm) % 2 == 0)
+        CHECK_INT(cohort_comm_cancel(comm, 1), COHORT_OK);
+    cohort_status first =
+        cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_INT64, COHORT_SUM, 1));
+    CHECK(first == COHORT_OK || first == COHORT_ERR_CANCELLED);
+    return cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_INT64, COHORT_SUM, 2));
+}
+
+static void test_at_once(void)
+{
+    struct cluster *cluster = cluster_create(3, LOCALITIES, 0);
+    for (uint32_t round = 0; round < 50; round++) {
+        char name[20];
+        snprintf(name, sizeof(name), "at once %u", round);
+        CHECK_INT(sites_run(&(struct sites){.name = name,
+                                            .options = {.num_sites = 4 * SITES},
+                                            .create = cluster_create_comm,
+                                            .context = cluster,
+                                            .run = cancel_at_once}),
+                  COHORT_OK);
+    }
+    cluster_destroy(cluster);
+}
+
+/* Deadlines ----------------------------------------------------------------------------------- */
+
+enum { SHORT = 3000000, NEVER = 1000 }; /* ns, s */
+
+static void set_deadline(struct row *row, uint32_t site, uint64_t nanoseconds)
+{
+    cohort_call_options options = {.deadline = nanoseconds};
+    CHECK_INT(cohort_comm_next_call(row->comms[site], &options), COHORT_OK);
+}
+
+/* The shortest of different deadlines counts. */
+static void test_deadline(void)
+{
+    struct row *row = row_create();
+    cohort_future *futures[SITES];
+    const uint32_t order[] = {1, 2, 4, 5, 3}; /* all others have called when that of 3 is over */
+    for (int i = 0; i < 5; i++) {
+        uint32_t site = order[i];
+        if (site != 4)
+            set_deadline(row, site, site == 3 ? SHORT : NEVER * UINT64_C(1000000000));
+        futures[site] = add(row, site, 1);
+    }
+    uint64_t begin = cohort__clock_now();
+    for (uint32_t site = 1; site < SITES; site++) {
+        CHECK_INT(cohort_await(futures[site]), COHORT_ERR_TIMEOUT);
+        CHECK_TEXT(
+            cohort_error_message(),
+            "communicator \"row\", generation 1 all_reduce: 5 of 6 sites, missing 0 "
+            "(locality 0, not called yet); the deadline of site 3 is over, 0.003 s after its "
+            "call");
+    }
+    CHECK(cohort__clock_now() - begin >= SHORT / 2);
+    CHECK_INT(cohort_await(add(row, 0, 1)), COHORT_ERR_TIMEOUT);
+    set_deadline(row, 2, NEVER * UINT64_C(1000000000)); /* and now it ends before */
+    check_next(row, 2);
+    row_destroy(row);
+}
+
+/* Of all calls; one of them has one of its own. Calls that end in time leave nothing. */
+static void test_deadline_of_comm(void)
+{
+    enum { MANY = 5000 };
+    struct row *row = row_create_with((cohort_comm_options){.deadline = SHORT});
+    cohort_future *waits[] = {add(row, 3, 1), add(row, 4, 1)};
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(cohort_await(waits[i]), COHORT_ERR_TIMEOUT);
+        CHECK_CONTAINS(cohort_error_message(), "generation 1 all_reduce: 2 of 6 sites");
+    }
+    row_destroy(row);
+    row = row_create_with((cohort_comm_options){.deadline = NEVER * UINT64_C(1000000000)});
+    for (uint64_t generation = 1; generation <= MANY; generation++)
+        check_next(row, generation);
+    set_deadline(row, 1, SHORT);
+    CHECK_INT(cohort_await(add(row, 1, MANY + 1)), COHORT_ERR_TIMEOUT);
+    row_destroy(row);
+}
+
+/* A site leaves, and the job ends, while its call has a deadline. */
+static void test_deadline_left(void)
+{
+    struct row *row = row_create();
+    set_deadline(row, 5, NEVER * UINT64_C(1000000000));
+    cohort_future *future = add(row, 5, 1);
+    cohort_comm_unref(row->comms[5]);
+    row->comms[5] = NULL;
+    CHECK_INT(cohort_await(future), COHORT_ERR_CANCELLED);
+    row_destroy(row);
+}
+
+/* Scopes -------------------------------------------------------------------------------------- */
+
+struct scoped {
+    struct row *row;
+    uint32_t site;
+    uint64_t first, last;   /* generations */
+    cohort_promise *called; /* told when all calls are made */
+    cohort_status status;   /* of the last one */
+    char text[300];
+};
+
+static cohort_status call_in_scope(void *arg)
+{
+    struct scoped *scoped = arg;
+    cohort_future *futures[16];
+    for (uint64_t generation = scoped->first; generation <= scoped->last; generation++)
+        futures[generation - scoped->first] = add(scoped->row, scoped->site, generation);
+    if (scoped->called)
+        cohort_promise_fulfil(scoped->called, NULL);
+    for (uint64_t generation = scoped->first; generation <= scoped->last; generation++) {
+        scoped->status = cohort_await(futures[generation - scoped->first]);
+        snprintf(scoped->text, sizeof(scoped->text), "%s",
+                 scoped->status ? cohort_error_message() : "");
+    }
+    return COHORT_OK;
+}
+
+/* Of the calls of a site, those are taken back whose task is in the scope, and at all sites. */
+static void test_scope(void)
+{
+    struct row *row = row_create();
+    struct scoped scoped = {.row = row, .site = 3, .first = 2, .last = 4};
+    cohort_future *called, *before = add(row, 3, 1), *after, *others[5];
+    cohort_scope *scope;
+    CHECK_INT(cohort_promise_create(&scoped.called, &called), COHORT_OK);
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, call_in_scope, &scoped), COHORT_OK);
+    CHECK_INT(cohort_await(called), COHORT_OK);
+    after = add(row, 3, 5);
+    for (uint64_t generation = 1; generation <= 4; generation++)
+        others[generation] = add(row, 0, generation);
+    cohort_scope_cancel(scope);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+    CHECK_INT(scoped.status, COHORT_ERR_CANCELLED);
+    CHECK_CONTAINS(scoped.text, "generation 4 all_reduce: ");
+    CHECK_CONTAINS(scoped.text, "; the scope of the task of site 3 is cancelled");
+    for (uint64_t generation = 2; generation <= 4; generation++)
+        CHECK_INT(cohort_await(others[generation]), COHORT_ERR_CANCELLED);
+    CHECK(!cohort_future_ready(before) && !cohort_future_ready(after));
+    for (uint32_t site = 0; site < SITES; site++)
+        for (uint64_t generation = site == 0 ? 5 : 1; site != 3 && generation <= 5; generation++) {
+            bool is_right = generation == 1 || generation == 5;
+            cohort_future *future = add(row, site, generation);
+            if (!is_right)
+                CHECK_INT(cohort_await(future), COHORT_ERR_CANCELLED);
+            else
+                cohort_future_unref(future);
+        }
+    CHECK_INT(cohort_await(others[1]), COHORT_OK);
+    CHECK_INT(cohort_await(before), COHORT_OK);
+    CHECK_INT(cohort_await(after), COHORT_OK);
+    check_next(row, 6);
+    row_destroy(row);
+}
+
+/* A call that a task makes after its scope was cancelled; and many scopes, one after the other. */
+static cohort_status call_too_late(void *arg)
+{
+    struct scoped *scoped = arg;
+    cohort_scope_cancel(cohort_scope_current());
+    return call_in_scope(scoped);
+}
+
+/* The scope may be cancelled before its task begins. */
+static void test_scopes(void)
+{
+    enum { MANY = 200 };
+    struct row *row = row_create();
+    for (uint64_t i = 0; i < MANY; i++) {
+        bool is_late = i % 3 == 0;
+        struct scoped scoped = {
+            .row = row, .site = (uint32_t)i % SITES, .first = i + 1, .last = i + 1};
+        cohort_scope *scope;
+        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+        CHECK_INT(cohort_scope_async(scope, is_late ? call_too_late : call_in_scope, &scoped),
+                  COHORT_OK);
+        if (!is_late)
+            cohort_scope_cancel(scope);
+        CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+        CHECK(scoped.status == COHORT_ERR_CANCELLED || (!is_late && scoped.status == COHORT_OK));
+    }
+    check_next(row, MANY + 1);
+    row_destroy(row);
+}
+
+/* Creating ------------------------------------------------------------------------------------ */
+
+/* Who has not joined is named; who joins later is told, and then may join again as all others. */
+static void test_creation(void)
+{
+    struct cluster *cluster = cluster_create(1, LOCALITIES, 0);
+    cohort_comm *comms[SITES] = {NULL};
+    cohort_future *made[SITES] = {NULL};
+    cohort_comm_options options = {.num_sites = SITES};
+    const uint32_t order[] = {0, 2, 5, 4};
+    for (int i = 0; i < 4; i++) {
+        options.this_site = order[i];
+        options.create_deadline = order[i] == 4 ? SHORT : NEVER * UINT64_C(1000000000);
+        if (order[i] == 4)
+            (void)cluster_num_sent(cluster); /* the others' joins are there */
+        made[order[i]] = cluster_create_comm(cluster, &comms[order[i]], "late", &options);
+    }
+    for (uint32_t site = 0; site < SITES; site++) {
+        if (!made[site])
+            continue;
+        CHECK_INT(cohort_await(made[site]), COHORT_ERR_TIMEOUT);
+        CHECK_CONTAINS(cohort_error_message(),
+                       "communicator \"late\": 4 of 6 sites have joined in the 0.003 s that site 4 "
+                       "of locality 1 waits, missing 1 and 3");
+    }
+    options.create_deadline = 0;
+    for (uint32_t site = 1; site <= 3; site += 2) {
+        options.this_site = site;
+        CHECK_INT(cohort_await(cluster_create_comm(cluster, &comms[site], "late", &options)),
+                  COHORT_ERR_TIMEOUT);
+    }
+    options.create_deadline = NEVER * UINT64_C(1000000000);
+    for (uint32_t site = 0; site < SITES; site++) {
+        options.this_site = site;
+        made[site] = cluster_create_comm(cluster, &comms[site], "late", &options);
+    }
+    CHECK_INT(cohort_await(cohort_when_all(made, SITES)), COHORT_OK);
+    for (uint32_t site = 0; site < SITES; site++)
+        cohort_comm_unref(comms[site]);
+    cluster_destroy(cluster);
+}
+
+/* The deadline is over while the last ones join: all have the same result. */
+static void test_creation_race(void)
+{
+    struct cluster *cluster = cluster_create(2, LOCALITIES, 0);
+    for (uint32_t round = 0; round < 100; round++) {
+        cohort_comm *comms[SITES] = {NULL};
+        cohort_future *made[SITES];
+        char name[20];
+        uint32_t num_ok = 0;
+        snprintf(name, sizeof(name), "race %u", round);
+        cohort_comm_options options = {.num_sites = SITES, .create_deadline = 1000 * (1 + round)};
+        for (uint32_t site = 0; site < SITES; site++) {
+            options.this_site = site;
+            made[site] = cluster_create_comm(cluster, &comms[site], name, &options);
+        }
+        for (uint32_t site = 0; site < SITES; site++) {
+            cohort_status status = cohort_await(made[site]);
+            CHECK(status == COHORT_OK || status == COHORT_ERR_TIMEOUT);
+            num_ok += status == COHORT_OK;
+            cohort_comm_unref(status ? NULL : comms[site]);
+        }
+        CHECK(num_ok == 0 || num_ok == SITES);
+    }
+    cluster_destroy(cluster);
+}
+
+static void test_wrong(void)
+{
+    struct row *row = row_create();
+    CHECK_INT(cohort_comm_cancel(NULL, 1), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_comm_cancel(row->comms[1], 0), COHORT_ERR_BAD_PARAMETER);
+    CHECK_TEXT(cohort_error_message(),
+               "cohort_comm_cancel: communicator \"row\", site 1: there is no generation 0");
+    CHECK_INT(cohort_comm_cancel(row->comms[1], COHORT_AUTO_GENERATION), COHORT_ERR_BAD_PARAMETER);
+    row_destroy(row);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"text", test_text},
+        {"rooted", test_rooted},
+        {"complete", test_complete},
+        {"in advance", test_in_advance},
+        {"window", test_window},
+        {"leaving", test_leaving},
+        {"split", test_split},
+        {"at once", test_at_once},
+        {"deadline", test_deadline},
+        {"deadline of all", test_deadline_of_comm},
+        {"deadline left", test_deadline_left},
+        {"scope", test_scope},
+        {"scopes", test_scopes},
+        {"creation", test_creation},
+        {"creation race", test_creation_race},
+        {"wrong", test_wrong},
+    };
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/random.h"
+#include "tests/support/cluster.h"
+#include "tests/support/exercise.h"
+
+/* Generations that are taken back at random moments, by random sites, while random sites call
+ * random collectives and others call late, or leave the generation out. Then the next one has to be
+ * right. What completes is compared with the right result, and buffers are freed as soon as the
+ * call's future is complete, so that the address sanitizer sees who touches one after that. */
+
+enum { MAX_SITES = 7, GENERATIONS = 8, TEXT = 400 };
+
+/* What a site does in one generation. */
+struct part {
+    struct game *game;
+    uint32_t site;
+    bool calls;   /* before the generation is taken back, more or less */
+    bool is_late; /* it calls when those have ended; else it leaves the generation out */
+    uint32_t num_cancels;
+    uint32_t yields[3]; /* before the call, and before each cancel */
+    cohort_status status;
+    char text[TEXT];
+};
+
+struct game {
+    cohort_comm *comms[MAX_SITES];
+    uint32_t num_sites;
+    uint64_t seed, generation;
+    enum exercise_kind kind;
+    size_t count;
+    struct part parts[MAX_SITES];
+};
+
+static _Noreturn void failed(const struct game *game, int line, const char *why)
+{
+    for (uint32_t site = 0; site < game->num_sites; site++)
+        fprintf(stderr, "site %u%s%s: %d %s\n", site, game->parts[site].calls ? " calls" : "",
+                game->parts[site].is_late ? " late" : "", (int)game->parts[site].status,
+                game->parts[site].text);
+    test_failed(__FILE__, line, "seed %llu, generation %llu, %s of %zu: %s",
+                (unsigned long long)game->seed, (unsigned long long)game->generation,
+                exercise_name(game->kind), game->count, why);
+}
+
+static void wait(uint32_t yields)
+{
+    for (uint32_t i = 0; i < yields; i++)
+        cohort_yield();
+}
+
+static cohort_status cancel(void *arg)
+{
+    const struct part *part = arg;
+    const struct game *game = part->game;
+    for (uint32_t i = 0; i < part->num_cancels; i++) {
+        wait(part->yields[1 + i]);
+        CHECK_INT(cohort_comm_cancel(game->comms[part->site], game->generation), COHORT_OK);
+    }
+    return COHORT_OK;
+}
+
+static cohort_status call(void *arg)
+{
+    struct part *part = arg;
+    const struct game *game = part->game;
+    struct exercise exercise;
+    wait(part->yields[0]);
+    exercise_begin(&exercise, game->comms[part->site], game->kind, game->count, game->generation);
+    part->status = exercise_end(&exercise);
+    snprintf(part->text, TEXT, "%s", part->status ? cohort_error_message() : "");
+    return COHORT_OK;
+}
+
+/* Whether a site may complete before all others have called: alone, or since blocks are empty. */
+static bool may_end_alone(enum exercise_kind kind)
+{
+    switch (kind) {
+    case EXERCISE_ALL_GATHER:
+    case EXERCISE_ALL_REDUCE:
+    case EXERCISE_ALL_REDUCE_ORDERED:
+    case EXERCISE_ALL_TO_ALL:
+    case EXERCISE_BARRIER:
+    case EXERCISE_REDUCE_SCATTER:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static void draw(struct game *game, struct cohort__random *random)
+{
+    static const size_t counts[] = {1, 3, 200, 9000};
+    uint32_t num_missing = 0, num_cancels = 0;
+    uint32_t how = cohort__random_below(random, 4);
+    game->kind = (enum exercise_kind)cohort__random_below(random, EXERCISE_NUM_KINDS);
+    game->count = counts[cohort__random_below(random, 4)];
+    for (uint32_t site = 0; site < game->num_sites; site++) {
+        struct part *part = &game->parts[site];
+        *part = (struct part){.game = game, .site = site};
+        part->calls = how == 0 || cohort__random_below(random, 4) > 0;
+        part->is_late = !part->calls && cohort__random_below(random, 3) > 0;
+        part->num_cancels =
+            cohort__random_below(random, 3) == 0 ? 1 + cohort__random_below(random, 2) : 0;
+        for (int i = 0; i < 3; i++)
+            part->yields[i] = cohort__random_below(random, 40);
+        num_missing += !part->calls;
+        num_cancels += part->num_cancels;
+    }
+    if (num_missing > 0 && num_cancels == 0)
+        game->parts[cohort__random_below(random, game->num_sites)].num_cancels = 1;
+}
+
+static void run_all(struct game *game, bool late)
+{
+    cohort_future *futures[2 * MAX_SITES];
+    uint32_t num = 0;
+    for (uint32_t site = 0; site < game->num_sites; site++) {
+        struct part *part = &game->parts[site];
+        if (late ? part->is_late : part->calls)
+            futures[num++] = cohort_async(call, part);
+        if (!late && part->num_cancels > 0)
+            futures[num++] = cohort_async(cancel, part);
+    }
+    CHECK_INT(cohort_await(cohort_when_all(futures, num)), COHORT_OK);
+}
+
+/* All who were refused have the same error. */
+static const char *refusal(const struct game *game)
+{
+    const char *text = NULL;
+    for (uint32_t site = 0; site < game->num_sites; site++) {
+        const struct part *part = &game->parts[site];
+        if (!part->status)
+            continue;
+        if (part->status != COHORT_ERR_CANCELLED)
+            failed(game, __LINE__, "another error");
+        if (text && strcmp(text, part->text) != 0)
+            failed(game, __LINE__, "two texts");
+        text = part->text;
+    }
+    return text;
+}
+
+static void check_first(const struct game *game)
+{
+    uint32_t num_ok = 0, num_called = 0;
+    for (uint32_t site = 0; site < game->num_sites; site++) {
+        num_called += game->parts[site].calls;
+        num_ok += game->parts[site].calls && !game->parts[site].status;
+    }
+    const char *text = refusal(game);
+    if (!may_end_alone(game->kind) && num_ok > 0 && num_ok < game->num_sites)
+        failed(game, __LINE__, "some sites have completed");
+    if (num_called == game->num_sites || !text)
+        return;
+    if (!strstr(text, "missing"))
+        failed(game, __LINE__, "nobody is missing");
+}
+
+static void check_late(const struct game *game, bool was_refused)
+{
+    (void)refusal(game);
+    for (uint32_t site = 0; site < game->num_sites; site++)
+        if (game->parts[site].is_late && was_refused && !game->parts[site].status)
+            failed(game, __LINE__, "a late site has completed");
+}
+
+static void play(uint64_t seed)
+{
+    struct cohort__random random;
+    struct game game = {.seed = seed};
+    cohort_future *made[MAX_SITES];
+    cohort__random_init(&random, seed);
+    uint32_t num_localities = 1 + cohort__random_below(&random, 3);
+    struct cluster *cluster = cluster_create(seed, num_localities, 0);
+    cluster_place(cluster, (enum cluster_placement)cohort__random_below(&random, 3));
+    game.num_sites = 2 + cohort__random_below(&random, MAX_SITES - 1);
+    for (uint32_t site = 0; site < game.num_sites; site++)
+        made[site] = cluster_create_comm(
+            cluster, &game.comms[site], "game",
+            &(cohort_comm_options){.num_sites = game.num_sites, .this_site = site});
+    CHECK_INT(cohort_await(cohort_when_all(made, game.num_sites)), COHORT_OK);
+    for (game.generation = 1; game.generation <= GENERATIONS; game.generation++) {
+        draw(&game, &random);
+        run_all(&game, false);
+        check_first(&game);
+        bool was_refused = refusal(&game) != NULL;
+        run_all(&game, true);
+        check_late(&game, was_refused);
+    }
+    for (uint32_t site = 0; site < game.num_sites; site++)
+        cohort_comm_unref(game.comms[site]);
+    cluster_destroy(cluster);
+}
+
+static uint64_t first = 1, num_games = 40;
+
+static void test_games(void)
+{
+    for (uint64_t i = 0; i < test_rounds(num_games, num_games / 4 + 1); i++)
+        play(first + i);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {{"games", test_games}};
+    if (argc > 2 && argv[argc - 2][0] >= '0' && argv[argc - 2][0] <= '9') {
+        num_games = strtoull(argv[argc - 1], NULL, 10);
+        first = strtoull(argv[argc - 2], NULL, 10);
+        argc -= 2;
+    }
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/tally.h"
+
+#include <string.h>
+
+#include "runtime/base/random.h"
+#include "tests/support/test.h"
+
+static const uint32_t locality_of[] = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2};
+
+enum { SITES = sizeof(locality_of) / sizeof(locality_of[0]), TEXT = 400 };
+
+/* A letter for each site: n, l, g: missing; w, f, o, x: waits, in flight, OK, failed. */
+static struct cohort__tally tally_of(const char *votes, uint32_t first)
+{
+    static const char letters[] = "nlgwfox";
+    struct cohort__tally tally = {0};
+    for (uint32_t i = 0; votes[i]; i++) {
+        uint32_t vote = (uint32_t)(strchr(letters, votes[i]) - letters);
+        cohort__tally_add(&tally, first + i, (enum cohort__vote)vote,
+                          vote >= COHORT__VOTE_WAITS ? "scan" : "", false);
+    }
+    return tally;
+}
+
+static void check_text(const char *votes, const char *text)
+{
+    char got[TEXT];
+    struct cohort__tally tally = tally_of(votes, 0);
+    cohort__tally_describe(&tally, 7, locality_of, got, sizeof(got));
+    CHECK_TEXT(got, text);
+}
+
+static void test_text(void)
+{
+    check_text("fff", "generation 7 scan: 3 of 3 sites");
+    check_text("nnn", "generation 7: 0 of 3 sites, missing 0, 1 and 2 (locality 0, not called "
+                      "yet)");
+    check_text("ffffnffn", "generation 7 scan: 6 of 8 sites, missing 4 and 7 (locality 1, not "
+                           "called yet)");
+    check_text("nfffg", "generation 7 scan: 3 of 5 sites, missing 0 (locality 0, not called yet) "
+                        "and 4 (locality 1, has left)");
+    check_text("nlgw", "generation 7 scan: 1 of 4 sites, missing 0 (locality 0, not called yet), 1 "
+                       "(locality 0, left out) and 2 (locality 0, has left)");
+    check_text("oxof", "generation 7 scan: 4 of 4 sites; complete at 0 and 2");
+    check_text("nnnnnnnnnnno", "generation 7 scan: 1 of 12 sites, missing 0, 1, 2, 3 (locality 0, "
+                               "not called yet), 4, 5, 6, 7 (locality 1, not called yet) and 3 "
+                               "more; complete at 11");
+    check_text("foooooooooof", "generation 7 scan: 12 of 12 sites; complete at 1, 2, 3, 4, 5, 6, "
+                               "7, 8 and 2 more");
+}
+
+static void test_refuses(void)
+{
+    static const struct {
+        const char *votes;
+        bool refuses;
+    } cases[] = {
+        {"fff", true}, {"oof", false}, {"oon", true},  {"oow", true}, {"oog", true},
+        {"ool", true}, {"oox", false}, {"ooo", false}, {"xxf", true}, {"nnn", true},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cohort__tally tally = tally_of(cases[i].votes, 0);
+        CHECK_INT(cohort__tally_refuses(&tally), cases[i].refuses);
+        tally.is_alone = true;
+        CHECK(cohort__tally_refuses(&tally));
+    }
+}
+
+static void check_same(const struct cohort__tally *left, const struct cohort__tally *right)
+{
+    char texts[2][TEXT];
+    cohort__tally_describe(left, 7, locality_of, texts[0], TEXT);
+    cohort__tally_describe(right, 7, locality_of, texts[1], TEXT);
+    CHECK_TEXT(texts[0], texts[1]);
+    CHECK(!memcmp(left->num, right->num, sizeof(left->num)));
+    CHECK_INT(left->is_alone, right->is_alone);
+}
+
+/* Those of localities, packed, and merged in any order, are that of all. */
+static void test_merge(void)
+{
+    static const uint32_t firsts[] = {0, 4, 8, SITES};
+    struct cohort__random random;
+    cohort__random_init(&random, 1);
+    for (int round = 0; round < 2000; round++) {
+        char votes[SITES + 1] = "";
+        struct cohort__tally merged = {0};
+        for (int i = 0; i < SITES; i++)
+            votes[i] = "nlgwfox"[cohort__random_below(&random, 7)];
+        for (uint32_t i = 0, start = cohort__random_below(&random, 3); i < 3; i++) {
+            uint32_t part = (start + i) % 3;
+            char own[SITES + 1] = "";
+            struct cohort__packer packer = {0};
+            struct cohort__tally tally;
+            memcpy(own, votes + firsts[part], firsts[part + 1] - firsts[part]);
+            tally = tally_of(own, firsts[part]);
+            cohort__tally_pack(&tally, &packer);
+            CHECK_INT(packer.status, COHORT_OK);
+            CHECK_INT(cohort__tally_unpack(&tally, packer.data, packer.bytes, SITES), COHORT_OK);
+            cohort__packer_fini(&packer);
+            cohort__tally_merge(&merged, &tally);
+        }
+        const struct cohort__tally all = tally_of(votes, 0);
+        check_same(&merged, &all);
+    }
+}
+
+/* The name is that of the lowest site that has called. */
+static void test_name(void)
+{
+    struct cohort__tally tally = {0};
+    char text[TEXT];
+    cohort__tally_add(&tally, 3, COHORT__VOTE_IN_FLIGHT, "scan", true);
+    cohort__tally_add(&tally, 1, COHORT__VOTE_FAILED, "barrier", false);
+    cohort__tally_add(&tally, 2, COHORT__VOTE_IN_FLIGHT, "gather", false);
+    cohort__tally_describe(&tally, 7, locality_of, text, sizeof(text));
+    CHECK_TEXT(text, "generation 7 barrier: 3 of 3 sites");
+    CHECK(tally.is_alone);
+}
+
+static void test_cut(void)
+{
+    char text[40];
+    struct cohort__tally tally = tally_of("nnnnnnnn", 0);
+    cohort__tally_describe(&tally, 7, locality_of, text, sizeof(text));
+    CHECK_TEXT(text, "generation 7: 0 of 8 sites, missing 0, ");
+}
+
+/* Another locality has sent it. */
+static void test_rubbish(void)
+{
+    struct cohort__random random;
+    struct cohort__packer packer = {0};
+    struct cohort__tally tally = tally_of("nlgwfoxnlgwfox", 0), got;
+    cohort__random_init(&random, 1);
+    cohort__tally_pack(&tally, &packer);
+    CHECK_INT(cohort__tally_unpack(&got, packer.data, packer.bytes, SITES), COHORT_OK);
+    CHECK_INT(cohort__tally_unpack(&got, packer.data, packer.bytes, 4), COHORT_ERR_PROTOCOL);
+    for (size_t bytes = 0; bytes < packer.bytes; bytes++)
+        CHECK_INT(cohort__tally_unpack(&got, packer.data, bytes, SITES), COHORT_ERR_PROTOCOL);
+    for (int round = 0; round < 20000; round++) {
+        size_t at = cohort__random_below(&random, packer.bytes);
+        unsigned char before = packer.data[at];
+        packer.data[at] = (unsigned char)cohort__random_next(&random);
+        if (!cohort__tally_unpack(&got, packer.data, packer.bytes, SITES)) {
+            char text[TEXT];
+            cohort__tally_describe(&got, 7, locality_of, text, sizeof(text));
+            CHECK(got.missing.num <= COHORT__TALLY_LISTED && got.ok.num <= COHORT__TALLY_LISTED);
+        }
+        packer.data[at] = before;
+    }
+    cohort__packer_fini(&packer);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"text", test_text}, {"refuses", test_refuses}, {"merge", test_merge},
+        {"name", test_name}, {"cut", test_cut},         {"rubbish", test_rubbish},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
