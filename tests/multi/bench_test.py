@@ -300,6 +300,7 @@ def test_wrong_options():
              '--hosts is for coll --peers and select --placement hosts'),
             (['select', '--collective', 'gahter'], "select measures no 'gahter'"),
             (['select', '--collective', 'exchange'], "select measures no 'exchange'"),
+            (['coll', '--by-call'], '--by-call and --limit are for select'),
             (['--', '--json'], "'--json' is no subcommand")]:
         status, out, err = bench(*args)
         check_equal((status, out), (2, ''))
@@ -351,6 +352,29 @@ def test_select_mixed():
     places, spread = select_points('--placement', 'localities', '--sites', 8)
     check_equal(places, [('localities', '1x8x1', 8)])
     check_equal(points[0]['rows'], spread[0]['rows'] + 1)  # levels
+
+
+def test_select_by_call():
+    """Calls in turns, of rows that keep all sites in step and of others, with a number of sites
+    that is not in the grid."""
+    for collective, bytes_ in ('all_reduce', 4096), ('broadcast', 64), ('barrier', 8):
+        args = ('--json', '--quick', '--placement', 'mixed', '--sites', 12, '--by-call',
+                '--collective', collective, '--bytes', bytes_, 'select')
+        status, out, err = run('-n', 2, '--workers', 1, BENCH, *(str(arg) for arg in args))
+        check_equal((status, err), (0, ''))
+        report = json.loads(out)
+        check_equal([(p['placement'], p['shape'], p['sites']) for p in report['points']],
+                    [('mixed', '1x2x6', 12)])
+        point = report['points'][0]
+        check(point['rows'] > 1 and 0 < point['regret'] < 1000, point)
+        check(point['regret'] == 1 or point['selected'] != point['best'], point)
+        check(min(point['selected_us'], point['best_us']) > 0, point)
+    status, out, err = bench('--quick', '--by-call', '--collective', 'barrier', '--sites', 2,
+                             '--placement', 'localities', 'select')
+    check(status == 0 and "the median of calls in turns" in out, status, out, err)
+    status, _, err = run('-n', 2, BENCH, '--quick', '--placement', 'mixed', '--sites', '13',
+                         '--json', 'select')
+    check_equal((status, err), (0, ''))  # nothing: 13 sites have no place
 
 
 def test_select_hosts():

@@ -6,12 +6,16 @@
 #include <string.h>
 #include <time.h>
 
+#include "collectives/model/parameters.h"
+
 enum { MAX_CALLS = 1000 };
 
 /* What site 0 tells the others to do. 0 calls: this is the end. */
 struct order {
     struct trial trial;
     uint64_t calls;
+    uint64_t num_rows; /* 0: CALLS calls of TRIAL. Else each of these makes so many, by turns. */
+    uint32_t rows[COHORT__MAX_ROWS];
 };
 
 struct site {
@@ -203,6 +207,34 @@ static cohort_status obey(struct site *site, const struct order *order, uint64_t
     return status;
 }
 
+/* A call that no site leaves before all have come, or one with a barrier behind it. */
+static cohort_status call_in_step(struct site *site, const struct trial *trial)
+{
+    cohort_status status = call(site, trial);
+    return status || synchronises(trial->collective) ? status : meet(site);
+}
+
+/* RET_NS: as trial_alternate's, or NULL. Site 0 may leave a call long before the others do, what is
+ * left is then in the time of the next one. So a row's first call in its turn is not timed. */
+static cohort_status alternate(struct site *site, const struct order *order, double *ret_ns)
+{
+    struct trial trial = order->trial;
+    cohort_status status = make_room(site, &trial);
+    if (!status)
+        status = meet(site);
+    for (uint64_t i = 0; !status && i < order->num_rows * order->calls; i++) {
+        uint64_t turn = i / order->num_rows, place = (turn + i) % order->num_rows;
+        trial.row = order->rows[place];
+        status = call_in_step(site, &trial);
+        uint64_t start_ns = trial_now();
+        if (!status)
+            status = call_in_step(site, &trial);
+        if (ret_ns)
+            ret_ns[place * order->calls + turn] = (double)(trial_now() - start_ns);
+    }
+    return status;
+}
+
 cohort_comm *trial_comm(struct trial_lead *lead)
 {
     return lead->site.comm;
@@ -254,7 +286,7 @@ double trial_memory(struct trial_lead *lead, const struct trial *trial)
 cohort_status trial_time(struct trial_lead *lead, const struct trial *trial, uint64_t calls,
                          double *ret_ns)
 {
-    struct order order = {*trial, calls};
+    struct order order = {.trial = *trial, .calls = calls};
     uint64_t elapsed_ns;
     cohort_status status = agree(&lead->site, &order);
     if (!status)
@@ -262,6 +294,15 @@ cohort_status trial_time(struct trial_lead *lead, const struct trial *trial, uin
     if (!status)
         *ret_ns = (double)elapsed_ns / (double)calls;
     return status;
+}
+
+cohort_status trial_alternate(struct trial_lead *lead, const struct trial *trial,
+                              const uint32_t *rows, uint32_t num, uint64_t turns, double *ret_ns)
+{
+    struct order order = {.trial = *trial, .calls = turns, .num_rows = num};
+    memcpy(order.rows, rows, num * sizeof(*rows));
+    cohort_status status = agree(&lead->site, &order);
+    return status ? status : alternate(&lead->site, &order, ret_ns);
 }
 
 static cohort_status follow(struct site *site)
@@ -273,7 +314,7 @@ static cohort_status follow(struct site *site)
         status = agree(site, &order);
         if (status || order.calls == 0)
             return status;
-        status = obey(site, &order, &elapsed_ns);
+        status = order.num_rows ? alternate(site, &order, NULL) : obey(site, &order, &elapsed_ns);
         if (status)
             return status;
     }
