@@ -17,8 +17,9 @@ enum {
     NUM_BYTES = sizeof(all_bytes) / sizeof(all_bytes[0]),
     FIRST_ROUNDS = 3,
     FRESH_ROUNDS = 7,
-    FEWEST_TURNS = 31, /* by call */
-    MOST_TURNS = 501,
+    FEWEST_TURNS = 15, /* by call */
+    MOST_TURNS = 301,
+    FEW_CALLS = 4, /* of a turn */
 };
 
 /* Of all sites together: buffers, and the rows' own. Where there are tasks in several localities, a
@@ -26,6 +27,7 @@ enum {
 static const uint64_t most_memory = UINT64_C(8) << 30, most_of_mixed = UINT64_C(3) << 29;
 static const double hopeless = 4;    /* times the best: not measured any further */
 static const double slow_ns = 200e6; /* a call that is not even repeated */
+static const double long_ns = 1e6;   /* a call that is alone in its turn, by call */
 
 /* The points of one number of sites. */
 struct stretch {
@@ -75,16 +77,28 @@ struct turns {
     unsigned num_rounds;
 };
 
-/* How many turns: NUM_ROUNDS rounds, or as many calls as take that long. */
+static double mean_ns(const struct runner *runners, unsigned num)
+{
+    double sum_ns = 0;
+    for (unsigned i = 0; i < num; i++)
+        sum_ns += runners[i].ns;
+    return sum_ns > num ? sum_ns / num : 1;
+}
+
+/* The calls of a row that are timed in a turn, by call. */
+static unsigned count_calls(const struct runner *runners, unsigned num)
+{
+    return mean_ns(runners, num) < long_ns ? FEW_CALLS : 1;
+}
+
+/* How many turns: NUM_ROUNDS rounds or, by call, as many as take that long. */
 static unsigned count_turns(const struct stretch *stretch, const struct runner *runners,
                             unsigned num, unsigned num_rounds)
 {
-    double sum_ns = 0;
+    double turn_ns = (1 + count_calls(runners, num)) * mean_ns(runners, num);
+    double turns = num_rounds * round_ns(stretch) / turn_ns;
     if (!stretch->options->by_call)
         return num_rounds;
-    for (unsigned i = 0; i < num; i++)
-        sum_ns += runners[i].ns;
-    double turns = num * num_rounds * round_ns(stretch) / (sum_ns > 1 ? sum_ns : 1);
     return turns < FEWEST_TURNS ? FEWEST_TURNS : turns > MOST_TURNS ? MOST_TURNS : (unsigned)turns;
 }
 
@@ -110,7 +124,8 @@ static cohort_status take_calls(struct trial_lead *lead, const struct trial *tri
     uint32_t rows[COHORT__MAX_ROWS];
     for (unsigned i = 0; i < num; i++)
         rows[i] = runners[i].row;
-    return trial_alternate(lead, trial, rows, num, turns->num_rounds, turns->ns);
+    return trial_alternate(lead, trial, rows, num, turns->num_rounds, count_calls(runners, num),
+                           turns->ns);
 }
 
 /* Measures the NUM runners in turns, of which there are NUM_ROUNDS or, by call, about as long ones.

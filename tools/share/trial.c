@@ -14,7 +14,8 @@ enum { MAX_CALLS = 1000 };
 struct order {
     struct trial trial;
     uint64_t calls;
-    uint64_t num_rows; /* 0: CALLS calls of TRIAL. Else each of these makes so many, by turns. */
+    uint64_t num_rows; /* 0: CALLS calls of TRIAL. Else these take TURNS turns, see alternate. */
+    uint64_t turns;
     uint32_t rows[COHORT__MAX_ROWS];
 };
 
@@ -214,24 +215,35 @@ static cohort_status call_in_step(struct site *site, const struct trial *trial)
     return status || synchronises(trial->collective) ? status : meet(site);
 }
 
-/* RET_NS: as trial_alternate's, or NULL. Site 0 may leave a call long before the others do, what is
- * left is then in the time of the next one. So a row's first call in its turn is not timed. */
+/* What a row does in its turn. Site 0 may leave a call long before the others do, and what is left
+ * is then in the time of the next one. So a row's first call is not timed. */
+static cohort_status take_turn(struct site *site, const struct trial *trial, uint64_t calls,
+                               double *ret_ns)
+{
+    cohort_status status = call_in_step(site, trial);
+    uint64_t start_ns = trial_now();
+    for (uint64_t i = 0; !status && i < calls; i++)
+        status = call_in_step(site, trial);
+    *ret_ns = (double)(trial_now() - start_ns) / (double)calls;
+    return status;
+}
+
+/* RET_NS: as trial_alternate's, or NULL. */
 static cohort_status alternate(struct site *site, const struct order *order, double *ret_ns)
 {
     struct trial trial = order->trial;
     cohort_status status = make_room(site, &trial);
     if (!status)
         status = meet(site);
-    for (uint64_t i = 0; !status && i < order->num_rows * order->calls; i++) {
-        uint64_t turn = i / order->num_rows, place = (turn + i) % order->num_rows;
-        trial.row = order->rows[place];
-        status = call_in_step(site, &trial);
-        uint64_t start_ns = trial_now();
-        if (!status)
-            status = call_in_step(site, &trial);
-        if (ret_ns)
-            ret_ns[place * order->calls + turn] = (double)(trial_now() - start_ns);
-    }
+    for (uint64_t turn = 0; turn < order->turns; turn++)
+        for (uint64_t i = 0; !status && i < order->num_rows; i++) {
+            uint64_t place = (turn + i) % order->num_rows;
+            double ns;
+            trial.row = order->rows[place];
+            status = take_turn(site, &trial, order->calls, &ns);
+            if (ret_ns)
+                ret_ns[place * order->turns + turn] = ns;
+        }
     return status;
 }
 
@@ -297,9 +309,10 @@ cohort_status trial_time(struct trial_lead *lead, const struct trial *trial, uin
 }
 
 cohort_status trial_alternate(struct trial_lead *lead, const struct trial *trial,
-                              const uint32_t *rows, uint32_t num, uint64_t turns, double *ret_ns)
+                              const uint32_t *rows, uint32_t num, uint64_t turns, uint64_t calls,
+                              double *ret_ns)
 {
-    struct order order = {.trial = *trial, .calls = turns, .num_rows = num};
+    struct order order = {.trial = *trial, .calls = calls, .num_rows = num, .turns = turns};
     memcpy(order.rows, rows, num * sizeof(*rows));
     cohort_status status = agree(&lead->site, &order);
     return status ? status : alternate(&lead->site, &order, ret_ns);
