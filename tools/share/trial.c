@@ -6,8 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "collectives/model/parameters.h"
-
 enum { MAX_CALLS = 1000 };
 
 /* What site 0 tells the others to do. 0 calls: this is the end. */
@@ -16,7 +14,7 @@ struct order {
     uint64_t calls;
     uint64_t num_rows; /* 0: CALLS calls of TRIAL. Else these take TURNS turns, see alternate. */
     uint64_t turns;
-    uint32_t rows[COHORT__MAX_ROWS];
+    uint32_t rows[TRIAL_MAX_ROWS];
 };
 
 struct site {
@@ -313,6 +311,9 @@ cohort_status trial_alternate(struct trial_lead *lead, const struct trial *trial
                               double *ret_ns)
 {
     struct order order = {.trial = *trial, .calls = calls, .num_rows = num, .turns = turns};
+    if (num > TRIAL_MAX_ROWS)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%u rows can't take turns, at most %d",
+                           (unsigned)num, TRIAL_MAX_ROWS);
     memcpy(order.rows, rows, num * sizeof(*rows));
     cohort_status status = agree(&lead->site, &order);
     return status ? status : alternate(&lead->site, &order, ret_ns);

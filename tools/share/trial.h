@@ -50,6 +50,8 @@ double trial_memory(struct trial_lead *lead, const struct trial *trial);
 cohort_status trial_time(struct trial_lead *lead, const struct trial *trial, uint64_t calls,
                          double *ret_ns);
 
+enum { TRIAL_MAX_ROWS = 64 }; /* that take turns; no collective has as many */
+
 /* The NUM rows ROWS take TURNS turns. In each turn each of them makes a call that is not timed,
  * then CALLS calls that are, and each turn begins with another row. There is a barrier behind calls
  * that a site can leave before all have begun, and it is timed, too. RET_NS: num x turns times of
