@@ -535,8 +535,11 @@ def test_peers_break():
 
 # The works of --peers --hosts, each with how many of the sizes.
 HOST_SIZES = [8, 4 << 10, 64 << 10, 1 << 20]
-HOST_WORKS = {'all_reduce': 4, 'broadcast': 4, 'all_to_all': 3, 'reduce_scatter': 4,
+HOST_WORKS = {'all_reduce': 4, 'broadcast': 4, 'all_to_all': 4, 'reduce_scatter': 4,
               'all_gather': 4}
+# What each has to send over the link of one of 2 hosts with 2 sites, in its blocks.
+HOST_LINKS = {'all_reduce': 1, 'broadcast': 1, 'all_to_all': 4, 'reduce_scatter': 2,
+              'all_gather': 2}
 
 
 def marked(mark):
@@ -574,11 +577,20 @@ def test_hosts():
     before = left_of_hosts()
     mark = 'COHORT_TEST_HOSTS=%d' % os.getpid()
     results, left_out = run_peers('coll', '--hosts', '2x2', env=dict([mark.split('=')]))
+    stream = results.pop()
+    check_equal((stream['name'], stream['bytes'], stream['hosts'], stream['localities']),
+                ('stream', 1 << 20, 2, 1))
+    check(set(stream['figures']) == {'cohort'} and 'of_link' not in stream, stream)
     check_equal([(result['name'], result['bytes']) for result in results],
                 [('barrier', 0)] + [(name, size) for name, num in HOST_WORKS.items()
                                     for size in HOST_SIZES[:num]])
     for result in results:
         figures = result['figures']
+        check_equal('of_link' in result, result['bytes'] >= 64 << 10)
+        if 'of_link' in result:
+            link = HOST_LINKS[result['name']] * result['bytes'] / (1 << 20)
+            want = figures['cohort'] / (link * stream['figures']['cohort'])
+            check(abs(result['of_link'] / want - 1) < 1e-9, result, want)
         check_equal((result['hosts'], result['localities'], result['tasks']), (2, 2, 1))
         check_equal('tuned' in figures and 'han' in figures, 'openmpi' not in left_out)
         check('mpich' not in figures and 'mpich' in left_out, result, left_out)
@@ -599,6 +611,12 @@ def test_hosts_of_tasks():
                              '--only', 'all_gather/8/4')
     check_equal((status, out.splitlines()[-1].split()[:3]), (0, ['all_gather', '8', '4']))
     check('left out: mpich' in err, err)
+    status, out, err = bench('coll', '--peers', '--quick', '--rounds', 1, '--hosts', '2x1x2',
+                             '--only', 'broadcast/65536/4')
+    lines = [line.split() for line in out.splitlines()[-2:]]
+    check_equal((status, [line[:3] for line in lines]),
+                (0, [['broadcast', '65536', '4'], ['stream', '1048576', '2']]))
+    check(float(lines[0][-2]) > 0 and lines[1][-2] == '-', lines)
 
 
 def heed_signals():
