@@ -54,8 +54,8 @@ def test_rows():
 
 
 def test_levels():
-    """Rows that follow the machine, on two hosts of two localities, which are played within one host
-    or (--far) are the ones that the launcher has. Blocks of 1 MiB go in segments."""
+    """Rows that follow the machine, on two hosts of two localities, which are played within one
+    host or (--far) are the ones that the launcher has. Blocks of 1 MiB go in segments."""
     two_hosts = ('-x', 'COHORT_TOPOLOGY=2x1x2')
     for collective, row, count in (('all_reduce', 'levels', 1), ('all_reduce', 'levels', LARGE),
                                    ('all_reduce', 'shares', LARGE), ('broadcast', 'shares', LARGE),
