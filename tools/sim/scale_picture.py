@@ -5,7 +5,7 @@
 usage: scale_picture.py COHORT_SIM bottlenecks|crossovers FILE.svg
 
 bottlenecks: which level of a machine takes how much of the row `levels`.
-crossovers: from which block on a row over all sites is faster than `levels`, and where `shares` is."""
+crossovers: from which block on a row over all sites is faster than `levels`; and `shares`."""
 import json
 import math
 import subprocess
@@ -33,8 +33,8 @@ LEFT, TOP = 96, 118       # of the first panel's bars
 PANEL, ROW = 268, 182     # from one panel to the next
 BAR, THICK, STEP = 166, 22, 32
 
-# Collective, the row over all sites that levels is compared with, and the other row that follows the
-# machine, if there is one.
+# Collective, the row over all sites that levels is compared with, and the other row that follows
+# the machine, if there is one.
 CURVES_MACHINE = "8x16x4"
 CURVES = [("all_reduce", "rabenseifner", "shares"), ("all_gather", "ring", "shares"),
           ("reduce_scatter", "ring", "shares"), ("all_to_all", "linear", None)]
@@ -180,7 +180,8 @@ def curves(program, index, collective, rival, other):
 
 
 def crossovers(program):
-    lines = picture(1180, 370, "Large blocks: rows over all sites overtake levels, and shares later or never",
+    lines = picture(1180, 370,
+                    "Large blocks: rows over all sites overtake levels, and shares later or never",
                     f"time of a call against bytes of a block, simulated on {CURVES_MACHINE} "
                     "(hosts x localities x tasks), a core for each locality, the library's prices")
     for index, (collective, rival, other) in enumerate(CURVES):
