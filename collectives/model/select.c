@@ -142,6 +142,24 @@ static const char *stage_refuses(const struct cohort__question *question,
                                                     : NULL;
 }
 
+/* The memory of STAGE where there are no notes, after all: it is done by messages then, by one of
+ * two rows. What a budget allows has to be enough for that, too. */
+static double memory_without_notes(const struct cohort__question *question,
+                                   const struct cohort__stage *stage)
+{
+    static const char *const names[] = {"hierarchical", "linear"};
+    struct cohort__request request = stage_request(question, stage);
+    double most = 0;
+    request.can_meet = false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct cohort__algorithm *row = cohort__algorithm_find(stage->collective, names[i]);
+        bool is_priced = row && row->cost && !cohort__algorithm_refuses(row, &request);
+        double memory = is_priced ? row->cost(&request).memory : 0;
+        most = memory > most ? memory : most;
+    }
+    return most;
+}
+
 /* The price of ROW for STAGE. False: it can't do it, or has none. */
 static bool price_stage(const struct cohort__question *question, const struct cohort__stage *stage,
                         uint32_t row, struct cohort__cost *ret_cost, double *ret_time)
@@ -152,6 +170,8 @@ static bool price_stage(const struct cohort__question *question, const struct co
         return false;
     *ret_cost =
         stage->collective == COHORT__EXCHANGE ? stage->exchanged : algorithm->cost(&request);
+    if (stage->is_noted)
+        ret_cost->memory = memory_without_notes(question, stage);
     *ret_time = cohort__predict_stage(question->parameters, question->placement, stage, row,
                                       &request, ret_cost);
     return true;

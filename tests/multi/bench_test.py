@@ -300,6 +300,7 @@ def test_wrong_options():
              '--hosts is for coll --peers and select --placement hosts'),
             (['select', '--collective', 'gahter'], "select measures no 'gahter'"),
             (['select', '--collective', 'exchange'], "select measures no 'exchange'"),
+            (['coll', '--by-call'], '--by-call and --limit are for select'),
             (['--', '--json'], "'--json' is no subcommand")]:
         status, out, err = bench(*args)
         check_equal((status, out), (2, ''))
@@ -351,6 +352,29 @@ def test_select_mixed():
     places, spread = select_points('--placement', 'localities', '--sites', 8)
     check_equal(places, [('localities', '1x8x1', 8)])
     check_equal(points[0]['rows'], spread[0]['rows'] + 1)  # levels
+
+
+def test_select_by_call():
+    """Calls in turns, of rows that keep all sites in step and of others, with a number of sites
+    that is not in the grid."""
+    for collective, bytes_ in ('all_reduce', 4096), ('broadcast', 64), ('barrier', 8):
+        args = ('--json', '--quick', '--placement', 'mixed', '--sites', 12, '--by-call',
+                '--collective', collective, '--bytes', bytes_, 'select')
+        status, out, err = run('-n', 2, '--workers', 1, BENCH, *(str(arg) for arg in args))
+        check_equal((status, err), (0, ''))
+        report = json.loads(out)
+        check_equal([(p['placement'], p['shape'], p['sites']) for p in report['points']],
+                    [('mixed', '1x2x6', 12)])
+        point = report['points'][0]
+        check(point['rows'] > 1 and 0 < point['regret'] < 1000, point)
+        check(point['regret'] == 1 or point['selected'] != point['best'], point)
+        check(min(point['selected_us'], point['best_us']) > 0, point)
+    status, out, err = bench('--quick', '--by-call', '--collective', 'barrier', '--sites', 2,
+                             '--placement', 'localities', 'select')
+    check(status == 0 and "the median of calls in turns" in out, status, out, err)
+    status, _, err = run('-n', 2, BENCH, '--quick', '--placement', 'mixed', '--sites', '13',
+                         '--json', 'select')
+    check_equal((status, err), (0, ''))  # nothing: 13 sites have no place
 
 
 def test_select_hosts():
@@ -511,8 +535,11 @@ def test_peers_break():
 
 # The works of --peers --hosts, each with how many of the sizes.
 HOST_SIZES = [8, 4 << 10, 64 << 10, 1 << 20]
-HOST_WORKS = {'all_reduce': 4, 'broadcast': 4, 'all_to_all': 3, 'reduce_scatter': 4,
+HOST_WORKS = {'all_reduce': 4, 'broadcast': 4, 'all_to_all': 4, 'reduce_scatter': 4,
               'all_gather': 4}
+# What each has to send over the link of one of 2 hosts with 2 sites, in its blocks.
+HOST_LINKS = {'all_reduce': 1, 'broadcast': 1, 'all_to_all': 4, 'reduce_scatter': 2,
+              'all_gather': 2}
 
 
 def marked(mark):
@@ -550,11 +577,20 @@ def test_hosts():
     before = left_of_hosts()
     mark = 'COHORT_TEST_HOSTS=%d' % os.getpid()
     results, left_out = run_peers('coll', '--hosts', '2x2', env=dict([mark.split('=')]))
+    stream = results.pop()
+    check_equal((stream['name'], stream['bytes'], stream['hosts'], stream['localities']),
+                ('stream', 1 << 20, 2, 1))
+    check(set(stream['figures']) == {'cohort'} and 'of_link' not in stream, stream)
     check_equal([(result['name'], result['bytes']) for result in results],
                 [('barrier', 0)] + [(name, size) for name, num in HOST_WORKS.items()
                                     for size in HOST_SIZES[:num]])
     for result in results:
         figures = result['figures']
+        check_equal('of_link' in result, result['bytes'] >= 64 << 10)
+        if 'of_link' in result:
+            link = HOST_LINKS[result['name']] * result['bytes'] / (1 << 20)
+            want = figures['cohort'] / (link * stream['figures']['cohort'])
+            check(abs(result['of_link'] / want - 1) < 1e-9, result, want)
         check_equal((result['hosts'], result['localities'], result['tasks']), (2, 2, 1))
         check_equal('tuned' in figures and 'han' in figures, 'openmpi' not in left_out)
         check('mpich' not in figures and 'mpich' in left_out, result, left_out)
@@ -575,6 +611,12 @@ def test_hosts_of_tasks():
                              '--only', 'all_gather/8/4')
     check_equal((status, out.splitlines()[-1].split()[:3]), (0, ['all_gather', '8', '4']))
     check('left out: mpich' in err, err)
+    status, out, err = bench('coll', '--peers', '--quick', '--rounds', 1, '--hosts', '2x1x2',
+                             '--only', 'broadcast/65536/4')
+    lines = [line.split() for line in out.splitlines()[-2:]]
+    check_equal((status, [line[:3] for line in lines]),
+                (0, [['broadcast', '65536', '4'], ['stream', '1048576', '2']]))
+    check(float(lines[0][-2]) > 0 and lines[1][-2] == '-', lines)
 
 
 def heed_signals():

@@ -19,8 +19,8 @@ LARGE = 1 << 14 if SLOW else 1 << 17 # elements of 8 bytes
 THREAD = ('-x', 'COHORT_PROGRESS=thread')
 
 
-def computing(num_localities, collective, count=1, *algorithms, workers=1):
-    status, out, err = run('-n', num_localities, '--workers', workers, *THREAD, PROGRESS,
+def computing(num_localities, collective, count=1, *algorithms, workers=1, launcher=()):
+    status, out, err = run('-n', num_localities, '--workers', workers, *THREAD, *launcher, PROGRESS,
                            collective, count, *algorithms)
     check_equal((status, err), (0, ''))
     check_equal(sorted(out.splitlines()),
@@ -51,6 +51,16 @@ def test_rows():
         computing(3, 'all_reduce', 1000, 'all_reduce=' + row, workers=2)
     for row in ('linear', 'levels'):
         computing(3, 'broadcast', LARGE, 'broadcast=' + row, workers=2)
+
+
+def test_levels():
+    """Rows that follow the machine, on two hosts of two localities, which are played within one
+    host or (--far) are the ones that the launcher has. Blocks of 1 MiB go in segments."""
+    two_hosts = ('-x', 'COHORT_TOPOLOGY=2x1x2')
+    for collective, row, count in (('all_reduce', 'levels', 1), ('all_reduce', 'levels', LARGE),
+                                   ('all_reduce', 'shares', LARGE), ('broadcast', 'shares', LARGE),
+                                   ('all_to_all', 'levels', 3000)):
+        computing(4, collective, count, collective + '=' + row, workers=2, launcher=two_hosts)
 
 
 def test_users_operation():

@@ -295,6 +295,7 @@ int cluster_main(int argc, char **argv, const struct test_case *cases, size_t nu
                  unsigned num_workers)
 {
     bool tasks_move = takes(&argc, &argv, "--movable");
+    bool progress_thread = takes(&argc, &argv, "--thread");
     shares_memory = takes(&argc, &argv, "--shm");
     struct program program = {argc, argv, cases, num_cases};
     struct cohort__poller poller = {.progress = progress, .arm = arm, .disarm = disarm, .fd = -1};
@@ -304,6 +305,7 @@ int cluster_main(int argc, char **argv, const struct test_case *cases, size_t nu
     cohort__scheduler_options_init(&options);
     options.num_workers = num_workers;
     options.tasks_move = tasks_move;
+    options.progress_thread = progress_thread;
     CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
     CHECK_INT(cohort__loop_add_poller(loop, &poller), COHORT_OK);
     CHECK_INT(cohort__loop_every(loop, TICK_NANOSECONDS, tick, NULL), COHORT_OK);

@@ -11,9 +11,9 @@
  * transport is the code of real jobs. */
 struct cluster;
 
-/* Runs test_main in a task, with NUM_WORKERS workers and the event loop that drives clusters. If
- * the first argument is --movable, tasks may move; if --shm comes next or first, all clusters are
- * in shared memory. */
+/* Runs test_main in a task, with NUM_WORKERS workers and the event loop that drives clusters. Any
+ * of these may be the first arguments, in this order: --movable, tasks may move; --thread, there is
+ * a progress thread, too (COHORT_PROGRESS); --shm, all clusters are in shared memory. */
 int cluster_main(int argc, char **argv, const struct test_case *cases, size_t num_cases,
                  unsigned num_workers);
 

@@ -7,21 +7,32 @@
 #include "tools/bench/host_peers_jobs.h"
 #include "tools/bench/hosts.h"
 
-/* Makes lines of the rows that are asked for. False: there are none, or no memory, which is
- * printed. */
+/* Whether ROW is asked for. */
+static bool is_wanted(const struct host_peers_row *row, const char *pattern)
+{
+    return !pattern || host_peers_row_fits(row, pattern);
+}
+
+/* Makes lines of the rows that are asked for, and last of the stream, if one of these is compared
+ * with it. False: there are none, or no memory, which is printed. */
 static bool fill(struct host_peers_table *table, const char *pattern)
 {
     struct host_peers_row rows[HOST_PEERS_MAX_ROWS];
     const struct bench_places *places = &table->places;
     size_t num = host_peers_rows(places->hosts * places->localities * places->tasks, rows);
-    table->lines = calloc(num, sizeof(*table->lines));
+    bool needs_stream = is_wanted(&host_peers_stream, pattern);
+    table->lines = calloc(num + 1, sizeof(*table->lines));
     if (!table->lines) {
         fputs("cohort-bench: no memory for the figures\n", stderr);
         return false;
     }
     for (size_t i = 0; i < num; i++)
-        if (!pattern || host_peers_row_fits(&rows[i], pattern))
+        if (is_wanted(&rows[i], pattern)) {
             table->lines[table->num_lines++].row = rows[i];
+            needs_stream = needs_stream || host_peers_row_link(&rows[i], places->hosts) > 0;
+        }
+    if (needs_stream)
+        table->lines[table->num_lines++].row = host_peers_stream;
     if (table->num_lines == 0)
         fprintf(stderr, "cohort-bench: --only '%s' fits no row\n", pattern);
     return table->num_lines > 0;

@@ -65,25 +65,32 @@ struct words {
 };
 
 static void compose_words(struct words *words, const struct host_peers_jobs *jobs,
-                          const struct host_peers_table *table)
+                          const struct bench_places *places)
 {
-    const struct bench_places *places = &jobs->places;
     uint32_t ranks = places->localities * places->tasks;
-    size_t length = 0;
     snprintf(words->localities, sizeof(words->localities), "%" PRIu32,
              places->hosts * places->localities);
     snprintf(words->ranks, sizeof(words->ranks), "%" PRIu32, places->hosts * ranks);
     snprintf(words->tasks, sizeof(words->tasks), "%" PRIu32, places->tasks);
     snprintf(words->seconds, sizeof(words->seconds), "%g", jobs->seconds);
     hosts_list(places->hosts, ranks, words->slots);
+}
+
+/* The lines of the table that the stream's job measures, or the others. Returns how many. */
+static size_t compose_list(struct words *words, const struct host_peers_table *table,
+                           bool of_stream)
+{
+    size_t length = 0, num = 0;
     for (size_t i = 0; i < table->num_lines; i++)
-        length +=
-            (size_t)snprintf(words->list + length, sizeof(words->list) - length, "%s%s:%" PRIu64,
-                             i ? "," : "", table->lines[i].row.work, table->lines[i].row.bytes);
+        if (host_peers_row_is_stream(&table->lines[i].row) == of_stream)
+            length += (size_t)snprintf(words->list + length, sizeof(words->list) - length,
+                                       "%s%s:%" PRIu64, num++ ? "," : "", table->lines[i].row.work,
+                                       table->lines[i].row.bytes);
+    return num;
 }
 
 static void compose_cohort(struct programs_command *command, const struct host_peers_jobs *jobs,
-                           struct words *words)
+                           const struct bench_places *places, struct words *words)
 {
     const char *const args[] = {jobs->programs.self,
                                 "--json",
@@ -97,7 +104,7 @@ static void compose_cohort(struct programs_command *command, const struct host_p
                                 words->tasks,
                                 "coll"};
     programs_command_launch(command, &jobs->programs, words->localities, "1");
-    hosts_launch(command, jobs->places.hosts, jobs->places.localities, &words->launch);
+    hosts_launch(command, places->hosts, places->localities, &words->launch);
     for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
         programs_command_add(command, args[i]);
     if (jobs->is_fresh)
@@ -183,24 +190,45 @@ static bool take_line(void *context, const char *text)
     return true;
 }
 
+static bool run_contender(const struct host_peers_jobs *jobs, const struct host_peers_table *table,
+                          const struct host_peers_contender *contender, struct words *words)
+{
+    struct reading reading = {contender->column, table};
+    struct programs_command command;
+    if (contender->column == HOST_PEERS_COHORT)
+        compose_cohort(&command, jobs, &jobs->places, words);
+    else if (contender->column == HOST_PEERS_MPICH)
+        compose_mpich(&command, jobs, contender, words);
+    else
+        compose_openmpi(&command, jobs, contender, words);
+    return child_run(command.args, take_line, &reading);
+}
+
+/* From one host to another, with a site in each. */
+static bool run_stream(const struct host_peers_jobs *jobs, const struct host_peers_table *table)
+{
+    const struct bench_places places = {.hosts = 2, .localities = 1, .tasks = 1};
+    struct reading reading = {HOST_PEERS_COHORT, table};
+    struct programs_command command;
+    struct words words;
+    if (compose_list(&words, table, true) == 0)
+        return true;
+    compose_words(&words, jobs, &places);
+    compose_cohort(&command, jobs, &places, &words);
+    return child_run(command.args, take_line, &reading);
+}
+
 bool host_peers_jobs_run(const struct host_peers_jobs *jobs, const struct host_peers_table *table,
                          unsigned round)
 {
     struct words words;
-    bool is_done = true;
-    compose_words(&words, jobs, table);
-    for (size_t i = 0; i < jobs->num_contenders; i++) {
-        const struct host_peers_contender *contender =
-            &jobs->contenders[(round + i) % jobs->num_contenders];
-        struct reading reading = {contender->column, table};
-        struct programs_command command;
-        if (contender->column == HOST_PEERS_COHORT)
-            compose_cohort(&command, jobs, &words);
-        else if (contender->column == HOST_PEERS_MPICH)
-            compose_mpich(&command, jobs, contender, &words);
-        else
-            compose_openmpi(&command, jobs, contender, &words);
-        is_done = child_run(command.args, take_line, &reading) && is_done;
-    }
+    bool is_done = run_stream(jobs, table);
+    if (compose_list(&words, table, false) == 0)
+        return is_done;
+    compose_words(&words, jobs, &jobs->places);
+    for (size_t i = 0; i < jobs->num_contenders; i++)
+        is_done = run_contender(jobs, table, &jobs->contenders[(round + i) % jobs->num_contenders],
+                                &words) &&
+                  is_done;
     return is_done;
 }

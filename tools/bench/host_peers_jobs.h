@@ -24,9 +24,9 @@ struct host_peers_jobs {
  * which has been printed. */
 bool host_peers_jobs_init(struct host_peers_jobs *jobs, const struct bench_options *options);
 
-/* Measures all lines once by each contender, one after the other, in a job each. In the next ROUND
- * another contender is the first. False: some lines could not be measured, which has been
- * printed. */
+/* Measures all lines once by each contender, one after the other, in a job each, but the stream
+ * only by Cohort, before them. In the next ROUND another contender is the first. False: some lines
+ * could not be measured, which has been printed. */
 bool host_peers_jobs_run(const struct host_peers_jobs *jobs, const struct host_peers_table *table,
                          unsigned round);
 

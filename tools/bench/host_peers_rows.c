@@ -5,6 +5,9 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+
+const struct host_peers_row host_peers_stream = {"stream", 1 << 20, 2};
 
 enum { NUM_SIZES = 4, MOST_OF_SITE = 8 << 20 };
 
@@ -17,7 +20,7 @@ static const struct {
     {"barrier", false, {0}, 1},
     {"all_reduce", false, {8, 4 << 10, 64 << 10, 1 << 20}, 4},
     {"broadcast", false, {8, 4 << 10, 64 << 10, 1 << 20}, 4},
-    {"all_to_all", true, {8, 4 << 10, 64 << 10}, 3},
+    {"all_to_all", true, {8, 4 << 10, 64 << 10, 1 << 20}, 4},
     {"reduce_scatter", true, {8, 4 << 10, 64 << 10, 1 << 20}, 4},
     {"all_gather", true, {8, 4 << 10, 64 << 10, 1 << 20}, 4},
 };
@@ -33,6 +36,28 @@ size_t host_peers_rows(uint32_t sites, struct host_peers_row rows[HOST_PEERS_MAX
         }
     }
     return num;
+}
+
+/* S sites of a host, N in all. What leaves a host for the others is at least what they want that
+ * only it has, after it has reduced what its own sites bring; what comes in is as much. */
+double host_peers_row_link(const struct host_peers_row *row, uint32_t hosts)
+{
+    double bytes = (double)row->bytes, all = row->sites;
+    double other = all - all / hosts;
+    if (row->bytes < HOST_PEERS_LONG || host_peers_row_is_stream(row))
+        return 0;
+    if (strcmp(row->work, "all_to_all") == 0)
+        return all / hosts * other * bytes;
+    if (strcmp(row->work, "reduce_scatter") == 0 || strcmp(row->work, "all_gather") == 0)
+        return other * bytes;
+    if (strcmp(row->work, "all_reduce") == 0)
+        return 2 * other / all * bytes;
+    return bytes; /* broadcast */
+}
+
+bool host_peers_row_is_stream(const struct host_peers_row *row)
+{
+    return strcmp(row->work, host_peers_stream.work) == 0;
 }
 
 bool host_peers_row_fits(const struct host_peers_row *row, const char *pattern)

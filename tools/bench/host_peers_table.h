@@ -25,7 +25,7 @@ struct host_peers_table {
     bool json;
     bool quick;
     struct bench_places places;
-    struct host_peers_line *lines;
+    struct host_peers_line *lines; /* the last one may be the stream's */
     size_t num_lines;
 };
 

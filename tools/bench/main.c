@@ -97,7 +97,7 @@ static cohort_status select_program(void *arg)
     struct select_report report = {.json = options->json};
     if (cohort_locality() > 0)
         return bench_select(options, NULL);
-    select_report_begin(&report);
+    select_report_begin(&report, options->by_call);
     cohort_status status = bench_select(options, &report);
     if (status == COHORT_OK && !select_report_end(&report))
         status = cohort_fail(COHORT_ERR_SYSTEM, "standard output can't be written");

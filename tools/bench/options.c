@@ -72,7 +72,11 @@ static const char help[] =
     "  --placement P            select: only sites as 'tasks' of one locality, in 'localities' of\n"
     "                           their own, 'mixed' (tasks in each of several localities), or on\n"
     "                           'hosts', which are not measured without being asked for;\n"
-    "                           --sites N: only so many sites\n"
+    "                           --sites N: only so many sites; in a job of 'mixed', any number\n"
+    "  --by-call                select: the rows take turns by a few calls, not by rounds: one "
+    "call\n"
+    "                           that is not timed, then four that are, or one if they take long;\n"
+    "                           with a barrier behind each where no site waits for all others\n"
     "  --limit SECONDS          select: what is not measured then is left out; default 570\n"
     "  --plot FILE.svg          hierarchy: draws time against bytes\n"
     "  --peers                  coll: beside Open MPI, MPICH and fi_pingpong; tasks: beside TBB,\n"
@@ -126,6 +130,7 @@ enum {
     OPTION_COLLECTIVE,
     OPTION_BYTES,
     OPTION_PLACEMENT,
+    OPTION_BY_CALL,
     OPTION_LIMIT,
     OPTION_PLOT,
     OPTION_PEERS,
@@ -151,6 +156,7 @@ static const struct option long_options[] = {
     {"collective", required_argument, NULL, OPTION_COLLECTIVE},
     {"bytes", required_argument, NULL, OPTION_BYTES},
     {"placement", required_argument, NULL, OPTION_PLACEMENT},
+    {"by-call", no_argument, NULL, OPTION_BY_CALL},
     {"limit", required_argument, NULL, OPTION_LIMIT},
     {"plot", required_argument, NULL, OPTION_PLOT},
     {"peers", no_argument, NULL, OPTION_PEERS},
@@ -267,6 +273,9 @@ static int read_other_option(int option, struct bench_options *options)
         return read_bytes(&options->bytes);
     case OPTION_PLACEMENT:
         return read_placement(&options->placement);
+    case OPTION_BY_CALL:
+        options->by_call = true;
+        return -1;
     case OPTION_LIMIT:
         return usage_read_count(&usage, "--limit", optarg, 1, 86400, &options->limit);
     case OPTION_PLOT:
@@ -396,9 +405,11 @@ static int complete(struct bench_options *options)
         !(options->peers && options->subcommands == BENCH_COLL))
         return usage_wrong(&usage,
                            "--cohortrun is for figures, select, hierarchy and coll --peers");
-    if ((options->collective || options->bytes || options->placement || options->limit) &&
+    if ((options->collective || options->bytes || options->placement || options->limit ||
+         options->by_call) &&
         !is_select)
-        return usage_wrong(&usage, "--collective, --bytes, --placement and --limit are for select");
+        return usage_wrong(
+            &usage, "--collective, --bytes, --placement, --by-call and --limit are for select");
     if (options->plot && options->subcommands != BENCH_HIERARCHY)
         return usage_wrong(&usage, "--plot is for hierarchy");
     if (options->tasks && !(options->subcommands & BENCH_SUSPENDED))

@@ -56,6 +56,7 @@ struct bench_options {
     const char *collective;      /* of select; NULL: all */
     uint64_t bytes;              /* of select; 0: all */
     uint32_t limit;              /* of select, in seconds */
+    bool by_call;                /* of select: rows take turns by call, not by round */
     char placement;              /* of select: enum bench_placement, or 0: all but hosts */
     const char *plot;            /* of hierarchy; NULL: no picture */
     bool peers;                  /* of coll or tasks: beside others, in jobs of their own */

@@ -17,6 +17,9 @@ enum {
     NUM_BYTES = sizeof(all_bytes) / sizeof(all_bytes[0]),
     FIRST_ROUNDS = 3,
     FRESH_ROUNDS = 7,
+    FEWEST_TURNS = 15, /* by call */
+    MOST_TURNS = 301,
+    FEW_CALLS = 4, /* of a turn */
 };
 
 /* Of all sites together: buffers, and the rows' own. Where there are tasks in several localities, a
@@ -24,6 +27,7 @@ enum {
 static const uint64_t most_memory = UINT64_C(8) << 30, most_of_mixed = UINT64_C(3) << 29;
 static const double hopeless = 4;    /* times the best: not measured any further */
 static const double slow_ns = 200e6; /* a call that is not even repeated */
+static const double long_ns = 1e6;   /* a call that is alone in its turn, by call */
 
 /* The points of one number of sites. */
 struct stretch {
@@ -67,49 +71,121 @@ static cohort_status look(struct trial_lead *lead, struct trial *trial, struct r
     return status;
 }
 
-/* The median of NUM_ROUNDS rounds of each of the NUM runners, in turns. */
-static cohort_status race(struct trial_lead *lead, const struct stretch *stretch,
-                          struct trial *trial, struct runner *runners, unsigned num,
-                          unsigned num_rounds)
+/* The times of RUNNERS in turns: calls[i * num_rounds + round]. */
+struct turns {
+    double *ns;
+    unsigned num_rounds;
+};
+
+static double mean_ns(const struct runner *runners, unsigned num)
 {
-    double *times = calloc((size_t)num * num_rounds, sizeof(*times));
+    double sum_ns = 0;
+    for (unsigned i = 0; i < num; i++)
+        sum_ns += runners[i].ns;
+    return sum_ns > num ? sum_ns / num : 1;
+}
+
+/* The calls of a row that are timed in a turn, by call. */
+static unsigned count_calls(const struct runner *runners, unsigned num)
+{
+    return mean_ns(runners, num) < long_ns ? FEW_CALLS : 1;
+}
+
+/* How many turns: NUM_ROUNDS rounds or, by call, as many as take that long. */
+static unsigned count_turns(const struct stretch *stretch, const struct runner *runners,
+                            unsigned num, unsigned num_rounds)
+{
+    double turn_ns = (1 + count_calls(runners, num)) * mean_ns(runners, num);
+    double turns = num_rounds * round_ns(stretch) / turn_ns;
+    if (!stretch->options->by_call)
+        return num_rounds;
+    return turns < FEWEST_TURNS ? FEWEST_TURNS : turns > MOST_TURNS ? MOST_TURNS : (unsigned)turns;
+}
+
+/* A round of each runner after the other. Each turn begins with another one. */
+static cohort_status take_rounds(struct trial_lead *lead, const struct stretch *stretch,
+                                 struct trial *trial, const struct runner *runners, unsigned num,
+                                 struct turns *turns)
+{
     cohort_status status = COHORT_OK;
-    if (!times)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %u times", num * num_rounds);
-    for (unsigned round = 0; round < num_rounds; round++)
-        for (unsigned i = 0; !status && i < num; i++) {
+    for (unsigned round = 0; round < turns->num_rounds; round++)
+        for (unsigned turn = 0; !status && turn < num; turn++) {
+            unsigned i = (round + turn) % num;
             trial->row = runners[i].row;
             status = trial_time(lead, trial, trial_calls(runners[i].ns, round_ns(stretch)),
-                                &times[i * num_rounds + round]);
+                                &turns->ns[i * turns->num_rounds + round]);
         }
-    for (unsigned i = 0; !status && i < num; i++)
-        runners[i].ns = trial_median(&times[i * num_rounds], num_rounds);
-    free(times);
     return status;
 }
 
-/* Measures two runners again, in turns. RET_RATIO: the median of the rounds' ratios, second to
+static cohort_status take_calls(struct trial_lead *lead, const struct trial *trial,
+                                const struct runner *runners, unsigned num, struct turns *turns)
+{
+    uint32_t rows[COHORT__MAX_ROWS];
+    for (unsigned i = 0; i < num; i++)
+        rows[i] = runners[i].row;
+    return trial_alternate(lead, trial, rows, num, turns->num_rounds, count_calls(runners, num),
+                           turns->ns);
+}
+
+/* Measures the NUM runners in turns, of which there are NUM_ROUNDS or, by call, about as long ones.
+ * RET_TURNS has their times, to be freed on success. */
+static cohort_status take_turns(struct trial_lead *lead, const struct stretch *stretch,
+                                struct trial *trial, const struct runner *runners, unsigned num,
+                                unsigned num_rounds, struct turns *ret_turns)
+{
+    struct turns turns = {.num_rounds = count_turns(stretch, runners, num, num_rounds)};
+    turns.ns = calloc((size_t)num * turns.num_rounds, sizeof(*turns.ns));
+    if (!turns.ns)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %u times", num * turns.num_rounds);
+    cohort_status status = stretch->options->by_call
+                               ? take_calls(lead, trial, runners, num, &turns)
+                               : take_rounds(lead, stretch, trial, runners, num, &turns);
+    if (status)
+        free(turns.ns);
+    else
+        *ret_turns = turns;
+    return status;
+}
+
+/* The median of each of the NUM runners, measured in turns. */
+static cohort_status race(struct trial_lead *lead, const struct stretch *stretch,
+                          struct trial *trial, struct runner *runners, unsigned num)
+{
+    struct turns turns = {.ns = NULL};
+    unsigned num_rounds = stretch->options->by_call ? FRESH_ROUNDS : FIRST_ROUNDS;
+    cohort_status status = take_turns(lead, stretch, trial, runners, num, num_rounds, &turns);
+    if (status)
+        return status;
+    for (unsigned i = 0; i < num; i++)
+        runners[i].ns = trial_median(&turns.ns[i * turns.num_rounds], turns.num_rounds);
+    free(turns.ns);
+    return COHORT_OK;
+}
+
+/* Measures two runners again, in turns. RET_RATIO: the median of the turns' ratios, second to
  * first. So what slows down both does not count. */
 static cohort_status duel(struct trial_lead *lead, const struct stretch *stretch,
                           struct trial *trial, struct runner pair[2], double *ret_ratio)
 {
-    double times[2][FRESH_ROUNDS], ratios[FRESH_ROUNDS];
-    cohort_status status = COHORT_OK;
-    for (unsigned round = 0; round < FRESH_ROUNDS; round++) {
-        for (unsigned turn = 0; !status && turn < 2; turn++) {
-            unsigned i = (round + turn) % 2;
-            trial->row = pair[i].row;
-            status = trial_time(lead, trial, trial_calls(pair[i].ns, round_ns(stretch)),
-                                &times[i][round]);
-        }
-        if (status)
-            return status;
-        ratios[round] = times[1][round] / times[0][round];
+    struct turns turns = {.ns = NULL};
+    cohort_status status = take_turns(lead, stretch, trial, pair, 2, FRESH_ROUNDS, &turns);
+    if (status)
+        return status;
+    double *first = turns.ns, *second = turns.ns + turns.num_rounds;
+    double *ratios = calloc(turns.num_rounds, sizeof(*ratios));
+    if (ratios) {
+        for (unsigned i = 0; i < turns.num_rounds; i++)
+            ratios[i] = second[i] / first[i];
+        *ret_ratio = trial_median(ratios, turns.num_rounds);
+        pair[0].ns = trial_median(first, turns.num_rounds); /* sorts them */
+        pair[1].ns = trial_median(second, turns.num_rounds);
+    } else {
+        status = cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %u ratios", turns.num_rounds);
     }
-    for (unsigned i = 0; i < 2; i++)
-        pair[i].ns = trial_median(times[i], FRESH_ROUNDS);
-    *ret_ratio = trial_median(ratios, FRESH_ROUNDS);
-    return COHORT_OK;
+    free(ratios);
+    free(turns.ns);
+    return status;
 }
 
 static struct runner *fastest(struct runner *runners, unsigned num)
@@ -163,7 +239,7 @@ static cohort_status find_best(struct trial_lead *lead, const struct stretch *st
         if (runners[i].ns <= limit)
             runners[num_kept++] = runners[i];
     *num = num_kept;
-    return race(lead, stretch, trial, runners, num_kept, FIRST_ROUNDS);
+    return race(lead, stretch, trial, runners, num_kept);
 }
 
 /* Says where the point's sites are. */
@@ -286,6 +362,10 @@ static unsigned list_sites(const struct bench_options *options, uint32_t ret_sit
     if (placement_of(options) == BENCH_PLACED_HOSTS) {
         ret_sites[0] = places->hosts * places->localities * places->tasks;
         return !options->sites || options->sites == ret_sites[0];
+    }
+    if (placement_of(options) == BENCH_PLACED_MIXED && options->sites) {
+        ret_sites[0] = options->sites; /* whether or not it is in the grid */
+        return per_locality(options, options->sites) > 0;
     }
     for (unsigned i = 0; i < NUM_SITES; i++)
         if ((!options->sites || options->sites == all_sites[i]) &&

@@ -41,7 +41,7 @@ struct select_report {
 };
 
 /* select_report.c. Prints the table's head, a line, and the summary. */
-void select_report_begin(struct select_report *report);
+void select_report_begin(struct select_report *report, bool by_call);
 cohort_status select_report_add(struct select_report *report, const struct select_point *point);
 bool select_report_end(struct select_report *report); /* false: the output can't be written */
 void select_report_fini(struct select_report *report);

@@ -125,6 +125,8 @@ static void compose(struct programs_command *command, const struct selecting *se
     programs_command_add(command, "--json");
     if (options->quick)
         programs_command_add(command, "--quick");
+    if (options->by_call)
+        programs_command_add(command, "--by-call");
     programs_command_add(command, "select");
 }
 
@@ -158,7 +160,7 @@ static int select_all(void *context)
     bool is_hosts = selecting->options->placement == BENCH_PLACED_HOSTS;
     if (is_hosts && setenv("TMPDIR", hosts_folder, 1))
         return 1;
-    select_report_begin(report);
+    select_report_begin(report, selecting->options->by_call);
     bool goes_on = run_jobs(selecting);
     if (goes_on && !select_report_end(report)) {
         fputs("cohort-bench: standard output can't be written\n", stderr);

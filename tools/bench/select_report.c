@@ -28,7 +28,7 @@ static void write_point(struct json *json, const struct select_point *point)
     json_end(json, '}');
 }
 
-void select_report_begin(struct select_report *report)
+void select_report_begin(struct select_report *report, bool by_call)
 {
     if (report->json) {
         report->writer = (struct json){.file = stdout};
@@ -36,9 +36,12 @@ void select_report_begin(struct select_report *report)
         json_begin(&report->writer, "points", '[');
         return;
     }
-    puts("The library's choice against the algorithm that was the fastest of all that can do it;\n"
-         "microseconds of one call, each the median of rounds in turns; the regret is the median\n"
-         "of the rounds' ratios. The shape is hosts x localities of each x sites in each.\n");
+    const char *turns = by_call ? "calls" : "rounds";
+    printf(
+        "The library's choice against the algorithm that was the fastest of all that can do it;\n"
+        "microseconds of one call, each the median of %s in turns; the regret is the median\n"
+        "of the %s' ratios. The shape is hosts x localities of each x sites in each.\n\n",
+        turns, turns);
     printf("%-15s %-10s %-7s %5s %9s %4s %-16s %-16s %11s %11s %6s\n", "collective", "placement",
            "shape", "sites", "bytes", "rows", "selected", "best", "selected", "best", "regret");
 }

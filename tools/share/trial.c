@@ -12,6 +12,9 @@ enum { MAX_CALLS = 1000 };
 struct order {
     struct trial trial;
     uint64_t calls;
+    uint64_t num_rows; /* 0: CALLS calls of TRIAL. Else these take TURNS turns, see alternate. */
+    uint64_t turns;
+    uint32_t rows[TRIAL_MAX_ROWS];
 };
 
 struct site {
@@ -203,6 +206,45 @@ static cohort_status obey(struct site *site, const struct order *order, uint64_t
     return status;
 }
 
+/* A call that no site leaves before all have come, or one with a barrier behind it. */
+static cohort_status call_in_step(struct site *site, const struct trial *trial)
+{
+    cohort_status status = call(site, trial);
+    return status || synchronises(trial->collective) ? status : meet(site);
+}
+
+/* What a row does in its turn. Site 0 may leave a call long before the others do, and what is left
+ * is then in the time of the next one. So a row's first call is not timed. */
+static cohort_status take_turn(struct site *site, const struct trial *trial, uint64_t calls,
+                               double *ret_ns)
+{
+    cohort_status status = call_in_step(site, trial);
+    uint64_t start_ns = trial_now();
+    for (uint64_t i = 0; !status && i < calls; i++)
+        status = call_in_step(site, trial);
+    *ret_ns = (double)(trial_now() - start_ns) / (double)calls;
+    return status;
+}
+
+/* RET_NS: as trial_alternate's, or NULL. */
+static cohort_status alternate(struct site *site, const struct order *order, double *ret_ns)
+{
+    struct trial trial = order->trial;
+    cohort_status status = make_room(site, &trial);
+    if (!status)
+        status = meet(site);
+    for (uint64_t turn = 0; turn < order->turns; turn++)
+        for (uint64_t i = 0; !status && i < order->num_rows; i++) {
+            uint64_t place = (turn + i) % order->num_rows;
+            double ns;
+            trial.row = order->rows[place];
+            status = take_turn(site, &trial, order->calls, &ns);
+            if (ret_ns)
+                ret_ns[place * order->turns + turn] = ns;
+        }
+    return status;
+}
+
 cohort_comm *trial_comm(struct trial_lead *lead)
 {
     return lead->site.comm;
@@ -254,7 +296,7 @@ double trial_memory(struct trial_lead *lead, const struct trial *trial)
 cohort_status trial_time(struct trial_lead *lead, const struct trial *trial, uint64_t calls,
                          double *ret_ns)
 {
-    struct order order = {*trial, calls};
+    struct order order = {.trial = *trial, .calls = calls};
     uint64_t elapsed_ns;
     cohort_status status = agree(&lead->site, &order);
     if (!status)
@@ -262,6 +304,19 @@ cohort_status trial_time(struct trial_lead *lead, const struct trial *trial, uin
     if (!status)
         *ret_ns = (double)elapsed_ns / (double)calls;
     return status;
+}
+
+cohort_status trial_alternate(struct trial_lead *lead, const struct trial *trial,
+                              const uint32_t *rows, uint32_t num, uint64_t turns, uint64_t calls,
+                              double *ret_ns)
+{
+    struct order order = {.trial = *trial, .calls = calls, .num_rows = num, .turns = turns};
+    if (num > TRIAL_MAX_ROWS)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%u rows can't take turns, at most %d",
+                           (unsigned)num, TRIAL_MAX_ROWS);
+    memcpy(order.rows, rows, num * sizeof(*rows));
+    cohort_status status = agree(&lead->site, &order);
+    return status ? status : alternate(&lead->site, &order, ret_ns);
 }
 
 static cohort_status follow(struct site *site)
@@ -273,7 +328,7 @@ static cohort_status follow(struct site *site)
         status = agree(site, &order);
         if (status || order.calls == 0)
             return status;
-        status = obey(site, &order, &elapsed_ns);
+        status = order.num_rows ? alternate(site, &order, NULL) : obey(site, &order, &elapsed_ns);
         if (status)
             return status;
     }

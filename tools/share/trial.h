@@ -50,6 +50,17 @@ double trial_memory(struct trial_lead *lead, const struct trial *trial);
 cohort_status trial_time(struct trial_lead *lead, const struct trial *trial, uint64_t calls,
                          double *ret_ns);
 
+enum { TRIAL_MAX_ROWS = 64 }; /* that take turns; no collective has as many */
+
+/* The NUM rows ROWS take TURNS turns. In each turn each of them makes a call that is not timed,
+ * then CALLS calls that are, and each turn begins with another row. There is a barrier behind calls
+ * that a site can leave before all have begun, and it is timed, too. RET_NS: num x turns times of
+ * one call at site 0; ret_ns[i * turns + t] is of rows[i] in turn t. TRIAL's own row does not
+ * count. */
+cohort_status trial_alternate(struct trial_lead *lead, const struct trial *trial,
+                              const uint32_t *rows, uint32_t num, uint64_t turns, uint64_t calls,
+                              double *ret_ns);
+
 /* How many calls fill ROUND_NS if one takes CALL_NS: 1 to 1000. */
 uint64_t trial_calls(double call_ns, double round_ns);
 

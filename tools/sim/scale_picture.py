@@ -5,7 +5,7 @@
 usage: scale_picture.py COHORT_SIM bottlenecks|crossovers FILE.svg
 
 bottlenecks: which level of a machine takes how much of the row `levels`.
-crossovers: from which block on a row over all sites is faster than `levels`."""
+crossovers: from which block on a row over all sites is faster than `levels`; and `shares`."""
 import json
 import math
 import subprocess
@@ -33,10 +33,11 @@ LEFT, TOP = 96, 118       # of the first panel's bars
 PANEL, ROW = 268, 182     # from one panel to the next
 BAR, THICK, STEP = 166, 22, 32
 
-# Collective, the row over all sites that levels is compared with.
+# Collective, the row over all sites that levels is compared with, and the other row that follows
+# the machine, if there is one.
 CURVES_MACHINE = "8x16x4"
-CURVES = [("all_reduce", "rabenseifner"), ("all_gather", "ring"),
-          ("reduce_scatter", "ring"), ("all_to_all", "linear")]
+CURVES = [("all_reduce", "rabenseifner", "shares"), ("all_gather", "ring", "shares"),
+          ("reduce_scatter", "ring", "shares"), ("all_to_all", "linear", None)]
 SIZES = [8 << i for i in range(0, 14)]  # to 64 KiB
 LOW, HIGH = 4, 2e6                      # microseconds on the axis
 BOX, TALL, FRAME_TOP = 226, 220, 96
@@ -147,7 +148,17 @@ def frame(x, collective, is_first):
     return lines
 
 
-def curves(program, index, collective, rival):
+def curve(x, times, row, colour, at, below):
+    """The times of ROW, named at its point number AT."""
+    points = [place(x, size, time) for size, time in zip(SIZES, times)]
+    path = " ".join(f"{across:.1f},{down:.1f}" for across, down in points)
+    across, down = points[at]
+    return [f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2.5"/>',
+            text_at(across, down + (18 if below else -10), row,
+                    f'fill="{colour}" font-size="13" font-weight="bold"')]
+
+
+def curves(program, index, collective, rival, other):
     x = LEFT + index * PANEL
     lines = frame(x, collective, index == 0)
     times = {row: [simulate(program, collective, size, CURVES_MACHINE, row)[0] for size in SIZES]
@@ -160,23 +171,21 @@ def curves(program, index, collective, rival):
                   text_at(at, FRAME_TOP - 4, f"from {size_text(size)} on",
                           'text-anchor="middle" font-size="11"')]
     for row, colour in (("levels", "#d55e00"), (rival, "#0072b2")):
-        points = [place(x, size, time) for size, time in zip(SIZES, times[row])]
-        path = " ".join(f"{across:.1f},{down:.1f}" for across, down in points)
-        lines.append(f'<polyline points="{path}" fill="none" stroke="{colour}" '
-                     'stroke-width="2.5"/>')
-        across, down = points[1]
         is_upper = times[row][1] >= min(times["levels"][1], times[rival][1]) * 1.0001
-        lines.append(text_at(across, down + (-10 if is_upper else 18), row,
-                             f'fill="{colour}" font-size="13" font-weight="bold"'))
+        lines += curve(x, times[row], row, colour, 1, not is_upper)
+    if other:
+        found = [simulate(program, collective, size, CURVES_MACHINE, other)[0] for size in SIZES]
+        lines += curve(x, found, other, "#009e73", 9, True)
     return lines
 
 
 def crossovers(program):
-    lines = picture(1180, 370, "Large blocks: rows over all sites overtake levels",
+    lines = picture(1180, 370,
+                    "Large blocks: rows over all sites overtake levels, and shares later or never",
                     f"time of a call against bytes of a block, simulated on {CURVES_MACHINE} "
                     "(hosts x localities x tasks), a core for each locality, the library's prices")
-    for index, (collective, rival) in enumerate(CURVES):
-        lines += curves(program, index, collective, rival)
+    for index, (collective, rival, other) in enumerate(CURVES):
+        lines += curves(program, index, collective, rival, other)
     return lines
 
 
