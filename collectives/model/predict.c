@@ -201,11 +201,17 @@ static bool meets_in_two(const struct cohort__placement *placement, uint32_t row
            placement->num_localities > 1 && placement->largest > 1;
 }
 
-/* One of the two, with NUM_BLOCKS after each other where the row's own cost has one. */
+/* A call of the operation takes as long as combining so many bytes more. Measured: 15 to 29 ns
+ * where 16 sites in each of 2 or 4 localities, or 8 in 4, reduce blocks of 8 bytes. The factors of
+ * a row have the calls of sites in one locality in them. */
+static const double bytes_of_call = 400;
+
+/* One of the two, with NUM_BLOCKS after each other where the row's own cost has one, and NUM_CALLS
+ * more calls of the operation. */
 static double predict_meeting(const struct cohort__parameters *parameters,
                               const struct cohort__placement *placement,
-                              const struct cohort__stage *stage, double num_blocks, uint32_t row,
-                              const struct cohort__request *like)
+                              const struct cohort__stage *stage, double num_blocks,
+                              double num_calls, uint32_t row, const struct cohort__request *like)
 {
     struct cohort__request request = *like;
     request.num_sites = stage->num_sites;
@@ -214,7 +220,7 @@ static double predict_meeting(const struct cohort__parameters *parameters,
     cost.bytes *= num_blocks;
     cost.reduced *= num_blocks;
     cost.moved *= num_blocks;
-    cost.combined *= num_blocks;
+    cost.combined = cost.combined * num_blocks + num_calls * bytes_of_call;
     return cohort__predict_stage(parameters, placement, stage, row, &request, &cost);
 }
 
@@ -235,7 +241,7 @@ static double predict_meetings(const struct cohort__parameters *parameters,
                                  .num_sites = placement->num_localities,
                                  .at_once = 1,
                                  .bytes = request->bytes};
-    double num_blocks = 1;
+    double num_blocks = 1, num_calls = 0;
     switch (request->collective) {
     case COHORT__BROADCAST:
     case COHORT__BARRIER:
@@ -254,6 +260,7 @@ static double predict_meetings(const struct cohort__parameters *parameters,
         locality.bytes = request->bytes * all / tasks / element * element;
         host.bytes = request->bytes * tasks;
         num_blocks = (double)tasks;
+        num_calls = (double)(tasks * (all - tasks)); /* for blocks of the other localities */
         break;
     case COHORT__SHIFT:
         host.bytes = request->bytes * tasks;
@@ -262,8 +269,8 @@ static double predict_meetings(const struct cohort__parameters *parameters,
         num_blocks = (double)tasks;
         break;
     }
-    return predict_meeting(parameters, placement, &locality, 1, row, request) +
-           predict_meeting(parameters, placement, &host, num_blocks, row, request);
+    return predict_meeting(parameters, placement, &locality, 1, num_calls, row, request) +
+           predict_meeting(parameters, placement, &host, num_blocks, 0, row, request);
 }
 
 double cohort__predict(const struct cohort__parameters *parameters,

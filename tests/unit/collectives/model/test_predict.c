@@ -209,6 +209,33 @@ static void test_monotone(void)
     }
 }
 
+/* Where all sites of several localities meet, each locality reduces the blocks of all sites, and a
+ * call of the operation for a short one is not free: 8 bytes at 4 x 16 sites on two cores. */
+static void test_calls_of_operation(void)
+{
+    static struct cohort__parameters parameters = {.cores = 2, .workers = 1};
+    const struct cohort__placement placement = {
+        .num_sites = 64, .num_localities = 4, .num_hosts = 1, .largest = 16, .is_contiguous = true};
+    const struct cohort__request request = {.collective = COHORT__REDUCE_SCATTER,
+                                            .num_sites = 64,
+                                            .arity = 4,
+                                            .bytes = 8,
+                                            .element = 8,
+                                            .commutative = true,
+                                            .can_meet = true};
+    const struct cohort__algorithm *row = cohort__algorithm_find(COHORT__REDUCE_SCATTER, "shared");
+    uint32_t number = 0;
+    while (cohort__algorithms[number] != row)
+        number++;
+    parameters.terms[COHORT__SCOPE_TASKS][COHORT__TERM_COMBINED] = 1;
+    const struct cohort__cost cost = row->cost(&request);
+    double factor = cohort__predict_factor(&parameters, COHORT__SCOPE_TASKS, number, 16, 32);
+    /* 4 localities on 2 cores; 16 sites bring 15 blocks of 32 bytes each for the others. */
+    double want = factor * 2 * (16 * 15 * 32 + 16 * 48 * 400);
+    double got = cohort__predict(&parameters, &placement, number, &request, &cost);
+    CHECK(got > want * 0.999999 && got < want * 1.000001);
+}
+
 static void test_table_fits(void)
 {
     CHECK(cohort__num_algorithms <= COHORT__MAX_ROWS);
@@ -217,9 +244,15 @@ static void test_table_fits(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"sum", test_sum},           {"factor", test_factor},         {"placement", test_placement},
-        {"monotone", test_monotone}, {"table_fits", test_table_fits}, {"sharing", test_sharing},
-        {"stage", test_stage},       {"direct", test_direct},
+        {"sum", test_sum},
+        {"factor", test_factor},
+        {"placement", test_placement},
+        {"monotone", test_monotone},
+        {"table_fits", test_table_fits},
+        {"sharing", test_sharing},
+        {"stage", test_stage},
+        {"direct", test_direct},
+        {"calls_of_operation", test_calls_of_operation},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
