@@ -70,6 +70,10 @@ static cohort_status call(void *arg)
     struct exercise exercise;
     wait(part->yields[0]);
     exercise_begin(&exercise, game->comms[part->site], game->kind, game->count, game->generation);
+    if (part->yields[0] % 4 == 0) {
+        CHECK_INT(cohort_await(cohort_comm_idle(game->comms[part->site])), COHORT_OK);
+        CHECK(cohort_future_ready(exercise.done));
+    }
     part->status = exercise_end(&exercise);
     snprintf(part->text, TEXT, "%s", part->status ? cohort_error_message() : "");
     return COHORT_OK;
