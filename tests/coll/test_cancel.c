@@ -5,6 +5,7 @@
 
 #include "cohort/call.h"
 #include "cohort/collectives.h"
+#include "cohort/explain.h"
 #include "cohort/scope.h"
 #include "cohort/split.h"
 #include "cohort/task.h"
@@ -14,7 +15,9 @@
 
 /* cohort_comm_cancel, case by case. All sites are played by one task, two in each locality. */
 
-enum { SITES = 6, LOCALITIES = 3, LONG = 100000 };
+enum { SITES = 6, LOCALITIES = 3 };
+
+static bool is_shared; /* --shm */
 
 struct row {
     struct cluster *cluster;
@@ -130,8 +133,46 @@ static void test_complete(void)
     CHECK_INT(cohort_comm_cancel(row->comms[0], 3), COHORT_OK);
     for (uint32_t site = 1; site < SITES; site++)
         CHECK_INT(cohort_await(add(row, site, 3)), COHORT_ERR_CANCELLED);
+    /* That is forgotten now, so to ask again is answered again. */
+    uint64_t sent = cluster_num_sent(row->cluster);
+    CHECK_INT(cohort_comm_cancel(row->comms[0], 3), COHORT_OK);
+    CHECK(cluster_num_sent(row->cluster) >= sent + 4 * (LOCALITIES - 1));
     check_next(row, 4);
     row_destroy(row);
+}
+
+/* All leave while a verdict is under way, and their group is freed: it gives its board back. */
+static void test_left_by_all(void)
+{
+    enum { BOARDS = 3, MOST_LOOKS = 100000 };
+    struct cluster *cluster = cluster_create(1, LOCALITIES, 0);
+    cluster_place(cluster, CLUSTER_BLOCKS);
+    if (is_shared)
+        cluster_take_boards(cluster, BOARDS);
+    for (uint32_t round = 0; round < 4 * BOARDS; round++) {
+        bool has_board = false;
+        for (uint32_t looks = 0; !has_board; looks++) {
+            cohort_comm *comms[SITES];
+            cohort_future *made[SITES];
+            char name[24], *text;
+            snprintf(name, sizeof(name), "left %u %u", round, looks);
+            for (uint32_t site = 0; site < SITES; site++)
+                made[site] = cluster_create_comm(
+                    cluster, &comms[site], name,
+                    &(cohort_comm_options){.num_sites = SITES, .this_site = site});
+            CHECK_INT(cohort_await(cohort_when_all(made, SITES)), COHORT_OK);
+            CHECK_INT(cohort_comm_describe(comms[0], &text), COHORT_OK);
+            has_board = !is_shared || strstr(text, "board");
+            free(text);
+            if (has_board)
+                CHECK_INT(cohort_comm_cancel(comms[round % SITES], 1), COHORT_OK);
+            for (uint32_t site = 0; site < SITES; site++)
+                cohort_comm_unref(comms[site]);
+            (void)cluster_num_sent(cluster);
+            CHECK(looks < MOST_LOOKS);
+        }
+    }
+    cluster_destroy(cluster);
 }
 
 /* Before anybody has called. */
@@ -377,6 +418,33 @@ static void test_scope(void)
     row_destroy(row);
 }
 
+/* Calls of the scope before and after one that is not of it. */
+static void test_scope_around(void)
+{
+    struct row *row = row_create();
+    struct scoped parts[2];
+    cohort_future *between = NULL;
+    cohort_scope *scope;
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    for (uint32_t i = 0; i < 2; i++) {
+        cohort_future *called;
+        parts[i] = (struct scoped){.row = row, .site = 2, .first = 1 + 2 * i, .last = 1 + 2 * i};
+        CHECK_INT(cohort_promise_create(&parts[i].called, &called), COHORT_OK);
+        CHECK_INT(cohort_scope_async(scope, call_in_scope, &parts[i]), COHORT_OK);
+        CHECK_INT(cohort_await(called), COHORT_OK);
+        if (i == 0)
+            between = add(row, 2, 2);
+    }
+    cohort_scope_cancel(scope);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+    CHECK(parts[0].status == COHORT_ERR_CANCELLED && parts[1].status == COHORT_ERR_CANCELLED);
+    (void)cluster_num_sent(row->cluster);
+    CHECK(!cohort_future_ready(between));
+    CHECK_INT(cohort_comm_cancel(row->comms[2], 2), COHORT_OK);
+    CHECK_INT(cohort_await(between), COHORT_ERR_CANCELLED);
+    row_destroy(row);
+}
+
 /* A call that a task makes after its scope was cancelled; and many scopes, one after the other. */
 static cohort_status call_too_late(void *arg)
 {
@@ -492,6 +560,7 @@ int main(int argc, char **argv)
         {"text", test_text},
         {"rooted", test_rooted},
         {"complete", test_complete},
+        {"left by all", test_left_by_all},
         {"in advance", test_in_advance},
         {"window", test_window},
         {"leaving", test_leaving},
@@ -501,10 +570,12 @@ int main(int argc, char **argv)
         {"deadline of all", test_deadline_of_comm},
         {"deadline left", test_deadline_left},
         {"scope", test_scope},
+        {"scope around", test_scope_around},
         {"scopes", test_scopes},
         {"creation", test_creation},
         {"creation race", test_creation_race},
         {"wrong", test_wrong},
     };
+    is_shared = argc > 1 && strcmp(argv[1], "--shm") == 0;
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
 }

@@ -12,7 +12,7 @@
  * right. What completes is compared with the right result, and buffers are freed as soon as the
  * call's future is complete, so that the address sanitizer sees who touches one after that. */
 
-enum { MAX_SITES = 7, GENERATIONS = 8, TEXT = 400 };
+enum { MAX_SITES = 7, GENERATIONS = 8, TEXT = 400, HOSTS_LOCALITIES = 4 };
 
 /* What a site does in one generation. */
 struct part {
@@ -30,6 +30,7 @@ struct game {
     cohort_comm *comms[MAX_SITES];
     uint32_t num_sites;
     uint64_t seed, generation;
+    bool is_levels; /* on two hosts, by the row that is composed */
     enum exercise_kind kind;
     size_t count;
     struct part parts[MAX_SITES];
@@ -69,7 +70,20 @@ static cohort_status call(void *arg)
     const struct game *game = part->game;
     struct exercise exercise;
     wait(part->yields[0]);
-    exercise_begin(&exercise, game->comms[part->site], game->kind, game->count, game->generation);
+    if (game->is_levels)
+        exercise_begin_with(&exercise, game->comms[part->site], game->kind, game->count,
+                            game->generation,
+                            (struct exercise_options){.algorithm = "levels",
+                                                      .in_place = part->yields[1] % 4 == 0,
+                                                      .rows = part->yields[2] % 4 == 0,
+                                                      .checked = game->generation % 3 == 0});
+    else
+        exercise_begin(&exercise, game->comms[part->site], game->kind, game->count,
+                       game->generation);
+    if (part->yields[0] % 4 == 0) {
+        CHECK_INT(cohort_await(cohort_comm_idle(game->comms[part->site])), COHORT_OK);
+        CHECK(cohort_future_ready(exercise.done));
+    }
     part->status = exercise_end(&exercise);
     snprintf(part->text, TEXT, "%s", part->status ? cohort_error_message() : "");
     return COHORT_OK;
@@ -91,13 +105,25 @@ static bool may_end_alone(enum exercise_kind kind)
     }
 }
 
+static void draw_call(struct game *game, struct cohort__random *random)
+{
+    static const enum exercise_kind composed[] = {
+        EXERCISE_BROADCAST,  EXERCISE_REDUCE,     EXERCISE_GATHER,  EXERCISE_SCATTER,
+        EXERCISE_ALL_GATHER, EXERCISE_ALL_REDUCE, EXERCISE_BARRIER, EXERCISE_ALL_TO_ALL,
+    };
+    static const size_t counts[] = {1, 3, 200, 9000};
+    game->kind =
+        game->is_levels
+            ? composed[cohort__random_below(random, sizeof(composed) / sizeof(composed[0]))]
+            : (enum exercise_kind)cohort__random_below(random, EXERCISE_NUM_KINDS);
+    game->count = counts[cohort__random_below(random, 4)];
+}
+
 static void draw(struct game *game, struct cohort__random *random)
 {
-    static const size_t counts[] = {1, 3, 200, 9000};
     uint32_t num_missing = 0, num_cancels = 0;
     uint32_t how = cohort__random_below(random, 4);
-    game->kind = (enum exercise_kind)cohort__random_below(random, EXERCISE_NUM_KINDS);
-    game->count = counts[cohort__random_below(random, 4)];
+    draw_call(game, random);
     for (uint32_t site = 0; site < game->num_sites; site++) {
         struct part *part = &game->parts[site];
         *part = (struct part){.game = game, .site = site};
@@ -175,10 +201,18 @@ static void play(uint64_t seed)
     struct game game = {.seed = seed};
     cohort_future *made[MAX_SITES];
     cohort__random_init(&random, seed);
-    uint32_t num_localities = 1 + cohort__random_below(&random, 3);
+    static const struct cohort__position positions[HOSTS_LOCALITIES] = {
+        {.host = 0}, {.host = 0}, {.host = 1}, {.host = 1}};
+    game.is_levels = cohort__random_below(&random, 3) == 0;
+    uint32_t num_localities =
+        game.is_levels ? HOSTS_LOCALITIES : 1 + cohort__random_below(&random, 3);
     struct cluster *cluster = cluster_create(seed, num_localities, 0);
-    cluster_place(cluster, (enum cluster_placement)cohort__random_below(&random, 3));
-    game.num_sites = 2 + cohort__random_below(&random, MAX_SITES - 1);
+    cluster_place(cluster, game.is_levels
+                               ? (enum cluster_placement)cohort__random_below(&random, 2)
+                               : (enum cluster_placement)cohort__random_below(&random, 3));
+    if (game.is_levels)
+        cluster_locate(cluster, positions);
+    game.num_sites = game.is_levels ? MAX_SITES : 2 + cohort__random_below(&random, MAX_SITES - 1);
     for (uint32_t site = 0; site < game.num_sites; site++)
         made[site] = cluster_create_comm(
             cluster, &game.comms[site], "game",
