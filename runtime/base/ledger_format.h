@@ -156,7 +156,7 @@ enum cohort__event_kind {
  * number of the site (the low 20 bits of its line's word) or of the locality, plus the kind. `at`
  * is the last reading of the clock before that, in ticks: some 20 us old, or more in a long task.
  */
-struct cohort__event {
+struct cohort__ledger_event {
     _Atomic uint64_t at, what;
 };
 
@@ -167,7 +167,7 @@ struct cohort__worker_line {
     _Atomic uint64_t num_events; /* so many in all; number i is at i % COHORT__LEDGER_EVENTS */
     _Atomic uint32_t index;      /* of the worker; UINT32_MAX: the progress thread */
     uint32_t padding[9];
-    struct cohort__event events[COHORT__LEDGER_EVENTS];
+    struct cohort__ledger_event events[COHORT__LEDGER_EVENTS];
 };
 
 /* The bytes of a line of KIND; 0: there is no such kind. */

@@ -69,8 +69,17 @@ static void withdraw(struct cohort__parking *parking)
         atomic_fetch_and_explicit(&mutex->owner, ~(uintptr_t)WAITED_FOR, memory_order_relaxed);
 }
 
-static cohort_status wait(cohort_mutex *mutex, uintptr_t me,
-                          const struct cohort__parking_terms *terms)
+/* Under the lock: whose turn with MUTEX the caller waits for. It is handed on in the order of the
+ * list, so this stays right unless that one gives up waiting. */
+static uintptr_t before_me(const cohort_mutex *mutex)
+{
+    const struct cohort__parked *last = mutex->waiting.last;
+    return last
+               ? last->actor
+               : atomic_load_explicit(&mutex->owner, memory_order_relaxed) & ~(uintptr_t)WAITED_FOR;
+}
+
+static cohort_status wait(cohort_mutex *mutex, uintptr_t me, struct cohort__parking_terms *terms)
 {
     struct cohort__parked parked = {.actor = me};
     pthread_mutex_lock(&mutex->parking.lock);
@@ -78,6 +87,7 @@ static cohort_status wait(cohort_mutex *mutex, uintptr_t me,
         pthread_mutex_unlock(&mutex->parking.lock);
         return COHORT_OK;
     }
+    terms->what = before_me(mutex) + COHORT__WAIT_MUTEX;
     return cohort__parking_wait(&mutex->parking, &mutex->waiting, &parked, terms);
 }
 
