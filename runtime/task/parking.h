@@ -77,13 +77,4 @@ bool cohort__parking_serve(struct cohort__parking_list *list, cohort_status stat
                            struct cohort__parking_list *to_wake);
 void cohort__parking_wake(struct cohort__parking_list *to_wake);
 
-/* Who calls: the running task, or a thread outside of tasks. Never 0, and aligned to 16. Another
- * one may have the number when that has ended. */
-static inline uintptr_t cohort__parking_actor(void)
-{
-    const struct cohort__worker *worker = cohort__worker_self;
-    return worker && worker->context ? (uintptr_t)worker->context->task
-                                     : cohort__wait_line_thread();
-}
-
 #endif

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "runtime/base/ledger.h"
-#include "runtime/task/task.h"
+#include "runtime/task/worker.h"
 
 /* What a task or a thread waits for, for whoever reads the ledger. It is always on, so a suspension
  * must pay next to nothing, and a task that never suspends nothing at all. Each stack has a line,
@@ -43,5 +43,13 @@ void cohort__wait_line_give_back(struct cohort__wait_line *line);
 /* What stands for the calling thread in the place of a task. Never 0, and aligned to 16. Another
  * thread may have the same when this one has ended. */
 uintptr_t cohort__wait_line_thread(void);
+
+/* Who calls: the running task, or else the thread. */
+static inline uintptr_t cohort__wait_line_self(void)
+{
+    const struct cohort__worker *worker = cohort__worker_self;
+    return worker && worker->context ? (uintptr_t)worker->context->task
+                                     : cohort__wait_line_thread();
+}
 
 #endif

@@ -7,7 +7,6 @@
 #include "cohort/sync.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/ledger_read.h"
-#include "runtime/task/parking.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 /* What the ledger of this process says, as others read it. */
@@ -253,7 +252,7 @@ static cohort_status mutexes(void *arg)
     (void)arg;
     CHECK_INT(cohort_mutex_create(&mutex), COHORT_OK);
     CHECK_INT(cohort_mutex_lock(mutex, COHORT_NO_LIMIT), COHORT_OK);
-    uintptr_t before = cohort__parking_actor();
+    uintptr_t before = cohort__wait_line_self();
     CHECK_INT(before, (uintptr_t)cohort__worker_self->context->task);
     for (int i = 0; i < NUM; i++) {
         tasks[i] = cohort_async(locks, mutex);
