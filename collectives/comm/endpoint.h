@@ -106,6 +106,7 @@ struct cohort_comm {
     struct cohort__history history;           /* the actor's side */
     struct cohort__list waiting;              /* calls that can't start yet; the actor's side */
     struct cohort__idle_waiter *idle_waiters; /* the oldest first; the actor's side */
+    struct cohort__site_line *line;           /* of the ledger; NULL once it has left */
     struct cohort__next_call next_call; /* the caller's side; mostly only its beginning is read */
 
     /* Fixed. */
@@ -138,8 +139,9 @@ struct cohort_comm {
     uint64_t gone_from;   /* once it has left: the first generation in which it takes no part */
     atomic_bool finished; /* it has left, and no call, set or get of it is under way */
     struct cohort__event tick, death, leave, scoped_prune;
-    struct cohort__list scoped; /* runs of calls in scopes, see scoped_calls.c */
-    struct cohort__item resume; /* starts calls that waited for the window */
+    struct cohort__list scoped;           /* runs of calls in scopes, see scoped_calls.c */
+    struct cohort__pending_line *pending; /* of the ledger; NULL: none yet */
+    struct cohort__item resume;           /* starts calls that waited for the window */
     bool resume_posted;
     struct cohort__channels channels;
 

@@ -9,10 +9,12 @@
 #include "collectives/comm/early.h"
 #include "collectives/comm/idle.h"
 #include "collectives/comm/operation.h"
+#include "collectives/comm/pending_line.h"
 #include "collectives/comm/scoped_calls.h"
 #include "collectives/comm/verdict.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
+#include "runtime/base/ledger.h"
 
 /* Rare events ------------------------------------------------------------------------------ */
 
@@ -33,19 +35,25 @@ static void run_tick(struct cohort__actor *actor, struct cohort__item *item)
     struct cohort_comm *comm = cohort__endpoint_of(actor);
     begin_event(item);
     uint64_t now = cohort__clock_now();
+    bool is_slow = comm->channels.asked_at > 0;
+    uint64_t stalled = 0; /* it may end meanwhile */
     for (uint32_t i = 0; i < COHORT__WINDOW; i++) {
         struct cohort__operation *operation = comm->slots[i].in_flight;
         if (!operation || operation->failure.status)
             continue;
+        is_slow |= operation->asked_at > 0;
         if (operation->asked_at == 0) {
             operation->asked_at = now;
         } else if (now - operation->asked_at >= comm->stall_after << operation->patience) {
             operation->asked_at = now;
             operation->patience += operation->patience < COHORT__MAX_PATIENCE;
+            stalled = operation->generation;
             operation->handlers->stalled(operation);
         }
     }
     cohort__channels_tick(comm, now);
+    if (is_slow)
+        cohort__pending_line_write(comm, stalled);
 }
 
 void cohort__endpoint_tick(struct cohort_comm *comm)
@@ -73,6 +81,13 @@ void cohort__endpoint_peer_died(struct cohort_comm *comm)
     post_event(comm, &comm->death);
 }
 
+static void give_lines_back(struct cohort_comm *comm)
+{
+    cohort__ledger_give_back(COHORT__LEDGER_SITES, comm->line);
+    comm->line = NULL;
+    cohort__pending_line_give_back(comm);
+}
+
 static void run_leave(struct cohort__actor *actor, struct cohort__item *item)
 {
     struct cohort_comm *comm = cohort__endpoint_of(actor);
@@ -80,6 +95,7 @@ static void run_leave(struct cohort__actor *actor, struct cohort__item *item)
     if (comm->has_left)
         return;
     comm->has_left = true;
+    give_lines_back(comm);
     comm->actor.home = &comm->group->home;
     atomic_fetch_add(&comm->group->num_left, 1);
     struct cohort__operation *operation = cohort__endpoint_first_waiting(comm);
@@ -113,14 +129,33 @@ void cohort__endpoint_leave(struct cohort_comm *comm)
 
 /* Life ------------------------------------------------------------------------------------- */
 
+/* NULL: no memory. */
+static struct cohort__site_line *take_line(const struct cohort__group *group, uint32_t site)
+{
+    static _Atomic uint32_t num_taken;
+    struct cohort__site_line *line = cohort__ledger_take(COHORT__LEDGER_SITES);
+    if (!line)
+        return NULL;
+    uint32_t number = atomic_fetch_add_explicit(&num_taken, 1, memory_order_relaxed);
+    atomic_store_explicit(&line->number, number % (1 << 20), memory_order_relaxed);
+    atomic_store_explicit(&line->site, site, memory_order_relaxed);
+    atomic_store_explicit(&line->rank, group->rank, memory_order_relaxed);
+    atomic_store_explicit(&line->instance, group->membership->instance, memory_order_release);
+    return line;
+}
+
 cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct cohort__group *group,
                                       uint32_t site)
 {
     struct cohort_comm *comm = aligned_alloc(64, sizeof(*comm));
-    if (!comm)
+    struct cohort__site_line *line = comm ? take_line(group, site) : NULL;
+    if (!line) {
+        free(comm);
         return cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory for site %u",
                            group->name, site);
+    }
     memset(comm, 0, sizeof(*comm));
+    comm->line = line;
     cohort__actor_init(&comm->actor);
     atomic_init(&comm->refs, 1);
     comm->group = group;
@@ -150,6 +185,7 @@ void cohort__endpoint_destroy(struct cohort__actor *actor)
     if (comm->plans)
         comm->plans_destroy(comm->plans);
     cohort__deadlines_destroy(comm);
+    give_lines_back(comm);
     cohort__history_fini(&comm->history);
     cohort__channels_fini(&comm->channels);
     free(comm);

@@ -12,6 +12,7 @@
 #include "runtime/base/cores.h"
 #include "runtime/base/descriptors.h"
 #include "runtime/base/error.h"
+#include "runtime/base/ledger.h"
 #include "runtime/base/log.h"
 #include "runtime/job/contact.h"
 #include "runtime/job/position.h"
@@ -103,6 +104,7 @@ static void tick(void *context)
 {
     struct job *job = context;
     cohort__process_tick(job->process, cohort__clock_now());
+    cohort__ledger_tick(cohort__scheduler_moved());
 }
 
 static unsigned cores_each(const struct job *job)
@@ -191,6 +193,18 @@ static void scheduler_options(const struct job *job, struct cohort__scheduler_op
                 (unsigned long long)options->spin_ns / 1000);
 }
 
+/* Only now is it known that this process is the locality, and not one that the locality's command
+ * has started before. */
+static void begin_ledger(const struct job *job)
+{
+    if (cohort__bootstrap_has_launcher(job->bootstrap) && cohort__ledger_inherit())
+        cohort__log(COHORT__LOG_WARN, "%s; its launcher can't show what it waits for",
+                    cohort_error_message());
+    cohort__ledger_introduce(cohort__bootstrap_rank(job->bootstrap),
+                             cohort__bootstrap_size(job->bootstrap),
+                             cohort__bootstrap_epoch(job->bootstrap));
+}
+
 static cohort_status start(struct job *job)
 {
     cohort_status status = cohort__loop_create(&job->loop);
@@ -207,6 +221,7 @@ static cohort_status start(struct job *job)
         status = cohort__settings_read(&job->settings); /* a launcher can report errors now */
     if (status)
         return status;
+    begin_ledger(job);
     cohort__bootstrap_set_grace(job->bootstrap, job->settings.grace);
     cohort__stack_use_guard(job->settings.stack_guard);
     struct cohort__process_options options = {
@@ -258,9 +273,11 @@ static cohort_status run_program(void *context)
 {
     struct job *job = context;
     struct cohort__error error = {0};
+    cohort__ledger_enter_stage(COHORT__LEDGER_RUNNING, COHORT_OK);
     job->status = job->program(job->arg);
     if (cohort__fork_is_child())
         return job->status; /* of a child process, which is no locality */
+    cohort__ledger_enter_stage(COHORT__LEDGER_RETURNED, job->status);
     if (job->status) {
         cohort__error_copy(&error, cohort__error_slot());
         if (error.status != job->status)
@@ -348,6 +365,8 @@ int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg)
     if (status)
         cohort__error_copy(&error, cohort__error_slot());
     stop(&job);
+    cohort__ledger_enter_stage(COHORT__LEDGER_OVER, job.status);
+    cohort__ledger_close();
     /* With a launcher, the launcher prints the message, once for the whole job. */
     if (status && !is_launched)
         complain(argv, cohort__error_message(&error));

@@ -5,21 +5,17 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/memory_file.h"
 #include "runtime/net/shm_memory.h"
 
 static cohort_status fail(const char *what)
@@ -42,46 +38,16 @@ static struct cohort__hub *allocate(uint32_t size)
     return hub;
 }
 
-/* To the kernel the memory is a file. So the user's limit for the size of files would apply to it,
- * and the kernel would enforce that limit with a signal. */
-static int fill(int memory, const struct cohort__shm_head *head)
-{
-    off_t bytes = (off_t)cohort__shm_memory_bytes(head->size);
-    struct rlimit limit, none;
-    sigset_t xfsz, before;
-    const struct timespec now = {0};
-    sigemptyset(&xfsz);
-    sigaddset(&xfsz, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &xfsz, &before);
-    bool is_limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-    none = (struct rlimit){limit.rlim_max, limit.rlim_max};
-    if (is_limited)
-        setrlimit(RLIMIT_FSIZE, &none);
-    bool is_filled =
-        ftruncate(memory, bytes) == 0 && pwrite(memory, head, sizeof(*head), 0) == sizeof(*head);
-    int error = is_filled ? 0 : errno;
-    if (is_limited)
-        setrlimit(RLIMIT_FSIZE, &limit);
-    if (error == EFBIG)
-        sigtimedwait(&xfsz, NULL, &now);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return error ? -1 : 0;
-}
-
-/* Sealed, so that no locality can cut off what the others have mapped. */
 static cohort_status memory_create(struct cohort__hub *hub)
 {
     struct cohort__shm_head head = {.magic = COHORT__SHM_MAGIC, .size = hub->size};
     if (getrandom(&head.id, sizeof(head.id), 0) != sizeof(head.id))
         return fail("getrandom");
-    hub->memory = memfd_create("cohort", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const char *what;
+    hub->memory = cohort__memory_file_create("cohort", cohort__shm_memory_bytes(hub->size), &head,
+                                             sizeof(head), &what);
     if (hub->memory < 0)
-        return fail("memfd_create");
-    if (fill(hub->memory, &head))
-        return fail("its size");
-    if (fcntl(hub->memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
-        return fail("sealing it");
+        return fail(what);
     return COHORT_OK;
 }
 
@@ -114,9 +80,9 @@ static bool is_hub(const struct cohort__hub *hub)
 {
     struct cohort__shm_head head;
     struct stat stat;
-    int seals = fcntl(hub->memory, F_GET_SEALS);
-    return seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(hub->memory, &stat) == 0 &&
-           (uint64_t)stat.st_size == cohort__shm_memory_bytes(hub->size) &&
+    uint64_t bytes = cohort__shm_memory_bytes(hub->size);
+    return cohort__memory_file_holds(hub->memory, bytes) && fstat(hub->memory, &stat) == 0 &&
+           (uint64_t)stat.st_size == bytes &&
            pread(hub->memory, &head, sizeof(head), 0) == sizeof(head) &&
            head.magic == COHORT__SHM_MAGIC && head.size == hub->size;
 }

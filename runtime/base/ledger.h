@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_BASE_LEDGER_H
+#define COHORT_RUNTIME_BASE_LEDGER_H
+
+#include <stdint.h>
+
+#include "cohort/status.h"
+#include "runtime/base/ledger_format.h"
+
+/* The ledger: what this process waits for, in memory that others can read while the process itself
+ * is stopped, computes, or is a core file. The process only writes it. Each process has one, which
+ * begins with the first line that is taken, in memory of its own, unless one that somebody else has
+ * made was adopted before. A child that is forked does not write into its parent's.
+ *
+ * Whoever takes a line writes its fields, and the first word last; all by relaxed atomics, since
+ * another process may read at any time. Where there is no memory for more lines of the ledger, a
+ * line is private memory that nobody reads: the head says that it is cut. */
+
+/* --- for who starts localities --- */
+
+/* Memory for NUM_SLOTS localities, closed on exec. COHORT_ERR_NO_MEMORY, COHORT_ERR_SYSTEM,
+ * COHORT_ERR_BAD_PARAMETER. */
+cohort_status cohort__ledger_create(int *ret_memory, uint32_t num_slots);
+enum { COHORT__LEDGER_MAX_SLOTS = 4096 };
+
+/* In the environment of a locality: "DESCRIPTOR SLOT". */
+#define COHORT__LEDGER_VARIABLE "COHORT_LEDGER"
+
+/* --- for the process itself --- */
+
+/* From now on the ledger is region SLOT of MEMORY, which ledger_create has made in some process.
+ * What was there before is cleared. MEMORY belongs to the ledger from now on, also on failure.
+ * COHORT_ERR_PROTOCOL: it is none, or too small; COHORT_ERR_STATE: there is a ledger already;
+ * COHORT_ERR_NO_MEMORY. */
+cohort_status cohort__ledger_adopt(int memory, uint32_t slot);
+
+/* The same with what COHORT__LEDGER_VARIABLE describes, and COHORT_OK where it is not set. The
+ * variable is removed from the environment. No other thread may use the environment meanwhile. */
+cohort_status cohort__ledger_inherit(void);
+
+/* Who this is, which the head says. Begins the ledger if there is none. */
+void cohort__ledger_introduce(uint32_t rank, uint32_t size, uint32_t epoch);
+
+/* The program has come so far. STATUS is what it has returned. */
+void cohort__ledger_enter_stage(enum cohort__ledger_stage stage, cohort_status status);
+
+/* To be called now and then. MOVED: any number that changes when something has moved. Also looks
+ * for modules that were loaded meanwhile. One thread at a time. */
+void cohort__ledger_tick(uint64_t moved);
+
+/* A line of KIND, all zero, aligned to 64. NULL: not even private memory. Any thread. */
+void *cohort__ledger_take(enum cohort__ledger_kind kind);
+
+/* Gives it back. Any thread; NULL is fine. */
+void cohort__ledger_give_back(enum cohort__ledger_kind kind, void *line);
+
+/* Ends the ledger: what was adopted stays as it is for those who hold it. If there are lines that
+ * were not given back, it stays until the process ends. */
+void cohort__ledger_close(void);
+
+/* --- events --- */
+
+/* The line of the calling thread, if it is a worker or the progress thread. For initial-exec see
+ * error.c. */
+extern _Thread_local struct cohort__worker_line *cohort__ledger_thread
+    __attribute__((tls_model("initial-exec")));
+
+/* Notes an event of KIND. NUMBER: see struct cohort__ledger_event. It costs about 15 instructions,
+ * and nothing in other threads. */
+static inline void cohort__ledger_note(enum cohort__event_kind kind, uint32_t number,
+                                       uint64_t generation)
+{
+    struct cohort__worker_line *line = cohort__ledger_thread;
+    if (!line)
+        return;
+    uint64_t num = atomic_load_explicit(&line->num_events, memory_order_relaxed);
+    struct cohort__ledger_event *event = &line->events[num % COHORT__LEDGER_EVENTS];
+    uint64_t at = atomic_load_explicit(&line->seen_at, memory_order_relaxed);
+    atomic_store_explicit(&event->at, at, memory_order_relaxed);
+    atomic_store_explicit(&event->what, generation << 24 | number << 4 | kind,
+                          memory_order_relaxed);
+    atomic_store_explicit(&line->num_events, num + 1, memory_order_relaxed);
+}
+
+/* --- ledger_modules.c --- */
+
+/* Writes a line for each module, if some were loaded or unloaded since the last call. */
+void cohort__ledger_note_modules(void);
+
+/* Gives these lines back. */
+void cohort__ledger_forget_modules(void);
+
+#endif

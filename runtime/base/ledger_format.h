@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_BASE_LEDGER_FORMAT_H
+#define COHORT_RUNTIME_BASE_LEDGER_FORMAT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* What is in a ledger, for its writer (ledger.h) and its readers (ledger_read.h, and a debugger).
+ * Flat memory without pointers that a reader has to follow: addresses are those of the process, to
+ * be compared and to be looked up in its modules.
+ *
+ * A ledger's memory has a region for each locality of the host, by slot. A region begins with a
+ * head. Behind that there are chunks, each of lines of one kind. A line is in use while its first
+ * word is not 0. That word is written last, and cleared first: so a reader that finds the same
+ * before and after it has read the other fields knows that they belong together. */
+
+#define COHORT__LEDGER_MAGIC UINT64_C(0x72656764656c6863) /* "chledger" */
+#define COHORT__LEDGER_REGION_BYTES (UINT64_C(512) << 20)
+#define COHORT__LEDGER_NAME "cohort-ledger" /* of the memory, in /proc/PID/fd and maps */
+
+enum {
+    COHORT__LEDGER_VERSION = 1,
+    COHORT__LEDGER_HEAD_BYTES = 4096,
+    COHORT__LEDGER_PAGE_BYTES = 65536, /* a region is divided into these; no system has larger */
+    COHORT__LEDGER_CHUNKS = 224,
+    COHORT__LEDGER_EVENTS = 4096, /* a power of two */
+    COHORT__LEDGER_PENDING_MOST = 12,
+};
+
+enum cohort__ledger_kind {
+    COHORT__LEDGER_WORKERS = 1, /* struct cohort__worker_line */
+    COHORT__LEDGER_WAITS,       /* struct cohort__wait_line */
+    COHORT__LEDGER_SITES,       /* struct cohort__site_line */
+    COHORT__LEDGER_GROUPS,      /* struct cohort__group_line */
+    COHORT__LEDGER_JOINS,       /* struct cohort__join_line */
+    COHORT__LEDGER_MODULES,     /* struct cohort__module_line */
+    COHORT__LEDGER_PENDING,     /* struct cohort__pending_line */
+    COHORT__LEDGER_NUM_KINDS,   /* and one more */
+};
+
+/* How far the program has come. */
+enum cohort__ledger_stage {
+    COHORT__LEDGER_STARTING,
+    COHORT__LEDGER_RUNNING,
+    COHORT__LEDGER_RETURNED, /* from the program's main function; others may still need it */
+    COHORT__LEDGER_OVER,
+};
+
+/* The same moment by three clocks: cohort__clock_ticks, and nanoseconds of CLOCK_MONOTONIC and
+ * CLOCK_REALTIME. */
+struct cohort__ledger_moment {
+    _Atomic uint64_t ticks, mono, real;
+};
+
+struct cohort__ledger_chunk {
+    _Atomic uint32_t kind; /* written last */
+    uint32_t stride;       /* bytes of a line */
+    uint32_t num;          /* lines */
+    uint32_t page;         /* where it begins, in pages of the region */
+};
+
+struct cohort__ledger_head {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t epoch; /* of the job */
+    uint32_t rank;
+    uint32_t size; /* localities of the job */
+    int32_t pid;   /* as the process itself sees it */
+    _Atomic uint32_t stage;
+    _Atomic uint64_t stage_at; /* when it came to that, in nanoseconds of CLOCK_MONOTONIC */
+    _Atomic int32_t status;    /* that the program has returned */
+    _Atomic uint32_t is_cut;   /* some lines are missing: there was no memory for them */
+    struct cohort__ledger_moment first;
+    struct cohort__ledger_moment last; /* at the last tick, for core files */
+    _Atomic uint64_t moved; /* another number at each tick before which something moved */
+    _Atomic uint32_t num_chunks;
+    uint32_t padding[101];
+    struct cohort__ledger_chunk chunks[COHORT__LEDGER_CHUNKS];
+};
+
+/* What a line waits for: an address, with the kind in its low bits. */
+enum cohort__wait_kind {
+    COHORT__WAIT_PLAIN,      /* a future of which no more is known, as that of a promise */
+    COHORT__WAIT_TASK,       /* what: the task, as in another line */
+    COHORT__WAIT_COLLECTIVE, /* the future */
+    COHORT__WAIT_GET,        /* the future */
+    COHORT__WAIT_SET,        /* the future */
+    COHORT__WAIT_CREATION,   /* the future, as in a line of a join */
+    COHORT__WAIT_SEVERAL,    /* the future of a combinator */
+    COHORT__WAIT_OUTSIDE,    /* a timer, a file, a connection, a call in a thread of its own */
+    COHORT__WAIT_REMOTE,     /* the future of a remote task */
+    COHORT__WAIT_YIELD,      /* nothing: it goes on by itself */
+    COHORT__WAIT_MUTEX,      /* the task that held it when the wait began, or 0 */
+    COHORT__WAIT_SYNC,       /* another object of cohort/sync.h: its address */
+    COHORT__WAIT_KINDS = 16, /* the low bits of `what` */
+};
+
+/* One for each stack, and for each thread outside of tasks that waits. */
+struct cohort__wait_line {
+    _Atomic uint64_t since;     /* ticks; 0: it runs, or holds no task */
+    _Atomic uintptr_t caller;   /* a return address: where it waits */
+    _Atomic uintptr_t what;     /* an address, plus an enum cohort__wait_kind */
+    _Atomic uintptr_t function; /* of the task; 0: a thread outside of tasks */
+    _Atomic uintptr_t task;     /* its address; plus 1: it runs in place of an await of `outer` */
+    _Atomic uintptr_t fiber; /* the stack, whose first word is the stack pointer; 0: a thread's */
+    _Atomic uintptr_t outer; /* the task that awaits this one, which it runs itself */
+    _Atomic uintptr_t outermost; /* the same, at the base of the stack */
+};
+
+/* One for each endpoint that has not left. */
+struct cohort__site_line {
+    _Atomic uint64_t instance;    /* of the communicator */
+    _Atomic uint64_t last_called; /* generation; 0: none */
+    _Atomic uintptr_t task;       /* that called last, at first: that created it; 0: a thread */
+    _Atomic uint32_t site;
+    _Atomic uint32_t rank;   /* the locality: a process may hold several in tests */
+    _Atomic uint32_t number; /* as in events: of its line, below 2^20 */
+    uint32_t padding[7];
+};
+
+/* One for each communicator with endpoints here. */
+struct cohort__group_line {
+    _Atomic uint64_t instance;
+    _Atomic uint32_t num_sites;
+    _Atomic uint32_t rank;
+    char name[256]; /* ends with 0 */
+    uint64_t padding[6];
+};
+
+/* One for each site that has joined a communicator that is not complete. */
+struct cohort__join_line {
+    _Atomic uint64_t since; /* nanoseconds of CLOCK_MONOTONIC */
+    _Atomic uintptr_t future;
+    _Atomic uint32_t site;
+    _Atomic uint32_t num_sites;
+    _Atomic uint32_t rank;
+    _Atomic uint32_t is_split; /* by a split of another communicator, not by name */
+    char name[256];            /* ends with 0 */
+    uint64_t padding[4];
+};
+
+/* One for each file that the process has mapped as code. */
+struct cohort__module_line {
+    _Atomic uint64_t begin, end; /* addresses */
+    uint64_t bias;               /* of its addresses to those in the file */
+    uint32_t build_id_bytes;     /* 0: it has none */
+    uint8_t build_id[20];
+    char path[464];
+};
+
+/* A call or a get that is not over. */
+struct cohort__pending {
+    _Atomic uintptr_t future;
+    _Atomic uint64_t number; /* the generation, or the tag */
+    _Atomic uint32_t site;   /* of a get: whose message it waits for; UINT32_MAX: anybody's */
+    _Atomic uint32_t kind;   /* COHORT__WAIT_COLLECTIVE or COHORT__WAIT_GET */
+};
+
+/* One for each endpoint that ever had something in flight at two ticks of its locality in turn:
+ * what that was, the oldest call first, then gets. It stays as it is when there is nothing any
+ * more. So an entry tells something of a line that waits for its future only if that has waited
+ * since before `at`. */
+struct cohort__pending_line {
+    _Atomic uint64_t at; /* ticks */
+    _Atomic uint64_t instance;
+    _Atomic uint32_t site;
+    _Atomic uint32_t rank;
+    _Atomic uint32_t num; /* may be more than have a place in `of` */
+    uint32_t padding;
+    _Atomic uint64_t described; /* the generation of which `text` says what it waits for; 0: none */
+    struct cohort__pending of[COHORT__LEDGER_PENDING_MOST];
+    char text[312]; /* lines; ends with 0 */
+};
+
+enum cohort__event_kind {
+    COHORT__EVENT_CALL,     /* of a collective */
+    COHORT__EVENT_END,      /* of one */
+    COHORT__EVENT_RECEIVED, /* a message of a collective or a channel, from a locality */
+};
+
+/* `what` is the generation, of which the upper 24 bits are lost, times 2^24, plus 16 times the
+ * number of the site's line or of the locality, plus the kind. `at`
+ * is the last reading of the clock before that, in ticks: some 20 us old, or more in a long task.
+ */
+struct cohort__ledger_event {
+    _Atomic uint64_t at, what;
+};
+
+/* One for each worker and for the progress thread. */
+struct cohort__worker_line {
+    _Atomic uint64_t thread;     /* its number in the kernel */
+    _Atomic uint64_t seen_at;    /* when it last turned the loop, or left that to others; ticks */
+    _Atomic uint64_t num_events; /* so many in all; number i is at i % COHORT__LEDGER_EVENTS */
+    _Atomic uint32_t index;      /* of the worker; UINT32_MAX: the progress thread */
+    uint32_t padding[9];
+    struct cohort__ledger_event events[COHORT__LEDGER_EVENTS];
+};
+
+/* The bytes of a line of KIND; 0: there is no such kind. */
+uint32_t cohort__ledger_stride(uint32_t kind);
+
+#endif
