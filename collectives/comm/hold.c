@@ -128,17 +128,6 @@ void cohort__hold_name(const struct cohort__hold *hold, char *name, size_t bytes
 
 /* Telling ----------------------------------------------------------------------------------- */
 
-/* The call waits to be started, perhaps for long. It will fail when it would start, with a future
- * that nobody has; the caller's completes now. */
-static void refuse_waiting(struct cohort__hold *hold, struct cohort__operation *operation)
-{
-    cohort_future *real = operation->future;
-    operation->future = hold->stand_in;
-    cohort_future_unref(hold->stand_in);
-    hold->stand_in = NULL;
-    cohort__future_complete(real, hold->error->status, hold->error);
-}
-
 static void tell_marked(struct cohort__hold *hold)
 {
     struct cohort_comm *comm = hold->comm;
@@ -147,8 +136,10 @@ static void tell_marked(struct cohort__hold *hold)
             cohort__endpoint_find_waiting(comm, hold->mark.generation);
         hold->mark.error = *hold->error; /* which stays */
         cohort__early_refuse(comm, &hold->mark);
-        if (operation)
-            refuse_waiting(hold, operation);
+        if (operation) {
+            cohort__operation_refuse_waiting(operation, hold->stand_in, hold->error);
+            hold->stand_in = NULL;
+        }
         cohort__endpoint_resume(comm);
     } else {
         cohort__early_unmark(comm, &hold->mark);

@@ -113,6 +113,33 @@ static bool fits_window(const struct cohort_comm *comm, uint64_t generation)
     return comm->oldest == 0 || generation < comm->oldest + COHORT__WINDOW;
 }
 
+void cohort__operation_refuse_waiting(struct cohort__operation *operation, cohort_future *stand_in,
+                                      const struct cohort__error *error)
+{
+    cohort_future *real = operation->future;
+    operation->future = stand_in;
+    cohort_future_unref(stand_in);
+    cohort__future_complete(real, error->status, error);
+}
+
+/* OPERATION waits for the window, perhaps for long. If its generation was refused, its
+ * future completes now. Without memory for that it does when the call would start. */
+static void look_at_mark(struct cohort_comm *comm, struct cohort__operation *operation)
+{
+    const struct cohort__message *mark = cohort__early_find_mark(comm, operation->generation);
+    bool is_refused = mark && mark->tag == COHORT__TAG_CALL;
+    cohort_future *stand_in = is_refused ? cohort__future_create() : NULL;
+    if (stand_in)
+        cohort__operation_refuse_waiting(operation, stand_in, &mark->error);
+}
+
+__attribute__((noinline)) static void put_in_line(struct cohort_comm *comm,
+                                                  struct cohort__operation *operation)
+{
+    cohort__list_push_back(&comm->waiting, &operation->waiting);
+    look_at_mark(comm, operation);
+}
+
 static void run_call(struct cohort__actor *actor, struct cohort__item *item)
 {
     struct cohort_comm *comm = cohort__endpoint_of(actor);
@@ -124,7 +151,7 @@ static void run_call(struct cohort__actor *actor, struct cohort__item *item)
     if (cohort__list_is_empty(&comm->waiting) && fits_window(comm, operation->generation))
         start(comm, operation);
     else
-        cohort__list_push_back(&comm->waiting, &operation->waiting);
+        put_in_line(comm, operation);
 }
 
 void cohort__operation_call(struct cohort__operation *operation)

@@ -72,6 +72,12 @@ struct cohort__operation *cohort__endpoint_first_waiting(const struct cohort_com
 const struct cohort__failure *cohort__endpoint_failure(const struct cohort_comm *comm,
                                                        uint64_t generation);
 
+/* In the endpoint's turn: OPERATION waits, and a mark (early.h) will make it fail when it would
+ * start. Its future completes now, with ERROR; the operation completes STAND_IN then, which is new
+ * and of which it takes both references. */
+void cohort__operation_refuse_waiting(struct cohort__operation *operation, cohort_future *stand_in,
+                                      const struct cohort__error *error);
+
 /* In the endpoint's turn: calls that wait may be able to start. */
 void cohort__endpoint_resume(struct cohort_comm *comm);
 

@@ -215,6 +215,28 @@ static void test_window(void)
     row_destroy(row);
 }
 
+/* The same if it is called later. */
+static void test_window_late(void)
+{
+    enum { CALLS = 66 };
+    struct row *row = row_create();
+    cohort_future *futures[CALLS + 1];
+    int64_t in = 1, out[CALLS + 1];
+    CHECK_INT(cohort_comm_cancel(row->comms[0], CALLS), COHORT_OK);
+    (void)cluster_num_sent(row->cluster);
+    for (uint64_t generation = 1; generation <= CALLS; generation++)
+        futures[generation] = cohort_all_reduce(row->comms[2], &in, &out[generation], 1,
+                                                COHORT_INT64, COHORT_SUM, generation);
+    CHECK_INT(cohort_await(futures[CALLS]), COHORT_ERR_CANCELLED);
+    CHECK(!cohort_future_ready(futures[1]) && !cohort_future_ready(futures[CALLS - 1]));
+    for (uint64_t generation = 1; generation < CALLS; generation++)
+        CHECK_INT(cohort_comm_cancel(row->comms[2], generation), COHORT_OK);
+    for (uint64_t generation = 1; generation < CALLS; generation++)
+        CHECK_INT(cohort_await(futures[generation]), COHORT_ERR_CANCELLED);
+    check_next(row, CALLS + 1);
+    row_destroy(row);
+}
+
 /* Sites leave while a verdict is under way. */
 static void test_leaving(void)
 {
@@ -563,6 +585,7 @@ int main(int argc, char **argv)
         {"left by all", test_left_by_all},
         {"in advance", test_in_advance},
         {"window", test_window},
+        {"window late", test_window_late},
         {"leaving", test_leaving},
         {"split", test_split},
         {"at once", test_at_once},
