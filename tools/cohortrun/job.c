@@ -232,6 +232,8 @@ static void tear_down(struct job *job)
     free(job->localities);
     if (job->null >= 0)
         close(job->null);
+    if (job->ledger >= 0)
+        close(job->ledger);
     /* Processes that a killed guardian has left to us, perhaps an agent's. */
     if ((lost || has_fleet) && job->owns_children)
         descendants_kill();
@@ -239,7 +241,7 @@ static void tear_down(struct job *job)
 
 int job_run(const struct options *options)
 {
-    struct job job = {.options = options, .null = -1};
+    struct job job = {.options = options, .null = -1, .ledger = -1};
     cohort_status status = set_up(&job);
     if (!status)
         status = start(&job);

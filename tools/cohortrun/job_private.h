@@ -51,6 +51,7 @@ struct job {
     uint64_t last_interrupt;
     bool owns_children; /* all children of this process are ours */
     int null;
+    int ledger;           /* of this host's localities; -1: there is none */
     uint64_t descriptors; /* the limit that the programs get */
     struct locality *localities;
 };

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "runtime/base/ledger.h"
 #include "runtime/loop/loop.h"
 #include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/job_private.h"
@@ -95,12 +96,14 @@ void job_start_localities(struct job *job)
     find_own_localities(job, &first, &num);
     if (num == 0 || !has_descriptors(job, num))
         return;
+    (void)!cohort__ledger_create(&job->ledger, num); /* the job can do without */
     struct locality_common common = {.loop = job->loop,
                                      .size = job->options->size,
                                      .program = job->options->program,
                                      .input = STDIN_FILENO,
                                      .null = job->null,
                                      .descriptors = job->descriptors,
+                                     .ledger = job->ledger,
                                      .binding = options_binding(job->options)};
     for (uint32_t rank = first; rank < first + num; rank++)
         job->localities[rank].judged = false;
