@@ -6,6 +6,7 @@
 #include "collectives/coll/call_parcels.h"
 #include "collectives/coll/call_plan.h"
 #include "collectives/coll/call_shape.h"
+#include "collectives/comm/site_line.h"
 #include "collectives/exec/engine.h"
 #include "collectives/exec/rejection.h"
 #include "runtime/task/fork.h"
@@ -32,6 +33,7 @@ static cohort_status pass_gate(struct cohort__call *call)
         call->generation = cohort__gate_last(&comm->gate) + 1;
     if (cohort__gate_pass(&comm->gate, call->generation))
         return cohort__call_wrong(call, cohort__error_slot()->status, "%s", cohort_error_message());
+    cohort__site_line_call(comm, call->generation);
     return COHORT_OK;
 }
 

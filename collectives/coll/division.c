@@ -251,7 +251,7 @@ cohort_future *cohort__division_start(const struct cohort__division_call *call)
         return cohort__call_refuse(&collective, COHORT_ERR_BAD_PARAMETER,
                                    call->wrong ? call->wrong : "no place for the communicator");
     struct division *division = create(call);
-    cohort_future *future = division ? cohort__future_create() : NULL;
+    cohort_future *future = division ? cohort__future_create_about(COHORT__WAIT_COLLECTIVE) : NULL;
     if (!future) {
         free(division);
         return cohort__call_refuse(&collective, COHORT_ERR_NO_MEMORY,

@@ -209,7 +209,7 @@ static struct cohort__channel_get *get_create(cohort_comm *comm, uint32_t site, 
         cohort__slab_free(get);
         return NULL;
     }
-    cohort__future_init(&get->future, 2);
+    cohort__future_init(&get->future, 2, COHORT__WAIT_GET);
     get->item.run = run_get;
     cohort__list_init(&get->link);
     get->comm = comm;

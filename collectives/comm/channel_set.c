@@ -308,7 +308,7 @@ static bool takes_along(struct cohort__channel_target *target, struct cohort__me
 static cohort_future *set_later(const struct set *call, struct cohort__channel_target *target)
 {
     struct set *set = cohort__slab_alloc(sizeof(*set));
-    cohort_future *future = set ? cohort__future_create() : NULL;
+    cohort_future *future = set ? cohort__future_create_about(COHORT__WAIT_SET) : NULL;
     if (!future) {
         cohort__message_release(call->message);
         cohort__slab_free(set);

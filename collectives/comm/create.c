@@ -9,8 +9,10 @@
 #include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/inbox.h"
 #include "runtime/base/container.h"
+#include "runtime/base/ledger.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
+#include "runtime/task/wait_line.h"
 
 /* Ns. Long beside any call that goes well, so that a job that works asks nothing; short enough that
  * somebody who looks on hears soon who is missing. Not measured. */
@@ -25,6 +27,7 @@ struct creation {
     struct cohort__packer settings;
     cohort_comm **ret_comm;
     cohort_future *future;
+    uintptr_t task; /* that creates it, as in the ledger */
     char name[COHORT__NAME_BYTES_MAX + 1 + 2 * sizeof(uint64_t)]; /* behind its 0: see child */
     char terms[256 + COHORT__ALGORITHMS_BYTES];
 };
@@ -52,6 +55,7 @@ static cohort_status make_endpoint(struct creation *creation, struct cohort__mem
     comm->auto_generation = creation->options.auto_generation;
     comm->stall_after = creation->options.stall_after;
     comm->reproducible = creation->options.reproducible;
+    atomic_store_explicit(&comm->line->task, creation->task, memory_order_relaxed);
     memcpy(comm->forced, creation->choice.forced, sizeof(comm->forced));
     comm->settings = settings;
     comm->check_asymmetric = creation->options.check_asymmetric || settings.check_asymmetric;
@@ -173,11 +177,14 @@ static struct creation *creation_create(cohort_comm **ret_comm, const char *name
 }
 
 /* All else of the join is set. */
-static void begin(struct creation *creation, struct cohort__inbox *inbox, cohort_future *future)
+static void begin(struct creation *creation, struct cohort__inbox *inbox, cohort_future *future,
+                  uintptr_t task)
 {
     struct cohort__join *join = &creation->join;
     creation->inbox = inbox;
     creation->future = future;
+    creation->task = task;
+    join->future = future;
     join->name = creation->name;
     join->site = creation->options.this_site;
     join->num_sites = creation->options.num_sites;
@@ -236,7 +243,7 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
     }
     creation->join.left_instance = left_instance;
     creation->join.failed = failed;
-    begin(creation, inbox, future);
+    begin(creation, inbox, future, cohort__wait_line_self());
     return future;
 }
 
@@ -285,6 +292,9 @@ void cohort__comm_create_child(struct cohort_comm *parent, const struct cohort__
     struct cohort__error error = {0};
     if (!creation)
         cohort__error_copy(&error, cohort__error_slot());
+    /* That of the parent's last call, most likely the one that makes this. */
+    uintptr_t task =
+        parent->line ? atomic_load_explicit(&parent->line->task, memory_order_relaxed) : 0;
     cohort_comm_unref(parent); /* now that its settings have been copied */
     if (!creation) {
         cohort__boards_give_back(process, choice.settings.board);
@@ -298,7 +308,7 @@ void cohort__comm_create_child(struct cohort_comm *parent, const struct cohort__
     memcpy(creation->name + bytes, origin, sizeof(origin));
     creation->join.name_bytes = bytes + sizeof(origin);
     creation->join.home = child->home;
-    begin(creation, inbox, future);
+    begin(creation, inbox, future, task);
 }
 
 void cohort_comm_unref(cohort_comm *comm)

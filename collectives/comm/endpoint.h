@@ -97,6 +97,7 @@ struct cohort_comm {
     struct cohort__history history;           /* the actor's side */
     struct cohort__list waiting;              /* calls beyond the window; the actor's side */
     struct cohort__idle_waiter *idle_waiters; /* the oldest first; the actor's side */
+    struct cohort__site_line *line;           /* of the ledger; NULL once it has left */
     struct cohort__next_call next_call; /* the caller's side; mostly only its beginning is read */
 
     /* Fixed. */

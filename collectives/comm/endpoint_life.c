@@ -10,6 +10,7 @@
 #include "collectives/comm/operation.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
+#include "runtime/base/ledger.h"
 
 /* Rare events ------------------------------------------------------------------------------ */
 
@@ -69,6 +70,12 @@ void cohort__endpoint_peer_died(struct cohort_comm *comm)
     post_event(comm, &comm->death);
 }
 
+static void give_line_back(struct cohort_comm *comm)
+{
+    cohort__ledger_give_back(COHORT__LEDGER_SITES, comm->line);
+    comm->line = NULL;
+}
+
 static void run_leave(struct cohort__actor *actor, struct cohort__item *item)
 {
     struct cohort_comm *comm = cohort__endpoint_of(actor);
@@ -76,6 +83,7 @@ static void run_leave(struct cohort__actor *actor, struct cohort__item *item)
     if (comm->has_left)
         return;
     comm->has_left = true;
+    give_line_back(comm);
     comm->actor.home = &comm->group->home;
     atomic_fetch_add(&comm->group->num_left, 1);
     struct cohort__operation *operation = cohort__endpoint_first_waiting(comm);
@@ -107,14 +115,33 @@ void cohort__endpoint_leave(struct cohort_comm *comm)
 
 /* Life ------------------------------------------------------------------------------------- */
 
+/* NULL: no memory. */
+static struct cohort__site_line *take_line(const struct cohort__group *group, uint32_t site)
+{
+    static _Atomic uint32_t num_taken;
+    struct cohort__site_line *line = cohort__ledger_take(COHORT__LEDGER_SITES);
+    if (!line)
+        return NULL;
+    uint32_t number = atomic_fetch_add_explicit(&num_taken, 1, memory_order_relaxed);
+    atomic_store_explicit(&line->number, number % (1 << 20), memory_order_relaxed);
+    atomic_store_explicit(&line->site, site, memory_order_relaxed);
+    atomic_store_explicit(&line->rank, group->rank, memory_order_relaxed);
+    atomic_store_explicit(&line->instance, group->membership->instance, memory_order_release);
+    return line;
+}
+
 cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct cohort__group *group,
                                       uint32_t site)
 {
     struct cohort_comm *comm = aligned_alloc(64, sizeof(*comm));
-    if (!comm)
+    struct cohort__site_line *line = comm ? take_line(group, site) : NULL;
+    if (!line) {
+        free(comm);
         return cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory for site %u",
                            group->name, site);
+    }
     memset(comm, 0, sizeof(*comm));
+    comm->line = line;
     cohort__actor_init(&comm->actor);
     atomic_init(&comm->refs, 1);
     comm->group = group;
@@ -142,6 +169,7 @@ void cohort__endpoint_destroy(struct cohort__actor *actor)
         cohort__error_fini(&comm->failures[i].error);
     if (comm->plans)
         comm->plans_destroy(comm->plans);
+    give_line_back(comm);
     cohort__history_fini(&comm->history);
     cohort__channels_fini(&comm->channels);
     free(comm);

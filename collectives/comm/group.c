@@ -3,10 +3,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "collectives/comm/message.h"
 #include "collectives/comm/settings.h"
 #include "runtime/base/container.h"
+#include "runtime/base/ledger.h"
 #include "runtime/proc/positions.h"
 
 static struct cohort__message *unclaimed_of(struct cohort__list *link)
@@ -124,6 +126,19 @@ static void home_unref(struct cohort__actor_home *home)
     cohort__group_unref(COHORT_CONTAINER_OF(home, struct cohort__group, home));
 }
 
+static bool take_line(struct cohort__group *group)
+{
+    struct cohort__group_line *line = cohort__ledger_take(COHORT__LEDGER_GROUPS);
+    group->line = line;
+    if (!line)
+        return false;
+    memcpy(line->name, group->name, sizeof(group->name));
+    atomic_store_explicit(&line->num_sites, group->membership->num_sites, memory_order_relaxed);
+    atomic_store_explicit(&line->rank, group->rank, memory_order_relaxed);
+    atomic_store_explicit(&line->instance, group->membership->instance, memory_order_release);
+    return true;
+}
+
 cohort_status cohort__group_create(struct cohort__group **ret_group,
                                    struct cohort__commons *commons, const char *name,
                                    struct cohort__membership *membership)
@@ -142,6 +157,8 @@ cohort_status cohort__group_create(struct cohort__group **ret_group,
     cohort_status status = find_machine(group);
     if (!status)
         status = find_board(group);
+    if (!status && !take_line(group))
+        status = cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory", name);
     if (status) {
         cohort__machine_destroy(group->machine);
         free(group);
@@ -173,6 +190,7 @@ void cohort__group_destroy(struct cohort__group *group)
     annex_destroy(atomic_load(&group->noticeboard));
     give_back(group);
     pthread_mutex_destroy(&group->lock);
+    cohort__ledger_give_back(COHORT__LEDGER_GROUPS, group->line);
     cohort__membership_unref(group->membership);
     cohort__machine_destroy(group->machine);
     free(atomic_load(&group->tuning));

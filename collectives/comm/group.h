@@ -59,9 +59,10 @@ struct cohort__group {
     uint32_t num_localities;         /* in which the group has sites */
     uint32_t max_local_sites;        /* in any of the localities */
     char name[COHORT__NAME_BYTES_MAX + 1];
-    void *_Atomic tuning;          /* belongs to coll, from malloc; NULL: none yet */
-    pthread_mutex_t lock;          /* of `unclaimed`, and to make an annex */
-    struct cohort__list unclaimed; /* messages for endpoints that are not made here yet */
+    struct cohort__group_line *line; /* of the ledger */
+    void *_Atomic tuning;            /* belongs to coll, from malloc; NULL: none yet */
+    pthread_mutex_t lock;            /* of `unclaimed`, and to make an annex */
+    struct cohort__list unclaimed;   /* messages for endpoints that are not made here yet */
     /* NULL: none yet. */
     struct cohort__annex *_Atomic meetings[COHORT__NUM_SUBGROUPS]; /* exec's */
     struct cohort__annex *_Atomic noticeboard;

@@ -9,6 +9,7 @@
 #include "collectives/comm/idle.h"
 #include "collectives/comm/mail.h"
 #include "collectives/comm/remote.h"
+#include "collectives/comm/site_line.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
 
@@ -134,6 +135,7 @@ void cohort__operation_ended(struct cohort__operation *operation)
     count_in_flight(comm, -1);
     if (operation->generation == comm->oldest)
         find_oldest(comm);
+    cohort__site_line_end(comm, operation->generation);
     operation->handlers->release(operation);
     cohort__future_complete(future, error.status, error.status ? &error : NULL);
     cohort__error_fini(&error);

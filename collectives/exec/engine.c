@@ -188,7 +188,7 @@ static cohort_status init(struct cohort__execution *execution,
 static void init_rows(struct cohort__execution *execution, cohort_future **ret_rows)
 {
     for (uint32_t row = 0; row < execution->num_rows; row++) {
-        execution->rows[row] = cohort__future_create();
+        execution->rows[row] = cohort__future_create_about(COHORT__WAIT_COLLECTIVE);
         ret_rows[row] = execution->rows[row] ? execution->rows[row] : cohort__future_no_memory();
     }
 }
@@ -214,7 +214,7 @@ static cohort_future *no_memory(const struct cohort__execution_call *call, cohor
 
 cohort_future *cohort__execution_start(const struct cohort__execution_call *call)
 {
-    cohort_future *future = cohort__future_create();
+    cohort_future *future = cohort__future_create_about(COHORT__WAIT_COLLECTIVE);
     struct cohort__execution *execution = atomic_exchange(&call->entry->spare, NULL);
     if (!execution)
         execution = allocate(call->entry);

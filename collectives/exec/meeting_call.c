@@ -173,7 +173,8 @@ static void rows_create(struct call *call, cohort_future **ret_rows, uint32_t nu
 {
     call->rows = cohort__slab_alloc(num_sites * sizeof(*call->rows));
     for (uint32_t row = 0; row < num_sites; row++) {
-        cohort_future *future = call->rows ? cohort__future_create() : NULL;
+        cohort_future *future =
+            call->rows ? cohort__future_create_about(COHORT__WAIT_COLLECTIVE) : NULL;
         if (call->rows)
             call->rows[row] = future;
         ret_rows[row] = future ? future : cohort__future_no_memory();
@@ -285,7 +286,7 @@ static struct call *call_create(const struct cohort__meeting_call *what, cohort_
 
 cohort_future *cohort__meeting_call_start(const struct cohort__meeting_call *what)
 {
-    cohort_future *future = cohort__future_create();
+    cohort_future *future = cohort__future_create_about(COHORT__WAIT_COLLECTIVE);
     struct call *call = future ? call_create(what, future) : NULL;
     if (!call) {
         if (future)

@@ -42,7 +42,7 @@ cohort_future *cohort__rejection_start(struct cohort_comm *comm, uint64_t genera
 {
     for (uint32_t row = 0; ret_rows && row < cohort_comm_num_sites(comm); row++)
         ret_rows[row] = cohort__future_of_status(error->status, error);
-    cohort_future *future = cohort__future_create();
+    cohort_future *future = cohort__future_create_about(COHORT__WAIT_COLLECTIVE);
     struct rejection *rejection = future ? cohort__slab_alloc(sizeof(*rejection)) : NULL;
     if (!rejection) { /* the others ask, and are told that this site has moved past, or is gone */
         if (future)

@@ -65,8 +65,8 @@ void cohort__ledger_close(void);
 extern _Thread_local struct cohort__worker_line *cohort__ledger_thread
     __attribute__((tls_model("initial-exec")));
 
-/* Notes an event of KIND. NUMBER: see struct cohort__event. It costs about 15 instructions, and
- * nothing in other threads. */
+/* Notes an event of KIND. NUMBER: see struct cohort__ledger_event. It costs about 15 instructions,
+ * and nothing in other threads. */
 static inline void cohort__ledger_note(enum cohort__event_kind kind, uint32_t number,
                                        uint64_t generation)
 {
@@ -74,7 +74,7 @@ static inline void cohort__ledger_note(enum cohort__event_kind kind, uint32_t nu
     if (!line)
         return;
     uint64_t num = atomic_load_explicit(&line->num_events, memory_order_relaxed);
-    struct cohort__event *event = &line->events[num % COHORT__LEDGER_EVENTS];
+    struct cohort__ledger_event *event = &line->events[num % COHORT__LEDGER_EVENTS];
     uint64_t at = atomic_load_explicit(&line->seen_at, memory_order_relaxed);
     atomic_store_explicit(&event->at, at, memory_order_relaxed);
     atomic_store_explicit(&event->what, generation << 24 | number << 4 | kind,

@@ -111,8 +111,8 @@ struct cohort__site_line {
     _Atomic uint64_t last_called; /* generation; 0: none */
     _Atomic uintptr_t task;       /* that called last, at first: that created it; 0: a thread */
     _Atomic uint32_t site;
-    _Atomic uint32_t rank; /* the locality: a process may hold several in tests */
-    _Atomic uint32_t word; /* as in events */
+    _Atomic uint32_t rank;   /* the locality: a process may hold several in tests */
+    _Atomic uint32_t number; /* as in events: of its line, below 2^20 */
     uint32_t padding[7];
 };
 
@@ -153,10 +153,10 @@ enum cohort__event_kind {
 };
 
 /* `what` is the generation, of which the upper 24 bits are lost, times 2^24, plus 16 times the
- * number of the site (the low 20 bits of its line's word) or of the locality, plus the kind. `at`
+ * number of the site's line or of the locality, plus the kind. `at`
  * is the last reading of the clock before that, in ticks: some 20 us old, or more in a long task.
  */
-struct cohort__event {
+struct cohort__ledger_event {
     _Atomic uint64_t at, what;
 };
 
@@ -167,7 +167,7 @@ struct cohort__worker_line {
     _Atomic uint64_t num_events; /* so many in all; number i is at i % COHORT__LEDGER_EVENTS */
     _Atomic uint32_t index;      /* of the worker; UINT32_MAX: the progress thread */
     uint32_t padding[9];
-    struct cohort__event events[COHORT__LEDGER_EVENTS];
+    struct cohort__ledger_event events[COHORT__LEDGER_EVENTS];
 };
 
 /* The bytes of a line of KIND; 0: there is no such kind. */

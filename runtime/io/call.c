@@ -197,7 +197,7 @@ static cohort_future *start_on(struct cohort__io_call *call, struct cohort__loop
     call->start.run = run_start;
     call->cancel.run = run_cancel;
     call->is_scoped = scope != NULL;
-    cohort__future_init(&call->future, scope ? 3 : 2);
+    cohort__future_init(&call->future, scope ? 3 : 2, COHORT__WAIT_OUTSIDE);
     if (scope) {
         call->watch.cancel = scope_cancelled;
         call->watch.release = scope_released;

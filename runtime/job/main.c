@@ -104,7 +104,7 @@ static void tick(void *context)
 {
     struct job *job = context;
     cohort__process_tick(job->process, cohort__clock_now());
-    cohort__ledger_tick(0);
+    cohort__ledger_tick(cohort__scheduler_moved());
 }
 
 static unsigned cores_each(const struct job *job)

@@ -49,7 +49,7 @@ static cohort_future *start(struct cohort__loop *loop, cohort_loop_function *fun
     struct visit *new = cohort__slab_alloc(sizeof(*new));
     if (!new)
         return cohort_future_of_error(COHORT_ERR_NO_MEMORY, "cohort_run_on_loop: out of memory");
-    cohort__future_init(&new->future, 2);
+    cohort__future_init(&new->future, 2, COHORT__WAIT_OUTSIDE);
     new->request.run = visit;
     new->function = function;
     new->arg = arg;

@@ -97,7 +97,7 @@ static cohort_future *sleep_in(struct cohort__loop *loop, uint64_t nanoseconds)
     struct sleeper *sleeper = cohort__slab_alloc(sizeof(*sleeper));
     if (!sleeper)
         return cohort_future_of_error(COHORT_ERR_NO_MEMORY, "cohort_sleep: out of memory");
-    cohort__future_init(&sleeper->future, scope ? 3 : 2);
+    cohort__future_init(&sleeper->future, scope ? 3 : 2, COHORT__WAIT_OUTSIDE);
     sleeper->timer.expired = woken;
     sleeper->watch.cancel = scope ? cancel : NULL;
     sleeper->watch.release = release;

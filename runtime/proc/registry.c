@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/ledger.h"
 #include "runtime/base/log.h"
 #include "runtime/proc/boards.h"
 #include "runtime/proc/letter.h"
@@ -148,17 +150,37 @@ static struct cohort__join *find_waiting(struct cohort__registry *registry, cons
     return node ? COHORT_CONTAINER_OF(node, struct cohort__join, node) : NULL;
 }
 
+/* For those who look on; without memory they don't see it. A name that a user gives ends at its
+ * 0. */
+static void write_line(const struct cohort__registry *registry, struct cohort__join *join)
+{
+    struct cohort__join_line *line = cohort__ledger_take(COHORT__LEDGER_JOINS);
+    join->line = line;
+    if (!line)
+        return;
+    memcpy(line->name, join->name, strnlen(join->name, sizeof(line->name) - 1));
+    atomic_store_explicit(&line->future, (uintptr_t)join->future, memory_order_relaxed);
+    atomic_store_explicit(&line->site, join->site, memory_order_relaxed);
+    atomic_store_explicit(&line->num_sites, join->num_sites, memory_order_relaxed);
+    atomic_store_explicit(&line->rank, registry->process->options.rank, memory_order_relaxed);
+    atomic_store_explicit(&line->is_split, join->name_bytes > 0, memory_order_relaxed);
+    atomic_store_explicit(&line->since, cohort__clock_now(), memory_order_release);
+}
+
 static void add_waiting(struct cohort__registry *registry, struct cohort__join *join)
 {
     struct place place = {join->name, name_bytes(join), join->site};
     cohort__list_push_back(&registry->waiting, &join->link);
     cohort__map_insert(&registry->places, &join->node, hash_of(&place));
+    write_line(registry, join);
 }
 
 static void remove_waiting(struct cohort__registry *registry, struct cohort__join *join)
 {
     cohort__list_remove(&join->link);
     cohort__map_remove(&registry->places, &join->node);
+    cohort__ledger_give_back(COHORT__LEDGER_JOINS, join->line);
+    join->line = NULL;
 }
 
 static cohort_status write_join(struct cohort__list *outbox, uint32_t home,

@@ -57,12 +57,14 @@ struct cohort__join {
     /* Why this site can't take part. The message (of cohort_fail) is then in `terms`, the joins of
      * all sites fail with it, and there is no instance. COHORT_OK: it can take part. */
     cohort_status failed;
+    const void *future; /* that completes then, for those who look on */
     /* MEMBERSHIP is a reference that the callee owns. It is NULL with an error, whose message is
      * set. Must not wait. */
     void (*done)(struct cohort__join *join, cohort_status status,
                  struct cohort__membership *membership);
-    struct cohort__list link;     /* private to the registry */
-    struct cohort__map_node node; /* the same */
+    struct cohort__list link;       /* private to the registry */
+    struct cohort__map_node node;   /* the same */
+    struct cohort__join_line *line; /* the same: of the ledger, while it waits; or NULL */
 };
 
 cohort_status cohort__registry_create(struct cohort__registry **ret_registry,

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "runtime/base/ledger.h"
 #include "runtime/base/log.h"
 #include "runtime/proc/assembly.h"
 #include "runtime/proc/fetch.h"
@@ -31,12 +32,21 @@ static void drop(struct cohort__arrival *arrival)
     cohort__arrival_release(arrival);
 }
 
+/* Not questions and answers: a job that hangs goes on asking. */
+static void note(const struct cohort__envelope *envelope)
+{
+    if (envelope->kind == COHORT__KIND_DATA || envelope->kind == COHORT__KIND_ANNOUNCE)
+        cohort__ledger_note(COHORT__EVENT_RECEIVED, envelope->source_locality,
+                            envelope->generation);
+}
+
 static void hand_on(struct cohort__arrival *arrival)
 {
     struct cohort__process *process = arrival->process;
     bool is_remote_task = arrival->envelope.instance == COHORT__INSTANCE_REMOTE;
     const struct cohort__process_handlers *handlers = atomic_load_explicit(
         is_remote_task ? &process->remote_handlers : &process->handlers, memory_order_acquire);
+    note(&arrival->envelope);
     if (handlers->message)
         handlers->message(handlers->context, arrival);
     else

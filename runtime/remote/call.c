@@ -532,7 +532,7 @@ static struct call *create(struct cohort__remote_peer *peer, struct cohort__remo
     struct call *call = cohort__slab_alloc(sizeof(*call) + copied + text);
     if (!call)
         return NULL;
-    cohort__future_init(&call->future, scope ? 3 : 2);
+    cohort__future_init(&call->future, scope ? 3 : 2, COHORT__WAIT_REMOTE);
     call->scope = scope;
     call->watch.cancel = cancel;
     call->watch.release = release;

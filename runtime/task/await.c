@@ -9,6 +9,7 @@
 #include "runtime/task/scope.h"
 #include "runtime/task/task.h"
 #include "runtime/task/wait.h"
+#include "runtime/task/wait_line.h"
 #include "runtime/task/worker.h"
 
 /* Waiting without a deadline: the waiter is in the stack frame of the waiting function. */
@@ -35,17 +36,20 @@ static void notify_thread(struct cohort__waiter *waiter)
 static void wait_by_suspending(cohort_future *future, struct cohort__worker *worker,
                                const char *function, const void *caller)
 {
-    struct await await = {.waiter = {.notify = notify_task, .is_holder = true}};
+    struct await await; /* not cleared, as it is written in full */
+    await.waiter.notify = notify_task;
+    await.waiter.is_holder = true;
     cohort__resumption_init(&await.resumption, worker);
     bool is_open = cohort__task_is_open(future);
+    uintptr_t what = cohort__future_what(future);
     if (!is_open)
         cohort__resumption_unpin(&await.resumption);
     if (!cohort__future_hold_with(future, &await.waiter, function, caller))
         return;
     if (is_open)
-        cohort__worker_postpone(worker, &await.resumption, future, caller);
+        cohort__worker_postpone(worker, &await.resumption, what, caller);
     else
-        cohort__worker_suspend(worker, &await.resumption, future, caller);
+        cohort__worker_suspend(worker, &await.resumption, what, caller);
 }
 
 static void wait_by_blocking(cohort_future *future, const char *function, const void *caller)
@@ -53,8 +57,11 @@ static void wait_by_blocking(cohort_future *future, const char *function, const 
     struct await await = {.waiter = {.notify = notify_thread, .is_holder = true}};
     if (!cohort__future_hold_with(future, &await.waiter, function, caller))
         return;
+    struct cohort__wait_line *line =
+        cohort__wait_line_of_thread(cohort__future_what(future), caller);
     while (atomic_load(&await.is_done) == 0)
         cohort__futex_wait(&await.is_done, 0);
+    cohort__wait_line_give_back(line);
 }
 
 /* The thread may be another one afterwards. */

@@ -136,6 +136,7 @@ cohort_status cohort_blocking(cohort_task_function *function, void *arg)
     cohort_status status = cohort_promise_create(&call.done, &future);
     if (status)
         return status;
+    future->about = COHORT__WAIT_OUTSIDE;
     status = hand_over(&call);
     if (status) {
         cohort_promise_fulfil(call.done, NULL);

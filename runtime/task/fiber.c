@@ -128,6 +128,16 @@ static void bounds_set(struct cohort__fiber *fiber, void *low, size_t bytes)
     fiber->floor = fiber->low + (bytes / 4 < FLOOR_BYTES ? bytes / 4 : FLOOR_BYTES);
 }
 
+static bool take_line(struct cohort__fiber *fiber)
+{
+    fiber->line = cohort__ledger_take(COHORT__LEDGER_WAITS);
+    if (fiber->line)
+        atomic_store_explicit(&fiber->line->fiber, (uintptr_t)fiber, memory_order_relaxed);
+    else
+        cohort_fail(COHORT_ERR_NO_MEMORY, "fiber: no memory for what it waits for");
+    return fiber->line != NULL;
+}
+
 /* At the top of STACK. */
 static struct cohort__fiber *place(const struct cohort__stack *stack)
 {
@@ -152,8 +162,9 @@ cohort_status cohort__fiber_create(struct cohort__fiber **ret_fiber, size_t stac
     fiber->size = stack_bytes;
     fiber->entry = entry;
     fiber->arg = arg;
-    status = cohort__fiber_swap_init(fiber, start);
+    status = take_line(fiber) ? cohort__fiber_swap_init(fiber, start) : COHORT_ERR_NO_MEMORY;
     if (status != COHORT_OK) {
+        cohort__ledger_give_back(COHORT__LEDGER_WAITS, fiber->line);
         cohort__stack_give_back(&stack);
         return status;
     }
@@ -169,6 +180,7 @@ void cohort__fiber_destroy(struct cohort__fiber *fiber)
         return;
     struct cohort__stack stack = fiber->stack;
     cohort__fiber_swap_fini(fiber);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, fiber->line);
     tsan_destroy(fiber);
     asan_forget(fiber);
     valgrind_destroy(fiber);
@@ -192,14 +204,21 @@ cohort_status cohort__fiber_adopt(struct cohort__fiber *fiber)
     bounds_set(fiber, low, bytes);
     if (COHORT__TSAN && cohort__fiber_room(fiber) > TSAN_STACK_BYTES)
         fiber->floor = (char *)__builtin_frame_address(0) - TSAN_STACK_BYTES;
+    if (!take_line(fiber))
+        return COHORT_ERR_NO_MEMORY;
     tsan_adopt(fiber);
-    return cohort__fiber_swap_adopt(fiber);
+    cohort_status status = cohort__fiber_swap_adopt(fiber);
+    if (status != COHORT_OK)
+        cohort__ledger_give_back(COHORT__LEDGER_WAITS, fiber->line);
+    return status;
 }
 
 void cohort__fiber_unadopt(struct cohort__fiber *fiber)
 {
-    if (fiber)
-        cohort__fiber_swap_fini(fiber);
+    if (!fiber)
+        return;
+    cohort__fiber_swap_fini(fiber);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, fiber->line);
 }
 
 /* Not inlined, so that the address of errno is that of the thread that runs now. */

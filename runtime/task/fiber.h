@@ -8,6 +8,7 @@
 
 #include "cohort/status.h"
 #include "runtime/base/batch_queue.h"
+#include "runtime/base/ledger.h"
 #include "runtime/task/stack.h"
 
 #if defined(__x86_64__)
@@ -42,6 +43,7 @@ struct cohort__fiber {
     struct cohort__batch_queue_node returned; /* for the queue of its owner */
     unsigned char exponent;                   /* of its size, see sized.c; 0: COHORT_STACK */
     struct cohort__range_runner *runners;     /* on the stack, the innermost first; see range.h */
+    struct cohort__wait_line *line;           /* of the ledger: what the task on it waits for */
     struct cohort__stack stack;               /* all zero: a thread's own stack */
     void *asan_fake_stack;
     void *tsan_fiber;

@@ -30,29 +30,25 @@ static struct cohort_future nothing = {
     .status = COHORT_OK,
 };
 
-void cohort__future_init(cohort_future *future, uint32_t refs)
-{
-    atomic_init(&future->state, NULL);
-    atomic_init(&future->refs, refs);
-    future->status = COHORT_OK;
-    future->value = NULL;
-    future->is_task = false;
-    future->is_scoped = false;
-    atomic_init(&future->claim, COHORT__TASK_CLAIMED);
-    future->stack_exponent = 0;
-    atomic_init(&future->sweep_shift, 0);
-    atomic_init(&future->num_forgotten, 0);
-}
-
-cohort_future *cohort__future_create(void)
+static inline cohort_future *create(enum cohort__wait_kind about)
 {
     cohort_future *future = cohort__slab_alloc(sizeof(*future));
     if (!future) {
         cohort_fail(COHORT_ERR_NO_MEMORY, "future: no memory for %zu bytes", sizeof(*future));
         return NULL;
     }
-    cohort__future_init(future, 2);
+    cohort__future_init(future, 2, about);
     return future;
+}
+
+cohort_future *cohort__future_create(void)
+{
+    return create(COHORT__WAIT_PLAIN);
+}
+
+cohort_future *cohort__future_create_about(enum cohort__wait_kind about)
+{
+    return create(about);
 }
 
 /* Whether REFS counts references. It does not if it is NOT_COUNTED, or 0, because the last one was
@@ -432,7 +428,7 @@ static cohort_future *create_complete(void)
     cohort_future *future = cohort__slab_alloc(sizeof(*future));
     if (!future)
         return NULL;
-    cohort__future_init(future, 1);
+    cohort__future_init(future, 1, COHORT__WAIT_PLAIN);
     atomic_init(&future->state, COHORT__FUTURE_DONE);
     return future;
 }

@@ -9,6 +9,7 @@
 
 #include "cohort/future.h"
 #include "runtime/base/error.h"
+#include "runtime/base/ledger_format.h"
 #include "runtime/task/misuse.h"
 
 /* A request to be told when a future is complete. NOTIFY is called once, by the thread that
@@ -23,6 +24,13 @@ struct cohort__waiter {
      * there is no further reference, nobody looks at the future when it becomes complete. */
     bool is_holder;
     atomic_bool is_forgotten;
+};
+
+/* Of a task. */
+enum cohort__task_claim {
+    COHORT__TASK_OPEN,    /* any worker may claim it */
+    COHORT__TASK_CLAIMED, /* claimed, or not queued yet */
+    COHORT__TASK_BOUND,   /* only its own worker claims it, when it comes to it (lanes.c) */
 };
 
 /* The state is one atomic word: the list of the waiters, with a mark if its only one is a holder,
@@ -44,13 +52,39 @@ struct cohort_future {
     bool may_move : 1;              /* a task that other workers may go on with */
     bool is_scoped : 1;             /* a struct cohort__scoped_task, see task.h */
     unsigned char priority : 2;     /* of a task, see lanes.c */
-    atomic_uchar claim;             /* of a task, see task.h */
+    unsigned char about : 3;        /* an enum cohort__wait_kind, for those who look on */
+    atomic_uchar claim;             /* of a task, see above */
     unsigned char stack_exponent;   /* of a task, see task.h */
     atomic_uchar sweep_shift;       /* see forget */
     _Atomic uint32_t num_forgotten; /* waiters that may still be in the list */
 };
 
+/* FUTURE as what somebody waits for, see struct cohort__wait_line. It is aligned to 16. */
+static inline uintptr_t cohort__future_what(const cohort_future *future)
+{
+    return (uintptr_t)future + future->about;
+}
+
 #define COHORT__FUTURE_DONE ((struct cohort__waiter *)1)
+
+/* Makes the memory at FUTURE a new, pending future with REFS references, not of a task. */
+static inline void cohort__future_init(cohort_future *future, uint32_t refs,
+                                       enum cohort__wait_kind about)
+{
+    atomic_init(&future->state, NULL);
+    atomic_init(&future->refs, refs);
+    future->status = COHORT_OK;
+    future->value = NULL;
+    future->is_task = false;
+    future->may_move = false;
+    future->is_scoped = false;
+    future->priority = 0;
+    future->about = (unsigned char)about & 7;
+    atomic_init(&future->claim, COHORT__TASK_CLAIMED);
+    future->stack_exponent = 0;
+    atomic_init(&future->sweep_shift, 0);
+    atomic_init(&future->num_forgotten, 0);
+}
 
 /* The same as cohort_future_ready, for those who have a reference. */
 static inline bool cohort__future_is_complete(const cohort_future *future)
@@ -71,6 +105,9 @@ static inline void cohort__future_check(const cohort_future *future, const char 
 /* A pending future with two references: one for the caller, and one for the code that will complete
  * it (the completer). NULL if there is no memory; the message is set. Any thread. */
 cohort_future *cohort__future_create(void);
+
+/* The same, and says what it is about: at most COHORT__WAIT_REMOTE. */
+cohort_future *cohort__future_create_about(enum cohort__wait_kind about);
 
 /* The three ways to complete a future. The completer calls one of them, once. Each consumes the
  * completer's reference, and is wait-free except for the notify functions of the waiters. Any
@@ -142,8 +179,5 @@ cohort_future *cohort__future_no_memory(void);
 cohort_future *cohort__futures_check(cohort_future *const *futures, size_t count,
                                      const char *function, const void *caller);
 void cohort__futures_unref(cohort_future *const *futures, size_t count);
-
-/* Makes the memory at FUTURE a new, pending future with REFS references. */
-void cohort__future_init(cohort_future *future, uint32_t refs);
 
 #endif

@@ -11,7 +11,7 @@ enum { WAITED_FOR = 1 };
 
 struct cohort_mutex {
     struct cohort__parking parking; /* first */
-    _Atomic uintptr_t owner;        /* see parking.h; 0: nobody */
+    _Atomic uintptr_t owner;        /* see wait_line_self; 0: nobody */
     struct cohort__parking_list waiting;
 };
 
@@ -69,8 +69,17 @@ static void withdraw(struct cohort__parking *parking)
         atomic_fetch_and_explicit(&mutex->owner, ~(uintptr_t)WAITED_FOR, memory_order_relaxed);
 }
 
-static cohort_status wait(cohort_mutex *mutex, uintptr_t me,
-                          const struct cohort__parking_terms *terms)
+/* Under the lock: whose turn with MUTEX the caller waits for. It is handed on in the order of the
+ * list, so this stays right unless that one gives up waiting. */
+static uintptr_t before_me(const cohort_mutex *mutex)
+{
+    const struct cohort__parked *last = mutex->waiting.last;
+    return last
+               ? last->actor
+               : atomic_load_explicit(&mutex->owner, memory_order_relaxed) & ~(uintptr_t)WAITED_FOR;
+}
+
+static cohort_status wait(cohort_mutex *mutex, uintptr_t me, struct cohort__parking_terms *terms)
 {
     struct cohort__parked parked = {.actor = me};
     pthread_mutex_lock(&mutex->parking.lock);
@@ -78,13 +87,14 @@ static cohort_status wait(cohort_mutex *mutex, uintptr_t me,
         pthread_mutex_unlock(&mutex->parking.lock);
         return COHORT_OK;
     }
+    terms->what = before_me(mutex) + COHORT__WAIT_MUTEX;
     return cohort__parking_wait(&mutex->parking, &mutex->waiting, &parked, terms);
 }
 
 cohort_status cohort_mutex_lock(cohort_mutex *mutex, uint64_t nanoseconds)
 {
     const char *name = "cohort_mutex_lock";
-    uintptr_t me = cohort__parking_actor(), owner;
+    uintptr_t me = cohort__wait_line_self(), owner;
     if (!mutex)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: mutex is NULL", name);
     if (try_lock(mutex, me, &owner))
@@ -100,7 +110,7 @@ cohort_status cohort_mutex_lock(cohort_mutex *mutex, uint64_t nanoseconds)
 
 void cohort__mutex_lock_always(cohort_mutex *mutex, const char *function, const void *caller)
 {
-    uintptr_t me = cohort__parking_actor(), owner;
+    uintptr_t me = cohort__wait_line_self(), owner;
     struct cohort__parking_terms terms = {.function = function, .caller = caller, .always = true};
     if (!try_lock(mutex, me, &owner))
         (void)!wait(mutex, me, &terms);
@@ -109,7 +119,7 @@ void cohort__mutex_lock_always(cohort_mutex *mutex, const char *function, const 
 cohort_status cohort__mutex_check_held(const cohort_mutex *mutex, const char *function)
 {
     uintptr_t owner = atomic_load_explicit(&mutex->owner, memory_order_relaxed);
-    if ((owner & ~(uintptr_t)WAITED_FOR) == cohort__parking_actor())
+    if ((owner & ~(uintptr_t)WAITED_FOR) == cohort__wait_line_self())
         return COHORT_OK;
     return cohort_fail(COHORT_ERR_STATE, "%s: the caller does not hold the mutex, %s does",
                        function, owner ? "another task or thread" : "nobody");
@@ -131,7 +141,7 @@ static void hand_on(cohort_mutex *mutex)
 
 void cohort__mutex_unlock_held(cohort_mutex *mutex)
 {
-    uintptr_t owner = cohort__parking_actor();
+    uintptr_t owner = cohort__wait_line_self();
     if (!atomic_compare_exchange_strong_explicit(&mutex->owner, &owner, 0, memory_order_release,
                                                  memory_order_relaxed))
         hand_on(mutex);
@@ -142,7 +152,7 @@ cohort_status cohort_mutex_unlock(cohort_mutex *mutex)
     const char *name = "cohort_mutex_unlock";
     if (!mutex)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: mutex is NULL", name);
-    uintptr_t owner = cohort__parking_actor();
+    uintptr_t owner = cohort__wait_line_self();
     if (atomic_compare_exchange_strong_explicit(&mutex->owner, &owner, 0, memory_order_release,
                                                 memory_order_relaxed))
         return COHORT_OK;

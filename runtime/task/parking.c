@@ -51,12 +51,6 @@ void cohort__parking_unref(struct cohort__parking *parking, struct cohort__parki
     leave(parking, fini);
 }
 
-uintptr_t cohort__parking_actor_outside(void)
-{
-    static _Thread_local max_align_t thread;
-    return (uintptr_t)&thread;
-}
-
 /* --- lists --- */
 
 static void append(struct cohort__parking_list *list, struct cohort__parked *parked)
@@ -187,5 +181,6 @@ cohort_status cohort__parking_wait(struct cohort__parking *parking,
     pthread_mutex_unlock(&parking->lock);
     if (terms->listed)
         terms->listed(terms->arg);
-    return ended(parking, parked, terms, cohort__wait_suspend(&parked->wait, NULL, terms->caller));
+    uintptr_t what = terms->what ? terms->what : (uintptr_t)parking + COHORT__WAIT_SYNC;
+    return ended(parking, parked, terms, cohort__wait_suspend(&parked->wait, what, terms->caller));
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "runtime/task/wait.h"
+#include "runtime/task/wait_line.h"
 
 /* What the objects of cohort/sync.h have in common: a lock, references, and lists of those who
  * wait. The lock is held for a few instructions only, and never while something waits or is woken.
@@ -50,7 +51,8 @@ void cohort__parking_unref(struct cohort__parking *parking, struct cohort__parki
 /* How a wait is to be done. */
 struct cohort__parking_terms {
     const char *function; /* for messages */
-    const void *caller;   /* a return address, recorded */
+    const void *caller;   /* a return address, noted (wait_line.h) */
+    uintptr_t what;       /* the same; 0: the object */
     uint64_t nanoseconds;
     bool always;                                       /* no limit, and its scope does not matter */
     void (*withdraw)(struct cohort__parking *parking); /* see below; these may be NULL */
@@ -74,14 +76,5 @@ cohort_status cohort__parking_wait(struct cohort__parking *parking,
 bool cohort__parking_serve(struct cohort__parking_list *list, cohort_status status,
                            struct cohort__parking_list *to_wake);
 void cohort__parking_wake(struct cohort__parking_list *to_wake);
-
-/* Who calls: the running task, or a thread outside of tasks. Never 0, and even. Another one may
- * have the number when that has ended. */
-uintptr_t cohort__parking_actor_outside(void);
-static inline uintptr_t cohort__parking_actor(void)
-{
-    const struct cohort__worker *worker = cohort__worker_self;
-    return worker && worker->context ? (uintptr_t)worker->context : cohort__parking_actor_outside();
-}
 
 #endif

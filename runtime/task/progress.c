@@ -128,6 +128,7 @@ static void turn(void)
     cohort__spin_begin(spin);
     while (!atomic_load(&self()->is_ending)) {
         bool any = hooks->poll(hooks->context);
+        atomic_store_explicit(&self()->line->seen_at, cohort__clock_ticks(), memory_order_relaxed);
         any |= run_chore();
         if (any) {
             cohort__spin_found(spin);
@@ -170,6 +171,9 @@ static void ask_for_short_slices(void)
 static void *thread_main(void *arg)
 {
     is_self = true;
+    cohort__ledger_thread = self()->line;
+    atomic_store_explicit(&self()->line->thread, (uint64_t)syscall(SYS_gettid),
+                          memory_order_relaxed);
     ask_for_short_slices();
     while (atomic_load(&cohort__scheduler.may_go) == 0)
         cohort__futex_wait(&cohort__scheduler.may_go, 0);
@@ -182,16 +186,29 @@ static void *thread_main(void *arg)
     return arg;
 }
 
+static void give_line_back(void)
+{
+    cohort__ledger_give_back(COHORT__LEDGER_WORKERS, self()->line);
+    self()->line = NULL;
+}
+
 cohort_status cohort__progress_start(void)
 {
     struct cohort__scheduler *s = &cohort__scheduler;
     atomic_store(&self()->is_ending, false);
     atomic_store(&self()->core, -1);
     atomic_store(&self()->sleep_state, COHORT__AWAKE);
+    self()->line = cohort__ledger_take(COHORT__LEDGER_WORKERS);
+    if (!self()->line)
+        return cohort_fail(COHORT_ERR_NO_MEMORY,
+                           "scheduler: no memory for the events of the progress thread");
+    atomic_store_explicit(&self()->line->index, UINT32_MAX, memory_order_relaxed);
     int error = pthread_create(&self()->thread, NULL, thread_main, NULL);
-    if (error != 0)
+    if (error != 0) {
+        give_line_back();
         return cohort_fail(COHORT_ERR_NO_MEMORY, "scheduler: the progress thread: %s",
                            strerror(error));
+    }
     s->num_threads++;
     atomic_store(&s->token, COHORT__TOKEN_OF_PROGRESS);
     return COHORT_OK;
@@ -202,4 +219,5 @@ void cohort__progress_end(void)
     atomic_store(&self()->is_ending, true);
     wake();
     pthread_join(self()->thread, NULL);
+    give_line_back();
 }

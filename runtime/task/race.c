@@ -89,7 +89,7 @@ static struct race *create(cohort_future *const *futures, size_t count)
         race = cohort__slab_alloc(sizeof(*race) + count * sizeof(struct member));
     if (!race)
         return NULL;
-    race->result = cohort__future_create();
+    race->result = cohort__future_create_about(COHORT__WAIT_SEVERAL);
     if (!race->result) {
         cohort__slab_free(race);
         return NULL;

@@ -254,7 +254,7 @@ cohort_future *cohort__range_start(struct cohort__range_body *body, size_t begin
     if (range) {
         range->body = body;
         range->scope = cohort__scope_current();
-        range->result = cohort__future_create();
+        range->result = cohort__future_create_about(COHORT__WAIT_SEVERAL);
         runner = create(range, begin, end);
     }
     if (!runner || !range->result)

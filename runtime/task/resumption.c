@@ -5,6 +5,7 @@
 #include "runtime/task/held_mutexes.h"
 #include "runtime/task/overflow.h"
 #include "runtime/task/range.h"
+#include "runtime/task/wait_line.h"
 #include "runtime/task/worker.h"
 
 enum { LOOP_STACK_BYTES = 256 * 1024 };
@@ -283,15 +284,40 @@ COHORT__IN_THREAD_OF_NOW static void go_on(struct cohort__worker *worker,
     cohort__error_slot_set(slot);
 }
 
+/* On the reserve each frame that waits has a line of its own, as long as there is memory for it. */
+static __attribute__((noinline)) struct cohort__wait_line *
+cover(struct cohort__worker *worker, struct cohort__resumption *resumption)
+{
+    struct cohort__wait_line *line = cohort__ledger_take(COHORT__LEDGER_WAITS);
+    resumption->below = worker->waiting;
+    worker->waiting = resumption;
+    if (!line)
+        return worker->fiber->line;
+    atomic_store_explicit(&line->fiber, (uintptr_t)worker->fiber, memory_order_relaxed);
+    return line;
+}
+
+static __attribute__((noinline)) void uncover(struct cohort__worker *worker,
+                                              struct cohort__resumption *resumption,
+                                              struct cohort__wait_line *line)
+{
+    worker->waiting = resumption->below;
+    if (line != worker->fiber->line)
+        cohort__wait_line_give_back(line);
+}
+
 /* The reserve may hold several frames that wait. So it may be continued for the sake of one that is
  * farther down, or for what is ready. */
 void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resumption *resumption,
-                            const cohort_future *future, const void *caller)
+                            uintptr_t what, const void *caller)
 {
     struct cohort__task_context *context = worker->context;
     uint64_t now = cohort__clock_ticks();
+    struct cohort__wait_line *line = worker->fiber->line;
     struct cohort__held_mutexes held;
-    cohort__recorder_add(&worker->recorder, now, future, caller);
+    if (__builtin_expect(worker->fiber == worker->reserve, 0))
+        line = cover(worker, resumption);
+    cohort__wait_line_begin(line, context, what, caller, now);
     cohort__held_mutexes_leave(&held, context, caller);
     struct cohort__error *slot = cohort__error_slot_set(NULL);
     uint32_t burst = worker->burst;
@@ -300,10 +326,6 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
     if (worker->fiber->runners)
         cohort__range_hand_on(worker->fiber->runners);
     worker->context = NULL;
-    if (worker->fiber == worker->reserve) {
-        resumption->below = worker->waiting;
-        worker->waiting = resumption;
-    }
     if (is_held) {
         hold(worker, 1);
     } else {
@@ -322,8 +344,9 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
     }
     if (is_held && burst == worker->burst)
         hold(worker, -1);
-    if (worker->fiber == worker->reserve)
-        worker->waiting = resumption->below;
+    cohort__wait_line_end(line);
+    if (__builtin_expect(worker->fiber == worker->reserve, 0))
+        uncover(worker, resumption, line);
     go_on(worker, context, slot);
     cohort__held_mutexes_return(&held);
 }
@@ -332,11 +355,11 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
  * old tasks went on to begin, all of them would have begun before the first one ends. So they
  * pause, for longer the more are postponed. */
 void cohort__worker_postpone(struct cohort__worker *worker, struct cohort__resumption *resumption,
-                             const cohort_future *future, const void *caller)
+                             uintptr_t what, const void *caller)
 {
     worker->num_postponed++;
     cohort__worker_pause_old(worker);
-    cohort__worker_suspend(worker, resumption, future, caller);
+    cohort__worker_suspend(worker, resumption, what, caller);
     worker->num_postponed--;
 }
 
@@ -345,5 +368,5 @@ void cohort__worker_yield(struct cohort__worker *worker, const void *caller)
     struct cohort__resumption resumption;
     cohort__resumption_init(&resumption, worker);
     cohort__fifo_push(&worker->yielded, &resumption.work.node);
-    cohort__worker_suspend(worker, &resumption, NULL, caller);
+    cohort__worker_suspend(worker, &resumption, COHORT__WAIT_YIELD, caller);
 }

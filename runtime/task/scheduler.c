@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "runtime/base/bounds.h"
 #include "runtime/base/log.h"
@@ -125,6 +127,22 @@ uint64_t cohort__scheduler_live_tasks(void)
     return spawned - finished;
 }
 
+uint64_t cohort__scheduler_moved(void)
+{
+    const struct cohort__scheduler *s = &cohort__scheduler;
+    const struct cohort__worker_line *progress = s->progress.line;
+    uint64_t sum = atomic_load_explicit(&s->num_foreign_spawned, memory_order_relaxed);
+    if (progress)
+        sum += atomic_load_explicit(&progress->num_events, memory_order_relaxed);
+    for (unsigned i = 0; i < s->num_workers; i++) {
+        const struct cohort__worker *worker = s->workers[i];
+        sum += atomic_load_explicit(&worker->num_spawned, memory_order_relaxed) +
+               atomic_load_explicit(&worker->num_finished, memory_order_relaxed) +
+               atomic_load_explicit(&worker->line->num_events, memory_order_relaxed);
+    }
+    return sum;
+}
+
 unsigned cohort__scheduler_num_workers(void)
 {
     return cohort__scheduler.num_workers;
@@ -161,6 +179,23 @@ static void pin(struct cohort__worker *worker)
         cohort__log(COHORT__LOG_WARN, "%s", cohort_error_message());
 }
 
+/* The calling thread is WORKER's from now on. */
+static void become(struct cohort__worker *worker)
+{
+    pin(worker);
+    cohort__worker_self = worker;
+    cohort__ledger_thread = worker->line;
+    atomic_store_explicit(&worker->line->thread, (uint64_t)syscall(SYS_gettid),
+                          memory_order_relaxed);
+}
+
+static void cease(struct cohort__worker *worker)
+{
+    cohort__ledger_thread = NULL;
+    cohort__worker_self = NULL;
+    cohort__fiber_unadopt(&worker->own_fiber);
+}
+
 static void *thread_main(void *arg)
 {
     struct launch *launch = arg;
@@ -176,11 +211,9 @@ static void *thread_main(void *arg)
         return NULL;
     while (atomic_load(&cohort__scheduler.may_go) == 0)
         cohort__futex_wait(&cohort__scheduler.may_go, 0);
-    pin(worker);
-    cohort__worker_self = worker;
+    become(worker);
     cohort__worker_run(worker);
-    cohort__worker_self = NULL;
-    cohort__fiber_unadopt(&worker->own_fiber);
+    cease(worker);
     return NULL;
 }
 
@@ -226,17 +259,21 @@ static cohort_status worker_create(struct cohort__worker **ret_worker, unsigned 
                                               cohort__scheduler.options.num_workers > 1);
     if (status != COHORT_OK)
         goto fail;
-    status = cohort__recorder_init(&worker->recorder);
-    if (status != COHORT_OK)
-        goto fail_recorder;
+    worker->line = cohort__ledger_take(COHORT__LEDGER_WORKERS);
+    if (!worker->line) {
+        status = cohort_fail(COHORT_ERR_NO_MEMORY,
+                             "scheduler: no memory for the events of worker %u", index);
+        goto fail_line;
+    }
+    atomic_store_explicit(&worker->line->index, index, memory_order_relaxed);
     status = cohort__worker_create_stacks(worker);
     if (status != COHORT_OK)
         goto fail_stacks;
     *ret_worker = worker;
     return COHORT_OK;
 fail_stacks:
-    cohort__recorder_fini(&worker->recorder);
-fail_recorder:
+    cohort__ledger_give_back(COHORT__LEDGER_WORKERS, worker->line);
+fail_line:
     cohort__deque_fini(&worker->deque);
 fail:
     free(worker);
@@ -246,7 +283,7 @@ fail:
 static void worker_destroy(struct cohort__worker *worker)
 {
     cohort__worker_destroy_stacks(worker);
-    cohort__recorder_fini(&worker->recorder);
+    cohort__ledger_give_back(COHORT__LEDGER_WORKERS, worker->line);
     cohort__deque_fini(&worker->deque);
     free(worker);
 }
@@ -436,11 +473,9 @@ cohort_status cohort__scheduler_run(void)
     atomic_store(&s->may_go, 1);
     cohort__futex_wake(&s->may_go);
     if (status == COHORT_OK) {
-        pin(worker);
-        cohort__worker_self = worker;
+        become(worker);
         cohort__worker_run(worker);
-        cohort__worker_self = NULL;
-        cohort__fiber_unadopt(&worker->own_fiber);
+        cease(worker);
     }
     join_threads(s->num_workers - 1);
     cohort__blocking_end();

@@ -97,6 +97,10 @@ void cohort__scheduler_stop(void);
  * that there was a moment during the call at which there were none. Any thread. */
 uint64_t cohort__scheduler_live_tasks(void);
 
+/* A number that changes whenever a task was started or has ended, or there was an event of the
+ * ledger. Only while there is a scheduler. Any thread. */
+uint64_t cohort__scheduler_moved(void);
+
 unsigned cohort__scheduler_num_workers(void);
 
 /* A pair around code that uses objects which are destroyed after cohort__scheduler_run. If a thread

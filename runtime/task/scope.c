@@ -322,7 +322,7 @@ static cohort_scope *create(uint64_t limit_nanoseconds)
     pthread_mutex_init(&scope->lock, NULL);
     scope->limit_nanoseconds = limit_nanoseconds;
     scope->cancelled = cohort__future_create();
-    scope->ended = cohort__future_create();
+    scope->ended = cohort__future_create_about(COHORT__WAIT_SEVERAL);
     if (!scope->cancelled || !scope->ended) {
         cohort_future_unref(scope->cancelled); /* the completer's references */
         cohort_future_unref(scope->ended);

@@ -25,7 +25,7 @@ static struct cohort__task *task_of(const struct cohort__work *work)
 
 static inline void init(struct cohort__task *task, cohort_task_function *function, void *arg)
 {
-    cohort__future_init(&task->future, 2);
+    cohort__future_init(&task->future, 2, COHORT__WAIT_TASK);
     task->future.is_task = true;
     task->future.is_scoped = false;
     task->future.priority = COHORT_TASK_NORMAL;
@@ -179,7 +179,11 @@ void cohort__task_refuse(struct cohort__task *task)
 static inline void execute(struct cohort__worker *worker, struct cohort__task *task, enum role role)
 {
     struct cohort__task_context context = {
-        .function = task->function, .fiber = worker->fiber, .outer = worker->context};
+        .function = task->function,
+        .task = task,
+        .fiber = worker->fiber,
+        .outer = worker->context,
+    };
     if (__builtin_expect(task->future.is_scoped, false)) {
         context.scope = scoped(task)->scope;
         context.is_special = true;

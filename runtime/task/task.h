@@ -14,11 +14,6 @@
  *
  * A task that asks for a stack of its own size needs two to the power of stack_exponent bytes, a
  * field of its future. It is 0 for all others. */
-enum cohort__task_claim {
-    COHORT__TASK_OPEN,    /* any worker may claim it */
-    COHORT__TASK_CLAIMED, /* claimed, or not queued yet */
-    COHORT__TASK_BOUND,   /* only its own worker claims it, when it comes to it (lanes.c) */
-};
 struct cohort__task {
     struct cohort_future future; /* first */
     struct cohort__work work;
@@ -37,6 +32,7 @@ struct cohort__scoped_task {
 struct cohort__task_context {
     struct cohort__error error;
     cohort_task_function *function;
+    struct cohort__task *task;
     struct cohort__fiber *fiber;
     struct cohort__task_context
         *outer; /* of the task that runs this one by a plain call, or NULL */

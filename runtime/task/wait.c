@@ -8,6 +8,7 @@
 #include "runtime/task/future.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/scope.h"
+#include "runtime/task/wait_line.h"
 
 /* What may end a wait besides what it is for: its limit, its scope, and, in cohort_wait, a future.
  * Each of them may report long after the wait has ended, so this is on the heap. One reference for
@@ -207,15 +208,22 @@ static void block(struct cohort__wait *wait)
     }
 }
 
-enum cohort_wait_end cohort__wait_suspend(struct cohort__wait *wait, const cohort_future *future,
+static void block_noted(struct cohort__wait *wait, uintptr_t what, const void *caller)
+{
+    struct cohort__wait_line *line = cohort__wait_line_of_thread(what, caller);
+    block(wait);
+    cohort__wait_line_give_back(line);
+}
+
+enum cohort_wait_end cohort__wait_suspend(struct cohort__wait *wait, uintptr_t what,
                                           const void *caller)
 {
     if (wait->alarm)
         arm(wait->alarm);
     if (wait->is_task)
-        cohort__worker_suspend(wait->resumption.worker, &wait->resumption, future, caller);
+        cohort__worker_suspend(wait->resumption.worker, &wait->resumption, what, caller);
     else
-        block(wait);
+        block_noted(wait, what, caller);
     if (wait->alarm)
         disarm(wait->alarm);
     return wait->end;
@@ -251,7 +259,7 @@ cohort_status cohort__wait_for_future(cohort_future *future, uint64_t nanosecond
     alarm->waiter.notify = completed;
     ref(alarm);
     if (cohort__future_wait_with(future, &alarm->waiter)) {
-        *ret_end = cohort__wait_suspend(&wait, future, caller);
+        *ret_end = cohort__wait_suspend(&wait, cohort__future_what(future), caller);
         forget(future, alarm);
     } else {
         unref(alarm);

@@ -36,9 +36,9 @@ cohort_status cohort__wait_begin(struct cohort__wait *wait, uint64_t nanoseconds
                                  const char *function);
 cohort_status cohort__wait_begin_always(struct cohort__wait *wait, const char *function);
 
-/* Returns how the wait has ended. FUTURE and CALLER are recorded (recorder.h). A task may be in
- * another thread afterwards. */
-enum cohort_wait_end cohort__wait_suspend(struct cohort__wait *wait, const cohort_future *future,
+/* Returns how the wait has ended. WHAT and CALLER are noted (wait_line.h). A task may be in another
+ * thread afterwards. */
+enum cohort_wait_end cohort__wait_suspend(struct cohort__wait *wait, uintptr_t what,
                                           const void *caller);
 
 /* Ends WAIT as complete, unless it has ended otherwise. Returns whether it did; then wake has to be

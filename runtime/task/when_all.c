@@ -24,7 +24,7 @@ cohort_future *cohort_when_all(cohort_future *const *futures, size_t count)
     if (refused)
         return refused;
     struct cohort__join *join = cohort__join_create(futures, count);
-    cohort_future *result = join ? cohort__future_create() : NULL;
+    cohort_future *result = join ? cohort__future_create_about(COHORT__WAIT_SEVERAL) : NULL;
     if (!result)
         goto fail;
     join->complete = complete;

@@ -81,10 +81,11 @@ static struct when_each *create(cohort_future *const *futures, size_t count)
     each->num_passed = 0;
     each->count = count;
     for (size_t i = 0; i < count; i++) {
-        each->members[i] = (struct member){.waiter = {.notify = notify, .is_holder = true},
-                                           .each = each,
-                                           .source = futures[i],
-                                           .result = cohort__future_create()};
+        each->members[i] =
+            (struct member){.waiter = {.notify = notify, .is_holder = true},
+                            .each = each,
+                            .source = futures[i],
+                            .result = cohort__future_create_about(COHORT__WAIT_SEVERAL)};
         if (!each->members[i].result) {
             destroy(each);
             return NULL;

@@ -60,7 +60,9 @@ void cohort__scheduler_poll_next(void)
 
 void cohort__worker_polled(struct cohort__worker *worker)
 {
-    worker->poll_at = cohort__clock_ticks() + cohort__clock_ticks_of(POLL_NANOSECONDS);
+    uint64_t now = cohort__clock_ticks();
+    worker->poll_at = now + cohort__clock_ticks_of(POLL_NANOSECONDS);
+    atomic_store_explicit(&worker->line->seen_at, now, memory_order_relaxed);
     if (cohort__scheduler.num_threads > 1)
         cohort__core_note(&worker->core);
 }

@@ -13,7 +13,6 @@
 #include "runtime/task/deque.h"
 #include "runtime/task/fiber.h"
 #include "runtime/task/fiber_pool.h"
-#include "runtime/task/recorder.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/spin.h"
 #include "runtime/task/task.h"
@@ -109,8 +108,8 @@ struct cohort__worker {
     uint32_t burst;         /* which one num_held is about */
     struct cohort__random random;
     struct cohort__spin spin;
-    struct cohort__recorder recorder;
-    struct cohort__fiber own_fiber; /* the thread's own stack */
+    struct cohort__worker_line *line; /* of the ledger */
+    struct cohort__fiber own_fiber;   /* the thread's own stack */
     pthread_t thread;
 
     /* Written by its own thread, read by others. */
@@ -133,7 +132,8 @@ enum { COHORT__TOKEN_OF_PROGRESS = COHORT__MAX_WORKERS + 1 };
 
 /* The thread that turns the event loop instead of the workers; see progress.c. */
 struct cohort__progress {
-    struct cohort__spin spin; /* used only by the thread itself */
+    struct cohort__spin spin;         /* used only by the thread itself */
+    struct cohort__worker_line *line; /* of the ledger; NULL: there is no such thread */
     pthread_t thread;
     atomic_bool is_ending;
     _Atomic int core;             /* as a worker's */
@@ -326,15 +326,15 @@ void cohort__resumption_unpin(struct cohort__resumption *resumption);
 void cohort__resumption_notify(struct cohort__resumption *resumption);
 
 /* Leaves this stack until RESUMPTION, of this stack, has run. On the reserve, if there is no memory
- * for another stack, runs on this one what is ready meanwhile. FUTURE and CALLER are recorded
- * (recorder.h). Only in a task. The worker of the stack may be another one afterwards, and another
+ * for another stack, runs on this one what is ready meanwhile. WHAT and CALLER are noted
+ * (wait_line.h). Only in a task. The worker of the stack may be another one afterwards, and another
  * thread: the caller must not use a thread-local variable before and after this (fiber.h). */
 void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resumption *resumption,
-                            const cohort_future *future, const void *caller);
+                            uintptr_t what, const void *caller);
 
 /* The same, if what the task waits for is a task that has not started. RESUMPTION is pinned. */
 void cohort__worker_postpone(struct cohort__worker *worker, struct cohort__resumption *resumption,
-                             const cohort_future *future, const void *caller);
+                             uintptr_t what, const void *caller);
 
 /* Suspends, to be resumed after all other work of this worker. Such a task does not move. CALLER:
  * as above. */

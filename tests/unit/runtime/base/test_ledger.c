@@ -339,7 +339,7 @@ static void test_events(void)
         cohort__ledger_note(COHORT__EVENT_END, 0xabcde, i);
     }
     CHECK_INT(line->num_events, NUM);
-    const struct cohort__event *last = &line->events[(NUM - 1) % COHORT__LEDGER_EVENTS];
+    const struct cohort__ledger_event *last = &line->events[(NUM - 1) % COHORT__LEDGER_EVENTS];
     CHECK_INT(last->at, 1000 + 4105);
     CHECK_INT(last->what, UINT64_C(4105) << 24 | 0xabcde << 4 | COHORT__EVENT_END);
     CHECK_INT(last[1].what >> 24, NUM - COHORT__LEDGER_EVENTS); /* the oldest */

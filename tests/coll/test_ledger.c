@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+#include <unistd.h>
+
+#include "cohort/channel.h"
+#include "cohort/collectives.h"
+#include "cohort/split.h"
+#include "cohort/task.h"
+#include "runtime/base/ledger.h"
+#include "runtime/base/ledger_read.h"
+#include "tests/support/cluster.h"
+#include "tests/support/sites.h"
+
+/* What the ledger says of sites, their calls, and of communicators that are not complete, as a
+ * reader outside finds it. Both localities write into the same one, since they are one process. */
+
+enum { MOST = 32 };
+
+static struct {
+    struct cohort__site_line sites[MOST];
+    struct cohort__group_line groups[MOST];
+    struct cohort__join_line joins[MOST];
+    struct cohort__wait_line waits[MOST];
+    unsigned num_sites, num_groups, num_joins, num_waits;
+    uint64_t num_calls, num_ends, num_received; /* among the events */
+    uint32_t last_number;                       /* of the last event */
+    uint64_t last_generation;
+} found;
+
+static void add_site(void *context, const void *line)
+{
+    (void)context;
+    CHECK(found.num_sites < MOST);
+    memcpy(&found.sites[found.num_sites++], line, sizeof(found.sites[0]));
+}
+
+static void add_group(void *context, const void *line)
+{
+    (void)context;
+    CHECK(found.num_groups < MOST);
+    memcpy(&found.groups[found.num_groups++], line, sizeof(found.groups[0]));
+}
+
+static void add_join(void *context, const void *line)
+{
+    (void)context;
+    CHECK(found.num_joins < MOST);
+    memcpy(&found.joins[found.num_joins++], line, sizeof(found.joins[0]));
+}
+
+static void add_wait(void *context, const void *line)
+{
+    (void)context;
+    CHECK(found.num_waits < MOST);
+    memcpy(&found.waits[found.num_waits++], line, sizeof(found.waits[0]));
+}
+
+static void add_events(void *context, const void *line)
+{
+    const struct cohort__worker_line *worker = line;
+    (void)context;
+    CHECK(worker->thread != 0);
+    CHECK(worker->num_events <= COHORT__LEDGER_EVENTS);
+    for (uint64_t i = 0; i < worker->num_events; i++) {
+        uint64_t what = worker->events[i].what;
+        CHECK(worker->events[i].at <= worker->seen_at);
+        found.num_calls += what % 16 == COHORT__EVENT_CALL;
+        found.num_ends += what % 16 == COHORT__EVENT_END;
+        found.num_received += what % 16 == COHORT__EVENT_RECEIVED;
+        found.last_number = (uint32_t)(what >> 4) & 0xfffff;
+        found.last_generation = what >> 24;
+    }
+}
+
+static void read_ledger(void)
+{
+    static struct cohort__ledger_view view;
+    int memory;
+    uint32_t slot;
+    memset(&found, 0, sizeof(found));
+    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
+    CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
+    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_SITES, add_site, NULL), COHORT_OK);
+    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_GROUPS, add_group, NULL), COHORT_OK);
+    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_JOINS, add_join, NULL), COHORT_OK);
+    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_WAITS, add_wait, NULL), COHORT_OK);
+    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_WORKERS, add_events, NULL), COHORT_OK);
+    close(memory);
+}
+
+/* What the task at TASK waits for. */
+static uintptr_t what_of(uintptr_t task)
+{
+    for (unsigned i = 0; i < found.num_waits; i++)
+        if (found.waits[i].task == task)
+            return found.waits[i].what;
+    return 0;
+}
+
+static unsigned num_waits_for(enum cohort__wait_kind kind)
+{
+    unsigned num = 0;
+    for (unsigned i = 0; i < found.num_waits; i++)
+        num += found.waits[i].what % COHORT__WAIT_KINDS == (uintptr_t)kind;
+    return num;
+}
+
+/* Reads the ledger again and again, until a task waits for KIND. */
+static void read_when_it_waits(enum cohort__wait_kind kind)
+{
+    do {
+        cohort_yield();
+        read_ledger();
+    } while (num_waits_for(kind) == 0);
+}
+
+/* Sites -------------------------------------------------------------------------------------- */
+
+static void check_lines(uint64_t called_by_0, uint64_t called_by_1)
+{
+    CHECK_INT(found.num_sites, 2);
+    CHECK_INT(found.num_groups, 2); /* one in each locality */
+    for (unsigned i = 0; i < 2; i++) {
+        const struct cohort__site_line *line = &found.sites[i];
+        CHECK(line->instance == found.groups[0].instance);
+        CHECK_INT(line->rank, line->site);
+        CHECK(line->task != 0);
+        CHECK_INT((long long)line->last_called,
+                  (long long)(line->site == 0 ? called_by_0 : called_by_1));
+        CHECK_TEXT(found.groups[i].name, "seen");
+        CHECK_INT(found.groups[i].num_sites, 2);
+    }
+    CHECK_INT(found.groups[0].rank + found.groups[1].rank, 1);
+    CHECK(found.sites[0].number != found.sites[1].number);
+}
+
+/* Site 1 is late in generation 4. */
+static cohort_status be_late(cohort_comm *comm, void *arg)
+{
+    double in = 1, out = 0;
+    uint32_t site = cohort_comm_this_site(comm);
+    (void)arg;
+    for (uint64_t generation = 1; generation <= 3; generation++)
+        CHECK_INT(cohort_await(
+                      cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, generation)),
+                  COHORT_OK);
+    if (site == 1) {
+        do
+            read_when_it_waits(COHORT__WAIT_COLLECTIVE);
+        while (found.last_generation < 4);
+        check_lines(4, 3);
+        for (unsigned i = 0; i < 2; i++) {
+            uintptr_t what = what_of(found.sites[i].task);
+            CHECK_INT(what % 16, found.sites[i].site == 0 ? COHORT__WAIT_COLLECTIVE : 0);
+        }
+        CHECK_INT(found.num_calls, 7);
+        CHECK_INT(found.num_ends, 6);
+        CHECK_INT(found.last_generation, 4);
+    }
+    cohort_status status =
+        cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, UINT64_C(4)));
+    read_ledger();
+    for (unsigned i = 0; i < found.num_sites; i++) /* the other one may have left */
+        CHECK_INT(found.sites[i].last_called, 4);
+    return status;
+}
+
+static void run(cohort_status (*site)(cohort_comm *comm, void *arg))
+{
+    struct cluster *cluster = cluster_create(1, 2, 0);
+    CHECK_INT(sites_run(&(struct sites){.name = "seen",
+                                        .options = {.num_sites = 2},
+                                        .create = cluster_create_comm,
+                                        .context = cluster,
+                                        .run = site}),
+              COHORT_OK);
+    cluster_destroy(cluster);
+    read_ledger(); /* all have left */
+    CHECK_INT(found.num_sites, 0);
+    CHECK_INT(found.num_joins, 0);
+}
+
+static void test_sites(void)
+{
+    run(be_late);
+    CHECK_INT(found.num_calls, 8);
+    CHECK_INT(found.num_ends, 8);
+}
+
+/* Channels have no generations, but messages. */
+static cohort_status send_late(cohort_comm *comm, void *arg)
+{
+    uint32_t site = cohort_comm_this_site(comm);
+    uint64_t value = 7;
+    (void)arg;
+    if (site == 0)
+        return cohort_await(cohort_channel_get(comm, 1, 5, &value, sizeof(value), NULL));
+    read_when_it_waits(COHORT__WAIT_GET);
+    CHECK_INT(num_waits_for(COHORT__WAIT_GET), 1);
+    uint64_t before = found.num_received;
+    CHECK_INT(cohort_await(cohort_channel_set(comm, 0, 5, &value, sizeof(value))), COHORT_OK);
+    while (found.num_received == before) {
+        cohort_yield();
+        read_ledger();
+    }
+    CHECK_INT(found.num_received, before + 1);
+    return COHORT_OK;
+}
+
+static void test_channel(void)
+{
+    run(send_late);
+}
+
+/* Creations ---------------------------------------------------------------------------------- */
+
+struct creation {
+    struct cluster *cluster;
+    uint32_t site;
+    cohort_future *future;
+};
+
+static cohort_status create_one(void *arg)
+{
+    struct creation *creation = arg;
+    cohort_comm *comm = NULL;
+    cohort_comm_options options = {.num_sites = 2, .this_site = creation->site};
+    creation->future = cluster_create_comm(creation->cluster, &comm, "not complete", &options);
+    cohort_status status = cohort_await(creation->future);
+    cohort_comm_unref(comm);
+    return status;
+}
+
+static void test_creation(void)
+{
+    struct cluster *cluster = cluster_create(1, 2, 0);
+    struct creation first = {cluster, 1, NULL}, second = {cluster, 0, NULL};
+    cohort_future *task = cohort_async(create_one, &first);
+    read_when_it_waits(COHORT__WAIT_PLAIN);
+    CHECK_INT(found.num_joins, 1);
+    CHECK_TEXT(found.joins[0].name, "not complete");
+    CHECK_INT(found.joins[0].site, 1);
+    CHECK_INT(found.joins[0].num_sites, 2);
+    CHECK_INT(found.joins[0].rank, 1);
+    CHECK_INT(found.joins[0].is_split, 0);
+    CHECK(found.joins[0].since > 0);
+    CHECK_INT(found.joins[0].future, (uintptr_t)first.future);
+    CHECK_INT(what_of((uintptr_t)task), (uintptr_t)first.future + COHORT__WAIT_PLAIN);
+    CHECK_INT(cohort_await(cohort_async(create_one, &second)), COHORT_OK);
+    CHECK_INT(cohort_await(task), COHORT_OK);
+    cluster_destroy(cluster);
+    read_ledger();
+    CHECK_INT(found.num_joins, 0);
+}
+
+/* Site 1 takes part in the split late. Its child has the parent's name. */
+static cohort_status split_late(cohort_comm *comm, void *arg)
+{
+    cohort_comm *child = NULL;
+    (void)arg;
+    CHECK_INT(cohort_await(cohort_comm_dup(&child, comm, 1)), COHORT_OK);
+    read_ledger();
+    for (unsigned i = 0; i < found.num_sites; i++)
+        CHECK(found.sites[i].task != 0);
+    cohort_comm_unref(child);
+    return COHORT_OK;
+}
+
+static void test_split(void)
+{
+    run(split_late);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"sites", test_sites},
+        {"channel", test_channel},
+        {"creation", test_creation},
+        {"split", test_split},
+    };
+    int memory,
+        status = cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    uint32_t slot;
+    cohort__ledger_close(); /* so nothing may be left */
+    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_ERR_STATE);
+    return status;
+}

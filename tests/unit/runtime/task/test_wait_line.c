@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/wait_line.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "cohort/sync.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/ledger_read.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+/* What the ledger of this process says, as others read it. */
+enum { MOST = 64 };
+struct lines {
+    unsigned num;
+    struct cohort__wait_line of[MOST];
+};
+
+static void add(void *context, const void *line)
+{
+    struct lines *lines = context;
+    CHECK(lines->num < MOST);
+    lines->of[lines->num++] = *(const struct cohort__wait_line *)line;
+}
+
+static struct lines *read_lines(void)
+{
+    static struct lines lines;
+    struct cohort__ledger_view view;
+    int memory;
+    uint32_t slot;
+    lines.num = 0;
+    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
+    CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
+    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_WAITS, add, &lines), COHORT_OK);
+    close(memory);
+    return &lines;
+}
+
+/* The only line of a task with FUNCTION. */
+static struct cohort__wait_line line_of(cohort_task_function *function)
+{
+    const struct lines *lines = read_lines();
+    const struct cohort__wait_line *found = NULL;
+    for (unsigned i = 0; i < lines->num; i++)
+        if (lines->of[i].function == (uintptr_t)function) {
+            CHECK(!found);
+            found = &lines->of[i];
+        }
+    CHECK(found);
+    return *found;
+}
+
+static enum cohort__wait_kind kind_of(const struct cohort__wait_line *line)
+{
+    return (enum cohort__wait_kind)(line->what % COHORT__WAIT_KINDS);
+}
+
+static uintptr_t address_of(const struct cohort__wait_line *line)
+{
+    return line->what - line->what % COHORT__WAIT_KINDS;
+}
+
+static void run(cohort_task_function *function)
+{
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    CHECK_INT(run_tasks_with(&options, function, NULL), COHORT_OK);
+}
+
+static cohort_status nothing(void *arg)
+{
+    (void)arg;
+    return COHORT_OK;
+}
+
+/* Others suspend first. */
+static void let_suspend(void)
+{
+    for (int i = 0; i < 3; i++)
+        cohort_yield();
+}
+
+/* Futures ------------------------------------------------------------------------------------ */
+
+static uintptr_t returns_to;
+
+static __attribute__((noinline)) cohort_status await_it(cohort_future *future)
+{
+    cohort_status status = cohort_await(future);
+    returns_to = (uintptr_t)__builtin_return_address(0);
+    return status;
+}
+
+static cohort_status awaits(void *arg)
+{
+    return await_it(arg) + 0 * (int)returns_to;
+}
+
+/* Whether CALLER is in FUNCTION, which is short. */
+static bool is_in(uintptr_t caller, cohort_status (*function)(cohort_future *))
+{
+    return caller > (uintptr_t)function && caller < (uintptr_t)function + 4096;
+}
+
+static cohort_status promised(void *arg)
+{
+    cohort_promise *promise;
+    cohort_future *future;
+    (void)arg;
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    uint64_t before = cohort__clock_ticks();
+    cohort_future *task = cohort_async(awaits, cohort_future_ref(future));
+    let_suspend();
+    struct cohort__wait_line line = line_of(awaits);
+    CHECK(line.since >= before && line.since <= cohort__clock_ticks());
+    CHECK_INT(kind_of(&line), COHORT__WAIT_PLAIN);
+    CHECK_INT(address_of(&line), (uintptr_t)future);
+    CHECK_INT(line.task, (uintptr_t)task);
+    CHECK(is_in(line.caller, await_it));
+    CHECK(line.fiber != 0 && line.fiber != (uintptr_t)cohort__worker_self->fiber);
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(cohort_await(task), COHORT_OK);
+    /* What has gone on leaves nothing behind. This task runs. */
+    CHECK_INT(read_lines()->num, 0);
+    cohort_future_unref(future);
+    return COHORT_OK;
+}
+
+static void test_promise(void)
+{
+    run(promised);
+}
+
+/* One that has begun, and is waited for by another one. */
+static cohort_status others(void *arg)
+{
+    cohort_promise *promise;
+    cohort_future *future;
+    (void)arg;
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    cohort_future *first = cohort_async(awaits, future);
+    let_suspend();
+    uintptr_t first_task = line_of(awaits).task;
+    cohort_future *pair[] = {cohort_future_ref(first), cohort_future_of_value(NULL)};
+    cohort_future *second = cohort_async(awaits, cohort_future_ref(first));
+    cohort_future *third = cohort_async(awaits, cohort_when_all(pair, 2));
+    let_suspend();
+    const struct lines *lines = read_lines();
+    CHECK_INT(lines->num, 3);
+    unsigned num_task = 0, num_several = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        num_task +=
+            kind_of(&lines->of[i]) == COHORT__WAIT_TASK && address_of(&lines->of[i]) == first_task;
+        num_several += kind_of(&lines->of[i]) == COHORT__WAIT_SEVERAL;
+    }
+    CHECK_INT(num_task, 1);
+    CHECK_INT(num_several, 1);
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(cohort_await(first), COHORT_OK);
+    CHECK_INT(cohort_await(second), COHORT_OK);
+    return cohort_await(third);
+}
+
+static void test_tasks(void)
+{
+    run(others);
+}
+
+static cohort_status waits(void *arg)
+{
+    enum cohort_wait_end end;
+    return cohort_wait(arg, COHORT_NO_LIMIT, &end);
+}
+
+static cohort_status waited(void *arg)
+{
+    cohort_promise *promise;
+    cohort_future *future;
+    (void)arg;
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    cohort_future *task = cohort_async(waits, future);
+    let_suspend();
+    struct cohort__wait_line line = line_of(waits);
+    CHECK_INT(line.what, (uintptr_t)future + COHORT__WAIT_PLAIN);
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(cohort_await(task), COHORT_OK);
+    cohort_future_unref(future);
+    CHECK_INT(read_lines()->num, 0);
+    return COHORT_OK;
+}
+
+static void test_wait(void)
+{
+    run(waited);
+}
+
+static cohort_status looks_while_others_yield(void *arg)
+{
+    const struct lines *lines = read_lines();
+    CHECK_INT(lines->num, 1);
+    CHECK_INT(lines->of[0].what, COHORT__WAIT_YIELD);
+    CHECK(lines->of[0].caller != 0);
+    *(bool *)arg = true;
+    return COHORT_OK;
+}
+
+static cohort_status yields(void *arg)
+{
+    bool has_looked = false;
+    (void)arg;
+    cohort_future *task = cohort_async(looks_while_others_yield, &has_looked);
+    cohort_yield();
+    CHECK(has_looked);
+    CHECK_INT(read_lines()->num, 0);
+    return cohort_await(task);
+}
+
+static void test_yield(void)
+{
+    run(yields);
+}
+
+static cohort_status only_runs(void *arg)
+{
+    (void)arg;
+    CHECK_INT(cohort_await(cohort_async(nothing, NULL)), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_future_of_value(NULL)), COHORT_OK);
+    CHECK_INT(read_lines()->num, 0);
+    return COHORT_OK;
+}
+
+static void test_without_suspending(void)
+{
+    run(only_runs);
+}
+
+/* Objects ------------------------------------------------------------------------------------ */
+
+static cohort_status locks(void *arg)
+{
+    cohort_status status = cohort_mutex_lock(arg, COHORT_NO_LIMIT);
+    return status ? status : cohort_mutex_unlock(arg);
+}
+
+/* Each waits for the one before it. */
+static cohort_status mutexes(void *arg)
+{
+    enum { NUM = 3 };
+    cohort_mutex *mutex;
+    cohort_future *tasks[NUM];
+    (void)arg;
+    CHECK_INT(cohort_mutex_create(&mutex), COHORT_OK);
+    CHECK_INT(cohort_mutex_lock(mutex, COHORT_NO_LIMIT), COHORT_OK);
+    uintptr_t before = cohort__wait_line_self();
+    CHECK_INT(before, (uintptr_t)cohort__worker_self->context->task);
+    for (int i = 0; i < NUM; i++) {
+        tasks[i] = cohort_async(locks, mutex);
+        let_suspend();
+        const struct lines *lines = read_lines();
+        unsigned num = 0;
+        for (unsigned k = 0; k < lines->num; k++)
+            num += lines->of[k].task == (uintptr_t)tasks[i] &&
+                   lines->of[k].what == before + COHORT__WAIT_MUTEX;
+        CHECK_INT(num, 1);
+        before = (uintptr_t)tasks[i];
+    }
+    CHECK_INT(cohort_mutex_unlock(mutex), COHORT_OK);
+    for (int i = 0; i < NUM; i++)
+        CHECK_INT(cohort_await(tasks[i]), COHORT_OK);
+    cohort_mutex_unref(mutex);
+    CHECK_INT(read_lines()->num, 0);
+    return COHORT_OK;
+}
+
+static void test_mutex(void)
+{
+    run(mutexes);
+}
+
+static cohort_status counts_down(void *arg)
+{
+    return cohort_latch_wait(arg, COHORT_NO_LIMIT);
+}
+
+static cohort_status latches(void *arg)
+{
+    cohort_latch *latch;
+    (void)arg;
+    CHECK_INT(cohort_latch_create(1, &latch), COHORT_OK);
+    cohort_future *task = cohort_async(counts_down, latch);
+    let_suspend();
+    CHECK_INT(line_of(counts_down).what, (uintptr_t)latch + COHORT__WAIT_SYNC);
+    CHECK_INT(cohort_latch_count_down(latch, 1), COHORT_OK);
+    CHECK_INT(cohort_await(task), COHORT_OK);
+    cohort_latch_unref(latch);
+    return COHORT_OK;
+}
+
+static void test_latch(void)
+{
+    run(latches);
+}
+
+/* Stacks ------------------------------------------------------------------------------------- */
+
+/* A task that runs in place of an await of it, on the stack of two others. */
+static cohort_status awaits_in_place(void *arg)
+{
+    return cohort_await(cohort_async(awaits, arg));
+}
+
+static cohort_status awaits_two_in_place(void *arg)
+{
+    return cohort_await(cohort_async(awaits_in_place, arg));
+}
+
+static cohort_status in_place(void *arg)
+{
+    cohort_promise *promise;
+    cohort_future *future;
+    (void)arg;
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    cohort_future *task = cohort_async(awaits_two_in_place, future);
+    let_suspend();
+    struct cohort__wait_line line = line_of(awaits);
+    CHECK_INT(read_lines()->num, 1);
+    CHECK_INT(line.task % 2, 1);
+    CHECK_INT(line.outermost, (uintptr_t)task);
+    CHECK(line.outer != 0 && line.outer != line.outermost && line.outer != line.task - 1);
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(cohort_await(task), COHORT_OK);
+    return promised(NULL); /* the same stack again, where nothing is covered */
+}
+
+static void test_in_place(void)
+{
+    run(in_place);
+}
+
+/* Where there is no memory for stacks, all that wait are on one. */
+static cohort_status on_reserve(void *arg)
+{
+    enum { NUM = 3 };
+    cohort_promise *promises[NUM];
+    cohort_future *tasks[NUM];
+    (void)arg;
+    take_no_more_stacks();
+    for (int i = 0; i < NUM; i++) {
+        cohort_future *future;
+        CHECK_INT(cohort_promise_create(&promises[i], &future), COHORT_OK);
+        tasks[i] = cohort_async(awaits, future);
+    }
+    cohort_yield();
+    const struct lines *lines = read_lines();
+    unsigned num = 0;
+    for (unsigned i = 0; i < lines->num; i++)
+        num += lines->of[i].function == (uintptr_t)awaits;
+    CHECK_INT(num, NUM);
+    for (int i = 0; i < NUM; i++)
+        cohort_promise_fulfil(promises[i], NULL);
+    for (int i = 0; i < NUM; i++)
+        CHECK_INT(cohort_await(tasks[i]), COHORT_OK);
+    CHECK_INT(read_lines()->num, 0);
+    return COHORT_OK;
+}
+
+static void test_reserve(void)
+{
+    run(on_reserve);
+}
+
+/* A thread outside of tasks. */
+static void *await_outside(void *arg)
+{
+    CHECK_INT(cohort_await(arg), COHORT_OK);
+    return NULL;
+}
+
+static void *wait_outside(void *arg)
+{
+    enum cohort_wait_end end;
+    CHECK_INT(cohort_wait(arg, COHORT_NO_LIMIT, &end), COHORT_OK);
+    return NULL;
+}
+
+static void outside(void *(*wait)(void *))
+{
+    cohort_promise *promise;
+    cohort_future *future;
+    pthread_t thread;
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_INT(pthread_create(&thread, NULL, wait, cohort_future_ref(future)), 0);
+    while (read_lines()->num == 0)
+        sched_yield();
+    const struct cohort__wait_line *line = read_lines()->of;
+    CHECK_INT(line->function, 0);
+    CHECK(line->task != 0);
+    CHECK_INT(line->what, (uintptr_t)future + COHORT__WAIT_PLAIN);
+    cohort_promise_fulfil(promise, NULL);
+    pthread_join(thread, NULL);
+    CHECK_INT(read_lines()->num, 0);
+    cohort_future_unref(future);
+}
+
+static cohort_status threads(void *arg)
+{
+    (void)arg;
+    outside(await_outside);
+    outside(wait_outside);
+    return COHORT_OK;
+}
+
+static void test_threads(void)
+{
+    run(threads);
+}
+
+/* When the scheduler has ended, all lines are given back. */
+static void test_nothing_is_left(void)
+{
+    run(promised);
+    cohort__ledger_close();
+    int memory;
+    uint32_t slot;
+    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_ERR_STATE);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"promise", test_promise},
+        {"tasks", test_tasks},
+        {"wait", test_wait},
+        {"yield", test_yield},
+        {"without suspending", test_without_suspending},
+        {"mutex", test_mutex},
+        {"latch", test_latch},
+        {"in place", test_in_place},
+        {"reserve", test_reserve},
+        {"threads", test_threads},
+        {"nothing is left", test_nothing_is_left},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
