@@ -612,6 +612,32 @@ void cohort__channels_leave(struct cohort_comm *comm)
     cohort__channel_sets_leave(comm);
 }
 
+static void visit_gets(const struct cohort__list *gets,
+                       void (*visit)(void *context, const cohort_future *future, uint64_t tag,
+                                     uint32_t site),
+                       void *context)
+{
+    for (struct cohort__list *link = gets->next; link != gets; link = link->next)
+        visit(context, &get_of(link)->future, get_of(link)->tag, get_of(link)->site);
+}
+
+void cohort__channels_each_get(const struct cohort_comm *comm,
+                               void (*visit)(void *context, const cohort_future *future,
+                                             uint64_t tag, uint32_t site),
+                               void *context)
+{
+    const struct cohort__channels *channels = &comm->channels;
+    struct cohort__map_node *node;
+    for (node = cohort__map_first(&channels->queues); node;
+         node = cohort__map_next(&channels->queues, node))
+        visit_gets(&COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node)->gets, visit,
+                   context);
+    for (node = cohort__map_first(&channels->any); node;
+         node = cohort__map_next(&channels->any, node))
+        visit_gets(&COHORT_CONTAINER_OF(node, struct cohort__channel_any, node)->gets, visit,
+                   context);
+}
+
 size_t cohort__channels_describe(const struct cohort_comm *comm, char *text, size_t used,
                                  size_t capacity)
 {

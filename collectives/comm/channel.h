@@ -30,6 +30,13 @@ void cohort__channels_tick(struct cohort_comm *comm, uint64_t now);
 void cohort__channels_peer_died(struct cohort_comm *comm);
 void cohort__channels_leave(struct cohort_comm *comm);
 
+/* Calls VISIT for each get that waits, with its tag, and with the site whose message it waits for,
+ * or COHORT_ANY_SITE. */
+void cohort__channels_each_get(const struct cohort_comm *comm,
+                               void (*visit)(void *context, const cohort_future *future,
+                                             uint64_t tag, uint32_t site),
+                               void *context);
+
 /* Appends to TEXT, of CAPACITY bytes, at USED, what is not over. Returns the new length. */
 size_t cohort__channels_describe(const struct cohort_comm *comm, char *text, size_t used,
                                  size_t capacity);

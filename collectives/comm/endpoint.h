@@ -125,7 +125,8 @@ struct cohort_comm {
     uint64_t gone_from;   /* once it has left: the first generation in which it takes no part */
     atomic_bool finished; /* it has left, and no call, set or get of it is under way */
     struct cohort__event tick, death, leave;
-    struct cohort__item resume; /* starts calls that waited for the window */
+    struct cohort__pending_line *pending; /* of the ledger; NULL: none yet */
+    struct cohort__item resume;           /* starts calls that waited for the window */
     bool resume_posted;
     struct cohort__channels channels;
 

@@ -8,6 +8,7 @@
 #include "collectives/comm/early.h"
 #include "collectives/comm/idle.h"
 #include "collectives/comm/operation.h"
+#include "collectives/comm/pending_line.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/ledger.h"
@@ -31,19 +32,25 @@ static void run_tick(struct cohort__actor *actor, struct cohort__item *item)
     struct cohort_comm *comm = cohort__endpoint_of(actor);
     begin_event(item);
     uint64_t now = cohort__clock_now();
+    bool is_slow = comm->channels.asked_at > 0;
+    uint64_t stalled = 0; /* it may end meanwhile */
     for (uint32_t i = 0; i < COHORT__WINDOW; i++) {
         struct cohort__operation *operation = comm->slots[i].in_flight;
         if (!operation || operation->failure.status)
             continue;
+        is_slow |= operation->asked_at > 0;
         if (operation->asked_at == 0) {
             operation->asked_at = now;
         } else if (now - operation->asked_at >= comm->stall_after << operation->patience) {
             operation->asked_at = now;
             operation->patience += operation->patience < COHORT__MAX_PATIENCE;
+            stalled = operation->generation;
             operation->handlers->stalled(operation);
         }
     }
     cohort__channels_tick(comm, now);
+    if (is_slow)
+        cohort__pending_line_write(comm, stalled);
 }
 
 void cohort__endpoint_tick(struct cohort_comm *comm)
@@ -70,10 +77,11 @@ void cohort__endpoint_peer_died(struct cohort_comm *comm)
     post_event(comm, &comm->death);
 }
 
-static void give_line_back(struct cohort_comm *comm)
+static void give_lines_back(struct cohort_comm *comm)
 {
     cohort__ledger_give_back(COHORT__LEDGER_SITES, comm->line);
     comm->line = NULL;
+    cohort__pending_line_give_back(comm);
 }
 
 static void run_leave(struct cohort__actor *actor, struct cohort__item *item)
@@ -83,7 +91,7 @@ static void run_leave(struct cohort__actor *actor, struct cohort__item *item)
     if (comm->has_left)
         return;
     comm->has_left = true;
-    give_line_back(comm);
+    give_lines_back(comm);
     comm->actor.home = &comm->group->home;
     atomic_fetch_add(&comm->group->num_left, 1);
     struct cohort__operation *operation = cohort__endpoint_first_waiting(comm);
@@ -169,7 +177,7 @@ void cohort__endpoint_destroy(struct cohort__actor *actor)
         cohort__error_fini(&comm->failures[i].error);
     if (comm->plans)
         comm->plans_destroy(comm->plans);
-    give_line_back(comm);
+    give_lines_back(comm);
     cohort__history_fini(&comm->history);
     cohort__channels_fini(&comm->channels);
     free(comm);

@@ -69,6 +69,7 @@ uint32_t cohort__ledger_stride(uint32_t kind)
         [COHORT__LEDGER_GROUPS] = sizeof(struct cohort__group_line),
         [COHORT__LEDGER_JOINS] = sizeof(struct cohort__join_line),
         [COHORT__LEDGER_MODULES] = sizeof(struct cohort__module_line),
+        [COHORT__LEDGER_PENDING] = sizeof(struct cohort__pending_line),
     };
     return kind < COHORT__LEDGER_NUM_KINDS ? strides[kind] : 0;
 }

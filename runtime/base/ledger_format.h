@@ -24,6 +24,7 @@ enum {
     COHORT__LEDGER_PAGE_BYTES = 65536, /* a region is divided into these; no system has larger */
     COHORT__LEDGER_CHUNKS = 224,
     COHORT__LEDGER_EVENTS = 4096, /* a power of two */
+    COHORT__LEDGER_PENDING_MOST = 12,
 };
 
 enum cohort__ledger_kind {
@@ -33,6 +34,7 @@ enum cohort__ledger_kind {
     COHORT__LEDGER_GROUPS,      /* struct cohort__group_line */
     COHORT__LEDGER_JOINS,       /* struct cohort__join_line */
     COHORT__LEDGER_MODULES,     /* struct cohort__module_line */
+    COHORT__LEDGER_PENDING,     /* struct cohort__pending_line */
     COHORT__LEDGER_NUM_KINDS,   /* and one more */
 };
 
@@ -144,6 +146,30 @@ struct cohort__module_line {
     uint32_t build_id_bytes;     /* 0: it has none */
     uint8_t build_id[20];
     char path[464];
+};
+
+/* A call or a get that is not over. */
+struct cohort__pending {
+    _Atomic uintptr_t future;
+    _Atomic uint64_t number; /* the generation, or the tag */
+    _Atomic uint32_t site;   /* of a get: whose message it waits for; UINT32_MAX: anybody's */
+    _Atomic uint32_t kind;   /* COHORT__WAIT_COLLECTIVE or COHORT__WAIT_GET */
+};
+
+/* One for each endpoint that ever had something in flight at two ticks of its locality in turn:
+ * what that was, the oldest call first, then gets. It stays as it is when there is nothing any
+ * more. So an entry tells something of a line that waits for its future only if that has waited
+ * since before `at`. */
+struct cohort__pending_line {
+    _Atomic uint64_t at; /* ticks */
+    _Atomic uint64_t instance;
+    _Atomic uint32_t site;
+    _Atomic uint32_t rank;
+    _Atomic uint32_t num; /* may be more than have a place in `of` */
+    uint32_t padding;
+    _Atomic uint64_t described; /* the generation of which `text` says what it waits for; 0: none */
+    struct cohort__pending of[COHORT__LEDGER_PENDING_MOST];
+    char text[312]; /* lines; ends with 0 */
 };
 
 enum cohort__event_kind {

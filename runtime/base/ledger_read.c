@@ -139,8 +139,7 @@ uint64_t cohort__ledger_nanoseconds(const struct cohort__ledger_view *view, uint
 
 /* Finding it --------------------------------------------------------------------------------- */
 
-/* The slot is that of the region whose head the process has mapped: the only mapping of it that
- * begins where a region begins. */
+/* The slot is that of the region of which the process has mapped something. */
 static bool find_slot(pid_t pid, uint32_t *ret_slot)
 {
     char path[64], line[512];
@@ -152,8 +151,7 @@ static bool find_slot(pid_t pid, uint32_t *ret_slot)
     while (!is_found && fgets(line, sizeof(line), maps)) {
         unsigned long long offset;
         is_found = strstr(line, "/memfd:" COHORT__LEDGER_NAME " ") &&
-                   sscanf(line, "%*s %*s %llx", &offset) == 1 &&
-                   offset % COHORT__LEDGER_REGION_BYTES == 0;
+                   sscanf(line, "%*s %*s %llx", &offset) == 1;
         if (is_found)
             *ret_slot = (uint32_t)(offset / COHORT__LEDGER_REGION_BYTES);
     }

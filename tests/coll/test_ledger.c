@@ -21,7 +21,8 @@ static struct {
     struct cohort__group_line groups[MOST];
     struct cohort__join_line joins[MOST];
     struct cohort__wait_line waits[MOST];
-    unsigned num_sites, num_groups, num_joins, num_waits;
+    struct cohort__pending_line pending[MOST];
+    unsigned num_sites, num_groups, num_joins, num_waits, num_pending;
     uint64_t num_calls, num_ends, num_received; /* among the events */
     uint32_t last_number;                       /* of the last event */
     uint64_t last_generation;
@@ -55,6 +56,13 @@ static void add_wait(void *context, const void *line)
     memcpy(&found.waits[found.num_waits++], line, sizeof(found.waits[0]));
 }
 
+static void add_pending(void *context, const void *line)
+{
+    (void)context;
+    CHECK(found.num_pending < MOST);
+    memcpy(&found.pending[found.num_pending++], line, sizeof(found.pending[0]));
+}
+
 static void add_events(void *context, const void *line)
 {
     const struct cohort__worker_line *worker = line;
@@ -84,6 +92,7 @@ static void read_ledger(void)
     CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_GROUPS, add_group, NULL), COHORT_OK);
     CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_JOINS, add_join, NULL), COHORT_OK);
     CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_WAITS, add_wait, NULL), COHORT_OK);
+    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_PENDING, add_pending, NULL), COHORT_OK);
     CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_WORKERS, add_events, NULL), COHORT_OK);
     close(memory);
 }
@@ -212,6 +221,79 @@ static void test_channel(void)
     run(send_late);
 }
 
+/* What ticks find ---------------------------------------------------------------------------- */
+
+/* That of SITE, as the ledger says it for a get that waits for a message with TAG. NULL: it does
+ * not yet. */
+static const struct cohort__pending *find_pending(uint32_t site, enum cohort__wait_kind kind,
+                                                  uint64_t number)
+{
+    for (unsigned i = 0; i < found.num_pending; i++)
+        for (uint32_t k = 0; found.pending[i].site == site && k < found.pending[i].num; k++)
+            if (found.pending[i].of[k].kind == (uint32_t)kind &&
+                found.pending[i].of[k].number == number)
+                return &found.pending[i].of[k];
+    return NULL;
+}
+
+static bool is_described(uint32_t site, uint64_t generation)
+{
+    for (unsigned i = 0; i < found.num_pending; i++)
+        if (found.pending[i].site == site && found.pending[i].described == generation) {
+            CHECK_CONTAINS(found.pending[i].text, "site 1");
+            return true;
+        }
+    return false;
+}
+
+/* Site 0 waits for site 1, in two gets and in a collective, for some ticks. */
+static cohort_status stall(cohort_comm *comm, void *arg)
+{
+    uint32_t site = cohort_comm_this_site(comm);
+    uint64_t value = 7, any = 7;
+    (void)arg;
+    if (site == 0) {
+        cohort_future *get = cohort_channel_get(comm, 1, 5, &value, sizeof(value), NULL);
+        cohort_future *get_any = cohort_channel_get_any(comm, 6, &any, sizeof(any), NULL, NULL);
+        CHECK_INT(cohort_await(cohort_barrier(comm, 1)), COHORT_OK);
+        CHECK_INT(cohort_await(get), COHORT_OK);
+        return cohort_await(get_any);
+    }
+    const struct cohort__pending *get, *get_any, *call;
+    do {
+        CHECK_INT(cohort_await(cohort_sleep(1000000)), COHORT_OK);
+        read_ledger();
+        get = find_pending(0, COHORT__WAIT_GET, 5);
+        get_any = find_pending(0, COHORT__WAIT_GET, 6);
+        call = find_pending(0, COHORT__WAIT_COLLECTIVE, 1);
+    } while (!get || !get_any || !call || !is_described(0, 1));
+    CHECK_INT(get->site, 1);
+    CHECK_INT(get_any->site, COHORT_ANY_SITE);
+    CHECK_INT(num_waits_for(COHORT__WAIT_COLLECTIVE), 1);
+    for (unsigned i = 0; i < found.num_waits; i++)
+        if (found.waits[i].what % COHORT__WAIT_KINDS == COHORT__WAIT_COLLECTIVE) {
+            CHECK_INT(found.waits[i].what, call->future + COHORT__WAIT_COLLECTIVE);
+            CHECK(found.waits[i].since < found.pending[0].at);
+        }
+    CHECK_INT(cohort_await(cohort_channel_set(comm, 0, 5, &value, sizeof(value))), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_channel_set(comm, 0, 6, &value, sizeof(value))), COHORT_OK);
+    return cohort_await(cohort_barrier(comm, 1));
+}
+
+static void test_pending(void)
+{
+    struct cluster *cluster = cluster_create(1, 2, 0);
+    CHECK_INT(sites_run(&(struct sites){.name = "stall",
+                                        .options = {.num_sites = 2, .stall_after = 1},
+                                        .create = cluster_create_comm,
+                                        .context = cluster,
+                                        .run = stall}),
+              COHORT_OK);
+    cluster_destroy(cluster);
+    read_ledger();
+    CHECK_INT(found.num_pending, 0);
+}
+
 /* Creations ---------------------------------------------------------------------------------- */
 
 struct creation {
@@ -274,10 +356,8 @@ static void test_split(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"sites", test_sites},
-        {"channel", test_channel},
-        {"creation", test_creation},
-        {"split", test_split},
+        {"sites", test_sites},       {"channel", test_channel}, {"pending", test_pending},
+        {"creation", test_creation}, {"split", test_split},
     };
     int memory,
         status = cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/base/ledger_read.h"
+#include "runtime/base/sanitizer.h"
 #include "tests/support/test.h"
 
 /* What a reader finds in the ledger of this process. */
@@ -149,7 +150,7 @@ static void test_head(void)
     CHECK_INT(head().stage, COHORT__LEDGER_RETURNED);
     CHECK_INT(head().status, COHORT_ERR_FAILED);
     CHECK(head().stage_at > head().first.mono);
-    CHECK_INT(head().last.ticks >= head().first.ticks, 1);
+    CHECK(head().first.ticks > 0 && head().last.ticks >= head().first.ticks);
     uint64_t last = head().last.mono;
     cohort__ledger_tick(42);
     CHECK_INT(head().moved, 42);
@@ -303,6 +304,29 @@ static void test_no_memory(void)
     in_child(take_without);
 }
 
+/* No addresses for another chunk. Who has called this has an errno. */
+static void take_without_addresses(void)
+{
+    const struct rlimit none = {1, 1};
+    struct cohort__wait_line *line = take(1);
+    CHECK_INT(head().is_cut, 0);
+    setrlimit(RLIMIT_AS, &none);
+    errno = 7;
+    struct cohort__site_line *site = cohort__ledger_take(COHORT__LEDGER_SITES);
+    CHECK_INT(errno, 7);
+    CHECK(site);
+    CHECK_INT(site->instance, 0);
+    CHECK_INT(head().is_cut, 1);
+    cohort__ledger_give_back(COHORT__LEDGER_SITES, site);
+    give_back(line);
+}
+
+static void test_no_addresses(void)
+{
+    if (!COHORT__ASAN && !COHORT__TSAN)
+        in_child(take_without_addresses);
+}
+
 /* A child does not write into its parent's. */
 static struct cohort__wait_line *parents;
 
@@ -405,6 +429,7 @@ int main(int argc, char **argv)
         {"inherit", test_inherit},
         {"closed by the program", test_closed_by_the_program},
         {"no memory", test_no_memory},
+        {"no addresses", test_no_addresses},
         {"fork", test_fork},
         {"events", test_events},
         {"modules", test_modules},

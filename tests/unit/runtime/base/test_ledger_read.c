@@ -149,6 +149,7 @@ static void test_time(void)
     CHECK_INT(cohort__ledger_nanoseconds(&view, 0, 0, 0), 0);
     CHECK_INT(cohort__ledger_nanoseconds(&view, 2000, 2500, 1500), 1500);
     CHECK_INT(cohort__ledger_nanoseconds(&view, 1000, 500, 1500), 500); /* no time has passed */
+    CHECK_INT(cohort__ledger_nanoseconds(&view, 1000, 900, 1500), 500);
     CHECK_INT((long long)cohort__ledger_nanoseconds(&view, 1001, UINT64_MAX, UINT64_MAX),
               (long long)UINT64_MAX);
     close(memory);

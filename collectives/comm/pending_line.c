@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/pending_line.h"
+
+#include "collectives/comm/channel.h"
+#include "collectives/comm/operation.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/ledger.h"
+
+static void add(struct cohort__pending_line *line, const cohort_future *future,
+                enum cohort__wait_kind kind, uint64_t number, uint32_t site)
+{
+    uint32_t num = atomic_load_explicit(&line->num, memory_order_relaxed);
+    atomic_store_explicit(&line->num, num + 1, memory_order_relaxed);
+    if (num >= COHORT__LEDGER_PENDING_MOST)
+        return; /* only counted */
+    struct cohort__pending *pending = &line->of[num];
+    atomic_store_explicit(&pending->future, (uintptr_t)future, memory_order_relaxed);
+    atomic_store_explicit(&pending->number, number, memory_order_relaxed);
+    atomic_store_explicit(&pending->site, site, memory_order_relaxed);
+    atomic_store_explicit(&pending->kind, (uint32_t)kind, memory_order_relaxed);
+}
+
+static void add_get(void *context, const cohort_future *future, uint64_t tag, uint32_t site)
+{
+    add(context, future, COHORT__WAIT_GET, tag, site);
+}
+
+static void add_calls(struct cohort__pending_line *line, struct cohort_comm *comm)
+{
+    for (uint64_t i = 0; comm->oldest > 0 && i < COHORT__WINDOW; i++) {
+        const struct cohort__operation *operation = cohort__endpoint_find(comm, comm->oldest + i);
+        if (operation)
+            add(line, operation->future, COHORT__WAIT_COLLECTIVE, operation->generation,
+                comm->this_site);
+    }
+}
+
+/* NULL: no memory, so nobody sees it. */
+static struct cohort__pending_line *line_of(struct cohort_comm *comm)
+{
+    if (!comm->pending)
+        comm->pending = cohort__ledger_take(COHORT__LEDGER_PENDING);
+    return comm->pending;
+}
+
+void cohort__pending_line_write(struct cohort_comm *comm, uint64_t stalled)
+{
+    struct cohort__pending_line *line = line_of(comm);
+    if (!line)
+        return;
+    atomic_store_explicit(&line->at, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    atomic_store_explicit(&line->instance, comm->group->membership->instance, memory_order_relaxed);
+    atomic_store_explicit(&line->site, comm->this_site, memory_order_relaxed);
+    atomic_store_explicit(&line->rank, comm->group->rank, memory_order_relaxed);
+    atomic_store_explicit(&line->num, 0, memory_order_relaxed);
+    add_calls(line, comm);
+    cohort__channels_each_get(comm, add_get, line);
+    const struct cohort__operation *operation =
+        stalled ? cohort__endpoint_find(comm, stalled) : NULL;
+    if (operation) {
+        size_t bytes = operation->handlers->describe(operation, line->text, 0, sizeof(line->text));
+        line->text[bytes < sizeof(line->text) ? bytes : sizeof(line->text) - 1] = '\0';
+        atomic_store_explicit(&line->described, stalled, memory_order_relaxed);
+    }
+    atomic_store_explicit(&line->at, cohort__clock_ticks(), memory_order_release);
+}
+
+void cohort__pending_line_give_back(struct cohort_comm *comm)
+{
+    cohort__ledger_give_back(COHORT__LEDGER_PENDING, comm->pending);
+    comm->pending = NULL;
+}
