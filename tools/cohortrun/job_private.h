@@ -12,8 +12,9 @@
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/output.h"
 
-/* For job.c, job_start.c, job_end.c and job_status.c only. job_start.c starts localities and the launcher's half
- * of the protocol. job_end.c handles how all that ends. job.c handles everything else.
+/* For job.c, job_start.c, job_end.c and job_status.c only. job_start.c starts localities and the
+ * launcher's half of the protocol. job_end.c handles how all that ends. job.c handles everything
+ * else.
  *
  * A job runs until all localities have ended by themselves, or until something fails. Then it is
  * ended in stages, each of which has some time. */

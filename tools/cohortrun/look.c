@@ -112,6 +112,35 @@ static void take_wait(void *context, const void *line)
                                    .outermost = from->task & 1 ? from->outermost : 0};
 }
 
+static void take_pending(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__pending_line *from = line;
+    const uint64_t kinds = COHORT__WAIT_KINDS - 1;
+    struct look *look = reading->look;
+    for (uint32_t i = 0; i < from->num && i < COHORT__LEDGER_PENDING_MOST; i++) {
+        const struct cohort__pending *of = &from->of[i];
+        struct look_pending *pending =
+            append(reading, &look->pendings, &look->num_pendings, sizeof(*pending));
+        if (pending)
+            *pending = (struct look_pending){.age = age_of_ticks(reading, from->at),
+                                             .instance = from->instance,
+                                             .future = of->future & ~kinds,
+                                             .number = of->number,
+                                             .site = from->site,
+                                             .from = of->site,
+                                             .is_get = of->kind == COHORT__WAIT_GET};
+    }
+    struct look_account *account =
+        from->described ? append(reading, &look->accounts, &look->num_accounts, sizeof(*account))
+                        : NULL;
+    if (!account)
+        return;
+    *account = (struct look_account){
+        .instance = from->instance, .generation = from->described, .site = from->site};
+    snprintf(account->text, sizeof(account->text), "%.*s", (int)sizeof(from->text), from->text);
+}
+
 /* The letter of /proc/PID/task/THREAD/stat. */
 static char read_state(int pid, uint64_t thread)
 {
@@ -161,8 +190,16 @@ static int compare_waits(const void *left, const void *right)
     return a->task < b->task ? -1 : a->task > b->task;
 }
 
+static int compare_pendings(const void *left, const void *right)
+{
+    const struct look_pending *a = left, *b = right;
+    return a->future < b->future ? -1 : a->future > b->future;
+}
+
 void look_sort(struct look *look)
 {
+    if (look->num_pendings > 0)
+        qsort(look->pendings, look->num_pendings, sizeof(*look->pendings), compare_pendings);
     if (look->num_waits > 0)
         qsort(look->waits, look->num_waits, sizeof(*look->waits), compare_waits);
     look->num_nested = 0;
@@ -176,9 +213,10 @@ static cohort_status read_lines(struct reading *reading)
         enum cohort__ledger_kind kind;
         void (*take)(void *context, const void *line);
     } takers[] = {
-        {COHORT__LEDGER_WAITS, take_wait},     {COHORT__LEDGER_SITES, take_site},
-        {COHORT__LEDGER_GROUPS, take_group},   {COHORT__LEDGER_JOINS, take_join},
-        {COHORT__LEDGER_WORKERS, take_worker}, {COHORT__LEDGER_MODULES, take_module},
+        {COHORT__LEDGER_WAITS, take_wait},      {COHORT__LEDGER_SITES, take_site},
+        {COHORT__LEDGER_GROUPS, take_group},    {COHORT__LEDGER_JOINS, take_join},
+        {COHORT__LEDGER_WORKERS, take_worker},  {COHORT__LEDGER_MODULES, take_module},
+        {COHORT__LEDGER_PENDING, take_pending},
     };
     cohort_status status = COHORT_OK;
     for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]) && !status; i++)
@@ -236,6 +274,8 @@ void look_destroy(struct look *look)
     free(look->groups);
     free(look->joins);
     free(look->waits);
+    free(look->pendings);
+    free(look->accounts);
     free(look->workers);
     free(look->modules);
     free(look);
@@ -251,6 +291,23 @@ const struct look_wait *look_find_wait(const struct look *look, uint64_t task)
         if (look->waits[i].outer == task || look->waits[i].outermost == task)
             wait = &look->waits[i];
     return wait;
+}
+
+/* The memory of a future that has ended is used again, so what was seen before the wait began is
+ * of another one. */
+const struct look_pending *look_find_pending(const struct look *look, const struct look_wait *wait)
+{
+    const struct look_pending key = {.future = wait->what};
+    const bool is_known_kind =
+        wait->kind == COHORT__WAIT_COLLECTIVE || wait->kind == COHORT__WAIT_GET;
+    const struct look_pending *pending =
+        is_known_kind && wait->what && look->num_pendings > 0
+            ? bsearch(&key, look->pendings, look->num_pendings, sizeof(key), compare_pendings)
+            : NULL;
+    return pending && pending->age < wait->age &&
+                   pending->is_get == (wait->kind == COHORT__WAIT_GET)
+               ? pending
+               : NULL;
 }
 
 const struct look_module *look_find_module(const struct look *look, uint64_t address)

@@ -49,6 +49,25 @@ struct look_wait {
     uint64_t outermost; /* the one that awaits that, and so on; 0: none */
 };
 
+/* What an endpoint had in flight when it was last asked. */
+struct look_pending {
+    uint64_t age; /* since then */
+    uint64_t instance;
+    uint64_t future; /* as `what` of a wait, if that is older */
+    uint64_t number; /* the generation of a call, the tag of a get */
+    uint32_t site;   /* the endpoint's */
+    uint32_t from;   /* of a get: whose message it waits for; UINT32_MAX: anybody's */
+    bool is_get;
+};
+
+/* What a call that has waited for long says of whom it waits for. */
+struct look_account {
+    uint64_t instance;
+    uint64_t generation;
+    uint32_t site;
+    char text[312];
+};
+
 struct look_worker {
     uint64_t thread;
     uint64_t age;   /* since it last turned the loop */
@@ -74,10 +93,13 @@ struct look {
     struct look_site *sites;
     struct look_group *groups;
     struct look_join *joins;
-    struct look_wait *waits; /* by task */
+    struct look_wait *waits;       /* by task */
+    struct look_pending *pendings; /* by future */
+    struct look_account *accounts;
     struct look_worker *workers;
     struct look_module *modules;
     uint32_t num_sites, num_groups, num_joins, num_waits, num_workers, num_modules;
+    uint32_t num_pendings, num_accounts;
     uint32_t num_nested; /* of the waits, those with an outer task */
 };
 
@@ -91,10 +113,13 @@ void look_destroy(struct look *look);
 /* The wait of TASK, or that of a task that it runs itself. NULL: it does not wait, or is none. */
 const struct look_wait *look_find_wait(const struct look *look, uint64_t task);
 
+/* What WAIT, for a call or a get, was seen to wait for. NULL: that is not known. */
+const struct look_pending *look_find_pending(const struct look *look, const struct look_wait *wait);
+
 /* The module that ADDRESS is in; NULL: none. */
 const struct look_module *look_find_module(const struct look *look, uint64_t address);
 
-/* Puts the waits in order, for look_find_wait. */
+/* Puts the waits and what is in flight in order, for look_find_wait and look_find_pending. */
 void look_sort(struct look *look);
 
 #endif

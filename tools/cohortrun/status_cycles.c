@@ -64,6 +64,8 @@ static void visit(struct search *search, struct status_task task)
     *colour_of(search, task) = OPEN;
     if (target.task)
         follow(search, task.rank, look_find_wait(look, target.task));
+    if (target.has_sender)
+        follow(search, target.sender.rank, target.sender.wait);
     for (uint32_t i = 0; target.comm && i < target.comm->num_missing && i < STATUS_MAX_MISSING; i++)
         if (target.comm->missing[i].fate == STATUS_WAITS)
             follow(search, target.comm->missing[i].rank, target.comm->missing[i].wait);

@@ -117,6 +117,16 @@ static const struct look_wait *collective_wait(const struct status_job *job,
     return wait && wait->kind == COHORT__WAIT_COLLECTIVE ? wait : NULL;
 }
 
+/* Whether the task of ENTRY may wait in a collective of ENTRY's communicator, by what is known. */
+static const struct look_wait *own_wait(const struct status_job *job,
+                                        const struct status_entry *entry)
+{
+    const struct look_wait *wait = collective_wait(job, entry);
+    const struct look_pending *pending =
+        wait ? look_find_pending(job->localities[entry->rank].look, wait) : NULL;
+    return !pending || pending->instance == entry->site->instance ? wait : NULL;
+}
+
 /* What a task does that does not wait. */
 static void find_fate(const struct look *look, struct status_site *site)
 {
@@ -201,13 +211,24 @@ static void miss_absent(struct status_comm *comm, uint64_t next, uint64_t end)
     comm->num_missing += next < end ? end - next : 0;
 }
 
+/* What SITE says of whom it waits for in GENERATION. NULL: nothing. */
+static const struct look_account *find_account(const struct look *look,
+                                               const struct look_site *site, uint64_t generation)
+{
+    for (uint32_t i = 0; i < look->num_accounts; i++)
+        if (look->accounts[i].instance == site->instance && look->accounts[i].site == site->site &&
+            look->accounts[i].generation == generation)
+            return &look->accounts[i];
+    return NULL;
+}
+
 static void fill_comm(struct status_comm *comm, const struct status_job *job,
                       const struct range *range)
 {
     uint64_t next = 0; /* site */
     for (uint32_t i = 0; i < range->num; i++) {
         const struct status_entry *entry = &range->sites[i];
-        const struct look_wait *wait = collective_wait(job, entry);
+        const struct look_wait *wait = own_wait(job, entry);
         if (entry->site->site < next)
             continue;
         miss_absent(comm, next, entry->site->site);
@@ -218,6 +239,9 @@ static void fill_comm(struct status_comm *comm, const struct status_job *job,
         }
         comm->num_come++;
         comm->num_waiting += wait != NULL;
+        if (!comm->account)
+            comm->account =
+                find_account(job->localities[entry->rank].look, entry->site, comm->generation);
         if (wait && (comm->age == STATUS_NEVER || wait->age > comm->age))
             comm->age = wait->age;
     }
@@ -249,7 +273,15 @@ static bool is_incomplete(const struct range *range)
     return range->lowest < range->highest;
 }
 
-/* The only incomplete communicator that the task of ENTRY may wait in. */
+static const struct status_comm *find_comm(const struct status_index *index, uint64_t instance)
+{
+    const struct status_comm wanted = {.instance = instance}, *at = &wanted;
+    struct status_comm **comm =
+        bsearch(&at, index->comms, index->num_comms, sizeof(at), compare_comms);
+    return comm ? *comm : NULL;
+}
+
+/* The only incomplete communicator that TASK may wait in. */
 static const struct status_comm *find_only(const struct status_model *model, uint32_t rank,
                                            uint64_t task)
 {
@@ -263,14 +295,13 @@ static const struct status_comm *find_only(const struct status_model *model, uin
         entry--;
     for (; entry && entry < index->by_task + index->num_sites && compare_tasks(entry, &key) == 0;
          entry++) {
-        const struct status_comm wanted = {.instance = entry->site->instance}, *at = &wanted;
-        struct status_comm **comm =
-            bsearch(&at, index->comms, index->num_comms, sizeof(at), compare_comms);
-        if (!comm || entry->site->last_called < (*comm)->generation || *comm == only)
+        const struct status_comm *comm = find_comm(index, entry->site->instance);
+        if (!comm || comm->num_missing == 0 || entry->site->last_called < comm->generation ||
+            comm == only)
             continue;
         if (only)
             return NULL;
-        only = *comm;
+        only = comm;
     }
     return only;
 }
@@ -302,8 +333,10 @@ static bool has_unexplained(const struct status_model *model, const struct range
 {
     for (uint32_t i = 0; i < range->num; i++) {
         const struct status_entry *entry = &range->sites[i];
-        if (entry->site->last_called == range->highest && collective_wait(model->job, entry) &&
-            !find_only(model, entry->rank, entry->site->task))
+        const struct look_wait *wait = own_wait(model->job, entry);
+        const struct look *look = model->job->localities[entry->rank].look;
+        if (entry->site->last_called == range->highest && wait &&
+            (look_find_pending(look, wait) || !find_only(model, entry->rank, entry->site->task)))
             return true;
     }
     return false;
@@ -389,19 +422,55 @@ void status_model_destroy(struct status_model *model)
     free(model);
 }
 
+static const struct status_entry *find_site(const struct status_index *index, uint64_t instance,
+                                            uint32_t site)
+{
+    const struct look_site wanted = {.instance = instance, .site = site};
+    const struct status_entry key = {.site = &wanted};
+    return bsearch(&key, index->sites, index->num_sites, sizeof(key), compare_sites);
+}
+
+/* The task of the site that a get waits for: the one that has called last there. */
+static void find_sender(const struct status_model *model, struct status_target *target)
+{
+    const struct look_pending *pending = target->pending;
+    const struct status_entry *entry =
+        pending->from != UINT32_MAX ? find_site(model->index, pending->instance, pending->from)
+                                    : NULL;
+    if (!entry)
+        return;
+    const struct look *look = model->job->localities[entry->rank].look;
+    target->has_sender = true;
+    target->sender = (struct status_task){entry->rank, look_find_wait(look, entry->site->task)};
+}
+
+/* A call that is known waits for those that are missing in its generation or an earlier one. */
+static const struct status_comm *find_awaited(const struct status_model *model,
+                                              const struct look_pending *pending)
+{
+    const struct status_comm *comm = find_comm(model->index, pending->instance);
+    return comm && comm->generation <= pending->number ? comm : NULL;
+}
+
 struct status_target status_model_target(const struct status_model *model, struct status_task task)
 {
     struct status_target target = {0};
     const struct look_wait *wait = task.wait;
-    if (wait->kind == COHORT__WAIT_COLLECTIVE)
-        target.comm = find_only(model, task.rank, wait->task);
+    const struct look_group *group = NULL;
+    const struct status_future *future = NULL;
+    target.pending = look_find_pending(model->job->localities[task.rank].look, wait);
+    if (target.pending)
+        group = find_group(model->index, target.pending->instance);
+    if (target.pending && target.pending->is_get)
+        find_sender(model, &target);
+    else if (wait->kind == COHORT__WAIT_COLLECTIVE)
+        target.comm = target.pending ? find_awaited(model, target.pending)
+                                     : find_only(model, task.rank, wait->task);
     else if (wait->kind == COHORT__WAIT_TASK || wait->kind == COHORT__WAIT_MUTEX)
         target.task = wait->what;
-    const struct status_future *future =
-        wait->kind == COHORT__WAIT_PLAIN || wait->kind == COHORT__WAIT_CREATION
-            ? status_find_future(model->index, task.rank, wait->what)
-            : NULL;
-    if (future)
-        target.creation = future->creation;
+    else if (wait->kind == COHORT__WAIT_PLAIN || wait->kind == COHORT__WAIT_CREATION)
+        future = status_find_future(model->index, task.rank, wait->what);
+    target.creation = future ? future->creation : NULL;
+    target.name = group ? group->name : target.comm ? target.comm->name : NULL;
     return target;
 }

@@ -63,10 +63,11 @@ struct status_comm {
     uint32_t num_sites;
     uint64_t generation; /* the first that some have called and others have not */
     uint32_t num_come;
-    uint32_t num_waiting;        /* of those, in a collective */
-    uint64_t age;                /* of the oldest of these waits */
-    struct status_site *missing; /* the first STATUS_MAX_MISSING of them */
-    uint64_t num_missing;        /* 0: all have called, and some still wait */
+    uint32_t num_waiting;               /* of those, in a collective */
+    uint64_t age;                       /* of the oldest of these waits */
+    struct status_site *missing;        /* the first STATUS_MAX_MISSING of them */
+    uint64_t num_missing;               /* 0: all have called, and some still wait */
+    const struct look_account *account; /* what a site that has come says; NULL: none does */
 };
 
 struct status_join {
@@ -123,11 +124,15 @@ cohort_status status_model_create(struct status_model **ret_model, const struct 
 /* NULL is fine. */
 void status_model_destroy(struct status_model *model);
 
-/* For what a task waits: other tasks, if they are known. */
+/* For what a task waits, and which other tasks, if that is known. */
 struct status_target {
     const struct status_comm *comm;         /* a collective of it, by those that are missing */
     const struct status_creation *creation; /* those that are missing there */
     uint64_t task; /* of the same locality, which is to end, or to let a mutex go */
+    const struct look_pending *pending; /* what it is: a call, or a get; NULL: not known */
+    const char *name;                   /* of the communicator of that, or of COMM */
+    struct status_task sender; /* of a get: the task of its site; no wait: it does not wait */
+    bool has_sender;
 };
 
 /* The targets of TASK's wait; all zero: nothing is known. */

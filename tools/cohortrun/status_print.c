@@ -144,13 +144,26 @@ static void print_kind(const struct printer *printer, struct status_task task)
 static void print_target(const struct printer *printer, struct status_task task)
 {
     struct status_target target = status_model_target(printer->model, task);
+    const struct look_pending *pending = target.pending;
+    FILE *file = printer->file;
+    if (pending && pending->is_get) {
+        fputs("a block from ", file);
+        if (pending->from == UINT32_MAX)
+            fputs("any site of ", file);
+        else
+            fprintf(file, "site %u of ", (unsigned)pending->from);
+        print_name(printer, target.name ? target.name : "?");
+        fprintf(file, ", tag %llu (cohort_channel_get)", (unsigned long long)pending->number);
+        return;
+    }
     print_kind(printer, task);
-    if (target.comm) {
-        fputs(" of ", printer->file);
-        print_name(printer, target.comm->name);
-        fprintf(printer->file, ", generation %llu", (unsigned long long)target.comm->generation);
+    if (target.name) {
+        fputs(" of ", file);
+        print_name(printer, target.name);
+        fprintf(file, ", generation %llu",
+                (unsigned long long)(pending ? pending->number : target.comm->generation));
     } else if (target.creation) {
-        fputs(": ", printer->file);
+        fputs(": ", file);
         print_name(printer, target.creation->name);
     }
 }
@@ -165,26 +178,42 @@ static void print_wait(const struct printer *printer, struct status_task task)
     print_for(printer, task.wait->age);
 }
 
-/* What TASK waits for in turn, if that is a task of the same locality, and so on. */
+/* Who TASK waits for, if that is one task: "the task of site 3 (locality 1)". False: it is not. */
+static bool print_next(const struct printer *printer, struct status_task task,
+                       struct status_task *ret_next)
+{
+    struct status_target target = status_model_target(printer->model, task);
+    if (target.has_sender) {
+        fprintf(printer->file, "    the task of site %u (locality %u)",
+                (unsigned)target.pending->from, (unsigned)target.sender.rank);
+        *ret_next = target.sender;
+        return true;
+    }
+    if (!target.task)
+        return false;
+    fputs(task.wait->kind == COHORT__WAIT_MUTEX
+              ? "    the task that has the mutex, or is before it in line,"
+              : "    that task",
+          printer->file);
+    *ret_next =
+        (struct status_task){task.rank, look_find_wait(look_of(printer, task.rank), target.task)};
+    return true;
+}
+
+/* What TASK waits for in turn, and so on. */
 static void print_steps(const struct printer *printer, struct status_task task)
 {
-    for (int step = 0; step < MAX_STEPS; step++) {
-        struct status_target target = status_model_target(printer->model, task);
-        const struct look_wait *next = look_find_wait(look_of(printer, task.rank), target.task);
-        if (!target.task || next == task.wait)
-            return;
-        fputs(task.wait->kind == COHORT__WAIT_MUTEX
-                  ? "    before it in line for the mutex, or its holder: a task that "
-                  : "    that task ",
-              printer->file);
-        if (!next) {
-            fputs("does not wait\n", printer->file);
+    const struct look_wait *first = task.wait;
+    for (int step = 0; step < MAX_STEPS && print_next(printer, task, &task); step++) {
+        if (!task.wait) {
+            fputs(" does not wait: it runs or has ended\n", printer->file);
             return;
         }
-        task.wait = next;
-        fputs("waits", printer->file);
+        fputs(" waits", printer->file);
         print_wait(printer, task);
         fputc('\n', printer->file);
+        if (task.wait == first)
+            return;
     }
 }
 
@@ -243,6 +272,22 @@ static bool all_are_read(const struct status_job *job)
         if (!job->localities[rank].look && !job->localities[rank].end)
             return false;
     return true;
+}
+
+/* All lines of TEXT in one. */
+static void print_lines(const struct printer *printer, const char *text)
+{
+    for (const char *line = text; *line;) {
+        size_t bytes = strcspn(line, "\n"), shown = bytes;
+        while (shown > 0 && (line[shown - 1] == ';' || line[shown - 1] == ' '))
+            shown--;
+        fputs(line > text ? "; " : "", printer->file);
+        for (size_t i = 0; i < shown; i++)
+            if ((unsigned char)line[i] >= ' ' && line[i] != 0x7f)
+                fputc(line[i], printer->file);
+        line += bytes + (line[bytes] == '\n');
+    }
+    fputc('\n', printer->file);
 }
 
 /* Communicators ------------------------------------------------------------------------------ */
@@ -347,6 +392,10 @@ static void print_comm(const struct printer *printer, const struct status_comm *
     print_for(printer, comm->age);
     fputs(comm->num_missing ? "; missing:\n" : "\n", file);
     print_missing(printer, comm);
+    if (comm->account) {
+        fprintf(file, "  site %u says: ", (unsigned)comm->account->site);
+        print_lines(printer, comm->account->text);
+    }
 }
 
 /* Creations ---------------------------------------------------------------------------------- */
@@ -432,12 +481,14 @@ static void print_creation(const struct printer *printer, const struct status_cr
 /* Deadlocks ---------------------------------------------------------------------------------- */
 
 /* It is certain if each wait is old, so that it was there when the others were read, and if each
- * communicator misses one site only: not each collective needs all sites. */
+ * communicator misses one site only: not each collective needs all sites. And a message may be
+ * meant to come from another task of its site. */
 static bool is_certain(const struct printer *printer, const struct status_cycle *cycle)
 {
     for (uint32_t i = 0; i < cycle->num; i++) {
         struct status_target target = status_model_target(printer->model, cycle->tasks[i]);
-        if (cycle->tasks[i].wait->age < second_ns || (target.comm && target.comm->num_missing != 1))
+        if (cycle->tasks[i].wait->age < second_ns || target.has_sender ||
+            (target.comm && target.comm->num_missing != 1))
             return false;
     }
     return true;
@@ -447,7 +498,8 @@ static void print_cycle(const struct printer *printer, const struct status_cycle
 {
     FILE *file = printer->file;
     if (cycle->num == 1)
-        fputs("deadlock: a task waits for itself:\n", file);
+        fprintf(file, "deadlock: a task waits for %s:\n",
+                cycle->tasks[0].wait->outer ? "one that awaits it" : "itself");
     else
         fprintf(file, "%s: each of these tasks waits for the next, the last for the first:\n",
                 is_certain(printer, cycle) ? "deadlock" : "perhaps a deadlock");
