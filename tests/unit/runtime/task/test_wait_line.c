@@ -381,6 +381,7 @@ static void *wait_outside(void *arg)
 {
     enum cohort_wait_end end;
     CHECK_INT(cohort_wait(arg, COHORT_NO_LIMIT, &end), COHORT_OK);
+    cohort_future_unref(arg);
     return NULL;
 }
 
