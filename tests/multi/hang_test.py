@@ -200,6 +200,18 @@ def test_finding():
                     (2, "cohortrun: --status needs a pid, not '%s'\n" % wrong))
 
 
+def test_far():
+    """Localities of other hosts are not read, and named."""
+    job = Job('-n', 2, *jobs.far_hosts(2), MEMBER, 'channel')
+    out = await_status(job.process.pid,
+                       r"locality 0 \(pid \d+ on host a\) can't be read: it is on another host\n"
+                       r"locality 1 \(pid \d+ on host b\) can't be read: it is on another host\n")
+    check('communicator' not in out, out)
+    job.process.kill()
+    job.process.communicate()
+    job.check_nothing_left(wait=True)
+
+
 def test_launcher_stopped():
     """A cohortrun that is killed while it is asked is named, and nothing hangs."""
     job = Hang(1, 'turns')

@@ -265,9 +265,17 @@ static void print_localities(const struct printer *printer)
                 (unsigned)printer->model->job->num - 1);
 }
 
+/* A locality of a job of another launcher, the others of which are not known. */
+static bool is_part(const struct status_job *job)
+{
+    return !job->pid && job->localities[0].look && job->localities[0].look->size > 1;
+}
+
 /* Whether each locality that runs could be read. */
 static bool all_are_read(const struct status_job *job)
 {
+    if (is_part(job))
+        return false;
     for (uint32_t rank = 0; rank < job->num; rank++)
         if (!job->localities[rank].look && !job->localities[rank].end)
             return false;
@@ -558,6 +566,10 @@ void status_print(FILE *file, const struct status_model *model, struct symbols *
     if (job->pid)
         fprintf(file, "job %d, %u %s: %s\n", job->pid, (unsigned)job->num,
                 job->num == 1 ? "locality" : "localities", job->program);
+    else if (is_part(job))
+        fprintf(file, "process %d, locality %u of %u, the others of which are not read: %s\n",
+                job->localities[0].pid, (unsigned)job->localities[0].look->rank,
+                (unsigned)job->localities[0].look->size, job->program);
     else
         fprintf(file, "process %d, alone: %s\n", job->localities[0].pid, job->program);
     print_localities(&printer);

@@ -143,6 +143,15 @@ static void test_nothing(void)
     check_says(ONE, "no task waits\n");
     w.job.pid = 0;
     check_says("process 100, alone: ./heat\n", "no task waits\n");
+    w.looks[0].rank = 3; /* another launcher has started it */
+    w.looks[0].size = 8;
+    check_says("process 100, locality 3 of 8, the others of which are not read: ./heat\n",
+               "no task waits\n");
+    add_group(0, 5, 2, "halo");
+    add_site(0, 5, 1, 1, 0x100);
+    add_wait(0, 0x100, MEET, COHORT__WAIT_COLLECTIVE, 0x900, 12);
+    CHECK_CONTAINS(say(), "generation 1: 1 of 2 sites has called, for 12.0 s; missing:\n"
+                          "  site 0: not known, as not all localities can be read\n");
     begin(2); /* all have called the same, and nobody waits */
     add_group(0, 5, 2, "halo");
     add_site(0, 5, 0, 3, 0x100);
@@ -179,6 +188,9 @@ static void test_fates(void)
     w.workers[2][0].state = 'R';
     check_says(THREE, HALO SITE_2 "its task computes or has ended: a worker there has not paused, "
                                   "for 9.0 s\n" MEETERS);
+    w.workers[2][0].age = second / 10; /* it has only just turned its loop */
+    check_says(THREE, HALO SITE_2 "its task does not wait: it runs or has ended\n" MEETERS);
+    w.workers[2][0].age = 9 * second;
     w.workers[2][0].index = UINT32_MAX; /* the progress thread */
     check_says(THREE, HALO SITE_2 "its task does not wait: it runs or has ended\n" MEETERS);
     w.looks[2].stage = COHORT__LEDGER_RETURNED;
@@ -317,6 +329,45 @@ static void test_namesakes(void)
     CHECK_CONTAINS(say(), "communicator \"halo\" (instance 5), generation 17: ");
 }
 
+/* A task that may wait in either of two is not said to wait in one. */
+static void test_ambiguous(void)
+{
+    begin_halo();
+    add_wait(2, 0x200, GET, COHORT__WAIT_COLLECTIVE, 0x910, 9);
+    add_site(2, 5, 3, 17, 0x200);
+    CHECK_CONTAINS(say(), "  1 (locality 2) in heat+0x20 (task heat+0x800) for a collective of "
+                          "\"halo\", generation 17, for 9.0 s\n");
+    add_group(2, 6, 2, "rows");
+    add_site(2, 6, 0, 1, 0x200);
+    add_site(2, 6, 1, 0, 0x300);
+    CHECK_CONTAINS(say(), "  1 (locality 2) in heat+0x20 (task heat+0x800) for a collective, for "
+                          "9.0 s\n");
+}
+
+/* A ledger that is damaged may have a site twice. */
+static void test_twice(void)
+{
+    begin_halo();
+    add_site(2, 5, 0, 17, 0x500);
+    add_site(1, 5, 0, 17, 0x500);
+    check_says(THREE, HALO SITE_2 "its task does not wait: it runs or has ended\n" MEETERS);
+}
+
+/* The same place is the same in processes that have the program at other addresses. */
+static void test_moved(void)
+{
+    static struct look_module moved;
+    begin_halo();
+    moved = w.modules[0];
+    moved.begin = moved.bias = 0x555000;
+    moved.end = moved.begin + 0x1000;
+    w.looks[1].modules = &moved;
+    w.looks[1].num_modules = 1;
+    w.waits[1][0].caller = 0x555010;
+    w.waits[1][0].function = 0x555800;
+    check_says(THREE, HALO SITE_2 "its task does not wait: it runs or has ended\n" MEETERS);
+}
+
 /* Long lists are cut. */
 static void test_many(void)
 {
@@ -331,6 +382,12 @@ static void test_many(void)
     CHECK_CONTAINS(text, "  and at least 11 more sites\n"
                          "  sites 20-64 and 135 more: not there any more, or not yet\n");
     CHECK(!strstr(text, "site 9 "));
+    for (uint32_t i = 0; i < 20; i++) { /* every other one is there */
+        w.sites[0][i].site = 2 * i;
+        w.sites[0][i].last_called = 1;
+    }
+    add_wait(0, 0x100, MEET, COHORT__WAIT_COLLECTIVE, 0x900, 12);
+    CHECK_CONTAINS(say(), "  sites 1, 3, 5, 7, 9, 11, 13, 15 and 172 more: not there");
 }
 
 /* Deadlocks ---------------------------------------------------------------------------------- */
@@ -366,6 +423,15 @@ static void test_opposite(void)
     for (int i = 0; i < 4; i++)
         w.groups[i / 2][i % 2].num_sites = 3;
     CHECK_CONTAINS(say(), "\nperhaps a deadlock: each of these tasks");
+    begin_opposite(); /* one waits for an earlier call, for which it needs nobody who is missing */
+    w.looks[0].num_pendings = 1;
+    w.pendings[0][0] = (struct look_pending){.age = second, .instance = 4, .future = 0x900};
+    CHECK(!strstr(say(), "deadlock"));
+    w.pendings[0][0].number = 1;
+    CHECK_CONTAINS(say(), "\ndeadlock: ");
+    begin_opposite(); /* one is stopped: it may go on */
+    w.looks[1].is_stopped = true;
+    CHECK(!strstr(say(), "deadlock"));
     begin_opposite(); /* one of them does not wait */
     w.looks[1].num_waits = 0;
     CHECK(!strstr(say(), "deadlock"));
@@ -382,6 +448,12 @@ static void test_mutex(void)
     const char *text = say();
     CHECK_CONTAINS(text, "deadlock: each of these tasks waits for the next");
     CHECK(!strstr(strstr(text, "deadlock") + 1, "deadlock")); /* once */
+    /* What it waits for in turn ends where it began. */
+    CHECK_TEXT(strstr(text, "  1 in"),
+               "  1 in heat+0x20 (task heat+0x800) for a task, for 5.0 s\n"
+               "    that task waits in heat+0x30 (task heat+0x800) for a mutex, for 5.0 s\n"
+               "    the task that has the mutex, or is before it in line, waits in heat+0x20 (task "
+               "heat+0x800) for a task, for 5.0 s\n");
     begin(1);
     add_wait(0, 0x200, LOCK, COHORT__WAIT_MUTEX, 0x200, 5);
     CHECK_CONTAINS(say(), "deadlock: a task waits for itself:\n"
@@ -462,6 +534,23 @@ static void test_names(void)
     CHECK(!strstr(say(), "num_sites")); /* one in the middle is missing */
 }
 
+/* The closest name is said, and rather one that waits for sites than one that has all. */
+static void test_closest(void)
+{
+    begin(1);
+    add_join(0, "abcdefgh", 0, 2, 0);
+    add_join(0, "abcdefgx", 1, 2, 0);
+    add_join(0, "abcdefxx", 1, 2, 0);
+    CHECK_CONTAINS(say(), "0 has joined, for 12.0 s; missing: 1\n  site 0 joined in locality 0\n"
+                          "  looks like \"abcdefgx\", which waits");
+    w.joins[0][1].is_split = true; /* it has the name of what was split */
+    CHECK_CONTAINS(say(), "  site 0 joined in locality 0\n  looks like \"abcdefxx\", which waits");
+    add_group(0, 4, 2, "abcdefgi");
+    CHECK_CONTAINS(say(), "  site 0 joined in locality 0\n  looks like \"abcdefxx\", which waits");
+    w.looks[0].num_joins = 1;
+    CHECK_CONTAINS(say(), "  site 0 joined in locality 0\n  looks like \"abcdefgi\", which exists");
+}
+
 static void test_numbers(void)
 {
     begin(2);
@@ -474,9 +563,13 @@ static void test_numbers(void)
     CHECK_CONTAINS(say(), "  others create it with 2 sites\n");
     w.joins[1][0].is_split = true;
     CHECK_CONTAINS(say(), "split of a communicator \"grid\", 2 sites: 1 has joined");
+    w.joins[1][0].num_sites = 3;
+    CHECK_CONTAINS(say(), "creation of \"grid\", 3 sites: 0 has joined");
+    CHECK_CONTAINS(say(), "split of a communicator \"grid\", 3 sites: 1 has joined");
     begin(1); /* all have come: who makes it has yet to say so */
     add_join(0, "grid", 0, 1, 0);
-    CHECK_CONTAINS(say(), "creation of \"grid\", 1 sites: all have joined, for 12.0 s\n");
+    CHECK_CONTAINS(say(), "creation of \"grid\", 1 sites: all have joined, for 12.0 s\n"
+                          "  site 0 joined in locality 0\nno task waits\n");
 }
 
 /* What ledgers hold is not trusted: numbers may be any, names may be for a terminal. */
@@ -505,15 +598,17 @@ static void test_damaged(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"nothing", test_nothing},       {"fates", test_fates},
-        {"absent", test_absent},         {"chain", test_chain},
-        {"in_place", test_in_place},     {"yields_run", test_yields_run},
-        {"places", test_places},         {"all_called", test_all_called},
-        {"explained", test_explained},   {"account", test_account},
-        {"namesakes", test_namesakes},   {"many", test_many},
-        {"opposite", test_opposite},     {"mutex", test_mutex},
-        {"long_chain", test_long_chain}, {"gets", test_gets},
-        {"names", test_names},           {"numbers", test_numbers},
+        {"nothing", test_nothing},     {"fates", test_fates},
+        {"absent", test_absent},       {"chain", test_chain},
+        {"in_place", test_in_place},   {"yields_run", test_yields_run},
+        {"places", test_places},       {"all_called", test_all_called},
+        {"explained", test_explained}, {"account", test_account},
+        {"namesakes", test_namesakes}, {"many", test_many},
+        {"ambiguous", test_ambiguous}, {"twice", test_twice},
+        {"moved", test_moved},         {"opposite", test_opposite},
+        {"mutex", test_mutex},         {"long_chain", test_long_chain},
+        {"gets", test_gets},           {"names", test_names},
+        {"closest", test_closest},     {"numbers", test_numbers},
         {"damaged", test_damaged},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
