@@ -151,14 +151,15 @@ def test_stopped():
 
 def test_quit():
     """SIGQUIT prints the same to standard error, and the job goes on; --timeout ends with it."""
-    job = Hang(2, 'channel')
-    await_status(job.process.pid, 'communicator "halo", generation 2')
+    job = Hang(1, 'turns')
+    await_status(job.process.pid, 'creation of "pair"')
     for _ in range(2):
         job.process.send_signal(signal.SIGQUIT)
         lines = [job.process.stderr.readline().decode() for _ in range(6)]
-        check_equal(lines[3], 'cohortrun: waiting tasks:\n')
-        check_equal(lines[0], 'cohortrun: job %d, 2 localities: %s channel\n' %
+        check_equal(lines[0], 'cohortrun: job %d, 1 locality: %s turns\n' %
                     (job.process.pid, MEMBER))
+        check(lines[1].startswith('cohortrun: creation of "pair", 2 sites: 0 has joined'), lines)
+        check(lines[5].startswith('cohortrun:   1 in turns+0x'), lines)
     job.process.send_signal(signal.SIGTERM)
     code, _, err = job.finish()
     check(code == 143 and 'was killed by signal 15' in err, code, err)
