@@ -250,7 +250,7 @@ static void tear_down(struct job *job)
     cohort__signals_close(job->interrupt);
     cohort__signals_close(job->terminate);
     cohort__signals_close(job->quit);
-    job_status_close(job);
+    lost |= job_status_close(job);
     deadline_clear(&job->timeout);
     job_clear_end(job);
     deadline_clear(&job->recount);
@@ -265,7 +265,8 @@ static void tear_down(struct job *job)
         close(job->null);
     if (job->ledger >= 0)
         close(job->ledger);
-    /* Processes that a killed guardian has left to us, perhaps an agent's. */
+    /* Processes that a killed guardian has left to us, perhaps an agent's, and a child that was
+     * killed. */
     if ((lost || has_fleet) && job->owns_children)
         descendants_kill();
 }

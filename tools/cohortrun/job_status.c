@@ -40,7 +40,8 @@ struct job_status {
     struct cohort__lines *lines;
     struct deadline patience;
     bool child_ended;
-    bool again; /* somebody has asked meanwhile */
+    bool again;      /* somebody has asked meanwhile */
+    bool was_killed; /* the child, or one before it */
     void (*shown)(struct job *job);
 };
 
@@ -184,10 +185,16 @@ static void end_showing(struct job_status *answers)
         job_status_show(answers->job, NULL);
 }
 
+static void kill_child(struct job_status *answers)
+{
+    cohort__child_kill(answers->child, SIGKILL);
+    answers->was_killed |= !answers->child_ended;
+}
+
 static void patience_over(void *context)
 {
     struct job_status *answers = context;
-    cohort__child_kill(answers->child, SIGKILL);
+    kill_child(answers);
     end_showing(answers);
 }
 
@@ -284,19 +291,20 @@ void job_status_open(struct job *job)
     listen_at_name(answers);
 }
 
-void job_status_close(struct job *job)
+bool job_status_close(struct job *job)
 {
     struct job_status *answers = job->answers;
     if (!answers)
-        return;
+        return false;
     cohort__listener_close(answers->listener);
     for (uint32_t i = 0; i < MAX_CLIENTS; i++)
         cohort__stream_close(answers->clients[i].stream);
     answers->shown = NULL;
     answers->again = false;
     if (answers->child)
-        cohort__child_kill(answers->child, SIGKILL);
+        kill_child(answers);
     end_showing(answers);
+    return answers->was_killed;
 }
 
 void job_status_destroy(struct job *job)

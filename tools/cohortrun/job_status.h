@@ -3,14 +3,16 @@
 #ifndef COHORT_TOOLS_COHORTRUN_JOB_STATUS_H
 #define COHORT_TOOLS_COHORTRUN_JOB_STATUS_H
 
+#include <stdbool.h>
+
 struct job;
 
 /* Listens at the job's name (card.h). Where that fails, nobody can ask, and the job goes on. */
 void job_status_open(struct job *job);
 
 /* job_status_close: before the loop is destroyed. Whoever still waits for an answer gets none.
- * job_status_destroy: after that. */
-void job_status_close(struct job *job);
+ * Returns whether a child may be left, which has been killed. job_status_destroy: after that. */
+bool job_status_close(struct job *job);
 void job_status_destroy(struct job *job);
 
 /* Prints who waits for whom: lets `cohortrun --status` do it, since the loop has other work. SHOWN
