@@ -460,13 +460,13 @@ def test_guardian_stopped():
 
 
 def test_descriptors():
-    """The program gets 0 to 3, the memory and the doorbells of its host, and the user's limit of
-    open files. Other descriptors that were opened on the way are not passed on."""
+    """The program gets 0 to 3, the memory and the doorbells of its host, its ledger, and the user's
+    limit of open files. Other descriptors that were opened on the way are not passed on."""
     status, out, err = run('-n', 2, 'sh', '-c', 'cd /proc/self/fd && echo * && ulimit -n',
                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE,
                                                                  (777, 4096)))
     # One descriptor belongs to the shell: that of /proc.
-    descriptors = '0 1 2 3 4 5 6' if FAR else '0 1 2 3 4 5 6 7'
+    descriptors = '0 1 2 3 4 5 6 7' if FAR else '0 1 2 3 4 5 6 7 8'
     check_equal((status, set(out.splitlines())), (0, {descriptors, '777'}))
 
 

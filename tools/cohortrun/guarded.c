@@ -81,12 +81,18 @@ static char **make_arguments(const struct guarded_options *options, char *limit)
     return arguments;
 }
 
+/* How many descriptors it gets before the ledger. */
+unsigned guarded_ledger_number(const struct cohort__hub *hub)
+{
+    return GUARDIAN_NUM_FDS + (hub ? 1 + hub->size : 0);
+}
+
 /* The descriptors that the guardian gets, by number. The caller frees them. NULL: no memory. */
 static int *make_descriptors(const struct guarded_options *options, int link, size_t *ret_num)
 {
     const struct cohort__hub *hub = options->hub;
-    size_t num = GUARDIAN_NUM_FDS + (hub ? 1 + hub->size : 0);
-    int *fds = malloc(num * sizeof(*fds));
+    size_t num = guarded_ledger_number(hub);
+    int *fds = malloc((num + 1) * sizeof(*fds));
     if (!fds)
         return NULL;
     for (int i = 0; i < GUARDIAN_FD_LINK; i++)
@@ -96,6 +102,8 @@ static int *make_descriptors(const struct guarded_options *options, int link, si
         fds[GUARDIAN_NUM_FDS] = hub->memory;
         memcpy(fds + GUARDIAN_NUM_FDS + 1, hub->doorbells, hub->size * sizeof(*fds));
     }
+    if (options->ledger >= 0)
+        fds[num++] = options->ledger;
     *ret_num = num;
     return fds;
 }

@@ -43,7 +43,11 @@ struct guarded_options {
     uint64_t descriptors;          /* the program's limit of open ones */
     int null;                      /* /dev/null */
     const struct cohort__hub *hub; /* it gets the hub's descriptors, too, see guardian.h; or NULL */
+    int ledger;                    /* and this one, behind the hub's; -1: none */
 };
+
+/* The number that the ledger has in the program. */
+unsigned guarded_ledger_number(const struct cohort__hub *hub);
 
 /* Starts the guardian, which waits for guarded_start_program. CONTEXT and CHANGED are set, the rest
  * is zero. After a failure nothing of it is left, and it counts as not started. */

@@ -16,8 +16,8 @@
  * cohortrun inherits what else remains. */
 
 /* Descriptors that it is started with. All except the link are the program's, too. So are those of
- * the hub (runtime/net/hub.h), which come after these. Those before the link are /dev/null until
- * the program's own arrive. */
+ * the hub (runtime/net/hub.h), which come after these, and the ledger (runtime/base/ledger.h).
+ * Those before the link are /dev/null until the program's own arrive. */
 enum {
     GUARDIAN_FD_CONTROL = 3, /* the control connection, see runtime/launch/control.h */
     GUARDIAN_FD_LINK = 4,    /* to cohortrun */

@@ -17,6 +17,7 @@
 #include "tools/cohortrun/descendants.h"
 #include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/job_private.h"
+#include "tools/cohortrun/job_status.h"
 #include "tools/cohortrun/options.h"
 
 static const uint64_t second_ns = 1000000000;
@@ -98,6 +99,25 @@ static void list_running(const struct job *job, char *text, size_t bytes)
     }
 }
 
+/* SIGQUIT, which is Ctrl-\ in a terminal. */
+static void show(void *context, int signal)
+{
+    (void)signal;
+    struct job *job = context;
+    char who[256];
+    if (job->stage == GATHERING) {
+        fleet_list_awaited(job->fleet, who, sizeof(who));
+        output_say(job->output, "no answer so far from: %s", who);
+    } else {
+        job_status_show(job, NULL);
+    }
+}
+
+static void end_late(struct job *job)
+{
+    job_fail(job, JOB_STATUS_TIMEOUT, NULL);
+}
+
 static void timed_out(void *context)
 {
     struct job *job = context;
@@ -110,8 +130,12 @@ static void timed_out(void *context)
         list_running(job, who, sizeof(who));
         output_say(job->output, "timeout after %g s, still running: %s %s", seconds,
                    strpbrk(who, ",-") ? "localities" : "locality", who);
+        if (job->status == 0)
+            job->status = JOB_STATUS_TIMEOUT; /* also if it ends by itself meanwhile */
+        job_status_show(job, end_late);
+        return;
     }
-    job_fail(job, JOB_STATUS_TIMEOUT, NULL);
+    end_late(job);
 }
 
 /* A job in the background of a terminal must not read what is typed there. The kernel would not
@@ -154,6 +178,10 @@ static cohort_status set_up(struct job *job)
         status = cohort__signals_open(&job->interrupt, job->loop, SIGINT, forward, job);
     if (!status)
         status = cohort__signals_open(&job->terminate, job->loop, SIGTERM, forward, job);
+    if (!status)
+        status = cohort__signals_open(&job->quit, job->loop, SIGQUIT, show, job);
+    if (!status)
+        job_status_open(job);
     deadline_init(&job->timeout, job->loop, timed_out, job);
     job_init_end(job);
     deadline_init(&job->recount, job->loop, recount_over, job);
@@ -221,25 +249,31 @@ static void tear_down(struct job *job)
     }
     cohort__signals_close(job->interrupt);
     cohort__signals_close(job->terminate);
+    cohort__signals_close(job->quit);
+    lost |= job_status_close(job);
     deadline_clear(&job->timeout);
     job_clear_end(job);
     deadline_clear(&job->recount);
     cohort__loop_destroy(job->loop);
     output_free(job->output);
+    job_status_destroy(job);
     cohort__launcher_destroy(job->launcher);
     fleet_destroy(job->fleet);
     free(job->hosts);
     free(job->localities);
     if (job->null >= 0)
         close(job->null);
-    /* Processes that a killed guardian has left to us, perhaps an agent's. */
+    if (job->ledger >= 0)
+        close(job->ledger);
+    /* Processes that a killed guardian has left to us, perhaps an agent's, and a child that was
+     * killed. */
     if ((lost || has_fleet) && job->owns_children)
         descendants_kill();
 }
 
 int job_run(const struct options *options)
 {
-    struct job job = {.options = options, .null = -1};
+    struct job job = {.options = options, .null = -1, .ledger = -1};
     cohort_status status = set_up(&job);
     if (!status)
         status = start(&job);

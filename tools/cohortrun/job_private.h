@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: what the three files of a job share: its state and its stages. */
+/* cohortrun: what the four files of a job share: its state and its stages. */
 #ifndef COHORT_TOOLS_COHORTRUN_JOB_PRIVATE_H
 #define COHORT_TOOLS_COHORTRUN_JOB_PRIVATE_H
 
@@ -12,8 +12,9 @@
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/output.h"
 
-/* For job.c, job_start.c and job_end.c only. job_start.c starts localities and the launcher's half
- * of the protocol. job_end.c handles how all that ends. job.c handles everything else.
+/* For job.c, job_start.c, job_end.c and job_status.c only. job_start.c starts localities and the
+ * launcher's half of the protocol. job_end.c handles how all that ends. job.c handles everything
+ * else.
  *
  * A job runs until all localities have ended by themselves, or until something fails. Then it is
  * ended in stages, each of which has some time. */
@@ -34,10 +35,12 @@ struct job {
     struct cohort__loop *loop;
     struct cohort__launcher *launcher;
     struct output *output;
-    struct fleet *fleet; /* other hosts; NULL: there are none */
+    struct job_status *answers; /* to those who ask how it is; NULL: there was no memory for it */
+    struct fleet *fleet;        /* other hosts; NULL: there are none */
     struct cohort__launcher_host *hosts;
     struct cohort__signals *interrupt;
     struct cohort__signals *terminate;
+    struct cohort__signals *quit;
     struct deadline timeout;
     struct deadline next_stage;
     struct deadline settle;     /* then judge what has ended, though not all is known of it */
@@ -51,6 +54,7 @@ struct job {
     uint64_t last_interrupt;
     bool owns_children; /* all children of this process are ours */
     int null;
+    int ledger;           /* of this host's localities; -1: there is none */
     uint64_t descriptors; /* the limit that the programs get */
     struct locality *localities;
 };
@@ -72,6 +76,9 @@ void job_init_end(struct job *job);
 void job_clear_end(struct job *job);
 
 extern const struct locality_handlers job_locality_handlers;
+
+/* The localities of this host, whose ranks follow each other. */
+void job_find_own_localities(const struct job *job, uint32_t *ret_first, uint32_t *ret_num);
 
 /* Starts the localities of this host. A failure ends the job. */
 void job_start_localities(struct job *job);

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "runtime/base/ledger.h"
 #include "runtime/loop/loop.h"
 #include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/job_private.h"
@@ -49,8 +50,7 @@ static void launcher_broken(void *context, uint32_t rank, const char *text)
 const struct locality_handlers job_locality_handlers = {control_arrived, output_opened,
                                                         job_locality_changed};
 
-/* The localities of this host, whose ranks follow each other. */
-static void find_own_localities(const struct job *job, uint32_t *ret_first, uint32_t *ret_num)
+void job_find_own_localities(const struct job *job, uint32_t *ret_first, uint32_t *ret_num)
 {
     const struct host_list *hosts = &job->options->hosts;
     uint32_t i = 0;
@@ -92,15 +92,17 @@ static void fail_to_start(struct job *job, uint32_t first, uint32_t num)
 void job_start_localities(struct job *job)
 {
     uint32_t first, num;
-    find_own_localities(job, &first, &num);
+    job_find_own_localities(job, &first, &num);
     if (num == 0 || !has_descriptors(job, num))
         return;
+    (void)!cohort__ledger_create(&job->ledger, num); /* the job can do without */
     struct locality_common common = {.loop = job->loop,
                                      .size = job->options->size,
                                      .program = job->options->program,
                                      .input = STDIN_FILENO,
                                      .null = job->null,
                                      .descriptors = job->descriptors,
+                                     .ledger = job->ledger,
                                      .binding = options_binding(job->options)};
     for (uint32_t rank = first; rank < first + num; rank++)
         job->localities[rank].judged = false;

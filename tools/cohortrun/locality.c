@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "runtime/base/ledger.h"
 #include "runtime/loop/stream.h"
 #include "runtime/net/hub.h"
 #include "runtime/launch/control.h"
@@ -47,22 +48,32 @@ static int open_ends(struct ends *ends)
     return error;
 }
 
+/* What the localities of this host differ in. */
+struct place {
+    const struct cohort__hub *hub;
+    uint32_t slot; /* in the hub and in the ledger */
+    char binding[COHORT__BINDING_BYTES];
+};
+
 /* Our environment, and the variables for the locality. It is one block, which the caller frees.
  * NULL: no memory. */
 static char **make_environment(const struct locality *locality,
-                               const struct locality_common *common, uint32_t num_slots,
-                               const char *binding)
+                               const struct locality_common *common, const struct place *place)
 {
-    enum { NUM_OWN = 5, OWN_BYTES = 64 };
+    enum { NUM_OWN = 6, OWN_BYTES = 64 };
     static const char *const names[NUM_OWN] = {
-        "COHORT_CONTROL_FD=", "COHORT_LOCALITY=", "COHORT_LOCALITIES=", COHORT__HUB_VARIABLE "=",
-        "COHORT_BINDING="};
+        "COHORT_CONTROL_FD=",       "COHORT_LOCALITY=",       "COHORT_LOCALITIES=",
+        "COHORT_BINDING=",          COHORT__HUB_VARIABLE "=", /* and */
+        COHORT__LEDGER_VARIABLE "="};
+    const int num_given = common->ledger < 0 ? NUM_OWN - 1 : NUM_OWN;
     char values[NUM_OWN][COHORT__BINDING_BYTES];
     snprintf(values[0], sizeof(values[0]), "%d", GUARDIAN_FD_CONTROL);
     snprintf(values[1], sizeof(values[1]), "%u", (unsigned)locality->rank);
     snprintf(values[2], sizeof(values[2]), "%u", (unsigned)common->size);
-    snprintf(values[3], sizeof(values[3]), "%d %u", GUARDIAN_NUM_FDS, (unsigned)num_slots);
-    snprintf(values[4], sizeof(values[4]), "%s", binding);
+    snprintf(values[3], sizeof(values[3]), "%s", place->binding);
+    snprintf(values[4], sizeof(values[4]), "%d %u", GUARDIAN_NUM_FDS, (unsigned)place->hub->size);
+    snprintf(values[5], sizeof(values[5]), "%u %u", guarded_ledger_number(place->hub),
+             (unsigned)place->slot);
     size_t num = 0;
     while (environ[num])
         num++;
@@ -78,7 +89,7 @@ static char **make_environment(const struct locality *locality,
         if (!is_own)
             environment[used++] = environ[i];
     }
-    for (int k = 0; k < NUM_OWN; k++, own += OWN_BYTES) {
+    for (int k = 0; k < num_given; k++, own += OWN_BYTES) {
         snprintf(own, OWN_BYTES, "%s%.44s", names[k], values[k]);
         environment[used++] = own;
     }
@@ -113,18 +124,20 @@ static struct guarded_options guarded_options(const struct locality_common *comm
                                     .name = name,
                                     .program = common->program,
                                     .descriptors = common->descriptors,
-                                    .null = common->null};
+                                    .null = common->null,
+                                    .ledger = -1};
 }
 
 static cohort_status start_guardian(struct locality *locality, const struct locality_common *common,
-                                    const struct cohort__hub *hub, const char *binding)
+                                    const struct place *place)
 {
     struct guarded_options options = guarded_options(common, NULL);
-    char **environment = make_environment(locality, common, hub->size, binding);
+    char **environment = make_environment(locality, common, place);
     if (!environment)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
     options.environment = environment;
-    options.hub = hub;
+    options.hub = place->hub;
+    options.ledger = common->ledger;
     locality->guarded = (struct guarded){.context = locality, .changed = guarded_changed};
     cohort_status status = guarded_start(&locality->guarded, &options);
     free(environment);
@@ -213,10 +226,10 @@ cohort_status localities_start(struct locality *localities, uint32_t num,
     else if (common->binding.report)
         bindings_report(bindings, localities[0].rank, num);
     for (uint32_t i = 0; i < num && !status; i++) {
-        char binding[COHORT__BINDING_BYTES];
-        status = bindings_enter(bindings, i, binding);
+        struct place place = {.hub = hub, .slot = i};
+        status = bindings_enter(bindings, i, place.binding);
         if (!status)
-            status = start_guardian(&localities[i], common, hub, binding);
+            status = start_guardian(&localities[i], common, &place);
         if (status)
             status = fail_to_start(&localities[i], status);
     }

@@ -42,6 +42,7 @@ struct locality_common {
     int input;            /* standard input of locality 0 */
     int null;             /* /dev/null, that of the others */
     uint64_t descriptors; /* the limit that the program gets */
+    int ledger; /* the memory of this host's localities, runtime/base/ledger.h; -1: there is none */
     struct binding_wish binding;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: where it begins: the launcher, a guardian, or a node daemon. */
+/* cohortrun: where it begins: the launcher, a guardian, a node daemon, or --status. */
 #include <string.h>
 
 #include "runtime/base/descriptors.h"
@@ -7,6 +7,7 @@
 #include "tools/cohortrun/job.h"
 #include "tools/cohortrun/node.h"
 #include "tools/cohortrun/options.h"
+#include "tools/cohortrun/status.h"
 
 int main(int argc, char **argv)
 {
@@ -16,6 +17,8 @@ int main(int argc, char **argv)
     cohort__descriptors_open_standard();
     if (argc == 2 && strcmp(argv[1], NODE_OPTION) == 0)
         return node_main();
+    if ((argc == 2 || argc == 3) && strcmp(argv[1], STATUS_OPTION) == 0)
+        return status_main(argv[2]);
     int status = options_read(argc, argv, &options);
     if (status >= 0)
         return status;

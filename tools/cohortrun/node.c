@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/ledger.h"
 #include "runtime/loop/loop.h"
 #include "tools/cohortrun/deadline.h"
 #include "tools/cohortrun/bytes.h"
@@ -164,6 +165,7 @@ static cohort_status start_localities(struct node *node)
         locality->context = node;
         locality->rank = order->first + i;
     }
+    (void)!cohort__ledger_create(&node->common.ledger, order->num); /* they can do without */
     return localities_start(node->localities, order->num, &node->common, &handlers);
 }
 
@@ -311,11 +313,13 @@ static void tear_down(struct node *node)
     node_pipes_destroy(node->pipes);
     free(node->localities);
     free(node->order);
+    if (node->common.ledger >= 0)
+        close(node->common.ledger);
 }
 
 int node_main(void)
 {
-    struct node node = {0};
+    struct node node = {.common = {.ledger = -1}};
     bool owns_children = descendants_are_none();
     descendants_adopt();
     cohort_status status = set_up(&node);

@@ -52,10 +52,13 @@ static const char help[] =
     "                   when its program returns an error, five times as long\n"
     "  -x VAR[=VALUE]   set a variable of the program's environment; may be given several times\n"
     "                   (the whole environment is handed on; without a value VAR has to exist)\n"
+    "  --status [PID]   say who waits for whom in the job of that cohortrun or locality, or in a\n"
+    "                   program that runs alone; without PID in the only job of this user\n"
     "  --help, --version\n"
     "\n"
     "Locality 0 reads standard input. INT and TERM go to all localities; a second INT within a\n"
-    "second kills them. When a locality fails, all are ended. The status is that of the first\n"
+    "second kills them. QUIT prints what --status says. When a locality fails, all are ended. The "
+    "status is that of the first\n"
     "locality that failed, 128 + number for a signal.\n";
 
 static const struct usage usage = {
@@ -103,6 +106,7 @@ enum {
     OPTION_CONNECT_TIMEOUT,
     OPTION_HEARTBEAT,
     OPTION_HEARTBEAT_TIMEOUT,
+    OPTION_STATUS,
 };
 
 static const struct option long_options[] = {
@@ -119,6 +123,7 @@ static const struct option long_options[] = {
     {"connect-timeout", required_argument, NULL, OPTION_CONNECT_TIMEOUT},
     {"heartbeat", required_argument, NULL, OPTION_HEARTBEAT},
     {"heartbeat-timeout", required_argument, NULL, OPTION_HEARTBEAT_TIMEOUT},
+    {"status", no_argument, NULL, OPTION_STATUS},
     {"help", no_argument, NULL, USAGE_HELP},
     {"version", no_argument, NULL, USAGE_VERSION},
     {0},
@@ -206,6 +211,8 @@ static int read_option(void *context, int option, const char *word)
         return read_seconds(optarg, &options->grace_ns)
                    ? -1
                    : usage_wrong(&usage, "--grace needs seconds above 0, not '%s'", optarg);
+    case OPTION_STATUS:
+        return usage_wrong(&usage, "--status comes first, with nothing but a pid behind it");
     default:
         return read_host_option(option, options, word);
     }

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include <cohort/cohort.h>
+
+#include "tests/support/test.h"
+
+/* Programs that hang, each in its own way, until they are killed. Functions that tests look for are
+ * not inlined, and nothing of them is a tail call. */
+
+#define NOT_INLINE __attribute__((noinline))
+
+/* The site of this locality, of a communicator with as many sites as there are localities, and
+ * MORE. */
+NOT_INLINE static cohort_comm *join(const char *name, uint32_t site, uint32_t more)
+{
+    cohort_comm *comm = NULL;
+    const cohort_comm_options options = {.num_sites = cohort_num_localities() + more,
+                                         .this_site = site};
+    CHECK_INT(cohort_await(cohort_comm_create(&comm, name, &options)), COHORT_OK);
+    return comm;
+}
+
+NOT_INLINE static void meet(cohort_comm *comm, uint64_t generation)
+{
+    CHECK_INT(cohort_await(cohort_barrier(comm, generation)), COHORT_OK);
+}
+
+NOT_INLINE static void take_block(cohort_comm *comm, uint32_t site)
+{
+    char block[8];
+    size_t bytes;
+    CHECK_INT(cohort_await(cohort_channel_get(comm, site, 1, block, sizeof(block), &bytes)),
+              COHORT_OK);
+}
+
+/* Locality 1 misspells the name. */
+static cohort_status name(void *arg)
+{
+    (void)arg;
+    join(cohort_locality() == 1 ? "tranpose" : "transpose", cohort_locality(), 0);
+    return COHORT_OK;
+}
+
+/* There is one site too many. */
+static cohort_status count(void *arg)
+{
+    (void)arg;
+    join("grid", cohort_locality(), 1);
+    return COHORT_OK;
+}
+
+/* One task is to be two sites of one communicator, and waits for the first to be made before it
+ * joins as the second. */
+static cohort_status turns(void *arg)
+{
+    (void)arg;
+    cohort_comm *comm = NULL;
+    for (uint32_t site = 0; site < 2; site++) {
+        const cohort_comm_options options = {.num_sites = 2, .this_site = site};
+        CHECK_INT(cohort_await(cohort_comm_create(&comm, "pair", &options)), COHORT_OK);
+    }
+    return COHORT_OK;
+}
+
+/* The program of locality 0 returns, and the others wait for its site. Its endpoint stays. */
+static cohort_status returns(void *arg)
+{
+    (void)arg;
+    cohort_comm *comm = join("halo", cohort_locality(), 0);
+    meet(comm, 1);
+    if (cohort_locality() != 0)
+        meet(comm, 2);
+    return COHORT_OK;
+}
+
+NOT_INLINE static void compute(void)
+{
+    for (;;)
+        __asm__ volatile("" ::: "memory");
+}
+
+/* Locality 0 computes, and the others wait for its site. */
+static cohort_status straggler(void *arg)
+{
+    (void)arg;
+    cohort_comm *comm = join("halo", cohort_locality(), 0);
+    meet(comm, 1);
+    if (cohort_locality() == 0)
+        compute();
+    meet(comm, 2);
+    return COHORT_OK;
+}
+
+/* Locality 0 waits for a block that nobody sends, and the others for its site. */
+static cohort_status channel(void *arg)
+{
+    (void)arg;
+    cohort_comm *comm = join("halo", cohort_locality(), 0);
+    meet(comm, 1);
+    if (cohort_locality() == 0)
+        take_block(comm, 1);
+    meet(comm, 2);
+    return COHORT_OK;
+}
+
+/* Two localities meet in two communicators, in opposite orders. */
+static cohort_status opposite(void *arg)
+{
+    (void)arg;
+    const uint32_t me = cohort_locality();
+    cohort_comm *rows = join("rows", me, 0), *columns = join("columns", me, 0);
+    meet(me == 0 ? rows : columns, 1);
+    meet(me == 0 ? columns : rows, 1);
+    return COHORT_OK;
+}
+
+/* --- a program alone --- */
+
+static cohort_future *never;
+
+NOT_INLINE static cohort_status wait_for_ever(void *arg)
+{
+    (void)arg;
+    CHECK_INT(cohort_await(cohort_future_ref(never)), COHORT_OK);
+    return COHORT_OK;
+}
+
+NOT_INLINE static cohort_status lock_second(void *arg)
+{
+    CHECK_INT(cohort_mutex_lock(arg, UINT64_MAX), COHORT_OK);
+    return COHORT_OK;
+}
+
+/* A thousand tasks wait for a promise; the main task holds a mutex, which another one wants, and
+ * waits for that one. */
+static cohort_status alone(void *arg)
+{
+    enum { NUM = 1000 };
+    cohort_promise *promise;
+    cohort_mutex *mutex;
+    (void)arg;
+    CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
+    CHECK_INT(cohort_mutex_create(&mutex), COHORT_OK);
+    CHECK_INT(cohort_mutex_lock(mutex, UINT64_MAX), COHORT_OK);
+    for (int i = 0; i < NUM; i++)
+        cohort_future_unref(cohort_async(wait_for_ever, NULL));
+    CHECK_INT(cohort_await(cohort_async(lock_second, mutex)), COHORT_OK);
+    return COHORT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        cohort_task_function *program;
+    } programs[] = {
+        {"name", name},         {"count", count},         {"turns", turns},
+        {"returns", returns},   {"straggler", straggler}, {"channel", channel},
+        {"opposite", opposite}, {"alone", alone},
+    };
+    for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++)
+        if (strcmp(argv[1], programs[i].name) == 0)
+            return cohort_main(argc, argv, programs[i].program, NULL);
+    fprintf(stderr, "hang_member: which program?\n");
+    return 2;
+}

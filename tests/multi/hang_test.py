@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What cohortrun says of programs that hang. Usage: hang_test.py COHORTRUN MEMBER [case...].
+
+A hang has no end that a test could wait for: it asks again until the answer is the one that it
+wants, or TIMEOUT is over."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import jobs
+from jobs import COHORTRUN, TIMEOUT, Job, check, check_equal, children_of, is_running
+
+MEMBER = os.path.abspath(sys.argv[2])
+FOR = r', for \d+\.\d s'
+
+
+def status(*args):
+    result = subprocess.run([COHORTRUN, '--status'] + [str(a) for a in args], text=True,
+                            stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT)
+    return result.returncode, result.stdout, result.stderr
+
+
+def await_status(pid, *patterns):
+    """Each pattern has to be in the text, from the beginning of a line on."""
+    deadline = time.monotonic() + TIMEOUT
+    while True:
+        code, out, err = status(pid)
+        missing = [p for p in patterns if not re.search('^' + p, out, re.MULTILINE)]
+        if not missing:
+            check_equal((code, err), (0, ''))
+            return out
+        check(time.monotonic() < deadline, 'no', missing, 'in', out, err)
+
+
+class Hang(Job):
+    def __init__(self, size, program, *options):
+        super().__init__('-n', size, *options, MEMBER, program)
+        self.size = size
+
+    def localities(self):
+        """Their pids, by rank."""
+        pids = {}
+        deadline = time.monotonic() + TIMEOUT
+        while len(pids) < self.size:
+            check(time.monotonic() < deadline, 'only', pids)
+            for pid in self.processes():
+                rank = re.search(rb'\0COHORT_LOCALITY=(\d+)', jobs.read_proc(pid, 'environ'))
+                if rank and is_running(pid, MEMBER):
+                    pids[int(rank[1])] = pid
+        return [pids[rank] for rank in range(self.size)]
+
+    def kill(self):
+        self.process.kill()
+        self.process.communicate()
+        self.check_nothing_left(wait=True)
+
+
+def check_hang(size, program, *patterns):
+    job = Hang(size, program)
+    out = await_status(job.process.pid, *patterns)
+    job.kill()
+    return out
+
+
+def test_name():
+    out = check_hang(
+        3, 'name', r'job \d+, 3 localities: ' + re.escape(MEMBER) + ' name\n',
+        'creation of "tranpose", 3 sites: 1 has joined' + FOR + '; missing: 0, 2\n'
+        r'  site 1 joined in locality 1, where its task waits in join\+0x[0-9a-f]+\n'
+        r'  looks like "transpose", which waits for sites, too \(3 sites\)\n',
+        'creation of "transpose", 3 sites: 0, 2 have joined' + FOR + '; missing: 1\n'
+        r'  site 0 joined in locality 0, .*\n  site 2 joined in locality 2, .*\n'
+        r'  looks like "tranpose", ',
+        r"  3 \(3 localities\) in join\+0x[0-9a-f]+ for a communicator's other sites to join" + FOR)
+    check('deadlock' not in out, out)
+
+
+def test_count():
+    check_hang(3, 'count', 'creation of "grid", 4 sites: 0-2 have joined' + FOR + '; missing: 3\n'
+               r'(  site \d joined .*\n){3}  no name looks like it: num_sites may be too large')
+
+
+def test_turns():
+    check_hang(1, 'turns', 'creation of "pair", 2 sites: 0 has joined' + FOR + '; missing: 1\n'
+               r'  site 0 joined in locality 0, where its task waits in turns\+0x.*\n'
+               '  no name looks like it: .* before it joins as the next',
+               r"  1 in turns\+0x\w+ for a communicator's other sites to join: \"pair\"" + FOR)
+
+
+def test_returns():
+    check_hang(3, 'returns', r'locality 0 \(pid \d+\): its program has returned, \d+\.\d s ago\n'
+               'communicator "halo", generation 2: 2 of 3 sites have called' + FOR + '; missing:\n'
+               r'  site 0 \(locality 0\): last called 1; its program has returned, .* ago\n')
+
+
+def test_straggler():
+    check_hang(3, 'straggler',
+               'communicator "halo", generation 2: 2 of 3 sites have called' + FOR + '; missing:\n'
+               r'  site 0 \(locality 0\): last called 1; its task computes or has ended: a worker '
+               'there has not paused' + FOR + '\n')
+
+
+def test_channel():
+    check_hang(3, 'channel',
+               'communicator "halo", generation 2: 2 of 3 sites have called' + FOR + '; missing:\n'
+               r'  site 0 \(locality 0\): last called 1; its task waits in take_block\+0x[0-9a-f]+ '
+               r'for a block from a channel \(cohort_channel_get\)' + FOR + '\n')
+
+
+def test_opposite():
+    check_hang(2, 'opposite', 'deadlock: each of these tasks waits for the next, the last for the '
+               'first:\n'
+               r'  locality 0: in meet\+0x\w+ for a collective of "rows", generation 1' + FOR + '\n'
+               r'  locality 1: in meet\+0x\w+ for a collective of "columns", generation 1' + FOR)
+
+
+def test_alone():
+    """Of a program without cohortrun, by its pid."""
+    job = subprocess.Popen([MEMBER, 'alone'], stdin=subprocess.DEVNULL)
+    try:
+        await_status(job.pid, r'process %d, alone: ' % job.pid + re.escape(MEMBER) + '\n',
+                     r'  1000 in wait_for_ever\+0x[0-9a-f]+ for a future' + FOR + ' at most\n',
+                     'deadlock: (each of these tasks waits for the next|'
+                     'a task waits for one that awaits it:)', # which then runs it itself
+                     r'  locality 0: in lock_second\+0x[0-9a-f]+ for a mutex' + FOR + '\n')
+    finally:
+        job.kill()
+        job.wait()
+
+
+def test_stopped():
+    """A locality that is stopped is read like any other, at once."""
+    job = Hang(3, 'channel')
+    await_status(job.process.pid, 'communicator "halo", generation 2')
+    stopped = job.localities()[1]
+    os.kill(stopped, signal.SIGSTOP)
+    await_status(job.process.pid, r'locality 1 \(pid %d\): it is stopped' % stopped)
+    start = time.monotonic()
+    out = await_status(job.process.pid, r'  site 0 \(locality 0\): last called 1; ')
+    took = time.monotonic() - start
+    check(took < 1 or 'no_limit' in sys.argv, 'it took', took)
+    # It is named by any of its processes, too.
+    for pid in [stopped] + children_of(job.process.pid):
+        check_equal(status(pid)[1].split(',')[0], out.split(',')[0])
+    job.kill()
+
+
+def test_quit():
+    """SIGQUIT prints the same to standard error, and the job goes on; --timeout ends with it."""
+    job = Hang(1, 'turns')
+    await_status(job.process.pid, 'creation of "pair"')
+    for _ in range(2):
+        job.process.send_signal(signal.SIGQUIT)
+        lines = [job.process.stderr.readline().decode() for _ in range(6)]
+        check_equal(lines[0], 'cohortrun: job %d, 1 locality: %s turns\n' %
+                    (job.process.pid, MEMBER))
+        check(lines[1].startswith('cohortrun: creation of "pair", 2 sites: 0 has joined'), lines)
+        check(lines[5].startswith('cohortrun:   1 in turns+0x'), lines)
+    job.process.send_signal(signal.SIGTERM)
+    code, _, err = job.finish()
+    check(code == 143 and 'was killed by signal 15' in err, code, err)
+
+
+def test_timeout():
+    code, _, err = Hang(2, 'channel', '--timeout', 1).finish()
+    check_equal(code, 124)
+    check(re.match(r'cohortrun: timeout after 1 s, still running: localities 0-1\n'
+                   r'cohortrun: job \d+, 2 localities: ', err), err)
+    check(err.count('cohortrun: waiting tasks:\n') == 1, err)
+
+
+def test_finding():
+    """Without a pid it is the only job. Several are listed. Others than jobs are refused."""
+    def of_this_test(text):
+        return sorted(int(pid) for pid in re.findall(r' (\d+)', text) if int(pid) in mine)
+    one = Hang(1, 'turns')
+    mine = {one.process.pid}
+    await_status(one.process.pid, 'creation of "pair"')
+    code, out, err = status()
+    check(code == 0 and out.startswith('job %d, ' % one.process.pid) or
+          code == 2 and of_this_test(err) == [one.process.pid], code, out, err)
+    two = Hang(1, 'turns')
+    mine.add(two.process.pid)
+    await_status(two.process.pid, 'creation of "pair"')
+    code, out, err = status()
+    check_equal((code, out, of_this_test(err)), (2, '', sorted(mine)))
+    two.process.kill()
+    two.process.communicate()
+    one.kill()
+    code, out, err = status(one.process.pid)
+    check_equal((code, out, err),
+                (1, '', 'cohortrun: process %d: there is none\n' % one.process.pid))
+    code, out, err = status(os.getpid())
+    check(code == 1 and 'has no ledger' in err, code, out, err)
+    for wrong in 'x', '0', '12x':
+        check_equal(status(wrong)[0::2],
+                    (2, "cohortrun: --status needs a pid, not '%s'\n" % wrong))
+
+
+def test_far():
+    """Localities of other hosts are not read, and named."""
+    job = Job('-n', 2, *jobs.far_hosts(2), MEMBER, 'channel')
+    out = await_status(job.process.pid,
+                       r"locality 0 \(pid \d+ on host a\) can't be read: it is on another host\n"
+                       r"locality 1 \(pid \d+ on host b\) can't be read: it is on another host\n")
+    check('communicator' not in out, out)
+    job.process.kill()
+    job.process.communicate()
+    job.check_nothing_left(wait=True)
+
+
+def test_launcher_stopped():
+    """A cohortrun that is killed while it is asked is named, and nothing hangs."""
+    job = Hang(1, 'turns')
+    await_status(job.process.pid, 'creation of "pair"')
+    job.process.send_signal(signal.SIGSTOP)
+    asking = subprocess.Popen([COHORTRUN, '--status', str(job.process.pid)], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while num_sockets(job.process.pid) < 2:
+        check(asking.poll() is None, 'it has ended')
+    job.process.kill()
+    out, err = asking.communicate(timeout=TIMEOUT)
+    job.kill()
+    check_equal((asking.returncode, out, err),
+                (1, '', 'cohortrun: cohortrun %d has ended meanwhile\n' % job.process.pid))
+
+
+def num_sockets(pid):
+    """With a job's name: the one that listens, and one for each connection that it has not
+    accepted."""
+    with open('/proc/net/unix') as f:
+        return f.read().count('@cohort-job-%d-%d\n' % (os.geteuid(), pid))
+
+
+jobs.run_cases(globals(), chosen=[a for a in sys.argv[3:] if a != 'no_limit'])

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/cohortrun/look.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/ledger.h"
+#include "runtime/base/ledger_read.h"
+#include "tests/support/test.h"
+#include "tools/cohortrun/symbols.h"
+
+/* This process writes a ledger, and looks at it. */
+
+static struct look *look_here(void)
+{
+    struct look *look = NULL;
+    uint32_t slot;
+    int memory;
+    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
+    CHECK_INT(look_read(&look, memory, slot, getpid()), COHORT_OK);
+    close(memory);
+    return look;
+}
+
+static struct cohort__wait_line *wait_line(uintptr_t task, uintptr_t what)
+{
+    struct cohort__wait_line *line = cohort__ledger_take(COHORT__LEDGER_WAITS);
+    CHECK(line);
+    line->caller = 0x10;
+    line->what = what;
+    line->function = 0x20;
+    line->task = task;
+    line->since = cohort__clock_ticks();
+    return line;
+}
+
+static void test_head(void)
+{
+    cohort__ledger_introduce(3, 8, 1);
+    cohort__ledger_enter_stage(COHORT__LEDGER_RETURNED, COHORT_ERR_STATE);
+    struct look *look = look_here();
+    CHECK_INT(look->rank, 3);
+    CHECK_INT(look->size, 8);
+    CHECK_INT(look->stage, COHORT__LEDGER_RETURNED);
+    CHECK_INT(look->status, COHORT_ERR_STATE);
+    CHECK(look->stage_age < 60 * UINT64_C(1000000000));
+    CHECK(!look->is_cut && !look->is_stopped);
+    look_destroy(look);
+    look_destroy(NULL);
+}
+
+static void test_waits(void)
+{
+    struct cohort__wait_line *lines[] = {wait_line(0x300, 0x900 + COHORT__WAIT_MUTEX),
+                                         wait_line(0x100, COHORT__WAIT_YIELD),
+                                         wait_line(0x200 + 1, 0x910 + COHORT__WAIT_GET)};
+    lines[2]->outer = 0x700;
+    lines[2]->outermost = 0x800;
+    struct look *look = look_here();
+    CHECK_INT(look->num_waits, 3);
+    CHECK_INT(look->num_nested, 1);
+    const struct look_wait *wait = look_find_wait(look, 0x300);
+    CHECK(wait && wait->kind == COHORT__WAIT_MUTEX && wait->what == 0x900 && wait->caller == 0x10);
+    CHECK(wait->function == 0x20 && wait->outer == 0 && wait->age < UINT64_C(60000000000));
+    CHECK_INT(look_find_wait(look, 0x100)->kind, COHORT__WAIT_YIELD);
+    wait = look_find_wait(look, 0x200);
+    CHECK(wait && wait->outer == 0x700 && wait->what == 0x910);
+    CHECK(look_find_wait(look, 0x700) == wait); /* it waits where the one that it runs waits */
+    CHECK(look_find_wait(look, 0x800) == wait);
+    CHECK(!look_find_wait(look, 0x400) && !look_find_wait(look, 0));
+    look_destroy(look);
+    for (int i = 0; i < 3; i++)
+        cohort__ledger_give_back(COHORT__LEDGER_WAITS, lines[i]);
+    look = look_here();
+    CHECK_INT(look->num_waits, 0);
+    CHECK(!look_find_wait(look, 0x300));
+    look_destroy(look);
+}
+
+static void test_communicators(void)
+{
+    struct cohort__site_line *site = cohort__ledger_take(COHORT__LEDGER_SITES);
+    struct cohort__group_line *group = cohort__ledger_take(COHORT__LEDGER_GROUPS);
+    struct cohort__join_line *join = cohort__ledger_take(COHORT__LEDGER_JOINS);
+    site->last_called = 7;
+    site->task = 0x100;
+    site->site = 2;
+    site->rank = 3;
+    group->num_sites = 4;
+    memset(group->name, 'x', sizeof(group->name)); /* without an end */
+    join->site = 5;
+    join->num_sites = 6;
+    join->future = 0x900;
+    join->is_split = 1;
+    snprintf(join->name, sizeof(join->name), "row");
+    site->instance = group->instance = 9;
+    join->since = cohort__clock_now();
+    struct look *look = look_here();
+    CHECK(look->num_sites == 1 && look->num_groups == 1 && look->num_joins == 1);
+    CHECK(look->sites[0].instance == 9 && look->sites[0].last_called == 7);
+    CHECK(look->sites[0].task == 0x100 && look->sites[0].site == 2 && look->sites[0].rank == 3);
+    CHECK(look->groups[0].instance == 9 && look->groups[0].num_sites == 4);
+    CHECK_INT(strlen(look->groups[0].name), sizeof(look->groups[0].name) - 1);
+    CHECK(look->joins[0].site == 5 && look->joins[0].num_sites == 6 && look->joins[0].is_split);
+    CHECK(look->joins[0].future == 0x900 && look->joins[0].age < UINT64_C(60000000000));
+    CHECK_TEXT(look->joins[0].name, "row");
+    look_destroy(look);
+    cohort__ledger_give_back(COHORT__LEDGER_SITES, site);
+    cohort__ledger_give_back(COHORT__LEDGER_GROUPS, group);
+    cohort__ledger_give_back(COHORT__LEDGER_JOINS, join);
+}
+
+/* What is in flight explains a wait only if it was seen after that began. */
+static void test_pending(void)
+{
+    struct cohort__pending_line *line = cohort__ledger_take(COHORT__LEDGER_PENDING);
+    struct cohort__wait_line *before = wait_line(0x100, 0x900 + COHORT__WAIT_COLLECTIVE);
+    line->num = 2 + COHORT__LEDGER_PENDING_MOST; /* of which so many have a place */
+    line->instance = 9;
+    line->site = 1;
+    line->of[0].future = 0x910;
+    line->of[0].number = 5;
+    line->of[0].site = 2;
+    line->of[0].kind = COHORT__WAIT_GET;
+    line->of[1].future = 0x900;
+    line->of[1].number = 7;
+    line->of[1].kind = COHORT__WAIT_COLLECTIVE;
+    line->described = 7;
+    snprintf(line->text, sizeof(line->text), "waits for site 0");
+    while (line->at <= before->since)
+        line->at = cohort__clock_ticks();
+    struct cohort__wait_line *after = wait_line(0x200, 0x910 + COHORT__WAIT_GET);
+    struct cohort__wait_line *other = wait_line(0x300, 0x900 + COHORT__WAIT_GET);
+    while (after->since <= line->at)
+        after->since = cohort__clock_ticks();
+    other->since = before->since;
+    struct look *look = look_here();
+    const struct look_pending *pending = look_find_pending(look, look_find_wait(look, 0x100));
+    CHECK(pending && pending->number == 7 && pending->instance == 9 && !pending->is_get);
+    CHECK(!look_find_pending(look, look_find_wait(look, 0x200)));
+    CHECK(!look_find_pending(look, look_find_wait(look, 0x300))); /* of another kind */
+    CHECK_INT(look->num_pendings, COHORT__LEDGER_PENDING_MOST);
+    CHECK(look->num_accounts == 1 && look->accounts[0].generation == 7);
+    CHECK_TEXT(look->accounts[0].text, "waits for site 0");
+    look_destroy(look);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, before);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, after);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, other);
+    cohort__ledger_give_back(COHORT__LEDGER_PENDING, line);
+}
+
+static void test_worker(void)
+{
+    struct cohort__worker_line *line = cohort__ledger_take(COHORT__LEDGER_WORKERS);
+    line->seen_at = cohort__clock_ticks();
+    line->index = 4;
+    line->thread = (uint64_t)gettid();
+    struct look *look = look_here();
+    CHECK_INT(look->num_workers, 1);
+    CHECK_INT(look->workers[0].index, 4);
+    CHECK_INT(look->workers[0].state, 'R'); /* it is this one */
+    look_destroy(look);
+    line->thread = UINT32_MAX; /* there is none with this number */
+    look = look_here();
+    CHECK_INT(look->workers[0].state, '?');
+    look_destroy(look);
+    cohort__ledger_give_back(COHORT__LEDGER_WORKERS, line);
+}
+
+/* --- names of functions, of this program --- */
+
+static void check_name(const struct look_module *module, uintptr_t address, const char *want)
+{
+    struct symbols *symbols = symbols_create();
+    char text[128];
+    symbols_name(symbols, module, address, text, sizeof(text));
+    CHECK_TEXT(text, want);
+    symbols_name(symbols, module, address, text, sizeof(text)); /* again, from what is kept */
+    CHECK_TEXT(text, want);
+    symbols_destroy(symbols);
+}
+
+static void test_symbols(void)
+{
+    const uintptr_t here = (uintptr_t)check_name;
+    char want[64];
+    struct look *look = look_here();
+    const struct look_module *module = look_find_module(look, here);
+    CHECK(module);
+    check_name(module, here, "check_name");
+    check_name(module, here + 4, "check_name+0x4");
+    CHECK(!look_find_module(look, 0));
+    check_name(NULL, 0x7f, "0x7f");
+    /* A file that is another one, or none, or is gone, has no names for us. */
+    struct look_module wrong = *module;
+    const char *base = strrchr(module->path, '/') + 1;
+    snprintf(want, sizeof(want), "%s+0x%llx", base, (unsigned long long)(here - module->bias));
+    wrong.build_id[0] ^= 1;
+    check_name(&wrong, here, module->build_id_bytes ? want : "check_name");
+    wrong = *module;
+    snprintf(wrong.path, sizeof(wrong.path), "/proc/self/environ");
+    snprintf(want, sizeof(want), "environ+0x%llx", (unsigned long long)(here - module->bias));
+    check_name(&wrong, here, want);
+    snprintf(wrong.path, sizeof(wrong.path), "/none/environ");
+    check_name(&wrong, here, want);
+    /* Without memory for symbols. */
+    char text[64];
+    symbols_name(NULL, &wrong, here, text, sizeof(text));
+    CHECK_TEXT(text, want);
+    look_destroy(look);
+}
+
+static void test_not_begun(void)
+{
+    struct look *look = NULL;
+    int memory;
+    CHECK_INT(cohort__ledger_create(&memory, 2), COHORT_OK);
+    CHECK_INT(look_read(&look, memory, 1, 0), COHORT_ERR_PROTOCOL);
+    CHECK(!look);
+    close(memory);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"head", test_head},
+        {"waits", test_waits},
+        {"communicators", test_communicators},
+        {"pending", test_pending},
+        {"worker", test_worker},
+        {"symbols", test_symbols},
+        {"not_begun", test_not_begun},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: fetches the card of a running job from its cohortrun. */
+#ifndef COHORT_TOOLS_COHORTRUN_CARD_FETCH_H
+#define COHORT_TOOLS_COHORTRUN_CARD_FETCH_H
+
+#include <stddef.h>
+
+#include "tools/cohortrun/card.h"
+
+/* Fetches the card from the cohortrun PID of this user, and the descriptor of its ledger; -1: it
+ * has none. The card is freed by the caller. COHORT_ERR_STATE: PID is no cohortrun with a job;
+ * COHORT_ERR_TIMEOUT: it does not answer; COHORT_ERR_PEER_DIED: it has ended meanwhile;
+ * COHORT_ERR_PROTOCOL, COHORT_ERR_NO_MEMORY, COHORT_ERR_SYSTEM. */
+cohort_status card_fetch(int pid, struct card **ret_card, int *ret_ledger);
+
+/* Finds the jobs of this user in this network namespace. Returns how many there are, of which at
+ * most MAX are put into RET_PIDS. */
+size_t card_find(int *ret_pids, size_t max);
+
+#endif

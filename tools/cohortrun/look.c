@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: what the ledger of one locality says at this moment. */
+#include "tools/cohortrun/look.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/ledger_read.h"
+
+/* A process that goes wrong may have filled all of its region with lines. */
+enum { MAX_LINES = 1 << 20 };
+
+struct reading {
+    struct look *look;
+    const struct cohort__ledger_view *view;
+    uint64_t ticks, mono; /* now */
+    int pid;
+    bool has_no_memory;
+};
+
+static uint64_t age_of(const struct reading *reading, uint64_t mono)
+{
+    return mono < reading->mono ? reading->mono - mono : 0;
+}
+
+static uint64_t age_of_ticks(const struct reading *reading, uint64_t ticks)
+{
+    return age_of(reading,
+                  cohort__ledger_nanoseconds(reading->view, reading->ticks, reading->mono, ticks));
+}
+
+/* Room for one more in ARRAY, which has NUM of BYTES each. NULL: there is none. */
+static void *append(struct reading *reading, void *array, uint32_t *num, size_t bytes)
+{
+    char **memory = array;
+    if (*num == MAX_LINES) {
+        reading->look->is_cut = true;
+        return NULL;
+    }
+    if ((*num & (*num - 1)) == 0) {
+        void *larger = realloc(*memory, (*num ? 2 * (size_t)*num : 1) * bytes);
+        reading->has_no_memory |= !larger;
+        if (!larger)
+            return NULL;
+        *memory = larger;
+    }
+    return memset(*memory + (size_t)(*num)++ * bytes, 0, bytes);
+}
+
+static void take_site(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__site_line *from = line;
+    struct look_site *site =
+        append(reading, &reading->look->sites, &reading->look->num_sites, sizeof(*site));
+    if (site)
+        *site = (struct look_site){.instance = from->instance,
+                                   .last_called = from->last_called,
+                                   .task = from->task,
+                                   .site = from->site,
+                                   .rank = from->rank};
+}
+
+static void take_group(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__group_line *from = line;
+    struct look_group *group =
+        append(reading, &reading->look->groups, &reading->look->num_groups, sizeof(*group));
+    if (!group)
+        return;
+    *group = (struct look_group){.instance = from->instance, .num_sites = from->num_sites};
+    snprintf(group->name, sizeof(group->name), "%.*s", (int)sizeof(from->name), from->name);
+}
+
+static void take_join(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__join_line *from = line;
+    struct look_join *join =
+        append(reading, &reading->look->joins, &reading->look->num_joins, sizeof(*join));
+    if (!join)
+        return;
+    *join = (struct look_join){.age = age_of(reading, from->since),
+                               .future = from->future,
+                               .site = from->site,
+                               .num_sites = from->num_sites,
+                               .rank = from->rank,
+                               .is_split = from->is_split};
+    snprintf(join->name, sizeof(join->name), "%.*s", (int)sizeof(from->name), from->name);
+}
+
+static void take_wait(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__wait_line *from = line;
+    struct look_wait *wait =
+        append(reading, &reading->look->waits, &reading->look->num_waits, sizeof(*wait));
+    const uint64_t kinds = COHORT__WAIT_KINDS - 1;
+    if (wait)
+        *wait = (struct look_wait){.age = age_of_ticks(reading, from->since),
+                                   .caller = from->caller,
+                                   .what = from->what & ~kinds,
+                                   .kind = (enum cohort__wait_kind)(from->what & kinds),
+                                   .function = from->function,
+                                   .task = from->task & ~UINT64_C(1),
+                                   .outer = from->task & 1 ? from->outer : 0,
+                                   .outermost = from->task & 1 ? from->outermost : 0};
+}
+
+static void take_pending(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__pending_line *from = line;
+    const uint64_t kinds = COHORT__WAIT_KINDS - 1;
+    struct look *look = reading->look;
+    for (uint32_t i = 0; i < from->num && i < COHORT__LEDGER_PENDING_MOST; i++) {
+        const struct cohort__pending *of = &from->of[i];
+        struct look_pending *pending =
+            append(reading, &look->pendings, &look->num_pendings, sizeof(*pending));
+        if (pending)
+            *pending = (struct look_pending){.age = age_of_ticks(reading, from->at),
+                                             .instance = from->instance,
+                                             .future = of->future & ~kinds,
+                                             .number = of->number,
+                                             .site = from->site,
+                                             .from = of->site,
+                                             .is_get = of->kind == COHORT__WAIT_GET};
+    }
+    struct look_account *account =
+        from->described ? append(reading, &look->accounts, &look->num_accounts, sizeof(*account))
+                        : NULL;
+    if (!account)
+        return;
+    *account = (struct look_account){
+        .instance = from->instance, .generation = from->described, .site = from->site};
+    snprintf(account->text, sizeof(account->text), "%.*s", (int)sizeof(from->text), from->text);
+}
+
+/* The letter of /proc/PID/task/THREAD/stat. */
+static char read_state(int pid, uint64_t thread)
+{
+    char path[80], text[512];
+    snprintf(path, sizeof(path), "/proc/%d/task/%llu/stat", pid, (unsigned long long)thread);
+    int fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return '?';
+    ssize_t bytes = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    text[bytes > 0 ? bytes : 0] = '\0';
+    const char *end = strrchr(text, ')'); /* of the name, in which there may be anything */
+    return end && end[1] == ' ' && end[2] ? end[2] : '?';
+}
+
+static void take_worker(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__worker_line *from = line;
+    struct look_worker *worker =
+        append(reading, &reading->look->workers, &reading->look->num_workers, sizeof(*worker));
+    if (worker)
+        *worker = (struct look_worker){.thread = from->thread,
+                                       .age = age_of_ticks(reading, from->seen_at),
+                                       .index = from->index,
+                                       .state = read_state(reading->pid, from->thread)};
+}
+
+static void take_module(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__module_line *from = line;
+    struct look_module *module =
+        append(reading, &reading->look->modules, &reading->look->num_modules, sizeof(*module));
+    if (!module)
+        return;
+    *module = (struct look_module){.begin = from->begin, .end = from->end, .bias = from->bias};
+    if (from->build_id_bytes <= sizeof(module->build_id))
+        module->build_id_bytes = from->build_id_bytes;
+    memcpy(module->build_id, from->build_id, sizeof(module->build_id));
+    snprintf(module->path, sizeof(module->path), "%.*s", (int)sizeof(from->path), from->path);
+}
+
+static int compare_waits(const void *left, const void *right)
+{
+    const struct look_wait *a = left, *b = right;
+    return a->task < b->task ? -1 : a->task > b->task;
+}
+
+static int compare_pendings(const void *left, const void *right)
+{
+    const struct look_pending *a = left, *b = right;
+    return a->future < b->future ? -1 : a->future > b->future;
+}
+
+void look_sort(struct look *look)
+{
+    if (look->num_pendings > 0)
+        qsort(look->pendings, look->num_pendings, sizeof(*look->pendings), compare_pendings);
+    if (look->num_waits > 0)
+        qsort(look->waits, look->num_waits, sizeof(*look->waits), compare_waits);
+    look->num_nested = 0;
+    for (uint32_t i = 0; i < look->num_waits; i++)
+        look->num_nested += look->waits[i].outer != 0;
+}
+
+static cohort_status read_lines(struct reading *reading)
+{
+    static const struct {
+        enum cohort__ledger_kind kind;
+        void (*take)(void *context, const void *line);
+    } takers[] = {
+        {COHORT__LEDGER_WAITS, take_wait},      {COHORT__LEDGER_SITES, take_site},
+        {COHORT__LEDGER_GROUPS, take_group},    {COHORT__LEDGER_JOINS, take_join},
+        {COHORT__LEDGER_WORKERS, take_worker},  {COHORT__LEDGER_MODULES, take_module},
+        {COHORT__LEDGER_PENDING, take_pending},
+    };
+    cohort_status status = COHORT_OK;
+    for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]) && !status; i++)
+        status = cohort__ledger_each(reading->view, takers[i].kind, takers[i].take, reading);
+    if (!status && reading->has_no_memory)
+        status = cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    look_sort(reading->look);
+    return status;
+}
+
+static void read_head(struct reading *reading)
+{
+    const struct cohort__ledger_head *head = &reading->view->head;
+    struct look *look = reading->look;
+    const uint32_t stage = head->stage;
+    char state = read_state(reading->pid, (uint64_t)reading->pid);
+    look->rank = head->rank;
+    look->size = head->size;
+    look->stage =
+        stage <= COHORT__LEDGER_OVER ? (enum cohort__ledger_stage)stage : COHORT__LEDGER_STARTING;
+    look->stage_age = age_of(reading, head->stage_at);
+    look->status = head->status;
+    look->is_cut = head->is_cut || reading->view->is_damaged;
+    look->is_stopped = state == 'T' || state == 't';
+}
+
+cohort_status look_read(struct look **ret_look, int memory, uint32_t slot, int pid)
+{
+    struct cohort__ledger_view view;
+    cohort_status status = cohort__ledger_view_init(&view, memory, slot);
+    if (status)
+        return status;
+    struct look *look = calloc(1, sizeof(*look));
+    if (!look)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    struct reading reading = {.look = look,
+                              .view = &view,
+                              .ticks = cohort__clock_ticks(),
+                              .mono = cohort__clock_now(),
+                              .pid = pid};
+    read_head(&reading);
+    status = read_lines(&reading);
+    if (status)
+        look_destroy(look);
+    else
+        *ret_look = look;
+    return status;
+}
+
+void look_destroy(struct look *look)
+{
+    if (!look)
+        return;
+    free(look->sites);
+    free(look->groups);
+    free(look->joins);
+    free(look->waits);
+    free(look->pendings);
+    free(look->accounts);
+    free(look->workers);
+    free(look->modules);
+    free(look);
+}
+
+const struct look_wait *look_find_wait(const struct look *look, uint64_t task)
+{
+    struct look_wait key = {.task = task};
+    const struct look_wait *wait = NULL;
+    if (task && look->num_waits > 0)
+        wait = bsearch(&key, look->waits, look->num_waits, sizeof(key), compare_waits);
+    for (uint32_t i = 0; task && look->num_nested > 0 && !wait && i < look->num_waits; i++)
+        if (look->waits[i].outer == task || look->waits[i].outermost == task)
+            wait = &look->waits[i];
+    return wait;
+}
+
+/* The memory of a future that has ended is used again, so what was seen before the wait began is
+ * of another one. */
+const struct look_pending *look_find_pending(const struct look *look, const struct look_wait *wait)
+{
+    const struct look_pending key = {.future = wait->what};
+    const bool is_known_kind =
+        wait->kind == COHORT__WAIT_COLLECTIVE || wait->kind == COHORT__WAIT_GET;
+    const struct look_pending *pending =
+        is_known_kind && wait->what && look->num_pendings > 0
+            ? bsearch(&key, look->pendings, look->num_pendings, sizeof(key), compare_pendings)
+            : NULL;
+    return pending && pending->age < wait->age &&
+                   pending->is_get == (wait->kind == COHORT__WAIT_GET)
+               ? pending
+               : NULL;
+}
+
+const struct look_module *look_find_module(const struct look *look, uint64_t address)
+{
+    for (uint32_t i = 0; i < look->num_modules; i++)
+        if (address >= look->modules[i].begin && address < look->modules[i].end)
+            return &look->modules[i];
+    return NULL;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: what the ledger of one locality says at this moment. */
+#ifndef COHORT_TOOLS_COHORTRUN_LOOK_H
+#define COHORT_TOOLS_COHORTRUN_LOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cohort/status.h"
+#include "runtime/base/ledger_format.h"
+
+/* A copy of a locality's ledger, made without the locality, which may be stopped, compute, or be
+ * dead. Times are ages, in nanoseconds. Addresses are those of its process. Nothing that it says is
+ * trusted: texts end, numbers may be any. */
+
+struct look_site {
+    uint64_t instance;
+    uint64_t last_called; /* generation; 0: none */
+    uint64_t task;        /* 0: a thread */
+    uint32_t site;
+    uint32_t rank;
+};
+
+struct look_group {
+    uint64_t instance;
+    uint32_t num_sites;
+    char name[256];
+};
+
+struct look_join {
+    uint64_t age;
+    uint64_t future;
+    uint32_t site;
+    uint32_t num_sites;
+    uint32_t rank;
+    bool is_split;
+    char name[256];
+};
+
+struct look_wait {
+    uint64_t age;
+    uint64_t caller;
+    uint64_t what; /* without the kind */
+    enum cohort__wait_kind kind;
+    uint64_t function;  /* 0: a thread outside of tasks */
+    uint64_t task;      /* 0: the same */
+    uint64_t outer;     /* the task that awaits this one, and runs it itself; 0: none */
+    uint64_t outermost; /* the one that awaits that, and so on; 0: none */
+};
+
+/* What an endpoint had in flight when it was last asked. */
+struct look_pending {
+    uint64_t age; /* since then */
+    uint64_t instance;
+    uint64_t future; /* as `what` of a wait, if that is older */
+    uint64_t number; /* the generation of a call, the tag of a get */
+    uint32_t site;   /* the endpoint's */
+    uint32_t from;   /* of a get: whose message it waits for; UINT32_MAX: anybody's */
+    bool is_get;
+};
+
+/* What a call that has waited for long says of whom it waits for. */
+struct look_account {
+    uint64_t instance;
+    uint64_t generation;
+    uint32_t site;
+    char text[312];
+};
+
+struct look_worker {
+    uint64_t thread;
+    uint64_t age;   /* since it last turned the loop */
+    uint32_t index; /* UINT32_MAX: the progress thread */
+    char state;     /* as in /proc: R runs, S sleeps, T is stopped; '?': not known */
+};
+
+struct look_module {
+    uint64_t begin, end, bias;
+    uint32_t build_id_bytes;
+    uint8_t build_id[20];
+    char path[464];
+};
+
+struct look {
+    uint32_t rank;
+    uint32_t size; /* localities of its job */
+    enum cohort__ledger_stage stage;
+    uint64_t stage_age;
+    int32_t status; /* that its program has returned */
+    bool is_cut;    /* not all is there: there was no memory for it, or the ledger is damaged */
+    bool is_stopped;
+    struct look_site *sites;
+    struct look_group *groups;
+    struct look_join *joins;
+    struct look_wait *waits;       /* by task */
+    struct look_pending *pendings; /* by future */
+    struct look_account *accounts;
+    struct look_worker *workers;
+    struct look_module *modules;
+    uint32_t num_sites, num_groups, num_joins, num_waits, num_workers, num_modules;
+    uint32_t num_pendings, num_accounts;
+    uint32_t num_nested; /* of the waits, those with an outer task */
+};
+
+/* Reads region SLOT of MEMORY, which the process PID writes (0: nobody any more). Errors as for
+ * cohort__ledger_view_init and cohort__ledger_each. */
+cohort_status look_read(struct look **ret_look, int memory, uint32_t slot, int pid);
+
+/* NULL is fine. */
+void look_destroy(struct look *look);
+
+/* The wait of TASK, or that of a task that it runs itself. NULL: it does not wait, or is none. */
+const struct look_wait *look_find_wait(const struct look *look, uint64_t task);
+
+/* What WAIT, for a call or a get, was seen to wait for. NULL: that is not known. */
+const struct look_pending *look_find_pending(const struct look *look, const struct look_wait *wait);
+
+/* The module that ADDRESS is in; NULL: none. */
+const struct look_module *look_find_module(const struct look *look, uint64_t address);
+
+/* Puts the waits and what is in flight in order, for look_find_wait and look_find_pending. */
+void look_sort(struct look *look);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: --status: finds a job or a program, and says who waits for whom in it. */
+#include "tools/cohortrun/status.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/error.h"
+#include "runtime/base/ledger_read.h"
+#include "tools/cohortrun/card.h"
+#include "tools/cohortrun/card_fetch.h"
+#include "tools/cohortrun/look.h"
+#include "tools/cohortrun/status_model.h"
+#include "tools/cohortrun/status_print.h"
+#include "tools/cohortrun/symbols.h"
+
+enum { WHY_BYTES = 200, MAX_PARENTS = 16 };
+
+/* What is known of a job, and the memory that it is in. */
+struct subject {
+    struct status_job job;
+    struct card *card; /* NULL: a program alone */
+    int memory;        /* of the ledger; -1: none */
+    char (*whys)[WHY_BYTES];
+    char program[PATH_MAX];
+};
+
+/* Reading ------------------------------------------------------------------------------------ */
+
+static void look_at(struct subject *subject, uint32_t rank, uint32_t slot)
+{
+    struct status_locality *locality = &subject->job.localities[rank];
+    if (look_read(&locality->look, subject->memory, slot, locality->pid)) {
+        snprintf(subject->whys[rank], WHY_BYTES, "%s", cohort_error_message());
+        locality->why = subject->whys[rank];
+    }
+}
+
+static cohort_status allocate(struct subject *subject, uint32_t num)
+{
+    subject->job.num = num;
+    subject->job.localities = calloc(num, sizeof(*subject->job.localities));
+    subject->whys = calloc(num, sizeof(*subject->whys));
+    return subject->job.localities && subject->whys
+               ? COHORT_OK
+               : cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+}
+
+/* Those that have ended are looked at as well: their ledgers stay as they were. */
+static cohort_status read_job(struct subject *subject)
+{
+    const struct card *card = subject->card;
+    cohort_status status = allocate(subject, card->size);
+    if (status)
+        return status;
+    subject->job.pid = (int)card->pid;
+    subject->job.program = card->program;
+    for (uint32_t rank = 0; rank < card->size; rank++) {
+        struct status_locality *locality = &subject->job.localities[rank];
+        locality->pid = (int)card->localities[rank].pid;
+        locality->host = card->localities[rank].host[0] ? card->localities[rank].host : NULL;
+        locality->end = card->localities[rank].end[0] ? card->localities[rank].end : NULL;
+        locality->why = "it is on another host";
+        if (locality->host)
+            continue;
+        locality->why = "cohortrun has no ledger of it";
+        if (subject->memory >= 0 && rank - card->first < card->num)
+            look_at(subject, rank, rank - card->first);
+    }
+    return COHORT_OK;
+}
+
+static void read_program(struct subject *subject, int pid)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+    ssize_t bytes = readlink(path, subject->program, sizeof(subject->program) - 1);
+    snprintf(subject->program + (bytes > 0 ? bytes : 0), 2, bytes > 0 ? "" : "?");
+    subject->job.program = subject->program;
+}
+
+static cohort_status read_alone(struct subject *subject, int pid)
+{
+    uint32_t slot;
+    cohort_status status = cohort__ledger_find(pid, &subject->memory, &slot);
+    if (!status)
+        status = allocate(subject, 1);
+    if (status)
+        return status;
+    read_program(subject, pid);
+    subject->job.localities[0].pid = pid;
+    look_at(subject, 0, slot);
+    return COHORT_OK;
+}
+
+/* Finding ------------------------------------------------------------------------------------ */
+
+/* 0: there is none. */
+static int parent_of(int pid)
+{
+    char path[64], text[512];
+    int parent = 0;
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    size_t bytes = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[bytes] = '\0';
+    const char *end = strrchr(text, ')'); /* of the name, in which there may be anything */
+    return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+}
+
+/* PID itself is cohortrun, or one of its parents is. */
+static cohort_status find_job(struct subject *subject, int pid)
+{
+    cohort_status status = COHORT_ERR_STATE;
+    for (int i = 0; i < MAX_PARENTS && pid > 1 && status == COHORT_ERR_STATE; i++) {
+        status = card_fetch(pid, &subject->card, &subject->memory);
+        pid = parent_of(pid);
+    }
+    return status;
+}
+
+static cohort_status find_and_read(struct subject *subject, int pid)
+{
+    cohort_status status = find_job(subject, pid);
+    if (status == COHORT_ERR_STATE)
+        return read_alone(subject, pid);
+    return status ? status : read_job(subject);
+}
+
+/* Prints the jobs of this user if there is not exactly one. -1: *RET_PID is the only one. */
+static int find_only_job(int *ret_pid)
+{
+    int pids[64];
+    size_t num = card_find(pids, sizeof(pids) / sizeof(pids[0]));
+    if (num == 1) {
+        *ret_pid = pids[0];
+        return -1;
+    }
+    if (num == 0) {
+        fputs("cohortrun: there is no job of this user on this host and in this network namespace; "
+              "a program that runs without cohortrun is named by its pid\n",
+              stderr);
+        return 1;
+    }
+    fputs("cohortrun: there are several jobs:", stderr);
+    for (size_t i = 0; i < num && i < sizeof(pids) / sizeof(pids[0]); i++)
+        fprintf(stderr, " %d", pids[i]);
+    fputs("; say which one: cohortrun " STATUS_OPTION " PID\n", stderr);
+    return 2;
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+static cohort_status show(const struct subject *subject)
+{
+    struct status_model *model = NULL;
+    cohort_status status = status_model_create(&model, &subject->job);
+    if (status)
+        return status;
+    struct symbols *symbols = symbols_create();
+    status_print(stdout, model, symbols);
+    symbols_destroy(symbols);
+    status_model_destroy(model);
+    return fflush(stdout) ? cohort_fail(COHORT_ERR_SYSTEM, "cannot write: %s", strerror(errno))
+                          : COHORT_OK;
+}
+
+static void fini(struct subject *subject)
+{
+    for (uint32_t rank = 0; rank < subject->job.num && subject->job.localities; rank++)
+        look_destroy(subject->job.localities[rank].look);
+    free(subject->job.localities);
+    free(subject->whys);
+    free(subject->card);
+    if (subject->memory >= 0)
+        close(subject->memory);
+}
+
+int status_main(const char *job)
+{
+    struct subject subject = {.memory = -1};
+    int pid = 0, result;
+    char *end = "";
+    signal(SIGQUIT, SIG_IGN); /* which is for the cohortrun that has started this one */
+    if (job) {
+        long number = strtol(job, &end, 10);
+        pid = number > 0 && number <= INT_MAX ? (int)number : 0;
+        if (*end || !pid) {
+            fprintf(stderr, "cohortrun: " STATUS_OPTION " needs a pid, not '%s'\n", job);
+            return 2;
+        }
+    } else if ((result = find_only_job(&pid)) >= 0) {
+        return result;
+    }
+    cohort_status status = find_and_read(&subject, pid);
+    if (!status)
+        status = show(&subject);
+    if (status)
+        fprintf(stderr, "cohortrun: %s\n", cohort_error_message());
+    fini(&subject);
+    return status ? 1 : 0;
+}

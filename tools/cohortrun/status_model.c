@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: who waits for whom in a job, from looks at its localities. */
+#include "tools/cohortrun/status_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cohort/status.h"
+#include "runtime/base/error.h"
+#include "tools/cohortrun/status_private.h"
+
+static const uint64_t computes_ns = 500000000; /* a worker turns its loop every 100 us */
+
+void *status_allocate(size_t num, size_t bytes)
+{
+    return calloc(num ? num : 1, bytes);
+}
+
+static int order(uint64_t left, uint64_t right)
+{
+    return left < right ? -1 : left > right;
+}
+
+/* The index ---------------------------------------------------------------------------------- */
+
+static int compare_sites(const void *left, const void *right)
+{
+    const struct status_entry *a = left, *b = right;
+    int result = order(a->site->instance, b->site->instance);
+    return result ? result : order(a->site->site, b->site->site);
+}
+
+static int compare_tasks(const void *left, const void *right)
+{
+    const struct status_entry *a = left, *b = right;
+    int result = order(a->rank, b->rank);
+    return result ? result : order(a->site->task, b->site->task);
+}
+
+static int compare_groups(const void *left, const void *right)
+{
+    const struct look_group *const *a = left, *const *b = right;
+    return order((*a)->instance, (*b)->instance);
+}
+
+static int compare_comms(const void *left, const void *right)
+{
+    const struct status_comm *const *a = left, *const *b = right;
+    return order((*a)->instance, (*b)->instance);
+}
+
+static int compare_ages(const void *left, const void *right)
+{
+    const struct status_comm *a = left, *b = right;
+    uint64_t age_a = a->age == STATUS_NEVER ? 0 : a->age;
+    uint64_t age_b = b->age == STATUS_NEVER ? 0 : b->age;
+    int result = order(age_b, age_a);
+    return result ? result : order(a->instance, b->instance);
+}
+
+static void fill_index(struct status_index *index, const struct status_job *job)
+{
+    for (uint32_t rank = 0; rank < job->num; rank++) {
+        const struct look *look = job->localities[rank].look;
+        for (uint32_t i = 0; look && i < look->num_sites; i++)
+            index->sites[index->num_sites++] = (struct status_entry){rank, &look->sites[i]};
+        for (uint32_t i = 0; look && i < look->num_groups; i++)
+            index->groups[index->num_groups++] = &look->groups[i];
+    }
+    memcpy(index->by_task, index->sites, index->num_sites * sizeof(*index->sites));
+    qsort(index->sites, index->num_sites, sizeof(*index->sites), compare_sites);
+    qsort(index->by_task, index->num_sites, sizeof(*index->by_task), compare_tasks);
+    qsort(index->groups, index->num_groups, sizeof(*index->groups), compare_groups);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < index->num_groups; i++)
+        if (kept == 0 || index->groups[kept - 1]->instance != index->groups[i]->instance)
+            index->groups[kept++] = index->groups[i];
+    index->num_groups = kept;
+}
+
+static cohort_status make_index(struct status_model *model)
+{
+    const struct status_job *job = model->job;
+    size_t num_sites = 0, num_groups = 0;
+    for (uint32_t rank = 0; rank < job->num; rank++) {
+        const struct look *look = job->localities[rank].look;
+        num_sites += look ? look->num_sites : 0;
+        num_groups += look ? look->num_groups : 0;
+    }
+    struct status_index *index = model->index = status_allocate(1, sizeof(*index));
+    if (!index)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    index->sites = status_allocate(num_sites, sizeof(*index->sites));
+    index->by_task = status_allocate(num_sites, sizeof(*index->by_task));
+    index->groups = status_allocate(num_groups, sizeof(*index->groups));
+    if (!index->sites || !index->by_task || !index->groups)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    fill_index(index, job);
+    return COHORT_OK;
+}
+
+static const struct look_group *find_group(const struct status_index *index, uint64_t instance)
+{
+    const struct look_group key = {.instance = instance}, *at = &key;
+    const struct look_group **found =
+        bsearch(&at, index->groups, index->num_groups, sizeof(at), compare_groups);
+    return found ? *found : NULL;
+}
+
+/* Sites -------------------------------------------------------------------------------------- */
+
+static const struct look_wait *collective_wait(const struct status_job *job,
+                                               const struct status_entry *entry)
+{
+    const struct look_wait *wait =
+        look_find_wait(job->localities[entry->rank].look, entry->site->task);
+    return wait && wait->kind == COHORT__WAIT_COLLECTIVE ? wait : NULL;
+}
+
+/* Whether the task of ENTRY may wait in a collective of ENTRY's communicator, by what is known. */
+static const struct look_wait *own_wait(const struct status_job *job,
+                                        const struct status_entry *entry)
+{
+    const struct look_wait *wait = collective_wait(job, entry);
+    const struct look_pending *pending =
+        wait ? look_find_pending(job->localities[entry->rank].look, wait) : NULL;
+    return !pending || pending->instance == entry->site->instance ? wait : NULL;
+}
+
+/* What a task does that does not wait. */
+static void find_fate(const struct look *look, struct status_site *site)
+{
+    site->fate = STATUS_RUNS;
+    site->age = STATUS_NEVER;
+    for (uint32_t i = 0; i < look->num_workers; i++) {
+        const struct look_worker *worker = &look->workers[i];
+        if (worker->index == UINT32_MAX || worker->state != 'R' || worker->age < computes_ns)
+            continue;
+        if (site->fate == STATUS_RUNS || worker->age > site->age)
+            site->age = worker->age;
+        site->fate = STATUS_COMPUTES;
+    }
+}
+
+static struct status_site describe_site(const struct status_job *job,
+                                        const struct status_entry *entry)
+{
+    const struct status_locality *locality = &job->localities[entry->rank];
+    const struct look *look = locality->look;
+    struct status_site site = {.site = entry->site->site,
+                               .rank = entry->rank,
+                               .last_called = entry->site->last_called,
+                               .age = STATUS_NEVER};
+    site.wait = look_find_wait(look, entry->site->task);
+    if (locality->end) {
+        site.fate = STATUS_ENDED;
+    } else if (look->is_stopped) {
+        site.fate = STATUS_STOPPED;
+    } else if (look->stage >= COHORT__LEDGER_RETURNED) {
+        site.fate = STATUS_RETURNED;
+        site.age = look->stage_age;
+    } else if (site.wait && site.wait->kind != COHORT__WAIT_YIELD) {
+        site.fate = STATUS_WAITS;
+        site.age = site.wait->age;
+    } else {
+        find_fate(look, &site);
+    }
+    return site;
+}
+
+/* Communicators ------------------------------------------------------------------------------ */
+
+/* The sites of one instance that are there. */
+struct range {
+    const struct status_entry *sites;
+    uint32_t num;         /* lines, of which a damaged ledger may have several of a site */
+    uint32_t num_present; /* sites */
+    uint64_t lowest, highest;
+};
+
+static struct range next_range(const struct status_index *index, uint32_t first)
+{
+    struct range range = {.sites = &index->sites[first], .lowest = UINT64_MAX};
+    for (uint32_t i = first; i < index->num_sites; i++) {
+        const struct look_site *site = index->sites[i].site;
+        if (site->instance != range.sites[0].site->instance)
+            break;
+        range.num_present += i == first || site->site != index->sites[i - 1].site->site;
+        range.lowest = site->last_called < range.lowest ? site->last_called : range.lowest;
+        range.highest = site->last_called > range.highest ? site->last_called : range.highest;
+        range.num++;
+    }
+    return range;
+}
+
+static void miss(struct status_comm *comm, struct status_site site)
+{
+    if (comm->num_missing < STATUS_MAX_MISSING)
+        comm->missing[comm->num_missing] = site;
+    comm->num_missing++;
+}
+
+/* Those that are not there between NEXT and END. */
+static void miss_absent(struct status_comm *comm, uint64_t next, uint64_t end)
+{
+    for (; next < end && comm->num_missing < STATUS_MAX_MISSING; next++)
+        miss(comm, (struct status_site){.site = (uint32_t)next,
+                                        .rank = STATUS_NOWHERE,
+                                        .fate = STATUS_LEFT,
+                                        .age = STATUS_NEVER});
+    comm->num_missing += next < end ? end - next : 0;
+}
+
+/* What SITE says of whom it waits for in GENERATION. NULL: nothing. */
+static const struct look_account *find_account(const struct look *look,
+                                               const struct look_site *site, uint64_t generation)
+{
+    for (uint32_t i = 0; i < look->num_accounts; i++)
+        if (look->accounts[i].instance == site->instance && look->accounts[i].site == site->site &&
+            look->accounts[i].generation == generation)
+            return &look->accounts[i];
+    return NULL;
+}
+
+static void fill_comm(struct status_comm *comm, const struct status_job *job,
+                      const struct range *range)
+{
+    uint64_t next = 0; /* site */
+    for (uint32_t i = 0; i < range->num; i++) {
+        const struct status_entry *entry = &range->sites[i];
+        const struct look_wait *wait = own_wait(job, entry);
+        if (entry->site->site < next)
+            continue;
+        miss_absent(comm, next, entry->site->site);
+        next = (uint64_t)entry->site->site + 1;
+        if (entry->site->last_called < comm->generation) {
+            miss(comm, describe_site(job, entry));
+            continue;
+        }
+        comm->num_come++;
+        comm->num_waiting += wait != NULL;
+        if (!comm->account)
+            comm->account =
+                find_account(job->localities[entry->rank].look, entry->site, comm->generation);
+        if (wait && (comm->age == STATUS_NEVER || wait->age > comm->age))
+            comm->age = wait->age;
+    }
+    miss_absent(comm, next, comm->num_sites);
+}
+
+/* One more communicator, of which the sites of RANGE are there. */
+static cohort_status add_comm(struct status_model *model, const struct range *range)
+{
+    const uint64_t instance = range->sites[0].site->instance;
+    const struct look_group *group = find_group(model->index, instance);
+    const uint32_t last = range->sites[range->num - 1].site->site;
+    struct status_comm comm = {.instance = instance,
+                               .name = group ? group->name : "?",
+                               .num_sites = group ? group->num_sites : last + 1,
+                               .age = STATUS_NEVER,
+                               .generation = range->lowest < range->highest ? range->lowest + 1
+                                                                            : range->highest};
+    comm.missing = status_allocate(STATUS_MAX_MISSING, sizeof(*comm.missing));
+    if (!comm.missing)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    fill_comm(&comm, model->job, range);
+    model->comms[model->num_comms++] = comm;
+    return COHORT_OK;
+}
+
+static bool is_incomplete(const struct range *range)
+{
+    return range->lowest < range->highest;
+}
+
+static const struct status_comm *find_comm(const struct status_index *index, uint64_t instance)
+{
+    const struct status_comm wanted = {.instance = instance}, *at = &wanted;
+    struct status_comm **comm =
+        bsearch(&at, index->comms, index->num_comms, sizeof(at), compare_comms);
+    return comm ? *comm : NULL;
+}
+
+/* The only incomplete communicator that TASK may wait in. */
+static const struct status_comm *find_only(const struct status_model *model, uint32_t rank,
+                                           uint64_t task)
+{
+    const struct status_index *index = model->index;
+    const struct look_site key_site = {.task = task};
+    const struct status_entry key = {rank, &key_site};
+    const struct status_comm *only = NULL;
+    const struct status_entry *entry =
+        bsearch(&key, index->by_task, index->num_sites, sizeof(key), compare_tasks);
+    while (entry && entry > index->by_task && compare_tasks(entry - 1, &key) == 0)
+        entry--;
+    for (; entry && entry < index->by_task + index->num_sites && compare_tasks(entry, &key) == 0;
+         entry++) {
+        const struct status_comm *comm = find_comm(index, entry->site->instance);
+        if (!comm || comm->num_missing == 0 || entry->site->last_called < comm->generation ||
+            comm == only)
+            continue;
+        if (only)
+            return NULL;
+        only = comm;
+    }
+    return only;
+}
+
+static void order_comms(struct status_model *model)
+{
+    struct status_index *index = model->index;
+    qsort(model->comms, model->num_comms, sizeof(*model->comms), compare_ages);
+    for (uint32_t i = 0; i < model->num_comms; i++)
+        index->comms[i] = &model->comms[i];
+    index->num_comms = model->num_comms;
+    qsort(index->comms, index->num_comms, sizeof(*index->comms), compare_comms);
+}
+
+static cohort_status allocate_comms(struct status_model *model)
+{
+    struct status_index *index = model->index;
+    uint32_t num = 0;
+    for (uint32_t i = 0; i < index->num_sites; i++)
+        num += i == 0 || index->sites[i].site->instance != index->sites[i - 1].site->instance;
+    model->comms = status_allocate(num, sizeof(*model->comms));
+    index->comms = status_allocate(num, sizeof(*index->comms));
+    return model->comms && index->comms ? COHORT_OK
+                                        : cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+}
+
+/* Whether a task waits in a collective that can only be of RANGE, so far as is known. */
+static bool has_unexplained(const struct status_model *model, const struct range *range)
+{
+    for (uint32_t i = 0; i < range->num; i++) {
+        const struct status_entry *entry = &range->sites[i];
+        const struct look_wait *wait = own_wait(model->job, entry);
+        const struct look *look = model->job->localities[entry->rank].look;
+        if (entry->site->last_called == range->highest && wait &&
+            (look_find_pending(look, wait) || !find_only(model, entry->rank, entry->site->task)))
+            return true;
+    }
+    return false;
+}
+
+/* First those of which some sites have called more than others. Then those that all have called,
+ * if a task waits that the first ones do not explain. */
+static cohort_status find_comms(struct status_model *model)
+{
+    const struct status_index *index = model->index;
+    struct range range;
+    cohort_status status = allocate_comms(model);
+    for (uint32_t i = 0; i < index->num_sites && !status; i += range.num) {
+        range = next_range(index, i);
+        if (is_incomplete(&range))
+            status = add_comm(model, &range);
+    }
+    if (status)
+        return status;
+    order_comms(model);
+    for (uint32_t i = 0; i < index->num_sites && !status; i += range.num) {
+        range = next_range(index, i);
+        if (!is_incomplete(&range) && range.highest > 0 && has_unexplained(model, &range))
+            status = add_comm(model, &range);
+    }
+    order_comms(model);
+    return status;
+}
+
+static void find_namesakes(struct status_model *model)
+{
+    for (uint32_t i = 0; i < model->num_comms; i++)
+        for (uint32_t k = 0; k < model->index->num_groups; k++)
+            model->comms[i].is_ambiguous |=
+                model->index->groups[k]->instance != model->comms[i].instance &&
+                strcmp(model->index->groups[k]->name, model->comms[i].name) == 0;
+}
+
+/* The model ---------------------------------------------------------------------------------- */
+
+cohort_status status_model_create(struct status_model **ret_model, const struct status_job *job)
+{
+    struct status_model *model = status_allocate(1, sizeof(*model));
+    if (!model)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    model->job = job;
+    cohort_status status = make_index(model);
+    if (!status)
+        status = find_comms(model);
+    if (!status)
+        status = status_find_creations(model);
+    if (!status)
+        status = status_find_groups(model);
+    if (!status)
+        status = status_find_cycles(model);
+    if (status) {
+        status_model_destroy(model);
+        return status;
+    }
+    find_namesakes(model);
+    *ret_model = model;
+    return COHORT_OK;
+}
+
+void status_model_destroy(struct status_model *model)
+{
+    if (!model)
+        return;
+    for (uint32_t i = 0; i < model->num_comms; i++)
+        free(model->comms[i].missing);
+    free(model->comms);
+    status_free_creations(model);
+    free(model->groups);
+    free(model->cycles);
+    if (model->index) {
+        free(model->index->sites);
+        free(model->index->by_task);
+        free(model->index->groups);
+        free(model->index->futures);
+        free(model->index->comms);
+    }
+    free(model->index);
+    free(model);
+}
+
+static const struct status_entry *find_site(const struct status_index *index, uint64_t instance,
+                                            uint32_t site)
+{
+    const struct look_site wanted = {.instance = instance, .site = site};
+    const struct status_entry key = {.site = &wanted};
+    return bsearch(&key, index->sites, index->num_sites, sizeof(key), compare_sites);
+}
+
+/* The task of the site that a get waits for: the one that has called last there. */
+static void find_sender(const struct status_model *model, struct status_target *target)
+{
+    const struct look_pending *pending = target->pending;
+    const struct status_entry *entry =
+        pending->from != UINT32_MAX ? find_site(model->index, pending->instance, pending->from)
+                                    : NULL;
+    if (!entry)
+        return;
+    const struct look *look = model->job->localities[entry->rank].look;
+    target->has_sender = true;
+    target->sender = (struct status_task){entry->rank, look_find_wait(look, entry->site->task)};
+}
+
+/* A call that is known waits for those that are missing in its generation or an earlier one. */
+static const struct status_comm *find_awaited(const struct status_model *model,
+                                              const struct look_pending *pending)
+{
+    const struct status_comm *comm = find_comm(model->index, pending->instance);
+    return comm && comm->generation <= pending->number ? comm : NULL;
+}
+
+struct status_target status_model_target(const struct status_model *model, struct status_task task)
+{
+    struct status_target target = {0};
+    const struct look_wait *wait = task.wait;
+    const struct look_group *group = NULL;
+    const struct status_future *future = NULL;
+    target.pending = look_find_pending(model->job->localities[task.rank].look, wait);
+    if (target.pending)
+        group = find_group(model->index, target.pending->instance);
+    if (target.pending && target.pending->is_get)
+        find_sender(model, &target);
+    else if (wait->kind == COHORT__WAIT_COLLECTIVE)
+        target.comm = target.pending ? find_awaited(model, target.pending)
+                                     : find_only(model, task.rank, wait->task);
+    else if (wait->kind == COHORT__WAIT_TASK || wait->kind == COHORT__WAIT_MUTEX)
+        target.task = wait->what;
+    else if (wait->kind == COHORT__WAIT_PLAIN || wait->kind == COHORT__WAIT_CREATION)
+        future = status_find_future(model->index, task.rank, wait->what);
+    target.creation = future ? future->creation : NULL;
+    target.name = group ? group->name : target.comm ? target.comm->name : NULL;
+    return target;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: who waits for whom in a job, from looks at its localities. */
+#ifndef COHORT_TOOLS_COHORTRUN_STATUS_MODEL_H
+#define COHORT_TOOLS_COHORTRUN_STATUS_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cohort/status.h"
+#include "tools/cohortrun/look.h"
+
+#define STATUS_NEVER UINT64_MAX /* an age that is not known */
+#define STATUS_NOWHERE UINT32_MAX
+
+/* What is known of a job. */
+struct status_locality {
+    int pid;           /* 0: it has not been started */
+    const char *host;  /* NULL: this one */
+    const char *end;   /* "locality 1 (pid 7) exited with status 0"; NULL: it runs */
+    struct look *look; /* NULL: it could not be read */
+    const char *why;   /* it could not be read */
+};
+
+struct status_job {
+    int pid;             /* of cohortrun; 0: a program alone */
+    const char *program; /* as it was started */
+    uint32_t num;        /* localities */
+    struct status_locality *localities;
+};
+
+/* A task that waits: where it is, and for what. */
+struct status_task {
+    uint32_t rank;
+    const struct look_wait *wait;
+};
+
+/* What the task of a site does that has not come. */
+enum status_fate {
+    STATUS_WAITS,    /* see its wait */
+    STATUS_RUNS,     /* it does not wait; or it has ended */
+    STATUS_COMPUTES, /* the same, and a worker has not turned its loop for a while */
+    STATUS_STOPPED,  /* its process is */
+    STATUS_RETURNED, /* its program has returned */
+    STATUS_ENDED,    /* its locality has */
+    STATUS_LEFT,     /* it has no line: it has left, or its locality can't be read */
+};
+
+struct status_site {
+    uint32_t site;
+    uint32_t rank;        /* its locality; STATUS_NOWHERE: not known */
+    uint64_t last_called; /* generation; 0: none */
+    enum status_fate fate;
+    uint64_t age; /* of the fate */
+    const struct look_wait *wait;
+};
+
+/* A communicator of which some sites have called what others have not. */
+struct status_comm {
+    uint64_t instance;
+    const char *name;
+    bool is_ambiguous; /* another one has the same name */
+    uint32_t num_sites;
+    uint64_t generation; /* the first that some have called and others have not */
+    uint32_t num_come;
+    uint32_t num_waiting;               /* of those, in a collective */
+    uint64_t age;                       /* of the oldest of these waits */
+    struct status_site *missing;        /* the first STATUS_MAX_MISSING of them */
+    uint64_t num_missing;               /* 0: all have called, and some still wait */
+    const struct look_account *account; /* what a site that has come says; NULL: none does */
+};
+
+struct status_join {
+    uint32_t site;
+    uint32_t rank;
+    uint64_t age;
+    const struct look_wait *wait; /* of a task that waits for it; NULL: none does */
+};
+
+/* A communicator that is being created. */
+struct status_creation {
+    const char *name;
+    uint32_t num_sites;
+    bool is_split;
+    struct status_join *joins; /* by site */
+    uint32_t num_joins;
+    uint64_t age;          /* of the oldest */
+    const char *alike;     /* another name, perhaps this one mistyped; NULL: none */
+    bool is_alike_pending; /* it is being created, too; else it exists */
+    uint32_t alike_sites;  /* its num_sites */
+    bool lacks_last;       /* only sites above all that have joined are missing */
+};
+
+/* Tasks that wait at the same place for the same kind of thing. */
+struct status_group {
+    uint32_t rank; /* of the first, whose look explains these: */
+    const struct look_wait *wait;
+    uint64_t num;
+    uint32_t num_localities;
+    uint64_t age; /* of the oldest */
+};
+
+enum { STATUS_MAX_MISSING = 64, STATUS_MAX_CYCLE = 32 };
+
+/* Tasks each of which waits for the next one, and the last one for the first. */
+struct status_cycle {
+    struct status_task tasks[STATUS_MAX_CYCLE];
+    uint32_t num;
+};
+
+struct status_model {
+    const struct status_job *job;
+    struct status_comm *comms; /* by age, the oldest first */
+    struct status_creation *creations;
+    struct status_group *groups; /* the largest first */
+    struct status_cycle *cycles;
+    uint32_t num_comms, num_creations, num_groups, num_cycles;
+    struct status_index *index; /* see status_private.h */
+};
+
+/* Makes the model of JOB, which has to stay. COHORT_ERR_NO_MEMORY. */
+cohort_status status_model_create(struct status_model **ret_model, const struct status_job *job);
+
+/* NULL is fine. */
+void status_model_destroy(struct status_model *model);
+
+/* For what a task waits, and which other tasks, if that is known. */
+struct status_target {
+    const struct status_comm *comm;         /* a collective of it, by those that are missing */
+    const struct status_creation *creation; /* those that are missing there */
+    uint64_t task; /* of the same locality, which is to end, or to let a mutex go */
+    const struct look_pending *pending; /* what it is: a call, or a get; NULL: not known */
+    const char *name;                   /* of the communicator of that, or of COMM */
+    struct status_task sender; /* of a get: the task of its site; no wait: it does not wait */
+    bool has_sender;
+};
+
+/* The targets of TASK's wait; all zero: nothing is known. */
+struct status_target status_model_target(const struct status_model *model, struct status_task task);
+
+#endif

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: the text that says who waits for whom. */
+#include "tools/cohortrun/status_print.h"
+
+#include <string.h>
+
+#include "tools/cohortrun/symbols.h"
+
+/* So many lines, or numbers in a list, before "and N more"; so many steps from one wait to what it
+ * waits for. */
+enum { MAX_LOCALITIES = 16, MAX_COMMS = 20, MAX_SITES = 8, MAX_GROUPS = 20, MAX_STEPS = 8 };
+enum { NAME_BYTES = 320 };
+
+static const uint64_t second_ns = 1000000000;
+
+struct printer {
+    FILE *file;
+    const struct status_model *model;
+    struct symbols *symbols;
+};
+
+/* Pieces of sentences ------------------------------------------------------------------------ */
+
+static void print_age(const struct printer *printer, uint64_t age)
+{
+    const double seconds = (double)age / 1e9;
+    if (seconds < 100)
+        fprintf(printer->file, "%.1f s", seconds);
+    else if (seconds < 6000)
+        fprintf(printer->file, "%.0f s", seconds);
+    else
+        fprintf(printer->file, "%.1f h", seconds / 3600);
+}
+
+static void print_for(const struct printer *printer, uint64_t age)
+{
+    if (age == STATUS_NEVER)
+        return;
+    fputs(", for ", printer->file);
+    print_age(printer, age);
+}
+
+/* Names are whatever programs have given: no control characters reach a terminal. */
+static void print_name(const struct printer *printer, const char *name)
+{
+    fputc('"', printer->file);
+    for (const unsigned char *at = (const unsigned char *)name; *at; at++)
+        if (*at < ' ' || *at == 0x7f || *at == '"' || *at == '\\')
+            fprintf(printer->file, "\\x%02x", *at);
+        else
+            fputc(*at, printer->file);
+    fputc('"', printer->file);
+}
+
+/* Numbers in ascending order: "0-2, 5, 7 and 12 more". NUMBER gives number I of NUM. */
+static void print_list(const struct printer *printer, uint32_t num, uint64_t total,
+                       uint32_t (*number)(const void *list, uint32_t i), const void *list)
+{
+    uint32_t shown = 0, i = 0;
+    for (uint32_t end; i < num && shown < MAX_SITES; i = end, shown++) {
+        const uint32_t first = number(list, i);
+        end = i + 1;
+        while (end < num && number(list, end) == first + (end - i))
+            end++;
+        fprintf(printer->file, end - i > 1 ? "%s%u-%u" : "%s%u", shown ? ", " : "", (unsigned)first,
+                (unsigned)(first + (end - i) - 1));
+    }
+    if (i < total)
+        fprintf(printer->file, " and %llu more", (unsigned long long)(total - i));
+}
+
+static const struct look *look_of(const struct printer *printer, uint32_t rank)
+{
+    return printer->model->job->localities[rank].look;
+}
+
+static bool is_of_library(const struct look_module *module)
+{
+    const char *base = module ? strrchr(module->path, '/') : NULL;
+    return base && strncmp(base, "/libcohort.so", strlen("/libcohort.so")) == 0;
+}
+
+/* "exchange_rows+0x91 (task worker)". A function that ends with an await is no longer on the stack:
+ * then the caller is one of the library's. The task of the whole program has a function of the
+ * library, which says nothing. */
+static void print_place(const struct printer *printer, uint32_t rank, const struct look_wait *wait)
+{
+    char caller[NAME_BYTES], function[NAME_BYTES];
+    const struct look *look = look_of(printer, rank);
+    const struct look_module *module = look_find_module(look, wait->caller);
+    const struct look_module *of_task = look_find_module(look, wait->function);
+    symbols_name(printer->symbols, module, wait->caller, caller, sizeof(caller));
+    symbols_name(printer->symbols, of_task, wait->function, function, sizeof(function));
+    const size_t bytes = strlen(function);
+    if (!wait->function)
+        fprintf(printer->file, "%s (outside of tasks)", caller);
+    else if (is_of_library(module))
+        fprintf(printer->file, "%s (at its end)",
+                is_of_library(of_task) ? "the program's main task" : function);
+    else if (is_of_library(of_task) ||
+             (strncmp(caller, function, bytes) == 0 && caller[bytes] == '+'))
+        fputs(caller, printer->file);
+    else
+        fprintf(printer->file, "%s (task %s)", caller, function);
+}
+
+static const char *kind_text(enum cohort__wait_kind kind)
+{
+    switch (kind) {
+    case COHORT__WAIT_TASK:
+        return "a task";
+    case COHORT__WAIT_COLLECTIVE:
+        return "a collective";
+    case COHORT__WAIT_GET:
+        return "a block from a channel (cohort_channel_get)";
+    case COHORT__WAIT_SET:
+        return "the receiver of a block (cohort_channel_set)";
+    case COHORT__WAIT_CREATION:
+        return "a communicator's other sites to join";
+    case COHORT__WAIT_SEVERAL:
+        return "several futures";
+    case COHORT__WAIT_OUTSIDE:
+        return "a timer, a file, a connection or a blocking call";
+    case COHORT__WAIT_REMOTE:
+        return "a task of another locality";
+    case COHORT__WAIT_YIELD:
+        return "its next turn";
+    case COHORT__WAIT_MUTEX:
+        return "a mutex";
+    case COHORT__WAIT_SYNC:
+        return "a condition, a semaphore, a latch or a barrier";
+    default:
+        return "a future";
+    }
+}
+
+static void print_kind(const struct printer *printer, struct status_task task)
+{
+    struct status_target target = status_model_target(printer->model, task);
+    fputs(kind_text(target.creation ? COHORT__WAIT_CREATION : task.wait->kind), printer->file);
+}
+
+/* "a collective of "halo", generation 17". */
+static void print_target(const struct printer *printer, struct status_task task)
+{
+    struct status_target target = status_model_target(printer->model, task);
+    const struct look_pending *pending = target.pending;
+    FILE *file = printer->file;
+    if (pending && pending->is_get) {
+        fputs("a block from ", file);
+        if (pending->from == UINT32_MAX)
+            fputs("any site of ", file);
+        else
+            fprintf(file, "site %u of ", (unsigned)pending->from);
+        print_name(printer, target.name ? target.name : "?");
+        fprintf(file, ", tag %llu (cohort_channel_get)", (unsigned long long)pending->number);
+        return;
+    }
+    print_kind(printer, task);
+    if (target.name) {
+        fputs(" of ", file);
+        print_name(printer, target.name);
+        fprintf(file, ", generation %llu",
+                (unsigned long long)(pending ? pending->number : target.comm->generation));
+    } else if (target.creation) {
+        fputs(": ", file);
+        print_name(printer, target.creation->name);
+    }
+}
+
+/* " in f+0x91 for a mutex, for 12.2 s" */
+static void print_wait(const struct printer *printer, struct status_task task)
+{
+    fputs(" in ", printer->file);
+    print_place(printer, task.rank, task.wait);
+    fputs(" for ", printer->file);
+    print_target(printer, task);
+    print_for(printer, task.wait->age);
+}
+
+/* Who TASK waits for, if that is one task: "the task of site 3 (locality 1)". False: it is not. */
+static bool print_next(const struct printer *printer, struct status_task task,
+                       struct status_task *ret_next)
+{
+    struct status_target target = status_model_target(printer->model, task);
+    if (target.has_sender) {
+        fprintf(printer->file, "    the task of site %u (locality %u)",
+                (unsigned)target.pending->from, (unsigned)target.sender.rank);
+        *ret_next = target.sender;
+        return true;
+    }
+    if (!target.task)
+        return false;
+    fputs(task.wait->kind == COHORT__WAIT_MUTEX
+              ? "    the task that has the mutex, or is before it in line,"
+              : "    that task",
+          printer->file);
+    *ret_next =
+        (struct status_task){task.rank, look_find_wait(look_of(printer, task.rank), target.task)};
+    return true;
+}
+
+/* What TASK waits for in turn, and so on. */
+static void print_steps(const struct printer *printer, struct status_task task)
+{
+    const struct look_wait *first = task.wait;
+    for (int step = 0; step < MAX_STEPS && print_next(printer, task, &task); step++) {
+        if (!task.wait) {
+            fputs(" does not wait: it runs or has ended\n", printer->file);
+            return;
+        }
+        fputs(" waits", printer->file);
+        print_wait(printer, task);
+        fputc('\n', printer->file);
+        if (task.wait == first)
+            return;
+    }
+}
+
+/* Localities --------------------------------------------------------------------------------- */
+
+/* False: there is nothing to say of it. */
+static bool print_locality(const struct printer *printer, uint32_t rank)
+{
+    const struct status_locality *locality = &printer->model->job->localities[rank];
+    const struct look *look = locality->look;
+    FILE *file = printer->file;
+    if (locality->end) {
+        fprintf(file, "%s\n", locality->end);
+        return true;
+    }
+    bool is_special = !look || look->is_stopped || look->is_cut ||
+                      look->stage == COHORT__LEDGER_STARTING ||
+                      look->stage >= COHORT__LEDGER_RETURNED;
+    if (!is_special)
+        return false;
+    fprintf(file, "locality %u (pid %d", (unsigned)rank, locality->pid);
+    fprintf(file, locality->host ? " on host %s)" : ")", locality->host);
+    if (!look) {
+        fprintf(file, " can't be read: %s\n", locality->why ? locality->why : "nobody knows why");
+        return true;
+    }
+    if (look->stage == COHORT__LEDGER_STARTING)
+        fputs(": its program is starting", file);
+    else if (look->stage >= COHORT__LEDGER_RETURNED) {
+        fprintf(file, ": its program has returned%s, ", look->status ? " an error" : "");
+        print_age(printer, look->stage_age);
+        fputs(" ago", file);
+    }
+    if (look->is_stopped)
+        fputs(": it is stopped, by a signal or a debugger", file);
+    if (look->is_cut)
+        fputs(": it had no memory to say all", file);
+    fputc('\n', file);
+    return true;
+}
+
+static void print_localities(const struct printer *printer)
+{
+    uint32_t rank = 0, shown = 0;
+    for (; rank < printer->model->job->num && shown < MAX_LOCALITIES; rank++)
+        shown += print_locality(printer, rank);
+    if (rank < printer->model->job->num)
+        fprintf(printer->file, "(not said of localities %u-%u whether they run)\n", (unsigned)rank,
+                (unsigned)printer->model->job->num - 1);
+}
+
+/* A locality of a job of another launcher, the others of which are not known. */
+static bool is_part(const struct status_job *job)
+{
+    return !job->pid && job->localities[0].look && job->localities[0].look->size > 1;
+}
+
+/* Whether each locality that runs could be read. */
+static bool all_are_read(const struct status_job *job)
+{
+    if (is_part(job))
+        return false;
+    for (uint32_t rank = 0; rank < job->num; rank++)
+        if (!job->localities[rank].look && !job->localities[rank].end)
+            return false;
+    return true;
+}
+
+/* All lines of TEXT in one. */
+static void print_lines(const struct printer *printer, const char *text)
+{
+    for (const char *line = text; *line;) {
+        size_t bytes = strcspn(line, "\n"), shown = bytes;
+        while (shown > 0 && (line[shown - 1] == ';' || line[shown - 1] == ' '))
+            shown--;
+        fputs(line > text ? "; " : "", printer->file);
+        for (size_t i = 0; i < shown; i++)
+            if ((unsigned char)line[i] >= ' ' && line[i] != 0x7f)
+                fputc(line[i], printer->file);
+        line += bytes + (line[bytes] == '\n');
+    }
+    fputc('\n', printer->file);
+}
+
+/* Communicators ------------------------------------------------------------------------------ */
+
+static uint32_t missing_site(const void *list, uint32_t i)
+{
+    return ((const struct status_site *)list)[i].site;
+}
+
+static void print_fate(const struct printer *printer, const struct status_site *site)
+{
+    FILE *file = printer->file;
+    switch (site->fate) {
+    case STATUS_WAITS:
+        fputs(site->wait->function ? "its task waits" : "its thread waits", file);
+        print_wait(printer, (struct status_task){site->rank, site->wait});
+        break;
+    case STATUS_COMPUTES:
+        fputs("its task computes or has ended: a worker there has not paused", file);
+        print_for(printer, site->age);
+        break;
+    case STATUS_STOPPED:
+        fputs("its process is stopped", file);
+        break;
+    case STATUS_RETURNED:
+        fputs("its program has returned, ", file);
+        print_age(printer, site->age);
+        fputs(" ago", file);
+        break;
+    case STATUS_ENDED:
+        fputs("its locality has ended", file);
+        break;
+    default:
+        fputs("its task does not wait: it runs or has ended", file);
+    }
+}
+
+/* Those without a line are listed together. */
+static void print_absent(const struct printer *printer, const struct status_comm *comm)
+{
+    struct status_site absent[STATUS_MAX_MISSING];
+    uint32_t num = 0, num_present = 0;
+    for (uint32_t i = 0; i < comm->num_missing && i < STATUS_MAX_MISSING; i++)
+        if (comm->missing[i].fate == STATUS_LEFT)
+            absent[num++] = comm->missing[i];
+        else
+            num_present++;
+    if (num == 0)
+        return;
+    fprintf(printer->file, num > 1 ? "  sites " : "  site ");
+    print_list(printer, num, comm->num_missing - num_present, missing_site, absent);
+    fputs(all_are_read(printer->model->job) ? ": not there any more, or not yet\n"
+                                            : ": not known, as not all localities can be read\n",
+          printer->file);
+}
+
+static void print_missing(const struct printer *printer, const struct status_comm *comm)
+{
+    uint32_t shown = 0, more = 0;
+    for (uint32_t i = 0; i < comm->num_missing && i < STATUS_MAX_MISSING; i++) {
+        const struct status_site *site = &comm->missing[i];
+        if (site->fate == STATUS_LEFT)
+            continue;
+        if (shown++ >= MAX_SITES) {
+            more++;
+            continue;
+        }
+        fprintf(printer->file, "  site %u (locality %u): ", (unsigned)site->site,
+                (unsigned)site->rank);
+        if (site->last_called == 0)
+            fputs("has called nothing; ", printer->file);
+        else
+            fprintf(printer->file, "last called %llu; ", (unsigned long long)site->last_called);
+        print_fate(printer, site);
+        fputc('\n', printer->file);
+        if (site->fate == STATUS_WAITS)
+            print_steps(printer, (struct status_task){site->rank, site->wait});
+    }
+    if (more > 0)
+        fprintf(printer->file, "  and %s%u more sites\n",
+                comm->num_missing > STATUS_MAX_MISSING ? "at least " : "", (unsigned)more);
+    print_absent(printer, comm);
+}
+
+static void print_comm(const struct printer *printer, const struct status_comm *comm)
+{
+    FILE *file = printer->file;
+    fputs("communicator ", file);
+    print_name(printer, comm->name);
+    if (comm->is_ambiguous)
+        fprintf(file, " (instance %llx)", (unsigned long long)comm->instance);
+    fprintf(file, ", generation %llu: ", (unsigned long long)comm->generation);
+    if (comm->num_missing == 0)
+        fprintf(file, "all %u sites have called, and the tasks of %u wait",
+                (unsigned)comm->num_sites, (unsigned)comm->num_waiting);
+    else
+        fprintf(file,
+                comm->num_come == 1 ? "%u of %u sites has called"
+                                    : "%u of %u sites have "
+                                      "called",
+                (unsigned)comm->num_come, (unsigned)comm->num_sites);
+    print_for(printer, comm->age);
+    fputs(comm->num_missing ? "; missing:\n" : "\n", file);
+    print_missing(printer, comm);
+    if (comm->account) {
+        fprintf(file, "  site %u says: ", (unsigned)comm->account->site);
+        print_lines(printer, comm->account->text);
+    }
+}
+
+/* Creations ---------------------------------------------------------------------------------- */
+
+static uint32_t joined_site(const void *list, uint32_t i)
+{
+    return ((const struct status_join *)list)[i].site;
+}
+
+static void print_not_joined(const struct printer *printer, const struct status_creation *creation)
+{
+    uint32_t absent[MAX_SITES + 1], num = 0;
+    uint64_t next = 0;
+    for (uint32_t i = 0; i <= creation->num_joins; i++) {
+        uint64_t end =
+            i < creation->num_joins ? creation->joins[i].site : (uint64_t)creation->num_sites;
+        if (next < end && num <= MAX_SITES)
+            absent[num++] = i; /* the gap before join I */
+        next = end + 1;
+    }
+    for (uint32_t k = 0; k < num && k < MAX_SITES; k++) {
+        uint32_t i = absent[k];
+        uint64_t first = i > 0 ? (uint64_t)creation->joins[i - 1].site + 1 : 0;
+        uint64_t last =
+            (i < creation->num_joins ? creation->joins[i].site : creation->num_sites) - UINT64_C(1);
+        fprintf(printer->file, last > first ? "%s%llu-%llu" : "%s%llu", k ? ", " : "",
+                (unsigned long long)first, (unsigned long long)last);
+    }
+    fputs(num > MAX_SITES ? " and more" : "", printer->file);
+}
+
+static void print_hint(const struct printer *printer, const struct status_creation *creation)
+{
+    FILE *file = printer->file;
+    if (creation->alike && strcmp(creation->alike, creation->name) == 0) {
+        fprintf(file, "  others create it with %u sites\n", (unsigned)creation->alike_sites);
+    } else if (creation->alike) {
+        fputs("  looks like ", file);
+        print_name(printer, creation->alike);
+        fprintf(file, ", which %s (%u sites)\n",
+                creation->is_alike_pending ? "waits for sites, too" : "exists",
+                (unsigned)creation->alike_sites);
+    } else if (creation->lacks_last && !creation->is_split) {
+        fputs("  no name looks like it: num_sites may be too large, or a task waits for one site "
+              "before it joins as the next, or the others have not come so far\n",
+              file);
+    }
+}
+
+static void print_creation(const struct printer *printer, const struct status_creation *creation)
+{
+    FILE *file = printer->file;
+    fputs(creation->is_split ? "split of a communicator " : "creation of ", file);
+    print_name(printer, creation->name);
+    fprintf(file, ", %u sites: ", (unsigned)creation->num_sites);
+    if (creation->num_joins >= creation->num_sites) {
+        fputs("all have joined", file);
+    } else {
+        print_list(printer, creation->num_joins, creation->num_joins, joined_site, creation->joins);
+        fputs(creation->num_joins == 1 ? " has joined" : " have joined", file);
+    }
+    print_for(printer, creation->age);
+    if (creation->num_joins < creation->num_sites) {
+        fputs("; missing: ", file);
+        print_not_joined(printer, creation);
+    }
+    fputc('\n', file);
+    for (uint32_t i = 0; i < creation->num_joins && i < MAX_SITES; i++) {
+        const struct status_join *join = &creation->joins[i];
+        fprintf(file, "  site %u joined in locality %u", (unsigned)join->site,
+                (unsigned)join->rank);
+        if (join->wait) {
+            fputs(", where its task waits in ", file);
+            print_place(printer, join->rank, join->wait);
+        }
+        fputc('\n', file);
+    }
+    if (creation->num_joins > MAX_SITES)
+        fprintf(file, "  and %u more sites\n", (unsigned)(creation->num_joins - MAX_SITES));
+    print_hint(printer, creation);
+}
+
+/* Deadlocks ---------------------------------------------------------------------------------- */
+
+/* It is certain if each wait is old, so that it was there when the others were read, and if each
+ * communicator misses one site only: not each collective needs all sites. And a message may be
+ * meant to come from another task of its site. */
+static bool is_certain(const struct printer *printer, const struct status_cycle *cycle)
+{
+    for (uint32_t i = 0; i < cycle->num; i++) {
+        struct status_target target = status_model_target(printer->model, cycle->tasks[i]);
+        if (cycle->tasks[i].wait->age < second_ns || target.has_sender ||
+            (target.comm && target.comm->num_missing != 1))
+            return false;
+    }
+    return true;
+}
+
+static void print_cycle(const struct printer *printer, const struct status_cycle *cycle)
+{
+    FILE *file = printer->file;
+    if (cycle->num == 1)
+        fprintf(file, "deadlock: a task waits for %s:\n",
+                cycle->tasks[0].wait->outer ? "one that awaits it" : "itself");
+    else
+        fprintf(file, "%s: each of these tasks waits for the next, the last for the first:\n",
+                is_certain(printer, cycle) ? "deadlock" : "perhaps a deadlock");
+    for (uint32_t i = 0; i < cycle->num; i++) {
+        fprintf(file, "  locality %u:", (unsigned)cycle->tasks[i].rank);
+        print_wait(printer, cycle->tasks[i]);
+        fputc('\n', file);
+    }
+}
+
+/* Tasks -------------------------------------------------------------------------------------- */
+
+static void print_group(const struct printer *printer, const struct status_group *group)
+{
+    FILE *file = printer->file;
+    const struct status_task task = {group->rank, group->wait};
+    fprintf(file, "  %llu", (unsigned long long)group->num);
+    if (group->num_localities == 1 && printer->model->job->num > 1)
+        fprintf(file, " (locality %u)", (unsigned)group->rank);
+    else if (printer->model->job->num > 1)
+        fprintf(file, " (%u localities)", (unsigned)group->num_localities);
+    fputs(" in ", file);
+    print_place(printer, group->rank, group->wait);
+    fputs(" for ", file);
+    if (group->num == 1)
+        print_target(printer, task);
+    else
+        print_kind(printer, task);
+    print_for(printer, group->age);
+    fputs(group->num > 1 ? " at most\n" : "\n", file);
+    if (group->num == 1)
+        print_steps(printer, task);
+}
+
+static void print_groups(const struct printer *printer)
+{
+    const struct status_model *model = printer->model;
+    if (model->num_groups == 0) {
+        fputs("no task waits\n", printer->file);
+        return;
+    }
+    fputs("waiting tasks:\n", printer->file);
+    for (uint32_t i = 0; i < model->num_groups && i < MAX_GROUPS; i++)
+        print_group(printer, &model->groups[i]);
+    if (model->num_groups > MAX_GROUPS)
+        fprintf(printer->file, "  and at %u other places\n",
+                (unsigned)model->num_groups - MAX_GROUPS);
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
+void status_print(FILE *file, const struct status_model *model, struct symbols *symbols)
+{
+    const struct printer printer = {file, model, symbols};
+    const struct status_job *job = model->job;
+    if (job->pid)
+        fprintf(file, "job %d, %u %s: %s\n", job->pid, (unsigned)job->num,
+                job->num == 1 ? "locality" : "localities", job->program);
+    else if (is_part(job))
+        fprintf(file, "process %d, locality %u of %u, the others of which are not read: %s\n",
+                job->localities[0].pid, (unsigned)job->localities[0].look->rank,
+                (unsigned)job->localities[0].look->size, job->program);
+    else
+        fprintf(file, "process %d, alone: %s\n", job->localities[0].pid, job->program);
+    print_localities(&printer);
+    for (uint32_t i = 0; i < model->num_comms && i < MAX_COMMS; i++)
+        print_comm(&printer, &model->comms[i]);
+    if (model->num_comms > MAX_COMMS)
+        fprintf(file, "and %u more communicators\n", (unsigned)model->num_comms - MAX_COMMS);
+    for (uint32_t i = 0; i < model->num_creations && i < MAX_COMMS; i++)
+        print_creation(&printer, &model->creations[i]);
+    if (model->num_creations > MAX_COMMS)
+        fprintf(file, "and %u more creations\n", (unsigned)model->num_creations - MAX_COMMS);
+    for (uint32_t i = 0; i < model->num_cycles; i++)
+        print_cycle(&printer, &model->cycles[i]);
+    print_groups(&printer);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: what the files of the model share: sites, waits and communicators in order. */
+#ifndef COHORT_TOOLS_COHORTRUN_STATUS_PRIVATE_H
+#define COHORT_TOOLS_COHORTRUN_STATUS_PRIVATE_H
+
+#include "tools/cohortrun/status_model.h"
+
+/* For the files of the model only. status_model.c finds communicators, status_creations.c those
+ * that are being created, status_groups.c counts tasks, status_cycles.c finds deadlocks. */
+
+struct status_entry {
+    uint32_t rank;
+    const struct look_site *site;
+};
+
+struct status_future {
+    uint32_t rank;
+    uint64_t future;
+    struct status_creation *creation;
+    struct status_join *join;
+};
+
+struct status_index {
+    struct status_entry *sites;   /* by instance and number of the site */
+    struct status_entry *by_task; /* by locality and task */
+    uint32_t num_sites;
+    const struct look_group **groups; /* by instance, each once */
+    uint32_t num_groups;
+    struct status_future *futures; /* of creations, by locality and address */
+    uint32_t num_futures;
+    struct status_comm **comms; /* of the model, by instance */
+    uint32_t num_comms;
+};
+
+/* Memory for NUM of BYTES each, all zero; 0 is fine. NULL: there is none. */
+void *status_allocate(size_t num, size_t bytes);
+
+cohort_status status_find_creations(struct status_model *model);
+void status_free_creations(struct status_model *model);
+cohort_status status_find_groups(struct status_model *model);
+cohort_status status_find_cycles(struct status_model *model);
+
+/* The join that has FUTURE in locality RANK. NULL: none. */
+const struct status_future *status_find_future(const struct status_index *index, uint32_t rank,
+                                               uint64_t future);
+
+#endif
