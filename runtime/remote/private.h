@@ -56,7 +56,8 @@ struct cohort__remote_peer {
     cohort_status over;      /* why there can be no more calls: it died, or the job is over */
 
     /* Its calls here. */
-    uint32_t num_untold; /* that we have admitted, and not told it of */
+    uint32_t num_untold;  /* that we have admitted, and not told it of */
+    atomic_bool has_died; /* set before those that wait are dropped; read with their lock */
 };
 
 /* The calls of others in this locality. */

@@ -687,6 +687,27 @@ static void refuse(struct cohort__remote_tasks *tasks, struct cohort__remote_pee
     cohort__error_fini(&error);
 }
 
+/* False: the caller has died, and what waits of it has been dropped. So is SERVED. */
+static bool queue(struct served *served)
+{
+    struct cohort__remote_served *all = &served->tasks->served;
+    pthread_mutex_lock(&all->lock);
+    bool is_too_late = atomic_load(&served->peer->has_died);
+    if (is_too_late) {
+        if (served->is_scoped)
+            cohort__map_remove(&all->scoped, &served->node);
+    } else {
+        cohort__list_push_back(&all->waiting, &served->link);
+        all->num_waiting++;
+        if (all->num_waiting > all->most_waiting)
+            all->most_waiting = all->num_waiting;
+    }
+    pthread_mutex_unlock(&all->lock);
+    if (is_too_late)
+        served_free(served);
+    return !is_too_late;
+}
+
 void cohort__remote_serve(struct cohort__remote_tasks *tasks, struct cohort__arrival *arrival)
 {
     const struct cohort__envelope *envelope = &arrival->envelope;
@@ -717,11 +738,8 @@ void cohort__remote_serve(struct cohort__remote_tasks *tasks, struct cohort__arr
     pthread_mutex_unlock(&all->lock);
     if (is_late)
         cohort__arrival_park(served->arrival);
-    pthread_mutex_lock(&all->lock);
-    cohort__list_push_back(&all->waiting, &served->link);
-    all->num_waiting++;
-    if (all->num_waiting > all->most_waiting)
-        all->most_waiting = all->num_waiting;
-    pthread_mutex_unlock(&all->lock);
-    admit_some(tasks);
+    if (queue(served))
+        admit_some(tasks);
+    else
+        cohort__remote_close(tasks);
 }

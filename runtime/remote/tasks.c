@@ -120,6 +120,8 @@ static void on_peer_died(void *context, uint32_t rank)
 {
     struct cohort__remote_tasks *tasks = context;
     struct cohort__remote_peer *peer = cohort__remote_peer_get(tasks, rank);
+    if (peer)
+        atomic_store(&peer->has_died, true);
     cohort__remote_served_end(tasks, &rank);
     if (peer)
         cohort__remote_calls_end(tasks, peer, COHORT_ERR_PEER_DIED);
