@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What cohortrun says of programs that hang. Usage: hang_test.py COHORTRUN MEMBER [lines] [no_limit] [case...].
+"""What cohortrun says of programs that hang. Usage: hang_test.py COHORTRUN MEMBER [lines]
+[no_limit] [case...]. lines: cohortrun knows those of source files. no_limit: it may be slow.
 
 A hang has no end that a test could wait for: it asks again until the answer is the one that it
 wants, or TIMEOUT is over."""

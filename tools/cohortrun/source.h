@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A program or shared object, read by libdw where cohortrun was built with it (source.c); else
- * there are no lines (source_none.c). Nobody is asked over the network. */
+/* A program or shared object, read by libdw where cohortrun was built with it and it is there
+ * (source.c); else there are no lines (source_none.c). Nobody is asked over the network. */
 struct source;
 
 /* Reads the file at PATH. NULL: it can't be read, or there are no lines. */
