@@ -32,7 +32,7 @@ static void run_tick(struct cohort__actor *actor, struct cohort__item *item)
     struct cohort_comm *comm = cohort__endpoint_of(actor);
     begin_event(item);
     uint64_t now = cohort__clock_now();
-    bool is_slow = comm->channels.asked_at > 0;
+    bool is_slow = comm->channels.asked_at > 0 && !cohort__channels_are_idle(&comm->channels);
     uint64_t stalled = 0; /* it may end meanwhile */
     for (uint32_t i = 0; i < COHORT__WINDOW; i++) {
         struct cohort__operation *operation = comm->slots[i].in_flight;

@@ -246,7 +246,26 @@ static bool is_described(uint32_t site, uint64_t generation)
     return false;
 }
 
-/* Site 0 waits for site 1, in two gets and in a collective, for some ticks. */
+/* Site 0 waits for site 1 for some ticks, in a collective alone. Its questions are no events. */
+static cohort_status stall_in_call(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    if (cohort_comm_this_site(comm) == 0)
+        return cohort_await(cohort_barrier(comm, 1));
+    read_ledger();
+    uint64_t before = found.num_received;
+    for (int ticks = 0; ticks < 5; ticks++)
+        do {
+            CHECK_INT(cohort_await(cohort_sleep(1000000)), COHORT_OK);
+            read_ledger();
+        } while (!find_pending(0, COHORT__WAIT_COLLECTIVE, 1) || !is_described(0, 1));
+    CHECK_INT(found.num_pending, 1);
+    CHECK_INT(found.pending[0].num, 1);
+    CHECK(found.num_received <= before + 1); /* without a board, the call itself */
+    return cohort_await(cohort_barrier(comm, 1));
+}
+
+/* The same in two gets, too. */
 static cohort_status stall(cohort_comm *comm, void *arg)
 {
     uint32_t site = cohort_comm_this_site(comm);
@@ -267,6 +286,8 @@ static cohort_status stall(cohort_comm *comm, void *arg)
         get_any = find_pending(0, COHORT__WAIT_GET, 6);
         call = find_pending(0, COHORT__WAIT_COLLECTIVE, 1);
     } while (!get || !get_any || !call || !is_described(0, 1));
+    CHECK_INT(found.num_pending, 1);
+    CHECK_INT(found.pending[0].num, 3);
     CHECK_INT(get->site, 1);
     CHECK_INT(get_any->site, COHORT_ANY_SITE);
     CHECK_INT(num_waits_for(COHORT__WAIT_COLLECTIVE), 1);
@@ -280,18 +301,29 @@ static cohort_status stall(cohort_comm *comm, void *arg)
     return cohort_await(cohort_barrier(comm, 1));
 }
 
-static void test_pending(void)
+/* A site asks after a nanosecond, so at each tick at first. */
+static void run_stalled(cohort_status (*site)(cohort_comm *comm, void *arg))
 {
     struct cluster *cluster = cluster_create(1, 2, 0);
     CHECK_INT(sites_run(&(struct sites){.name = "stall",
                                         .options = {.num_sites = 2, .stall_after = 1},
                                         .create = cluster_create_comm,
                                         .context = cluster,
-                                        .run = stall}),
+                                        .run = site}),
               COHORT_OK);
     cluster_destroy(cluster);
     read_ledger();
     CHECK_INT(found.num_pending, 0);
+}
+
+static void test_pending_call(void)
+{
+    run_stalled(stall_in_call);
+}
+
+static void test_pending(void)
+{
+    run_stalled(stall);
 }
 
 /* Creations ---------------------------------------------------------------------------------- */
@@ -356,8 +388,8 @@ static void test_split(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"sites", test_sites},       {"channel", test_channel}, {"pending", test_pending},
-        {"creation", test_creation}, {"split", test_split},
+        {"sites", test_sites},     {"channel", test_channel},   {"pending call", test_pending_call},
+        {"pending", test_pending}, {"creation", test_creation}, {"split", test_split},
     };
     int memory,
         status = cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);

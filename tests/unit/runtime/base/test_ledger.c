@@ -50,15 +50,15 @@ static struct found find(enum cohort__ledger_kind kind)
     return found;
 }
 
-static struct cohort__ledger_head head(void)
+static const struct cohort__ledger_head *head(void)
 {
-    struct cohort__ledger_view view;
+    static struct cohort__ledger_view view;
     int memory;
     uint32_t slot;
     CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
     CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
     close(memory);
-    return view.head;
+    return &view.head;
 }
 
 static struct cohort__wait_line *take(uint64_t since)
@@ -128,8 +128,8 @@ static void test_many(void)
     CHECK_INT(found.num, NUM);
     CHECK_INT(found.sum, NUM * (NUM + 1) / 2);
     CHECK_INT(find(COHORT__LEDGER_WORKERS).num, WORKERS);
-    CHECK(head().num_chunks < 12);
-    CHECK(!head().is_cut);
+    CHECK(head()->num_chunks < 12);
+    CHECK(!head()->is_cut);
     for (int i = 0; i < NUM; i++)
         give_back(lines[i]);
     for (int i = 0; i < WORKERS; i++)
@@ -141,20 +141,20 @@ static void test_many(void)
 static void test_head(void)
 {
     cohort__ledger_introduce(3, 5, 7);
-    CHECK_INT(head().rank, 3);
-    CHECK_INT(head().size, 5);
-    CHECK_INT(head().epoch, 7);
-    CHECK_INT(head().pid, getpid());
-    CHECK_INT(head().stage, COHORT__LEDGER_STARTING);
+    CHECK_INT(head()->rank, 3);
+    CHECK_INT(head()->size, 5);
+    CHECK_INT(head()->epoch, 7);
+    CHECK_INT(head()->pid, getpid());
+    CHECK_INT(head()->stage, COHORT__LEDGER_STARTING);
     cohort__ledger_enter_stage(COHORT__LEDGER_RETURNED, COHORT_ERR_FAILED);
-    CHECK_INT(head().stage, COHORT__LEDGER_RETURNED);
-    CHECK_INT(head().status, COHORT_ERR_FAILED);
-    CHECK(head().stage_at > head().first.mono);
-    CHECK(head().first.ticks > 0 && head().last.ticks >= head().first.ticks);
-    uint64_t last = head().last.mono;
+    CHECK_INT(head()->stage, COHORT__LEDGER_RETURNED);
+    CHECK_INT(head()->status, COHORT_ERR_FAILED);
+    CHECK(head()->stage_at > head()->first.mono);
+    CHECK(head()->first.ticks > 0 && head()->last.ticks >= head()->first.ticks);
+    uint64_t last = head()->last.mono;
     cohort__ledger_tick(42);
-    CHECK_INT(head().moved, 42);
-    CHECK(head().last.mono > last);
+    CHECK_INT(head()->moved, 42);
+    CHECK(head()->last.mono > last);
     cohort__ledger_close();
 }
 
@@ -309,14 +309,14 @@ static void take_without_addresses(void)
 {
     const struct rlimit none = {1, 1};
     struct cohort__wait_line *line = take(1);
-    CHECK_INT(head().is_cut, 0);
+    CHECK_INT(head()->is_cut, 0);
     setrlimit(RLIMIT_AS, &none);
     errno = 7;
     struct cohort__site_line *site = cohort__ledger_take(COHORT__LEDGER_SITES);
     CHECK_INT(errno, 7);
     CHECK(site);
     CHECK_INT(site->instance, 0);
-    CHECK_INT(head().is_cut, 1);
+    CHECK_INT(head()->is_cut, 1);
     cohort__ledger_give_back(COHORT__LEDGER_SITES, site);
     give_back(line);
 }
@@ -345,7 +345,7 @@ static void test_fork(void)
     parents = take(5);
     in_child(use_in_child);
     CHECK_INT(find(COHORT__LEDGER_WAITS).sum, 5);
-    CHECK_INT(head().stage, COHORT__LEDGER_STARTING);
+    CHECK_INT(head()->stage, COHORT__LEDGER_STARTING);
     give_back(parents);
     cohort__ledger_close();
 }

@@ -38,7 +38,7 @@ static struct lines *read_lines(void)
 }
 
 /* The only line of a task with FUNCTION. */
-static struct cohort__wait_line line_of(cohort_task_function *function)
+static const struct cohort__wait_line *line_of(cohort_task_function *function)
 {
     const struct lines *lines = read_lines();
     const struct cohort__wait_line *found = NULL;
@@ -48,7 +48,7 @@ static struct cohort__wait_line line_of(cohort_task_function *function)
             found = &lines->of[i];
         }
     CHECK(found);
-    return *found;
+    return found;
 }
 
 static enum cohort__wait_kind kind_of(const struct cohort__wait_line *line)
@@ -112,7 +112,7 @@ static cohort_status promised(void *arg)
     uint64_t before = cohort__clock_ticks();
     cohort_future *task = cohort_async(awaits, cohort_future_ref(future));
     let_suspend();
-    struct cohort__wait_line line = line_of(awaits);
+    struct cohort__wait_line line = *line_of(awaits);
     CHECK(line.since >= before && line.since <= cohort__clock_ticks());
     CHECK_INT(kind_of(&line), COHORT__WAIT_PLAIN);
     CHECK_INT(address_of(&line), (uintptr_t)future);
@@ -141,7 +141,7 @@ static cohort_status others(void *arg)
     CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
     cohort_future *first = cohort_async(awaits, future);
     let_suspend();
-    uintptr_t first_task = line_of(awaits).task;
+    uintptr_t first_task = line_of(awaits)->task;
     cohort_future *pair[] = {cohort_future_ref(first), cohort_future_of_value(NULL)};
     cohort_future *second = cohort_async(awaits, cohort_future_ref(first));
     cohort_future *third = cohort_async(awaits, cohort_when_all(pair, 2));
@@ -181,7 +181,7 @@ static cohort_status waited(void *arg)
     CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
     cohort_future *task = cohort_async(waits, future);
     let_suspend();
-    struct cohort__wait_line line = line_of(waits);
+    struct cohort__wait_line line = *line_of(waits);
     CHECK_INT(line.what, (uintptr_t)future + COHORT__WAIT_PLAIN);
     cohort_promise_fulfil(promise, NULL);
     CHECK_INT(cohort_await(task), COHORT_OK);
@@ -290,7 +290,7 @@ static cohort_status latches(void *arg)
     CHECK_INT(cohort_latch_create(1, &latch), COHORT_OK);
     cohort_future *task = cohort_async(counts_down, latch);
     let_suspend();
-    CHECK_INT(line_of(counts_down).what, (uintptr_t)latch + COHORT__WAIT_SYNC);
+    CHECK_INT(line_of(counts_down)->what, (uintptr_t)latch + COHORT__WAIT_SYNC);
     CHECK_INT(cohort_latch_count_down(latch, 1), COHORT_OK);
     CHECK_INT(cohort_await(task), COHORT_OK);
     cohort_latch_unref(latch);
@@ -323,7 +323,7 @@ static cohort_status in_place(void *arg)
     CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
     cohort_future *task = cohort_async(awaits_two_in_place, future);
     let_suspend();
-    struct cohort__wait_line line = line_of(awaits);
+    struct cohort__wait_line line = *line_of(awaits);
     CHECK_INT(read_lines()->num, 1);
     CHECK_INT(line.task % 2, 1);
     CHECK_INT(line.outermost, (uintptr_t)task);
