@@ -59,6 +59,7 @@ FOREIGN = {
     r"msgpack(\.h|/.*)": ("runtime/wire/", "include/cohort/msgpack.h"),
     r"rdma/.*": ("runtime/net/ofi",),
     r"pmix.*\.h": ("runtime/launch/pmix_",),
+    r"elfutils/.*": ("tools/cohortrun/source",),
     r"hwloc(\.h|/.*)": ("runtime/task/", "runtime/launch/domain", "tools/cohortrun/binding"),
 }
 

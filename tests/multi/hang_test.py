@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What cohortrun says of programs that hang. Usage: hang_test.py COHORTRUN MEMBER [case...].
+"""What cohortrun says of programs that hang. Usage: hang_test.py COHORTRUN MEMBER [lines]
+[no_limit] [case...]. lines: cohortrun knows those of source files. no_limit: it may be slow.
 
 A hang has no end that a test could wait for: it asks again until the answer is the one that it
 wants, or TIMEOUT is over."""
@@ -15,6 +16,7 @@ import jobs
 from jobs import COHORTRUN, TIMEOUT, Job, check, check_equal, children_of, is_running
 
 MEMBER = os.path.abspath(sys.argv[2])
+HAS_LINES = 'lines' in sys.argv
 FOR = r', for \d+\.\d s'
 
 
@@ -25,7 +27,10 @@ def status(*args):
 
 
 def await_status(pid, *patterns):
-    """Each pattern has to be in the text, from the beginning of a line on."""
+    """Each pattern has to be in the text, from the beginning of a line on. @f@ is a place in
+    function f."""
+    place = r'\1(\\+0x[0-9a-f]+| \\(hang_member\\.c:\\d+\\))'
+    patterns = [re.sub('@(.*?)@', place, pattern) for pattern in patterns]
     deadline = time.monotonic() + TIMEOUT
     while True:
         code, out, err = status(pid)
@@ -70,12 +75,12 @@ def test_name():
     out = check_hang(
         3, 'name', r'job \d+, 3 localities: ' + re.escape(MEMBER) + ' name\n',
         'creation of "tranpose", 3 sites: 1 has joined' + FOR + '; missing: 0, 2\n'
-        r'  site 1 joined in locality 1, where its task waits in join\+0x[0-9a-f]+\n'
+        r'  site 1 joined in locality 1, where its task waits in @join@\n'
         r'  looks like "transpose", which waits for sites, too \(3 sites\)\n',
         'creation of "transpose", 3 sites: 0, 2 have joined' + FOR + '; missing: 1\n'
         r'  site 0 joined in locality 0, .*\n  site 2 joined in locality 2, .*\n'
         r'  looks like "tranpose", ',
-        r"  3 \(3 localities\) in join\+0x[0-9a-f]+ for a communicator's other sites to join" + FOR)
+        r"  3 \(3 localities\) in @join@ for a communicator's other sites to join" + FOR)
     check('deadlock' not in out, out)
 
 
@@ -86,9 +91,9 @@ def test_count():
 
 def test_turns():
     check_hang(1, 'turns', 'creation of "pair", 2 sites: 0 has joined' + FOR + '; missing: 1\n'
-               r'  site 0 joined in locality 0, where its task waits in turns\+0x.*\n'
+               r'  site 0 joined in locality 0, where its task waits in @turns@\n'
                '  no name looks like it: .* before it joins as the next',
-               r"  1 in turns\+0x\w+ for a communicator's other sites to join: \"pair\"" + FOR)
+               r"  1 in @turns@ for a communicator's other sites to join: \"pair\"" + FOR)
 
 
 def test_returns():
@@ -107,15 +112,25 @@ def test_straggler():
 def test_channel():
     check_hang(3, 'channel',
                'communicator "halo", generation 2: 2 of 3 sites have called' + FOR + '; missing:\n'
-               r'  site 0 \(locality 0\): last called 1; its task waits in take_block\+0x[0-9a-f]+ '
+               r'  site 0 \(locality 0\): last called 1; its task waits in @take_block@ '
                r'for a block from a channel \(cohort_channel_get\)' + FOR + '\n')
+
+
+def test_lines():
+    """A program with -g, if cohortrun has been built with libdw: the line is the right one."""
+    if not HAS_LINES:
+        return
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'hang_member.c')) as f:
+        lines = f.read().split('\n')
+    line = next(i for i, text in enumerate(lines, 1) if 'cohort_await(cohort_barrier(' in text)
+    check_hang(2, 'returns', r'  1 \(locality 1\) in meet \(hang_member\.c:%d\) for ' % line)
 
 
 def test_opposite():
     check_hang(2, 'opposite', 'deadlock: each of these tasks waits for the next, the last for the '
                'first:\n'
-               r'  locality 0: in meet\+0x\w+ for a collective of "rows", generation 1' + FOR + '\n'
-               r'  locality 1: in meet\+0x\w+ for a collective of "columns", generation 1' + FOR)
+               r'  locality 0: in @meet@ for a collective of "rows", generation 1' + FOR + '\n'
+               r'  locality 1: in @meet@ for a collective of "columns", generation 1' + FOR)
 
 
 def test_alone():
@@ -123,10 +138,10 @@ def test_alone():
     job = subprocess.Popen([MEMBER, 'alone'], stdin=subprocess.DEVNULL)
     try:
         await_status(job.pid, r'process %d, alone: ' % job.pid + re.escape(MEMBER) + '\n',
-                     r'  1000 in wait_for_ever\+0x[0-9a-f]+ for a future' + FOR + ' at most\n',
+                     r'  1000 in @wait_for_ever@ for a future' + FOR + ' at most\n',
                      'deadlock: (each of these tasks waits for the next|'
                      'a task waits for one that awaits it:)', # which then runs it itself
-                     r'  locality 0: in lock_second\+0x[0-9a-f]+ for a mutex' + FOR + '\n')
+                     r'  locality 0: in @lock_second@ for a mutex' + FOR + '\n')
     finally:
         job.kill()
         job.wait()
@@ -159,7 +174,7 @@ def test_quit():
         check_equal(lines[0], 'cohortrun: job %d, 1 locality: %s turns\n' %
                     (job.process.pid, MEMBER))
         check(lines[1].startswith('cohortrun: creation of "pair", 2 sites: 0 has joined'), lines)
-        check(lines[5].startswith('cohortrun:   1 in turns+0x'), lines)
+        check(lines[5].startswith('cohortrun:   1 in turns'), lines)
     job.process.send_signal(signal.SIGTERM)
     code, _, err = job.finish()
     check(code == 143 and 'was killed by signal 15' in err, code, err)
@@ -205,8 +220,8 @@ def test_far():
     """Localities of other hosts are not read, and named."""
     job = Job('-n', 2, *jobs.far_hosts(2), MEMBER, 'channel')
     out = await_status(job.process.pid,
-                       r"locality 0 \(pid \d+ on host a\) can't be read: it is on another host\n"
-                       r"locality 1 \(pid \d+ on host b\) can't be read: it is on another host\n")
+                       r"locality 0 can't be read: host a is another one, which is not read\n"
+                       r"locality 1 can't be read: host b is another one, which is not read\n")
     check('communicator' not in out, out)
     job.process.kill()
     job.process.communicate()
@@ -236,4 +251,4 @@ def num_sockets(pid):
         return f.read().count('@cohort-job-%d-%d\n' % (os.geteuid(), pid))
 
 
-jobs.run_cases(globals(), chosen=[a for a in sys.argv[3:] if a != 'no_limit'])
+jobs.run_cases(globals(), chosen=[a for a in sys.argv[3:] if a not in ('no_limit', 'lines')])

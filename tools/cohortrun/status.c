@@ -35,10 +35,8 @@ struct subject {
 static void look_at(struct subject *subject, uint32_t rank, uint32_t slot)
 {
     struct status_locality *locality = &subject->job.localities[rank];
-    if (look_read(&locality->look, subject->memory, slot, locality->pid)) {
+    if (look_read(&locality->look, subject->memory, slot, locality->pid))
         snprintf(subject->whys[rank], WHY_BYTES, "%s", cohort_error_message());
-        locality->why = subject->whys[rank];
-    }
 }
 
 static cohort_status allocate(struct subject *subject, uint32_t num)
@@ -62,13 +60,14 @@ static cohort_status read_job(struct subject *subject)
     subject->job.program = card->program;
     for (uint32_t rank = 0; rank < card->size; rank++) {
         struct status_locality *locality = &subject->job.localities[rank];
-        locality->pid = (int)card->localities[rank].pid;
-        locality->host = card->localities[rank].host[0] ? card->localities[rank].host : NULL;
-        locality->end = card->localities[rank].end[0] ? card->localities[rank].end : NULL;
-        locality->why = "it is on another host";
-        if (locality->host)
-            continue;
-        locality->why = "cohortrun has no ledger of it";
+        const struct card_locality *known = &card->localities[rank];
+        locality->pid = (int)known->pid;
+        locality->end = known->end[0] ? known->end : NULL;
+        locality->why = subject->whys[rank];
+        snprintf(subject->whys[rank], WHY_BYTES,
+                 known->host[0] ? "host %.100s is another one, which is not read"
+                                : "cohortrun has no ledger%.0s",
+                 known->host);
         if (subject->memory >= 0 && rank - card->first < card->num)
             look_at(subject, rank, rank - card->first);
     }
@@ -94,6 +93,7 @@ static cohort_status read_alone(struct subject *subject, int pid)
         return status;
     read_program(subject, pid);
     subject->job.localities[0].pid = pid;
+    subject->job.localities[0].why = subject->whys[0];
     look_at(subject, 0, slot);
     return COHORT_OK;
 }

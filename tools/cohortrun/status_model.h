@@ -16,10 +16,9 @@
 /* What is known of a job. */
 struct status_locality {
     int pid;           /* 0: it has not been started */
-    const char *host;  /* NULL: this one */
     const char *end;   /* "locality 1 (pid 7) exited with status 0"; NULL: it runs */
     struct look *look; /* NULL: it could not be read */
-    const char *why;   /* it could not be read */
+    const char *why;   /* it could not be read; not NULL then */
 };
 
 struct status_job {

@@ -80,28 +80,42 @@ static bool is_of_library(const struct look_module *module)
     return base && strncmp(base, "/libcohort.so", strlen("/libcohort.so")) == 0;
 }
 
-/* "exchange_rows+0x91 (task worker)". A function that ends with an await is no longer on the stack:
- * then the caller is one of the library's. The task of the whole program has a function of the
- * library, which says nothing. */
+/* Without the offset behind it. */
+static void cut_offset(char *name)
+{
+    char *plus = strrchr(name, '+');
+    if (plus)
+        *plus = '\0';
+}
+
+/* "exchange_rows (heat.c:91), in task worker"; "exchange_rows+0x91" where the line is not known. A
+ * function that ends with an await is no longer on the stack: then the caller is one of the
+ * library's. The task of the whole program has a function of the library, which says nothing. */
 static void print_place(const struct printer *printer, uint32_t rank, const struct look_wait *wait)
 {
-    char caller[NAME_BYTES], function[NAME_BYTES];
+    char caller[NAME_BYTES], function[NAME_BYTES], line[NAME_BYTES];
     const struct look *look = look_of(printer, rank);
     const struct look_module *module = look_find_module(look, wait->caller);
     const struct look_module *of_task = look_find_module(look, wait->function);
     symbols_name(printer->symbols, module, wait->caller, caller, sizeof(caller));
     symbols_name(printer->symbols, of_task, wait->function, function, sizeof(function));
-    const size_t bytes = strlen(function);
-    if (!wait->function)
-        fprintf(printer->file, "%s (outside of tasks)", caller);
-    else if (is_of_library(module))
+    if (wait->function && is_of_library(module)) {
         fprintf(printer->file, "%s (at its end)",
                 is_of_library(of_task) ? "the program's main task" : function);
-    else if (is_of_library(of_task) ||
-             (strncmp(caller, function, bytes) == 0 && caller[bytes] == '+'))
-        fputs(caller, printer->file);
-    else
-        fprintf(printer->file, "%s (task %s)", caller, function);
+        return;
+    }
+    const size_t bytes = strlen(function);
+    bool is_in_function = strncmp(caller, function, bytes) == 0 && caller[bytes] == '+';
+    bool has_line = symbols_line(printer->symbols, module, wait->caller, line, sizeof(line));
+    if (has_line)
+        cut_offset(caller);
+    fputs(caller, printer->file);
+    if (has_line)
+        fprintf(printer->file, " (%s)", line);
+    if (!wait->function)
+        fputs(" (outside of tasks)", printer->file);
+    else if (!is_of_library(of_task) && !is_in_function)
+        fprintf(printer->file, " (task %s)", function);
 }
 
 static const char *kind_text(enum cohort__wait_kind kind)
@@ -219,6 +233,39 @@ static void print_steps(const struct printer *printer, struct status_task task)
 
 /* Localities --------------------------------------------------------------------------------- */
 
+/* Whether locality RANK can't be read for the reason WHY. */
+static bool is_unread(const struct status_locality *locality, const char *why)
+{
+    return !locality->look && !locality->end && locality->why &&
+           (!why || strcmp(locality->why, why) == 0);
+}
+
+static uint32_t rank_of(const void *list, uint32_t i)
+{
+    return ((const uint32_t *)list)[i];
+}
+
+/* Those from RANK on that can't be read for the same reason, if RANK is the first of them. */
+static bool print_unread(const struct printer *printer, uint32_t rank)
+{
+    const struct status_job *job = printer->model->job;
+    const char *why = job->localities[rank].why;
+    uint32_t unread[64], num = 0, total = 0;
+    for (uint32_t i = 0; i < rank; i++)
+        if (is_unread(&job->localities[i], why))
+            return false;
+    for (uint32_t i = rank; i < job->num; i++)
+        if (is_unread(&job->localities[i], why)) {
+            if (num < sizeof(unread) / sizeof(unread[0]))
+                unread[num++] = i;
+            total++;
+        }
+    fputs(total > 1 ? "localities " : "locality ", printer->file);
+    print_list(printer, num, total, rank_of, unread);
+    fprintf(printer->file, " can't be read: %s\n", why);
+    return true;
+}
+
 /* False: there is nothing to say of it. */
 static bool print_locality(const struct printer *printer, uint32_t rank)
 {
@@ -229,17 +276,11 @@ static bool print_locality(const struct printer *printer, uint32_t rank)
         fprintf(file, "%s\n", locality->end);
         return true;
     }
-    bool is_special = !look || look->is_stopped || look->is_cut ||
-                      look->stage == COHORT__LEDGER_STARTING ||
-                      look->stage >= COHORT__LEDGER_RETURNED;
-    if (!is_special)
+    if (!look)
+        return is_unread(locality, NULL) && print_unread(printer, rank);
+    if (!look->is_stopped && !look->is_cut && look->stage == COHORT__LEDGER_RUNNING)
         return false;
-    fprintf(file, "locality %u (pid %d", (unsigned)rank, locality->pid);
-    fprintf(file, locality->host ? " on host %s)" : ")", locality->host);
-    if (!look) {
-        fprintf(file, " can't be read: %s\n", locality->why ? locality->why : "nobody knows why");
-        return true;
-    }
+    fprintf(file, "locality %u (pid %d)", (unsigned)rank, locality->pid);
     if (look->stage == COHORT__LEDGER_STARTING)
         fputs(": its program is starting", file);
     else if (look->stage >= COHORT__LEDGER_RETURNED) {
@@ -263,6 +304,15 @@ static void print_localities(const struct printer *printer)
     if (rank < printer->model->job->num)
         fprintf(printer->file, "(not said of localities %u-%u whether they run)\n", (unsigned)rank,
                 (unsigned)printer->model->job->num - 1);
+}
+
+/* Whether any locality could be read. */
+static bool any_is_read(const struct status_job *job)
+{
+    for (uint32_t rank = 0; rank < job->num; rank++)
+        if (job->localities[rank].look)
+            return true;
+    return false;
 }
 
 /* A locality of a job of another launcher, the others of which are not known. */
@@ -546,7 +596,7 @@ static void print_groups(const struct printer *printer)
 {
     const struct status_model *model = printer->model;
     if (model->num_groups == 0) {
-        fputs("no task waits\n", printer->file);
+        fputs(any_is_read(model->job) ? "no task waits\n" : "", printer->file);
         return;
     }
     fputs("waiting tasks:\n", printer->file);

@@ -11,6 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
+#include "tools/cohortrun/source.h"
+
+static const uint64_t patience_ns = 500000000; /* for the lines of all files */
+
 /* What is larger is no table of symbols that a program should wait for. */
 enum { MAX_TABLE_BYTES = 512 << 20, MAX_NOTE_BYTES = 4096 };
 
@@ -26,10 +31,14 @@ struct object {
     size_t num;
     char *texts; /* end with 0 */
     size_t texts_bytes;
+    bool is_right;         /* it is the file that the program was started from */
+    struct source *source; /* NULL: not opened yet, or it can't be */
+    bool has_no_source;
 };
 
 struct symbols {
     struct object *objects;
+    uint64_t spent; /* on lines */
 };
 
 /* Reading a file ----------------------------------------------------------------------------- */
@@ -141,7 +150,8 @@ static void read_symbols(struct object *object, int fd, const struct look_module
     size_t num = 0;
     ElfW(Shdr) *sections = read_sections(fd, &num);
     const ElfW(Shdr) *table = sections ? find_table(sections, num) : NULL;
-    if (table && is_same_file(fd, sections, num, module)) {
+    object->is_right = sections && is_same_file(fd, sections, num, module);
+    if (table && object->is_right) {
         ElfW(Sym) *symbols = read_section(fd, table);
         object->texts = read_section(fd, &sections[table->sh_link]);
         object->texts_bytes = object->texts ? sections[table->sh_link].sh_size : 0;
@@ -164,6 +174,7 @@ void symbols_destroy(struct symbols *symbols)
     while (symbols && symbols->objects) {
         struct object *object = symbols->objects;
         symbols->objects = object->next;
+        source_close(object->source);
         free(object->symbols);
         free(object->texts);
         free(object);
@@ -172,7 +183,7 @@ void symbols_destroy(struct symbols *symbols)
 }
 
 /* NULL: no memory. */
-static const struct object *find_object(struct symbols *symbols, const struct look_module *module)
+static struct object *find_object(struct symbols *symbols, const struct look_module *module)
 {
     struct object *object = symbols->objects;
     while (object && strcmp(object->path, module->path) != 0)
@@ -227,4 +238,20 @@ void symbols_name(struct symbols *symbols, const struct look_module *module, uin
                  (unsigned long long)(offset - symbol->begin));
     else
         snprintf(text, bytes, "%s+0x%llx", base, (unsigned long long)offset);
+}
+
+bool symbols_line(struct symbols *symbols, const struct look_module *module, uint64_t address,
+                  char *text, size_t bytes)
+{
+    struct object *object = symbols && module ? find_object(symbols, module) : NULL;
+    if (!object || !object->is_right || object->has_no_source || symbols->spent > patience_ns)
+        return false;
+    uint64_t start = cohort__clock_now();
+    if (!object->source)
+        object->source = source_open(object->path);
+    object->has_no_source = !object->source;
+    bool is_known =
+        object->source && source_line(object->source, address - module->bias - 1, text, bytes);
+    symbols->spent += cohort__clock_now() - start;
+    return is_known;
 }

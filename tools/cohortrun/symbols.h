@@ -3,6 +3,7 @@
 #ifndef COHORT_TOOLS_COHORTRUN_SYMBOLS_H
 #define COHORT_TOOLS_COHORTRUN_SYMBOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,11 @@ void symbols_destroy(struct symbols *symbols);
  * "heat+0x12a0", the offset in the file. The file is not used if it is not the one that the program
  * was started from, by its build id. MODULE NULL: "0x7f12". */
 void symbols_name(struct symbols *symbols, const struct look_module *module, uint64_t address,
+                  char *text, size_t bytes);
+
+/* Writes "heat.c:91", the line of what returns to ADDRESS; see source.h. False: that is not known,
+ * or all lines together have already taken half a second. */
+bool symbols_line(struct symbols *symbols, const struct look_module *module, uint64_t address,
                   char *text, size_t bytes);
 
 #endif

@@ -209,6 +209,36 @@ static void test_symbols(void)
     char text[64];
     symbols_name(NULL, &wrong, here, text, sizeof(text));
     CHECK_TEXT(text, want);
+    CHECK(!symbols_line(NULL, module, here, text, sizeof(text)));
+    look_destroy(look);
+}
+
+static uintptr_t __attribute__((noinline)) return_address(void)
+{
+    return (uintptr_t)__builtin_return_address(0);
+}
+
+/* The line is that of the call, or none is known; never one of a file that is another one. */
+static void test_lines(void)
+{
+    struct look *look = look_here();
+    struct symbols *symbols = symbols_create();
+    struct look_module wrong;
+    char text[64] = "", want[64];
+    const int line = __LINE__ + 1;
+    const uintptr_t here = return_address();
+    const struct look_module *module = look_find_module(look, here);
+    if (symbols_line(symbols, module, here, text, sizeof(text))) {
+        snprintf(want, sizeof(want), "test_look.c:%d", line);
+        CHECK_TEXT(text, want);
+    }
+    symbols_destroy(symbols);
+    symbols = symbols_create();
+    wrong = *module;
+    wrong.build_id[0] ^= 1;
+    CHECK(module->build_id_bytes == 0 || !symbols_line(symbols, &wrong, here, text, sizeof(text)));
+    CHECK(!symbols_line(symbols, NULL, here, text, sizeof(text)));
+    symbols_destroy(symbols);
     look_destroy(look);
 }
 
@@ -231,6 +261,7 @@ int main(int argc, char **argv)
         {"pending", test_pending},
         {"worker", test_worker},
         {"symbols", test_symbols},
+        {"lines", test_lines},
         {"not_begun", test_not_begun},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

@@ -213,10 +213,21 @@ static void test_absent(void)
     w.looks[2].num_sites = 0;
     check_says(THREE, HALO "  site 2: not there any more, or not yet\n" MEETERS);
     w.localities[2].look = NULL;
-    w.localities[2].host = "b";
-    w.localities[2].why = "it is on another host";
-    check_says(THREE, "locality 2 (pid 102 on host b) can't be read: it is on another host\n" HALO
+    w.localities[2].why = "host b is another one, which is not read";
+    check_says(THREE, "locality 2 can't be read: host b is another one, which is not read\n" HALO
                       "  site 2: not known, as not all localities can be read\n" MEETERS);
+}
+
+/* Those that can't be read are listed by why. */
+static void test_unread(void)
+{
+    begin(4);
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        w.localities[rank].look = NULL;
+        w.localities[rank].why = rank == 1 ? "two" : "one";
+    }
+    check_says("job 77, 4 localities: ./heat\n", "localities 0, 2-3 can't be read: one\n"
+                                                 "locality 1 can't be read: two\n");
 }
 
 /* What a task waits for that has not come, and whom that waits for. */
@@ -598,17 +609,29 @@ static void test_damaged(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"nothing", test_nothing},     {"fates", test_fates},
-        {"absent", test_absent},       {"chain", test_chain},
-        {"in_place", test_in_place},   {"yields_run", test_yields_run},
-        {"places", test_places},       {"all_called", test_all_called},
-        {"explained", test_explained}, {"account", test_account},
-        {"namesakes", test_namesakes}, {"many", test_many},
-        {"ambiguous", test_ambiguous}, {"twice", test_twice},
-        {"moved", test_moved},         {"opposite", test_opposite},
-        {"mutex", test_mutex},         {"long_chain", test_long_chain},
-        {"gets", test_gets},           {"names", test_names},
-        {"closest", test_closest},     {"numbers", test_numbers},
+        {"nothing", test_nothing},
+        {"fates", test_fates},
+        {"absent", test_absent},
+        {"unread", test_unread},
+        {"chain", test_chain},
+        {"in_place", test_in_place},
+        {"yields_run", test_yields_run},
+        {"places", test_places},
+        {"all_called", test_all_called},
+        {"explained", test_explained},
+        {"account", test_account},
+        {"namesakes", test_namesakes},
+        {"many", test_many},
+        {"ambiguous", test_ambiguous},
+        {"twice", test_twice},
+        {"moved", test_moved},
+        {"opposite", test_opposite},
+        {"mutex", test_mutex},
+        {"long_chain", test_long_chain},
+        {"gets", test_gets},
+        {"names", test_names},
+        {"closest", test_closest},
+        {"numbers", test_numbers},
         {"damaged", test_damaged},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
