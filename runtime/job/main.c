@@ -17,6 +17,7 @@
 #include "runtime/job/contact.h"
 #include "runtime/job/position.h"
 #include "runtime/job/settings.h"
+#include "runtime/job/status_signal.h"
 #include "runtime/job/transport.h"
 #include "runtime/io/object.h"
 #include "runtime/loop/loop.h"
@@ -222,6 +223,8 @@ static cohort_status start(struct job *job)
     if (status)
         return status;
     begin_ledger(job);
+    if (!cohort__bootstrap_has_launcher(job->bootstrap))
+        cohort__status_signal_watch(getenv("PATH"));
     cohort__bootstrap_set_grace(job->bootstrap, job->settings.grace);
     cohort__stack_use_guard(job->settings.stack_guard);
     struct cohort__process_options options = {
@@ -322,6 +325,7 @@ static cohort_status run(struct job *job)
 
 static void stop(struct job *job)
 {
+    cohort__status_signal_unwatch();
     cohort__process_set_current(NULL);
     cohort__loop_attach(NULL);
     cohort__io_end();

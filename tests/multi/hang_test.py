@@ -147,6 +147,33 @@ def test_alone():
         job.wait()
 
 
+def test_signal():
+    """A program without a launcher says it itself, and has no child and no descriptor more then. A
+    program that has said what SIGUSR2 is to do is left alone."""
+    with subprocess.Popen([MEMBER, 'alone'], text=True, stdin=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE) as process:
+        await_status(process.pid, '  1000 in @wait_for_ever@')
+        descriptors = os.listdir('/proc/%d/fd' % process.pid)
+        process.send_signal(signal.SIGUSR2)
+        lines = [process.stderr.readline()]
+        while lines[-1] != 'waiting tasks:\n':
+            check(lines[-1], 'it ended', lines)
+            lines.append(process.stderr.readline())
+        check(lines[0].startswith('process %d, alone: ' % process.pid), lines)
+        check_equal(children_of(process.pid), [])
+        check_equal(os.listdir('/proc/%d/fd' % process.pid), descriptors)
+        process.kill()
+    ignore = 'import os, signal, sys; signal.signal(signal.SIGUSR2, signal.SIG_IGN); ' \
+             'os.execv(sys.argv[1], sys.argv[1:])'
+    with subprocess.Popen([sys.executable, '-c', ignore, MEMBER, 'alone'], text=True,
+                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        await_status(process.pid, '  1000 in @wait_for_ever@')
+        process.send_signal(signal.SIGUSR2)
+        await_status(process.pid, '  1000 in @wait_for_ever@')
+        process.kill()
+        check_equal(process.stderr.read(), '')
+
+
 def test_stopped():
     """A locality that is stopped is read like any other, at once."""
     job = Hang(3, 'channel')

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/job/status_signal.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cohort/job.h"
+
+/* Found beforehand, since a handler may not look for anything. "": nowhere. */
+static char command[PATH_MAX];
+
+/* Whether FOLDER has cohortrun, which then is `command`. */
+static bool try_folder(const char *folder, size_t bytes, const char *below)
+{
+    int length = snprintf(command, sizeof(command), "%.*s%s/cohortrun", (int)bytes, folder, below);
+    bool is_there = length > 0 && (size_t)length < sizeof(command) && access(command, X_OK) == 0;
+    if (!is_there)
+        command[0] = '\0';
+    return is_there;
+}
+
+/* In the build folder, and where it is installed: bin beside lib or beside lib/ARCHITECTURE. */
+static bool find_beside_library(void)
+{
+    static const char *const below[] = {"/tools", "/../bin", "/../../bin"};
+    Dl_info info;
+    const char *slash =
+        dladdr((const void *)(uintptr_t)cohort_main, &info) ? strrchr(info.dli_fname, '/') : NULL;
+    for (size_t i = 0; slash && i < sizeof(below) / sizeof(below[0]); i++)
+        if (try_folder(info.dli_fname, (size_t)(slash - info.dli_fname), below[i]))
+            return true;
+    return false;
+}
+
+static void find_command(const char *path)
+{
+    bool is_found = find_beside_library();
+    while (!is_found && path && *path) {
+        size_t bytes = strcspn(path, ":");
+        is_found = bytes > 0 && try_folder(path, bytes, "");
+        path += bytes + (path[bytes] == ':');
+    }
+}
+
+/* The decimal digits of NUMBER at the end of TEXT. */
+static char *digits(unsigned number, char text[16])
+{
+    char *digit = text + 15;
+    *digit = '\0';
+    do {
+        *--digit = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    return digit;
+}
+
+/* In a child process; only what a signal handler may call. */
+static void run_command(pid_t pid)
+{
+    static const char missing[] =
+        "cohortrun, which can say what this program waits for, is neither beside libcohort nor in "
+        "PATH\n";
+    char text[16], option[] = "--status";
+    char *arguments[] = {command, option, digits((unsigned)pid, text), NULL};
+    if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0 && command[0])
+        execve(command, arguments, environ);
+    if (write(STDERR_FILENO, missing, sizeof(missing) - 1) < 0)
+        _exit(1);
+    _exit(127);
+}
+
+/* The child of a child is nobody's here: the program never sees it end. */
+static void handle(int number)
+{
+    int saved_errno = errno;
+    pid_t pid = getpid(), child = _Fork();
+    (void)number;
+    if (child == 0) {
+        if (_Fork() == 0)
+            run_command(pid);
+        _exit(0);
+    }
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    errno = saved_errno;
+}
+
+void cohort__status_signal_watch(const char *path)
+{
+    struct sigaction old, action = {.sa_handler = handle, .sa_flags = SA_RESTART | SA_ONSTACK};
+    if (sigaction(SIGUSR2, NULL, &old) != 0 || (old.sa_flags & SA_SIGINFO) ||
+        old.sa_handler != SIG_DFL)
+        return;
+    find_command(path);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGUSR2, &action, NULL);
+}
+
+void cohort__status_signal_unwatch(void)
+{
+    struct sigaction action;
+    if (sigaction(SIGUSR2, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) &&
+        action.sa_handler == handle)
+        signal(SIGUSR2, SIG_DFL);
+}
