@@ -10,7 +10,8 @@ import sys
 
 import house
 
-# For other machines, for the other choice of -Dfiber or -Dsource_lines, and what install.py compiles.
+# For other machines, for the other choice of -Dfiber or -Dsource_lines, and what install.py
+# compiles.
 ELSEWHERE = re.compile(r".*_(aarch64|x86_64|asm|ucontext)\.[cS]|tests/house/outside\.c|"
                        r"tools/cohortrun/source(_none)?\.c")
 

