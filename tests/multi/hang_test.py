@@ -182,6 +182,22 @@ def test_quit():
     check(code == 143 and 'was killed by signal 15' in err, code, err)
 
 
+def test_gathering():
+    """While daemons are awaited, SIGQUIT names their hosts, and nothing is said to be read."""
+    job = Job('--hosts', 'a,b', '--listen', '127.0.0.1', '--agent', 'exec sleep 1000 #{host}',
+              MEMBER, 'channel')
+    deadline = time.monotonic() + TIMEOUT
+    while sum(b'sleep' in jobs.read_proc(pid, 'comm') for pid in job.processes()) < 2:
+        check(time.monotonic() < deadline, 'no agents')
+    job.process.send_signal(signal.SIGQUIT)
+    check_equal(job.process.stderr.readline().decode(), 'cohortrun: no answer so far from: a, b\n')
+    check_equal(status(job.process.pid)[1], 'job %d, 2 localities: %s channel\n'
+                'locality 0 has not been started\nlocality 1 has not been started\n' %
+                (job.process.pid, MEMBER))
+    job.process.send_signal(signal.SIGTERM)
+    check_equal(job.finish()[0], 143)
+
+
 def test_timeout():
     code, _, err = Hang(2, 'channel', '--timeout', 1).finish()
     check_equal(code, 124)
