@@ -10,8 +10,10 @@ import sys
 
 import house
 
-# For other machines, for the other choice of -Dfiber, and what install.py compiles.
-ELSEWHERE = re.compile(r".*_(aarch64|x86_64|asm|ucontext)\.[cS]|tests/house/outside\.c")
+# For other machines, for the other choice of -Dfiber or -Dsource_lines, and what install.py
+# compiles.
+ELSEWHERE = re.compile(r".*_(aarch64|x86_64|asm|ucontext)\.[cS]|tests/house/outside\.c|"
+                       r"tools/cohortrun/source(_none)?\.c")
 
 
 def main():

@@ -181,10 +181,12 @@ def test_stopped():
     stopped = job.localities()[1]
     os.kill(stopped, signal.SIGSTOP)
     await_status(job.process.pid, r'locality 1 \(pid %d\): it is stopped' % stopped)
-    start = time.monotonic()
-    out = await_status(job.process.pid, r'  site 0 \(locality 0\): last called 1; ')
-    took = time.monotonic() - start
-    check(took < 1 or 'no_limit' in sys.argv, 'it took', took)
+    took = []
+    while not took or (min(took) >= 1 and len(took) < 10): # the machine may have other work
+        start = time.monotonic()
+        out = await_status(job.process.pid, r'  site 0 \(locality 0\): last called 1; ')
+        took.append(time.monotonic() - start)
+    check(min(took) < 1 or 'no_limit' in sys.argv, 'it took', took)
     # It is named by any of its processes, too.
     for pid in [stopped] + children_of(job.process.pid):
         check_equal(status(pid)[1].split(',')[0], out.split(',')[0])
@@ -205,6 +207,22 @@ def test_quit():
     job.process.send_signal(signal.SIGTERM)
     code, _, err = job.finish()
     check(code == 143 and 'was killed by signal 15' in err, code, err)
+
+
+def test_gathering():
+    """While daemons are awaited, SIGQUIT names their hosts, and nothing is said to be read."""
+    job = Job('--hosts', 'a,b', '--listen', '127.0.0.1', '--agent', 'exec sleep 1000 #{host}',
+              MEMBER, 'channel')
+    deadline = time.monotonic() + TIMEOUT
+    while sum(b'sleep' in jobs.read_proc(pid, 'comm') for pid in job.processes()) < 2:
+        check(time.monotonic() < deadline, 'no agents')
+    job.process.send_signal(signal.SIGQUIT)
+    check_equal(job.process.stderr.readline().decode(), 'cohortrun: no answer so far from: a, b\n')
+    check_equal(status(job.process.pid)[1], 'job %d, 2 localities: %s channel\n'
+                'locality 0 has not been started\nlocality 1 has not been started\n' %
+                (job.process.pid, MEMBER))
+    job.process.send_signal(signal.SIGTERM)
+    check_equal(job.finish()[0], 143)
 
 
 def test_timeout():
