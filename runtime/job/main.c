@@ -12,7 +12,10 @@
 #include "runtime/base/cores.h"
 #include "runtime/base/descriptors.h"
 #include "runtime/base/error.h"
+#include "runtime/base/fault.h"
+#include "runtime/base/fault_alloc.h"
 #include "runtime/base/log.h"
+#include "runtime/base/slab.h"
 #include "runtime/job/contact.h"
 #include "runtime/job/position.h"
 #include "runtime/job/settings.h"
@@ -45,6 +48,7 @@ struct job {
     struct cohort__bootstrap *bootstrap;
     struct cohort__process *process;
     struct cohort__net *net; /* NULL if the job has only one locality */
+    struct cohort__fault fault;
     cohort_task_function *program;
     void *arg;
     cohort_status status; /* what the program has returned */
@@ -191,8 +195,34 @@ static void scheduler_options(const struct job *job, struct cohort__scheduler_op
                 (unsigned long long)options->spin_ns / 1000);
 }
 
+/* What COHORT_FAULT wants of this locality. *RET_FAULT is NULL if it wants nothing of anybody. */
+static cohort_status draw_faults(struct job *job, const struct cohort__fault **ret_fault)
+{
+    job->fault.rank = cohort__bootstrap_rank(job->bootstrap);
+    job->fault.plan = job->settings.fault;
+    if (cohort__fault_plan_is_empty(&job->fault.plan))
+        return COHORT_OK;
+    cohort_status status =
+        cohort__fault_plan_draw(&job->fault.plan, cohort__bootstrap_size(job->bootstrap));
+    if (status) {
+        char why[120];
+        snprintf(why, sizeof(why), "%s", cohort_error_message());
+        return cohort_fail(status, "environment variable COHORT_FAULT: %s", why);
+    }
+    if (cohort__alloc_fault_is_wanted(&job->fault)) {
+        if (!cohort__alloc_can_fail)
+            return cohort_fail(COHORT_ERR_NOT_SUPPORTED,
+                               "environment variable COHORT_FAULT: allocations can't fail in a "
+                               "program that is linked with libcohort.a instead of libcohort.so");
+        cohort__slab_use_malloc();
+    }
+    *ret_fault = &job->fault;
+    return COHORT_OK;
+}
+
 static cohort_status start(struct job *job)
 {
+    const struct cohort__fault *fault = NULL;
     cohort_status status = cohort__loop_create(&job->loop);
     if (!status)
         status = cohort__bootstrap_create(&job->bootstrap, job->loop,
@@ -205,6 +235,8 @@ static cohort_status start(struct job *job)
                                           });
     if (!status)
         status = cohort__settings_read(&job->settings); /* a launcher can report errors now */
+    if (!status)
+        status = draw_faults(job, &fault);
     if (status)
         return status;
     cohort__bootstrap_set_grace(job->bootstrap, job->settings.grace);
@@ -216,6 +248,7 @@ static cohort_status start(struct job *job)
         .epoch = cohort__bootstrap_epoch(job->bootstrap),
         .eager_budget = job->settings.eager_budget,
         .news_ns = cohort__bootstrap_tells_deaths(job->bootstrap) ? news_ns : 0,
+        .fault = fault,
     };
     status = cohort__process_create(&job->process, &options);
     if (!status)
@@ -237,6 +270,8 @@ static cohort_status start(struct job *job)
     cohort__process_set_current(job->process);
     atomic_store(&this_locality, options.rank);
     atomic_store(&num_localities, options.size);
+    if (fault && cohort__alloc_fault_is_wanted(fault))
+        cohort__alloc_fault_begin(fault);
     return COHORT_OK;
 }
 
@@ -305,6 +340,7 @@ static cohort_status run(struct job *job)
 
 static void stop(struct job *job)
 {
+    cohort__alloc_fault_end();
     cohort__process_set_current(NULL);
     cohort__loop_attach(NULL);
     cohort__io_end();

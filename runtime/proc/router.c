@@ -5,6 +5,7 @@
 
 #include "runtime/base/log.h"
 #include "runtime/proc/assembly.h"
+#include "runtime/proc/delay.h"
 #include "runtime/proc/fetch.h"
 #include "runtime/proc/letter.h"
 #include "runtime/proc/peer.h"
@@ -138,6 +139,13 @@ static void on_message(void *context, struct cohort__net_message *message)
     cohort__send_credit(process, peer);
 }
 
+/* With COHORT_FAULT instead of the former, which then need not ask. */
+static void on_message_or_later(void *context, struct cohort__net_message *message)
+{
+    if (!cohort__delay_take(context, message, on_message))
+        on_message(context, message);
+}
+
 void cohort__router_look_for_gaps(struct cohort__process *process, uint64_t now)
 {
     if (!process->has_gaps)
@@ -193,9 +201,10 @@ static bool on_look(void *context)
 
 struct cohort__net_handlers cohort__router_net_handlers(struct cohort__process *process)
 {
+    bool delays = process->options.fault && process->options.fault->plan.delay_ns > 0;
     return (struct cohort__net_handlers){
         .context = process,
-        .message = on_message,
+        .message = delays ? on_message_or_later : on_message,
         .fetched = on_fetched,
         .writable = on_writable,
         .unreachable = on_unreachable,
