@@ -11,7 +11,7 @@ from jobs import check, check_equal, run
 MEMBER = os.path.abspath(sys.argv[2])
 CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 LONG = '--long' in sys.argv
-ROUNDS = 20
+ROUNDS = 40
 
 
 def run_with(fault, num=3, rounds=ROUNDS):
@@ -77,10 +77,10 @@ def test_drop():
     """Today a lost connection ends the job."""
     seen = set()
     for _ in range(2):
-        status, lines, acts, err = run_with('drop:1-2@30')
+        status, lines, acts, err = run_with('drop:1-2@20')
         check_equal(status, 1)
         check_equal(acts, ['locality 1: COHORT_FAULT drops its connection to locality 2 at '
-                           'message 30'])
+                           'message 20'])
         check(re.fullmatch(r"cohortrun: locality 1 \(pid \d+\) has failed: .*"
                            r"locality 2 can't be reached\n", err), err)
         for line in (of_one[-1] for of_one in lines):
