@@ -51,6 +51,7 @@ struct job {
     struct cohort__fault fault;
     cohort_task_function *program;
     void *arg;
+    bool has_begun;       /* the program, as a task */
     cohort_status status; /* what the program has returned */
 };
 
@@ -293,6 +294,7 @@ static cohort_status run_program(void *context)
 {
     struct job *job = context;
     struct cohort__error error = {0};
+    job->has_begun = true;
     job->status = job->program(job->arg);
     if (cohort__fork_is_child())
         return job->status; /* of a child process, which is no locality */
@@ -329,6 +331,11 @@ static void line_buffer_output(void)
 static cohort_status run(struct job *job)
 {
     cohort_future *done = cohort_async(run_program, job);
+    if (cohort_future_ready(done) && !job->has_begun) { /* no memory for the task */
+        (void)!cohort_await(cohort_future_ref(done));
+        report_failure(job);
+        cohort__scheduler_stop();
+    }
     cohort_status status = cohort__scheduler_run();
     if (status) {
         report_failure(job);

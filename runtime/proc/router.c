@@ -111,8 +111,15 @@ static void on_message(void *context, struct cohort__net_message *message)
     cohort_status status =
         cohort__envelope_decode(message->data, message->bytes, &arrival.envelope);
     struct cohort__peer *peer = NULL;
-    if (!status && is_ours(process, envelope))
+    bool is_good = !status && is_ours(process, envelope);
+    if (is_good)
         peer = cohort__peer_get(process, envelope->source_locality);
+    if (is_good && !peer) { /* perhaps there is some again */
+        drop_message(process, message, "no memory for its locality");
+        cohort__process_peer_died(process, envelope->source_locality,
+                                  "was given up: a message from it was lost here: no memory");
+        return;
+    }
     if (!peer) {
         drop_message(process, message, status ? cohort_error_message() : "not of this job");
         return;
