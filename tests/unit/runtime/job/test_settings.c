@@ -30,9 +30,19 @@ static cohort_status read_with(const char *variable, const char *value)
         CHECK_INT(unsetenv(variables[i]), 0);
     if (variable)
         CHECK_INT(setenv(variable, value, 1), 0);
-    settings =
-        (struct cohort__settings){77, 77, 77, COHORT__STACK_GUARD_CANARY, true,      true,
-                                  77, 77, 77, COHORT__TRANSPORT_OFI,      {7, 7, 7}, "seven"};
+    settings = (struct cohort__settings){77,
+                                         77,
+                                         77,
+                                         COHORT__STACK_GUARD_CANARY,
+                                         true,
+                                         true,
+                                         77,
+                                         77,
+                                         77,
+                                         COHORT__TRANSPORT_OFI,
+                                         {7, 7, 7},
+                                         "seven",
+                                         {.num_rules = 7}};
     return cohort__settings_read(&settings);
 }
 
