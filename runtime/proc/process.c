@@ -173,7 +173,7 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
     if (!peer)
         return; /* no memory */
     pthread_mutex_lock(&peer->lock);
-    bool was_dead = peer->dead;
+    bool was_dead = peer->dead, is_dropped = peer->is_dropped;
     take_death(process, peer, death);
     peer->dead = true;
     pthread_mutex_unlock(&peer->lock);
@@ -182,7 +182,7 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
     cohort__log(COHORT__LOG_INFO, "locality %u: locality %u %s", process->options.rank, rank,
                 death->why);
     atomic_store(&process->any_dead, true);
-    if (process->net)
+    if (process->net && !is_dropped)
         cohort__net_remove_peer(process->net, rank);
     cohort__send_end_all(process, peer, COHORT_ERR_PEER_DIED);
     cohort__fetch_end_waiting(process, peer, COHORT_ERR_PEER_DIED);
