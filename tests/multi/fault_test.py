@@ -17,7 +17,7 @@ ROUNDS = 40
 def run_with(fault, num=3, rounds=ROUNDS):
     """The same each time: one worker, and who computes sends. Returns status, the lines that each
     locality prints, the lines of the log that tell of faults, and the rest of stderr."""
-    status, out, err = run('-n', num, '--workers', 1, '-x', 'COHORT_FAULT=' + fault,
+    status, out, err = run('-n', num, '--workers', 1, '--grace', 0.3, '-x', 'COHORT_FAULT=' + fault,
                            '-x', 'COHORT_LOG=info', MEMBER, rounds)
     lines = [re.findall('^locality %d: (.*)$' % i, out, re.M) for i in range(num)]
     acts = sorted(re.findall(r'^cohort\[\d+\] info: (locality \d+: COHORT_FAULT .*)$', err, re.M))
@@ -55,8 +55,9 @@ def test_kill():
         check_equal(acts, ['locality 1: COHORT_FAULT kills it before its message 45'])
         check(re.fullmatch(r'cohortrun: locality 1 \(pid \d+\) was killed by signal 9 .*\n', err),
               err)
-        for line in lines[0][-1:] + lines[2][-1:]:
-            check('COHORT_ERR_PEER_DIED' in line and 'locality 1 ' in line, line)
+        for line in lines[0] + lines[2]: # who is slow is ended before it says anything
+            check(line.startswith('round ') or
+                  'COHORT_ERR_PEER_DIED' in line and 'locality 1 ' in line, line)
         seen.add(tuple(lines[1]))
     check_equal(len(seen), 1)
     check(0 < len(seen.pop()) < ROUNDS)
@@ -83,8 +84,7 @@ def test_drop():
                            'message 20'])
         check(re.fullmatch(r"cohortrun: locality 1 \(pid \d+\) has failed: .*"
                            r"locality 2 can't be reached\n", err), err)
-        for line in (of_one[-1] for of_one in lines):
-            check('COHORT_ERR_PEER_DIED' in line, line)
+        check('COHORT_ERR_PEER_DIED' in lines[1][-1], lines[1])
         seen.add(rounds_over(lines)[1])
     check_equal(len(seen), 1)
 
@@ -102,21 +102,22 @@ def test_delay():
 
 
 def check_alloc(locality, number):
-    """A failing allocation does not matter, or ends the job with an error that comes from it."""
+    """A failing allocation does not matter, or ends the job with an error that comes from it. Who
+    has no memory for a message gives its sender up."""
     fault = 'alloc:%d@%d' % (locality, number)
-    status, lines, acts, err = run_with(fault, num=2, rounds=6)
+    status, lines, acts, err = run_with(fault, num=2)
     check(len(acts) <= 1, fault, acts)
     if status == 0:
-        check_equal((rounds_over(lines), err), ([6, 6], ''))
+        check_equal((rounds_over(lines), err), (2 * [ROUNDS], ''))
     else:
         check_equal((fault, status, len(acts)), (fault, 1, 1))
-        check('memory' in err or 'a message from it was lost here' in err, fault, err)
+        check(re.search('memory|a message from it was lost here|can.t be reached', err), fault, err)
     return acts
 
 
 def test_alloc():
     check_equal(check_alloc(1, 60), ['locality 1: COHORT_FAULT lets its allocation 60 fail'])
-    numbers = range(1, 301) if LONG else (1, 2, 5, 17, 33, 100, 10000)
+    numbers = range(1, 301) if LONG else (1, 2, 5, 16, 18, 33, 100, 100000)
     for number in numbers:
         for locality in (0, 1):
             check_alloc(locality, number)
