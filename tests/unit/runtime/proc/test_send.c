@@ -622,11 +622,6 @@ static void test_ordered_drop(void)
         check_done(&letter, COHORT_OK, "");
     }
     struct cohort__peer *peer = cohort__peer_get(fake.process, 1);
-    for (int i = 0; i < 5; i++) {
-        pthread_mutex_lock(&peer->lock);
-        CHECK_INT(cohort__send_ask(fake.process, peer), COHORT__NET_SENT);
-        pthread_mutex_unlock(&peer->lock);
-    }
     struct letter waiting;
     fake.accepts = 0;
     post(&waiting, 1, 10);
@@ -636,6 +631,11 @@ static void test_ordered_drop(void)
     check_done(&waiting, COHORT_OK, "");
     post(&letter, 1, 10);
     check_done(&letter, COHORT_OK, "");
+    for (int i = 0; i < 5; i++) {
+        pthread_mutex_lock(&peer->lock);
+        CHECK_INT(cohort__send_ask(fake.process, peer), COHORT__NET_SENT);
+        pthread_mutex_unlock(&peer->lock);
+    }
     CHECK(!fake.is_removed[1]);
     size_t num_sent = fake.num_sent;
     for (int i = 0; i < 2; i++) {
