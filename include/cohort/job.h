@@ -48,13 +48,15 @@ extern "C" {
  * host are in the same groups, and those that are together at one level are so at the next ones.
  * cohortrun sets it by its hostfile; without it there are no such levels),
  * COHORT_EAGER_BUDGET (bytes of payload that one peer may have sent before they are asked for;
- * 262144), COHORT_OFI_PROVIDER, COHORT_OFI_ADDRESS, COHORT_CHECK_ASYMMETRIC (1: agreement before
- * gather and scatter, see collectives.h; 0), COHORT_TUNE (a file of cohort-tune, instead of the one
- * in the configuration folder), COHORT_GRACE (under another launcher than cohortrun: seconds in
- * which a locality may end by itself when the job is broken; 1), COHORT_LOG (error, warn, info,
- * debug: on stderr; off). A wrong value of any of them is an error at the start, except that wrong
- * values of COHORT_CHECK_ASYMMETRIC and COHORT_TUNE are an error when the first communicator is
- * created.
+ * 262144), COHORT_FAULT (for tests of a program: faults that happen to the job, for instance
+ * seed:4711,delay:1%:5ms,drop:2-5@1000,kill:any@<5000,alloc:3@200; docs/LAUNCHING.md has all of
+ * them; none), COHORT_OFI_PROVIDER, COHORT_OFI_ADDRESS, COHORT_CHECK_ASYMMETRIC (1: agreement
+ * before gather and scatter, see collectives.h; 0), COHORT_TUNE (a file of cohort-tune, instead of
+ * the one in the configuration folder), COHORT_GRACE (under another launcher than cohortrun:
+ * seconds in which a locality may end by itself when the job is broken; 1), COHORT_LOG (error,
+ * warn, info, debug: on stderr; off). A wrong value of any of them is an error at the start, except
+ * that wrong values of COHORT_CHECK_ASYMMETRIC and COHORT_TUNE are an error when the first
+ * communicator is created.
  *
  * It is called once in a process, from a thread that runs no task. */
 COHORT_API int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg);

@@ -59,6 +59,7 @@ static bool key_exists;
 
 static pthread_key_t key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static bool uses_malloc; /* see cohort__slab_use_malloc */
 static _Atomic size_t num_chunks;
 static _Atomic size_t num_caches;
 static _Thread_local struct cache *own_cache __attribute__((tls_model("initial-exec")));
@@ -235,7 +236,7 @@ static __attribute__((noinline)) void *alloc_rarely(size_t bytes)
 {
     if (COHORT__ASAN)
         return malloc(bytes > 0 ? bytes : 1);
-    if (bytes > COHORT__SLAB_MAX_BYTES)
+    if (uses_malloc || bytes > COHORT__SLAB_MAX_BYTES)
         return large_alloc(bytes);
     struct cache *cache = cache_get();
     return cache ? object_refill(cache, &cache->classes[class_of(bytes)]) : large_alloc(bytes);
@@ -284,6 +285,13 @@ void cohort__slab_free(void *object)
         return;
     }
     free_elsewhere(cache, object);
+}
+
+/* A thread without a cache always takes the rare path, so the usual one has nothing to ask. */
+void cohort__slab_use_malloc(void)
+{
+    uses_malloc = true;
+    own_cache = NULL;
 }
 
 void cohort__slab_stats_get(struct cohort__slab_stats *ret_stats)

@@ -22,6 +22,10 @@ void *cohort__slab_alloc_zero(size_t bytes) __attribute__((malloc, warn_unused_r
 /* Any thread. NULL is fine. */
 void cohort__slab_free(void *object);
 
+/* From now on all objects come from malloc, so that COHORT_FAULT can let each of them fail. To be
+ * called by the first thread, before others allocate. */
+void cohort__slab_use_malloc(void);
+
 /* For tests and statistics. */
 struct cohort__slab_stats {
     size_t num_chunks; /* mapped from the system since the start */

@@ -12,8 +12,11 @@
 #include "runtime/base/cores.h"
 #include "runtime/base/descriptors.h"
 #include "runtime/base/error.h"
+#include "runtime/base/fault.h"
+#include "runtime/base/fault_alloc.h"
 #include "runtime/base/ledger.h"
 #include "runtime/base/log.h"
+#include "runtime/base/slab.h"
 #include "runtime/job/contact.h"
 #include "runtime/job/position.h"
 #include "runtime/job/settings.h"
@@ -47,8 +50,10 @@ struct job {
     struct cohort__bootstrap *bootstrap;
     struct cohort__process *process;
     struct cohort__net *net; /* NULL if the job has only one locality */
+    struct cohort__fault fault;
     cohort_task_function *program;
     void *arg;
+    bool has_begun;       /* the program, as a task */
     cohort_status status; /* what the program has returned */
 };
 
@@ -206,8 +211,34 @@ static void begin_ledger(const struct job *job)
                              cohort__bootstrap_epoch(job->bootstrap));
 }
 
+/* What COHORT_FAULT wants of this locality. *RET_FAULT is NULL if it wants nothing of anybody. */
+static cohort_status draw_faults(struct job *job, const struct cohort__fault **ret_fault)
+{
+    job->fault.rank = cohort__bootstrap_rank(job->bootstrap);
+    job->fault.plan = job->settings.fault;
+    if (cohort__fault_plan_is_empty(&job->fault.plan))
+        return COHORT_OK;
+    cohort_status status =
+        cohort__fault_plan_draw(&job->fault.plan, cohort__bootstrap_size(job->bootstrap));
+    if (status) {
+        char why[120];
+        snprintf(why, sizeof(why), "%s", cohort_error_message());
+        return cohort_fail(status, "environment variable COHORT_FAULT: %s", why);
+    }
+    if (cohort__alloc_fault_is_wanted(&job->fault)) {
+        if (!cohort__alloc_can_fail)
+            return cohort_fail(COHORT_ERR_NOT_SUPPORTED,
+                               "environment variable COHORT_FAULT: allocations can't fail in a "
+                               "program that is linked with libcohort.a instead of libcohort.so");
+        cohort__slab_use_malloc();
+    }
+    *ret_fault = &job->fault;
+    return COHORT_OK;
+}
+
 static cohort_status start(struct job *job)
 {
+    const struct cohort__fault *fault = NULL;
     cohort_status status = cohort__loop_create(&job->loop);
     if (!status)
         status = cohort__bootstrap_create(&job->bootstrap, job->loop,
@@ -220,6 +251,8 @@ static cohort_status start(struct job *job)
                                           });
     if (!status)
         status = cohort__settings_read(&job->settings); /* a launcher can report errors now */
+    if (!status)
+        status = draw_faults(job, &fault);
     if (status)
         return status;
     begin_ledger(job);
@@ -234,6 +267,7 @@ static cohort_status start(struct job *job)
         .epoch = cohort__bootstrap_epoch(job->bootstrap),
         .eager_budget = job->settings.eager_budget,
         .news_ns = cohort__bootstrap_tells_deaths(job->bootstrap) ? news_ns : 0,
+        .fault = fault,
     };
     status = cohort__process_create(&job->process, &options);
     if (!status)
@@ -255,6 +289,8 @@ static cohort_status start(struct job *job)
     cohort__process_set_current(job->process);
     atomic_store(&this_locality, options.rank);
     atomic_store(&num_localities, options.size);
+    if (fault && cohort__alloc_fault_is_wanted(fault))
+        cohort__alloc_fault_begin(fault);
     return COHORT_OK;
 }
 
@@ -277,6 +313,7 @@ static cohort_status run_program(void *context)
     struct job *job = context;
     struct cohort__error error = {0};
     cohort__ledger_enter_stage(COHORT__LEDGER_RUNNING, COHORT_OK);
+    job->has_begun = true;
     job->status = job->program(job->arg);
     if (cohort__fork_is_child())
         return job->status; /* of a child process, which is no locality */
@@ -314,6 +351,11 @@ static void line_buffer_output(void)
 static cohort_status run(struct job *job)
 {
     cohort_future *done = cohort_async(run_program, job);
+    if (cohort_future_ready(done) && !job->has_begun) { /* no memory for the task */
+        (void)!cohort_await(cohort_future_ref(done));
+        report_failure(job);
+        cohort__scheduler_stop();
+    }
     cohort_status status = cohort__scheduler_run();
     if (status) {
         report_failure(job);
@@ -326,6 +368,7 @@ static cohort_status run(struct job *job)
 static void stop(struct job *job)
 {
     cohort__status_signal_unwatch();
+    cohort__alloc_fault_end();
     cohort__process_set_current(NULL);
     cohort__loop_attach(NULL);
     cohort__io_end();

@@ -84,6 +84,17 @@ static cohort_status read_levels(char ret_levels[COHORT__NAMED_LEVELS_BYTES + 1]
     return COHORT_OK;
 }
 
+static cohort_status read_fault(struct cohort__fault_plan *ret_plan)
+{
+    const char *text = getenv("COHORT_FAULT");
+    if (!text || !cohort__fault_plan_read(text, ret_plan))
+        return COHORT_OK;
+    char why[200];
+    snprintf(why, sizeof(why), "%s", cohort_error_message());
+    return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                       "environment variable COHORT_FAULT is \"%.200s\", %s", text, why);
+}
+
 static cohort_status read_transport(enum cohort__transport *ret_transport)
 {
     const char *net = getenv("COHORT_NET");
@@ -171,6 +182,7 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
     bool tasks_move = false, progress_thread = false;
     struct cohort__topology topology = {0};
     char levels[COHORT__NAMED_LEVELS_BYTES + 1] = "";
+    struct cohort__fault_plan fault = {0};
     cohort_status status = read_number("COHORT_WORKERS", 1, COHORT__MAX_WORKERS, 0, &workers);
     if (!status)
         status = read_number("COHORT_SPIN", 0, COHORT__SPIN_MAX_NS / 1000, ULONG_MAX, &spin);
@@ -197,6 +209,8 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
     if (!status)
         status = read_levels(levels);
     if (!status)
+        status = read_fault(&fault);
+    if (!status)
         status = check_log();
     if (status)
         return status;
@@ -212,6 +226,7 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
         .grace = grace * 1000000000,
         .transport = transport,
         .topology = topology,
+        .fault = fault,
     };
     memcpy(ret_settings->levels, levels, sizeof(levels));
     return COHORT_OK;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
+#include "runtime/base/fault.h"
 #include "runtime/base/named_levels.h"
 #include "runtime/task/stack.h"
 
@@ -38,6 +39,7 @@ struct cohort__settings {
     enum cohort__transport transport;
     struct cohort__topology topology;
     char levels[COHORT__NAMED_LEVELS_BYTES + 1]; /* as cohort__named_levels_read takes them */
+    struct cohort__fault_plan fault;
 };
 
 /* COHORT_ERR_BAD_PARAMETER, with a message that names the variable and what is wrong with it. */

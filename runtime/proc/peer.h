@@ -39,6 +39,7 @@ struct cohort__peer {
     uint32_t undrained;           /* messages sent to it that it has not confirmed as drained */
     _Atomic size_t consumed_told; /* how much it has been told of */
     _Atomic uint32_t drained_told;
+    bool is_dropped;              /* by COHORT_FAULT: the transport knows it no more */
     bool is_asked;                /* it has asked which of its messages are drained */
     uint32_t next_number;         /* of messages to it */
     struct cohort__probe probe;   /* of the link to it */
@@ -73,6 +74,7 @@ struct cohort__process {
     _Atomic bool any_dead;
     _Atomic bool any_lost;
     _Atomic bool stopped;
+    struct cohort__list delayed;          /* see delay.c; the router's */
     struct cohort__peer *_Atomic peers[]; /* by rank */
 };
 

@@ -7,6 +7,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
+#include "runtime/proc/delay.h"
 #include "runtime/proc/peer.h"
 #include "runtime/proc/registry.h"
 #include "runtime/proc/router.h"
@@ -32,6 +33,7 @@ cohort_status cohort__process_create(struct cohort__process **ret_process,
     if (process->options.eager_budget == 0)
         process->options.eager_budget = DEFAULT_EAGER_BUDGET;
     process->window = cohort__send_window(options->size);
+    cohort__list_init(&process->delayed);
     atomic_init(&process->handlers, &no_handlers);
     atomic_init(&process->remote_handlers, &no_handlers);
     atomic_init(&process->next_handle, 1);
@@ -63,6 +65,7 @@ static void stop_user(const struct cohort__process_handlers *_Atomic *user)
 void cohort__process_stop(struct cohort__process *process)
 {
     atomic_store(&process->stopped, true);
+    cohort__delay_stop(process);
     cohort__registry_stop(process->registry);
     for (uint32_t rank = 0; rank < process->options.size; rank++) {
         struct cohort__peer *peer = atomic_load(&process->peers[rank]);
@@ -170,7 +173,7 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
     if (!peer)
         return; /* no memory */
     pthread_mutex_lock(&peer->lock);
-    bool was_dead = peer->dead;
+    bool was_dead = peer->dead, is_dropped = peer->is_dropped;
     take_death(process, peer, death);
     peer->dead = true;
     pthread_mutex_unlock(&peer->lock);
@@ -179,7 +182,7 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
     cohort__log(COHORT__LOG_INFO, "locality %u: locality %u %s", process->options.rank, rank,
                 death->why);
     atomic_store(&process->any_dead, true);
-    if (process->net)
+    if (process->net && !is_dropped)
         cohort__net_remove_peer(process->net, rank);
     cohort__send_end_all(process, peer, COHORT_ERR_PEER_DIED);
     cohort__fetch_end_waiting(process, peer, COHORT_ERR_PEER_DIED);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
+#include "runtime/base/fault.h"
 #include "runtime/net/net.h"
 #include "runtime/proc/arrival.h"
 #include "runtime/proc/death.h"
@@ -30,6 +31,9 @@ struct cohort__process_options {
      * already. After that, the transport's report is enough. 0: there is no launcher that reports
      * deaths. */
     uint64_t news_ns;
+    /* The faults that this locality is to have, and which stay until the process is destroyed.
+     * NULL: none. */
+    const struct cohort__fault *fault;
 };
 
 /* The handlers by which messages and events go up, to the communicators and to remote tasks. */

@@ -6,6 +6,7 @@
 #include "runtime/base/ledger.h"
 #include "runtime/base/log.h"
 #include "runtime/proc/assembly.h"
+#include "runtime/proc/delay.h"
 #include "runtime/proc/fetch.h"
 #include "runtime/proc/letter.h"
 #include "runtime/proc/peer.h"
@@ -120,8 +121,15 @@ static void on_message(void *context, struct cohort__net_message *message)
     cohort_status status =
         cohort__envelope_decode(message->data, message->bytes, &arrival.envelope);
     struct cohort__peer *peer = NULL;
-    if (!status && is_ours(process, envelope))
+    bool is_good = !status && is_ours(process, envelope);
+    if (is_good)
         peer = cohort__peer_get(process, envelope->source_locality);
+    if (is_good && !peer) { /* perhaps there is some again */
+        drop_message(process, message, "no memory for its locality");
+        cohort__process_peer_died(process, envelope->source_locality,
+                                  "was given up: a message from it was lost here: no memory");
+        return;
+    }
     if (!peer) {
         drop_message(process, message, status ? cohort_error_message() : "not of this job");
         return;
@@ -146,6 +154,13 @@ static void on_message(void *context, struct cohort__net_message *message)
     if (counts)
         count_received(process);
     cohort__send_credit(process, peer);
+}
+
+/* With COHORT_FAULT instead of the former, which then need not ask. */
+static void on_message_or_later(void *context, struct cohort__net_message *message)
+{
+    if (!cohort__delay_take(context, message, on_message))
+        on_message(context, message);
 }
 
 void cohort__router_look_for_gaps(struct cohort__process *process, uint64_t now)
@@ -203,9 +218,10 @@ static bool on_look(void *context)
 
 struct cohort__net_handlers cohort__router_net_handlers(struct cohort__process *process)
 {
+    bool delays = process->options.fault && process->options.fault->plan.delay_ns > 0;
     return (struct cohort__net_handlers){
         .context = process,
-        .message = on_message,
+        .message = delays ? on_message_or_later : on_message,
         .fetched = on_fetched,
         .writable = on_writable,
         .unreachable = on_unreachable,

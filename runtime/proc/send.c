@@ -7,6 +7,7 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/log.h"
 #include "runtime/base/slab.h"
 #include "runtime/proc/peer.h"
 
@@ -95,6 +96,29 @@ static void count_sent(struct cohort__peer *peer, bool is_undone)
     atomic_store_explicit(&peer->sent, is_undone ? sent - 1 : sent + 1, memory_order_release);
 }
 
+/* Whether COHORT_FAULT lets the next message to PEER go. If not, the connection is dropped as a
+ * transport would do it, so all later messages find it lost by themselves. A CREDIT is no message
+ * here: when it comes depends on time. Under the peer's lock. */
+static __attribute__((noinline, cold)) bool fault_lets_send(struct cohort__process *process,
+                                                            struct cohort__peer *peer, bool counts)
+{
+    if (!counts || peer->is_dropped)
+        return true; /* after a drop the transport refuses by itself */
+    uint64_t of_link = atomic_load(&peer->sent) + 1, of_all = 1;
+    for (uint32_t rank = 0; rank < process->options.size; rank++) {
+        struct cohort__peer *other = atomic_load(&process->peers[rank]);
+        of_all += other ? atomic_load(&other->sent) : 0;
+    }
+    if (cohort__fault_lets_send(process->options.fault, peer->rank, of_all, of_link))
+        return true;
+    cohort__log(COHORT__LOG_INFO,
+                "locality %u: COHORT_FAULT drops its connection to locality %u at message %llu",
+                (unsigned)process->options.rank, (unsigned)peer->rank, (unsigned long long)of_link);
+    peer->is_dropped = true;
+    cohort__net_remove_peer(process->net, peer->rank);
+    return false;
+}
+
 /* Under the peer's lock: sends ENVELOPE, whose fields about the two localities and the payload are
  * still to be filled in, and BYTES at PAYLOAD. */
 static enum cohort__net_sent transmit(struct cohort__process *process, struct cohort__peer *peer,
@@ -104,6 +128,8 @@ static enum cohort__net_sent transmit(struct cohort__process *process, struct co
     bool counts = envelope->kind != COHORT__KIND_CREDIT;
     if (counts && peer->undrained >= process->window)
         return COHORT__NET_AGAIN; /* cohort__send_credited tries again */
+    if (process->options.fault && !fault_lets_send(process, peer, counts))
+        return COHORT__NET_DEAD;
     unsigned char header[COHORT__ENVELOPE_BYTES];
     struct iovec parts[2] = {{header, sizeof(header)}, {(void *)payload, bytes}};
     envelope->source_locality = process->options.rank;

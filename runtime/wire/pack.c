@@ -18,8 +18,9 @@ static int append(void *context, const char *data, size_t bytes)
         unsigned char *grown =
             capacity - packer->bytes < bytes ? NULL : realloc(packer->data, capacity);
         if (!grown) {
-            packer->status = cohort_fail(COHORT_ERR_NO_MEMORY, "packing a message of %zu bytes",
-                                         packer->bytes + bytes);
+            packer->status =
+                cohort_fail(COHORT_ERR_NO_MEMORY, "no memory to pack a message of %zu bytes",
+                            packer->bytes + bytes);
             return -1;
         }
         packer->data = grown;

@@ -6,10 +6,20 @@
 #include "runtime/task/blocking.h"
 #include "tests/support/test.h"
 
-static const char *const variables[] = {
-    "COHORT_WORKERS",  "COHORT_STACK",  "COHORT_EAGER_BUDGET",    "COHORT_GRACE", "COHORT_NET",
-    "COHORT_LOG",      "COHORT_SPIN",   "COHORT_STACK_GUARD",     "COHORT_TASKS", "COHORT_TOPOLOGY",
-    "COHORT_PROGRESS", "COHORT_LEVELS", "COHORT_BLOCKING_THREADS"};
+static const char *const variables[] = {"COHORT_WORKERS",
+                                        "COHORT_STACK",
+                                        "COHORT_EAGER_BUDGET",
+                                        "COHORT_GRACE",
+                                        "COHORT_NET",
+                                        "COHORT_LOG",
+                                        "COHORT_SPIN",
+                                        "COHORT_STACK_GUARD",
+                                        "COHORT_TASKS",
+                                        "COHORT_TOPOLOGY",
+                                        "COHORT_PROGRESS",
+                                        "COHORT_LEVELS",
+                                        "COHORT_BLOCKING_THREADS",
+                                        "COHORT_FAULT"};
 
 static struct cohort__settings settings;
 
@@ -20,9 +30,19 @@ static cohort_status read_with(const char *variable, const char *value)
         CHECK_INT(unsetenv(variables[i]), 0);
     if (variable)
         CHECK_INT(setenv(variable, value, 1), 0);
-    settings =
-        (struct cohort__settings){77, 77, 77, COHORT__STACK_GUARD_CANARY, true,      true,
-                                  77, 77, 77, COHORT__TRANSPORT_OFI,      {7, 7, 7}, "seven"};
+    settings = (struct cohort__settings){77,
+                                         77,
+                                         77,
+                                         COHORT__STACK_GUARD_CANARY,
+                                         true,
+                                         true,
+                                         77,
+                                         77,
+                                         77,
+                                         COHORT__TRANSPORT_OFI,
+                                         {7, 7, 7},
+                                         "seven",
+                                         {.num_rules = 7}};
     return cohort__settings_read(&settings);
 }
 
@@ -39,6 +59,7 @@ static void check_defaults(void)
     CHECK_INT(settings.grace, 1000000000);
     CHECK_INT(settings.topology.hosts, 0);
     CHECK_TEXT(settings.levels, "");
+    CHECK(cohort__fault_plan_is_empty(&settings.fault));
 }
 
 static void test_defaults(void)
@@ -97,6 +118,9 @@ static void test_values(void)
     CHECK_INT(settings.topology.localities, 12);
     CHECK_INT(read_with("COHORT_LEVELS", "switch=s1,rack=r7"), COHORT_OK);
     CHECK_TEXT(settings.levels, "switch=s1,rack=r7");
+    CHECK_INT(read_with("COHORT_FAULT", "kill:1@7"), COHORT_OK);
+    CHECK_INT(settings.fault.num_rules, 1);
+    CHECK_INT(settings.fault.rules[0].number, 7);
 }
 
 static void test_mistakes(void)
@@ -147,6 +171,7 @@ static void test_mistakes(void)
         {"COHORT_PROGRESS", "1"},
         {"COHORT_BLOCKING_THREADS", "0"},
         {"COHORT_BLOCKING_THREADS", "1025"},
+        {"COHORT_FAULT", "kill"},
         {"COHORT_LEVELS", "switch"},
         {"COHORT_LEVELS", "switch=1 rack=2"},
         {"COHORT_LEVELS", "host=h1"},

@@ -119,12 +119,8 @@ static const struct cohort__net_operations operations = {
     .may_lose = may_lose,
 };
 
-void fake_net_open(struct fake_net *fake, size_t budget)
-{
-    fake_net_open_launched(fake, budget, 0);
-}
-
-void fake_net_open_launched(struct fake_net *fake, size_t budget, uint64_t news_ns)
+static void open_with(struct fake_net *fake, size_t budget, uint64_t news_ns,
+                      const struct cohort__fault *fault)
 {
     *fake = (struct fake_net){.accepts = ~0u, .otherwise = COHORT__NET_AGAIN};
     struct cohort__process_options options = {.rank = 0,
@@ -132,7 +128,8 @@ void fake_net_open_launched(struct fake_net *fake, size_t budget, uint64_t news_
                                               .job_key = FAKE_JOB_KEY,
                                               .epoch = FAKE_EPOCH,
                                               .eager_budget = budget ? budget : FAKE_BUDGET,
-                                              .news_ns = news_ns};
+                                              .news_ns = news_ns,
+                                              .fault = fault};
     CHECK_INT(cohort__process_create(&fake->process, &options), COHORT_OK);
     fake->net.operations = &operations;
     fake->net.max_message = COHORT__ENVELOPE_BYTES + FAKE_MAX_PAYLOAD;
@@ -140,6 +137,21 @@ void fake_net_open_launched(struct fake_net *fake, size_t budget, uint64_t news_
     fake->net.max_fetches = 4;
     fake->net.handlers = cohort__process_net_handlers(fake->process);
     cohort__process_attach_net(fake->process, &fake->net);
+}
+
+void fake_net_open(struct fake_net *fake, size_t budget)
+{
+    open_with(fake, budget, 0, NULL);
+}
+
+void fake_net_open_launched(struct fake_net *fake, size_t budget, uint64_t news_ns)
+{
+    open_with(fake, budget, news_ns, NULL);
+}
+
+void fake_net_open_faulty(struct fake_net *fake, const struct cohort__fault *fault)
+{
+    open_with(fake, 0, 0, fault);
 }
 
 void fake_net_close(struct fake_net *fake)

@@ -53,6 +53,9 @@ void fake_net_open(struct fake_net *fake, size_t budget);
 /* The same with a launcher that may take NEWS_NS to report a death. */
 void fake_net_open_launched(struct fake_net *fake, size_t budget, uint64_t news_ns);
 
+/* The same with FAULT, and without a launcher. */
+void fake_net_open_faulty(struct fake_net *fake, const struct cohort__fault *fault);
+
 /* Stops and destroys the process, and checks that nothing is left over. */
 void fake_net_close(struct fake_net *fake);
 

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "runtime/base/container.h"
+#include "runtime/base/fault.h"
+#include "runtime/proc/peer.h"
 #include "tests/support/test.h"
 #include "tests/unit/runtime/proc/fake_net.h"
 
@@ -605,6 +607,48 @@ static void test_stop(void)
     fake_net_close(&fake);
 }
 
+/* Messages are counted by link, without CREDITs and what the transport refuses. From the message
+ * that COHORT_FAULT names on, nothing reaches the peer, and others are not affected. */
+static void test_ordered_drop(void)
+{
+    struct cohort__fault fault = {.rank = 0};
+    struct letter letter;
+    CHECK_INT(cohort__fault_plan_read("drop:0-1@4,drop:1-0@1,kill:0@100", &fault.plan), COHORT_OK);
+    fake_net_open_faulty(&fake, &fault);
+    post(&letter, 1, 10);
+    check_done(&letter, COHORT_OK, "");
+    for (int i = 0; i < 5; i++) { /* as many messages, but to another peer */
+        post(&letter, 2, 10);
+        check_done(&letter, COHORT_OK, "");
+    }
+    struct cohort__peer *peer = cohort__peer_get(fake.process, 1);
+    struct letter waiting;
+    fake.accepts = 0;
+    post(&waiting, 1, 10);
+    CHECK_INT(waiting.num_done, 0);
+    fake.accepts = ~0u;
+    fake_net_writable(&fake, 1);
+    check_done(&waiting, COHORT_OK, "");
+    post(&letter, 1, 10);
+    check_done(&letter, COHORT_OK, "");
+    for (int i = 0; i < 5; i++) {
+        pthread_mutex_lock(&peer->lock);
+        CHECK_INT(cohort__send_ask(fake.process, peer), COHORT__NET_SENT);
+        pthread_mutex_unlock(&peer->lock);
+    }
+    CHECK(!fake.is_removed[1]);
+    size_t num_sent = fake.num_sent;
+    for (int i = 0; i < 2; i++) {
+        post(&letter, 1, 10);
+        CHECK(fake.is_removed[1]);
+        check_done(&letter, COHORT_ERR_PEER_DIED, "locality 1 can't be reached");
+    }
+    CHECK_INT(fake.num_sent, num_sent);
+    post(&letter, 2, 10);
+    check_done(&letter, COHORT_OK, "");
+    fake_net_close(&fake);
+}
+
 static const struct test_case cases[] = {
     {"eager_or_announced", test_eager_or_announced},
     {"max_message", test_max_message},
@@ -622,6 +666,7 @@ static const struct test_case cases[] = {
     {"death_before_use", test_death_before_use},
     {"transport_says_dead", test_transport_says_dead},
     {"stop", test_stop},
+    {"ordered_drop", test_ordered_drop},
 };
 
 int main(int argc, char **argv)
