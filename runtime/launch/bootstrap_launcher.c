@@ -23,11 +23,20 @@ struct launched {
     int fd;                              /* the connection until the stream takes it; else -1 */
     struct cohort__error exchange_error; /* the error that came instead of addresses */
     bool lost;
+    bool has_finished;
 };
 
 static struct launched *launched_of(struct cohort__bootstrap *bootstrap)
 {
     return COHORT_CONTAINER_OF(bootstrap, struct launched, base);
+}
+
+/* A launcher that this locality has lost can't say when it may exit. If it lives, it takes the exit
+ * for a death. */
+static void leave_if_lost(struct launched *launched)
+{
+    if (launched->lost && launched->has_finished)
+        launched->base.handlers.exit_allowed(launched->base.handlers.context);
 }
 
 static void send_control(struct launched *launched, const struct cohort__control *control)
@@ -43,6 +52,7 @@ static void send_control(struct launched *launched, const struct cohort__control
         return;
     launched->lost = true;
     launched->base.handlers.launcher_lost(launched->base.handlers.context, cohort_error_message());
+    leave_if_lost(launched);
 }
 
 static cohort_status addresses_came(struct launched *launched,
@@ -113,6 +123,7 @@ static void lose(struct launched *launched)
                                               cohort_error_message());
     else
         fail_exchange(launched);
+    leave_if_lost(launched);
 }
 
 static void message_arrived(void *context, const void *message, size_t bytes)
@@ -261,8 +272,10 @@ static cohort_status exchange(struct cohort__bootstrap *bootstrap, const void *a
 
 static void finished(struct cohort__bootstrap *bootstrap)
 {
-    send_control(launched_of(bootstrap),
-                 &(struct cohort__control){.kind = COHORT__CONTROL_FINISHED});
+    struct launched *launched = launched_of(bootstrap);
+    send_control(launched, &(struct cohort__control){.kind = COHORT__CONTROL_FINISHED});
+    launched->has_finished = true;
+    leave_if_lost(launched);
 }
 
 static void counted(struct cohort__bootstrap *bootstrap)

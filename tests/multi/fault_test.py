@@ -111,7 +111,8 @@ def check_alloc(locality, number):
         check_equal((rounds_over(lines), err), (2 * [ROUNDS], ''))
     else:
         check_equal((fault, status, len(acts)), (fault, 1, 1))
-        check(re.search('memory|a message from it was lost here|can.t be reached', err), fault, err)
+        check(re.search('memory|a message from it was lost here|can.t be reached|'
+                        'exited with status 0 without leaving the job', err), fault, err)
     return acts
 
 
