@@ -232,10 +232,11 @@ static void play(uint64_t seed)
 }
 
 static uint64_t first = 1, num_games = 40;
+enum { GAMES_A_START = 200 };
 
 static void test_games(void)
 {
-    for (uint64_t i = 0; i < test_rounds(num_games, num_games / 4 + 1); i++)
+    for (uint64_t i = 0; i < num_games; i++)
         play(first + i);
 }
 
@@ -247,5 +248,16 @@ int main(int argc, char **argv)
         first = strtoull(argv[argc - 2], NULL, 10);
         argc -= 2;
     }
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    /* Clusters are freed, and their descriptors are closed, when the workers have ended. */
+    int status = 0;
+    for (uint64_t left = test_rounds(num_games, num_games / 4 + 1); left > 0 && status == 0;
+         left -= num_games) {
+        char *args[8]; /* cluster_main takes its options out */
+        num_games = left < GAMES_A_START ? left : GAMES_A_START;
+        CHECK((size_t)argc < sizeof(args) / sizeof(args[0]));
+        memcpy(args, argv, (size_t)argc * sizeof(args[0]));
+        status = cluster_main(argc, args, cases, 1, NUM_WORKERS);
+        first += num_games;
+    }
+    return status;
 }
