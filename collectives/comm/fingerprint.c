@@ -2,12 +2,11 @@
 #include "collectives/comm/fingerprint.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
 
 #include "cohort/datatype.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/text.h"
 
 enum { COLLECTIVE_BITS = 5, VARIANT_BITS = 2, EARLY_BITS = 8 };
 static const uint64_t early_mask = (UINT64_C(1) << EARLY_BITS) - 1;
@@ -44,38 +43,18 @@ void cohort__signature_set_names(const struct cohort__signature_names *to)
     atomic_store(&names, to);
 }
 
-/* A text that is cut off when it is full. */
-struct text {
-    char *bytes;
-    size_t used;
-    size_t capacity;
-};
-
-static void append(struct text *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void append(struct text *text, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int length = vsnprintf(text->bytes + text->used, text->capacity - text->used, format, args);
-    va_end(args);
-    text->used += length > 0 ? (size_t)length : 0;
-    if (text->used >= text->capacity)
-        text->used = text->capacity - 1;
-}
-
-static void append_elements(struct text *text, const struct cohort__signature *signature)
+static void append_elements(struct cohort__text *text, const struct cohort__signature *signature)
 {
     if (signature->datatype == 0)
         return;
-    append(text, " of ");
+    cohort__text_append(text, " of ");
     if (signature->variant == COHORT__VARIANT_EQUAL)
-        append(text, "%" PRIu64 " ", signature->count);
-    append(text, "%s", cohort_datatype_name(signature->datatype));
+        cohort__text_append(text, "%" PRIu64 " ", signature->count);
+    cohort__text_append(text, "%s", cohort_datatype_name(signature->datatype));
     if (signature->datatype > COHORT_DOUBLE)
-        append(text, " of %zu bytes", cohort_datatype_size(signature->datatype));
+        cohort__text_append(text, " of %zu bytes", cohort_datatype_size(signature->datatype));
     if (signature->count_is_hash)
-        append(text, ", counts #%" PRIx64, signature->count);
+        cohort__text_append(text, ", counts #%" PRIx64, signature->count);
 }
 
 /* What the library has called the collective for. */
@@ -92,18 +71,18 @@ static const char *const purposes[COHORT__NUM_PURPOSES] = {
     [COHORT__PURPOSE_NAMED + 3] = "split by named level 4: ",
 };
 
-static void append_name(struct text *text, const struct cohort__signature *signature)
+static void append_name(struct cohort__text *text, const struct cohort__signature *signature)
 {
     const struct cohort__signature_names *lookup = atomic_load(&names);
     uint32_t collective = signature->collective;
-    append(text, "%s%s%s", purposes[signature->purpose],
-           lookup ? lookup->collective(collective) : "?",
-           lookup ? lookup->suffix(collective, (enum cohort__variant)signature->variant) : "");
+    cohort__text_append(
+        text, "%s%s%s", purposes[signature->purpose], lookup ? lookup->collective(collective) : "?",
+        lookup ? lookup->suffix(collective, (enum cohort__variant)signature->variant) : "");
 }
 
 void cohort__signature_name(const struct cohort__signature *signature, char *bytes, size_t capacity)
 {
-    struct text text = {.bytes = bytes, .capacity = capacity};
+    struct cohort__text text = {.bytes = bytes, .capacity = capacity};
     append_name(&text, signature);
 }
 
@@ -117,21 +96,21 @@ void cohort__signature_describe(const struct cohort__signature *signature, char 
                                 size_t capacity)
 {
     const struct cohort__signature_names *lookup = atomic_load(&names);
-    struct text text = {.bytes = bytes, .capacity = capacity};
+    struct cohort__text text = {.bytes = bytes, .capacity = capacity};
     uint32_t collective = signature->collective;
     const char *place = lookup ? lookup->place(collective) : NULL;
     append_name(&text, signature);
-    append(&text, " (%s", lookup ? lookup->algorithm(signature->algorithm) : "?");
+    cohort__text_append(&text, " (%s", lookup ? lookup->algorithm(signature->algorithm) : "?");
     if (signature->inner > 0)
-        append(&text, "(%s)", lookup ? lookup->algorithm(signature->inner - 1U) : "?");
-    append(&text, ")");
+        cohort__text_append(&text, "(%s)", lookup ? lookup->algorithm(signature->inner - 1U) : "?");
+    cohort__text_append(&text, ")");
     append_elements(&text, signature);
     if (signature->op >> 63)
-        append(&text, " with a user's operation #%08" PRIx32, (uint32_t)signature->op);
+        cohort__text_append(&text, " with a user's operation #%08" PRIx32, (uint32_t)signature->op);
     else if (signature->op != 0)
-        append(&text, " with %s", lookup ? lookup->op((uint32_t)signature->op) : "?");
+        cohort__text_append(&text, " with %s", lookup ? lookup->op((uint32_t)signature->op) : "?");
     if (place)
-        append(&text, ", %s %" PRIu32, place, signature->place);
+        cohort__text_append(&text, ", %s %" PRIu32, place, signature->place);
     if (signature->checked)
-        append(&text, ", checked");
+        cohort__text_append(&text, ", checked");
 }

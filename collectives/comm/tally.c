@@ -2,9 +2,10 @@
 #include "collectives/comm/tally.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "runtime/base/text.h"
 
 /* Keeps the order. What is above the last one of a full list is dropped. */
 static void insert(struct cohort__tally_list *list, struct cohort__tally_site site)
@@ -70,26 +71,6 @@ bool cohort__tally_refuses(const struct cohort__tally *tally)
 
 /* The text ------------------------------------------------------------------------------------ */
 
-/* A text that is cut off when it is full. */
-struct text {
-    char *bytes;
-    size_t used;
-    size_t capacity;
-};
-
-static void append(struct text *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void append(struct text *text, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int length = vsnprintf(text->bytes + text->used, text->capacity - text->used, format, args);
-    va_end(args);
-    text->used += length > 0 ? (size_t)length : 0;
-    if (text->used >= text->capacity)
-        text->used = text->capacity - 1;
-}
-
 static const char *const reasons[] = {
     [COHORT__VOTE_NOT_CALLED] = "not called yet",
     [COHORT__VOTE_LEFT_OUT] = "left out",
@@ -105,7 +86,7 @@ static const char *between(uint32_t index, uint32_t listed, uint32_t more)
 }
 
 /* Neighbours in the list of one locality and with one reason share the brackets. */
-static void append_missing(struct text *text, const struct cohort__tally *tally,
+static void append_missing(struct cohort__text *text, const struct cohort__tally *tally,
                            const uint32_t *locality_of)
 {
     const struct cohort__tally_list *list = &tally->missing;
@@ -114,41 +95,43 @@ static void append_missing(struct text *text, const struct cohort__tally *tally,
         const struct cohort__tally_site *site = &list->sites[i], *next = site + 1;
         bool is_shared = i + 1 < list->num && next->vote == site->vote &&
                          locality_of[next->site] == locality_of[site->site];
-        append(text, "%" PRIu32, site->site);
+        cohort__text_append(text, "%" PRIu32, site->site);
         if (!is_shared)
-            append(text, " (locality %" PRIu32 ", %s)", locality_of[site->site],
-                   reasons[site->vote]);
-        append(text, "%s", between(i, list->num, more));
+            cohort__text_append(text, " (locality %" PRIu32 ", %s)", locality_of[site->site],
+                                reasons[site->vote]);
+        cohort__text_append(text, "%s", between(i, list->num, more));
     }
     if (more > 0)
-        append(text, " and %" PRIu32 " more", more);
+        cohort__text_append(text, " and %" PRIu32 " more", more);
 }
 
-static void append_ok(struct text *text, const struct cohort__tally *tally)
+static void append_ok(struct cohort__text *text, const struct cohort__tally *tally)
 {
     const struct cohort__tally_list *list = &tally->ok;
     uint32_t more = tally->num[COHORT__VOTE_OK] - list->num;
     for (uint32_t i = 0; i < list->num; i++)
-        append(text, "%" PRIu32 "%s", list->sites[i].site, between(i, list->num, more));
+        cohort__text_append(text, "%" PRIu32 "%s", list->sites[i].site,
+                            between(i, list->num, more));
     if (more > 0)
-        append(text, " and %" PRIu32 " more", more);
+        cohort__text_append(text, " and %" PRIu32 " more", more);
 }
 
 void cohort__tally_describe(const struct cohort__tally *tally, uint64_t generation,
                             const uint32_t *locality_of, char *bytes, size_t capacity)
 {
-    struct text text = {.bytes = bytes, .capacity = capacity};
+    struct cohort__text text = {.bytes = bytes, .capacity = capacity};
     uint32_t missing = num_missing(tally), num_sites = 0;
     for (uint32_t vote = 0; vote < COHORT__NUM_VOTES; vote++)
         num_sites += tally->num[vote];
-    append(&text, "generation %" PRIu64 "%s%s: %" PRIu32 " of %" PRIu32 " sites", generation,
-           tally->name[0] ? " " : "", tally->name, num_sites - missing, num_sites);
+    cohort__text_append(&text, "generation %" PRIu64 "%s%s: %" PRIu32 " of %" PRIu32 " sites",
+                        generation, tally->name[0] ? " " : "", tally->name, num_sites - missing,
+                        num_sites);
     if (missing > 0) {
-        append(&text, ", missing ");
+        cohort__text_append(&text, ", missing ");
         append_missing(&text, tally, locality_of);
     }
     if (tally->num[COHORT__VOTE_OK] > 0) {
-        append(&text, "; complete at ");
+        cohort__text_append(&text, "; complete at ");
         append_ok(&text, tally);
     }
 }

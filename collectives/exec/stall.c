@@ -2,7 +2,8 @@
 #include "collectives/exec/stall.h"
 
 #include <stdarg.h>
-#include <stdio.h>
+
+#include "runtime/base/text.h"
 
 static const char *words_of(enum cohort__answer answer)
 {
@@ -20,14 +21,12 @@ static const char *words_of(enum cohort__answer answer)
 
 size_t cohort__describe_append(char *text, size_t used, size_t capacity, const char *format, ...)
 {
+    struct cohort__text all = {.bytes = text, .used = used, .capacity = capacity};
     va_list args;
-    if (used >= capacity)
-        return used;
     va_start(args, format);
-    int length = vsnprintf(text + used, capacity - used, format, args);
+    cohort__text_append_args(&all, format, args);
     va_end(args);
-    size_t wanted = length > 0 ? used + (size_t)length : used;
-    return wanted < capacity ? wanted : capacity - 1;
+    return all.used;
 }
 
 size_t cohort__describe_awaited(const struct cohort__operation *operation, char *text, size_t used,
