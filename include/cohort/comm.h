@@ -117,6 +117,9 @@ COHORT_API void cohort_comm_unref(cohort_comm *comm);
  * their results: where sites complete one by one (rooted calls, scans, shift, exchange), or need
  * nothing of a site that has not called, some may have.
  *
+ * A site that takes back what it has not called, and calls a later generation before the verdict,
+ * has left it out. Others may hear of that first, and get COHORT_ERR_MOVED_PAST, which names it.
+ *
  * The text has the roll-call: `generation 17 all_reduce: 61 of 64 sites, missing 5 (locality 1, not
  * called yet), 9 and 33 (locality 4, not called yet)`; the first 8 of those that are missing and of
  * those that have completed, and how many more there are. The communicator goes on with the next
