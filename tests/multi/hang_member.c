@@ -116,6 +116,18 @@ static cohort_status opposite(void *arg)
     return COHORT_OK;
 }
 
+/* Locality 0 sleeps, on purpose, and the others wait for its site. */
+static cohort_status sleeps(void *arg)
+{
+    (void)arg;
+    cohort_comm *comm = join("halo", cohort_locality(), 0);
+    meet(comm, 1);
+    if (cohort_locality() == 0)
+        CHECK_INT(cohort_await(cohort_sleep(UINT64_C(1000000000) * 3600)), COHORT_OK);
+    meet(comm, 2);
+    return COHORT_OK;
+}
+
 /* --- a program alone --- */
 
 static cohort_future *never;
@@ -158,7 +170,7 @@ int main(int argc, char **argv)
     } programs[] = {
         {"name", name},         {"count", count},         {"turns", turns},
         {"returns", returns},   {"straggler", straggler}, {"channel", channel},
-        {"opposite", opposite}, {"alone", alone},
+        {"opposite", opposite}, {"sleeps", sleeps},       {"alone", alone},
     };
     for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++)
         if (strcmp(argv[1], programs[i].name) == 0)

@@ -240,6 +240,41 @@ def test_timeout():
     check(err.count('cohortrun: waiting tasks:\n') == 1, err)
 
 
+SAID = r'cohortrun: nothing has moved for %s s; Ctrl-\\ or "cohortrun --status %d" says who ' \
+       r'waits for whom\n'
+
+
+def test_stall():
+    """Said once when nothing moves, wherever the localities are, stopped or not."""
+    for far in [], jobs.far_hosts(3) + ['--heartbeat', '0.1']:
+        job = Job('-n', 3, *far, '--stall', '0.5', MEMBER, 'channel')
+        line = job.process.stderr.readline().decode()
+        check(re.fullmatch(SAID % ('0.5', job.process.pid), line), line)
+        job.process.kill()
+        job.process.communicate()
+        job.check_nothing_left(wait=True)
+    job = Hang(2, 'straggler', '--stall', '0.5')
+    await_status(job.process.pid, r'  site 0 \(locality 0\): .* computes or has ended')
+    os.kill(job.localities()[0], signal.SIGSTOP)
+    line = job.process.stderr.readline().decode()
+    check(re.fullmatch(SAID % (r'\d+(\.\d)?', job.process.pid), line), line)
+    job.kill()
+
+
+def test_no_stall():
+    """Not said of a job that computes, or waits for a timer, or by default before ten seconds."""
+    started = [Job('-n', 2, *options, '--timeout', 2, MEMBER, program) for program, options in [
+        ('straggler', ['--stall', '0.6']), ('sleeps', ['--stall', '0.6']),
+        ('straggler', jobs.far_hosts(2) + ['--stall', '0.6', '--heartbeat', '0.1']),
+        ('sleeps', jobs.far_hosts(2) + ['--stall', '0.6', '--heartbeat', '0.1']),
+        ('channel', []), ('channel', ['--stall', '0'])]]
+    for job in started:
+        err = job.process.communicate(timeout=TIMEOUT)[1]
+        check(b'nothing has moved' not in err, err)
+        check_equal(job.process.returncode, 124)
+    started[-1].check_nothing_left()
+
+
 def test_finding():
     """Without a pid it is the only job. Several are listed. Others than jobs are refused."""
     def of_this_test(text):

@@ -93,6 +93,13 @@ static void host_changed(void *context, struct host *host)
     fleet->handlers.changed(fleet->handlers.context);
 }
 
+static void host_moved(void *context, struct host *host)
+{
+    (void)host;
+    struct fleet *fleet = context;
+    fleet->handlers.moved(fleet->handlers.context);
+}
+
 static void host_said(void *context, struct host *host, const char *line)
 {
     struct fleet *fleet = context;
@@ -370,6 +377,7 @@ static void init(struct fleet *fleet)
         .context = fleet,
         .failed = host_failed,
         .changed = host_changed,
+        .moved = host_moved,
         .input_taken = input_taken,
         .said = host_said,
     };
@@ -470,6 +478,14 @@ void fleet_list_awaited(const struct fleet *fleet, char *text, size_t bytes)
         if (fleet->hosts[i].stage == HOST_AWAITED)
             used += (size_t)snprintf(text + used, bytes - used, "%s%s", used > 0 ? ", " : "",
                                      fleet->hosts[i].name->name);
+}
+
+bool fleet_is_still(const struct fleet *fleet)
+{
+    bool is_still = false;
+    for (uint32_t i = 0; i < fleet->num_hosts; i++)
+        is_still |= fleet->hosts[i].motion == MOTION_STILL;
+    return is_still;
 }
 
 void fleet_dismiss(struct fleet *fleet)

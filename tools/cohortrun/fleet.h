@@ -25,6 +25,8 @@ struct fleet_handlers {
     void (*failed)(void *context, const char *text);
     /* One of the hosts may be gone. */
     void (*changed)(void *context);
+    /* Something moves on one of them. */
+    void (*moved)(void *context);
     /* A line for the user. */
     void (*said)(void *context, const char *text);
 };
@@ -53,6 +55,9 @@ void fleet_order(struct fleet *fleet, const struct locality_handlers *handlers);
 
 /* Names of the hosts whose daemons have not connected: "b, c". */
 void fleet_list_awaited(const struct fleet *fleet, char *text, size_t bytes);
+
+/* Whether a daemon says that nothing moves in programs that it knows. */
+bool fleet_is_still(const struct fleet *fleet);
 
 /* Tells the daemons to end. Ends the agents of daemons that have not connected. */
 void fleet_dismiss(struct fleet *fleet);

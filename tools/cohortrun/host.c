@@ -116,13 +116,23 @@ static void refuse(struct host *host, const unsigned char *text, size_t bytes)
     host_lose(host, why);
 }
 
+static bool take_beat(struct host *host, const unsigned char *data, size_t bytes)
+{
+    if (bytes != 1 || data[0] >= MOTION_NUM_RESULTS)
+        return false;
+    host->motion = (enum motion_result)data[0];
+    if (host->motion == MOTION_MOVES)
+        host->common->moved(host->common->context, host);
+    return true;
+}
+
 /* False: the message makes no sense. */
 static bool take(struct host *host, enum node_link_kind kind, struct locality *locality,
                  const unsigned char *data, size_t bytes)
 {
     switch (kind) {
     case NODE_LINK_BEAT:
-        return true;
+        return take_beat(host, data, bytes);
     case NODE_LINK_REFUSED:
         refuse(host, data, bytes);
         return true;

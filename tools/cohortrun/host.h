@@ -10,6 +10,7 @@
 #include "tools/cohortrun/agent.h"
 #include "tools/share/host_list.h"
 #include "tools/cohortrun/locality.h"
+#include "tools/cohortrun/motion.h"
 #include "tools/cohortrun/pulse.h"
 #include "tools/cohortrun/address.h"
 #include "tools/cohortrun/node_link.h"
@@ -39,7 +40,8 @@ struct host {
     struct deadline patience;         /* for its agent, at the end */
     unsigned impatience;
     bool is_given_up;
-    bool is_fed; /* output is arriving: what is taken is reported together */
+    enum motion_result motion; /* what its daemon has last said */
+    bool is_fed;               /* output is arriving: what is taken is reported together */
     size_t taken;
 };
 
@@ -54,6 +56,8 @@ struct host_common {
     void (*failed)(void *context, struct host *host);
     /* HOST's connection or agent has ended. */
     void (*changed)(void *context, struct host *host);
+    /* Something moves on HOST. */
+    void (*moved)(void *context, struct host *host);
     /* BYTES of standard input have been passed on. 0: nobody reads it any more. */
     void (*input_taken)(void *context, size_t bytes);
     /* The daemon or the agent has a line for the user. */

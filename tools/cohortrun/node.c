@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/ledger.h"
 #include "runtime/loop/loop.h"
 #include "tools/cohortrun/deadline.h"
@@ -18,6 +19,7 @@
 #include "tools/cohortrun/descendants.h"
 #include "tools/cohortrun/greeting.h"
 #include "tools/cohortrun/locality.h"
+#include "tools/cohortrun/motion.h"
 #include "tools/cohortrun/node_pipes.h"
 #include "tools/cohortrun/order.h"
 #include "tools/cohortrun/pulse.h"
@@ -33,6 +35,7 @@ struct node {
     struct node_link *node_link; /* NULL: it has ended */
     struct pulse pulse;
     struct deadline beat;
+    struct motion *motion; /* of the localities; NULL: they have not been started */
     struct deadline next_stage;
     enum { SERVING, KILLING, REAPING } stage;
     bool dismissed;
@@ -91,13 +94,17 @@ static void node_link_ended(void *context, const char *why)
 static void beat(void *context)
 {
     struct node *node = context;
+    unsigned char motion = MOTION_UNKNOWN;
     if (!node->node_link)
         return;
     deadline_set(&node->beat, node->pulse.interval_ns);
-    if (pulse_is_silent(&node->pulse))
+    if (pulse_is_silent(&node->pulse)) {
         node_link_ended(node, "cohortrun has been silent for too long");
-    else
-        node_link_send(node->node_link, NODE_LINK_BEAT, 0, NULL, 0);
+        return;
+    }
+    if (node->motion)
+        motion = (unsigned char)motion_look(node->motion, cohort__clock_now());
+    node_link_send(node->node_link, NODE_LINK_BEAT, 0, &motion, sizeof(motion));
 }
 
 /* Events of the localities -------------------------------------------------------------------- */
@@ -166,6 +173,7 @@ static cohort_status start_localities(struct node *node)
         locality->rank = order->first + i;
     }
     (void)!cohort__ledger_create(&node->common.ledger, order->num); /* they can do without */
+    node->motion = motion_create(node->localities, order->num, node->common.ledger);
     return localities_start(node->localities, order->num, &node->common, &handlers);
 }
 
@@ -311,6 +319,7 @@ static void tear_down(struct node *node)
         cohort__loop_destroy(node->loop);
     }
     node_pipes_destroy(node->pipes);
+    motion_destroy(node->motion);
     free(node->localities);
     free(node->order);
     if (node->common.ledger >= 0)

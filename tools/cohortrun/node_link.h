@@ -33,7 +33,8 @@ enum node_link_kind {
     NODE_LINK_REFUSED,      /* text: why the order can't be carried out */
     /* both */
     NODE_LINK_CONTROL, /* one message of the control protocol, runtime/launch/control.h */
-    NODE_LINK_BEAT,    /* a heartbeat */
+    NODE_LINK_BEAT,    /* a heartbeat; of a daemon: u8, what has moved since the last one, see
+                          motion.h */
     NODE_LINK_NUM_KINDS
 };
 
