@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What cohortrun says of programs that hang. Usage: hang_test.py COHORTRUN MEMBER [lines]
-[no_limit] [no_signal] [case...]. lines: cohortrun knows those of source files. no_limit: it may be
-slow. no_signal: the thread sanitizer.
+[no_limit] [no_signal] [--far] [case...]. lines: cohortrun knows those of source files. no_limit: it
+may be slow. no_signal: the thread sanitizer.
 
 A hang has no end that a test could wait for: it asks again until the answer is the one that it
 wants, or TIMEOUT is over."""
@@ -303,16 +303,39 @@ def test_finding():
                     (2, "cohortrun: --status needs a pid, not '%s'\n" % wrong))
 
 
-def test_far():
-    """Localities of other hosts are not read, and named."""
-    job = Job('-n', 2, *jobs.far_hosts(2), MEMBER, 'channel')
-    out = await_status(job.process.pid,
-                       r"locality 0 can't be read: host a is another one, which is not read\n"
-                       r"locality 1 can't be read: host b is another one, which is not read\n")
-    check('communicator' not in out, out)
-    job.process.kill()
-    job.process.communicate()
-    job.check_nothing_left(wait=True)
+def daemon_of(job, host):
+    """The pid of HOST's node daemon."""
+    for pid in job.processes():
+        if jobs.read_proc(pid, 'cmdline').split(b'\0')[1:2] == [b'--node'] and \
+                b'COHORT_TEST_HOST=' + host in jobs.read_proc(pid, 'environ').split(b'\0'):
+            return pid
+    raise jobs.Failed('no daemon on host ' + host.decode())
+
+
+def test_silent():
+    """A host whose daemon does not answer is named, with the age of its last beat, and the rest is
+    said within a second. A daemon that has many tasks sends them in several parts."""
+    job = Hang(4, 'many', *jobs.far_hosts(4), '--heartbeat', '1', '--heartbeat-timeout', '1000')
+    await_status(job.process.pid, r'  80000 \(4 localities\) in @wait_for_ever@ for a future')
+    stopped = daemon_of(job, b'a')
+    os.kill(stopped, signal.SIGSTOP)
+    took = []
+    while not took or (min(took) >= 1 and len(took) < 10): # the machine may have other work
+        start = time.monotonic()
+        out = await_status(job.process.pid, "localities 0-1 can't be read: host a has not answered "
+                           r'within 0\.6 s; its last sign of life came \d+\.\d s ago\n',
+                           r'  40000 \(2 localities\) in @wait_for_ever@ for a future')
+        took.append(time.monotonic() - start)
+    check(min(took) < 1 or 'no_limit' in sys.argv, 'it took', took)
+    # Several may ask at once.
+    asking = [subprocess.Popen([COHORTRUN, '--status', str(job.process.pid)], text=True,
+                               stdout=subprocess.PIPE) for _ in range(3)]
+    for one in asking:
+        out = one.communicate(timeout=TIMEOUT)[0]
+        check('  40000 (2 localities) in ' in out and "localities 0-1 can't be read" in out, out)
+    os.kill(stopped, signal.SIGCONT)
+    await_status(job.process.pid, r'  80000 \(4 localities\) in @wait_for_ever@ for a future')
+    job.kill()
 
 
 def test_launcher_stopped():
@@ -339,4 +362,4 @@ def num_sockets(pid):
 
 
 jobs.run_cases(globals(), chosen=[a for a in sys.argv[3:]
-                                if a not in ('no_limit', 'no_signal', 'lines')])
+                                if a not in ('no_limit', 'no_signal', 'lines', '--far')])

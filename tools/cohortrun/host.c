@@ -151,6 +151,9 @@ static bool take(struct host *host, enum node_link_kind kind, struct locality *l
         if (locality)
             locality->handlers->control_arrived(locality, data, bytes);
         return locality;
+    case NODE_LINK_SEEN:
+        return locality &&
+               host->common->seen(host->common->context, host, locality->rank, data, bytes);
     default:
         return false;
     }
@@ -272,6 +275,12 @@ void host_kill_guardian(struct host *host, uint32_t rank)
 void host_send_control(struct host *host, uint32_t rank, const void *message, size_t bytes)
 {
     send_to(host, NODE_LINK_CONTROL, rank, message, bytes);
+}
+
+void host_look(struct host *host, uint32_t rank,
+               const unsigned char question[NODE_LOOK_QUESTION_BYTES])
+{
+    send_to(host, NODE_LINK_LOOK, rank, question, NODE_LOOK_QUESTION_BYTES);
 }
 
 void host_output_taken(struct host *host, uint32_t rank, enum output_stream stream, size_t bytes)

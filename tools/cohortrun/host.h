@@ -14,6 +14,7 @@
 #include "tools/cohortrun/pulse.h"
 #include "tools/cohortrun/address.h"
 #include "tools/cohortrun/node_link.h"
+#include "tools/cohortrun/node_look.h"
 
 struct cohort__packer;
 struct output;
@@ -40,6 +41,9 @@ struct host {
     struct deadline patience;         /* for its agent, at the end */
     unsigned impatience;
     bool is_given_up;
+    struct {
+        uint32_t rank, part;
+    } look;                    /* that is asked for, see far_looks.h */
     enum motion_result motion; /* what its daemon has last said */
     bool is_fed;               /* output is arriving: what is taken is reported together */
     size_t taken;
@@ -56,6 +60,9 @@ struct host_common {
     void (*failed)(void *context, struct host *host);
     /* HOST's connection or agent has ended. */
     void (*changed)(void *context, struct host *host);
+    /* An answer of node_look.h. False: it makes no sense. */
+    bool (*seen)(void *context, struct host *host, uint32_t rank, const unsigned char *data,
+                 size_t bytes);
     /* Something moves on HOST. */
     void (*moved)(void *context, struct host *host);
     /* BYTES of standard input have been passed on. 0: nobody reads it any more. */
@@ -94,6 +101,8 @@ bool host_is_gone(const struct host *host);
 void host_signal(struct host *host, uint32_t rank, int signal);
 void host_kill_guardian(struct host *host, uint32_t rank);
 void host_send_control(struct host *host, uint32_t rank, const void *message, size_t bytes);
+void host_look(struct host *host, uint32_t rank,
+               const unsigned char question[NODE_LOOK_QUESTION_BYTES]);
 void host_output_taken(struct host *host, uint32_t rank, enum output_stream stream, size_t bytes);
 
 void host_close(struct host *host);

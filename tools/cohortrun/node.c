@@ -20,6 +20,7 @@
 #include "tools/cohortrun/greeting.h"
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/motion.h"
+#include "tools/cohortrun/node_look.h"
 #include "tools/cohortrun/node_pipes.h"
 #include "tools/cohortrun/order.h"
 #include "tools/cohortrun/pulse.h"
@@ -43,6 +44,7 @@ struct node {
     struct locality_common common;
     struct locality *localities;
     struct node_pipes *pipes;
+    struct node_look look;
 };
 
 /* The end ------------------------------------------------------------------------------------- */
@@ -228,6 +230,11 @@ static bool obey(struct node *node, enum node_link_kind kind, uint32_t rank,
         if (locality)
             locality_send_control(locality, data, bytes);
         return locality;
+    case NODE_LINK_LOOK:
+        if (locality && bytes == NODE_LOOK_QUESTION_BYTES)
+            node_look_answer(&node->look, node->node_link, locality, node->common.ledger,
+                             rank - node->order->first, data);
+        return locality && bytes == NODE_LOOK_QUESTION_BYTES;
     case NODE_LINK_INPUT:
     case NODE_LINK_TAKEN:
         return locality && node_pipes_message(node->pipes, kind, rank, data, bytes);
@@ -320,6 +327,7 @@ static void tear_down(struct node *node)
     }
     node_pipes_destroy(node->pipes);
     motion_destroy(node->motion);
+    node_look_fini(&node->look);
     free(node->localities);
     free(node->order);
     if (node->common.ledger >= 0)
