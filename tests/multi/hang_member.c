@@ -146,7 +146,7 @@ NOT_INLINE static cohort_status lock_second(void *arg)
 /* So many tasks that a look at them does not fit into one message. */
 static cohort_status many(void *arg)
 {
-    enum { NUM = 20000 };
+    enum { NUM = 17000 };
     cohort_promise *promise;
     cohort_future *last = NULL;
     (void)arg;

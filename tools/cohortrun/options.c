@@ -56,6 +56,8 @@ static const char help[] =
     "                   (the whole environment is handed on; without a value VAR has to exist)\n"
     "  --status [PID]   say who waits for whom in the job of that cohortrun or locality, or in a\n"
     "                   program that runs alone; without PID in the only job of this user\n"
+    "  --status [PID] --json\n"
+    "                   the same as JSON, with nothing cut\n"
     "  --help, --version\n"
     "\n"
     "Locality 0 reads standard input. INT and TERM go to all localities; a second INT within a\n"

@@ -17,6 +17,7 @@
 #include "tools/cohortrun/far_looks.h"
 #include "tools/cohortrun/look.h"
 #include "tools/cohortrun/look_pack.h"
+#include "tools/cohortrun/status_json.h"
 #include "tools/cohortrun/status_model.h"
 #include "tools/cohortrun/status_print.h"
 #include "tools/cohortrun/symbols.h"
@@ -180,14 +181,17 @@ static int find_only_job(int *ret_pid)
 
 /* -------------------------------------------------------------------------------------------- */
 
-static cohort_status show(const struct subject *subject)
+static cohort_status show(const struct subject *subject, bool is_json)
 {
     struct status_model *model = NULL;
     cohort_status status = status_model_create(&model, &subject->job);
     if (status)
         return status;
     struct symbols *symbols = symbols_create();
-    status_print(stdout, model, symbols);
+    if (is_json)
+        status_json(stdout, model, symbols);
+    else
+        status_print(stdout, model, symbols);
     symbols_destroy(symbols);
     status_model_destroy(model);
     return fflush(stdout) ? cohort_fail(COHORT_ERR_SYSTEM, "cannot write: %s", strerror(errno))
@@ -206,11 +210,36 @@ static void fini(struct subject *subject)
         close(subject->memory);
 }
 
-int status_main(const char *job)
+/* False: WORDS make no sense. */
+static bool read_words(int num, char *const *words, const char **ret_job, bool *ret_is_json)
 {
+    *ret_job = NULL;
+    *ret_is_json = false;
+    for (int i = 0; i < num; i++) {
+        const bool is_json = strcmp(words[i], STATUS_JSON_OPTION) == 0;
+        if (is_json ? *ret_is_json : *ret_job != NULL)
+            return false;
+        if (is_json)
+            *ret_is_json = true;
+        else
+            *ret_job = words[i];
+    }
+    return true;
+}
+
+int status_main(int num, char *const *words)
+{
+    const char *job;
+    bool is_json;
     struct subject subject = {.memory = -1};
     int pid = 0, result;
     char *end = "";
+    if (!read_words(num, words, &job, &is_json)) {
+        fputs("cohortrun: behind " STATUS_OPTION " stand a pid and " STATUS_JSON_OPTION
+              ", each once at most\n",
+              stderr);
+        return 2;
+    }
     signal(SIGQUIT, SIG_IGN); /* which is for the cohortrun that has started this one */
     if (job) {
         long number = strtol(job, &end, 10);
@@ -224,7 +253,7 @@ int status_main(const char *job)
     }
     cohort_status status = find_and_read(&subject, pid);
     if (!status)
-        status = show(&subject);
+        status = show(&subject, is_json);
     if (status)
         fprintf(stderr, "cohortrun: %s\n", cohort_error_message());
     fini(&subject);
