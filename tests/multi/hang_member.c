@@ -116,9 +116,19 @@ static cohort_status opposite(void *arg)
     return COHORT_OK;
 }
 
-/* --- a program alone --- */
-
 static cohort_future *never;
+
+/* Locality 0 sleeps, on purpose, and the others wait for its site. */
+static cohort_status sleeps(void *arg)
+{
+    (void)arg;
+    cohort_comm *comm = join("halo", cohort_locality(), 0);
+    meet(comm, 1);
+    if (cohort_locality() == 0)
+        CHECK_INT(cohort_await(cohort_sleep(UINT64_C(1000000000) * 3600)), COHORT_OK);
+    meet(comm, 2);
+    return COHORT_OK;
+}
 
 NOT_INLINE static cohort_status wait_for_ever(void *arg)
 {
@@ -132,6 +142,23 @@ NOT_INLINE static cohort_status lock_second(void *arg)
     CHECK_INT(cohort_mutex_lock(arg, UINT64_MAX), COHORT_OK);
     return COHORT_OK;
 }
+
+/* So many tasks that a look at them does not fit into one message. */
+static cohort_status many(void *arg)
+{
+    enum { NUM = 17000 };
+    cohort_promise *promise;
+    cohort_future *last = NULL;
+    (void)arg;
+    CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
+    for (int i = 0; i < NUM - 1; i++)
+        cohort_future_unref(cohort_async(wait_for_ever, NULL));
+    last = cohort_async(wait_for_ever, NULL);
+    CHECK_INT(cohort_await(last), COHORT_OK);
+    return COHORT_OK;
+}
+
+/* --- a program alone --- */
 
 /* A thousand tasks wait for a promise; the main task holds a mutex, which another one wants, and
  * waits for that one. */
@@ -158,7 +185,8 @@ int main(int argc, char **argv)
     } programs[] = {
         {"name", name},         {"count", count},         {"turns", turns},
         {"returns", returns},   {"straggler", straggler}, {"channel", channel},
-        {"opposite", opposite}, {"alone", alone},
+        {"opposite", opposite}, {"sleeps", sleeps},       {"many", many},
+        {"alone", alone},
     };
     for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++)
         if (strcmp(argv[1], programs[i].name) == 0)

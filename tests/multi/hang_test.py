@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What cohortrun says of programs that hang. Usage: hang_test.py COHORTRUN MEMBER [lines]
-[no_limit] [no_signal] [case...]. lines: cohortrun knows those of source files. no_limit: it may be
-slow. no_signal: the thread sanitizer.
+[no_limit] [no_signal] [--far] [case...]. lines: cohortrun knows those of source files. no_limit: it
+may be slow. no_signal: the thread sanitizer.
 
 A hang has no end that a test could wait for: it asks again until the answer is the one that it
 wants, or TIMEOUT is over."""
+import json
 import os
 import re
 import signal
@@ -26,6 +27,66 @@ def status(*args):
     result = subprocess.run([COHORTRUN, '--status'] + [str(a) for a in args], text=True,
                             stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT)
     return result.returncode, result.stdout, result.stderr
+
+
+def check_json(pid, text):
+    """It says the same as TEXT, but times. The program hangs, so it is said of the same state."""
+    code, out, err = status(pid, '--json')
+    check_equal((code, err), (0, ''))
+    said = json.loads(out)
+    check_equal(said['version'], 1)
+    check(text.startswith('job %d, ' % said['job'] if 'job' in said else 'process '), text)
+    check(said['program'] in text, text)
+    check_equal([comm['name'] + str(comm['generation']) for comm in said['communicators']],
+                [a + b for a, b in re.findall(r'^communicator "(.*?)".*?, generation (\d+):', text,
+                                              re.MULTILINE)])
+    check_equal([c['name'] for c in said['creations']],
+                re.findall('^creation of "(.*?)"', text, re.MULTILINE))
+    for comm in said['communicators']:
+        check_equal(comm['num_missing'], len(comm['missing']) +
+                    sum(last - first + 1 for first, last in comm['absent']))
+        for site in comm['missing']:
+            line = re.search(r'^  site %d \(locality %d\): %s; (.*)' % (
+                site['site'], site['locality'],
+                'last called %d' % site['last_called'] if site['last_called'] else
+                'has called nothing'), text, re.MULTILINE)
+            check(line and FATES[site['fate']] in line[1], site, text)
+            check_wait(site.get('wait'), line[1])
+    for creation in said['creations']:
+        for join in creation['joined']:
+            line = re.search(r'^  site %d joined in locality %d(.*)' % (
+                join['site'], join['locality']), text, re.MULTILINE)
+            check(line, join, text)
+            check_wait(join.get('wait'), line[1])
+    groups = re.findall(r'^  (\d+)((?: \(.*?locali.*?\))? in .*)', text, re.MULTILINE)
+    check_equal(sorted(group['num'] for group in said['waiting']),
+                sorted(int(num) for num, _ in groups))
+    for group in said['waiting']:
+        check(any(is_said(group.get('wait', group.get('one_of_them')), line)
+                  for num, line in groups if int(num) == group['num']), group, groups)
+    check_equal([cycle['certain'] for cycle in said['deadlocks']],
+                [not perhaps for perhaps in re.findall('^(perhaps a )?deadlock:', text,
+                                                       re.MULTILINE)])
+    for locality in said['localities']:
+        check_equal(bool(locality.get('stopped')), bool(re.search(
+            r'^locality %d \(pid %d\).* stopped' % (locality['locality'], locality['pid']), text,
+            re.MULTILINE)))
+    return said
+
+
+FATES = {'waits': 'task waits in', 'computes': 'computes', 'returned': 'has returned',
+         'runs': 'does not wait', 'stopped': 'is stopped', 'ended': 'has ended'}
+
+
+def is_said(wait, line):
+    """Whether LINE names the place of WAIT."""
+    if 'at_end' in wait:
+        return '(at its end)' in line
+    return wait['in'] + (' (%s)' % wait['line'] if 'line' in wait else '') in line
+
+
+def check_wait(wait, line):
+    check(wait is None or is_said(wait, line), wait, line)
 
 
 def await_status(pid, *patterns):
@@ -69,6 +130,7 @@ class Hang(Job):
 def check_hang(size, program, *patterns):
     job = Hang(size, program)
     out = await_status(job.process.pid, *patterns)
+    check_json(job.process.pid, out)
     job.kill()
     return out
 
@@ -144,6 +206,10 @@ def test_alone():
                      'deadlock: (each of these tasks waits for the next|'
                      'a task waits for one that awaits it:)', # which then runs it itself
                      r'  locality 0: in @lock_second@ for a mutex' + FOR + '\n')
+        said = check_json(job.pid, status(job.pid)[1])
+        check_equal([group['num'] for group in said['waiting']][0], 1000)
+        check_equal({w['wait']['for'] for w in said['deadlocks'][0]['tasks']} | {'task'},
+                    {'mutex', 'task'})
     finally:
         job.kill()
         job.wait()
@@ -240,6 +306,41 @@ def test_timeout():
     check(err.count('cohortrun: waiting tasks:\n') == 1, err)
 
 
+SAID = r'cohortrun: nothing has moved for %s s; Ctrl-\\ or "cohortrun --status %d" says who ' \
+       r'waits for whom\n'
+
+
+def test_stall():
+    """Said once when nothing moves, wherever the localities are, stopped or not."""
+    for far in [], jobs.far_hosts(3) + ['--heartbeat', '0.1']:
+        job = Job('-n', 3, *far, '--stall', '0.5', MEMBER, 'channel')
+        line = job.process.stderr.readline().decode()
+        check(re.fullmatch(SAID % ('0.5', job.process.pid), line), line)
+        job.process.kill()
+        job.process.communicate()
+        job.check_nothing_left(wait=True)
+    job = Hang(2, 'straggler', '--stall', '0.5')
+    await_status(job.process.pid, r'  site 0 \(locality 0\): .* computes or has ended')
+    os.kill(job.localities()[0], signal.SIGSTOP)
+    line = job.process.stderr.readline().decode()
+    check(re.fullmatch(SAID % (r'\d+(\.\d)?', job.process.pid), line), line)
+    job.kill()
+
+
+def test_no_stall():
+    """Not said of a job that computes, or waits for a timer, or by default before ten seconds."""
+    started = [Job('-n', 2, *options, '--timeout', 2, MEMBER, program) for program, options in [
+        ('straggler', ['--stall', '0.6']), ('sleeps', ['--stall', '0.6']),
+        ('straggler', jobs.far_hosts(2) + ['--stall', '0.6', '--heartbeat', '0.1']),
+        ('sleeps', jobs.far_hosts(2) + ['--stall', '0.6', '--heartbeat', '0.1']),
+        ('channel', []), ('channel', ['--stall', '0'])]]
+    for job in started:
+        err = job.process.communicate(timeout=TIMEOUT)[1]
+        check(b'nothing has moved' not in err, err)
+        check_equal(job.process.returncode, 124)
+    started[-1].check_nothing_left()
+
+
 def test_finding():
     """Without a pid it is the only job. Several are listed. Others than jobs are refused."""
     def of_this_test(text):
@@ -263,21 +364,47 @@ def test_finding():
                 (1, '', 'cohortrun: process %d: there is none\n' % one.process.pid))
     code, out, err = status(os.getpid())
     check(code == 1 and 'has no ledger' in err, code, out, err)
+    for words in ('1', '2'), ('--json', '--json'), ('1', '--json', 'x'):
+        code, out, err = status(*words)
+        check(code == 2 and 'each once at most' in err, words, err)
     for wrong in 'x', '0', '12x':
         check_equal(status(wrong)[0::2],
                     (2, "cohortrun: --status needs a pid, not '%s'\n" % wrong))
 
 
-def test_far():
-    """Localities of other hosts are not read, and named."""
-    job = Job('-n', 2, *jobs.far_hosts(2), MEMBER, 'channel')
-    out = await_status(job.process.pid,
-                       r"locality 0 can't be read: host a is another one, which is not read\n"
-                       r"locality 1 can't be read: host b is another one, which is not read\n")
-    check('communicator' not in out, out)
-    job.process.kill()
-    job.process.communicate()
-    job.check_nothing_left(wait=True)
+def daemon_of(job, host):
+    """The pid of HOST's node daemon."""
+    for pid in job.processes():
+        if jobs.read_proc(pid, 'cmdline').split(b'\0')[1:2] == [b'--node'] and \
+                b'COHORT_TEST_HOST=' + host in jobs.read_proc(pid, 'environ').split(b'\0'):
+            return pid
+    raise jobs.Failed('no daemon on host ' + host.decode())
+
+
+def test_silent():
+    """A host whose daemon does not answer is named, with the age of its last beat, and the rest is
+    said within a second. A daemon that has many tasks sends them in several parts."""
+    job = Hang(2, 'many', *jobs.far_hosts(2), '--heartbeat', '1', '--heartbeat-timeout', '1000')
+    await_status(job.process.pid, r'  34000 \(2 localities\) in @wait_for_ever@ for a future')
+    stopped = daemon_of(job, b'a')
+    os.kill(stopped, signal.SIGSTOP)
+    took = []
+    while not took or (min(took) >= 1 and len(took) < 10): # the machine may have other work
+        start = time.monotonic()
+        out = await_status(job.process.pid, "locality 0 can't be read: host a has not answered "
+                           r'within 0\.6 s; its last sign of life came \d+\.\d s ago\n',
+                           r'  17000 \(locality 1\) in @wait_for_ever@ for a future')
+        took.append(time.monotonic() - start)
+    check(min(took) < 1 or 'no_limit' in sys.argv, 'it took', took)
+    # Several may ask at once.
+    asking = [subprocess.Popen([COHORTRUN, '--status', str(job.process.pid)], text=True,
+                               stdout=subprocess.PIPE) for _ in range(2)]
+    for one in asking:
+        out = one.communicate(timeout=TIMEOUT)[0]
+        check('  17000 (locality 1) in ' in out and "locality 0 can't be read" in out, out)
+    os.kill(stopped, signal.SIGCONT)
+    await_status(job.process.pid, r'  34000 \(2 localities\) in @wait_for_ever@ for a future')
+    job.kill()
 
 
 def test_launcher_stopped():
@@ -304,4 +431,4 @@ def num_sockets(pid):
 
 
 jobs.run_cases(globals(), chosen=[a for a in sys.argv[3:]
-                                if a not in ('no_limit', 'no_signal', 'lines')])
+                                if a not in ('no_limit', 'no_signal', 'lines', '--far')])

@@ -46,6 +46,8 @@ def test_wrong_options():
             (['-n', '2', '--workers'], '--workers needs a value'),
             (['-n', '2', '--grace', '-1', 'true'], '--grace needs seconds'),
             (['-n', '2', '--timeout', '0', 'true'], '--timeout needs seconds'),
+            (['-n', '2', '--stall', 'x', 'true'], '--stall needs seconds, or 0'),
+            (['-n', '2', '--stall', '.', 'true'], '--stall needs seconds, or 0'),
             (['-n', '2', '--timeout', 'nan', 'true'], '--timeout needs seconds'),
             (['-n', '2', '--timeout', '1e400', 'true'], '--timeout needs seconds'),
             (['-n', '2', '-x', 'COHORT_TEST_NONE', 'true'], 'there is no such variable'),

@@ -16,6 +16,7 @@
 #include "runtime/base/error.h"
 #include "runtime/loop/stream.h"
 #include "tools/cohortrun/bytes.h"
+#include "tools/cohortrun/node_look.h"
 
 /* cohortrun may be starting thousands of localities. */
 static const uint64_t patience_ns = 5000000000;
@@ -62,7 +63,14 @@ static cohort_status read_all(const struct fetch *fetch, unsigned char *data, si
     return COHORT_OK;
 }
 
-static cohort_status read_card(const struct fetch *fetch, struct card **ret_card)
+static cohort_status is_wrong(const struct fetch *fetch)
+{
+    return cohort_fail(COHORT_ERR_PROTOCOL, "cohortrun %d does not speak as it should", fetch->pid);
+}
+
+/* The caller frees it. */
+static cohort_status read_message(const struct fetch *fetch, unsigned char **ret_message,
+                                  size_t *ret_bytes)
 {
     unsigned char head[COHORT__STREAM_HEAD_BYTES];
     cohort_status status = read_all(fetch, head, sizeof(head));
@@ -71,14 +79,97 @@ static cohort_status read_card(const struct fetch *fetch, struct card **ret_card
     size_t bytes = bytes_get_u32(head);
     unsigned char *message = bytes <= CARD_MAX_BYTES ? malloc(bytes + 1) : NULL;
     if (!message)
-        return cohort_fail(COHORT_ERR_PROTOCOL, "cohortrun %d does not speak as it should",
-                           fetch->pid);
+        return is_wrong(fetch);
     status = read_all(fetch, message, bytes);
-    if (!status)
-        status = card_read(ret_card, message, bytes);
+    if (status) {
+        free(message);
+        return status;
+    }
+    *ret_message = message;
+    *ret_bytes = bytes;
+    return COHORT_OK;
+}
+
+static cohort_status read_card(const struct fetch *fetch, struct card **ret_card)
+{
+    unsigned char *message;
+    size_t bytes;
+    cohort_status status = read_message(fetch, &message, &bytes);
+    if (status)
+        return status;
+    status = card_read(ret_card, message, bytes);
     free(message);
     return status;
 }
+
+/* Other hosts -------------------------------------------------------------------------------- */
+
+static cohort_status take_look(const struct fetch *fetch, struct card_far *far,
+                               enum node_look_kind kind, const unsigned char *data, size_t bytes)
+{
+    if (kind == NODE_LOOK_WRONG) {
+        snprintf(far->why, sizeof(far->why), "%.*s",
+                 (int)(bytes < sizeof(far->why) ? bytes : sizeof(far->why)), (const char *)data);
+        return COHORT_OK;
+    }
+    if (far->is_whole)
+        return is_wrong(fetch);
+    unsigned char *look = realloc(far->look, far->bytes + bytes + 1);
+    if (!look)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    memcpy(look + far->bytes, data, bytes);
+    far->look = look;
+    far->bytes += bytes;
+    far->is_whole = kind == NODE_LOOK_LAST;
+    return COHORT_OK;
+}
+
+/* COHORT_ERR_PROTOCOL: MESSAGE makes no sense. */
+static cohort_status take_far(const struct fetch *fetch, struct card_far *fars, uint32_t num,
+                              const unsigned char *message, size_t bytes)
+{
+    const uint32_t rank = bytes >= CARD_LOOK_HEAD_BYTES ? bytes_get_u32(message + 1) : num;
+    if (rank >= num)
+        return is_wrong(fetch);
+    if (message[0] == CARD_LOOK && message[5] < NODE_LOOK_NUM_KINDS)
+        return take_look(fetch, &fars[rank], (enum node_look_kind)message[5],
+                         message + CARD_LOOK_HEAD_BYTES, bytes - CARD_LOOK_HEAD_BYTES);
+    if (message[0] != CARD_SILENT || bytes != CARD_SILENT_BYTES ||
+        bytes_get_u32(message + 5) > num - rank)
+        return is_wrong(fetch);
+    for (uint32_t i = rank; i < rank + bytes_get_u32(message + 5); i++) {
+        fars[i].is_silent = true;
+        fars[i].silence = bytes_get_u32(message + 9);
+    }
+    return COHORT_OK;
+}
+
+static cohort_status read_far(const struct fetch *fetch, struct card_far *fars, uint32_t num)
+{
+    bool is_over = false;
+    cohort_status status = COHORT_OK;
+    while (!is_over && !status) {
+        unsigned char *message;
+        size_t bytes;
+        status = read_message(fetch, &message, &bytes);
+        if (status)
+            break;
+        is_over = bytes == 1 && message[0] == CARD_END;
+        if (!is_over)
+            status = take_far(fetch, fars, num, message, bytes);
+        free(message);
+    }
+    return status;
+}
+
+void card_far_destroy(struct card_far *fars, uint32_t num)
+{
+    for (uint32_t i = 0; fars && i < num; i++)
+        free(fars[i].look);
+    free(fars);
+}
+
+/* -------------------------------------------------------------------------------------------- */
 
 /* The first byte, and the ledger with it. */
 static cohort_status read_ledger(const struct fetch *fetch, int *ret_ledger)
@@ -134,7 +225,29 @@ static cohort_status connect_to(struct fetch *fetch)
                                          "process %d is no cohortrun of this user", fetch->pid);
 }
 
-cohort_status card_fetch(int pid, struct card **ret_card, int *ret_ledger)
+/* The card, and what follows it. */
+static cohort_status read_answer(const struct fetch *fetch, struct card **ret_card,
+                                 struct card_far **ret_fars)
+{
+    struct card *card = NULL;
+    cohort_status status = read_card(fetch, &card);
+    if (status)
+        return status;
+    struct card_far *fars = calloc(card->size + 1, sizeof(*fars));
+    status = fars ? read_far(fetch, fars, card->size)
+                  : cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    if (status) {
+        card_far_destroy(fars, card->size);
+        free(card);
+        return status;
+    }
+    *ret_card = card;
+    *ret_fars = fars;
+    return COHORT_OK;
+}
+
+cohort_status card_fetch(int pid, struct card **ret_card, int *ret_ledger,
+                         struct card_far **ret_fars)
 {
     struct fetch fetch = {.pid = pid, .deadline = cohort__clock_after(patience_ns)};
     int ledger = -1;
@@ -143,7 +256,7 @@ cohort_status card_fetch(int pid, struct card **ret_card, int *ret_ledger)
         return status;
     status = read_ledger(&fetch, &ledger);
     if (!status)
-        status = read_card(&fetch, ret_card);
+        status = read_answer(&fetch, ret_card, ret_fars);
     close(fetch.socket);
     if (status && ledger >= 0)
         close(ledger);

@@ -93,6 +93,20 @@ static void host_changed(void *context, struct host *host)
     fleet->handlers.changed(fleet->handlers.context);
 }
 
+static bool host_seen(void *context, struct host *host, uint32_t rank, const unsigned char *data,
+                      size_t bytes)
+{
+    struct fleet *fleet = context;
+    return fleet->handlers.seen(fleet->handlers.context, host, rank, data, bytes);
+}
+
+static void host_moved(void *context, struct host *host)
+{
+    (void)host;
+    struct fleet *fleet = context;
+    fleet->handlers.moved(fleet->handlers.context);
+}
+
 static void host_said(void *context, struct host *host, const char *line)
 {
     struct fleet *fleet = context;
@@ -370,6 +384,8 @@ static void init(struct fleet *fleet)
         .context = fleet,
         .failed = host_failed,
         .changed = host_changed,
+        .seen = host_seen,
+        .moved = host_moved,
         .input_taken = input_taken,
         .said = host_said,
     };
@@ -470,6 +486,19 @@ void fleet_list_awaited(const struct fleet *fleet, char *text, size_t bytes)
         if (fleet->hosts[i].stage == HOST_AWAITED)
             used += (size_t)snprintf(text + used, bytes - used, "%s%s", used > 0 ? ", " : "",
                                      fleet->hosts[i].name->name);
+}
+
+struct host *fleet_host(struct fleet *fleet, uint32_t i)
+{
+    return i < fleet->num_hosts ? &fleet->hosts[i] : NULL;
+}
+
+bool fleet_is_still(const struct fleet *fleet)
+{
+    bool is_still = false;
+    for (uint32_t i = 0; i < fleet->num_hosts; i++)
+        is_still |= fleet->hosts[i].motion == MOTION_STILL;
+    return is_still;
 }
 
 void fleet_dismiss(struct fleet *fleet)

@@ -10,6 +10,7 @@
 #include "tools/cohortrun/locality.h"
 
 struct options;
+struct host;
 struct output;
 
 /* All other hosts of a job. First their daemons are gathered: agents start them, and they connect
@@ -25,6 +26,11 @@ struct fleet_handlers {
     void (*failed)(void *context, const char *text);
     /* One of the hosts may be gone. */
     void (*changed)(void *context);
+    /* HOST's daemon has answered; see far_looks_take. */
+    bool (*seen)(void *context, struct host *host, uint32_t rank, const unsigned char *data,
+                 size_t bytes);
+    /* Something moves on one of them. */
+    void (*moved)(void *context);
     /* A line for the user. */
     void (*said)(void *context, const char *text);
 };
@@ -53,6 +59,12 @@ void fleet_order(struct fleet *fleet, const struct locality_handlers *handlers);
 
 /* Names of the hosts whose daemons have not connected: "b, c". */
 void fleet_list_awaited(const struct fleet *fleet, char *text, size_t bytes);
+
+/* Host I of those, 0 and so on; NULL: there are no more. */
+struct host *fleet_host(struct fleet *fleet, uint32_t i);
+
+/* Whether a daemon says that nothing moves in programs that it knows. */
+bool fleet_is_still(const struct fleet *fleet);
 
 /* Tells the daemons to end. Ends the agents of daemons that have not connected. */
 void fleet_dismiss(struct fleet *fleet);

@@ -116,13 +116,23 @@ static void refuse(struct host *host, const unsigned char *text, size_t bytes)
     host_lose(host, why);
 }
 
+static bool take_beat(struct host *host, const unsigned char *data, size_t bytes)
+{
+    if (bytes != 1 || data[0] >= MOTION_NUM_RESULTS)
+        return false;
+    host->motion = (enum motion_result)data[0];
+    if (host->motion == MOTION_MOVES)
+        host->common->moved(host->common->context, host);
+    return true;
+}
+
 /* False: the message makes no sense. */
 static bool take(struct host *host, enum node_link_kind kind, struct locality *locality,
                  const unsigned char *data, size_t bytes)
 {
     switch (kind) {
     case NODE_LINK_BEAT:
-        return true;
+        return take_beat(host, data, bytes);
     case NODE_LINK_REFUSED:
         refuse(host, data, bytes);
         return true;
@@ -141,6 +151,9 @@ static bool take(struct host *host, enum node_link_kind kind, struct locality *l
         if (locality)
             locality->handlers->control_arrived(locality, data, bytes);
         return locality;
+    case NODE_LINK_SEEN:
+        return locality &&
+               host->common->seen(host->common->context, host, locality->rank, data, bytes);
     default:
         return false;
     }
@@ -262,6 +275,12 @@ void host_kill_guardian(struct host *host, uint32_t rank)
 void host_send_control(struct host *host, uint32_t rank, const void *message, size_t bytes)
 {
     send_to(host, NODE_LINK_CONTROL, rank, message, bytes);
+}
+
+void host_look(struct host *host, uint32_t rank,
+               const unsigned char question[NODE_LOOK_QUESTION_BYTES])
+{
+    send_to(host, NODE_LINK_LOOK, rank, question, NODE_LOOK_QUESTION_BYTES);
 }
 
 void host_output_taken(struct host *host, uint32_t rank, enum output_stream stream, size_t bytes)

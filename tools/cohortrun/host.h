@@ -10,9 +10,11 @@
 #include "tools/cohortrun/agent.h"
 #include "tools/share/host_list.h"
 #include "tools/cohortrun/locality.h"
+#include "tools/cohortrun/motion.h"
 #include "tools/cohortrun/pulse.h"
 #include "tools/cohortrun/address.h"
 #include "tools/cohortrun/node_link.h"
+#include "tools/cohortrun/node_look.h"
 
 struct cohort__packer;
 struct output;
@@ -39,7 +41,11 @@ struct host {
     struct deadline patience;         /* for its agent, at the end */
     unsigned impatience;
     bool is_given_up;
-    bool is_fed; /* output is arriving: what is taken is reported together */
+    struct {
+        uint32_t rank, part;
+    } look;                    /* that is asked for, see far_looks.h */
+    enum motion_result motion; /* what its daemon has last said */
+    bool is_fed;               /* output is arriving: what is taken is reported together */
     size_t taken;
 };
 
@@ -54,6 +60,11 @@ struct host_common {
     void (*failed)(void *context, struct host *host);
     /* HOST's connection or agent has ended. */
     void (*changed)(void *context, struct host *host);
+    /* An answer of node_look.h. False: it makes no sense. */
+    bool (*seen)(void *context, struct host *host, uint32_t rank, const unsigned char *data,
+                 size_t bytes);
+    /* Something moves on HOST. */
+    void (*moved)(void *context, struct host *host);
     /* BYTES of standard input have been passed on. 0: nobody reads it any more. */
     void (*input_taken)(void *context, size_t bytes);
     /* The daemon or the agent has a line for the user. */
@@ -90,6 +101,8 @@ bool host_is_gone(const struct host *host);
 void host_signal(struct host *host, uint32_t rank, int signal);
 void host_kill_guardian(struct host *host, uint32_t rank);
 void host_send_control(struct host *host, uint32_t rank, const void *message, size_t bytes);
+void host_look(struct host *host, uint32_t rank,
+               const unsigned char question[NODE_LOOK_QUESTION_BYTES]);
 void host_output_taken(struct host *host, uint32_t rank, enum output_stream stream, size_t bytes);
 
 void host_close(struct host *host);

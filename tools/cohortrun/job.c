@@ -17,6 +17,7 @@
 #include "tools/cohortrun/descendants.h"
 #include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/job_private.h"
+#include "tools/cohortrun/job_stall.h"
 #include "tools/cohortrun/job_status.h"
 #include "tools/cohortrun/options.h"
 
@@ -39,6 +40,7 @@ static void output_ended(void *context, uint32_t rank, enum output_stream stream
 static void output_taken(void *context, uint32_t rank, enum output_stream stream, size_t bytes)
 {
     struct job *job = context;
+    job_stall_moved(job);
     locality_output_taken(&job->localities[rank], stream, bytes);
 }
 
@@ -198,6 +200,7 @@ static void run(void *context)
         fleet_order(job->fleet, &job_locality_handlers);
     if (job_start_launcher(job))
         job_fail(job, JOB_STATUS_FAILED, cohort_error_message());
+    job_stall_open(job);
     job_check_done(job);
 }
 
@@ -209,6 +212,17 @@ static void fleet_failed(void *context, const char *text)
 static void fleet_changed(void *context)
 {
     job_check_done(context);
+}
+
+static bool fleet_seen(void *context, struct host *host, uint32_t rank, const unsigned char *data,
+                       size_t bytes)
+{
+    return job_status_seen(context, host, rank, data, bytes);
+}
+
+static void fleet_moved(void *context)
+{
+    job_stall_moved(context);
 }
 
 static void fleet_said(void *context, const char *text)
@@ -229,7 +243,8 @@ static cohort_status start(struct job *job)
 {
     struct fleet_options options = {job->loop,   job->options, job->localities,
                                     job->output, job->null,    job->descriptors};
-    struct fleet_handlers handlers = {job, run, fleet_failed, fleet_changed, fleet_said};
+    struct fleet_handlers handlers = {job,        run,         fleet_failed, fleet_changed,
+                                      fleet_seen, fleet_moved, fleet_said};
     if (job->options->timeout_ns)
         deadline_set(&job->timeout, job->options->timeout_ns);
     if (has_far_hosts(job->options))
@@ -251,12 +266,14 @@ static void tear_down(struct job *job)
     cohort__signals_close(job->terminate);
     cohort__signals_close(job->quit);
     lost |= job_status_close(job);
+    job_stall_close(job);
     deadline_clear(&job->timeout);
     job_clear_end(job);
     deadline_clear(&job->recount);
     cohort__loop_destroy(job->loop);
     output_free(job->output);
     job_status_destroy(job);
+    job_stall_destroy(job);
     cohort__launcher_destroy(job->launcher);
     fleet_destroy(job->fleet);
     free(job->hosts);

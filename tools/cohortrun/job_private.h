@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: what the four files of a job share: its state and its stages. */
+/* cohortrun: what the files of a job share: its state and its stages. */
 #ifndef COHORT_TOOLS_COHORTRUN_JOB_PRIVATE_H
 #define COHORT_TOOLS_COHORTRUN_JOB_PRIVATE_H
 
@@ -12,9 +12,9 @@
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/output.h"
 
-/* For job.c, job_start.c, job_end.c and job_status.c only. job_start.c starts localities and the
- * launcher's half of the protocol. job_end.c handles how all that ends. job.c handles everything
- * else.
+/* For job.c, job_start.c, job_end.c, job_status.c and job_stall.c only. job_start.c starts
+ * localities and the launcher's half of the protocol. job_end.c handles how all that ends. job.c
+ * handles everything else.
  *
  * A job runs until all localities have ended by themselves, or until something fails. Then it is
  * ended in stages, each of which has some time. */
@@ -36,6 +36,7 @@ struct job {
     struct cohort__launcher *launcher;
     struct output *output;
     struct job_status *answers; /* to those who ask how it is; NULL: there was no memory for it */
+    struct job_stall *stall;    /* looks whether anything moves; NULL: nobody does */
     struct fleet *fleet;        /* other hosts; NULL: there are none */
     struct cohort__launcher_host *hosts;
     struct cohort__signals *interrupt;

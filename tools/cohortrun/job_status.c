@@ -13,12 +13,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/loop/child.h"
 #include "runtime/loop/lines.h"
 #include "runtime/loop/listener.h"
 #include "runtime/loop/loop.h"
 #include "runtime/loop/stream.h"
+#include "tools/cohortrun/bytes.h"
 #include "tools/cohortrun/card.h"
+#include "tools/cohortrun/far_looks.h"
+#include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/host.h"
 #include "tools/cohortrun/job_private.h"
 #include "tools/cohortrun/options.h"
@@ -29,13 +33,17 @@ static const uint64_t patience_ns = 2000000000;
 
 struct client {
     struct cohort__stream *stream;
+    bool wants_looks; /* at other hosts, of the next series */
+    bool gets_looks;  /* of the one that is under way */
 };
 
 struct job_status {
     struct job *job;
     struct cohort__listener *listener;
     struct client clients[MAX_CLIENTS];
-    uint32_t num_clients; /* that have ever come */
+    uint32_t num_clients;        /* that have ever come */
+    struct far_looks *far_looks; /* NULL: there was no memory for it */
+    bool is_looking;             /* a series is under way */
     struct cohort__child *child;
     struct cohort__lines *lines;
     struct deadline patience;
@@ -94,6 +102,83 @@ static cohort_status pack(const struct job *job, struct cohort__packer *packer)
     return status;
 }
 
+/* Other hosts -------------------------------------------------------------------------------- */
+
+static void send_to_lookers(struct job_status *answers, const void *message, size_t bytes)
+{
+    for (uint32_t i = 0; i < MAX_CLIENTS; i++)
+        if (answers->clients[i].gets_looks)
+            (void)!cohort__stream_send(answers->clients[i].stream, message, bytes);
+}
+
+static struct host *host_at(void *context, uint32_t i)
+{
+    const struct job_status *answers = context;
+    return answers->job->fleet ? fleet_host(answers->job->fleet, i) : NULL;
+}
+
+static void look_arrived(void *context, uint32_t rank, enum node_look_kind kind,
+                         const unsigned char *data, size_t bytes)
+{
+    unsigned char *message = malloc(CARD_LOOK_HEAD_BYTES + bytes);
+    if (!message)
+        return; /* those who ask are told at the end that it is missing */
+    message[0] = CARD_LOOK;
+    bytes_put_u32(message + 1, rank);
+    message[5] = (unsigned char)kind;
+    if (bytes > 0)
+        memcpy(message + CARD_LOOK_HEAD_BYTES, data, bytes);
+    send_to_lookers(context, message, CARD_LOOK_HEAD_BYTES + bytes);
+    free(message);
+}
+
+static void host_is_silent(void *context, const struct host *host, uint32_t rank)
+{
+    unsigned char message[CARD_SILENT_BYTES] = {CARD_SILENT};
+    const uint64_t silence = (cohort__clock_now() - host->pulse.heard) / 1000000;
+    bytes_put_u32(message + 1, rank);
+    bytes_put_u32(message + 5, host->name->first + host->name->num - rank);
+    bytes_put_u32(message + 9, silence < UINT32_MAX ? (uint32_t)silence : UINT32_MAX);
+    send_to_lookers(context, message, sizeof(message));
+}
+
+static void looks_over(void *context);
+
+/* For all who wait for one, unless one is under way. */
+static void begin_looks(struct job_status *answers)
+{
+    bool is_wanted = false;
+    for (uint32_t i = 0; i < MAX_CLIENTS && !answers->is_looking; i++) {
+        struct client *client = &answers->clients[i];
+        client->gets_looks = client->wants_looks;
+        client->wants_looks = false;
+        is_wanted |= client->gets_looks;
+    }
+    if (!is_wanted)
+        return;
+    answers->is_looking = true;
+    if (answers->far_looks)
+        far_looks_begin(answers->far_looks);
+    else
+        looks_over(answers);
+}
+
+static void looks_over(void *context)
+{
+    struct job_status *answers = context;
+    send_to_lookers(answers, &(unsigned char){CARD_END}, 1);
+    answers->is_looking = false;
+    begin_looks(answers);
+}
+
+bool job_status_seen(struct job *job, struct host *host, uint32_t rank, const unsigned char *data,
+                     size_t bytes)
+{
+    struct job_status *answers = job->answers;
+    return answers && answers->far_looks &&
+           far_looks_take(answers->far_looks, host, rank, data, bytes);
+}
+
 /* Clients ------------------------------------------------------------------------------------ */
 
 static void client_message(void *context, const void *message, size_t bytes)
@@ -106,7 +191,7 @@ static void client_ended(void *context, cohort_status status)
     struct client *client = context;
     (void)status;
     cohort__stream_close(client->stream);
-    client->stream = NULL;
+    *client = (struct client){0};
 }
 
 static bool is_same_user(int fd)
@@ -148,8 +233,10 @@ static void accepted(void *context, int fd)
         close(fd);
     else if (cohort__stream_open(&client->stream, answers->job->loop, fd, "who asks", MAX_MESSAGE,
                                  &handlers) == COHORT_OK)
-        (void)!cohort__stream_send(client->stream, packer.data, packer.bytes);
+        client->wants_looks =
+            cohort__stream_send(client->stream, packer.data, packer.bytes) == COHORT_OK;
     cohort__packer_fini(&packer);
+    begin_looks(answers);
 }
 
 static void listen_at_name(struct job_status *answers)
@@ -288,6 +375,9 @@ void job_status_open(struct job *job)
         return;
     answers->job = job;
     deadline_init(&answers->patience, job->loop, patience_over, answers);
+    answers->far_looks =
+        far_looks_create(job->loop, &(struct far_looks_handlers){answers, host_at, look_arrived,
+                                                                 host_is_silent, looks_over});
     listen_at_name(answers);
 }
 
@@ -297,6 +387,7 @@ bool job_status_close(struct job *job)
     if (!answers)
         return false;
     cohort__listener_close(answers->listener);
+    far_looks_close(answers->far_looks);
     for (uint32_t i = 0; i < MAX_CLIENTS; i++)
         cohort__stream_close(answers->clients[i].stream);
     answers->shown = NULL;
@@ -309,5 +400,7 @@ bool job_status_close(struct job *job)
 
 void job_status_destroy(struct job *job)
 {
+    if (job->answers)
+        far_looks_destroy(job->answers->far_looks);
     free(job->answers);
 }

@@ -4,7 +4,10 @@
 #define COHORT_TOOLS_COHORTRUN_JOB_STATUS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+struct host;
 struct job;
 
 /* Listens at the job's name (card.h). Where that fails, nobody can ask, and the job goes on. */
@@ -14,6 +17,10 @@ void job_status_open(struct job *job);
  * Returns whether a child may be left, which has been killed. job_status_destroy: after that. */
 bool job_status_close(struct job *job);
 void job_status_destroy(struct job *job);
+
+/* A daemon's answer to a question of one who asks. False: it makes no sense. */
+bool job_status_seen(struct job *job, struct host *host, uint32_t rank, const unsigned char *data,
+                     size_t bytes);
 
 /* Prints who waits for whom: lets `cohortrun --status` do it, since the loop has other work. SHOWN
  * is called when that has ended, after two seconds at the latest. NULL is fine. If it is under way

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/ledger.h"
 #include "runtime/loop/loop.h"
 #include "tools/cohortrun/deadline.h"
@@ -18,6 +19,8 @@
 #include "tools/cohortrun/descendants.h"
 #include "tools/cohortrun/greeting.h"
 #include "tools/cohortrun/locality.h"
+#include "tools/cohortrun/motion.h"
+#include "tools/cohortrun/node_look.h"
 #include "tools/cohortrun/node_pipes.h"
 #include "tools/cohortrun/order.h"
 #include "tools/cohortrun/pulse.h"
@@ -33,6 +36,7 @@ struct node {
     struct node_link *node_link; /* NULL: it has ended */
     struct pulse pulse;
     struct deadline beat;
+    struct motion *motion; /* of the localities; NULL: they have not been started */
     struct deadline next_stage;
     enum { SERVING, KILLING, REAPING } stage;
     bool dismissed;
@@ -40,6 +44,7 @@ struct node {
     struct locality_common common;
     struct locality *localities;
     struct node_pipes *pipes;
+    struct node_look look;
 };
 
 /* The end ------------------------------------------------------------------------------------- */
@@ -91,13 +96,17 @@ static void node_link_ended(void *context, const char *why)
 static void beat(void *context)
 {
     struct node *node = context;
+    unsigned char motion = MOTION_UNKNOWN;
     if (!node->node_link)
         return;
     deadline_set(&node->beat, node->pulse.interval_ns);
-    if (pulse_is_silent(&node->pulse))
+    if (pulse_is_silent(&node->pulse)) {
         node_link_ended(node, "cohortrun has been silent for too long");
-    else
-        node_link_send(node->node_link, NODE_LINK_BEAT, 0, NULL, 0);
+        return;
+    }
+    if (node->motion)
+        motion = (unsigned char)motion_look(node->motion, cohort__clock_now());
+    node_link_send(node->node_link, NODE_LINK_BEAT, 0, &motion, sizeof(motion));
 }
 
 /* Events of the localities -------------------------------------------------------------------- */
@@ -166,6 +175,7 @@ static cohort_status start_localities(struct node *node)
         locality->rank = order->first + i;
     }
     (void)!cohort__ledger_create(&node->common.ledger, order->num); /* they can do without */
+    node->motion = motion_create(node->localities, order->num, node->common.ledger);
     return localities_start(node->localities, order->num, &node->common, &handlers);
 }
 
@@ -220,6 +230,11 @@ static bool obey(struct node *node, enum node_link_kind kind, uint32_t rank,
         if (locality)
             locality_send_control(locality, data, bytes);
         return locality;
+    case NODE_LINK_LOOK:
+        if (locality && bytes == NODE_LOOK_QUESTION_BYTES)
+            node_look_answer(&node->look, node->node_link, locality, node->common.ledger,
+                             rank - node->order->first, data);
+        return locality && bytes == NODE_LOOK_QUESTION_BYTES;
     case NODE_LINK_INPUT:
     case NODE_LINK_TAKEN:
         return locality && node_pipes_message(node->pipes, kind, rank, data, bytes);
@@ -311,6 +326,8 @@ static void tear_down(struct node *node)
         cohort__loop_destroy(node->loop);
     }
     node_pipes_destroy(node->pipes);
+    motion_destroy(node->motion);
+    node_look_fini(&node->look);
     free(node->localities);
     free(node->order);
     if (node->common.ledger >= 0)

@@ -48,12 +48,16 @@ static const char help[] =
     "                   print where each locality is bound to\n"
     "  --tag            put the locality before each line of output: [3] ...\n"
     "  --timeout S      end the job after S seconds, with status 124\n"
+    "  --stall S        say so when nothing in the whole job has moved for S seconds (10); 0: "
+    "never\n"
     "  --grace S        when a locality dies, the others have S seconds to end by themselves (1);\n"
     "                   when its program returns an error, five times as long\n"
     "  -x VAR[=VALUE]   set a variable of the program's environment; may be given several times\n"
     "                   (the whole environment is handed on; without a value VAR has to exist)\n"
     "  --status [PID]   say who waits for whom in the job of that cohortrun or locality, or in a\n"
     "                   program that runs alone; without PID in the only job of this user\n"
+    "  --status [PID] --json\n"
+    "                   the same as JSON, with nothing cut\n"
     "  --help, --version\n"
     "\n"
     "Locality 0 reads standard input. INT and TERM go to all localities; a second INT within a\n"
@@ -98,6 +102,7 @@ enum {
     OPTION_REPORT_BINDINGS,
     OPTION_TAG,
     OPTION_TIMEOUT,
+    OPTION_STALL,
     OPTION_GRACE,
     OPTION_HOSTS,
     OPTION_HOSTFILE,
@@ -115,6 +120,7 @@ static const struct option long_options[] = {
     {"report-bindings", no_argument, NULL, OPTION_REPORT_BINDINGS},
     {"tag", no_argument, NULL, OPTION_TAG},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+    {"stall", required_argument, NULL, OPTION_STALL},
     {"grace", required_argument, NULL, OPTION_GRACE},
     {"hosts", required_argument, NULL, OPTION_HOSTS},
     {"hostfile", required_argument, NULL, OPTION_HOSTFILE},
@@ -207,6 +213,13 @@ static int read_option(void *context, int option, const char *word)
         return read_seconds(optarg, &options->timeout_ns)
                    ? -1
                    : usage_wrong(&usage, "--timeout needs seconds above 0, not '%s'", optarg);
+    case OPTION_STALL:
+        if (read_seconds(optarg, &options->stall_ns))
+            return -1;
+        options->stall_ns = 0;
+        return strspn(optarg, "0.") == strlen(optarg) && strchr(optarg, '0')
+                   ? -1
+                   : usage_wrong(&usage, "--stall needs seconds, or 0, not '%s'", optarg);
     case OPTION_GRACE:
         return read_seconds(optarg, &options->grace_ns)
                    ? -1
@@ -271,7 +284,8 @@ static int read_all(int argc, char **argv, struct options *options)
 
 int options_read(int argc, char **argv, struct options *ret_options)
 {
-    struct options options = {.grace_ns = second_ns,
+    struct options options = {.stall_ns = 10 * second_ns,
+                              .grace_ns = second_ns,
                               .connect_timeout_ns = 30 * second_ns,
                               .heartbeat_ns = second_ns,
                               .heartbeat_timeout_ns = 10 * second_ns};

@@ -16,6 +16,7 @@ struct options {
     bool report_bindings;
     bool tag;
     uint64_t timeout_ns;    /* 0: none */
+    uint64_t stall_ns;      /* say so if nothing has moved for so long; 0: never */
     uint64_t grace_ns;      /* after a death, for the others to end by themselves */
     struct host_list hosts; /* none: this one */
     const char *agent;      /* NULL: ssh */

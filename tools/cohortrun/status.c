@@ -14,7 +14,10 @@
 #include "runtime/base/ledger_read.h"
 #include "tools/cohortrun/card.h"
 #include "tools/cohortrun/card_fetch.h"
+#include "tools/cohortrun/far_looks.h"
 #include "tools/cohortrun/look.h"
+#include "tools/cohortrun/look_pack.h"
+#include "tools/cohortrun/status_json.h"
 #include "tools/cohortrun/status_model.h"
 #include "tools/cohortrun/status_print.h"
 #include "tools/cohortrun/symbols.h"
@@ -24,8 +27,9 @@ enum { WHY_BYTES = 200, MAX_PARENTS = 16 };
 /* What is known of a job, and the memory that it is in. */
 struct subject {
     struct status_job job;
-    struct card *card; /* NULL: a program alone */
-    int memory;        /* of the ledger; -1: none */
+    struct card *card;     /* NULL: a program alone */
+    struct card_far *fars; /* of the same number of localities */
+    int memory;            /* of the ledger; -1: none */
     char (*whys)[WHY_BYTES];
     char program[PATH_MAX];
 };
@@ -37,6 +41,25 @@ static void look_at(struct subject *subject, uint32_t rank, uint32_t slot)
     struct status_locality *locality = &subject->job.localities[rank];
     if (look_read(&locality->look, subject->memory, slot, locality->pid))
         snprintf(subject->whys[rank], WHY_BYTES, "%s", cohort_error_message());
+}
+
+/* At a locality of another host, by what its daemon has said. */
+static void look_far(struct subject *subject, uint32_t rank)
+{
+    const struct card_far *far = &subject->fars[rank];
+    const char *host = subject->card->localities[rank].host;
+    struct look **look = &subject->job.localities[rank].look;
+    char *why = subject->whys[rank];
+    if (far->is_silent)
+        snprintf(why, WHY_BYTES,
+                 "host %.100s has not answered within %g s; its last sign of life came %.1f s ago",
+                 host, (double)FAR_LOOKS_PATIENCE_NS / 1e9, far->silence / 1e3);
+    else if (far->why[0])
+        snprintf(why, WHY_BYTES, "%s", far->why);
+    else if (!far->is_whole)
+        snprintf(why, WHY_BYTES, "host %.100s is out of reach", host);
+    else if (look_unpack(look, far->look, far->bytes))
+        snprintf(why, WHY_BYTES, "host %.100s: %.90s", host, cohort_error_message());
 }
 
 static cohort_status allocate(struct subject *subject, uint32_t num)
@@ -64,11 +87,10 @@ static cohort_status read_job(struct subject *subject)
         locality->pid = (int)known->pid;
         locality->end = known->end[0] ? known->end : NULL;
         locality->why = subject->whys[rank];
-        snprintf(subject->whys[rank], WHY_BYTES,
-                 known->host[0] ? "host %.100s is another one, which is not read"
-                                : "cohortrun has no ledger%.0s",
-                 known->host);
-        if (subject->memory >= 0 && rank - card->first < card->num)
+        snprintf(subject->whys[rank], WHY_BYTES, "cohortrun has no ledger");
+        if (known->host[0])
+            look_far(subject, rank);
+        else if (subject->memory >= 0 && rank - card->first < card->num)
             look_at(subject, rank, rank - card->first);
     }
     return COHORT_OK;
@@ -121,7 +143,7 @@ static cohort_status find_job(struct subject *subject, int pid)
 {
     cohort_status status = COHORT_ERR_STATE;
     for (int i = 0; i < MAX_PARENTS && pid > 1 && status == COHORT_ERR_STATE; i++) {
-        status = card_fetch(pid, &subject->card, &subject->memory);
+        status = card_fetch(pid, &subject->card, &subject->memory, &subject->fars);
         pid = parent_of(pid);
     }
     return status;
@@ -159,14 +181,17 @@ static int find_only_job(int *ret_pid)
 
 /* -------------------------------------------------------------------------------------------- */
 
-static cohort_status show(const struct subject *subject)
+static cohort_status show(const struct subject *subject, bool is_json)
 {
     struct status_model *model = NULL;
     cohort_status status = status_model_create(&model, &subject->job);
     if (status)
         return status;
     struct symbols *symbols = symbols_create();
-    status_print(stdout, model, symbols);
+    if (is_json)
+        status_json(stdout, model, symbols);
+    else
+        status_print(stdout, model, symbols);
     symbols_destroy(symbols);
     status_model_destroy(model);
     return fflush(stdout) ? cohort_fail(COHORT_ERR_SYSTEM, "cannot write: %s", strerror(errno))
@@ -179,16 +204,42 @@ static void fini(struct subject *subject)
         look_destroy(subject->job.localities[rank].look);
     free(subject->job.localities);
     free(subject->whys);
+    card_far_destroy(subject->fars, subject->card ? subject->card->size : 0);
     free(subject->card);
     if (subject->memory >= 0)
         close(subject->memory);
 }
 
-int status_main(const char *job)
+/* False: WORDS make no sense. */
+static bool read_words(int num, char *const *words, const char **ret_job, bool *ret_is_json)
 {
+    *ret_job = NULL;
+    *ret_is_json = false;
+    for (int i = 0; i < num; i++) {
+        const bool is_json = strcmp(words[i], STATUS_JSON_OPTION) == 0;
+        if (is_json ? *ret_is_json : *ret_job != NULL)
+            return false;
+        if (is_json)
+            *ret_is_json = true;
+        else
+            *ret_job = words[i];
+    }
+    return true;
+}
+
+int status_main(int num, char *const *words)
+{
+    const char *job;
+    bool is_json;
     struct subject subject = {.memory = -1};
     int pid = 0, result;
     char *end = "";
+    if (!read_words(num, words, &job, &is_json)) {
+        fputs("cohortrun: behind " STATUS_OPTION " stand a pid and " STATUS_JSON_OPTION
+              ", each once at most\n",
+              stderr);
+        return 2;
+    }
     signal(SIGQUIT, SIG_IGN); /* which is for the cohortrun that has started this one */
     if (job) {
         long number = strtol(job, &end, 10);
@@ -202,7 +253,7 @@ int status_main(const char *job)
     }
     cohort_status status = find_and_read(&subject, pid);
     if (!status)
-        status = show(&subject);
+        status = show(&subject, is_json);
     if (status)
         fprintf(stderr, "cohortrun: %s\n", cohort_error_message());
     fini(&subject);

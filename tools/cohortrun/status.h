@@ -3,12 +3,15 @@
 #ifndef COHORT_TOOLS_COHORTRUN_STATUS_H
 #define COHORT_TOOLS_COHORTRUN_STATUS_H
 
-/* The command line of this role is `cohortrun --status [JOB]`. */
+/* The command line of this role is `cohortrun --status [JOB] [--json]`. */
 #define STATUS_OPTION "--status"
 
-/* JOB: the pid of cohortrun, of a locality, or of a program that runs alone; NULL: the only job of
- * this user. Returns the status to exit with: 0 when it has been said; 1 when not, which has been
- * printed; 2 when there are several jobs, which have been listed, or JOB is no number. */
-int status_main(const char *job);
+#define STATUS_JSON_OPTION "--json"
+
+/* The NUM WORDS behind that. JOB: the pid of cohortrun, of a locality, or of a program that runs
+ * alone; NULL: the only job of this user. Returns the status to exit with: 0 when it has been said;
+ * 1 when not, which has been printed; 2 when there are several jobs, which have been listed, or JOB
+ * is no number. */
+int status_main(int num, char *const *words);
 
 #endif

@@ -11,6 +11,8 @@
  * circles are looked for. */
 enum { MAX_CYCLES = 16 };
 
+static const uint64_t second_ns = 1000000000;
+
 enum colour { NEW, OPEN, DONE };
 
 struct search {
@@ -66,7 +68,7 @@ static void visit(struct search *search, struct status_task task)
         follow(search, task.rank, look_find_wait(look, target.task));
     if (target.has_sender)
         follow(search, target.sender.rank, target.sender.wait);
-    for (uint32_t i = 0; target.comm && i < target.comm->num_missing && i < STATUS_MAX_MISSING; i++)
+    for (uint32_t i = 0; target.comm && i < target.comm->num_listed && i < STATUS_MAX_MISSING; i++)
         if (target.comm->missing[i].fate == STATUS_WAITS)
             follow(search, target.comm->missing[i].rank, target.comm->missing[i].wait);
     *colour_of(search, task) = DONE;
@@ -104,4 +106,18 @@ cohort_status status_find_cycles(struct status_model *model)
         free(search.colours[rank]);
     free(search.colours);
     return status;
+}
+
+/* If each wait is old, so that it was there when the others were read, and if each
+ * communicator misses one site only: not each collective needs all sites. And a message may be
+ * meant to come from another task of its site. */
+bool status_model_is_certain(const struct status_model *model, const struct status_cycle *cycle)
+{
+    for (uint32_t i = 0; i < cycle->num; i++) {
+        struct status_target target = status_model_target(model, cycle->tasks[i]);
+        if (cycle->tasks[i].wait->age < second_ns || target.has_sender ||
+            (target.comm && target.comm->num_missing != 1))
+            return false;
+    }
+    return true;
 }

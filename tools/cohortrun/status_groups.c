@@ -9,8 +9,8 @@
 
 /* A wait, by places that are the same in all processes. */
 struct entry {
-    const char *path; /* of the module that the caller is in; "": none */
-    uint64_t caller;  /* in its file */
+    const struct look_module *module; /* that the caller is in; NULL: none */
+    uint64_t caller;                  /* in its file */
     uint64_t function;
     uint32_t rank;
     const struct look_wait *wait;
@@ -21,6 +21,15 @@ static int order(uint64_t left, uint64_t right)
     return left < right ? -1 : left > right;
 }
 
+/* Other hosts may have other files at the same path. */
+static int compare_modules(const struct look_module *a, const struct look_module *b)
+{
+    if (!a || !b)
+        return (a != NULL) - (b != NULL);
+    int result = strcmp(a->path, b->path);
+    return result ? result : memcmp(a->build_id, b->build_id, sizeof(a->build_id));
+}
+
 static int compare_places(const struct entry *a, const struct entry *b)
 {
     int result = order(a->caller, b->caller);
@@ -28,7 +37,7 @@ static int compare_places(const struct entry *a, const struct entry *b)
         result = order(a->function, b->function);
     if (result == 0)
         result = order(a->wait->kind, b->wait->kind);
-    return result ? result : strcmp(a->path, b->path);
+    return result ? result : compare_modules(a->module, b->module);
 }
 
 static int compare(const void *left, const void *right)
@@ -49,7 +58,7 @@ static struct entry make_entry(const struct look *look, uint32_t rank, const str
 {
     const struct look_module *caller = look_find_module(look, wait->caller);
     const struct look_module *function = look_find_module(look, wait->function);
-    return (struct entry){.path = caller ? caller->path : "",
+    return (struct entry){.module = caller,
                           .caller = wait->caller - (caller ? caller->bias : 0),
                           .function = wait->function - (function ? function->bias : 0),
                           .rank = rank,

@@ -195,15 +195,14 @@ static struct range next_range(const struct status_index *index, uint32_t first)
 
 static void miss(struct status_comm *comm, struct status_site site)
 {
-    if (comm->num_missing < STATUS_MAX_MISSING)
-        comm->missing[comm->num_missing] = site;
+    comm->missing[comm->num_listed++] = site;
     comm->num_missing++;
 }
 
-/* Those that are not there between NEXT and END. */
-static void miss_absent(struct status_comm *comm, uint64_t next, uint64_t end)
+/* Those that are not there between NEXT and END. NUM_ABSENT of them have been listed so far. */
+static void miss_absent(struct status_comm *comm, uint32_t *num_absent, uint64_t next, uint64_t end)
 {
-    for (; next < end && comm->num_missing < STATUS_MAX_MISSING; next++)
+    for (; next < end && *num_absent < STATUS_MAX_MISSING; next++, (*num_absent)++)
         miss(comm, (struct status_site){.site = (uint32_t)next,
                                         .rank = STATUS_NOWHERE,
                                         .fate = STATUS_LEFT,
@@ -226,12 +225,13 @@ static void fill_comm(struct status_comm *comm, const struct status_job *job,
                       const struct range *range)
 {
     uint64_t next = 0; /* site */
+    uint32_t num_absent = 0;
     for (uint32_t i = 0; i < range->num; i++) {
         const struct status_entry *entry = &range->sites[i];
         const struct look_wait *wait = own_wait(job, entry);
         if (entry->site->site < next)
             continue;
-        miss_absent(comm, next, entry->site->site);
+        miss_absent(comm, &num_absent, next, entry->site->site);
         next = (uint64_t)entry->site->site + 1;
         if (entry->site->last_called < comm->generation) {
             miss(comm, describe_site(job, entry));
@@ -245,7 +245,7 @@ static void fill_comm(struct status_comm *comm, const struct status_job *job,
         if (wait && (comm->age == STATUS_NEVER || wait->age > comm->age))
             comm->age = wait->age;
     }
-    miss_absent(comm, next, comm->num_sites);
+    miss_absent(comm, &num_absent, next, comm->num_sites);
 }
 
 /* One more communicator, of which the sites of RANGE are there. */
@@ -260,7 +260,7 @@ static cohort_status add_comm(struct status_model *model, const struct range *ra
                                .age = STATUS_NEVER,
                                .generation = range->lowest < range->highest ? range->lowest + 1
                                                                             : range->highest};
-    comm.missing = status_allocate(STATUS_MAX_MISSING, sizeof(*comm.missing));
+    comm.missing = status_allocate((size_t)range->num + STATUS_MAX_MISSING, sizeof(*comm.missing));
     if (!comm.missing)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
     fill_comm(&comm, model->job, range);

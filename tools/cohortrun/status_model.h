@@ -64,7 +64,8 @@ struct status_comm {
     uint32_t num_come;
     uint32_t num_waiting;               /* of those, in a collective */
     uint64_t age;                       /* of the oldest of these waits */
-    struct status_site *missing;        /* the first STATUS_MAX_MISSING of them */
+    struct status_site *missing;        /* by site; of those that have no line only the first */
+    uint32_t num_listed;                /* STATUS_MAX_MISSING */
     uint64_t num_missing;               /* 0: all have called, and some still wait */
     const struct look_account *account; /* what a site that has come says; NULL: none does */
 };
@@ -122,6 +123,9 @@ cohort_status status_model_create(struct status_model **ret_model, const struct 
 
 /* NULL is fine. */
 void status_model_destroy(struct status_model *model);
+
+/* Whether CYCLE, of MODEL, is a deadlock for certain, and not only perhaps. */
+bool status_model_is_certain(const struct status_model *model, const struct status_cycle *cycle);
 
 /* For what a task waits, and which other tasks, if that is known. */
 struct status_target {

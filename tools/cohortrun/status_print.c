@@ -4,14 +4,11 @@
 
 #include <string.h>
 
-#include "tools/cohortrun/symbols.h"
+#include "tools/cohortrun/status_place.h"
 
 /* So many lines, or numbers in a list, before "and N more"; so many steps from one wait to what it
  * waits for. */
 enum { MAX_LOCALITIES = 16, MAX_COMMS = 20, MAX_SITES = 8, MAX_GROUPS = 20, MAX_STEPS = 8 };
-enum { NAME_BYTES = 320 };
-
-static const uint64_t second_ns = 1000000000;
 
 struct printer {
     FILE *file;
@@ -74,48 +71,24 @@ static const struct look *look_of(const struct printer *printer, uint32_t rank)
     return printer->model->job->localities[rank].look;
 }
 
-static bool is_of_library(const struct look_module *module)
-{
-    const char *base = module ? strrchr(module->path, '/') : NULL;
-    return base && strncmp(base, "/libcohort.so", strlen("/libcohort.so")) == 0;
-}
-
-/* Without the offset behind it. */
-static void cut_offset(char *name)
-{
-    char *plus = strrchr(name, '+');
-    if (plus)
-        *plus = '\0';
-}
-
-/* "exchange_rows (heat.c:91), in task worker"; "exchange_rows+0x91" where the line is not known. A
- * function that ends with an await is no longer on the stack: then the caller is one of the
- * library's. The task of the whole program has a function of the library, which says nothing. */
+/* "exchange_rows (heat.c:91), in task worker"; "exchange_rows+0x91" where the line is not known.
+ * The task of the whole program has a function of the library, which says nothing. */
 static void print_place(const struct printer *printer, uint32_t rank, const struct look_wait *wait)
 {
-    char caller[NAME_BYTES], function[NAME_BYTES], line[NAME_BYTES];
-    const struct look *look = look_of(printer, rank);
-    const struct look_module *module = look_find_module(look, wait->caller);
-    const struct look_module *of_task = look_find_module(look, wait->function);
-    symbols_name(printer->symbols, module, wait->caller, caller, sizeof(caller));
-    symbols_name(printer->symbols, of_task, wait->function, function, sizeof(function));
-    if (wait->function && is_of_library(module)) {
+    struct status_place place;
+    status_place_find(&place, printer->symbols, look_of(printer, rank), wait);
+    if (place.is_at_end) {
         fprintf(printer->file, "%s (at its end)",
-                is_of_library(of_task) ? "the program's main task" : function);
+                place.is_main ? "the program's main task" : place.function);
         return;
     }
-    const size_t bytes = strlen(function);
-    bool is_in_function = strncmp(caller, function, bytes) == 0 && caller[bytes] == '+';
-    bool has_line = symbols_line(printer->symbols, module, wait->caller, line, sizeof(line));
-    if (has_line)
-        cut_offset(caller);
-    fputs(caller, printer->file);
-    if (has_line)
-        fprintf(printer->file, " (%s)", line);
-    if (!wait->function)
+    fputs(place.caller, printer->file);
+    if (place.line[0])
+        fprintf(printer->file, " (%s)", place.line);
+    if (!place.function[0])
         fputs(" (outside of tasks)", printer->file);
-    else if (!is_of_library(of_task) && !is_in_function)
-        fprintf(printer->file, " (task %s)", function);
+    else if (!place.is_main && !place.is_in_function)
+        fprintf(printer->file, " (task %s)", place.function);
 }
 
 static const char *kind_text(enum cohort__wait_kind kind)
@@ -388,7 +361,7 @@ static void print_absent(const struct printer *printer, const struct status_comm
 {
     struct status_site absent[STATUS_MAX_MISSING];
     uint32_t num = 0, num_present = 0;
-    for (uint32_t i = 0; i < comm->num_missing && i < STATUS_MAX_MISSING; i++)
+    for (uint32_t i = 0; i < comm->num_listed; i++)
         if (comm->missing[i].fate == STATUS_LEFT)
             absent[num++] = comm->missing[i];
         else
@@ -405,7 +378,7 @@ static void print_absent(const struct printer *printer, const struct status_comm
 static void print_missing(const struct printer *printer, const struct status_comm *comm)
 {
     uint32_t shown = 0, more = 0;
-    for (uint32_t i = 0; i < comm->num_missing && i < STATUS_MAX_MISSING; i++) {
+    for (uint32_t i = 0; i < comm->num_listed; i++) {
         const struct status_site *site = &comm->missing[i];
         if (site->fate == STATUS_LEFT)
             continue;
@@ -425,8 +398,7 @@ static void print_missing(const struct printer *printer, const struct status_com
             print_steps(printer, (struct status_task){site->rank, site->wait});
     }
     if (more > 0)
-        fprintf(printer->file, "  and %s%u more sites\n",
-                comm->num_missing > STATUS_MAX_MISSING ? "at least " : "", (unsigned)more);
+        fprintf(printer->file, "  and %u more sites\n", (unsigned)more);
     print_absent(printer, comm);
 }
 
@@ -538,20 +510,6 @@ static void print_creation(const struct printer *printer, const struct status_cr
 
 /* Deadlocks ---------------------------------------------------------------------------------- */
 
-/* It is certain if each wait is old, so that it was there when the others were read, and if each
- * communicator misses one site only: not each collective needs all sites. And a message may be
- * meant to come from another task of its site. */
-static bool is_certain(const struct printer *printer, const struct status_cycle *cycle)
-{
-    for (uint32_t i = 0; i < cycle->num; i++) {
-        struct status_target target = status_model_target(printer->model, cycle->tasks[i]);
-        if (cycle->tasks[i].wait->age < second_ns || target.has_sender ||
-            (target.comm && target.comm->num_missing != 1))
-            return false;
-    }
-    return true;
-}
-
 static void print_cycle(const struct printer *printer, const struct status_cycle *cycle)
 {
     FILE *file = printer->file;
@@ -560,7 +518,7 @@ static void print_cycle(const struct printer *printer, const struct status_cycle
                 cycle->tasks[0].wait->outer ? "one that awaits it" : "itself");
     else
         fprintf(file, "%s: each of these tasks waits for the next, the last for the first:\n",
-                is_certain(printer, cycle) ? "deadlock" : "perhaps a deadlock");
+                status_model_is_certain(printer->model, cycle) ? "deadlock" : "perhaps a deadlock");
     for (uint32_t i = 0; i < cycle->num; i++) {
         fprintf(file, "  locality %u:", (unsigned)cycle->tasks[i].rank);
         print_wait(printer, cycle->tasks[i]);

@@ -27,6 +27,8 @@ struct symbol {
 struct object {
     struct object *next;
     char path[464];
+    uint8_t build_id[20]; /* that is wanted: other hosts may have other files at the same path */
+    uint32_t build_id_bytes;
     struct symbol *symbols; /* functions, by where they begin */
     size_t num;
     char *texts; /* end with 0 */
@@ -182,15 +184,24 @@ void symbols_destroy(struct symbols *symbols)
     free(symbols);
 }
 
+static bool is_for(const struct object *object, const struct look_module *module)
+{
+    return strcmp(object->path, module->path) == 0 &&
+           object->build_id_bytes == module->build_id_bytes &&
+           memcmp(object->build_id, module->build_id, sizeof(object->build_id)) == 0;
+}
+
 /* NULL: no memory. */
 static struct object *find_object(struct symbols *symbols, const struct look_module *module)
 {
     struct object *object = symbols->objects;
-    while (object && strcmp(object->path, module->path) != 0)
+    while (object && !is_for(object, module))
         object = object->next;
     if (object || !(object = calloc(1, sizeof(*object))))
         return object;
     snprintf(object->path, sizeof(object->path), "%s", module->path);
+    memcpy(object->build_id, module->build_id, sizeof(object->build_id));
+    object->build_id_bytes = module->build_id_bytes;
     object->next = symbols->objects;
     symbols->objects = object;
     int fd = open(object->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

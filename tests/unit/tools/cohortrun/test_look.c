@@ -2,6 +2,7 @@
 #include "tools/cohortrun/look.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include "runtime/base/ledger.h"
 #include "runtime/base/ledger_read.h"
 #include "tests/support/test.h"
+#include "tools/cohortrun/look_pack.h"
 #include "tools/cohortrun/symbols.h"
 
 /* This process writes a ledger, and looks at it. */
@@ -232,14 +234,49 @@ static void test_lines(void)
         snprintf(want, sizeof(want), "test_look.c:%d", line);
         CHECK_TEXT(text, want);
     }
-    symbols_destroy(symbols);
-    symbols = symbols_create();
     wrong = *module;
     wrong.build_id[0] ^= 1;
     CHECK(module->build_id_bytes == 0 || !symbols_line(symbols, &wrong, here, text, sizeof(text)));
     CHECK(!symbols_line(symbols, NULL, here, text, sizeof(text)));
     symbols_destroy(symbols);
     look_destroy(look);
+}
+
+/* The same look, there and back; and none at all from a part of it. */
+static void test_packed(void)
+{
+    struct cohort__wait_line *line = wait_line(0x300, 0x900 + COHORT__WAIT_MUTEX);
+    struct look *look = look_here(), *copy = NULL;
+    unsigned char *data, *again;
+    size_t bytes, bytes_again;
+    CHECK_INT(look_pack(&data, &bytes, look), COHORT_OK);
+    CHECK_INT(look_unpack(&copy, data, bytes), COHORT_OK);
+    CHECK(copy->num_waits == 1 && copy->num_modules == look->num_modules);
+    CHECK(look_find_wait(copy, 0x300)->what == 0x900);
+    CHECK_TEXT(copy->modules[0].path, look->modules[0].path);
+    CHECK_INT(look_pack(&again, &bytes_again, copy), COHORT_OK);
+    CHECK(bytes == bytes_again && memcmp(data, again, bytes) == 0);
+    look_destroy(copy);
+    free(again);
+    copy = NULL;
+    for (size_t cut = 0; cut < bytes; cut += cut < 512 ? 1 : 61) {
+        unsigned char *part = malloc(cut + 1); /* so that reading behind it is noticed */
+        CHECK(part);
+        memcpy(part, data, cut);
+        CHECK_INT(look_unpack(&copy, part, cut), COHORT_ERR_PROTOCOL);
+        free(part);
+    }
+    unsigned char *longer = calloc(1, bytes + 1);
+    CHECK(longer);
+    memcpy(longer, data, bytes);
+    CHECK_INT(look_unpack(&copy, longer, bytes + 1), COHORT_ERR_PROTOCOL);
+    longer[0] ^= 1;
+    CHECK_INT(look_unpack(&copy, longer, bytes), COHORT_ERR_PROTOCOL); /* another version */
+    CHECK(!copy);
+    free(longer);
+    free(data);
+    look_destroy(look);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, line);
 }
 
 static void test_not_begun(void)
@@ -255,14 +292,9 @@ static void test_not_begun(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"head", test_head},
-        {"waits", test_waits},
-        {"communicators", test_communicators},
-        {"pending", test_pending},
-        {"worker", test_worker},
-        {"symbols", test_symbols},
-        {"lines", test_lines},
-        {"not_begun", test_not_begun},
+        {"head", test_head},       {"waits", test_waits},   {"communicators", test_communicators},
+        {"pending", test_pending}, {"worker", test_worker}, {"symbols", test_symbols},
+        {"lines", test_lines},     {"packed", test_packed}, {"not_begun", test_not_begun},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

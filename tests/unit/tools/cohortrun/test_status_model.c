@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/support/test.h"
+#include "tools/cohortrun/status_json.h"
 #include "tools/cohortrun/status_print.h"
 #include "tools/cohortrun/symbols.h"
 
@@ -104,8 +105,9 @@ static void add_join(uint32_t rank, const char *name, uint32_t site, uint32_t nu
     snprintf(join->name, sizeof(join->name), "%s", name);
 }
 
-/* What is said of it; valid until the next call. */
-static const char *say(void)
+/* What WRITE says of it; valid until the next call. */
+static const char *say_by(void (*write)(FILE *file, const struct status_model *model,
+                                        struct symbols *symbols))
 {
     static char *text;
     size_t bytes;
@@ -119,11 +121,16 @@ static const char *say(void)
     CHECK_INT(status_model_create(&model, &w.job), COHORT_OK);
     FILE *file = open_memstream(&text, &bytes);
     CHECK(file);
-    status_print(file, model, symbols);
+    write(file, model, symbols);
     fclose(file);
     symbols_destroy(symbols);
     status_model_destroy(model);
     return text;
+}
+
+static const char *say(void)
+{
+    return say_by(status_print);
 }
 
 static void check_says(const char *head, const char *want)
@@ -390,9 +397,13 @@ static void test_many(void)
     const char *text = say();
     CHECK_CONTAINS(text, "generation 1: 1 of 200 sites has called; missing:\n"
                          "  site 1 (locality 0): has called nothing; ");
-    CHECK_CONTAINS(text, "  and at least 11 more sites\n"
-                         "  sites 20-64 and 135 more: not there any more, or not yet\n");
+    CHECK_CONTAINS(text, "  and 11 more sites\n"
+                         "  sites 20-83 and 116 more: not there any more, or not yet\n");
     CHECK(!strstr(text, "site 9 "));
+    text = say_by(status_json);
+    CHECK_CONTAINS(text, "\"num_missing\": 199, ");
+    CHECK_CONTAINS(text, "{\"site\": 19, \"locality\": 0, \"last_called\": 0, \"fate\": \"runs\"}");
+    CHECK_CONTAINS(text, "\"absent\": [[20, 199]]");
     for (uint32_t i = 0; i < 20; i++) { /* every other one is there */
         w.sites[0][i].site = 2 * i;
         w.sites[0][i].last_called = 1;

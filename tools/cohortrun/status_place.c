@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: where a task waits, in names. */
+#include "tools/cohortrun/status_place.h"
+
+#include <string.h>
+
+#include "tools/cohortrun/symbols.h"
+
+static bool is_of_library(const struct look_module *module)
+{
+    const char *base = module ? strrchr(module->path, '/') : NULL;
+    return base && strncmp(base, "/libcohort.so", strlen("/libcohort.so")) == 0;
+}
+
+/* Without the offset behind it. */
+static void cut_offset(char *name)
+{
+    char *plus = strrchr(name, '+');
+    if (plus)
+        *plus = '\0';
+}
+
+void status_place_find(struct status_place *ret_place, struct symbols *symbols,
+                       const struct look *look, const struct look_wait *wait)
+{
+    struct status_place *place = ret_place;
+    const struct look_module *module = look_find_module(look, wait->caller);
+    const struct look_module *of_task = look_find_module(look, wait->function);
+    symbols_name(symbols, module, wait->caller, place->caller, sizeof(place->caller));
+    place->function[0] = place->line[0] = '\0';
+    if (wait->function)
+        symbols_name(symbols, of_task, wait->function, place->function, sizeof(place->function));
+    const size_t bytes = strlen(place->function);
+    place->is_in_function = bytes > 0 && strncmp(place->caller, place->function, bytes) == 0 &&
+                            place->caller[bytes] == '+';
+    place->is_main = wait->function && is_of_library(of_task);
+    place->is_at_end = wait->function && is_of_library(module);
+    if (!place->is_at_end &&
+        symbols_line(symbols, module, wait->caller, place->line, sizeof(place->line)))
+        cut_offset(place->caller);
+}
