@@ -94,6 +94,26 @@ static cohort_status read_arrays(const struct array arrays[NUM_ARRAYS], const un
                       : cohort_fail(COHORT_ERR_PROTOCOL, "a look at a locality is too long");
 }
 
+/* What readers rely on: texts have ends, and kinds and lengths their limits. */
+static void limit(struct look *look)
+{
+    for (uint32_t i = 0; i < look->num_groups; i++)
+        look->groups[i].name[sizeof(look->groups[i].name) - 1] = 0;
+    for (uint32_t i = 0; i < look->num_joins; i++)
+        look->joins[i].name[sizeof(look->joins[i].name) - 1] = 0;
+    for (uint32_t i = 0; i < look->num_accounts; i++)
+        look->accounts[i].text[sizeof(look->accounts[i].text) - 1] = 0;
+    for (uint32_t i = 0; i < look->num_waits; i++)
+        if ((unsigned)look->waits[i].kind >= COHORT__WAIT_KINDS)
+            look->waits[i].kind = COHORT__WAIT_PLAIN;
+    for (uint32_t i = 0; i < look->num_modules; i++) {
+        struct look_module *module = &look->modules[i];
+        module->path[sizeof(module->path) - 1] = 0;
+        if (module->build_id_bytes > sizeof(module->build_id))
+            module->build_id_bytes = 0;
+    }
+}
+
 cohort_status look_unpack(struct look **ret_look, const void *data, size_t bytes)
 {
     struct array arrays[NUM_ARRAYS];
@@ -111,9 +131,11 @@ cohort_status look_unpack(struct look **ret_look, const void *data, size_t bytes
     for (int i = 0; i < NUM_ARRAYS; i++)
         *arrays[i].lines = NULL;
     cohort_status status = read_arrays(arrays, (const unsigned char *)data + front, bytes - front);
-    if (status)
+    if (status) {
         look_destroy(look);
-    else
-        *ret_look = look;
-    return status;
+        return status;
+    }
+    limit(look);
+    *ret_look = look;
+    return COHORT_OK;
 }

@@ -279,6 +279,29 @@ static void test_packed(void)
     cohort__ledger_give_back(COHORT__LEDGER_WAITS, line);
 }
 
+/* Of a daemon that is wrong: what readers rely on is made so. */
+static void test_packed_wrong(void)
+{
+    struct cohort__wait_line *line = wait_line(0x300, 0x900 + COHORT__WAIT_MUTEX);
+    struct look *look = look_here(), *copy = NULL;
+    unsigned char *data;
+    size_t bytes;
+    CHECK(look->num_modules > 0);
+    memset(look->modules[0].path, 'x', sizeof(look->modules[0].path));
+    look->modules[0].build_id_bytes = 1000;
+    look->waits[0].kind = (enum cohort__wait_kind)1000;
+    CHECK_INT(look_pack(&data, &bytes, look), COHORT_OK);
+    CHECK_INT(look_unpack(&copy, data, bytes), COHORT_OK);
+    CHECK_INT((long long)strnlen(copy->modules[0].path, sizeof(copy->modules[0].path)),
+              sizeof(copy->modules[0].path) - 1);
+    CHECK_INT(copy->modules[0].build_id_bytes, 0);
+    CHECK_INT(copy->waits[0].kind, COHORT__WAIT_PLAIN);
+    look_destroy(copy);
+    free(data);
+    look_destroy(look);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, line);
+}
+
 static void test_not_begun(void)
 {
     struct look *look = NULL;
@@ -292,9 +315,16 @@ static void test_not_begun(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"head", test_head},       {"waits", test_waits},   {"communicators", test_communicators},
-        {"pending", test_pending}, {"worker", test_worker}, {"symbols", test_symbols},
-        {"lines", test_lines},     {"packed", test_packed}, {"not_begun", test_not_begun},
+        {"head", test_head},
+        {"waits", test_waits},
+        {"communicators", test_communicators},
+        {"pending", test_pending},
+        {"worker", test_worker},
+        {"symbols", test_symbols},
+        {"lines", test_lines},
+        {"packed", test_packed},
+        {"packed_wrong", test_packed_wrong},
+        {"not_begun", test_not_begun},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
