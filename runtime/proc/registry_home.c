@@ -466,6 +466,11 @@ static cohort_status fail_as_late(const struct name *name, struct creation *crea
              name->text, creation->num_joined, creation->num_sites,
              (double)request->nanoseconds * 1e-9, request->site, request->source);
     append_missing(creation, creation->text, sizeof(creation->text));
+    const size_t used = strlen(creation->text);
+    if (request->returned && request->returned[0])
+        snprintf(creation->text + used, sizeof(creation->text) - used,
+                 "; programs that have returned: %s %s",
+                 strpbrk(request->returned, ",-") ? "localities" : "locality", request->returned);
     return tell_failed(name, creation, outbox);
 }
 

@@ -485,6 +485,42 @@ static void limit_memory(rlim_t bytes)
 static const bool has_limits = true;
 #endif
 
+static void withdraw(const char *name, uint32_t source, uint32_t site, const char *returned)
+{
+    struct cohort__list outbox;
+    struct cohort__registry_request request = request_of(name, source, site);
+    request.nanoseconds = 500000000;
+    request.returned = returned;
+    cohort__list_init(&outbox);
+    CHECK_INT(cohort__registry_home_withdraw(&home, &request, &outbox), COHORT_OK);
+    read_outbox(&outbox);
+}
+
+/* A site waits no longer, and the programs of some localities have returned. */
+static void test_withdraw(void)
+{
+    begin();
+    join("a", 1, 1, 4);
+    withdraw("b", 1, 1, "0");
+    withdraw("a", 2, 1, "0"); /* which has not joined */
+    CHECK_INT(num_notes, 0);
+    withdraw("a", 1, 1, "0, 2-3");
+    CHECK_INT(num_notes, 1);
+    check_refusal(0, 1, 1, COHORT_ERR_TIMEOUT,
+                  "1 of 4 sites have joined in the 0.5 s that site 1 of locality 1 waits, missing "
+                  "0, 2 and 3; programs that have returned: localities 0, 2-3");
+    join("a", 2, 2, 4);
+    check_refusal(0, 2, 2, COHORT_ERR_TIMEOUT, "localities 0, 2-3");
+    join("c", 1, 1, 2);
+    withdraw("c", 1, 1, "0");
+    check_refusal(0, 1, 1, COHORT_ERR_TIMEOUT,
+                  "missing 0; programs that have returned: locality 0");
+    join("d", 1, 1, 2);
+    withdraw("d", 1, 1, "");
+    CHECK(!strstr(notes[0].text, "returned"));
+    end();
+}
+
 /* More sites than there is memory for. All of them are refused; a later creation is as ever. */
 static void test_too_many_sites(void)
 {
@@ -642,6 +678,7 @@ static const struct test_case cases[] = {
     {"reuse", test_reuse},
     {"too_many_sites", test_too_many_sites},
     {"no_memory", test_no_memory},
+    {"withdraw", test_withdraw},
     {"duplicate", test_duplicate},
     {"mismatch", test_mismatch},
     {"cannot_join", test_cannot_join},
