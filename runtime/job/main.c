@@ -26,6 +26,7 @@
 #include "runtime/loop/loop.h"
 #include "runtime/launch/bootstrap.h"
 #include "runtime/proc/process.h"
+#include "runtime/proc/registry.h"
 #include "runtime/remote/functions.h"
 #include "runtime/remote/tasks.h"
 #include "runtime/task/fork.h"
@@ -91,6 +92,19 @@ static void on_died(void *context, uint32_t rank, uint32_t order, const char *te
     snprintf(death.why, sizeof(death.why), "%s", text);
     if (job->process)
         cohort__process_death_told(job->process, &death);
+}
+
+static void on_returned(void *context, const char *text)
+{
+    struct job *job = context;
+    if (job->process)
+        cohort__registry_returned(cohort__process_registry(job->process), text);
+}
+
+static bool ask_returned(void *context)
+{
+    const struct job *job = context;
+    return cohort__bootstrap_ask_returned(job->bootstrap);
 }
 
 static void on_launcher_lost(void *context, const char *text)
@@ -247,6 +261,7 @@ static cohort_status start(struct job *job)
                                               .count_asked = on_count_asked,
                                               .exit_allowed = on_exit_allowed,
                                               .died = on_died,
+                                              .returned = on_returned,
                                               .launcher_lost = on_launcher_lost,
                                           });
     if (!status)
@@ -270,6 +285,9 @@ static cohort_status start(struct job *job)
         .fault = fault,
     };
     status = cohort__process_create(&job->process, &options);
+    if (!status)
+        cohort__registry_set_ask_returned(cohort__process_registry(job->process), ask_returned,
+                                          job);
     if (!status)
         status = cohort__remote_tasks_create(job->process);
     if (!status)

@@ -27,6 +27,16 @@ static void run_finished(struct cohort__loop *loop, struct cohort__loop_request 
         bootstrap->way->finished(bootstrap);
 }
 
+static void run_ask_returned(struct cohort__loop *loop, struct cohort__loop_request *request)
+{
+    (void)loop;
+    struct cohort__bootstrap *bootstrap =
+        COHORT_CONTAINER_OF(request, struct cohort__bootstrap, ask_returned);
+    atomic_store(&bootstrap->is_asking_returned, false);
+    if (!bootstrap->closing)
+        bootstrap->way->ask_returned(bootstrap);
+}
+
 static void run_counted(struct cohort__loop *loop, struct cohort__loop_request *request)
 {
     (void)loop;
@@ -64,6 +74,7 @@ cohort_status cohort__bootstrap_create(struct cohort__bootstrap **ret_bootstrap,
     bootstrap->loop = loop;
     bootstrap->handlers = *handlers;
     bootstrap->finished.run = run_finished;
+    bootstrap->ask_returned.run = run_ask_returned;
     bootstrap->counted.run = run_counted;
     *ret_bootstrap = bootstrap;
     return COHORT_OK;
@@ -209,6 +220,15 @@ const void *cohort__bootstrap_address(const struct cohort__bootstrap *bootstrap,
 void cohort__bootstrap_finished(struct cohort__bootstrap *bootstrap)
 {
     cohort__loop_request(bootstrap->loop, &bootstrap->finished);
+}
+
+bool cohort__bootstrap_ask_returned(struct cohort__bootstrap *bootstrap)
+{
+    if (!bootstrap->way->ask_returned)
+        return false;
+    if (!atomic_exchange(&bootstrap->is_asking_returned, true))
+        cohort__loop_request(bootstrap->loop, &bootstrap->ask_returned);
+    return true;
 }
 
 void cohort__bootstrap_report_counts(struct cohort__bootstrap *bootstrap, uint64_t round,

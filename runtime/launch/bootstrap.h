@@ -34,6 +34,8 @@ struct cohort__bootstrap_handlers {
      * does not number them). TEXT says how it has ended. After its grace, the launcher ends this
      * locality as well. Called once for each rank. */
     void (*died)(void *context, uint32_t rank, uint32_t order, const char *text);
+    /* The answer to ask_returned: TEXT lists the ranks, "0, 2-5"; empty: none. May be NULL. */
+    void (*returned)(void *context, const char *text);
     /* The control connection is lost: the launcher has died, or has sent something that is not
      * valid. Not called after exit_allowed. Called once. */
     void (*launcher_lost)(void *context, const char *text);
@@ -103,6 +105,10 @@ const void *cohort__bootstrap_address(const struct cohort__bootstrap *bootstrap,
 /* This locality's program has returned. The locality goes on serving the others until exit_allowed.
  * Once. */
 void cohort__bootstrap_finished(struct cohort__bootstrap *bootstrap);
+
+/* Asks the launcher whose programs have returned, which it answers by `returned`, some time. False:
+ * nobody knows; with PMIx, say. Only after the exchange. */
+bool cohort__bootstrap_ask_returned(struct cohort__bootstrap *bootstrap);
 
 /* SENT and RECEIVED are the numbers of messages to and from other localities since the start.
  * (Messages to itself may be counted as well, but then in both numbers.) BUSY says whether

@@ -92,6 +92,15 @@ static cohort_status died(struct launched *launched, const struct cohort__contro
     return COHORT_OK;
 }
 
+static cohort_status returned(struct launched *launched, const struct cohort__control *control)
+{
+    char text[COHORT__CONTROL_MAX_TEXT + 1];
+    snprintf(text, sizeof(text), "%.*s", (int)control->text_bytes, control->text);
+    if (launched->base.handlers.returned)
+        launched->base.handlers.returned(launched->base.handlers.context, text);
+    return COHORT_OK;
+}
+
 static cohort_status dispatch(void *context, const struct cohort__control *control)
 {
     struct launched *launched = context;
@@ -106,6 +115,8 @@ static cohort_status dispatch(void *context, const struct cohort__control *contr
         return COHORT_OK;
     case COHORT__CONTROL_DIED:
         return died(launched, control);
+    case COHORT__CONTROL_RETURNED:
+        return returned(launched, control);
     default:
         return cohort_fail(COHORT_ERR_PROTOCOL, "the launcher sent %s",
                            cohort__control_kind_name(control->kind));
@@ -278,6 +289,13 @@ static void finished(struct cohort__bootstrap *bootstrap)
     leave_if_lost(launched);
 }
 
+static void ask_returned(struct cohort__bootstrap *bootstrap)
+{
+    struct launched *launched = launched_of(bootstrap);
+    if (launched->stream && !bootstrap->released)
+        send_control(launched, &(struct cohort__control){.kind = COHORT__CONTROL_ASK_RETURNED});
+}
+
 static void counted(struct cohort__bootstrap *bootstrap)
 {
     send_control(launched_of(bootstrap),
@@ -314,6 +332,7 @@ static void close_launched(struct cohort__bootstrap *bootstrap)
 static const struct cohort__bootstrap_way way = {
     .exchange = exchange,
     .finished = finished,
+    .ask_returned = ask_returned,
     .counted = counted,
     .failed = failed,
     .close = close_launched,

@@ -20,6 +20,8 @@ struct cohort__bootstrap_way {
     cohort_status (*exchange)(struct cohort__bootstrap *bootstrap, const void *address,
                               size_t bytes);
     void (*finished)(struct cohort__bootstrap *bootstrap);
+    /* Asks which programs have returned; NULL: nobody knows. */
+    void (*ask_returned)(struct cohort__bootstrap *bootstrap);
     void (*counted)(struct cohort__bootstrap *bootstrap); /* the counts are in `counts` */
     void (*failed)(struct cohort__bootstrap *bootstrap, const char *text);
     /* The last call. Leaves the job, properly if `released`, and frees BOOTSTRAP. */
@@ -53,6 +55,8 @@ struct cohort__bootstrap {
     bool closing; /* no handler is called any more */
 
     struct cohort__loop_request finished;
+    struct cohort__loop_request ask_returned;
+    atomic_bool is_asking_returned; /* the request is queued */
     struct cohort__loop_request counted;
     struct {
         uint64_t round;

@@ -7,11 +7,18 @@
 #include "runtime/base/bounds.h"
 
 static const char *const kind_names[COHORT__CONTROL_NUM_KINDS] = {
-    [COHORT__CONTROL_WELCOME] = "WELCOME",   [COHORT__CONTROL_ADDRESSES] = "ADDRESSES",
-    [COHORT__CONTROL_COUNT] = "COUNT",       [COHORT__CONTROL_EXIT] = "EXIT",
-    [COHORT__CONTROL_DIED] = "DIED",         [COHORT__CONTROL_HELLO] = "HELLO",
-    [COHORT__CONTROL_FINISHED] = "FINISHED", [COHORT__CONTROL_COUNTS] = "COUNTS",
-    [COHORT__CONTROL_FAILED] = "FAILED",     [COHORT__CONTROL_BYE] = "BYE",
+    [COHORT__CONTROL_WELCOME] = "WELCOME",
+    [COHORT__CONTROL_ADDRESSES] = "ADDRESSES",
+    [COHORT__CONTROL_COUNT] = "COUNT",
+    [COHORT__CONTROL_EXIT] = "EXIT",
+    [COHORT__CONTROL_DIED] = "DIED",
+    [COHORT__CONTROL_HELLO] = "HELLO",
+    [COHORT__CONTROL_FINISHED] = "FINISHED",
+    [COHORT__CONTROL_COUNTS] = "COUNTS",
+    [COHORT__CONTROL_FAILED] = "FAILED",
+    [COHORT__CONTROL_BYE] = "BYE",
+    [COHORT__CONTROL_ASK_RETURNED] = "ASK_RETURNED",
+    [COHORT__CONTROL_RETURNED] = "RETURNED",
 };
 
 const char *cohort__control_kind_name(enum cohort__control_kind kind)
@@ -90,6 +97,7 @@ static void pack_fields(struct cohort__packer *packer, const struct cohort__cont
         pack_counts(packer, control);
         break;
     case COHORT__CONTROL_FAILED:
+    case COHORT__CONTROL_RETURNED:
         pack_text(packer, control);
         break;
     default:
@@ -103,7 +111,7 @@ void cohort__control_pack(struct cohort__packer *packer, const struct cohort__co
         [COHORT__CONTROL_WELCOME] = 11, [COHORT__CONTROL_ADDRESSES] = 1,
         [COHORT__CONTROL_COUNT] = 1,    [COHORT__CONTROL_DIED] = 3,
         [COHORT__CONTROL_HELLO] = 3,    [COHORT__CONTROL_COUNTS] = 4,
-        [COHORT__CONTROL_FAILED] = 1,
+        [COHORT__CONTROL_FAILED] = 1,   [COHORT__CONTROL_RETURNED] = 1,
     };
     cohort__pack_map(packer, 1u + num_fields[control->kind]);
     cohort__pack_field_unsigned(packer, "kind", control->kind);
@@ -259,11 +267,13 @@ static void read_fields(struct reader *reader, struct cohort__control *control,
         read_counts(reader, control);
         break;
     case COHORT__CONTROL_FAILED:
+    case COHORT__CONTROL_RETURNED:
         read_text(reader, control);
         break;
     case COHORT__CONTROL_EXIT:
     case COHORT__CONTROL_FINISHED:
     case COHORT__CONTROL_BYE:
+    case COHORT__CONTROL_ASK_RETURNED:
         break;
     default:
         if (!reader->status)

@@ -22,6 +22,7 @@
  *     ADDRESSES  addresses                                     all have said HELLO
  *     COUNT      round                                         all have said FINISHED
  *     EXIT                                                     nothing is under way any more
+ *     RETURNED   text                                          the answer to ASK_RETURNED: "0, 2-5"
  *     DIED       rank order text                               that one has ended without leaving,
  *                                                              as the ORDERth, from 1 on
  *   locality -> launcher
@@ -29,6 +30,7 @@
  *     FINISHED                                                 its program has returned
  *     COUNTS     round sent received busy                      the answer to COUNT
  *     FAILED     text                                          why it is going to end
+ *     ASK_RETURNED                                             which programs have returned?
  *     BYE                                                      the answer to EXIT
  *
  * A locality that ends between its HELLO and the launcher's EXIT has died, whatever its exit
@@ -46,11 +48,13 @@ enum cohort__control_kind {
     COHORT__CONTROL_COUNTS,
     COHORT__CONTROL_FAILED,
     COHORT__CONTROL_BYE,
+    COHORT__CONTROL_ASK_RETURNED,
+    COHORT__CONTROL_RETURNED,
     COHORT__CONTROL_NUM_KINDS
 };
 
 enum {
-    COHORT__CONTROL_VERSION = 3,
+    COHORT__CONTROL_VERSION = 4,
     COHORT__CONTROL_MAX_LOCALITIES = 4096,
     COHORT__CONTROL_MAX_ADDRESS = 1024,
     COHORT__CONTROL_MAX_HOST_ADDRESS = 80, /* in digits, including the NUL */

@@ -347,6 +347,40 @@ static cohort_status failed(struct cohort__launcher *launcher, uint32_t rank,
     return COHORT_OK;
 }
 
+/* Writes the ranks of those whose programs have returned: "0, 2-5 and more". */
+static void list_returned(const struct cohort__launcher *launcher, char *text, size_t bytes)
+{
+    const uint32_t size = launcher->options.size;
+    enum { MORE_BYTES = 40 };
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t rank = 0, end; rank < size; rank = end) {
+        end = rank + 1;
+        if (launcher->localities[rank].stage < FINISHED)
+            continue;
+        while (end < size && launcher->localities[end].stage >= FINISHED)
+            end++;
+        if (used + MORE_BYTES > bytes) {
+            snprintf(text + used, bytes - used, " and more");
+            return;
+        }
+        used += (size_t)snprintf(text + used, bytes - used, end - rank > 1 ? "%s%u-%u" : "%s%u",
+                                 used ? ", " : "", (unsigned)rank, (unsigned)(end - 1));
+    }
+}
+
+static cohort_status returned_asked(struct cohort__launcher *launcher, uint32_t rank)
+{
+    char text[200];
+    if (launcher->localities[rank].stage != MEMBER && launcher->localities[rank].stage != FINISHED)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "asks without being in the job");
+    list_returned(launcher, text, sizeof(text));
+    send_to(launcher, rank,
+            &(struct cohort__control){
+                .kind = COHORT__CONTROL_RETURNED, .text = text, .text_bytes = strlen(text)});
+    return COHORT_OK;
+}
+
 static cohort_status dispatch(void *context, const struct cohort__control *control)
 {
     struct cohort__launcher *launcher = ((struct incoming *)context)->launcher;
@@ -362,6 +396,8 @@ static cohort_status dispatch(void *context, const struct cohort__control *contr
         return failed(launcher, rank, control);
     case COHORT__CONTROL_BYE:
         return bye(launcher, rank);
+    case COHORT__CONTROL_ASK_RETURNED:
+        return returned_asked(launcher, rank);
     default:
         return cohort_fail(COHORT_ERR_PROTOCOL, "sent %s, which only the launcher may",
                            cohort__control_kind_name(control->kind));

@@ -246,6 +246,7 @@ void cohort__process_tick(struct cohort__process *process, uint64_t now)
         believe_lost(process, now);
     cohort__router_look_for_gaps(process, now);
     cohort__probe_links(process, now);
+    cohort__registry_tick(process->registry);
     for (int i = 0; i < 2; i++)
         if (users[i]->tick)
             users[i]->tick(users[i]->context, now);

@@ -26,7 +26,19 @@ struct cohort__registry {
     struct cohort__list waiting; /* joins of this locality that have no answer yet */
     struct cohort__map places;   /* the same, by name and site */
     struct cohort__registry_home home;
-    struct cohort__error broken; /* why joins are not reliable any more, or COHORT_OK */
+    bool (*ask_returned)(void *context);
+    void *ask_context;
+    struct cohort__list withdrawals; /* that wait for the answer */
+    unsigned num_ticks;              /* for so many ticks */
+    struct cohort__error broken;     /* why joins are not reliable any more, or COHORT_OK */
+};
+
+/* A WITHDRAW, while it is asked whose programs have returned. */
+struct withdrawal {
+    struct cohort__list link;
+    uint32_t source;
+    size_t bytes;
+    unsigned char message[];
 };
 
 /* A message that is lost at one locality (no memory, or it makes no sense) may be one that a join
@@ -56,6 +68,7 @@ cohort_status cohort__registry_create(struct cohort__registry **ret_registry,
     registry->process = process;
     pthread_mutex_init(&registry->lock, NULL);
     cohort__list_init(&registry->waiting);
+    cohort__list_init(&registry->withdrawals);
     cohort__map_init(&registry->places);
     cohort__registry_home_init(&registry->home, process->options.rank, process->options.size);
     *ret_registry = registry;
@@ -66,6 +79,9 @@ void cohort__registry_destroy(struct cohort__registry *registry)
 {
     if (!registry)
         return;
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&registry->withdrawals)))
+        free(COHORT_CONTAINER_OF(link, struct withdrawal, link));
     cohort__registry_home_fini(&registry->home);
     cohort__map_fini(&registry->places);
     cohort__error_fini(&registry->broken);
@@ -78,6 +94,13 @@ void cohort__registry_set_ended(struct cohort__registry *registry,
 {
     registry->ended = ended;
     registry->context = context;
+}
+
+void cohort__registry_set_ask_returned(struct cohort__registry *registry,
+                                       bool (*ask)(void *context), void *context)
+{
+    registry->ask_returned = ask;
+    registry->ask_context = context;
 }
 
 struct cohort__registry *cohort__process_registry(struct cohort__process *process)
@@ -360,10 +383,11 @@ static cohort_status read_request(const struct cohort__unpacked *unpacked, uint6
     return status;
 }
 
+/* RETURNED: of a WITHDRAW. */
 static cohort_status at_home(struct cohort__registry *registry, uint32_t source, uint64_t type,
-                             const struct cohort__unpacked *unpacked)
+                             const struct cohort__unpacked *unpacked, const char *returned)
 {
-    struct cohort__registry_request request = {.source = source};
+    struct cohort__registry_request request = {.source = source, .returned = returned};
     cohort_status status = read_request(unpacked, type, &request);
     if (status)
         return status;
@@ -378,6 +402,63 @@ static cohort_status at_home(struct cohort__registry *registry, uint32_t source,
     pthread_mutex_unlock(&registry->lock);
     deliver(registry, &outbox);
     return status;
+}
+
+/* Keeps a WITHDRAW until it is known whose programs have returned. False: nobody knows that. */
+static bool put_off(struct cohort__registry *registry, uint32_t source, const void *data,
+                    size_t bytes)
+{
+    struct withdrawal *withdrawal =
+        registry->ask_returned ? malloc(sizeof(*withdrawal) + bytes) : NULL;
+    if (!withdrawal)
+        return false;
+    withdrawal->source = source;
+    withdrawal->bytes = bytes;
+    memcpy(withdrawal->message, data, bytes);
+    pthread_mutex_lock(&registry->lock);
+    const bool is_first = cohort__list_is_empty(&registry->withdrawals);
+    cohort__list_push_back(&registry->withdrawals, &withdrawal->link);
+    if (is_first)
+        registry->num_ticks = 0;
+    pthread_mutex_unlock(&registry->lock);
+    if (is_first && !registry->ask_returned(registry->ask_context))
+        cohort__registry_returned(registry, "");
+    return true;
+}
+
+void cohort__registry_returned(struct cohort__registry *registry, const char *text)
+{
+    struct cohort__list *link, all;
+    cohort__list_init(&all);
+    pthread_mutex_lock(&registry->lock);
+    while ((link = cohort__list_pop_front(&registry->withdrawals)))
+        cohort__list_push_back(&all, link);
+    pthread_mutex_unlock(&registry->lock);
+    while ((link = cohort__list_pop_front(&all))) {
+        struct withdrawal *withdrawal = COHORT_CONTAINER_OF(link, struct withdrawal, link);
+        struct cohort__unpacked *unpacked = NULL;
+        cohort_status status =
+            cohort__unpack(&unpacked, withdrawal->message, withdrawal->bytes, "registry message");
+        if (!status)
+            status =
+                at_home(registry, withdrawal->source, COHORT__REGISTRY_WITHDRAW, unpacked, text);
+        cohort__unpacked_destroy(unpacked);
+        if (status)
+            cohort__registry_lost(registry, withdrawal->source, status);
+        free(withdrawal);
+    }
+}
+
+/* A launcher that is stopped does not answer. Nobody waits longer than a second for it. */
+void cohort__registry_tick(struct cohort__registry *registry)
+{
+    enum { PATIENCE_TICKS = 10 };
+    pthread_mutex_lock(&registry->lock);
+    const bool is_late =
+        !cohort__list_is_empty(&registry->withdrawals) && ++registry->num_ticks >= PATIENCE_TICKS;
+    pthread_mutex_unlock(&registry->lock);
+    if (is_late)
+        cohort__registry_returned(registry, "");
 }
 
 static cohort_status refused(struct cohort__registry *registry,
@@ -645,8 +726,11 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
         switch ((enum cohort__registry_type)type) {
         case COHORT__REGISTRY_JOIN:
         case COHORT__REGISTRY_LEAVE:
+            status = at_home(registry, source, type, unpacked, "");
+            break;
         case COHORT__REGISTRY_WITHDRAW:
-            status = at_home(registry, source, type, unpacked);
+            if (!put_off(registry, source, data, bytes))
+                status = at_home(registry, source, type, unpacked, "");
             break;
         case COHORT__REGISTRY_REFUSE:
             status = refused(registry, unpacked);

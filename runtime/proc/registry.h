@@ -76,6 +76,13 @@ void cohort__registry_destroy(struct cohort__registry *registry); /* NULL is fin
 void cohort__registry_set_ended(struct cohort__registry *registry,
                                 void (*ended)(void *context, uint64_t instance), void *context);
 
+/* Sets the function that asks somebody who knows whose programs have returned, so that errors can
+ * name them. It returns false if nobody does; else _returned is to be called some time. */
+void cohort__registry_set_ask_returned(struct cohort__registry *registry,
+                                       bool (*ask)(void *context), void *context);
+/* TEXT: "0, 2-5"; empty: none. */
+void cohort__registry_returned(struct cohort__registry *registry, const char *text);
+
 void cohort__registry_join(struct cohort__registry *registry, struct cohort__join *join);
 
 /* JOIN, which was given to _join, has waited for NANOSECONDS: if it still waits, it is to end with
@@ -92,6 +99,9 @@ void cohort__registry_leave(struct cohort__registry *registry,
  * has cleared its own. */
 void cohort__registry_return(struct cohort__registry *registry,
                              const struct cohort__membership *membership);
+
+/* To be called at every tick. One thread at a time. */
+void cohort__registry_tick(struct cohort__registry *registry);
 
 /* For the router. */
 void cohort__registry_message(struct cohort__registry *registry, uint32_t source, const void *data,

@@ -25,6 +25,9 @@ struct creation {
     char text[640];      /* why it has failed */
     uint32_t first_site; /* the site that `terms` came from */
     uint32_t num_sites;
+    uint32_t num_members; /* that there is room for; fewer than sites only if it has failed */
+    uint32_t *told; /* sites beyond these that have joined, and were told that it has failed */
+    uint32_t num_told;
     uint32_t num_joined;
     uint32_t num_left;
     char *terms;
@@ -75,6 +78,7 @@ static void creation_destroy(struct creation *creation)
     cohort__list_remove(&creation->link);
     free(creation->terms);
     free(creation->settings);
+    free(creation->told);
     free(creation);
 }
 
@@ -142,25 +146,74 @@ static struct creation *creation_create(struct name *name,
     }
     memcpy(creation->terms, request->terms, request->terms_bytes);
     creation->terms_bytes = request->terms_bytes;
-    creation->num_sites = request->num_sites;
+    creation->num_sites = creation->num_members = request->num_sites;
     creation->first_site = request->site;
     cohort__list_push_back(&name->creations, &creation->link);
     return creation;
 }
 
-/* The same creation with room for more sites, because a join says that there are more. NULL where
- * memory ran out. */
+/* The same creation, which has failed, with room for more sites, because a join says that there are
+ * more. Where there is no memory for that, those that come are noted one by one. */
 static struct creation *creation_grow(struct creation *creation, uint32_t num_sites)
 {
-    struct creation *grown = calloc(1, sizeof(*grown) + num_sites * sizeof(grown->members[0]));
+    struct creation *grown = NULL;
+    if (creation->num_members == creation->num_sites)
+        grown = calloc(1, sizeof(*grown) + num_sites * sizeof(grown->members[0]));
+    creation->num_sites = num_sites;
     if (!grown)
-        return NULL;
-    memcpy(grown, creation, sizeof(*creation) + creation->num_sites * sizeof(creation->members[0]));
-    grown->num_sites = num_sites;
+        return creation;
+    memcpy(grown, creation,
+           sizeof(*creation) + creation->num_members * sizeof(creation->members[0]));
+    grown->num_members = num_sites;
     cohort__list_insert_after(&creation->link, &grown->link);
     cohort__list_remove(&creation->link);
     free(creation);
     return grown;
+}
+
+/* One that has failed since there is no memory for its sites, so that all of them are told. NULL:
+ * there is no memory for that either. */
+static struct creation *creation_refuse(struct name *name,
+                                        const struct cohort__registry_request *request)
+{
+    struct creation *creation = calloc(1, sizeof(*creation));
+    if (!creation)
+        return NULL;
+    creation->num_sites = request->num_sites;
+    creation->first_site = request->site;
+    creation->failed = COHORT_ERR_NO_MEMORY;
+    snprintf(creation->text, sizeof(creation->text),
+             "communicator \"%.60s\": site %u of locality %u joins, but there is no memory for %u "
+             "sites where the name is kept",
+             name->text, request->site, request->source, request->num_sites);
+    cohort__list_push_back(&name->creations, &creation->link);
+    return creation;
+}
+
+static bool has_joined(const struct creation *creation, uint32_t site)
+{
+    if (site < creation->num_members)
+        return creation->members[site].locality_plus_1 != 0;
+    for (uint32_t i = 0; i < creation->num_told; i++)
+        if (creation->told[i] == site)
+            return true;
+    return false;
+}
+
+/* Notes that SITE of locality SOURCE has joined. */
+static cohort_status note_joined(struct creation *creation, uint32_t site, uint32_t source)
+{
+    if (site < creation->num_members) {
+        creation->members[site].locality_plus_1 = source + 1;
+    } else {
+        uint32_t *told = realloc(creation->told, (creation->num_told + 1) * sizeof(*told));
+        if (!told)
+            return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory to refuse site %u", site);
+        creation->told = told;
+        told[creation->num_told++] = site;
+    }
+    creation->num_joined++;
+    return COHORT_OK;
 }
 
 static cohort_status refuse(struct cohort__list *outbox, const struct name *name, uint32_t rank,
@@ -283,12 +336,20 @@ static uint32_t *localities(const struct creation *creation, uint32_t *ret_num)
     return ranks;
 }
 
+/* No locality of CREATION is told of its instance. */
+static void die_again(struct cohort__registry_home *home, struct creation *creation, uint32_t num)
+{
+    for (uint32_t i = 0; i < num && creation->number != COHORT__NO_NUMBER; i++)
+        cohort__numbers_return(&home->numbers, creation->instance, creation->number);
+    creation->instance = 0;
+}
+
 /* All sites have joined: the creation becomes an instance. */
 static cohort_status come_alive(struct cohort__registry_home *home, const struct name *name,
                                 struct creation *creation, struct cohort__list *outbox)
 {
     creation->instance = ((uint64_t)home->rank + 1) << 32 | ++home->num_instances;
-    uint32_t num;
+    uint32_t num = 0;
     uint32_t *ranks = localities(creation, &num);
     cohort_status status = ranks ? COHORT_OK : COHORT_ERR_NO_MEMORY;
     creation->number = COHORT__NO_NUMBER;
@@ -297,6 +358,8 @@ static cohort_status come_alive(struct cohort__registry_home *home, const struct
     if (!status)
         status = tell_map(outbox, name, creation, ranks, num);
     free(ranks);
+    if (status)
+        die_again(home, creation, num);
     return status;
 }
 
@@ -336,7 +399,7 @@ static cohort_status tell_failed(const struct name *name, const struct creation 
                                  struct cohort__list *outbox)
 {
     cohort_status status = COHORT_OK;
-    for (uint32_t site = 0; !status && site < creation->num_sites; site++)
+    for (uint32_t site = 0; !status && site < creation->num_members; site++)
         if (creation->members[site].locality_plus_1)
             status = refuse(outbox, name, creation->members[site].locality_plus_1 - 1, site,
                             creation->failed, creation->text);
@@ -403,6 +466,11 @@ static cohort_status fail_as_late(const struct name *name, struct creation *crea
              name->text, creation->num_joined, creation->num_sites,
              (double)request->nanoseconds * 1e-9, request->site, request->source);
     append_missing(creation, creation->text, sizeof(creation->text));
+    const size_t used = strlen(creation->text);
+    if (request->returned && request->returned[0])
+        snprintf(creation->text + used, sizeof(creation->text) - used,
+                 "; programs that have returned: %s %s",
+                 strpbrk(request->returned, ",-") ? "localities" : "locality", request->returned);
     return tell_failed(name, creation, outbox);
 }
 
@@ -431,11 +499,10 @@ static struct creation *creation_for(struct name *name, uint32_t site, bool *ret
     for (struct cohort__list *link = name->creations.next; link != &name->creations;
          link = link->next) {
         struct creation *creation = COHORT_CONTAINER_OF(link, struct creation, link);
-        const struct member *member = site < creation->num_sites ? &creation->members[site] : NULL;
-        bool joined = member && member->locality_plus_1 != 0;
+        bool joined = has_joined(creation, site);
         if (!joined && !creation->instance)
             return creation;
-        if (joined && !member->left && !creation->failed) {
+        if (joined && !creation->failed && !creation->members[site].left) {
             *ret_duplicate = true;
             return creation;
         }
@@ -463,18 +530,6 @@ static cohort_status refuse_duplicate(struct cohort__list *outbox, const struct 
     return refuse(outbox, name, request->source, request->site, COHORT_ERR_DUPLICATE_SITE, text);
 }
 
-/* Nothing has been started for this join yet, so no other site is affected. */
-static cohort_status refuse_for_memory(struct cohort__list *outbox, const struct name *name,
-                                       const struct cohort__registry_request *request)
-{
-    char text[256];
-    snprintf(text, sizeof(text),
-             "communicator \"%.60s\": site %u of locality %u joins, but there is no memory for %u "
-             "sites where the name is kept",
-             name->text, request->site, request->source, request->num_sites);
-    return refuse(outbox, name, request->source, request->site, COHORT_ERR_NO_MEMORY, text);
-}
-
 /* When site 0 joins: all sites will use its settings. */
 static cohort_status keep_settings(struct creation *creation,
                                    const struct cohort__registry_request *request)
@@ -483,10 +538,24 @@ static cohort_status keep_settings(struct creation *creation,
         return COHORT_OK;
     creation->settings = malloc(request->settings_bytes);
     if (!creation->settings)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for settings");
+        return COHORT_ERR_NO_MEMORY;
     memcpy(creation->settings, request->settings, request->settings_bytes);
     creation->settings_bytes = request->settings_bytes;
     return COHORT_OK;
+}
+
+/* There is no memory to go on, at REQUEST's join. */
+static cohort_status fail_for_memory(const struct name *name, struct creation *creation,
+                                     const struct cohort__registry_request *request,
+                                     struct cohort__list *outbox)
+{
+    creation->failed = COHORT_ERR_NO_MEMORY;
+    snprintf(creation->text, sizeof(creation->text),
+             "communicator \"%.60s\": site %u of locality %u joins as the %u. of %u sites, but "
+             "there is no memory for that where the name is kept",
+             name->text, request->site, request->source,
+             creation->num_joined + !has_joined(creation, request->site), creation->num_sites);
+    return tell_failed(name, creation, outbox);
 }
 
 /* Makes the site a member of CREATION. A failed creation is destroyed once all its sites have been
@@ -501,21 +570,20 @@ static cohort_status enter(struct cohort__registry_home *home, const struct name
         status = fail_as_it_says(name, creation, request, outbox);
     else if (!creation->failed && !matches(creation, request))
         status = fail_as_different(name, creation, request, outbox);
-    if (request->num_sites > creation->num_sites) { /* then it has failed; all are told */
-        creation = creation_grow(creation, request->num_sites);
-        if (!creation)
-            return COHORT_ERR_NO_MEMORY;
-    }
+    if (!status && !creation->failed && keep_settings(creation, request))
+        status = fail_for_memory(name, creation, request, outbox);
+    if (request->num_sites > creation->num_sites)
+        creation = creation_grow(creation, request->num_sites); /* it has failed */
     if (!status)
-        status = keep_settings(creation, request);
-    creation->members[request->site].locality_plus_1 = request->source + 1;
-    creation->num_joined++;
+        status = note_joined(creation, request->site, request->source);
+    if (status)
+        return status;
     bool complete = creation->num_joined == creation->num_sites;
-    if (!status && creation->failed)
+    if (creation->failed)
         status =
             refuse(outbox, name, request->source, request->site, creation->failed, creation->text);
-    else if (!status && complete)
-        status = come_alive(home, name, creation, outbox);
+    else if (complete && come_alive(home, name, creation, outbox))
+        status = fail_for_memory(name, creation, request, outbox);
     if (creation->failed && complete)
         creation_destroy(creation);
     return status;
@@ -544,7 +612,9 @@ cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
     if (!status && !creation)
         creation = creation_create(name, request);
     if (!status && !creation)
-        status = refuse_for_memory(outbox, name, request);
+        creation = creation_refuse(name, request);
+    if (!status && !creation)
+        status = cohort_fail(COHORT_ERR_NO_MEMORY, "no memory to refuse site %u", request->site);
     else if (!status)
         status = duplicate ? refuse_duplicate(outbox, name, creation, request)
                            : enter(home, name, creation, request, outbox);

@@ -45,6 +45,7 @@ struct cohort__registry_request {
     uint64_t instance;    /* the instance that was left, or 0 */
     cohort_status failed; /* if it isn't COHORT_OK, TERMS has the reason */
     uint64_t nanoseconds; /* of a WITHDRAW */
+    const char *returned; /* of one: localities whose programs have returned, as text; or "" */
 };
 cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
                                          const struct cohort__registry_request *request,

@@ -41,6 +41,13 @@ def main():
             return [moved.get(flag, flag)
                     for flag in output(pkg_config, *options, "cohort", env=env).split()]
 
+        # gdb looks for the script by the real name of the library, below a folder of its own.
+        library = os.path.realpath(f"{scratch}{lib}/libcohort.so")[len(os.path.realpath(scratch)):]
+        scripts = [os.path.join(folder, name) for folder, _, names in os.walk(scratch)
+                   for name in names if name.endswith("-gdb.py")]
+        if len(scripts) != 1 or not scripts[0].endswith(f"/gdb/auto-load{library}-gdb.py"):
+            house.finish([f"{scripts} is no script of gdb for {library}"], 1)
+
         source = os.path.join(root, "examples/hello.c")
         cflags = flags("--cflags")
         shared = flags("--libs")

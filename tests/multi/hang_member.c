@@ -118,6 +118,29 @@ static cohort_status opposite(void *arg)
 
 static cohort_future *never;
 
+/* The program of locality 0 returns without joining, and the others wait, for PATIENCE. */
+static cohort_status join_without_0(uint64_t patience)
+{
+    cohort_comm *comm = NULL;
+    const cohort_comm_options options = {.num_sites = cohort_num_localities(),
+                                         .this_site = cohort_locality(),
+                                         .create_deadline = patience};
+    return cohort_locality() == 0 ? COHORT_OK
+                                  : cohort_await(cohort_comm_create(&comm, "halo", &options));
+}
+
+static cohort_status late(void *arg)
+{
+    (void)arg;
+    return join_without_0(500000000);
+}
+
+static cohort_status never_joins(void *arg)
+{
+    (void)arg;
+    return join_without_0(0);
+}
+
 /* Locality 0 sleeps, on purpose, and the others wait for its site. */
 static cohort_status sleeps(void *arg)
 {
@@ -183,9 +206,17 @@ int main(int argc, char **argv)
         const char *name;
         cohort_task_function *program;
     } programs[] = {
-        {"name", name},         {"count", count},         {"turns", turns},
-        {"returns", returns},   {"straggler", straggler}, {"channel", channel},
-        {"opposite", opposite}, {"sleeps", sleeps},       {"many", many},
+        {"name", name},
+        {"count", count},
+        {"turns", turns},
+        {"returns", returns},
+        {"straggler", straggler},
+        {"channel", channel},
+        {"opposite", opposite},
+        {"sleeps", sleeps},
+        {"many", many},
+        {"late", late},
+        {"never_joins", never_joins},
         {"alone", alone},
     };
     for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++)

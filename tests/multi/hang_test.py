@@ -150,7 +150,8 @@ def test_name():
 
 def test_count():
     check_hang(3, 'count', 'creation of "grid", 4 sites: 0-2 have joined' + FOR + '; missing: 3\n'
-               r'(  site \d joined .*\n){3}  no name looks like it: num_sites may be too large')
+               r'(  site \d joined .* waits in .*\n){3}'
+               '  no name looks like it: num_sites may be too large')
 
 
 def test_turns():
@@ -164,6 +165,13 @@ def test_returns():
     check_hang(3, 'returns', r'locality 0 \(pid \d+\): its program has returned, \d+\.\d s ago\n'
                'communicator "halo", generation 2: 2 of 3 sites have called' + FOR + '; missing:\n'
                r'  site 0 \(locality 0\): last called 1; its program has returned, .* ago\n')
+
+
+def test_never_joins():
+    check_hang(3, 'never_joins',
+               'creation of "halo", 3 sites: 1-2 have joined' + FOR + '; missing: 0\n'
+               r'(  site \d joined .* waits in .*\n){2}'
+               '  a program that has returned without joining: locality 0\n')
 
 
 def test_straggler():
@@ -339,6 +347,14 @@ def test_no_stall():
         check(b'nothing has moved' not in err, err)
         check_equal(job.process.returncode, 124)
     started[-1].check_nothing_left()
+
+
+def test_late():
+    """The error of a creation that takes too long names whose programs have returned."""
+    code, _, err = Hang(3, 'late').finish()
+    check(code != 0 and re.search(
+        r'communicator "halo": 2 of 3 sites have joined in the .* s that site [12] of locality '
+        '[12] waits, missing 0; programs that have returned: locality 0', err), code, err)
 
 
 def test_finding():

@@ -109,6 +109,23 @@ static cohort_status group_joins(struct status_model *model, struct entry *entri
     return status;
 }
 
+/* Localities that join no more. */
+static cohort_status find_returned(const struct status_job *job, struct status_creation *creation)
+{
+    creation->returned = status_allocate(job->num, sizeof(*creation->returned));
+    if (!creation->returned)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    for (uint32_t rank = 0; rank < job->num; rank++) {
+        const struct look *look = job->localities[rank].look;
+        bool has_joined = false;
+        for (uint32_t i = 0; i < creation->num_joins; i++)
+            has_joined |= creation->joins[i].rank == rank;
+        if (!has_joined && look && look->stage >= COHORT__LEDGER_RETURNED)
+            creation->returned[creation->num_returned++] = rank;
+    }
+    return COHORT_OK;
+}
+
 /* Names -------------------------------------------------------------------------------------- */
 
 /* Keeps a name that is closer than the one that is known. */
@@ -163,16 +180,20 @@ cohort_status status_find_creations(struct status_model *model)
     }
     cohort_status status = group_joins(model, entries, num);
     find_creators(model);
-    for (uint32_t i = 0; i < model->num_creations && i < MAX_NAMELESS && !status; i++)
+    for (uint32_t i = 0; i < model->num_creations && i < MAX_NAMELESS && !status; i++) {
+        status = find_returned(job, &model->creations[i]);
         if (!model->creations[i].is_split)
             find_alike(model, &model->creations[i]);
+    }
     free(entries);
     return status;
 }
 
 void status_free_creations(struct status_model *model)
 {
-    for (uint32_t i = 0; i < model->num_creations; i++)
+    for (uint32_t i = 0; i < model->num_creations; i++) {
         free(model->creations[i].joins);
+        free(model->creations[i].returned);
+    }
     free(model->creations);
 }

@@ -263,6 +263,10 @@ static void write_creation(struct writer *writer, const struct status_creation *
         json_end(json, '}');
     }
     json_end(json, ']');
+    json_begin(json, "returned", '[');
+    for (uint32_t i = 0; i < creation->num_returned; i++)
+        json_count(json, NULL, creation->returned[i]);
+    json_end(json, ']');
     if (creation->alike) {
         json_begin(json, "looks_like", '{');
         json_text(json, "name", creation->alike);

@@ -88,7 +88,9 @@ struct status_creation {
     const char *alike;     /* another name, perhaps this one mistyped; NULL: none */
     bool is_alike_pending; /* it is being created, too; else it exists */
     uint32_t alike_sites;  /* its num_sites */
-    bool lacks_last;       /* only sites above all that have joined are missing */
+    uint32_t *returned;    /* localities that have not joined, and whose programs have returned */
+    uint32_t num_returned;
+    bool lacks_last; /* only sites above all that have joined are missing */
 };
 
 /* Tasks that wait at the same place for the same kind of thing. */

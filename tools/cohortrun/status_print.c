@@ -505,6 +505,15 @@ static void print_creation(const struct printer *printer, const struct status_cr
     }
     if (creation->num_joins > MAX_SITES)
         fprintf(file, "  and %u more sites\n", (unsigned)(creation->num_joins - MAX_SITES));
+    if (creation->num_returned > 0) {
+        fputs(creation->num_returned > 1
+                  ? "  programs that have returned without joining: localities "
+                  : "  a program that has returned without joining: locality ",
+              file);
+        print_list(printer, creation->num_returned, creation->num_returned, rank_of,
+                   creation->returned);
+        fputc('\n', file);
+    }
     print_hint(printer, creation);
 }
 

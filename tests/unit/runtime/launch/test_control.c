@@ -88,6 +88,8 @@ static const struct cohort__control samples[] = {
     {.kind = COHORT__CONTROL_COUNTS, .round = 1, .sent = 2, .received = UINT64_MAX, .busy = true},
     {.kind = COHORT__CONTROL_FAILED, .text = "no", .text_bytes = 2},
     {.kind = COHORT__CONTROL_BYE},
+    {.kind = COHORT__CONTROL_ASK_RETURNED},
+    {.kind = COHORT__CONTROL_RETURNED, .text = "0, 2-5", .text_bytes = 6},
 };
 enum { NUM_SAMPLES = sizeof(samples) / sizeof(samples[0]) };
 

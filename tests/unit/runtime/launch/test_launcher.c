@@ -9,7 +9,7 @@
 
 /* The launcher without sockets. What it sends is recorded for each locality: the names of the kinds
  * in order ("WELCOME EXIT "), with the fields that matter. */
-enum { MAX_SIZE = 4 };
+enum { MAX_SIZE = 8 };
 
 struct job {
     struct cohort__launcher *launcher;
@@ -34,6 +34,8 @@ static cohort_status note(void *context, const struct cohort__control *control)
     else if (control->kind == COHORT__CONTROL_DIED)
         snprintf(log + used, 512 - used, "(%u order %u %.*s) ", control->rank, control->order,
                  (int)control->text_bytes, control->text);
+    else if (control->kind == COHORT__CONTROL_RETURNED)
+        snprintf(log + used, 512 - used, "(%.*s) ", (int)control->text_bytes, control->text);
     else if (control->kind == COHORT__CONTROL_COUNT)
         snprintf(log + used, 512 - used, "(%llu) ", (unsigned long long)control->round);
     else if (control->kind == COHORT__CONTROL_ADDRESSES)
@@ -383,6 +385,39 @@ static void test_failure_text(void)
     cohort__launcher_destroy(job.launcher);
 }
 
+static void ask_returned(struct job *job, uint32_t rank, const char *want)
+{
+    char text[300];
+    snprintf(text, sizeof(text), "RETURNED(%s) ", want);
+    log_of(job, rank);
+    say(job, rank, COHORT__CONTROL_ASK_RETURNED);
+    CHECK_TEXT(log_of(job, rank), text);
+}
+
+static void test_returned(void)
+{
+    struct job job;
+    start(&job, 8);
+    for (uint32_t rank = 0; rank < 8; rank++)
+        hello(&job, rank);
+    ask_returned(&job, 1, "");
+    say(&job, 0, COHORT__CONTROL_FINISHED);
+    ask_returned(&job, 1, "0");
+    for (uint32_t rank = 2; rank < 6; rank++)
+        say(&job, rank, COHORT__CONTROL_FINISHED);
+    ask_returned(&job, 1, "0, 2-5");
+    ask_returned(&job, 2, "0, 2-5"); /* which still serves the others, as the home of names */
+    say(&job, 7, COHORT__CONTROL_FINISHED);
+    ask_returned(&job, 1, "0, 2-5, 7");
+    CHECK_INT(job.num_broken, 0);
+    cohort__launcher_destroy(job.launcher);
+    start(&job, 2);
+    say(&job, 1, COHORT__CONTROL_ASK_RETURNED);
+    CHECK_INT(job.num_broken, 1);
+    CHECK_CONTAINS(job.broken_text, "asks without being in the job");
+    cohort__launcher_destroy(job.launcher);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -397,6 +432,7 @@ int main(int argc, char **argv)
         {"failed_before_joining", test_failed_before_joining},
         {"second_epoch", test_second_epoch},
         {"second_epoch_incomplete", test_second_epoch_incomplete},
+        {"returned", test_returned},
         {"nonsense", test_nonsense},
         {"failure_text", test_failure_text},
     };

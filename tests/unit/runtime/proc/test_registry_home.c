@@ -90,7 +90,7 @@ static void read_outbox(struct cohort__list *outbox)
     while ((link = cohort__list_pop_front(outbox))) {
         struct cohort__registry_letter *letter =
             COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link);
-        for (uint32_t i = 0; i < letter->num_ranks; i++) {
+        for (uint32_t i = 0; !letter->packer.status && i < letter->num_ranks; i++) {
             CHECK(num_notes < NOTES_MAX);
             read_letter(&notes[num_notes++], letter, letter->ranks[i]);
         }
@@ -485,7 +485,43 @@ static void limit_memory(rlim_t bytes)
 static const bool has_limits = true;
 #endif
 
-/* More sites than there is memory for. That join is refused, and no other is affected. */
+static void withdraw(const char *name, uint32_t source, uint32_t site, const char *returned)
+{
+    struct cohort__list outbox;
+    struct cohort__registry_request request = request_of(name, source, site);
+    request.nanoseconds = 500000000;
+    request.returned = returned;
+    cohort__list_init(&outbox);
+    CHECK_INT(cohort__registry_home_withdraw(&home, &request, &outbox), COHORT_OK);
+    read_outbox(&outbox);
+}
+
+/* A site waits no longer, and the programs of some localities have returned. */
+static void test_withdraw(void)
+{
+    begin();
+    join("a", 1, 1, 4);
+    withdraw("b", 1, 1, "0");
+    withdraw("a", 2, 1, "0"); /* which has not joined */
+    CHECK_INT(num_notes, 0);
+    withdraw("a", 1, 1, "0, 2-3");
+    CHECK_INT(num_notes, 1);
+    check_refusal(0, 1, 1, COHORT_ERR_TIMEOUT,
+                  "1 of 4 sites have joined in the 0.5 s that site 1 of locality 1 waits, missing "
+                  "0, 2 and 3; programs that have returned: localities 0, 2-3");
+    join("a", 2, 2, 4);
+    check_refusal(0, 2, 2, COHORT_ERR_TIMEOUT, "localities 0, 2-3");
+    join("c", 1, 1, 2);
+    withdraw("c", 1, 1, "0");
+    check_refusal(0, 1, 1, COHORT_ERR_TIMEOUT,
+                  "missing 0; programs that have returned: locality 0");
+    join("d", 1, 1, 2);
+    withdraw("d", 1, 1, "");
+    CHECK(!strstr(notes[0].text, "returned"));
+    end();
+}
+
+/* More sites than there is memory for. All of them are refused; a later creation is as ever. */
 static void test_too_many_sites(void)
 {
     if (!has_limits)
@@ -496,9 +532,116 @@ static void test_too_many_sites(void)
     limit_memory(RLIM_INFINITY);
     CHECK_INT(num_notes, 1);
     check_refusal(0, 1, 0, COHORT_ERR_NO_MEMORY, "there is no memory for 2147483647 sites");
+    join("a", 2, 5, INT32_MAX);
+    CHECK_INT(num_notes, 1);
+    check_refusal(0, 2, 5, COHORT_ERR_NO_MEMORY, "there is no memory for 2147483647 sites");
     join("a", 1, 0, 1);
     check_map(0, 1, 1, 1);
     end();
+}
+
+/* Allocations of the home: which one fails, counted from 1; 0: none. */
+static uint64_t failing, num_allocations;
+
+static bool fails(void)
+{
+    return failing && ++num_allocations == failing;
+}
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes)
+{
+    return fails() ? NULL : __real_malloc(bytes);
+}
+
+void *__real_calloc(size_t num, size_t bytes);
+void *__wrap_calloc(size_t num, size_t bytes);
+void *__wrap_calloc(size_t num, size_t bytes)
+{
+    return fails() ? NULL : __real_calloc(num, bytes);
+}
+
+void *__real_realloc(void *memory, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes)
+{
+    return fails() ? NULL : __real_realloc(memory, bytes);
+}
+
+/* What the sites of one communicator are told while allocation NUMBER fails. */
+struct told {
+    uint32_t maps, refusals;
+    bool is_broken; /* all localities are told that joins are not reliable any more */
+    char text[640]; /* of a refusal */
+};
+
+enum { MEMORY_SITES = 4 };
+
+static struct told join_with_failure(uint64_t number, const uint32_t num_sites[MEMORY_SITES])
+{
+    static const char settings[100];
+    struct told told = {0};
+    num_allocations = 0;
+    for (uint32_t i = 0; i < MEMORY_SITES && !told.is_broken; i++) {
+        const uint32_t site = num_sites[0] < MEMORY_SITES ? i : MEMORY_SITES - 1 - i;
+        struct cohort__list outbox;
+        struct cohort__registry_request request = request_of("a", site, site);
+        request.num_sites = num_sites[site];
+        request.terms = "";
+        request.settings = settings;
+        request.settings_bytes = site == 0 ? sizeof(settings) : 0;
+        cohort__list_init(&outbox);
+        failing = number;
+        cohort_status status = cohort__registry_home_join(&home, &request, &outbox);
+        failing = 0;
+        if (status)
+            CHECK_INT(status, COHORT_ERR_NO_MEMORY);
+        told.is_broken = status != COHORT_OK;
+        read_outbox(&outbox);
+        for (uint32_t k = 0; k < num_notes; k++) {
+            told.maps += notes[k].type == COHORT__REGISTRY_MAP;
+            told.refusals += notes[k].type == COHORT__REGISTRY_REFUSE;
+            if (notes[k].type == COHORT__REGISTRY_REFUSE)
+                snprintf(told.text, sizeof(told.text), "%s", notes[k].text);
+        }
+    }
+    return told;
+}
+
+/* Whichever allocation fails: all sites get a map, or all are refused, or all localities are told
+ * that something is lost. Nobody waits. What comes later under that name is as ever. */
+static uint32_t check_failures(const uint32_t num_sites[MEMORY_SITES], bool is_wrong)
+{
+    uint32_t num_refused = 0;
+    for (uint64_t number = 1;; number++) {
+        begin();
+        const struct told told = join_with_failure(number, num_sites);
+        const bool is_over = num_allocations < number;
+        if (!told.is_broken) {
+            CHECK_INT(told.maps + told.refusals, MEMORY_SITES);
+            CHECK(told.maps == 0 || told.refusals == 0);
+            const bool for_memory = strstr(told.text, "no memory") != NULL;
+            CHECK(is_over ? !for_memory : told.maps || is_wrong || for_memory);
+            num_refused += for_memory;
+            /* Its number can be lent again. */
+            CHECK(told.maps || !home.numbers.loans || home.numbers.loans[0].num_users == 0);
+            const uint32_t same[MEMORY_SITES] = {4, 4, 4, 4};
+            if (told.refusals) /* else they are still there */
+                CHECK_INT(join_with_failure(0, same).maps, MEMORY_SITES);
+        }
+        end();
+        if (is_over)
+            return num_refused;
+    }
+}
+
+static void test_no_memory(void)
+{
+    const uint32_t same[MEMORY_SITES] = {4, 4, 4, 4}, larger[MEMORY_SITES] = {2, 4, 4, 4};
+    /* The sites, their terms, settings, the list of localities, and the map's letter in parts. */
+    CHECK(check_failures(same, false) >= 5);
+    CHECK(check_failures(larger, true) >= 1);
 }
 
 /* Messages that no correct locality sends change nothing. */
@@ -534,6 +677,8 @@ static const struct test_case cases[] = {
     {"join_and_leave", test_join_and_leave},
     {"reuse", test_reuse},
     {"too_many_sites", test_too_many_sites},
+    {"no_memory", test_no_memory},
+    {"withdraw", test_withdraw},
     {"duplicate", test_duplicate},
     {"mismatch", test_mismatch},
     {"cannot_join", test_cannot_join},

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tools/gdb/cohort.py, on a process and on its core file. Usage: gdb_test.py COHORTRUN MEMBER
+SCRIPT. Status 77, which is skipped, where there is no gdb with Python, or it may not look at
+processes."""
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from jobs import TIMEOUT, check, check_equal
+
+MEMBER, SCRIPT = (os.path.abspath(path) for path in sys.argv[2:4])
+# Of hang_member alone that wait; the main task may itself run the one that it awaits.
+TASKS = 1001, 1002
+
+
+def gdb(subject, *commands):
+    """What gdb says of SUBJECT, words of its command line."""
+    words = ['gdb', '-q', '-batch', '-nx', '-iex', 'set auto-load off', '-iex',
+             'set debuginfod enabled off', '-iex', 'set width 0', '-iex', 'set height 0', *subject,
+             '-ex', 'source ' + SCRIPT]
+    for command in commands:
+        words += ['-ex', command]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=TIMEOUT, text=True)
+    return done.stdout
+
+
+def skip(why):
+    print(why)
+    sys.exit(77)
+
+
+def check_gdb():
+    if not shutil.which('gdb'):
+        skip('there is no gdb')
+    if '42' not in gdb([], 'python print(6 * 7)'):
+        skip('this gdb has no Python')
+
+
+def check_said(subject):
+    """Of a program that hangs. All commands leave the process as it was, so they are given at
+    once."""
+    said = gdb(subject, 'cohort status', 'echo list:\\n', 'cohort tasks', 'echo one:\\n',
+               'cohort bt 700', 'echo plain:\\n', 'bt 3')
+    if 'ptrace: ' in said:
+        skip(said)
+    rest = said.split('list:\n')[1]
+    check(re.search(r'^locality 0 of 1 \(pid \d+\): it runs$', said, re.MULTILINE), said)
+    check(re.search(r'^  1000 in wait_for_ever( \(hang_member\.c:\d+\))?, task wait_for_ever for a '
+                    r'future, for \d+\.\d s at most$', said, re.MULTILINE), said)
+    check(re.search(r'^  1 in lock_second.* for a mutex, for \d+\.\d s$', said, re.MULTILINE), said)
+    tasks = re.findall(r'^(\d+): in (\S+).* for .*, for \d+\.\d s$', rest, re.MULTILINE)
+    check_equal([int(number) for number, _ in tasks], list(range(1, len(tasks) + 1)))
+    check(len(tasks) in TASKS, len(tasks))
+    one, plain = rest.split('one:\n')[1].split('plain:\n')
+    frames = re.findall(r'^#(\d+) .*?(?:in )?(\w+) \(', one, re.MULTILINE)
+    check_equal([int(number) for number, _ in frames], list(range(1, len(frames) + 1)))
+    names = [name for _, name in frames]
+    check(names.index('cohort_await') + 1 == names.index(tasks[699][1]) or
+          tasks[699][1] == 'lock_second', one)
+    check(names[-1] in ('cohort__fiber_asm_entry', '_start'), one)
+    check('#0' not in one and '#0' in plain, said) # of the thread, which is as it was
+
+
+def main():
+    check_gdb()
+    said = gdb(['-p', str(os.getpid())], 'cohort status')
+    check('there is no ledger' in said or 'ptrace: ' in said, said)
+    with tempfile.TemporaryDirectory() as folder:
+        resource.setrlimit(resource.RLIMIT_CORE, [resource.getrlimit(resource.RLIMIT_CORE)[1]] * 2)
+        process = subprocess.Popen([MEMBER, 'alone'], stdin=subprocess.DEVNULL, cwd=folder)
+        try:
+            deadline = time.monotonic() + TIMEOUT
+            while '  1000 in ' not in subprocess.run(
+                    [sys.argv[1], '--status', str(process.pid)], stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL, text=True).stdout:
+                check(time.monotonic() < deadline, 'it does not hang')
+            check_said(['-p', str(process.pid)])
+            said = gdb(['-p', str(process.pid)], *('cohort bt ' + n for n in ('0', '1003', 'x')))
+            check_equal(said.count('cohort bt needs a number from 1 to 100'), 3)
+            process.send_signal(signal.SIGABRT)
+        finally:
+            if sys.exc_info()[0]:
+                process.kill()
+            process.wait()
+        cores = [name for name in os.listdir(folder) if name.startswith('core')]
+        if cores: # else the system writes them elsewhere, or nowhere
+            check_said([MEMBER, os.path.join(folder, cores[0])])
+        print('with a core file' if cores else 'no core file is to be had')
+
+
+main()

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gdb: what the tasks of a program of Cohort wait for, and where. For a core file or a process.
+
+    cohort status      who this is, where tasks wait, and which sites have called what
+    cohort tasks       each task that waits, with a number
+    cohort bt [N|all]  the backtrace of task N, or of all
+
+gdb loads this file by itself with libcohort, if that is installed where gdb trusts it; else
+`source cohort.py`. It needs no symbols of the library: the process has written it all into its
+ledger (runtime/base/ledger_format.h), which is found by the name of its memory. A core file has it
+unless /proc/PID/coredump_filter leaves shared anonymous memory out."""
+import collections
+import re
+import struct
+
+import gdb
+import gdb.unwinder
+
+MAGIC = 0x72656764656c6863
+VERSION = 1
+REGION = 512 << 20
+PAGE = 65536
+HEAD_BYTES = 4096
+CHUNKS = 224
+MOST_LINES = 1 << 20
+WORKERS, WAITS, SITES, GROUPS, JOINS = 1, 2, 3, 4, 5
+STRIDES = {WORKERS: 64 + 4096 * 16, WAITS: 64, SITES: 64, GROUPS: 320, JOINS: 320}
+STAGES = ['it is starting', 'it runs', 'its program has returned', 'it is over']
+KINDS = ['a future', 'a task', 'a collective', 'a block from a channel (cohort_channel_get)',
+         'the receiver of a block (cohort_channel_set)',
+         "a communicator's other sites to join", 'several futures',
+         'a timer, a file, a connection or a blocking call', 'a task of another locality',
+         'its next turn', 'a mutex', 'a condition, a semaphore, a latch or a barrier']
+
+Head = collections.namedtuple('Head', 'magic version epoch rank size pid stage stage_at status cut '
+                              'first_ticks first_mono first_real last_ticks last_mono last_real '
+                              'moved num_chunks')
+Wait = collections.namedtuple('Wait', 'since caller what function task fiber outer outermost')
+Site = collections.namedtuple('Site', 'instance last_called task site rank number')
+
+
+def read(address, num):
+    return bytes(gdb.selected_inferior().read_memory(address, num))
+
+
+def text_of(raw):
+    """Of a name of fixed length; no control characters reach a terminal."""
+    text = raw.split(b'\0')[0].decode('utf-8', 'replace')
+    return '"%s"' % ''.join(c if c.isprintable() and c not in '"\\' else '?' for c in text)
+
+
+class Ledger:
+    """That of the selected process. Nothing in it is trusted: the process may have gone wrong."""
+
+    def __init__(self):
+        self.maps = []  # where, how long, and of which place in the ledger's memory
+        for line in gdb.execute('info proc mappings', to_string=True).split('\n'):
+            words = line.split()
+            if len(words) >= 5 and '/memfd:cohort-ledger' in line:
+                begin, end, _, offset = (int(word, 16) for word in words[:4])
+                self.maps.append((begin, end - begin, offset))
+        self.head = None
+        for begin, _, offset in self.maps:
+            if offset % REGION:
+                continue
+            head = Head._make(struct.unpack('<QIIIIiIQiI6QQI', read(begin, 108)))
+            if head.magic == MAGIC:
+                self.head, self.begin, self.region = head, begin, offset
+        if not self.head:
+            raise gdb.GdbError('there is no ledger: this is no program of Cohort, or has not '
+                               'begun, or its core file has no shared memory')
+        if self.head.version != VERSION:
+            raise gdb.GdbError('its ledger has version %d, this script knows %d: it is of another '
+                               'version of the library' % (self.head.version, VERSION))
+
+    def find(self, offset, num):
+        """The address of NUM bytes at OFFSET of the region, or None."""
+        at = self.region + offset
+        for begin, size, place in self.maps:
+            if place <= at and at + num <= place + size:
+                return begin + at - place
+        return None
+
+    def lines(self, kind):
+        """The lines of KIND that are in use."""
+        stride = STRIDES[kind]
+        chunks = read(self.begin + 512, 16 * CHUNKS)
+        for i in range(min(self.head.num_chunks, CHUNKS)):
+            of, wide, num, page = struct.unpack_from('<4I', chunks, 16 * i)
+            if of != kind or wide != stride or num > MOST_LINES:
+                continue
+            address = self.find(page * PAGE, num * stride)
+            if address is None:
+                continue
+            data = read(address, num * stride)
+            for at in range(0, num * stride, stride):
+                if data[at:at + 8] != b'\0' * 8:
+                    yield data[at:at + stride]
+
+    def seconds(self, ticks):
+        """How long before the last tick of the process that was."""
+        head = self.head
+        passed = head.last_ticks - head.first_ticks
+        rate = (head.last_mono - head.first_mono) / passed if passed > 0 else 0
+        return max(0, (head.last_ticks - ticks) * rate / 1e9)
+
+    def waits(self):
+        """Those of tasks and threads, the oldest first."""
+        waits = [Wait._make(struct.unpack('<8Q', line)) for line in self.lines(WAITS)]
+        return sorted(waits, key=lambda wait: (wait.since, wait.fiber, wait.task))
+
+
+def name(address):
+    """Of the function that ADDRESS is in, or ADDRESS."""
+    found = gdb.execute('info symbol 0x%x' % address, to_string=True) if address else ''
+    match = re.match(r'(\S+)( \+ \d+)? in section', found)
+    return match[1] if match else '0x%x' % address
+
+
+def place(wait):
+    """Where it waits: "meet (halo.c:27)". A function that ends with an await has left the stack,
+    and its caller, of the library, is named."""
+    at = gdb.find_pc_line(wait.caller - 1) if wait.caller else None
+    where = name(wait.caller - 1)
+    if at and at.symtab:
+        where += ' (%s:%d)' % (at.symtab.filename.split('/')[-1], at.line)
+    return where + (', task %s' % name(wait.function) if wait.function else ' (outside of tasks)')
+
+
+def kind(wait):
+    which = wait.what & 15
+    return KINDS[which] if which < len(KINDS) else KINDS[0]
+
+
+class CohortCommand(gdb.Command):
+    """What the tasks of a program of Cohort wait for: cohort status, cohort tasks, cohort bt."""
+
+    def __init__(self):
+        super().__init__('cohort', gdb.COMMAND_STATUS, prefix=True)
+
+
+class StatusCommand(gdb.Command):
+    """Say who this is, where its tasks wait, and which sites have called what.
+
+    The others of its job are not known here: `cohortrun --status` says who waits for whom."""
+
+    def __init__(self):
+        super().__init__('cohort status', gdb.COMMAND_STATUS)
+
+    def invoke(self, argument, from_tty):
+        ledger = Ledger()
+        head = ledger.head
+        print('locality %d of %d (pid %d): %s' % (head.rank, head.size, head.pid,
+                                                  STAGES[min(head.stage, 3)]))
+        if head.cut:
+            print('it had no memory to say all')
+        self.print_sites(ledger)
+        for line in ledger.lines(JOINS):
+            since, _, site, num_sites = struct.unpack_from('<QQII', line)
+            print('site %d has joined %s, of %d sites, which is not complete, for %.1f s' % (
+                site, text_of(line[32:288]), num_sites,
+                max(0, (head.last_mono - since) / 1e9)))
+        self.print_groups(ledger)
+
+    def print_sites(self, ledger):
+        names = {}
+        for line in ledger.lines(GROUPS):
+            names[struct.unpack_from('<Q', line)[0]] = text_of(line[16:272])
+        sites = [Site._make(struct.unpack_from('<3Q3I', line)) for line in ledger.lines(SITES)]
+        for site in sorted(sites):
+            print('site %d of %s: last called %d' % (
+                site.site, names.get(site.instance, '"?"'), site.last_called))
+
+    def print_groups(self, ledger):
+        groups = collections.defaultdict(list)
+        for wait in ledger.waits():
+            if wait.what & 15 != 9:  # those that yield run
+                groups[wait.caller, wait.function, wait.what & 15].append(wait)
+        print('waiting tasks:' if groups else 'no task waits')
+        for group in sorted(groups.values(), key=len, reverse=True):
+            oldest = max(ledger.seconds(wait.since) for wait in group)
+            print('  %d in %s for %s, for %.1f s%s' % (
+                len(group), place(group[0]), kind(group[0]), oldest,
+                ' at most' if len(group) > 1 else ''))
+
+
+class TasksCommand(gdb.Command):
+    """List each task that waits, with the number that `cohort bt` takes."""
+
+    def __init__(self):
+        super().__init__('cohort tasks', gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        ledger = Ledger()
+        for number, wait in enumerate(ledger.waits(), 1):
+            print('%d: in %s for %s, for %.1f s' % (number, place(wait), kind(wait),
+                                                    ledger.seconds(wait.since)))
+
+
+class FrameId:
+    def __init__(self, sp, pc):
+        self.sp = sp
+        self.pc = pc
+
+
+class FiberUnwinder(gdb.unwinder.Unwinder):
+    """While `stack_pointer` is set, what is under the innermost frame is not what has called it,
+    but a fiber that waits. Its registers are where cohort__fiber_asm_swap (fiber_x86_64.S) has put
+    them. A core file has no registers that could be changed, so it is done this way."""
+    SAVED = ['r15', 'r14', 'r13', 'r12', 'rbx', 'rbp', 'rip']
+
+    def __init__(self):
+        super().__init__('cohort-fiber')
+        self.stack_pointer = None
+        self.innermost = None
+
+    def __call__(self, pending_frame):
+        if self.stack_pointer is None:
+            return None
+        sp = pending_frame.read_register('rsp')
+        if int(sp) != self.innermost:
+            return None
+        unwinding = pending_frame.create_unwind_info(FrameId(
+            gdb.Value(self.stack_pointer - 16).cast(sp.type), pending_frame.read_register('rip')))
+        for i, register in enumerate(self.SAVED):
+            value, = struct.unpack('<Q', read(self.stack_pointer + 8 + 8 * i, 8))
+            unwinding.add_saved_register(
+                register, gdb.Value(value).cast(pending_frame.read_register(register).type))
+        unwinding.add_saved_register('rsp', gdb.Value(self.stack_pointer + 64).cast(sp.type))
+        return unwinding
+
+    def backtrace(self, fiber):
+        """That of FIBER, as text."""
+        stack_pointer, = struct.unpack('<Q', read(fiber, 8))
+        selected = gdb.selected_frame()
+        gdb.newest_frame().select()
+        self.innermost = int(gdb.parse_and_eval('(unsigned long)$rsp'))
+        self.stack_pointer = stack_pointer
+        gdb.invalidate_cached_frames()
+        try:
+            frames = gdb.execute('backtrace', to_string=True)
+        finally:
+            self.stack_pointer = None
+            gdb.invalidate_cached_frames()
+        if selected.is_valid():
+            selected.select()
+        under = re.search('^#1 ', frames, re.MULTILINE)
+        return frames[under.start():] if under else '(it can\'t be read)\n'
+
+
+UNWINDER = FiberUnwinder()
+
+
+class BacktraceCommand(gdb.Command):
+    """Print the backtrace of a task that waits: cohort bt N, as in `cohort tasks`; or of all.
+
+    Frame 0, that of the thread that is selected, is left out."""
+
+    def __init__(self):
+        super().__init__('cohort bt', gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        waits = Ledger().waits()
+        if argument.strip() in ('', 'all'):
+            numbers = range(1, len(waits) + 1)
+        elif argument.strip().isdigit() and 1 <= int(argument) <= len(waits):
+            numbers = [int(argument)]
+        else:
+            raise gdb.GdbError('cohort bt needs a number from 1 to %d, or all' % len(waits))
+        if 'x86-64' not in gdb.selected_inferior().architecture().name():
+            raise gdb.GdbError('backtraces of tasks are known for x86-64 only')
+        for number in numbers:
+            self.print_one(number, waits[number - 1])
+
+    def print_one(self, number, wait):
+        print('%d: in %s for %s' % (number, place(wait), kind(wait)))
+        if wait.fiber:
+            print(UNWINDER.backtrace(wait.fiber), end='')
+        else:
+            print('(on the stack of a thread: thread apply all bt)')
+
+
+gdb.unwinder.register_unwinder(None, UNWINDER, replace=True)
+CohortCommand()
+StatusCommand()
+TasksCommand()
+BacktraceCommand()
