@@ -185,6 +185,7 @@ static cohort_status welcomed(void *context, const struct cohort__control *contr
     snprintf(launched->base.host_address, sizeof(launched->base.host_address), "%.*s",
              (int)control->host_address_bytes, control->host_address);
     launched->base.key = control->key;
+    launched->base.keeps_going = control->keeps_going;
     return COHORT_OK;
 }
 
@@ -299,6 +300,14 @@ static void failed(struct cohort__bootstrap *bootstrap, const char *text)
                                                          .text_bytes = strlen(text)});
 }
 
+static void accuse(struct cohort__bootstrap *bootstrap, uint32_t rank, const char *why)
+{
+    send_control(launched_of(bootstrap), &(struct cohort__control){.kind = COHORT__CONTROL_ACCUSE,
+                                                                   .rank = rank,
+                                                                   .text = why,
+                                                                   .text_bytes = strlen(why)});
+}
+
 static void close_launched(struct cohort__bootstrap *bootstrap)
 {
     struct launched *launched = launched_of(bootstrap);
@@ -316,6 +325,7 @@ static const struct cohort__bootstrap_way way = {
     .finished = finished,
     .counted = counted,
     .failed = failed,
+    .accuse = accuse,
     .close = close_launched,
     .tells_failures = true,
     .tells_deaths = true,

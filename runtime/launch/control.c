@@ -12,6 +12,7 @@ static const char *const kind_names[COHORT__CONTROL_NUM_KINDS] = {
     [COHORT__CONTROL_DIED] = "DIED",         [COHORT__CONTROL_HELLO] = "HELLO",
     [COHORT__CONTROL_FINISHED] = "FINISHED", [COHORT__CONTROL_COUNTS] = "COUNTS",
     [COHORT__CONTROL_FAILED] = "FAILED",     [COHORT__CONTROL_BYE] = "BYE",
+    [COHORT__CONTROL_ACCUSE] = "ACCUSE",
 };
 
 const char *cohort__control_kind_name(enum cohort__control_kind kind)
@@ -34,6 +35,7 @@ static void pack_welcome(struct cohort__packer *packer, const struct cohort__con
     cohort__pack_field_unsigned(packer, "slot", control->slot);
     cohort__pack_field_bytes(packer, "host_address", control->host_address,
                              control->host_address_bytes);
+    cohort__pack_field_bool(packer, "keeps_going", control->keeps_going);
 }
 
 static void pack_addresses(struct cohort__packer *packer, const struct cohort__control *control)
@@ -92,6 +94,10 @@ static void pack_fields(struct cohort__packer *packer, const struct cohort__cont
     case COHORT__CONTROL_FAILED:
         pack_text(packer, control);
         break;
+    case COHORT__CONTROL_ACCUSE:
+        cohort__pack_field_unsigned(packer, "rank", control->rank);
+        pack_text(packer, control);
+        break;
     default:
         break;
     }
@@ -100,10 +106,10 @@ static void pack_fields(struct cohort__packer *packer, const struct cohort__cont
 void cohort__control_pack(struct cohort__packer *packer, const struct cohort__control *control)
 {
     static const unsigned char num_fields[COHORT__CONTROL_NUM_KINDS] = {
-        [COHORT__CONTROL_WELCOME] = 11, [COHORT__CONTROL_ADDRESSES] = 1,
+        [COHORT__CONTROL_WELCOME] = 12, [COHORT__CONTROL_ADDRESSES] = 1,
         [COHORT__CONTROL_COUNT] = 1,    [COHORT__CONTROL_DIED] = 3,
         [COHORT__CONTROL_HELLO] = 3,    [COHORT__CONTROL_COUNTS] = 4,
-        [COHORT__CONTROL_FAILED] = 1,
+        [COHORT__CONTROL_FAILED] = 1,   [COHORT__CONTROL_ACCUSE] = 2,
     };
     cohort__pack_map(packer, 1u + num_fields[control->kind]);
     cohort__pack_field_unsigned(packer, "kind", control->kind);
@@ -212,6 +218,9 @@ static void read_welcome(struct reader *reader, struct cohort__control *control)
     control->epoch = read_small(reader, "epoch", UINT32_MAX);
     control->workers = read_small(reader, "workers", COHORT__MAX_WORKERS);
     read_place(reader, control);
+    if (!reader->status)
+        reader->status =
+            cohort__get_bool(reader->unpacked, reader->map, "keeps_going", &control->keeps_going);
 }
 
 static void read_hello(struct reader *reader, struct cohort__control *control)
@@ -259,6 +268,10 @@ static void read_fields(struct reader *reader, struct cohort__control *control,
         read_counts(reader, control);
         break;
     case COHORT__CONTROL_FAILED:
+        read_text(reader, control);
+        break;
+    case COHORT__CONTROL_ACCUSE:
+        control->rank = read_small(reader, "rank", COHORT__CONTROL_MAX_LOCALITIES - 1);
         read_text(reader, control);
         break;
     case COHORT__CONTROL_EXIT:

@@ -18,7 +18,7 @@
  *
  *   launcher -> locality
  *     WELCOME    version rank size key epoch workers sharing num_hosts host slot host_address
- *                                                              waits in the socket from the start
+ *                keeps_going                                   waits in the socket from the start
  *     ADDRESSES  addresses                                     all have said HELLO
  *     COUNT      round                                         all have said FINISHED
  *     EXIT                                                     nothing is under way any more
@@ -29,12 +29,15 @@
  *     FINISHED                                                 its program has returned
  *     COUNTS     round sent received busy                      the answer to COUNT
  *     FAILED     text                                          why it is going to end
+ *     ACCUSE     rank text                                     that one (perhaps itself) can't go
+ *                                                              on; only where the job keeps going
  *     BYE                                                      the answer to EXIT
  *
  * A locality that ends between its HELLO and the launcher's EXIT has died, whatever its exit
- * status. When all localities have sent BYE, the launcher sends WELCOME with the next epoch, for
- * the next programs on the same connections (for example, a shell script starts two programs one
- * after the other). */
+ * status. If the job keeps going (cohortrun --keep-going), only the launcher makes a locality dead,
+ * and says so when its process has ended: who can't reach another one accuses it. When all
+ * localities have sent BYE, the launcher sends WELCOME with the next epoch, for the next programs
+ * on the same connections (for example, a shell script starts two programs one after the other). */
 enum cohort__control_kind {
     COHORT__CONTROL_WELCOME = 1,
     COHORT__CONTROL_ADDRESSES,
@@ -46,11 +49,12 @@ enum cohort__control_kind {
     COHORT__CONTROL_COUNTS,
     COHORT__CONTROL_FAILED,
     COHORT__CONTROL_BYE,
+    COHORT__CONTROL_ACCUSE,
     COHORT__CONTROL_NUM_KINDS
 };
 
 enum {
-    COHORT__CONTROL_VERSION = 3,
+    COHORT__CONTROL_VERSION = 4,
     COHORT__CONTROL_MAX_LOCALITIES = 4096,
     COHORT__CONTROL_MAX_ADDRESS = 1024,
     COHORT__CONTROL_MAX_HOST_ADDRESS = 80, /* in digits, including the NUL */
@@ -86,6 +90,7 @@ struct cohort__control {
     uint64_t sent;
     uint64_t received;
     bool busy;
+    bool keeps_going; /* the job goes on without localities that die */
     const char *text; /* not terminated when read */
     size_t text_bytes;
 };

@@ -11,8 +11,11 @@
 /* The stages of a locality are OUTSIDE -> MEMBER -> FINISHED -> RELEASED -> LEFT. Some steps are
  * taken for all localities together. When all are members, ADDRESSES is sent to all. When all have
  * finished, the drain begins. At its end, EXIT is sent to all. When all have left or ended, all are
- * OUTSIDE again, in the next epoch. */
-enum stage { OUTSIDE, MEMBER, FINISHED, RELEASED, LEFT };
+ * OUTSIDE again, in the next epoch.
+ *
+ * If the job keeps going, one that dies as a member, once ADDRESSES was sent, is DEAD from then on.
+ * The steps are taken without the dead ones. There is no next epoch then. */
+enum stage { OUTSIDE, MEMBER, FINISHED, RELEASED, LEFT, DEAD };
 
 struct locality {
     enum stage stage;
@@ -30,9 +33,10 @@ struct cohort__launcher {
     struct cohort__drain drain;
     struct cohort__packer packer;
     uint32_t epoch;
-    uint32_t num_in_stage[LEFT + 1];
+    uint32_t num_in_stage[DEAD + 1];
     uint32_t num_deaths;
     bool broken;
+    bool has_begun; /* ADDRESSES was sent */
     struct cohort__launcher_host *hosts;
     struct locality localities[];
 };
@@ -80,12 +84,19 @@ static void set_stage(struct cohort__launcher *launcher, uint32_t rank, enum sta
     locality->stage = stage;
 }
 
-static bool all_in(const struct cohort__launcher *launcher, enum stage stage)
+static uint32_t num_living(const struct cohort__launcher *launcher)
 {
-    return launcher->num_in_stage[stage] == launcher->options.size;
+    return launcher->options.size - launcher->num_in_stage[DEAD];
 }
 
-static void break_job(struct cohort__launcher *launcher, uint32_t rank, const char *text)
+/* All but the dead ones. */
+static bool all_in(const struct cohort__launcher *launcher, enum stage stage)
+{
+    return launcher->num_in_stage[stage] == num_living(launcher);
+}
+
+/* RANK has died, as the next one, unless it was told before. */
+static void tell_death(struct cohort__launcher *launcher, uint32_t rank, const char *text)
 {
     struct locality *dead = &launcher->localities[rank];
     if (dead->order == 0)
@@ -99,6 +110,11 @@ static void break_job(struct cohort__launcher *launcher, uint32_t rank, const ch
     for (uint32_t peer = 0; peer < launcher->options.size; peer++)
         if (peer != rank && !launcher->localities[peer].ended)
             send_packed(launcher, peer);
+}
+
+static void break_job(struct cohort__launcher *launcher, uint32_t rank, const char *text)
+{
+    tell_death(launcher, rank, text);
     if (launcher->broken)
         return;
     launcher->broken = true;
@@ -126,6 +142,7 @@ static void welcome_host(struct cohort__launcher *launcher, uint32_t index)
                     .slot = slot,
                     .host_address = host->address,
                     .host_address_bytes = strlen(host->address),
+                    .keeps_going = launcher->options.keeps_going,
                 });
     }
 }
@@ -211,6 +228,7 @@ static void send_addresses(struct cohort__launcher *launcher)
                                                     .size = size,
                                                     .addresses = addresses});
     free(addresses);
+    launcher->has_begun = true;
 }
 
 static cohort_status hello(struct cohort__launcher *launcher, uint32_t rank,
@@ -270,6 +288,19 @@ static void release_survivors(struct cohort__launcher *launcher)
     release(launcher);
 }
 
+/* If all have finished: begins the drain, or begins it anew after a death. COUNT comes behind DIED,
+ * so all answers leave out what went to and came from the same dead ones. */
+static void begin_drain(struct cohort__launcher *launcher)
+{
+    if (!all_in(launcher, FINISHED) || launcher->broken)
+        return;
+    if (launcher->num_in_stage[DEAD] == 0)
+        cohort__drain_init(&launcher->drain, launcher->options.size);
+    else
+        cohort__drain_restart(&launcher->drain, num_living(launcher));
+    ask_for_counts(launcher);
+}
+
 static cohort_status finished(struct cohort__launcher *launcher, uint32_t rank)
 {
     if (launcher->localities[rank].stage != MEMBER)
@@ -277,10 +308,7 @@ static cohort_status finished(struct cohort__launcher *launcher, uint32_t rank)
     set_stage(launcher, rank, FINISHED);
     if (launcher->broken)
         release_survivors(launcher);
-    if (all_in(launcher, FINISHED) && !launcher->broken) {
-        cohort__drain_init(&launcher->drain, launcher->options.size);
-        ask_for_counts(launcher);
-    }
+    begin_drain(launcher);
     return COHORT_OK;
 }
 
@@ -316,14 +344,33 @@ void cohort__launcher_resume(struct cohort__launcher *launcher)
         ask_for_counts(launcher);
 }
 
+/* A locality has died, so there is no next epoch. Programs that wait for it read this instead of a
+ * WELCOME. */
+static void tell_deaths_again(struct cohort__launcher *launcher)
+{
+    char text[80];
+    for (uint32_t rank = 0; rank < launcher->options.size; rank++) {
+        if (launcher->localities[rank].stage != DEAD)
+            continue;
+        snprintf(text, sizeof(text), "locality %u has died before this program has started",
+                 (unsigned)rank);
+        tell_death(launcher, rank, text);
+    }
+}
+
 static void leave(struct cohort__launcher *launcher, uint32_t rank)
 {
     set_stage(launcher, rank, LEFT);
     if (!all_in(launcher, LEFT) || launcher->broken)
         return;
+    if (num_living(launcher) < launcher->options.size) {
+        tell_deaths_again(launcher);
+        return;
+    }
     for (uint32_t peer = 0; peer < launcher->options.size; peer++)
         set_stage(launcher, peer, OUTSIDE);
     launcher->epoch++;
+    launcher->has_begun = false;
     welcome(launcher);
 }
 
@@ -347,6 +394,28 @@ static cohort_status failed(struct cohort__launcher *launcher, uint32_t rank,
     return COHORT_OK;
 }
 
+/* ACCUSED can't go on, as BY says. It is not dead before its process has ended. */
+static void accuse(struct cohort__launcher *launcher, uint32_t accused, uint32_t by,
+                   const char *text)
+{
+    if (launcher->options.keeps_going && launcher->has_begun && !launcher->broken &&
+        cohort__launcher_is_member(launcher, accused))
+        launcher->handlers.accused(launcher->handlers.context, accused, by, text);
+}
+
+static cohort_status accused(struct cohort__launcher *launcher, uint32_t by,
+                             const struct cohort__control *control)
+{
+    char text[600];
+    if (control->rank >= launcher->options.size)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "accuses locality %u of %u",
+                           (unsigned)control->rank, (unsigned)launcher->options.size);
+    snprintf(text, sizeof(text), "locality %u says that locality %u %.*s", (unsigned)by,
+             (unsigned)control->rank, (int)control->text_bytes, control->text);
+    accuse(launcher, control->rank, by, text);
+    return COHORT_OK;
+}
+
 static cohort_status dispatch(void *context, const struct cohort__control *control)
 {
     struct cohort__launcher *launcher = ((struct incoming *)context)->launcher;
@@ -362,6 +431,8 @@ static cohort_status dispatch(void *context, const struct cohort__control *contr
         return failed(launcher, rank, control);
     case COHORT__CONTROL_BYE:
         return bye(launcher, rank);
+    case COHORT__CONTROL_ACCUSE:
+        return accused(launcher, rank, control);
     default:
         return cohort_fail(COHORT_ERR_PROTOCOL, "sent %s, which only the launcher may",
                            cohort__control_kind_name(control->kind));
@@ -373,11 +444,32 @@ void cohort__launcher_message(struct cohort__launcher *launcher, uint32_t rank, 
 {
     char name[32], text[600];
     struct incoming incoming = {launcher, rank};
+    if (launcher->localities[rank].stage == DEAD)
+        return; /* the others have been told that it says nothing any more */
     snprintf(name, sizeof(name), "locality %u", (unsigned)rank);
     if (cohort__control_read(message, bytes, name, dispatch, &incoming) == COHORT_OK)
         return;
     snprintf(text, sizeof(text), "%s: %s", name, cohort_error_message());
-    break_job(launcher, rank, text);
+    if (launcher->options.keeps_going && launcher->has_begun && !launcher->broken &&
+        cohort__launcher_is_member(launcher, rank))
+        accuse(launcher, rank, rank, text);
+    else
+        break_job(launcher, rank, text);
+}
+
+/* Whether the job can go on without RANK, which has died. */
+static bool can_go_on(const struct cohort__launcher *launcher, uint32_t rank)
+{
+    return launcher->options.keeps_going && launcher->has_begun && !launcher->broken &&
+           cohort__launcher_is_member(launcher, rank) && num_living(launcher) > 1;
+}
+
+static void go_on_without(struct cohort__launcher *launcher, uint32_t rank, const char *text)
+{
+    set_stage(launcher, rank, DEAD);
+    tell_death(launcher, rank, text);
+    launcher->handlers.died(launcher->handlers.context, rank, num_living(launcher), text);
+    begin_drain(launcher);
 }
 
 void cohort__launcher_ended(struct cohort__launcher *launcher, uint32_t rank, bool failed,
@@ -388,7 +480,9 @@ void cohort__launcher_ended(struct cohort__launcher *launcher, uint32_t rank, bo
         return;
     locality->ended = true;
     bool is_free = locality->was_released || !failed;
-    if (cohort__launcher_is_member(launcher, rank) || !is_free)
+    if (can_go_on(launcher, rank))
+        go_on_without(launcher, rank, text);
+    else if (cohort__launcher_is_member(launcher, rank) || !is_free)
         break_job(launcher, rank, text);
     else if (locality->stage == OUTSIDE && cohort__launcher_has_members(launcher))
         break_unjoined(launcher, rank);
@@ -396,6 +490,11 @@ void cohort__launcher_ended(struct cohort__launcher *launcher, uint32_t rank, bo
         leave(launcher, rank);
     if (launcher->broken)
         release_survivors(launcher);
+}
+
+void cohort__launcher_stop_going(struct cohort__launcher *launcher)
+{
+    launcher->options.keeps_going = false;
 }
 
 bool cohort__launcher_is_member(const struct cohort__launcher *launcher, uint32_t rank)

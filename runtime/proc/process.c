@@ -194,16 +194,54 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
             users[i]->peer_died(users[i]->context, rank);
 }
 
+/* Tells the launcher that RANK can't go on, and waits for its word: until then, what is under way
+ * to and from RANK neither goes on nor ends. */
+static void accuse(struct cohort__process *process, uint32_t rank, const char *why)
+{
+    struct cohort__peer *peer =
+        rank < process->options.size ? cohort__peer_get(process, rank) : NULL;
+    bool is_new = true; /* without memory for what is known of it, it may be accused twice */
+    if (rank >= process->options.size || atomic_load(&process->stopped))
+        return;
+    if (peer) {
+        pthread_mutex_lock(&peer->lock);
+        is_new = !peer->dead && !peer->is_accused;
+        peer->is_accused = true;
+        peer->lost |= is_new && rank != process->options.rank;
+        pthread_mutex_unlock(&peer->lock);
+    }
+    if (!is_new)
+        return;
+    cohort__log(COHORT__LOG_INFO, "locality %u: accuses locality %u: it %s", process->options.rank,
+                rank, why);
+    process->options.accuse(process->options.accuse_context, rank, why);
+}
+
+void cohort__process_give_up(struct cohort__process *process, uint32_t rank, const char *why)
+{
+    char text[sizeof(((struct cohort__death *)NULL)->why)];
+    if (!process->options.accuse) {
+        cohort__process_peer_died(process, rank, why);
+        return;
+    }
+    snprintf(text, sizeof(text), "can't go on: for it, locality %u %s", rank, why);
+    accuse(process, process->options.rank, text);
+}
+
 void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, const char *why)
 {
     struct cohort__death death = {.rank = rank};
+    if (process->options.accuse) {
+        accuse(process, rank, why);
+        return;
+    }
     snprintf(death.why, sizeof(death.why), "%s", why);
     cohort__process_death_told(process, &death);
 }
 
 void cohort__process_peer_lost(struct cohort__process *process, uint32_t rank, const char *why)
 {
-    if (process->options.news_ns == 0) {
+    if (process->options.news_ns == 0 || process->options.accuse) {
         cohort__process_peer_died(process, rank, why);
         return;
     }
@@ -249,6 +287,16 @@ void cohort__process_tick(struct cohort__process *process, uint64_t now)
     for (int i = 0; i < 2; i++)
         if (users[i]->tick)
             users[i]->tick(users[i]->context, now);
+}
+
+bool cohort__process_death_heard(struct cohort__process *process, const struct cohort__death *death)
+{
+    struct cohort__death known;
+    if (process->options.accuse)
+        return death->rank >= process->options.size ||
+               cohort__process_death_of(process, death->rank, &known);
+    cohort__process_death_told(process, death);
+    return true;
 }
 
 bool cohort__process_death_of(struct cohort__process *process, uint32_t rank,
@@ -304,17 +352,42 @@ bool cohort__process_any_dead(const struct cohort__process *process)
     return atomic_load_explicit(&process->any_dead, memory_order_acquire);
 }
 
+uint32_t cohort__process_deaths(struct cohort__process *process, uint32_t *ret_ranks,
+                                uint32_t capacity)
+{
+    struct cohort__death death, next = {0};
+    uint32_t num = 0, last = 0;
+    for (bool any = cohort__process_any_dead(process); any;) {
+        any = false;
+        for (uint32_t rank = 0; rank < process->options.size; rank++)
+            if (cohort__process_death_of(process, rank, &death) && death.order > last &&
+                (!any || death.order < next.order)) {
+                next = death;
+                any = true;
+            }
+        if (any && num < capacity)
+            ret_ranks[num] = next.rank;
+        num += any;
+        last = any ? next.order : last;
+    }
+    return num;
+}
+
 struct cohort__process_traffic cohort__process_traffic(struct cohort__process *process)
 {
     const struct cohort__process_handlers *users[] = {atomic_load(&process->handlers),
                                                       atomic_load(&process->remote_handlers)};
     /* These counters only grow. So if their sum has not changed, none of them has changed. */
-    uint64_t sent = 0;
+    uint64_t sent = 0, received = 0;
+    struct cohort__death death;
+    bool any_dead = cohort__process_any_dead(process);
     for (uint32_t rank = 0; rank < process->options.size; rank++) {
         struct cohort__peer *peer = atomic_load(&process->peers[rank]);
-        sent += peer ? atomic_load(&peer->sent) : 0;
+        if (!peer || (any_dead && cohort__process_death_of(process, rank, &death)))
+            continue;
+        sent += atomic_load(&peer->sent);
+        received += atomic_load(&peer->received);
     }
-    uint64_t received = atomic_load(&process->received);
     bool busy = atomic_load(&process->under_way) != 0;
     for (int i = 0; i < 2; i++)
         busy |= users[i]->busy && users[i]->busy(users[i]->context);

@@ -597,7 +597,7 @@ static void break_registry(struct cohort__registry *registry, cohort_status stat
         if (rank != process->options.rank && !packer.status)
             cohort__letter_send(process, rank, packer.data, packer.bytes);
         else if (rank != process->options.rank)
-            cohort__process_peer_died(process, rank, "can't be told: out of memory here");
+            cohort__process_give_up(process, rank, "can't be told: out of memory here");
     cohort__packer_fini(&packer);
 }
 
@@ -629,7 +629,10 @@ void cohort__registry_lost(struct cohort__registry *registry, uint32_t source, c
              registry->process->options.rank, source,
              is_told ? cohort_error_message() : cohort_status_text(status));
     cohort__log(COHORT__LOG_ERROR, "%s", text);
-    break_registry(registry, status, text);
+    if (registry->process->options.accuse) /* the others go on without this locality */
+        cohort__process_give_up(registry->process, source, text);
+    else
+        break_registry(registry, status, text);
 }
 
 void cohort__registry_message(struct cohort__registry *registry, uint32_t source, const void *data,

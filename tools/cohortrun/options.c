@@ -50,6 +50,9 @@ static const char help[] =
     "  --timeout S      end the job after S seconds, with status 124\n"
     "  --grace S        when a locality dies, the others have S seconds to end by themselves (1);\n"
     "                   when its program returns an error, five times as long\n"
+    "  --keep-going     when a locality dies, the others go on without it, and the status is "
+    "theirs;\n"
+    "                   docs/SURVIVING.md says what that asks of a program\n"
     "  -x VAR[=VALUE]   set a variable of the program's environment; may be given several times\n"
     "                   (the whole environment is handed on; without a value VAR has to exist)\n"
     "  --status [PID]   say who waits for whom in the job of that cohortrun or locality, or in a\n"
@@ -64,7 +67,8 @@ static const char help[] =
 static const struct usage usage = {
     .program = "cohortrun",
     .line = "usage: cohortrun -n N [--hosts HOST[:SLOTS],...] [--hostfile FILE] [--agent COMMAND] "
-            "[--workers W] [--bind core|numa|none] [--tag] [--timeout S] [--grace S] [-x "
+            "[--workers W] [--bind core|numa|none] [--tag] [--timeout S] [--grace S] "
+            "[--keep-going] [-x "
             "VAR[=VALUE]] program [args...]\n",
     .help = help,
 };
@@ -99,6 +103,7 @@ enum {
     OPTION_TAG,
     OPTION_TIMEOUT,
     OPTION_GRACE,
+    OPTION_KEEP_GOING,
     OPTION_HOSTS,
     OPTION_HOSTFILE,
     OPTION_AGENT,
@@ -116,6 +121,7 @@ static const struct option long_options[] = {
     {"tag", no_argument, NULL, OPTION_TAG},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
     {"grace", required_argument, NULL, OPTION_GRACE},
+    {"keep-going", no_argument, NULL, OPTION_KEEP_GOING},
     {"hosts", required_argument, NULL, OPTION_HOSTS},
     {"hostfile", required_argument, NULL, OPTION_HOSTFILE},
     {"agent", required_argument, NULL, OPTION_AGENT},
@@ -202,6 +208,9 @@ static int read_option(void *context, int option, const char *word)
         return -1;
     case OPTION_TAG:
         options->tag = true;
+        return -1;
+    case OPTION_KEEP_GOING:
+        options->keeps_going = true;
         return -1;
     case OPTION_TIMEOUT:
         return read_seconds(optarg, &options->timeout_ns)

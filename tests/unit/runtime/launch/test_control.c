@@ -87,6 +87,7 @@ static const struct cohort__control samples[] = {
     {.kind = COHORT__CONTROL_FINISHED},
     {.kind = COHORT__CONTROL_COUNTS, .round = 1, .sent = 2, .received = UINT64_MAX, .busy = true},
     {.kind = COHORT__CONTROL_FAILED, .text = "no", .text_bytes = 2},
+    {.kind = COHORT__CONTROL_ACCUSE, .rank = 3, .text = "why", .text_bytes = 3},
     {.kind = COHORT__CONTROL_BYE},
 };
 enum { NUM_SAMPLES = sizeof(samples) / sizeof(samples[0]) };
