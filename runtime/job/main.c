@@ -26,6 +26,7 @@
 #include "runtime/loop/loop.h"
 #include "runtime/launch/bootstrap.h"
 #include "runtime/proc/process.h"
+#include "runtime/proc/registry.h"
 #include "runtime/remote/functions.h"
 #include "runtime/remote/tasks.h"
 #include "runtime/task/fork.h"
@@ -111,6 +112,20 @@ static void on_accused(void *context, uint32_t rank, const char *why)
 {
     const struct job *job = context;
     cohort__bootstrap_accuse(job->bootstrap, rank, why);
+}
+
+static void on_letter_out(void *context, const void *data, size_t bytes)
+{
+    const struct job *job = context;
+    cohort__bootstrap_send_letter(job->bootstrap, data, bytes);
+}
+
+static void on_letter_in(void *context, const void *data, size_t bytes)
+{
+    const struct job *job = context;
+    if (job->process)
+        cohort__registry_message(cohort__process_registry(job->process), COHORT__HOME_LAUNCHER,
+                                 data, bytes);
 }
 
 /* Start --------------------------------------------------------------------------------------- */
@@ -256,6 +271,7 @@ static cohort_status start(struct job *job)
                                               .count_asked = on_count_asked,
                                               .exit_allowed = on_exit_allowed,
                                               .died = on_died,
+                                              .letter = on_letter_in,
                                               .launcher_lost = on_launcher_lost,
                                           });
     if (!status)
@@ -277,7 +293,8 @@ static cohort_status start(struct job *job)
         .eager_budget = job->settings.eager_budget,
         .news_ns = cohort__bootstrap_tells_deaths(job->bootstrap) ? news_ns : 0,
         .accuse = cohort__bootstrap_keeps_going(job->bootstrap) ? on_accused : NULL,
-        .accuse_context = job,
+        .letter = cohort__bootstrap_keeps_going(job->bootstrap) ? on_letter_out : NULL,
+        .launcher = job,
         .fault = fault,
     };
     status = cohort__process_create(&job->process, &options);

@@ -19,6 +19,13 @@ struct failure {
     char text[];
 };
 
+struct letter {
+    struct cohort__loop_request request;
+    struct cohort__bootstrap *bootstrap;
+    size_t bytes;
+    unsigned char data[];
+};
+
 struct accusation {
     struct cohort__loop_request request;
     struct cohort__bootstrap *bootstrap;
@@ -51,6 +58,16 @@ static void run_failed(struct cohort__loop *loop, struct cohort__loop_request *r
     struct failure *failure = COHORT_CONTAINER_OF(request, struct failure, request);
     failure->bootstrap->way->failed(failure->bootstrap, failure->text);
     free(failure);
+}
+
+static void run_letter(struct cohort__loop *loop, struct cohort__loop_request *request)
+{
+    (void)loop;
+    struct letter *letter = COHORT_CONTAINER_OF(request, struct letter, request);
+    struct cohort__bootstrap *bootstrap = letter->bootstrap;
+    if (!bootstrap->closing && bootstrap->way->letter)
+        bootstrap->way->letter(bootstrap, letter->data, letter->bytes);
+    free(letter);
 }
 
 static void run_accuse(struct cohort__loop *loop, struct cohort__loop_request *request)
@@ -258,6 +275,21 @@ void cohort__bootstrap_accuse(struct cohort__bootstrap *bootstrap, uint32_t rank
     accusation->rank = rank;
     memcpy(accusation->why, why, bytes);
     cohort__loop_request(bootstrap->loop, &accusation->request);
+}
+
+void cohort__bootstrap_send_letter(struct cohort__bootstrap *bootstrap, const void *data,
+                                   size_t bytes)
+{
+    struct letter *letter = malloc(sizeof(*letter) + bytes);
+    if (!letter) {
+        cohort__bootstrap_accuse(bootstrap, bootstrap->rank, "has no memory for a letter");
+        return;
+    }
+    letter->request.run = run_letter;
+    letter->bootstrap = bootstrap;
+    letter->bytes = bytes;
+    memcpy(letter->data, data, bytes);
+    cohort__loop_request(bootstrap->loop, &letter->request);
 }
 
 void cohort__bootstrap_report_failure(struct cohort__bootstrap *bootstrap, const char *text)

@@ -34,6 +34,10 @@ struct cohort__bootstrap_handlers {
      * does not number them). TEXT says how it has ended. After its grace, the launcher ends this
      * locality as well, unless the job keeps going. Called once for each rank. */
     void (*died)(void *context, uint32_t rank, uint32_t order, const char *text);
+    /* A letter of the home of names has come, which is the launcher if the job keeps going. Letters
+     * and deaths come in the order in which the launcher has sent them, which is the same for all
+     * localities. DATA is valid until it returns. */
+    void (*letter)(void *context, const void *data, size_t bytes);
     /* The control connection is lost: the launcher has died, or has sent something that is not
      * valid. Not called after exit_allowed. Called once. */
     void (*launcher_lost)(void *context, const char *text);
@@ -120,5 +124,11 @@ void cohort__bootstrap_report_failure(struct cohort__bootstrap *bootstrap, const
  * To be called only if the job keeps going. If this can't be told, this locality says so in the
  * log, and waits for RANK for ever. */
 void cohort__bootstrap_accuse(struct cohort__bootstrap *bootstrap, uint32_t rank, const char *why);
+
+/* Sends the home of names a letter, which is copied. To be called only if the job keeps going.
+ * Letters of one thread stay in order. Without memory for it this locality can't go on, and accuses
+ * itself. */
+void cohort__bootstrap_send_letter(struct cohort__bootstrap *bootstrap, const void *data,
+                                   size_t bytes);
 
 #endif

@@ -106,6 +106,11 @@ static cohort_status dispatch(void *context, const struct cohort__control *contr
         return COHORT_OK;
     case COHORT__CONTROL_DIED:
         return died(launched, control);
+    case COHORT__CONTROL_LETTER:
+        if (launched->base.addresses && launched->base.handlers.letter)
+            launched->base.handlers.letter(launched->base.handlers.context, control->letter.data,
+                                           control->letter.bytes);
+        return COHORT_OK;
     default:
         return cohort_fail(COHORT_ERR_PROTOCOL, "the launcher sent %s",
                            cohort__control_kind_name(control->kind));
@@ -308,6 +313,12 @@ static void accuse(struct cohort__bootstrap *bootstrap, uint32_t rank, const cha
                                                                    .text_bytes = strlen(why)});
 }
 
+static void letter(struct cohort__bootstrap *bootstrap, const void *data, size_t bytes)
+{
+    send_control(launched_of(bootstrap), &(struct cohort__control){.kind = COHORT__CONTROL_LETTER,
+                                                                   .letter = {data, bytes}});
+}
+
 static void close_launched(struct cohort__bootstrap *bootstrap)
 {
     struct launched *launched = launched_of(bootstrap);
@@ -326,6 +337,7 @@ static const struct cohort__bootstrap_way way = {
     .counted = counted,
     .failed = failed,
     .accuse = accuse,
+    .letter = letter,
     .close = close_launched,
     .tells_failures = true,
     .tells_deaths = true,

@@ -24,6 +24,7 @@ struct cohort__bootstrap_way {
     void (*failed)(struct cohort__bootstrap *bootstrap, const char *text);
     /* NULL: there is no launcher that keeps a job going. */
     void (*accuse)(struct cohort__bootstrap *bootstrap, uint32_t rank, const char *why);
+    void (*letter)(struct cohort__bootstrap *bootstrap, const void *data, size_t bytes);
     /* The last call. Leaves the job, properly if `released`, and frees BOOTSTRAP. */
     void (*close)(struct cohort__bootstrap *bootstrap);
     bool tells_failures; /* `failed` gets its text printed */

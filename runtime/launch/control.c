@@ -12,7 +12,7 @@ static const char *const kind_names[COHORT__CONTROL_NUM_KINDS] = {
     [COHORT__CONTROL_DIED] = "DIED",         [COHORT__CONTROL_HELLO] = "HELLO",
     [COHORT__CONTROL_FINISHED] = "FINISHED", [COHORT__CONTROL_COUNTS] = "COUNTS",
     [COHORT__CONTROL_FAILED] = "FAILED",     [COHORT__CONTROL_BYE] = "BYE",
-    [COHORT__CONTROL_ACCUSE] = "ACCUSE",
+    [COHORT__CONTROL_ACCUSE] = "ACCUSE",     [COHORT__CONTROL_LETTER] = "LETTER",
 };
 
 const char *cohort__control_kind_name(enum cohort__control_kind kind)
@@ -98,6 +98,9 @@ static void pack_fields(struct cohort__packer *packer, const struct cohort__cont
         cohort__pack_field_unsigned(packer, "rank", control->rank);
         pack_text(packer, control);
         break;
+    case COHORT__CONTROL_LETTER:
+        cohort__pack_field_bytes(packer, "letter", control->letter.data, control->letter.bytes);
+        break;
     default:
         break;
     }
@@ -110,6 +113,7 @@ void cohort__control_pack(struct cohort__packer *packer, const struct cohort__co
         [COHORT__CONTROL_COUNT] = 1,    [COHORT__CONTROL_DIED] = 3,
         [COHORT__CONTROL_HELLO] = 3,    [COHORT__CONTROL_COUNTS] = 4,
         [COHORT__CONTROL_FAILED] = 1,   [COHORT__CONTROL_ACCUSE] = 2,
+        [COHORT__CONTROL_LETTER] = 1,
     };
     cohort__pack_map(packer, 1u + num_fields[control->kind]);
     cohort__pack_field_unsigned(packer, "kind", control->kind);
@@ -273,6 +277,11 @@ static void read_fields(struct reader *reader, struct cohort__control *control,
     case COHORT__CONTROL_ACCUSE:
         control->rank = read_small(reader, "rank", COHORT__CONTROL_MAX_LOCALITIES - 1);
         read_text(reader, control);
+        break;
+    case COHORT__CONTROL_LETTER:
+        if (!reader->status)
+            reader->status = cohort__get_bytes(reader->unpacked, reader->map, "letter",
+                                               &control->letter.data, &control->letter.bytes);
         break;
     case COHORT__CONTROL_EXIT:
     case COHORT__CONTROL_FINISHED:

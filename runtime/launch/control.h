@@ -33,6 +33,9 @@
  *                                                              on; only where the job keeps going
  *     BYE                                                      the answer to EXIT
  *
+ *   both ways, only where the job keeps going: the launcher is the home of names then
+ *     LETTER     letter                                        as in runtime/names/home.h
+ *
  * A locality that ends between its HELLO and the launcher's EXIT has died, whatever its exit
  * status. If the job keeps going (cohortrun --keep-going), only the launcher makes a locality dead,
  * and says so when its process has ended: who can't reach another one accuses it. When all
@@ -50,6 +53,7 @@ enum cohort__control_kind {
     COHORT__CONTROL_FAILED,
     COHORT__CONTROL_BYE,
     COHORT__CONTROL_ACCUSE,
+    COHORT__CONTROL_LETTER,
     COHORT__CONTROL_NUM_KINDS
 };
 
@@ -85,6 +89,7 @@ struct cohort__control {
     uint64_t key;
     uint64_t pid;
     struct cohort__control_address address;
+    struct cohort__control_address letter;
     const struct cohort__control_address *addresses; /* `size` addresses, by rank */
     uint64_t round;
     uint64_t sent;

@@ -7,6 +7,9 @@
 
 #include "runtime/launch/control.h"
 #include "runtime/launch/drain.h"
+#include "runtime/names/requests.h"
+#include "runtime/names/limits.h"
+#include "runtime/base/container.h"
 
 /* The stages of a locality are OUTSIDE -> MEMBER -> FINISHED -> RELEASED -> LEFT. Some steps are
  * taken for all localities together. When all are members, ADDRESSES is sent to all. When all have
@@ -36,7 +39,8 @@ struct cohort__launcher {
     uint32_t num_in_stage[DEAD + 1];
     uint32_t num_deaths;
     bool broken;
-    bool has_begun; /* ADDRESSES was sent */
+    bool has_begun;                    /* ADDRESSES was sent */
+    struct cohort__registry_home home; /* of all names, if the job keeps going */
     struct cohort__launcher_host *hosts;
     struct locality localities[];
 };
@@ -181,6 +185,7 @@ cohort_status cohort__launcher_create(struct cohort__launcher **ret_launcher,
     launcher->handlers = *handlers;
     launcher->epoch = 1;
     launcher->num_in_stage[OUTSIDE] = options->size;
+    cohort__registry_home_init(&launcher->home, COHORT__HOME_LAUNCHER, options->size);
     cohort_status status = copy_hosts(launcher);
     if (status) {
         cohort__launcher_destroy(launcher);
@@ -200,6 +205,7 @@ void cohort__launcher_destroy(struct cohort__launcher *launcher)
         free(launcher->localities[rank].failure);
     }
     cohort__packer_fini(&launcher->packer);
+    cohort__registry_home_fini(&launcher->home);
     free(launcher->hosts);
     free(launcher);
 }
@@ -371,6 +377,8 @@ static void leave(struct cohort__launcher *launcher, uint32_t rank)
         set_stage(launcher, peer, OUTSIDE);
     launcher->epoch++;
     launcher->has_begun = false;
+    cohort__registry_home_fini(&launcher->home);
+    cohort__registry_home_init(&launcher->home, COHORT__HOME_LAUNCHER, launcher->options.size);
     welcome(launcher);
 }
 
@@ -416,6 +424,44 @@ static cohort_status accused(struct cohort__launcher *launcher, uint32_t by,
     return COHORT_OK;
 }
 
+/* Sends what the home answers. */
+static void deliver(struct cohort__launcher *launcher, struct cohort__list *outbox)
+{
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(outbox))) {
+        struct cohort__registry_letter *answer =
+            COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link);
+        pack(launcher,
+             &(struct cohort__control){.kind = COHORT__CONTROL_LETTER,
+                                       .letter = {answer->packer.data, answer->packer.bytes}});
+        for (uint32_t i = 0; i < answer->num_ranks; i++)
+            if (!answer->packer.status && !launcher->localities[answer->ranks[i]].ended)
+                send_packed(launcher, answer->ranks[i]);
+        cohort__registry_letter_destroy(answer);
+    }
+}
+
+/* If there is no memory here, others would wait for ever. */
+static void check_home(struct cohort__launcher *launcher, cohort_status status)
+{
+    if (status == COHORT_ERR_NO_MEMORY)
+        break_job(launcher, 0, "the launcher is out of memory");
+}
+
+static cohort_status letter(struct cohort__launcher *launcher, uint32_t rank,
+                            const struct cohort__control *control)
+{
+    struct cohort__list outbox;
+    cohort__list_init(&outbox);
+    if (!cohort__launcher_is_member(launcher, rank))
+        return COHORT_OK; /* it says that its sites leave, which all do */
+    cohort_status status = cohort__home_take_letter(&launcher->home, rank, control->letter.data,
+                                                    control->letter.bytes, &outbox);
+    deliver(launcher, &outbox);
+    check_home(launcher, status);
+    return status == COHORT_ERR_NO_MEMORY ? COHORT_OK : status;
+}
+
 static cohort_status dispatch(void *context, const struct cohort__control *control)
 {
     struct cohort__launcher *launcher = ((struct incoming *)context)->launcher;
@@ -433,6 +479,8 @@ static cohort_status dispatch(void *context, const struct cohort__control *contr
         return bye(launcher, rank);
     case COHORT__CONTROL_ACCUSE:
         return accused(launcher, rank, control);
+    case COHORT__CONTROL_LETTER:
+        return letter(launcher, rank, control);
     default:
         return cohort_fail(COHORT_ERR_PROTOCOL, "sent %s, which only the launcher may",
                            cohort__control_kind_name(control->kind));
@@ -466,8 +514,13 @@ static bool can_go_on(const struct cohort__launcher *launcher, uint32_t rank)
 
 static void go_on_without(struct cohort__launcher *launcher, uint32_t rank, const char *text)
 {
+    struct cohort__list outbox;
     set_stage(launcher, rank, DEAD);
     tell_death(launcher, rank, text);
+    cohort__list_init(&outbox);
+    cohort_status status = cohort__registry_home_died(&launcher->home, rank, &outbox);
+    deliver(launcher, &outbox);
+    check_home(launcher, status);
     launcher->handlers.died(launcher->handlers.context, rank, num_living(launcher), text);
     begin_drain(launcher);
 }

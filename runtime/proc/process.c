@@ -186,7 +186,7 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
         cohort__net_remove_peer(process->net, rank);
     cohort__send_end_all(process, peer, COHORT_ERR_PEER_DIED);
     cohort__fetch_end_waiting(process, peer, COHORT_ERR_PEER_DIED);
-    cohort__registry_peer_died(process->registry);
+    cohort__registry_peer_died(process->registry, rank);
     const struct cohort__process_handlers *users[] = {atomic_load(&process->handlers),
                                                       atomic_load(&process->remote_handlers)};
     for (int i = 0; i < 2; i++)
@@ -214,7 +214,7 @@ static void accuse(struct cohort__process *process, uint32_t rank, const char *w
         return;
     cohort__log(COHORT__LOG_INFO, "locality %u: accuses locality %u: it %s", process->options.rank,
                 rank, why);
-    process->options.accuse(process->options.accuse_context, rank, why);
+    process->options.accuse(process->options.launcher, rank, why);
 }
 
 void cohort__process_give_up(struct cohort__process *process, uint32_t rank, const char *why)

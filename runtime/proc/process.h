@@ -36,7 +36,11 @@ struct cohort__process_options {
      * behind its name. Called once for each RANK; it must not wait. NULL: what this locality
      * notices is enough. */
     void (*accuse)(void *context, uint32_t rank, const char *why);
-    void *accuse_context;
+    /* Sends the launcher a letter for the home of a name, which is there if the job goes on without
+     * the dead. DATA is copied, and letters stay in order; it must not wait. NULL: the homes are
+     * localities. */
+    void (*letter)(void *context, const void *data, size_t bytes);
+    void *launcher; /* the context of these two */
     /* The faults that this locality is to have, and which stay until the process is destroyed.
      * NULL: none. */
     const struct cohort__fault *fault;

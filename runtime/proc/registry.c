@@ -16,7 +16,7 @@
 #include "runtime/proc/boards.h"
 #include "runtime/proc/letter.h"
 #include "runtime/proc/peer.h"
-#include "runtime/proc/registry_home.h"
+#include "runtime/names/requests.h"
 
 struct cohort__registry {
     struct cohort__process *process;
@@ -26,6 +26,7 @@ struct cohort__registry {
     struct cohort__list waiting; /* joins of this locality that have no answer yet */
     struct cohort__map places;   /* the same, by name and site */
     struct cohort__registry_home home;
+    uint32_t view;               /* how many deaths have ended joins here */
     struct cohort__error broken; /* why joins are not reliable any more, or COHORT_OK */
 };
 
@@ -33,7 +34,7 @@ struct cohort__registry {
  * in any locality waits for, and it is not known any more which sites have joined. So the registry
  * is then broken in all localities: waiting joins end with the reason, and so do all later ones. */
 
-static void membership_ref(struct cohort__membership *membership)
+void cohort__membership_ref(struct cohort__membership *membership)
 {
     atomic_fetch_add_explicit(&membership->refs, 1, memory_order_relaxed);
 }
@@ -93,6 +94,8 @@ static size_t name_bytes(const struct cohort__join *join)
 static uint32_t home_of(const struct cohort__registry *registry, const struct cohort__join *join)
 {
     uint64_t hash = cohort__hash_u64(cohort__hash_bytes(join->name, name_bytes(join)));
+    if (registry->process->options.letter && !join->is_whole)
+        return COHORT__HOME_LAUNCHER;
     return join->name_bytes ? join->home : (uint32_t)(hash % registry->process->options.size);
 }
 
@@ -103,6 +106,8 @@ static void deliver_to(struct cohort__registry *registry, uint32_t rank,
     struct cohort__process *process = registry->process;
     if (rank == process->options.rank)
         cohort__registry_message(registry, rank, packer->data, packer->bytes);
+    else if (rank == COHORT__HOME_LAUNCHER)
+        process->options.letter(process->options.launcher, packer->data, packer->bytes);
     else
         cohort__letter_send(process, rank, packer->data, packer->bytes);
 }
@@ -183,7 +188,7 @@ static void remove_waiting(struct cohort__registry *registry, struct cohort__joi
     join->line = NULL;
 }
 
-static cohort_status write_join(struct cohort__list *outbox, uint32_t home,
+static cohort_status write_join(struct cohort__list *outbox, uint32_t home, uint32_t view,
                                 const struct cohort__join *join)
 {
     struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, &home, 1);
@@ -196,7 +201,7 @@ static cohort_status write_join(struct cohort__list *outbox, uint32_t home,
                            join->name, join->site, join->settings_bytes,
                            COHORT__SETTINGS_BYTES_MAX);
     struct cohort__packer *packer = &letter->packer;
-    cohort__pack_map(packer, 8);
+    cohort__pack_map(packer, 9);
     cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_JOIN);
     cohort__pack_field_bytes(packer, "name", join->name, name_bytes(join));
     cohort__pack_field_unsigned(packer, "site", join->site);
@@ -205,7 +210,24 @@ static cohort_status write_join(struct cohort__list *outbox, uint32_t home,
     cohort__pack_field_bytes(packer, "settings", join->settings, join->settings_bytes);
     cohort__pack_field_unsigned(packer, "instance", join->left_instance);
     cohort__pack_field_signed(packer, "failed", join->failed);
+    cohort__pack_field_unsigned(packer, "view", view);
     return packer->status;
+}
+
+/* Whether JOIN can't become anything because of a death, which is then the error. The sites of a
+ * dead locality can't join any more, and which sites these are is not known. If the job goes on,
+ * who joins under a name of a user from now on knows of the death. */
+static bool is_in_vain(const struct cohort__registry *registry, const struct cohort__join *join)
+{
+    struct cohort__process *process = registry->process;
+    if (!process->options.letter)
+        return cohort__process_is_broken(process);
+    if (!join->parent || !cohort__process_any_dead(process))
+        return false;
+    for (uint32_t site = 0; site < join->parent->num_sites; site++)
+        if (cohort__process_check_dead(process, join->parent->locality_of[site]))
+            return true;
+    return false;
 }
 
 void cohort__registry_join(struct cohort__registry *registry, struct cohort__join *join)
@@ -213,11 +235,11 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
     struct cohort__list outbox;
     cohort__list_init(&outbox);
     uint32_t home = home_of(registry, join);
-    cohort_status status = write_join(&outbox, home, join);
     pthread_mutex_lock(&registry->lock);
-    /* The sites of a dead locality can't join any more, and which sites these are is not known. The
-     * job is ending anyway. */
-    if (!status && cohort__process_is_broken(registry->process))
+    /* Under the lock, so that the join is of the view in which it is listed: the next death ends
+     * it. */
+    cohort_status status = write_join(&outbox, home, registry->view, join);
+    if (!status && is_in_vain(registry, join))
         status = COHORT_ERR_PEER_DIED;
     if (!status && registry->broken.status)
         status =
@@ -308,73 +330,13 @@ void cohort__registry_return(struct cohort__registry *registry,
         cohort__registry_letter_destroy(letter);
 }
 
-static cohort_status returned(struct cohort__registry *registry,
-                              const struct cohort__unpacked *unpacked)
-{
-    const struct cohort__value *map = cohort__unpacked_root(unpacked);
-    uint64_t instance, number;
-    cohort_status status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "number", UINT32_MAX, &number);
-    if (status)
-        return status;
-    pthread_mutex_lock(&registry->lock);
-    cohort__numbers_return(&registry->home.numbers, instance, (uint32_t)number);
-    pthread_mutex_unlock(&registry->lock);
-    return COHORT_OK;
-}
-
-static cohort_status read_request(const struct cohort__unpacked *unpacked, uint64_t type,
-                                  struct cohort__registry_request *request)
-{
-    const struct cohort__value *map = cohort__unpacked_root(unpacked);
-    uint64_t site, num_sites;
-    int64_t failed = 0;
-    cohort_status status = cohort__get_bytes(unpacked, map, "name", (const void **)&request->name,
-                                             &request->name_bytes);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "site", INT32_MAX, &site);
-    if (!status && type == COHORT__REGISTRY_WITHDRAW)
-        status =
-            cohort__get_unsigned(unpacked, map, "nanoseconds", UINT64_MAX, &request->nanoseconds);
-    else if (!status)
-        status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &request->instance);
-    if (status)
-        return status;
-    request->site = (uint32_t)site;
-    if (type != COHORT__REGISTRY_JOIN)
-        return COHORT_OK;
-    status = cohort__get_unsigned(unpacked, map, "num_sites", INT32_MAX, &num_sites);
-    if (!status)
-        status = cohort__get_bytes(unpacked, map, "terms", (const void **)&request->terms,
-                                   &request->terms_bytes);
-    if (!status)
-        status = cohort__get_bytes(unpacked, map, "settings", &request->settings,
-                                   &request->settings_bytes);
-    if (!status)
-        status = cohort__get_signed(unpacked, map, "failed", &failed);
-    if (!status && (failed > 0 || failed < INT32_MIN))
-        status = cohort_fail(COHORT_ERR_PROTOCOL, "a join that failed with %d", (int)failed);
-    request->failed = (cohort_status)failed;
-    request->num_sites = status ? 0 : (uint32_t)num_sites;
-    return status;
-}
-
 static cohort_status at_home(struct cohort__registry *registry, uint32_t source, uint64_t type,
                              const struct cohort__unpacked *unpacked)
 {
-    struct cohort__registry_request request = {.source = source};
-    cohort_status status = read_request(unpacked, type, &request);
-    if (status)
-        return status;
     struct cohort__list outbox;
     cohort__list_init(&outbox);
     pthread_mutex_lock(&registry->lock);
-    status = type == COHORT__REGISTRY_JOIN
-                 ? cohort__registry_home_join(&registry->home, &request, &outbox)
-             : type == COHORT__REGISTRY_LEAVE
-                 ? cohort__registry_home_leave(&registry->home, &request, &outbox)
-                 : cohort__registry_home_withdraw(&registry->home, &request, &outbox);
+    cohort_status status = cohort__home_take(&registry->home, source, type, unpacked, &outbox);
     pthread_mutex_unlock(&registry->lock);
     deliver(registry, &outbox);
     return status;
@@ -544,7 +506,7 @@ static cohort_status mapped(struct cohort__registry *registry, uint32_t home,
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&joined))) {
         struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
-        membership_ref(membership);
+        cohort__membership_ref(membership);
         join->done(join, COHORT_OK, membership);
     }
     cohort__membership_unref(membership);
@@ -649,6 +611,7 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
         case COHORT__REGISTRY_JOIN:
         case COHORT__REGISTRY_LEAVE:
         case COHORT__REGISTRY_WITHDRAW:
+        case COHORT__REGISTRY_RETURN:
             status = at_home(registry, source, type, unpacked);
             break;
         case COHORT__REGISTRY_REFUSE:
@@ -661,9 +624,6 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
             status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
             if (!status && registry->ended)
                 registry->ended(registry->context, instance);
-            break;
-        case COHORT__REGISTRY_RETURN:
-            status = returned(registry, unpacked);
             break;
         case COHORT__REGISTRY_BROKEN:
             status = broken(registry, unpacked);
@@ -678,8 +638,45 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
         cohort__registry_lost(registry, source, status);
 }
 
-/* Ends all waiting joins with STATUS: a locality has died, or the job is over. */
-static void end_waiting(struct cohort__registry *registry, cohort_status status)
+/* Whether the death of RANK concerns JOIN. */
+static bool concerns(const struct cohort__registry *registry, const struct cohort__join *join,
+                     uint32_t rank)
+{
+    const struct cohort__membership *parent = join->parent;
+    bool has_rank = !registry->process->options.letter || !parent;
+    for (uint32_t site = 0; !has_rank && site < parent->num_sites; site++)
+        has_rank = parent->locality_of[site] == rank;
+    return has_rank;
+}
+
+void cohort__registry_peer_died(struct cohort__registry *registry, uint32_t rank)
+{
+    struct cohort__list ended, *next;
+    cohort__list_init(&ended);
+    pthread_mutex_lock(&registry->lock);
+    registry->view++;
+    for (struct cohort__list *link = registry->waiting.next; link != &registry->waiting;
+         link = next) {
+        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+        next = link->next;
+        if (!concerns(registry, join, rank))
+            continue;
+        remove_waiting(registry, join);
+        cohort__list_push_back(&ended, link);
+    }
+    pthread_mutex_unlock(&registry->lock);
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&ended))) {
+        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+        if (registry->process->options.letter)
+            cohort__process_check_dead(registry->process, rank); /* sets the message */
+        else
+            cohort__process_is_broken(registry->process);
+        join->done(join, COHORT_ERR_PEER_DIED, NULL);
+    }
+}
+
+void cohort__registry_stop(struct cohort__registry *registry)
 {
     struct cohort__list ended;
     cohort__list_init(&ended);
@@ -689,20 +686,7 @@ static void end_waiting(struct cohort__registry *registry, cohort_status status)
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&ended))) {
         struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
-        if (status != COHORT_ERR_PEER_DIED)
-            cohort_fail(status, "the job is over");
-        else
-            cohort__process_is_broken(registry->process); /* sets the message */
-        join->done(join, status, NULL);
+        cohort_fail(COHORT_ERR_CANCELLED, "the job is over");
+        join->done(join, COHORT_ERR_CANCELLED, NULL);
     }
-}
-
-void cohort__registry_peer_died(struct cohort__registry *registry)
-{
-    end_waiting(registry, COHORT_ERR_PEER_DIED);
-}
-
-void cohort__registry_stop(struct cohort__registry *registry)
-{
-    end_waiting(registry, COHORT_ERR_CANCELLED);
 }

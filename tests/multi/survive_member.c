@@ -77,6 +77,67 @@ static void list_failed(void)
     printf("\n");
 }
 
+static uint32_t num_failed(void)
+{
+    return cohort_failed_localities(NULL, 0);
+}
+
+/* The rank of this locality among those that live, if the first NUM deaths have happened. */
+static uint32_t rank_among_living(uint32_t num)
+{
+    uint32_t ranks[16], before = 0;
+    (void)cohort_failed_localities(ranks, 16);
+    for (uint32_t i = 0; i < num; i++)
+        before += ranks[i] < cohort_locality();
+    return cohort_locality() - before;
+}
+
+/* All that live make a communicator with a name that has the number of deaths in it. If another one
+ * dies meanwhile, all of them see that, and try again. */
+static cohort_status gather_survivors(void)
+{
+    cohort_status status;
+    do {
+        char name[32];
+        const uint32_t num = num_failed();
+        const cohort_comm_options options = {.num_sites = cohort_num_localities() - num,
+                                             .this_site = rank_among_living(num)};
+        cohort_comm *comm = NULL;
+        snprintf(name, sizeof(name), "after %" PRIu32, num);
+        status = cohort_await(cohort_comm_create(&comm, name, &options));
+        for (uint64_t i = 1; i <= CALLS && !status; i++)
+            status = sum_right(comm, i);
+        if (!status && strcmp(way, "later") == 0 && num == 1 && options.this_site == 0)
+            raise(SIGKILL); /* the others have all they need, or see that */
+        if (!status && strcmp(way, "later") == 0 && num == 1) {
+            status = cohort_await(cohort_barrier(comm, CALLS + 1));
+            if (!status)
+                abort();
+        }
+        cohort_comm_unref(comm);
+    } while (status == COHORT_ERR_PEER_DIED);
+    return say("survivors", status);
+}
+
+/* Communicators that are made of one without dead sites. */
+static cohort_status divide(cohort_comm *half, uint64_t generation)
+{
+    cohort_comm *twin = NULL, *part = NULL;
+    cohort_future *made[] = {
+        cohort_comm_dup(&twin, half, generation),
+        cohort_comm_split(&part, half, 0, -(int32_t)cohort_locality(), generation + 1),
+    };
+    cohort_status status = cohort_await(made[0]);
+    cohort_status other = cohort_await(made[1]);
+    if (!status)
+        status = use("twin", twin, 1);
+    if (!other)
+        other = use("part", part, 1);
+    cohort_comm_unref(twin);
+    cohort_comm_unref(part);
+    return status ? status : other;
+}
+
 static cohort_status go_on(cohort_comm *world, cohort_comm *half)
 {
     cohort_status status = sum_right(half, 1);
@@ -88,10 +149,14 @@ static cohort_status go_on(cohort_comm *world, cohort_comm *half)
         end_badly();
     /* While others die, those in the whole half go on. */
     cohort_future *called = cohort_barrier(world, 3);
-    (void)use("half", half, 2);
+    cohort_status in_half = use("half", half, 2);
     (void)say("world", cohort_await(called));
     (void)say("world later", cohort_await(cohort_barrier(world, 4)));
     list_failed();
+    if (!in_half)
+        (void)divide(half, CALLS + 2);
+    if (num_failed() > 0 && gather_survivors())
+        return COHORT_ERR_FAILED;
     if (strcmp(way, "fail") == 0 && cohort_locality() == 0)
         return cohort_fail(COHORT_ERR_FAILED, "this one is not content");
     return COHORT_OK;

@@ -29,10 +29,12 @@ def check_survivors(out, victim, how):
     for rank in range(NUM):
         if rank == victim:
             continue
-        half, world, later, failed = lines_of(out, rank)
+        half, world, later, failed, *rest, survivors = lines_of(out, rank)
+        check_equal(survivors, 'survivors: fine')
         if rank < NUM // 2:
-            check_equal(half, 'half: fine')
+            check_equal((half, rest), ('half: fine', ['twin: fine', 'part: fine']))
         else:
+            check_equal(rest, [])
             check(re.match('half: .*' + lost, half), half)
         check(re.match('world: .*' + lost, world), world)
         check(re.match('world later: .*' + lost, later), later)
@@ -66,7 +68,17 @@ def test_two():
     order = [int(n) for n in re.findall(r'^cohortrun: locality (\d) .* (?:3|2) go on$', err, re.M)]
     check_equal((status, sorted(order)), (0, [0, 3]))
     for rank in (1, 2):
-        check_equal(lines_of(out, rank)[-1][:9], 'failed: %d' % order[0])
+        lines = lines_of(out, rank)
+        check_equal((lines[3][:9], lines[-1]), ('failed: %d' % order[0], 'survivors: fine'))
+
+
+def test_later():
+    """Another one dies in what the survivors have made."""
+    status, out, err = run_way('later')
+    check_equal(re.findall('; . .*$', err, re.M), ['; 3 go on', '; 2 go on'])
+    check_equal(status, 0)
+    for rank in (1, 2):
+        check_equal(lines_of(out, rank)[-1], 'survivors: fine')
 
 
 def test_all():
@@ -116,7 +128,7 @@ def test_guardian():
 def test_dropped():
     """Who can't be reached is ended before the others go on."""
     status, out, err = run('-n', NUM, '--workers', 1, '--keep-going', '--grace', 0.1, '-x',
-                           'COHORT_FAULT=drop:3-2@2', MEMBER, 'none')
+                           'COHORT_NET=ofi', '-x', 'COHORT_FAULT=drop:3-2@20', MEMBER, 'none')
     victims = re.findall(r'^cohortrun: locality (\d) .* was killed by signal 9 \(Killed\), since '
                          r'locality \d says that locality (?:2|3) can\'t be reached; 3 go on$', err,
                          re.M)

@@ -57,8 +57,11 @@ static void launcher_lost(void *context, const char *text)
 
 static cohort_status create(struct locality *locality, struct cohort__loop *loop)
 {
-    struct cohort__bootstrap_handlers handlers = {locality, count_asked, exit_allowed, died,
-                                                  launcher_lost};
+    struct cohort__bootstrap_handlers handlers = {.context = locality,
+                                                  .count_asked = count_asked,
+                                                  .exit_allowed = exit_allowed,
+                                                  .died = died,
+                                                  .launcher_lost = launcher_lost};
     memset(locality, 0, sizeof(*locality));
     return cohort__bootstrap_create(&locality->bootstrap, loop, &handlers);
 }

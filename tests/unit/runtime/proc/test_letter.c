@@ -5,7 +5,7 @@
 
 #include "runtime/base/random.h"
 #include "runtime/proc/registry.h"
-#include "runtime/proc/registry_home.h"
+#include "runtime/names/home.h"
 #include "tests/support/test.h"
 #include "tests/unit/runtime/proc/fake_net.h"
 

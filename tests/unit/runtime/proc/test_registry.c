@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/container.h"
-#include "runtime/proc/registry_home.h"
+#include "runtime/names/home.h"
 #include "tests/support/test.h"
 #include "tests/unit/runtime/proc/localities.h"
 
@@ -395,7 +395,7 @@ static void send_request_with(uint64_t type, uint64_t site, uint64_t num_sites, 
 {
     static const unsigned char some[COHORT__SETTINGS_BYTES_MAX + 1];
     struct cohort__packer packer = {0};
-    cohort__pack_map(&packer, 8);
+    cohort__pack_map(&packer, 9);
     cohort__pack_field_unsigned(&packer, "type", type);
     cohort__pack_field_bytes(&packer, "name", "bogus", 5);
     cohort__pack_field_unsigned(&packer, "site", site);
@@ -404,6 +404,7 @@ static void send_request_with(uint64_t type, uint64_t site, uint64_t num_sites, 
     cohort__pack_field_bytes(&packer, "settings", some, settings_bytes);
     cohort__pack_field_unsigned(&packer, "instance", instance);
     cohort__pack_field_signed(&packer, "failed", failed);
+    cohort__pack_field_unsigned(&packer, "view", 0);
     send_bogus(&packer);
 }
 

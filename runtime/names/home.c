@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/proc/registry_home.h"
+#include "runtime/names/home.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +7,7 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
-#include "runtime/proc/boards.h"
-#include "runtime/proc/registry.h"
+#include "runtime/names/limits.h"
 
 struct member {
     uint32_t locality_plus_1; /* 0: has not joined */
@@ -64,10 +63,13 @@ void cohort__registry_letter_destroy(struct cohort__registry_letter *letter)
 
 void cohort__registry_home_init(struct cohort__registry_home *home, uint32_t rank, uint32_t size)
 {
+    bool is_only = rank == COHORT__HOME_LAUNCHER;
     home->rank = rank;
+    home->view = 0;
     home->num_instances = 0;
     cohort__map_init(&home->names);
-    cohort__numbers_init(&home->numbers, rank, size, COHORT__NUM_NOTICEBOARDS);
+    cohort__numbers_init(&home->numbers, is_only ? 0 : rank, is_only ? 1 : size,
+                         COHORT__NUM_NOTICEBOARDS);
 }
 
 static void creation_destroy(struct creation *creation)
@@ -300,6 +302,19 @@ static cohort_status come_alive(struct cohort__registry_home *home, const struct
     return status;
 }
 
+/* All sites have left: the instance ends. Those who have died need not be told, but may be. */
+static cohort_status end(struct creation *creation, struct cohort__list *outbox)
+{
+    uint32_t num;
+    uint32_t *ranks = localities(creation, &num);
+    cohort_status status = ranks ? COHORT_OK : COHORT_ERR_NO_MEMORY;
+    if (!status)
+        status = tell_ended(outbox, ranks, num, creation->instance);
+    free(ranks);
+    creation_destroy(creation);
+    return status;
+}
+
 /* The site has left the instance. If it was the last one, the instance ends. A second call for the
  * same site does nothing. */
 static cohort_status leave(struct name *name, const struct cohort__registry_request *request,
@@ -319,16 +334,7 @@ static cohort_status leave(struct name *name, const struct cohort__registry_requ
     if (member->left || member->locality_plus_1 != request->source + 1)
         return COHORT_OK;
     member->left = true;
-    if (++creation->num_left < creation->num_sites)
-        return COHORT_OK;
-    uint32_t num;
-    uint32_t *ranks = localities(creation, &num);
-    cohort_status status = ranks ? COHORT_OK : COHORT_ERR_NO_MEMORY;
-    if (!status)
-        status = tell_ended(outbox, ranks, num, instance);
-    free(ranks);
-    creation_destroy(creation);
-    return status;
+    return ++creation->num_left < creation->num_sites ? COHORT_OK : end(creation, outbox);
 }
 
 /* Tells all sites that have joined so far. Sites that join later are told at that time. */
@@ -521,6 +527,12 @@ static cohort_status enter(struct cohort__registry_home *home, const struct name
     return status;
 }
 
+/* Whether a user has given it. Else it is that of a child: it goes on behind a 0. */
+static bool is_of_user(const struct name *name)
+{
+    return !memchr(name->text, '\0', name->bytes);
+}
+
 cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
                                          const struct cohort__registry_request *request,
                                          struct cohort__list *outbox)
@@ -539,6 +551,13 @@ cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
     cohort_status status = COHORT_OK;
     if (request->instance)
         status = leave(name, request, outbox);
+    /* Who has sent it hears of the death, or has by now, and ends the join by itself. */
+    bool is_old = is_of_user(name) && request->view < home->view;
+    if (is_old) {
+        if (cohort__list_is_empty(&name->creations))
+            name_destroy(home, name);
+        return status;
+    }
     bool duplicate = false;
     struct creation *creation = status ? NULL : creation_for(name, request->site, &duplicate);
     if (!status && !creation)
@@ -563,5 +582,54 @@ cohort_status cohort__registry_home_leave(struct cohort__registry_home *home,
     cohort_status status = leave(name, request, outbox);
     if (cohort__list_is_empty(&name->creations))
         name_destroy(home, name);
+    return status;
+}
+
+/* Locality RANK's sites have left CREATION. */
+static cohort_status leave_dead(struct creation *creation, uint32_t rank,
+                                struct cohort__list *outbox)
+{
+    for (uint32_t site = 0; site < creation->num_sites; site++) {
+        struct member *member = &creation->members[site];
+        if (member->locality_plus_1 == rank + 1 && !member->left) {
+            member->left = true;
+            creation->num_left++;
+        }
+    }
+    return creation->num_left < creation->num_sites ? COHORT_OK : end(creation, outbox);
+}
+
+/* The first error; what can be done is done. */
+static cohort_status forget_dead(struct name *name, uint32_t rank, struct cohort__list *outbox)
+{
+    cohort_status status = COHORT_OK;
+    struct cohort__list *next;
+    for (struct cohort__list *link = name->creations.next; link != &name->creations; link = next) {
+        struct creation *creation = COHORT_CONTAINER_OF(link, struct creation, link);
+        cohort_status here = COHORT_OK;
+        next = link->next;
+        if (creation->instance)
+            here = leave_dead(creation, rank, outbox);
+        else if (is_of_user(name))
+            creation_destroy(creation);
+        status = status ? status : here;
+    }
+    return status;
+}
+
+cohort_status cohort__registry_home_died(struct cohort__registry_home *home, uint32_t rank,
+                                         struct cohort__list *outbox)
+{
+    cohort_status status = COHORT_OK;
+    struct cohort__map_node *node, *next;
+    home->view++;
+    for (node = cohort__map_first(&home->names); node; node = next) {
+        struct name *name = COHORT_CONTAINER_OF(node, struct name, node);
+        next = cohort__map_next(&home->names, node);
+        cohort_status here = forget_dead(name, rank, outbox);
+        status = status ? status : here;
+        if (cohort__list_is_empty(&name->creations))
+            name_destroy(home, name);
+    }
     return status;
 }
