@@ -147,7 +147,8 @@ static void on_joined(struct cohort__join *join, cohort_status status,
     struct cohort__process *process = cohort__inbox_commons(inbox)->process;
     if (!status)
         status = make_endpoint(creation, membership); /* from now on the board is the group's */
-    else if (!cohort__process_any_dead(process))      /* else another locality may use it */
+    else if (cohort__process_keeps_going(process) ||  /* then no locality gets a map any more */
+             !cohort__process_any_dead(process))      /* else another locality may use it */
         cohort__boards_give_back(process, creation->choice.settings.board);
     cohort__future_complete(creation->future, status, status ? cohort__error_slot() : NULL);
     end_timer(creation);
@@ -381,6 +382,8 @@ void cohort__comm_create_child(struct cohort_comm *parent, const struct cohort__
     creation->join.name_bytes = bytes + sizeof(origin);
     creation->join.home = child->home;
     creation->join.is_whole = child->is_whole;
+    creation->join.is_of_living = child->is_of_living;
+    creation->join.num_dead = child->num_dead;
     creation->join.parent = membership;
     begin(creation, inbox, future, task);
 }

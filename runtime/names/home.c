@@ -28,6 +28,7 @@ struct creation {
     uint32_t num_left;
     char *terms;
     size_t terms_bytes;
+    uint64_t value; /* the AND of those that have joined */
     void *settings; /* those of site 0, once it has joined */
     size_t settings_bytes;
     struct member members[];
@@ -145,6 +146,7 @@ static struct creation *creation_create(struct name *name,
     memcpy(creation->terms, request->terms, request->terms_bytes);
     creation->terms_bytes = request->terms_bytes;
     creation->num_sites = request->num_sites;
+    creation->value = UINT64_MAX;
     creation->first_site = request->site;
     cohort__list_push_back(&name->creations, &creation->link);
     return creation;
@@ -242,13 +244,14 @@ static cohort_status tell_map(struct cohort__list *outbox, const struct name *na
     if (!letter)
         return COHORT_ERR_NO_MEMORY;
     struct cohort__packer *packer = &letter->packer;
-    cohort__pack_map(packer, 7);
+    cohort__pack_map(packer, 8);
     cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_MAP);
     cohort__pack_field_bytes(packer, "name", name->text, name->bytes);
     cohort__pack_field_unsigned(packer, "instance", creation->instance);
     cohort__pack_field_unsigned(packer, "num_sites", creation->num_sites);
     cohort__pack_field_bytes(packer, "settings", creation->settings, creation->settings_bytes);
     cohort__pack_field_unsigned(packer, "number", creation->number);
+    cohort__pack_field_unsigned(packer, "value", creation->value);
     cohort__pack_text(packer, "runs");
     cohort__pack_array(packer, 3 * count_runs(creation));
     for (uint32_t site = 0; site < creation->num_sites;) {
@@ -285,16 +288,16 @@ static uint32_t *localities(const struct creation *creation, uint32_t *ret_num)
     return ranks;
 }
 
-/* All sites have joined: the creation becomes an instance. */
+/* All sites have joined: the creation becomes an instance, unless it only AGREES. */
 static cohort_status come_alive(struct cohort__registry_home *home, const struct name *name,
-                                struct creation *creation, struct cohort__list *outbox)
+                                struct creation *creation, bool agrees, struct cohort__list *outbox)
 {
     creation->instance = ((uint64_t)home->rank + 1) << 32 | ++home->num_instances;
     uint32_t num;
     uint32_t *ranks = localities(creation, &num);
     cohort_status status = ranks ? COHORT_OK : COHORT_ERR_NO_MEMORY;
     creation->number = COHORT__NO_NUMBER;
-    if (!status && num > 1)
+    if (!status && num > 1 && !agrees)
         creation->number = cohort__numbers_lend(&home->numbers, creation->instance, num);
     if (!status)
         status = tell_map(outbox, name, creation, ranks, num);
@@ -516,13 +519,14 @@ static cohort_status enter(struct cohort__registry_home *home, const struct name
         status = keep_settings(creation, request);
     creation->members[request->site].locality_plus_1 = request->source + 1;
     creation->num_joined++;
+    creation->value &= request->value;
     bool complete = creation->num_joined == creation->num_sites;
     if (!status && creation->failed)
         status =
             refuse(outbox, name, request->source, request->site, creation->failed, creation->text);
     else if (!status && complete)
-        status = come_alive(home, name, creation, outbox);
-    if (creation->failed && complete)
+        status = come_alive(home, name, creation, request->agrees, outbox);
+    if (complete && (creation->failed || request->agrees))
         creation_destroy(creation);
     return status;
 }

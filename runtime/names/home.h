@@ -2,6 +2,7 @@
 #ifndef COHORT_RUNTIME_NAMES_HOME_H
 #define COHORT_RUNTIME_NAMES_HOME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "runtime/base/list.h"
@@ -47,6 +48,8 @@ struct cohort__registry_request {
     cohort_status failed; /* if it isn't COHORT_OK, TERMS has the reason */
     uint64_t nanoseconds; /* of a WITHDRAW */
     uint32_t view;        /* of a JOIN: how many deaths the locality knew */
+    bool agrees;          /* of a JOIN: no instance is to be made, all get the AND of the values */
+    uint64_t value;
 };
 cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
                                          const struct cohort__registry_request *request,
@@ -72,7 +75,8 @@ cohort_status cohort__registry_home_died(struct cohort__registry_home *home, uin
 
 /* The kinds of registry messages, field "type". */
 enum cohort__registry_type {
-    COHORT__REGISTRY_JOIN = 1, /* name, site, num_sites, terms, settings, instance, failed, view */
+    COHORT__REGISTRY_JOIN = 1, /* name, site, num_sites, terms, settings, instance, failed, view,
+                                * agrees, value */
     COHORT__REGISTRY_LEAVE,    /* name, site, instance */
     COHORT__REGISTRY_REFUSE,   /* name, site, status, text */
     COHORT__REGISTRY_MAP,      /* name, instance, num_sites, settings, runs: [localities, sites,

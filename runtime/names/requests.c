@@ -7,8 +7,7 @@ static cohort_status read_join(const struct cohort__unpacked *unpacked,
     const struct cohort__value *map = cohort__unpacked_root(unpacked);
     uint64_t num_sites = 0, view = 0;
     int64_t failed = 0;
-    cohort_status status =
-        cohort__get_unsigned(unpacked, map, "num_sites", INT32_MAX, &num_sites);
+    cohort_status status = cohort__get_unsigned(unpacked, map, "num_sites", INT32_MAX, &num_sites);
     if (!status)
         status = cohort__get_bytes(unpacked, map, "terms", (const void **)&request->terms,
                                    &request->terms_bytes);
@@ -19,6 +18,10 @@ static cohort_status read_join(const struct cohort__unpacked *unpacked,
         status = cohort__get_signed(unpacked, map, "failed", &failed);
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "view", UINT32_MAX, &view);
+    if (!status)
+        status = cohort__get_bool(unpacked, map, "agrees", &request->agrees);
+    if (!status)
+        status = cohort__get_unsigned(unpacked, map, "value", UINT64_MAX, &request->value);
     if (!status && (failed > 0 || failed < INT32_MIN))
         status = cohort_fail(COHORT_ERR_PROTOCOL, "a join that failed with %d", (int)failed);
     request->failed = (cohort_status)failed;
@@ -86,8 +89,8 @@ cohort_status cohort__home_take_letter(struct cohort__registry_home *home, uint3
     cohort_status status = cohort__unpack(&unpacked, data, bytes, "a letter");
     if (status)
         return status;
-    status = cohort__get_unsigned(unpacked, cohort__unpacked_root(unpacked), "type", UINT32_MAX,
-                                  &type);
+    status =
+        cohort__get_unsigned(unpacked, cohort__unpacked_root(unpacked), "type", UINT32_MAX, &type);
     if (!status)
         status = cohort__home_take(home, source, type, unpacked, outbox);
     cohort__unpacked_destroy(unpacked);

@@ -325,17 +325,7 @@ bool cohort__process_check_dead(struct cohort__process *process, uint32_t rank)
 
 bool cohort__process_first_death(struct cohort__process *process, struct cohort__death *ret_death)
 {
-    struct cohort__death death;
-    bool any = false;
-    if (!cohort__process_any_dead(process))
-        return false;
-    for (uint32_t rank = 0; rank < process->options.size; rank++)
-        if (cohort__process_death_of(process, rank, &death) &&
-            (!any || death.order < ret_death->order)) {
-            *ret_death = death;
-            any = true;
-        }
-    return any;
+    return cohort__process_next_death(process, 0, ret_death);
 }
 
 bool cohort__process_is_broken(struct cohort__process *process)
@@ -347,28 +337,41 @@ bool cohort__process_is_broken(struct cohort__process *process)
     return is_broken;
 }
 
+bool cohort__process_keeps_going(const struct cohort__process *process)
+{
+    return process->options.accuse;
+}
+
 bool cohort__process_any_dead(const struct cohort__process *process)
 {
     return atomic_load_explicit(&process->any_dead, memory_order_acquire);
 }
 
+bool cohort__process_next_death(struct cohort__process *process, uint32_t after,
+                                struct cohort__death *ret_death)
+{
+    struct cohort__death death;
+    bool any = false;
+    if (!cohort__process_any_dead(process))
+        return false;
+    for (uint32_t rank = 0; rank < process->options.size; rank++)
+        if (cohort__process_death_of(process, rank, &death) && death.order > after &&
+            (!any || death.order < ret_death->order)) {
+            *ret_death = death;
+            any = true;
+        }
+    return any;
+}
+
 uint32_t cohort__process_deaths(struct cohort__process *process, uint32_t *ret_ranks,
                                 uint32_t capacity)
 {
-    struct cohort__death death, next = {0};
-    uint32_t num = 0, last = 0;
-    for (bool any = cohort__process_any_dead(process); any;) {
-        any = false;
-        for (uint32_t rank = 0; rank < process->options.size; rank++)
-            if (cohort__process_death_of(process, rank, &death) && death.order > last &&
-                (!any || death.order < next.order)) {
-                next = death;
-                any = true;
-            }
-        if (any && num < capacity)
-            ret_ranks[num] = next.rank;
-        num += any;
-        last = any ? next.order : last;
+    struct cohort__death death;
+    uint32_t num = 0;
+    for (uint32_t last = 0; cohort__process_next_death(process, last, &death); last = death.order) {
+        if (num < capacity)
+            ret_ranks[num] = death.rank;
+        num++;
     }
     return num;
 }

@@ -142,8 +142,15 @@ bool cohort__process_check_dead(struct cohort__process *process, uint32_t rank);
 /* Whether any locality is dead. If so, sets the error message to the first one and the reason. */
 bool cohort__process_is_broken(struct cohort__process *process);
 
+/* Whether the job goes on without localities that die. */
+bool cohort__process_keeps_going(const struct cohort__process *process);
+
 /* Whether any locality is dead. Cheap. */
 bool cohort__process_any_dead(const struct cohort__process *process);
+
+/* The first death behind that with the order AFTER; 0: the first of all. False: there is none. */
+bool cohort__process_next_death(struct cohort__process *process, uint32_t after,
+                                struct cohort__death *ret_death);
 
 /* The localities that are known to be dead, in the order of their deaths. Writes as many to
  * RET_RANKS as CAPACITY allows, and returns how many there are. */

@@ -201,7 +201,7 @@ static cohort_status write_join(struct cohort__list *outbox, uint32_t home, uint
                            join->name, join->site, join->settings_bytes,
                            COHORT__SETTINGS_BYTES_MAX);
     struct cohort__packer *packer = &letter->packer;
-    cohort__pack_map(packer, 9);
+    cohort__pack_map(packer, 11);
     cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_JOIN);
     cohort__pack_field_bytes(packer, "name", join->name, name_bytes(join));
     cohort__pack_field_unsigned(packer, "site", join->site);
@@ -211,7 +211,38 @@ static cohort_status write_join(struct cohort__list *outbox, uint32_t home, uint
     cohort__pack_field_unsigned(packer, "instance", join->left_instance);
     cohort__pack_field_signed(packer, "failed", join->failed);
     cohort__pack_field_unsigned(packer, "view", view);
+    cohort__pack_field_bool(packer, "agrees", join->agrees);
+    cohort__pack_field_unsigned(packer, "value", join->value);
     return packer->status;
+}
+
+/* With the lock held. */
+static uint32_t count_dead(const struct cohort__registry *registry,
+                           const struct cohort__membership *membership, bool *is_dead)
+{
+    struct cohort__process *process = registry->process;
+    uint32_t num_dead = 0;
+    bool any = cohort__process_any_dead(process), is_before = false;
+    for (uint32_t site = 0; site < membership->num_sites; site++) {
+        struct cohort__death death;
+        uint32_t rank = membership->locality_of[site];
+        if (site == 0 || rank != membership->locality_of[site - 1])
+            is_before = any && cohort__process_death_of(process, rank, &death) &&
+                        (death.order <= registry->view || death.order >= COHORT__DEATH_NOTICED);
+        num_dead += is_before;
+        if (is_dead)
+            is_dead[site] = is_before;
+    }
+    return num_dead;
+}
+
+uint32_t cohort__registry_count_dead(struct cohort__registry *registry,
+                                     const struct cohort__membership *membership, bool *is_dead)
+{
+    pthread_mutex_lock(&registry->lock);
+    uint32_t num_dead = count_dead(registry, membership, is_dead);
+    pthread_mutex_unlock(&registry->lock);
+    return num_dead;
 }
 
 /* Whether JOIN can't become anything because of a death, which is then the error. The sites of a
@@ -224,6 +255,12 @@ static bool is_in_vain(const struct cohort__registry *registry, const struct coh
         return cohort__process_is_broken(process);
     if (!join->parent || !cohort__process_any_dead(process))
         return false;
+    if (join->is_of_living) {
+        if (count_dead(registry, join->parent, NULL) == join->num_dead)
+            return false;
+        (void)cohort_fail(COHORT_ERR_PEER_DIED, "another locality has died meanwhile");
+        return true;
+    }
     for (uint32_t site = 0; site < join->parent->num_sites; site++)
         if (cohort__process_check_dead(process, join->parent->locality_of[site]))
             return true;
@@ -477,8 +514,10 @@ static cohort_status mapped(struct cohort__registry *registry, uint32_t home,
     const struct cohort__value *map = cohort__unpacked_root(unpacked);
     const void *name;
     size_t bytes;
-    uint64_t instance, num_sites, number;
+    uint64_t instance, num_sites, number, value;
     cohort_status status = cohort__get_bytes(unpacked, map, "name", &name, &bytes);
+    if (!status)
+        status = cohort__get_unsigned(unpacked, map, "value", UINT64_MAX, &value);
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
     if (!status)
@@ -494,6 +533,7 @@ static cohort_status mapped(struct cohort__registry *registry, uint32_t home,
     if (!membership)
         return COHORT_ERR_NO_MEMORY;
     membership->number = (uint32_t)number;
+    membership->value = value;
     status = read_runs(registry, unpacked, membership);
     if (!status)
         status = read_settings(unpacked, membership);

@@ -35,6 +35,7 @@ struct cohort__membership {
     void *name;      /* as it was joined, and its home */
     size_t name_bytes;
     uint32_t home;
+    uint64_t value;         /* the AND of the sites' values */
     uint32_t locality_of[]; /* by site */
 };
 void cohort__membership_ref(struct cohort__membership *membership);
@@ -53,6 +54,14 @@ struct cohort__join {
      */
     struct cohort__membership *parent;
     bool is_whole; /* all sites are in this locality: its home stays here in any case */
+    /* The sites are those of PARENT that live, of which NUM_DEAD others don't, as
+     * cohort__registry_count_dead has said. When the next one dies, or has died meanwhile, the join
+     * ends with COHORT_ERR_PEER_DIED. */
+    bool is_of_living;
+    uint32_t num_dead;
+    /* There is to be no instance: when all have joined, all get the AND of their VALUES. */
+    bool agrees;
+    uint64_t value;
     uint32_t site;
     uint32_t num_sites;
     const char *terms; /* as text; must be exactly the same for all sites */
@@ -84,6 +93,12 @@ void cohort__registry_set_ended(struct cohort__registry *registry,
                                 void (*ended)(void *context, uint64_t instance), void *context);
 
 void cohort__registry_join(struct cohort__registry *registry, struct cohort__join *join);
+
+/* How many sites of MEMBERSHIP are in localities that have died, among the deaths that have ended
+ * joins here. IS_DEAD, if not NULL, says of each site whether it is. The number belongs to a set of
+ * sites that is the same in all localities, since all hear of the same deaths in the same order. */
+uint32_t cohort__registry_count_dead(struct cohort__registry *registry,
+                                     const struct cohort__membership *membership, bool *is_dead);
 
 /* JOIN, which was given to _join, has waited for NANOSECONDS: if it still waits, it is to end with
  * COHORT_ERR_TIMEOUT, as all that wait with it. Its `done` may have been called already, but its

@@ -162,6 +162,62 @@ static cohort_status go_on(cohort_comm *world, cohort_comm *half)
     return COHORT_OK;
 }
 
+/* Who dies before which step of the work, and whether between its errors and its shrink. */
+static const struct end {
+    uint64_t step;
+    uint32_t rank;
+    bool is_late;
+} ends[] = {{3, 5, false}, {6, 0, false}, {6, 2, true}, {9, 4, true}};
+
+enum { STEPS = 12 };
+
+static void end_if_due(uint64_t step, bool is_late)
+{
+    if (strcmp(way, "peace") == 0)
+        return;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        if (ends[i].step == step && ends[i].rank == cohort_locality() && ends[i].is_late == is_late)
+            raise(SIGKILL);
+}
+
+/* The work of all: a step is done if all that live have done it. Else those that are left do it
+ * again. */
+static cohort_status work(cohort_comm *comm)
+{
+    cohort_agreed agreed = {0};
+    uint32_t num_shrunk = 0, failed[16];
+    cohort_status status = COHORT_OK;
+    for (uint64_t step = 1, generation = 1; step <= STEPS && !status;) {
+        end_if_due(step, false);
+        cohort_status done = sum_right(comm, generation++);
+        status = cohort_await(cohort_comm_agree(comm, done ? ~(uint64_t)1 : UINT64_MAX, &agreed));
+        if (status)
+            break;
+        if (cohort_comm_failed(comm, failed, 16) < agreed.num_failed)
+            abort();
+        if (agreed.value & 1) {
+            step++;
+            end_if_due(step, true);
+            continue;
+        }
+        cohort_comm *next = NULL;
+        end_if_due(step, true);
+        status = cohort_await(cohort_comm_shrink(&next, comm));
+        if (status)
+            break;
+        cohort_comm_unref(comm);
+        comm = next;
+        num_shrunk++;
+        generation = 1;
+    }
+    if (!status)
+        printf("%" PRIu32 " %s: site %" PRIu32 " of %" PRIu32 "%s\n", cohort_locality(), "worked",
+               cohort_comm_this_site(comm), cohort_comm_num_sites(comm),
+               num_shrunk > 0 ? "" : ", never shrunk");
+    cohort_comm_unref(comm);
+    return status;
+}
+
 static cohort_status run(void *arg)
 {
     (void)arg;
@@ -169,6 +225,8 @@ static cohort_status run(void *arg)
     const cohort_comm_options options = {.num_sites = num, .this_site = rank};
     cohort_comm *world = NULL, *half = NULL;
     cohort_status status = cohort_await(cohort_comm_create(&world, "world", &options));
+    if (!status && (strcmp(way, "work") == 0 || strcmp(way, "peace") == 0))
+        return work(world);
     if (!status)
         status = cohort_await(cohort_comm_split(&half, world, rank < num / 2, 0, 1));
     if (!status)

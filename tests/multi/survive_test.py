@@ -99,6 +99,21 @@ def test_status():
                     err, re.M), err)
 
 
+def test_work():
+    """Four of six die, at different points. The others do all the work."""
+    status, out, err = run_way('work', 6)
+    check_equal(status, 0)
+    check_equal(sorted(re.findall(r'^cohortrun: locality (\d) ', err, re.M)), ['0', '2', '4', '5'])
+    check_equal(sorted(out.splitlines()), ['1 worked: site 0 of 2', '3 worked: site 1 of 2'])
+
+
+def test_nobody_dies():
+    status, out, err = run('-n', 6, '--workers', 1, MEMBER, 'peace')
+    check_equal((status, err), (0, ''))
+    check_equal(sorted(out.splitlines()),
+                ['%d worked: site %d of 6, never shrunk' % (i, i) for i in range(6)])
+
+
 def test_without():
     """Without the option a death ends the job."""
     status, _, err = run('-n', NUM, '--workers', 1, '--grace', 0.3, MEMBER, 'kill')
