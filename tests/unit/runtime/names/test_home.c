@@ -20,6 +20,7 @@ struct note {
     int64_t status;
     uint64_t instance;
     uint64_t num_sites;
+    uint64_t value;
     char text[640];
     size_t settings_bytes;
     unsigned char settings[COHORT__SETTINGS_BYTES_MAX];
@@ -76,6 +77,8 @@ static void read_letter(struct note *note, const struct cohort__registry_letter 
     }
     if (note->type == COHORT__REGISTRY_MAP) {
         CHECK_INT(cohort__get_unsigned(unpacked, map, "num_sites", UINT64_MAX, &note->num_sites),
+                  COHORT_OK);
+        CHECK_INT(cohort__get_unsigned(unpacked, map, "value", UINT64_MAX, &note->value),
                   COHORT_OK);
         read_settings(note, unpacked, map);
         read_runs(note, unpacked, map);
@@ -631,6 +634,32 @@ static void test_children_stay(void)
     end();
 }
 
+/* All get the AND of the values, nothing stays, and the name may be used at once. */
+static void test_agreement(void)
+{
+    struct cohort__list outbox;
+    struct cohort__registry_request request = {
+        .name = "a\0b", .name_bytes = 3, .terms = "", .num_sites = 2, .agrees = true};
+    static const uint64_t values[] = {7, 12, UINT64_MAX, 8};
+    begin();
+    for (uint32_t i = 0; i < 4; i++) {
+        request.site = i % 2;
+        request.source = 1 + i % 2;
+        request.value = values[i];
+        cohort__list_init(&outbox);
+        CHECK_INT(cohort__registry_home_join(&home, &request, &outbox), COHORT_OK);
+        read_outbox(&outbox);
+        if (i % 2 == 0)
+            continue;
+        CHECK_INT(num_notes, 2);
+        CHECK_INT((long long)notes[0].value, (long long)(values[i - 1] & values[i]));
+        CHECK_INT((long long)notes[1].value, (long long)(values[i - 1] & values[i]));
+        CHECK_INT((long long)home.names.num_nodes, 0);
+    }
+    CHECK_INT(home.numbers.num_used, 0);
+    end();
+}
+
 static const struct test_case cases[] = {
     {"join_and_leave", test_join_and_leave},
     {"reuse", test_reuse},
@@ -648,6 +677,7 @@ static const struct test_case cases[] = {
     {"death_ends_failed", test_death_ends_failed},
     {"dead_have_left", test_dead_have_left},
     {"children_stay", test_children_stay},
+    {"agreement", test_agreement},
 };
 
 int main(int argc, char **argv)
