@@ -87,6 +87,7 @@ static void creation_destroy(struct creation *creation)
     if (!creation || atomic_fetch_sub_explicit(&creation->refs, 1, memory_order_acq_rel) != 1)
         return;
     cohort__packer_fini(&creation->settings);
+    cohort__membership_unref(creation->join.parent);
     pthread_mutex_destroy(&creation->lock);
     free(creation);
 }
@@ -146,7 +147,8 @@ static void on_joined(struct cohort__join *join, cohort_status status,
     struct cohort__process *process = cohort__inbox_commons(inbox)->process;
     if (!status)
         status = make_endpoint(creation, membership); /* from now on the board is the group's */
-    else if (!cohort__process_any_dead(process))      /* else another locality may use it */
+    else if (cohort__process_keeps_going(process) ||  /* then no locality gets a map any more */
+             !cohort__process_any_dead(process))      /* else another locality may use it */
         cohort__boards_give_back(process, creation->choice.settings.board);
     cohort__future_complete(creation->future, status, status ? cohort__error_slot() : NULL);
     end_timer(creation);
@@ -347,7 +349,8 @@ static void take_over(const struct cohort_comm *parent, const struct cohort__com
 void cohort__comm_create_child(struct cohort_comm *parent, const struct cohort__comm_child *child,
                                cohort_comm **ret_comm, cohort_future *future)
 {
-    const uint64_t origin[] = {parent->group->membership->instance, child->generation};
+    struct cohort__membership *membership = parent->group->membership;
+    const uint64_t origin[] = {membership->instance, child->generation};
     struct cohort__inbox *inbox = cohort__inbox_of(parent->group->commons);
     struct cohort__process *process = parent->group->commons->process;
     cohort_comm_options options;
@@ -363,8 +366,10 @@ void cohort__comm_create_child(struct cohort_comm *parent, const struct cohort__
     /* That of the parent's last call, most likely the one that makes this. */
     uintptr_t task =
         parent->line ? atomic_load_explicit(&parent->line->task, memory_order_relaxed) : 0;
-    cohort_comm_unref(parent); /* now that its settings have been copied */
+    cohort__membership_ref(membership); /* for the join */
+    cohort_comm_unref(parent);          /* now that its settings have been copied */
     if (!creation) {
+        cohort__membership_unref(membership);
         cohort__boards_give_back(process, choice.settings.board);
         cohort__registry_lost(cohort__process_registry(process), cohort__process_rank(process),
                               error.status);
@@ -376,6 +381,10 @@ void cohort__comm_create_child(struct cohort_comm *parent, const struct cohort__
     memcpy(creation->name + bytes, origin, sizeof(origin));
     creation->join.name_bytes = bytes + sizeof(origin);
     creation->join.home = child->home;
+    creation->join.is_whole = child->is_whole;
+    creation->join.is_of_living = child->is_of_living;
+    creation->join.num_dead = child->num_dead;
+    creation->join.parent = membership;
     begin(creation, inbox, future, task);
 }
 

@@ -41,6 +41,9 @@ struct cohort__comm_child {
     uint32_t home; /* the locality of its site 0 */
     bool is_flat;
     bool is_whole; /* all of its sites are in one locality */
+    /* Its sites are those of the parent that live; NUM_DEAD others don't (cohort/survivors.h). */
+    bool is_of_living;
+    uint32_t num_dead;
 };
 
 /* Joins CHILD, which takes over from PARENT all that is not in CHILD. Gives back a reference to

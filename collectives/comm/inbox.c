@@ -79,8 +79,8 @@ static void answer_gone(struct cohort__inbox *inbox, struct cohort__arrival *arr
  * up. */
 static void give_up(struct cohort__inbox *inbox, uint32_t rank)
 {
-    cohort__process_peer_died(inbox->commons.process, rank,
-                              "was given up: a message from it was lost here");
+    cohort__process_give_up(inbox->commons.process, rank,
+                            "was given up: a message from it was lost here");
 }
 
 /* Takes ARRIVAL. */
@@ -316,10 +316,26 @@ static void for_each_endpoint(struct cohort__inbox *inbox, void (*look)(struct c
     }
 }
 
+static bool has_locality(const struct cohort__group *group, uint32_t rank)
+{
+    for (uint32_t i = 0; i < group->num_localities; i++)
+        if (group->membership->locality_of[cohort__group_first_site(group, i)] == rank)
+            return true;
+    return false;
+}
+
+/* To the other groups nothing has happened. */
 static void on_peer_died(void *context, uint32_t rank)
 {
-    (void)rank;
-    for_each_endpoint(context, cohort__endpoint_peer_died);
+    struct cohort__inbox *inbox = context;
+    struct cohort_comm *comm = endpoint_after(inbox, &inbox->endpoints);
+    while (comm) {
+        if (has_locality(comm->group, rank))
+            cohort__endpoint_peer_died(comm);
+        struct cohort_comm *next = endpoint_after(inbox, &comm->link);
+        cohort__group_unref(comm->group);
+        comm = next;
+    }
 }
 
 /* Freeing groups ---------------------------------------------------------------------------- */

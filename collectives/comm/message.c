@@ -102,8 +102,12 @@ struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arr
         cohort__message_release(message);
         return NULL;
     }
-    if (cohort__message_carries_death(message))
-        cohort__death_receive(arrival->process, arrival->data, envelope->payload_bytes);
+    /* Who has gone because of a death that is not known here yet has not gone by itself. */
+    if (cohort__message_carries_death(message) &&
+        cohort__death_receive(arrival->process, arrival->data, envelope->payload_bytes)) {
+        message->tag = COHORT__ANSWER_IN_FLIGHT;
+        message->last_called = 0;
+    }
     return message;
 }
 

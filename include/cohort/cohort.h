@@ -23,6 +23,7 @@
 #include "cohort/scope.h"
 #include "cohort/split.h"
 #include "cohort/status.h"
+#include "cohort/survivors.h"
 #include "cohort/sync.h"
 #include "cohort/task.h"
 #include "cohort/task_local.h"

@@ -32,7 +32,8 @@ extern "C" {
  *
  * If ret_comm is NULL, or an argument is wrong, the calls of all sites in that generation fail with
  * COHORT_ERR_BAD_PARAMETER, which names the site. Besides the errors of a collective, the future
- * may hold those of cohort_comm_create: COHORT_ERR_PEER_DIED once any locality of the job has died,
+ * may hold those of cohort_comm_create: COHORT_ERR_PEER_DIED once any locality of the job has died
+ * (if the job goes on without the dead, only if that had a site of the parent),
  * COHORT_ERR_NO_MEMORY. If a site runs out of memory, no communicator can be made in this job any
  * more, and all that wait for one get that error. Any task or thread; never suspends. */
 

@@ -114,8 +114,31 @@ static void on_launcher_lost(void *context, const char *text)
     if (!job->process)
         return;
     snprintf(why, sizeof(why), "is out of reach: %s", text);
-    for (uint32_t rank = 0; rank < cohort__process_size(job->process); rank++)
-        cohort__process_peer_died(job->process, rank, why);
+    for (uint32_t rank = 0; rank < cohort__process_size(job->process); rank++) {
+        struct cohort__death death = {.rank = rank}; /* there is nobody left to accuse them */
+        snprintf(death.why, sizeof(death.why), "%.150s", why);
+        cohort__process_death_told(job->process, &death);
+    }
+}
+
+static void on_accused(void *context, uint32_t rank, const char *why)
+{
+    const struct job *job = context;
+    cohort__bootstrap_accuse(job->bootstrap, rank, why);
+}
+
+static void on_letter_out(void *context, const void *data, size_t bytes)
+{
+    const struct job *job = context;
+    cohort__bootstrap_send_letter(job->bootstrap, data, bytes);
+}
+
+static void on_letter_in(void *context, const void *data, size_t bytes)
+{
+    const struct job *job = context;
+    if (job->process)
+        cohort__registry_message(cohort__process_registry(job->process), COHORT__HOME_LAUNCHER,
+                                 data, bytes);
 }
 
 /* Start --------------------------------------------------------------------------------------- */
@@ -262,6 +285,7 @@ static cohort_status start(struct job *job)
                                               .exit_allowed = on_exit_allowed,
                                               .died = on_died,
                                               .returned = on_returned,
+                                              .letter = on_letter_in,
                                               .launcher_lost = on_launcher_lost,
                                           });
     if (!status)
@@ -282,6 +306,9 @@ static cohort_status start(struct job *job)
         .epoch = cohort__bootstrap_epoch(job->bootstrap),
         .eager_budget = job->settings.eager_budget,
         .news_ns = cohort__bootstrap_tells_deaths(job->bootstrap) ? news_ns : 0,
+        .accuse = cohort__bootstrap_keeps_going(job->bootstrap) ? on_accused : NULL,
+        .letter = cohort__bootstrap_keeps_going(job->bootstrap) ? on_letter_out : NULL,
+        .launcher = job,
         .fault = fault,
     };
     status = cohort__process_create(&job->process, &options);
@@ -448,6 +475,12 @@ uint32_t cohort_locality(void)
 uint32_t cohort_num_localities(void)
 {
     return atomic_load(&num_localities);
+}
+
+uint32_t cohort_failed_localities(uint32_t *ret_ranks, uint32_t capacity)
+{
+    struct cohort__process *process = cohort__process_current();
+    return process ? cohort__process_deaths(process, ret_ranks, capacity) : 0;
 }
 
 uint32_t cohort_num_workers(void)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/container.h"
+#include "runtime/base/log.h"
 #include "runtime/loop/timer.h"
 #include "runtime/net/hub.h"
 #include "runtime/launch/bootstrap_private.h"
@@ -16,6 +17,20 @@ struct failure {
     struct cohort__loop_request request;
     struct cohort__bootstrap *bootstrap;
     char text[];
+};
+
+struct letter {
+    struct cohort__loop_request request;
+    struct cohort__bootstrap *bootstrap;
+    size_t bytes;
+    unsigned char data[];
+};
+
+struct accusation {
+    struct cohort__loop_request request;
+    struct cohort__bootstrap *bootstrap;
+    uint32_t rank;
+    char why[];
 };
 
 static void run_finished(struct cohort__loop *loop, struct cohort__loop_request *request)
@@ -53,6 +68,26 @@ static void run_failed(struct cohort__loop *loop, struct cohort__loop_request *r
     struct failure *failure = COHORT_CONTAINER_OF(request, struct failure, request);
     failure->bootstrap->way->failed(failure->bootstrap, failure->text);
     free(failure);
+}
+
+static void run_letter(struct cohort__loop *loop, struct cohort__loop_request *request)
+{
+    (void)loop;
+    struct letter *letter = COHORT_CONTAINER_OF(request, struct letter, request);
+    struct cohort__bootstrap *bootstrap = letter->bootstrap;
+    if (!bootstrap->closing && bootstrap->way->letter)
+        bootstrap->way->letter(bootstrap, letter->data, letter->bytes);
+    free(letter);
+}
+
+static void run_accuse(struct cohort__loop *loop, struct cohort__loop_request *request)
+{
+    (void)loop;
+    struct accusation *accusation = COHORT_CONTAINER_OF(request, struct accusation, request);
+    struct cohort__bootstrap *bootstrap = accusation->bootstrap;
+    if (!bootstrap->closing && bootstrap->way->accuse)
+        bootstrap->way->accuse(bootstrap, accusation->rank, accusation->why);
+    free(accusation);
 }
 
 cohort_status cohort__bootstrap_create(struct cohort__bootstrap **ret_bootstrap,
@@ -210,6 +245,11 @@ bool cohort__bootstrap_tells_deaths(const struct cohort__bootstrap *bootstrap)
     return bootstrap->way->tells_deaths;
 }
 
+bool cohort__bootstrap_keeps_going(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->keeps_going;
+}
+
 const void *cohort__bootstrap_address(const struct cohort__bootstrap *bootstrap, uint32_t rank,
                                       size_t *ret_bytes)
 {
@@ -239,6 +279,37 @@ void cohort__bootstrap_report_counts(struct cohort__bootstrap *bootstrap, uint64
     bootstrap->counts.received = received;
     bootstrap->counts.busy = busy;
     cohort__loop_request(bootstrap->loop, &bootstrap->counted);
+}
+
+void cohort__bootstrap_accuse(struct cohort__bootstrap *bootstrap, uint32_t rank, const char *why)
+{
+    size_t bytes = strlen(why) + 1;
+    struct accusation *accusation = malloc(sizeof(*accusation) + bytes);
+    if (!accusation) {
+        cohort__log(COHORT__LOG_ERROR, "locality %u: no memory to say that locality %u %s",
+                    (unsigned)bootstrap->rank, (unsigned)rank, why);
+        return;
+    }
+    accusation->request.run = run_accuse;
+    accusation->bootstrap = bootstrap;
+    accusation->rank = rank;
+    memcpy(accusation->why, why, bytes);
+    cohort__loop_request(bootstrap->loop, &accusation->request);
+}
+
+void cohort__bootstrap_send_letter(struct cohort__bootstrap *bootstrap, const void *data,
+                                   size_t bytes)
+{
+    struct letter *letter = malloc(sizeof(*letter) + bytes);
+    if (!letter) {
+        cohort__bootstrap_accuse(bootstrap, bootstrap->rank, "has no memory for a letter");
+        return;
+    }
+    letter->request.run = run_letter;
+    letter->bootstrap = bootstrap;
+    letter->bytes = bytes;
+    memcpy(letter->data, data, bytes);
+    cohort__loop_request(bootstrap->loop, &letter->request);
 }
 
 void cohort__bootstrap_report_failure(struct cohort__bootstrap *bootstrap, const char *text)

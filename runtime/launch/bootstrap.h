@@ -32,10 +32,14 @@ struct cohort__bootstrap_handlers {
     void (*exit_allowed)(void *context);
     /* Locality RANK has ended without leaving the job. It was the ORDERth to do so (0: the launcher
      * does not number them). TEXT says how it has ended. After its grace, the launcher ends this
-     * locality as well. Called once for each rank. */
+     * locality as well, unless the job keeps going. Called once for each rank. */
     void (*died)(void *context, uint32_t rank, uint32_t order, const char *text);
     /* The answer to ask_returned: TEXT lists the ranks, "0, 2-5"; empty: none. May be NULL. */
     void (*returned)(void *context, const char *text);
+    /* A letter of the home of names has come, which is the launcher if the job keeps going. Letters
+     * and deaths come in the order in which the launcher has sent them, which is the same for all
+     * localities. DATA is valid until it returns. */
+    void (*letter)(void *context, const void *data, size_t bytes);
     /* The control connection is lost: the launcher has died, or has sent something that is not
      * valid. Not called after exit_allowed. Called once. */
     void (*launcher_lost)(void *context, const char *text);
@@ -77,6 +81,9 @@ bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap);
 
 /* Whether the launcher reports each death, soon and in the same order to all localities. */
 bool cohort__bootstrap_tells_deaths(const struct cohort__bootstrap *bootstrap);
+/* Whether the job goes on without localities that die. Then only `died` makes a locality dead, and
+ * who can't reach one accuses it. */
+bool cohort__bootstrap_keeps_going(const struct cohort__bootstrap *bootstrap);
 /* The number of localities of the job on this host, including this one. */
 uint32_t cohort__bootstrap_sharing(const struct cohort__bootstrap *bootstrap);
 /* The processors that cohortrun has bound this locality to. */
@@ -118,5 +125,16 @@ void cohort__bootstrap_report_counts(struct cohort__bootstrap *bootstrap, uint64
 
 /* Reports why this locality is going to end. The launcher prints TEXT, which is copied. */
 void cohort__bootstrap_report_failure(struct cohort__bootstrap *bootstrap, const char *text);
+
+/* Locality RANK, which may be this one, can't go on: WHY, which is copied, goes on behind its name.
+ * To be called only if the job keeps going. If this can't be told, this locality says so in the
+ * log, and waits for RANK for ever. */
+void cohort__bootstrap_accuse(struct cohort__bootstrap *bootstrap, uint32_t rank, const char *why);
+
+/* Sends the home of names a letter, which is copied. To be called only if the job keeps going.
+ * Letters of one thread stay in order. Without memory for it this locality can't go on, and accuses
+ * itself. */
+void cohort__bootstrap_send_letter(struct cohort__bootstrap *bootstrap, const void *data,
+                                   size_t bytes);
 
 #endif

@@ -117,6 +117,11 @@ static cohort_status dispatch(void *context, const struct cohort__control *contr
         return died(launched, control);
     case COHORT__CONTROL_RETURNED:
         return returned(launched, control);
+    case COHORT__CONTROL_LETTER:
+        if (launched->base.addresses && launched->base.handlers.letter)
+            launched->base.handlers.letter(launched->base.handlers.context, control->letter.data,
+                                           control->letter.bytes);
+        return COHORT_OK;
     default:
         return cohort_fail(COHORT_ERR_PROTOCOL, "the launcher sent %s",
                            cohort__control_kind_name(control->kind));
@@ -196,6 +201,7 @@ static cohort_status welcomed(void *context, const struct cohort__control *contr
     snprintf(launched->base.host_address, sizeof(launched->base.host_address), "%.*s",
              (int)control->host_address_bytes, control->host_address);
     launched->base.key = control->key;
+    launched->base.keeps_going = control->keeps_going;
     return COHORT_OK;
 }
 
@@ -317,6 +323,20 @@ static void failed(struct cohort__bootstrap *bootstrap, const char *text)
                                                          .text_bytes = strlen(text)});
 }
 
+static void accuse(struct cohort__bootstrap *bootstrap, uint32_t rank, const char *why)
+{
+    send_control(launched_of(bootstrap), &(struct cohort__control){.kind = COHORT__CONTROL_ACCUSE,
+                                                                   .rank = rank,
+                                                                   .text = why,
+                                                                   .text_bytes = strlen(why)});
+}
+
+static void letter(struct cohort__bootstrap *bootstrap, const void *data, size_t bytes)
+{
+    send_control(launched_of(bootstrap), &(struct cohort__control){.kind = COHORT__CONTROL_LETTER,
+                                                                   .letter = {data, bytes}});
+}
+
 static void close_launched(struct cohort__bootstrap *bootstrap)
 {
     struct launched *launched = launched_of(bootstrap);
@@ -335,6 +355,8 @@ static const struct cohort__bootstrap_way way = {
     .ask_returned = ask_returned,
     .counted = counted,
     .failed = failed,
+    .accuse = accuse,
+    .letter = letter,
     .close = close_launched,
     .tells_failures = true,
     .tells_deaths = true,

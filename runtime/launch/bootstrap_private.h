@@ -24,6 +24,9 @@ struct cohort__bootstrap_way {
     void (*ask_returned)(struct cohort__bootstrap *bootstrap);
     void (*counted)(struct cohort__bootstrap *bootstrap); /* the counts are in `counts` */
     void (*failed)(struct cohort__bootstrap *bootstrap, const char *text);
+    /* NULL: there is no launcher that keeps a job going. */
+    void (*accuse)(struct cohort__bootstrap *bootstrap, uint32_t rank, const char *why);
+    void (*letter)(struct cohort__bootstrap *bootstrap, const void *data, size_t bytes);
     /* The last call. Leaves the job, properly if `released`, and frees BOOTSTRAP. */
     void (*close)(struct cohort__bootstrap *bootstrap);
     bool tells_failures; /* `failed` gets its text printed */
@@ -52,7 +55,8 @@ struct cohort__bootstrap {
     struct cohort__control_address *addresses; /* in one block with their bytes; NULL: not yet */
     bool exchanged;                            /* cohort__bootstrap_exchange was called */
     bool released;
-    bool closing; /* no handler is called any more */
+    bool keeps_going; /* the launcher says so */
+    bool closing;     /* no handler is called any more */
 
     struct cohort__loop_request finished;
     struct cohort__loop_request ask_returned;

@@ -19,6 +19,8 @@ static const char *const kind_names[COHORT__CONTROL_NUM_KINDS] = {
     [COHORT__CONTROL_BYE] = "BYE",
     [COHORT__CONTROL_ASK_RETURNED] = "ASK_RETURNED",
     [COHORT__CONTROL_RETURNED] = "RETURNED",
+    [COHORT__CONTROL_ACCUSE] = "ACCUSE",
+    [COHORT__CONTROL_LETTER] = "LETTER",
 };
 
 const char *cohort__control_kind_name(enum cohort__control_kind kind)
@@ -41,6 +43,7 @@ static void pack_welcome(struct cohort__packer *packer, const struct cohort__con
     cohort__pack_field_unsigned(packer, "slot", control->slot);
     cohort__pack_field_bytes(packer, "host_address", control->host_address,
                              control->host_address_bytes);
+    cohort__pack_field_bool(packer, "keeps_going", control->keeps_going);
 }
 
 static void pack_addresses(struct cohort__packer *packer, const struct cohort__control *control)
@@ -100,6 +103,13 @@ static void pack_fields(struct cohort__packer *packer, const struct cohort__cont
     case COHORT__CONTROL_RETURNED:
         pack_text(packer, control);
         break;
+    case COHORT__CONTROL_ACCUSE:
+        cohort__pack_field_unsigned(packer, "rank", control->rank);
+        pack_text(packer, control);
+        break;
+    case COHORT__CONTROL_LETTER:
+        cohort__pack_field_bytes(packer, "letter", control->letter.data, control->letter.bytes);
+        break;
     default:
         break;
     }
@@ -108,10 +118,11 @@ static void pack_fields(struct cohort__packer *packer, const struct cohort__cont
 void cohort__control_pack(struct cohort__packer *packer, const struct cohort__control *control)
 {
     static const unsigned char num_fields[COHORT__CONTROL_NUM_KINDS] = {
-        [COHORT__CONTROL_WELCOME] = 11, [COHORT__CONTROL_ADDRESSES] = 1,
+        [COHORT__CONTROL_WELCOME] = 12, [COHORT__CONTROL_ADDRESSES] = 1,
         [COHORT__CONTROL_COUNT] = 1,    [COHORT__CONTROL_DIED] = 3,
         [COHORT__CONTROL_HELLO] = 3,    [COHORT__CONTROL_COUNTS] = 4,
         [COHORT__CONTROL_FAILED] = 1,   [COHORT__CONTROL_RETURNED] = 1,
+        [COHORT__CONTROL_ACCUSE] = 2,   [COHORT__CONTROL_LETTER] = 1,
     };
     cohort__pack_map(packer, 1u + num_fields[control->kind]);
     cohort__pack_field_unsigned(packer, "kind", control->kind);
@@ -220,6 +231,9 @@ static void read_welcome(struct reader *reader, struct cohort__control *control)
     control->epoch = read_small(reader, "epoch", UINT32_MAX);
     control->workers = read_small(reader, "workers", COHORT__MAX_WORKERS);
     read_place(reader, control);
+    if (!reader->status)
+        reader->status =
+            cohort__get_bool(reader->unpacked, reader->map, "keeps_going", &control->keeps_going);
 }
 
 static void read_hello(struct reader *reader, struct cohort__control *control)
@@ -269,6 +283,15 @@ static void read_fields(struct reader *reader, struct cohort__control *control,
     case COHORT__CONTROL_FAILED:
     case COHORT__CONTROL_RETURNED:
         read_text(reader, control);
+        break;
+    case COHORT__CONTROL_ACCUSE:
+        control->rank = read_small(reader, "rank", COHORT__CONTROL_MAX_LOCALITIES - 1);
+        read_text(reader, control);
+        break;
+    case COHORT__CONTROL_LETTER:
+        if (!reader->status)
+            reader->status = cohort__get_bytes(reader->unpacked, reader->map, "letter",
+                                               &control->letter.data, &control->letter.bytes);
         break;
     case COHORT__CONTROL_EXIT:
     case COHORT__CONTROL_FINISHED:

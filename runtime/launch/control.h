@@ -18,7 +18,7 @@
  *
  *   launcher -> locality
  *     WELCOME    version rank size key epoch workers sharing num_hosts host slot host_address
- *                                                              waits in the socket from the start
+ *                keeps_going                                   waits in the socket from the start
  *     ADDRESSES  addresses                                     all have said HELLO
  *     COUNT      round                                         all have said FINISHED
  *     EXIT                                                     nothing is under way any more
@@ -31,12 +31,18 @@
  *     COUNTS     round sent received busy                      the answer to COUNT
  *     FAILED     text                                          why it is going to end
  *     ASK_RETURNED                                             which programs have returned?
+ *     ACCUSE     rank text                                     that one (perhaps itself) can't go
+ *                                                              on; only where the job keeps going
  *     BYE                                                      the answer to EXIT
  *
+ *   both ways, only where the job keeps going: the launcher is the home of names then
+ *     LETTER     letter                                        as in runtime/names/home.h
+ *
  * A locality that ends between its HELLO and the launcher's EXIT has died, whatever its exit
- * status. When all localities have sent BYE, the launcher sends WELCOME with the next epoch, for
- * the next programs on the same connections (for example, a shell script starts two programs one
- * after the other). */
+ * status. If the job keeps going (cohortrun --keep-going), only the launcher makes a locality dead,
+ * and says so when its process has ended: who can't reach another one accuses it. When all
+ * localities have sent BYE, the launcher sends WELCOME with the next epoch, for the next programs
+ * on the same connections (for example, a shell script starts two programs one after the other). */
 enum cohort__control_kind {
     COHORT__CONTROL_WELCOME = 1,
     COHORT__CONTROL_ADDRESSES,
@@ -50,6 +56,8 @@ enum cohort__control_kind {
     COHORT__CONTROL_BYE,
     COHORT__CONTROL_ASK_RETURNED,
     COHORT__CONTROL_RETURNED,
+    COHORT__CONTROL_ACCUSE,
+    COHORT__CONTROL_LETTER,
     COHORT__CONTROL_NUM_KINDS
 };
 
@@ -85,11 +93,13 @@ struct cohort__control {
     uint64_t key;
     uint64_t pid;
     struct cohort__control_address address;
+    struct cohort__control_address letter;
     const struct cohort__control_address *addresses; /* `size` addresses, by rank */
     uint64_t round;
     uint64_t sent;
     uint64_t received;
     bool busy;
+    bool keeps_going; /* the job goes on without localities that die */
     const char *text; /* not terminated when read */
     size_t text_bytes;
 };

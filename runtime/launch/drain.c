@@ -8,6 +8,11 @@ void cohort__drain_init(struct cohort__drain *drain, uint32_t size)
     *drain = (struct cohort__drain){.size = size};
 }
 
+void cohort__drain_restart(struct cohort__drain *drain, uint32_t size)
+{
+    *drain = (struct cohort__drain){.size = size, .round = drain->round};
+}
+
 uint64_t cohort__drain_begin(struct cohort__drain *drain)
 {
     drain->num_missing = drain->size;

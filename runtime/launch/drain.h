@@ -30,6 +30,10 @@ enum cohort__drain_next {
 
 void cohort__drain_init(struct cohort__drain *drain, uint32_t size);
 
+/* From the next round on, only SIZE localities are asked: others have died. Answers to former
+ * rounds are ignored, as they count messages to and from the dead. */
+void cohort__drain_restart(struct cohort__drain *drain, uint32_t size);
+
 /* Begins a round, and returns its number: 1, 2, ... */
 uint64_t cohort__drain_begin(struct cohort__drain *drain);
 

@@ -7,12 +7,18 @@
 
 #include "runtime/launch/control.h"
 #include "runtime/launch/drain.h"
+#include "runtime/names/requests.h"
+#include "runtime/names/limits.h"
+#include "runtime/base/container.h"
 
 /* The stages of a locality are OUTSIDE -> MEMBER -> FINISHED -> RELEASED -> LEFT. Some steps are
  * taken for all localities together. When all are members, ADDRESSES is sent to all. When all have
  * finished, the drain begins. At its end, EXIT is sent to all. When all have left or ended, all are
- * OUTSIDE again, in the next epoch. */
-enum stage { OUTSIDE, MEMBER, FINISHED, RELEASED, LEFT };
+ * OUTSIDE again, in the next epoch.
+ *
+ * If the job keeps going, one that dies as a member, once ADDRESSES was sent, is DEAD from then on.
+ * The steps are taken without the dead ones. There is no next epoch then. */
+enum stage { OUTSIDE, MEMBER, FINISHED, RELEASED, LEFT, DEAD };
 
 struct locality {
     enum stage stage;
@@ -30,9 +36,11 @@ struct cohort__launcher {
     struct cohort__drain drain;
     struct cohort__packer packer;
     uint32_t epoch;
-    uint32_t num_in_stage[LEFT + 1];
+    uint32_t num_in_stage[DEAD + 1];
     uint32_t num_deaths;
     bool broken;
+    bool has_begun;                    /* ADDRESSES was sent */
+    struct cohort__registry_home home; /* of all names, if the job keeps going */
     struct cohort__launcher_host *hosts;
     struct locality localities[];
 };
@@ -80,12 +88,19 @@ static void set_stage(struct cohort__launcher *launcher, uint32_t rank, enum sta
     locality->stage = stage;
 }
 
-static bool all_in(const struct cohort__launcher *launcher, enum stage stage)
+static uint32_t num_living(const struct cohort__launcher *launcher)
 {
-    return launcher->num_in_stage[stage] == launcher->options.size;
+    return launcher->options.size - launcher->num_in_stage[DEAD];
 }
 
-static void break_job(struct cohort__launcher *launcher, uint32_t rank, const char *text)
+/* All but the dead ones. */
+static bool all_in(const struct cohort__launcher *launcher, enum stage stage)
+{
+    return launcher->num_in_stage[stage] == num_living(launcher);
+}
+
+/* RANK has died, as the next one, unless it was told before. */
+static void tell_death(struct cohort__launcher *launcher, uint32_t rank, const char *text)
 {
     struct locality *dead = &launcher->localities[rank];
     if (dead->order == 0)
@@ -99,6 +114,11 @@ static void break_job(struct cohort__launcher *launcher, uint32_t rank, const ch
     for (uint32_t peer = 0; peer < launcher->options.size; peer++)
         if (peer != rank && !launcher->localities[peer].ended)
             send_packed(launcher, peer);
+}
+
+static void break_job(struct cohort__launcher *launcher, uint32_t rank, const char *text)
+{
+    tell_death(launcher, rank, text);
     if (launcher->broken)
         return;
     launcher->broken = true;
@@ -126,6 +146,7 @@ static void welcome_host(struct cohort__launcher *launcher, uint32_t index)
                     .slot = slot,
                     .host_address = host->address,
                     .host_address_bytes = strlen(host->address),
+                    .keeps_going = launcher->options.keeps_going,
                 });
     }
 }
@@ -164,6 +185,7 @@ cohort_status cohort__launcher_create(struct cohort__launcher **ret_launcher,
     launcher->handlers = *handlers;
     launcher->epoch = 1;
     launcher->num_in_stage[OUTSIDE] = options->size;
+    cohort__registry_home_init(&launcher->home, COHORT__HOME_LAUNCHER, options->size);
     cohort_status status = copy_hosts(launcher);
     if (status) {
         cohort__launcher_destroy(launcher);
@@ -183,6 +205,7 @@ void cohort__launcher_destroy(struct cohort__launcher *launcher)
         free(launcher->localities[rank].failure);
     }
     cohort__packer_fini(&launcher->packer);
+    cohort__registry_home_fini(&launcher->home);
     free(launcher->hosts);
     free(launcher);
 }
@@ -211,6 +234,7 @@ static void send_addresses(struct cohort__launcher *launcher)
                                                     .size = size,
                                                     .addresses = addresses});
     free(addresses);
+    launcher->has_begun = true;
 }
 
 static cohort_status hello(struct cohort__launcher *launcher, uint32_t rank,
@@ -270,6 +294,19 @@ static void release_survivors(struct cohort__launcher *launcher)
     release(launcher);
 }
 
+/* If all have finished: begins the drain, or begins it anew after a death. COUNT comes behind DIED,
+ * so all answers leave out what went to and came from the same dead ones. */
+static void begin_drain(struct cohort__launcher *launcher)
+{
+    if (!all_in(launcher, FINISHED) || launcher->broken)
+        return;
+    if (launcher->num_in_stage[DEAD] == 0)
+        cohort__drain_init(&launcher->drain, launcher->options.size);
+    else
+        cohort__drain_restart(&launcher->drain, num_living(launcher));
+    ask_for_counts(launcher);
+}
+
 static cohort_status finished(struct cohort__launcher *launcher, uint32_t rank)
 {
     if (launcher->localities[rank].stage != MEMBER)
@@ -277,10 +314,7 @@ static cohort_status finished(struct cohort__launcher *launcher, uint32_t rank)
     set_stage(launcher, rank, FINISHED);
     if (launcher->broken)
         release_survivors(launcher);
-    if (all_in(launcher, FINISHED) && !launcher->broken) {
-        cohort__drain_init(&launcher->drain, launcher->options.size);
-        ask_for_counts(launcher);
-    }
+    begin_drain(launcher);
     return COHORT_OK;
 }
 
@@ -316,14 +350,35 @@ void cohort__launcher_resume(struct cohort__launcher *launcher)
         ask_for_counts(launcher);
 }
 
+/* A locality has died, so there is no next epoch. Programs that wait for it read this instead of a
+ * WELCOME. */
+static void tell_deaths_again(struct cohort__launcher *launcher)
+{
+    char text[80];
+    for (uint32_t rank = 0; rank < launcher->options.size; rank++) {
+        if (launcher->localities[rank].stage != DEAD)
+            continue;
+        snprintf(text, sizeof(text), "locality %u has died before this program has started",
+                 (unsigned)rank);
+        tell_death(launcher, rank, text);
+    }
+}
+
 static void leave(struct cohort__launcher *launcher, uint32_t rank)
 {
     set_stage(launcher, rank, LEFT);
     if (!all_in(launcher, LEFT) || launcher->broken)
         return;
+    if (num_living(launcher) < launcher->options.size) {
+        tell_deaths_again(launcher);
+        return;
+    }
     for (uint32_t peer = 0; peer < launcher->options.size; peer++)
         set_stage(launcher, peer, OUTSIDE);
     launcher->epoch++;
+    launcher->has_begun = false;
+    cohort__registry_home_fini(&launcher->home);
+    cohort__registry_home_init(&launcher->home, COHORT__HOME_LAUNCHER, launcher->options.size);
     welcome(launcher);
 }
 
@@ -346,6 +401,8 @@ static cohort_status failed(struct cohort__launcher *launcher, uint32_t rank,
             *c = ' '; /* the text becomes part of one line */
     return COHORT_OK;
 }
+
+enum { RETURNED_BYTES = 200 };
 
 /* Writes the ranks of those whose programs have returned: "0, 2-5 and more". */
 static void list_returned(const struct cohort__launcher *launcher, char *text, size_t bytes)
@@ -371,7 +428,7 @@ static void list_returned(const struct cohort__launcher *launcher, char *text, s
 
 static cohort_status returned_asked(struct cohort__launcher *launcher, uint32_t rank)
 {
-    char text[200];
+    char text[RETURNED_BYTES];
     if (launcher->localities[rank].stage != MEMBER && launcher->localities[rank].stage != FINISHED)
         return cohort_fail(COHORT_ERR_PROTOCOL, "asks without being in the job");
     list_returned(launcher, text, sizeof(text));
@@ -379,6 +436,68 @@ static cohort_status returned_asked(struct cohort__launcher *launcher, uint32_t 
             &(struct cohort__control){
                 .kind = COHORT__CONTROL_RETURNED, .text = text, .text_bytes = strlen(text)});
     return COHORT_OK;
+}
+
+/* ACCUSED can't go on, as BY says. It is not dead before its process has ended. */
+static void accuse(struct cohort__launcher *launcher, uint32_t accused, uint32_t by,
+                   const char *text)
+{
+    if (launcher->options.keeps_going && launcher->has_begun && !launcher->broken &&
+        cohort__launcher_is_member(launcher, accused))
+        launcher->handlers.accused(launcher->handlers.context, accused, by, text);
+}
+
+static cohort_status accused(struct cohort__launcher *launcher, uint32_t by,
+                             const struct cohort__control *control)
+{
+    char text[600];
+    if (control->rank >= launcher->options.size)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "accuses locality %u of %u",
+                           (unsigned)control->rank, (unsigned)launcher->options.size);
+    snprintf(text, sizeof(text), "locality %u says that locality %u %.*s", (unsigned)by,
+             (unsigned)control->rank, (int)control->text_bytes, control->text);
+    accuse(launcher, control->rank, by, text);
+    return COHORT_OK;
+}
+
+/* Sends what the home answers. */
+static void deliver(struct cohort__launcher *launcher, struct cohort__list *outbox)
+{
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(outbox))) {
+        struct cohort__registry_letter *answer =
+            COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link);
+        pack(launcher,
+             &(struct cohort__control){.kind = COHORT__CONTROL_LETTER,
+                                       .letter = {answer->packer.data, answer->packer.bytes}});
+        for (uint32_t i = 0; i < answer->num_ranks; i++)
+            if (!answer->packer.status && !launcher->localities[answer->ranks[i]].ended)
+                send_packed(launcher, answer->ranks[i]);
+        cohort__registry_letter_destroy(answer);
+    }
+}
+
+/* If there is no memory here, others would wait for ever. */
+static void check_home(struct cohort__launcher *launcher, cohort_status status)
+{
+    if (status == COHORT_ERR_NO_MEMORY)
+        break_job(launcher, 0, "the launcher is out of memory");
+}
+
+static cohort_status letter(struct cohort__launcher *launcher, uint32_t rank,
+                            const struct cohort__control *control)
+{
+    struct cohort__list outbox;
+    char returned[RETURNED_BYTES];
+    cohort__list_init(&outbox);
+    if (!cohort__launcher_is_member(launcher, rank))
+        return COHORT_OK; /* it says that its sites leave, which all do */
+    list_returned(launcher, returned, sizeof(returned));
+    cohort_status status = cohort__home_take_letter(&launcher->home, rank, control->letter.data,
+                                                    control->letter.bytes, returned, &outbox);
+    deliver(launcher, &outbox);
+    check_home(launcher, status);
+    return status == COHORT_ERR_NO_MEMORY ? COHORT_OK : status;
 }
 
 static cohort_status dispatch(void *context, const struct cohort__control *control)
@@ -398,6 +517,10 @@ static cohort_status dispatch(void *context, const struct cohort__control *contr
         return bye(launcher, rank);
     case COHORT__CONTROL_ASK_RETURNED:
         return returned_asked(launcher, rank);
+    case COHORT__CONTROL_ACCUSE:
+        return accused(launcher, rank, control);
+    case COHORT__CONTROL_LETTER:
+        return letter(launcher, rank, control);
     default:
         return cohort_fail(COHORT_ERR_PROTOCOL, "sent %s, which only the launcher may",
                            cohort__control_kind_name(control->kind));
@@ -409,11 +532,37 @@ void cohort__launcher_message(struct cohort__launcher *launcher, uint32_t rank, 
 {
     char name[32], text[600];
     struct incoming incoming = {launcher, rank};
+    if (launcher->localities[rank].stage == DEAD)
+        return; /* the others have been told that it says nothing any more */
     snprintf(name, sizeof(name), "locality %u", (unsigned)rank);
     if (cohort__control_read(message, bytes, name, dispatch, &incoming) == COHORT_OK)
         return;
     snprintf(text, sizeof(text), "%s: %s", name, cohort_error_message());
-    break_job(launcher, rank, text);
+    if (launcher->options.keeps_going && launcher->has_begun && !launcher->broken &&
+        cohort__launcher_is_member(launcher, rank))
+        accuse(launcher, rank, rank, text);
+    else
+        break_job(launcher, rank, text);
+}
+
+/* Whether the job can go on without RANK, which has died. */
+static bool can_go_on(const struct cohort__launcher *launcher, uint32_t rank)
+{
+    return launcher->options.keeps_going && launcher->has_begun && !launcher->broken &&
+           cohort__launcher_is_member(launcher, rank) && num_living(launcher) > 1;
+}
+
+static void go_on_without(struct cohort__launcher *launcher, uint32_t rank, const char *text)
+{
+    struct cohort__list outbox;
+    set_stage(launcher, rank, DEAD);
+    tell_death(launcher, rank, text);
+    cohort__list_init(&outbox);
+    cohort_status status = cohort__registry_home_died(&launcher->home, rank, &outbox);
+    deliver(launcher, &outbox);
+    check_home(launcher, status);
+    launcher->handlers.died(launcher->handlers.context, rank, num_living(launcher), text);
+    begin_drain(launcher);
 }
 
 void cohort__launcher_ended(struct cohort__launcher *launcher, uint32_t rank, bool failed,
@@ -424,7 +573,9 @@ void cohort__launcher_ended(struct cohort__launcher *launcher, uint32_t rank, bo
         return;
     locality->ended = true;
     bool is_free = locality->was_released || !failed;
-    if (cohort__launcher_is_member(launcher, rank) || !is_free)
+    if (can_go_on(launcher, rank))
+        go_on_without(launcher, rank, text);
+    else if (cohort__launcher_is_member(launcher, rank) || !is_free)
         break_job(launcher, rank, text);
     else if (locality->stage == OUTSIDE && cohort__launcher_has_members(launcher))
         break_unjoined(launcher, rank);
@@ -432,6 +583,11 @@ void cohort__launcher_ended(struct cohort__launcher *launcher, uint32_t rank, bo
         leave(launcher, rank);
     if (launcher->broken)
         release_survivors(launcher);
+}
+
+void cohort__launcher_stop_going(struct cohort__launcher *launcher)
+{
+    launcher->options.keeps_going = false;
 }
 
 bool cohort__launcher_is_member(const struct cohort__launcher *launcher, uint32_t rank)

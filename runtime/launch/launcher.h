@@ -28,6 +28,7 @@ struct cohort__launcher_options {
     uint32_t num_hosts;                        /* 0: all localities are on this host */
     uint32_t workers;                          /* of each locality; 0: it may choose */
     uint64_t key;
+    bool keeps_going; /* if localities die, the job goes on without them */
 };
 
 /* Called from within the functions below. Handlers must not call these functions. */
@@ -39,6 +40,12 @@ struct cohort__launcher_handlers {
     /* The job can't go on, since RANK has failed, died or sent an invalid message. TEXT is a
      * sentence that begins with its name. The others have been told. Called once. */
     void (*broken)(void *context, uint32_t rank, const char *text);
+    /* These two are called only if the job keeps going. RANK has died; the others have been told,
+     * and NUM_LIVING of them go on. */
+    void (*died)(void *context, uint32_t rank, uint32_t num_living, const char *text);
+    /* RANK lives, but can't go on, as BY says (perhaps RANK itself) in the sentence TEXT. The
+     * caller sees to it that one of them ends. */
+    void (*accused)(void *context, uint32_t rank, uint32_t by, const char *text);
 };
 
 /* Sends the first WELCOME to each locality. */
@@ -60,6 +67,9 @@ void cohort__launcher_ended(struct cohort__launcher *launcher, uint32_t rank, bo
                             const char *text);
 
 void cohort__launcher_resume(struct cohort__launcher *launcher);
+
+/* The job is being ended: it keeps going no longer, so the next death breaks it. */
+void cohort__launcher_stop_going(struct cohort__launcher *launcher);
 
 /* Whether RANK takes part at the moment: it has joined, and was not yet allowed to leave. */
 bool cohort__launcher_is_member(const struct cohort__launcher *launcher, uint32_t rank);

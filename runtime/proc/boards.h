@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "runtime/names/limits.h"
 #include "runtime/net/board.h"
 #include "runtime/net/notes.h"
 #include "runtime/proc/process.h"
@@ -14,9 +15,6 @@
 /* How many boards there are, numbered from 0. Those that are never used take no memory. A
  * communicator that gets no board uses messages. */
 enum { COHORT__NUM_BOARDS = 4096 };
-
-/* How many communicators may have notes (runtime/net/notes.h) at the same time. */
-enum { COHORT__NUM_NOTICEBOARDS = 16384 };
 
 /* Names a board in the whole job. All zero: none. */
 struct cohort__board_name {

@@ -52,14 +52,15 @@ void cohort__death_send(struct cohort__process *process, uint32_t rank,
     cohort__packer_fini(&packer);
 }
 
-void cohort__death_receive(struct cohort__process *process, const void *data, size_t bytes)
+bool cohort__death_receive(struct cohort__process *process, const void *data, size_t bytes)
 {
     struct cohort__death death;
     if (bytes == 0)
-        return;
-    if (read_death(data, bytes, &death))
+        return false;
+    if (read_death(data, bytes, &death)) {
         cohort__log(COHORT__LOG_ERROR, "locality %u: %s", cohort__process_rank(process),
                     cohort_error_message());
-    else
-        cohort__process_death_told(process, &death);
+        return false;
+    }
+    return !cohort__process_death_heard(process, &death);
 }

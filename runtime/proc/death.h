@@ -2,6 +2,7 @@
 #ifndef COHORT_RUNTIME_PROC_DEATH_H
 #define COHORT_RUNTIME_PROC_DEATH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,7 +34,9 @@ void cohort__death_pack(struct cohort__packer *packer, const struct cohort__deat
 void cohort__death_send(struct cohort__process *process, uint32_t rank,
                         const struct cohort__envelope *envelope);
 
-/* Records the death that is reported in the payload of such a message. BYTES 0: there is none. */
-void cohort__death_receive(struct cohort__process *process, const void *data, size_t bytes);
+/* Records the death that is reported in the payload of such a message. BYTES 0: there is none.
+ * True: the message is ahead of the launcher, whose word is awaited, since the job goes on without
+ * the dead. */
+bool cohort__death_receive(struct cohort__process *process, const void *data, size_t bytes);
 
 #endif

@@ -26,7 +26,7 @@ void cohort__letter_send(struct cohort__process *process, uint32_t rank, const v
         char why[120];
         snprintf(why, sizeof(why), "can't be told: a letter of %zu bytes; %d are possible", bytes,
                  COHORT__LETTER_BYTES_MAX);
-        cohort__process_peer_died(process, rank, why);
+        cohort__process_give_up(process, rank, why);
         return;
     }
     size_t most = cohort__net_max_message(process->net, rank) - COHORT__ENVELOPE_BYTES;

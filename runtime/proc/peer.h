@@ -26,6 +26,7 @@ struct cohort__peer {
     _Atomic size_t consumed_in_router; /* the same, before that had returned */
     _Atomic uint32_t drained;          /* its messages that the router has taken */
     struct cohort__link link;          /* which of its messages have come; the router's */
+    _Atomic uint64_t received;         /* its messages, except CREDITs; the router's */
     struct cohort__list letters;       /* of its registry, incomplete ones; the router's */
     struct cohort__list assemblies;    /* of its PARTs, incomplete ones; the router's */
     size_t assembly_bytes;             /* of all of them */
@@ -33,6 +34,7 @@ struct cohort__peer {
     pthread_mutex_t lock; /* of all below; atomics are changed under it, but read anywhere */
     bool dead;
     bool lost;                    /* the transport has lost it; the launcher's news is awaited */
+    bool is_accused;              /* the launcher was told that it can't go on */
     uint64_t lost_at;             /* when, as cohort__clock_now */
     struct cohort__death death;   /* dead or lost */
     size_t budget;                /* eager bytes that may be sent to it now */
@@ -65,7 +67,6 @@ struct cohort__process {
     } named_levels[COHORT__NAMED_LEVELS_MAX];
     uint32_t window; /* the most messages to one peer that it has not drained */
     _Atomic uint64_t next_handle;
-    _Atomic uint64_t received; /* counted by the router only */
     _Atomic uint64_t dropped;
     bool has_gaps;                /* messages of a peer have overtaken others; the router's */
     uint64_t probe_at;            /* when to check the links again; the tick's */

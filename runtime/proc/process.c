@@ -186,7 +186,7 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
         cohort__net_remove_peer(process->net, rank);
     cohort__send_end_all(process, peer, COHORT_ERR_PEER_DIED);
     cohort__fetch_end_waiting(process, peer, COHORT_ERR_PEER_DIED);
-    cohort__registry_peer_died(process->registry);
+    cohort__registry_peer_died(process->registry, rank);
     const struct cohort__process_handlers *users[] = {atomic_load(&process->handlers),
                                                       atomic_load(&process->remote_handlers)};
     for (int i = 0; i < 2; i++)
@@ -194,16 +194,54 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
             users[i]->peer_died(users[i]->context, rank);
 }
 
+/* Tells the launcher that RANK can't go on, and waits for its word: until then, what is under way
+ * to and from RANK neither goes on nor ends. */
+static void accuse(struct cohort__process *process, uint32_t rank, const char *why)
+{
+    struct cohort__peer *peer =
+        rank < process->options.size ? cohort__peer_get(process, rank) : NULL;
+    bool is_new = true; /* without memory for what is known of it, it may be accused twice */
+    if (rank >= process->options.size || atomic_load(&process->stopped))
+        return;
+    if (peer) {
+        pthread_mutex_lock(&peer->lock);
+        is_new = !peer->dead && !peer->is_accused;
+        peer->is_accused = true;
+        peer->lost |= is_new && rank != process->options.rank;
+        pthread_mutex_unlock(&peer->lock);
+    }
+    if (!is_new)
+        return;
+    cohort__log(COHORT__LOG_INFO, "locality %u: accuses locality %u: it %s", process->options.rank,
+                rank, why);
+    process->options.accuse(process->options.launcher, rank, why);
+}
+
+void cohort__process_give_up(struct cohort__process *process, uint32_t rank, const char *why)
+{
+    char text[sizeof(((struct cohort__death *)NULL)->why)];
+    if (!process->options.accuse) {
+        cohort__process_peer_died(process, rank, why);
+        return;
+    }
+    snprintf(text, sizeof(text), "can't go on: for it, locality %u %s", rank, why);
+    accuse(process, process->options.rank, text);
+}
+
 void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, const char *why)
 {
     struct cohort__death death = {.rank = rank};
+    if (process->options.accuse) {
+        accuse(process, rank, why);
+        return;
+    }
     snprintf(death.why, sizeof(death.why), "%s", why);
     cohort__process_death_told(process, &death);
 }
 
 void cohort__process_peer_lost(struct cohort__process *process, uint32_t rank, const char *why)
 {
-    if (process->options.news_ns == 0) {
+    if (process->options.news_ns == 0 || process->options.accuse) {
         cohort__process_peer_died(process, rank, why);
         return;
     }
@@ -252,6 +290,16 @@ void cohort__process_tick(struct cohort__process *process, uint64_t now)
             users[i]->tick(users[i]->context, now);
 }
 
+bool cohort__process_death_heard(struct cohort__process *process, const struct cohort__death *death)
+{
+    struct cohort__death known;
+    if (process->options.accuse)
+        return death->rank >= process->options.size ||
+               cohort__process_death_of(process, death->rank, &known);
+    cohort__process_death_told(process, death);
+    return true;
+}
+
 bool cohort__process_death_of(struct cohort__process *process, uint32_t rank,
                               struct cohort__death *ret_death)
 {
@@ -278,17 +326,7 @@ bool cohort__process_check_dead(struct cohort__process *process, uint32_t rank)
 
 bool cohort__process_first_death(struct cohort__process *process, struct cohort__death *ret_death)
 {
-    struct cohort__death death;
-    bool any = false;
-    if (!cohort__process_any_dead(process))
-        return false;
-    for (uint32_t rank = 0; rank < process->options.size; rank++)
-        if (cohort__process_death_of(process, rank, &death) &&
-            (!any || death.order < ret_death->order)) {
-            *ret_death = death;
-            any = true;
-        }
-    return any;
+    return cohort__process_next_death(process, 0, ret_death);
 }
 
 bool cohort__process_is_broken(struct cohort__process *process)
@@ -300,9 +338,43 @@ bool cohort__process_is_broken(struct cohort__process *process)
     return is_broken;
 }
 
+bool cohort__process_keeps_going(const struct cohort__process *process)
+{
+    return process->options.accuse;
+}
+
 bool cohort__process_any_dead(const struct cohort__process *process)
 {
     return atomic_load_explicit(&process->any_dead, memory_order_acquire);
+}
+
+bool cohort__process_next_death(struct cohort__process *process, uint32_t after,
+                                struct cohort__death *ret_death)
+{
+    struct cohort__death death;
+    bool any = false;
+    if (!cohort__process_any_dead(process))
+        return false;
+    for (uint32_t rank = 0; rank < process->options.size; rank++)
+        if (cohort__process_death_of(process, rank, &death) && death.order > after &&
+            (!any || death.order < ret_death->order)) {
+            *ret_death = death;
+            any = true;
+        }
+    return any;
+}
+
+uint32_t cohort__process_deaths(struct cohort__process *process, uint32_t *ret_ranks,
+                                uint32_t capacity)
+{
+    struct cohort__death death;
+    uint32_t num = 0;
+    for (uint32_t last = 0; cohort__process_next_death(process, last, &death); last = death.order) {
+        if (num < capacity)
+            ret_ranks[num] = death.rank;
+        num++;
+    }
+    return num;
 }
 
 struct cohort__process_traffic cohort__process_traffic(struct cohort__process *process)
@@ -310,12 +382,16 @@ struct cohort__process_traffic cohort__process_traffic(struct cohort__process *p
     const struct cohort__process_handlers *users[] = {atomic_load(&process->handlers),
                                                       atomic_load(&process->remote_handlers)};
     /* These counters only grow. So if their sum has not changed, none of them has changed. */
-    uint64_t sent = 0;
+    uint64_t sent = 0, received = 0;
+    struct cohort__death death;
+    bool any_dead = cohort__process_any_dead(process);
     for (uint32_t rank = 0; rank < process->options.size; rank++) {
         struct cohort__peer *peer = atomic_load(&process->peers[rank]);
-        sent += peer ? atomic_load(&peer->sent) : 0;
+        if (!peer || (any_dead && cohort__process_death_of(process, rank, &death)))
+            continue;
+        sent += atomic_load(&peer->sent);
+        received += atomic_load(&peer->received);
     }
-    uint64_t received = atomic_load(&process->received);
     bool busy = atomic_load(&process->under_way) != 0;
     for (int i = 0; i < 2; i++)
         busy |= users[i]->busy && users[i]->busy(users[i]->context);

@@ -31,6 +31,16 @@ struct cohort__process_options {
      * already. After that, the transport's report is enough. 0: there is no launcher that reports
      * deaths. */
     uint64_t news_ns;
+    /* If the job goes on without the dead, only cohort__process_death_told makes a peer dead. Who
+     * can't be reached, or can't go on (perhaps this locality itself), is accused: WHY goes on
+     * behind its name. Called once for each RANK; it must not wait. NULL: what this locality
+     * notices is enough. */
+    void (*accuse)(void *context, uint32_t rank, const char *why);
+    /* Sends the launcher a letter for the home of a name, which is there if the job goes on without
+     * the dead. DATA is copied, and letters stay in order; it must not wait. NULL: the homes are
+     * localities. */
+    void (*letter)(void *context, const void *data, size_t bytes);
+    void *launcher; /* the context of these two */
     /* The faults that this locality is to have, and which stay until the process is destroyed.
      * NULL: none. */
     const struct cohort__fault *fault;
@@ -96,17 +106,27 @@ uint32_t cohort__process_size(const struct cohort__process *process);
 void cohort__process_tick(struct cohort__process *process, uint64_t now);
 
 /* RANK is dead, as this locality has noticed by itself. WHY is text ("was killed by signal 9").
- * Repeated calls are harmless. */
+ * Repeated calls are harmless. If the job goes on without the dead, RANK is lost until the launcher
+ * tells its death, and accused. */
 void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, const char *why);
 
-/* The same, reported by the launcher or another locality. Its order and text replace what was
- * noticed here. A death of this locality itself or of an unknown one is ignored. */
+/* This locality can't go on with RANK, for a reason that lies here: memory, mostly. RANK is dead
+ * for it. But if the job goes on without the dead, it is this locality that is accused. */
+void cohort__process_give_up(struct cohort__process *process, uint32_t rank, const char *why);
+
+/* The death was reported by the launcher. Its order and text replace what was noticed here. A death
+ * of this locality itself or of an unknown one is ignored. */
 void cohort__process_death_told(struct cohort__process *process, const struct cohort__death *death);
 
 /* The transport reports that RANK can't be reached; WHY is text. This may be the consequence of
  * another death. So if a launcher reports deaths, its news is awaited (see news_ns). Until then,
  * what is under way to and from RANK neither goes on nor ends. */
 void cohort__process_peer_lost(struct cohort__process *process, uint32_t rank, const char *why);
+
+/* Another locality reports a death. It is as good as the launcher's word, unless the job goes on
+ * without the dead: then the launcher's is awaited. Whether it is dead here now. */
+bool cohort__process_death_heard(struct cohort__process *process,
+                                 const struct cohort__death *death);
 
 /* Whether RANK is dead. If so, sets *RET_DEATH. */
 bool cohort__process_death_of(struct cohort__process *process, uint32_t rank,
@@ -122,11 +142,23 @@ bool cohort__process_check_dead(struct cohort__process *process, uint32_t rank);
 /* Whether any locality is dead. If so, sets the error message to the first one and the reason. */
 bool cohort__process_is_broken(struct cohort__process *process);
 
+/* Whether the job goes on without localities that die. */
+bool cohort__process_keeps_going(const struct cohort__process *process);
+
 /* Whether any locality is dead. Cheap. */
 bool cohort__process_any_dead(const struct cohort__process *process);
 
-/* For the drain: the numbers of messages passed to and taken from the transport so far, and whether
- * anything is still to be sent or fetched. */
+/* The first death behind that with the order AFTER; 0: the first of all. False: there is none. */
+bool cohort__process_next_death(struct cohort__process *process, uint32_t after,
+                                struct cohort__death *ret_death);
+
+/* The localities that are known to be dead, in the order of their deaths. Writes as many to
+ * RET_RANKS as CAPACITY allows, and returns how many there are. */
+uint32_t cohort__process_deaths(struct cohort__process *process, uint32_t *ret_ranks,
+                                uint32_t capacity);
+
+/* For the drain: the numbers of messages passed to and taken from the transport so far, except to
+ * and from the dead, and whether anything is still to be sent or fetched. */
 struct cohort__process_traffic {
     uint64_t sent;
     uint64_t received;

@@ -16,7 +16,7 @@
 #include "runtime/proc/boards.h"
 #include "runtime/proc/letter.h"
 #include "runtime/proc/peer.h"
-#include "runtime/proc/registry_home.h"
+#include "runtime/names/requests.h"
 
 struct cohort__registry {
     struct cohort__process *process;
@@ -30,6 +30,7 @@ struct cohort__registry {
     void *ask_context;
     struct cohort__list withdrawals; /* that wait for the answer */
     unsigned num_ticks;              /* for so many ticks */
+    uint32_t view;                   /* how many deaths have ended joins here */
     struct cohort__error broken;     /* why joins are not reliable any more, or COHORT_OK */
 };
 
@@ -45,7 +46,7 @@ struct withdrawal {
  * in any locality waits for, and it is not known any more which sites have joined. So the registry
  * is then broken in all localities: waiting joins end with the reason, and so do all later ones. */
 
-static void membership_ref(struct cohort__membership *membership)
+void cohort__membership_ref(struct cohort__membership *membership)
 {
     atomic_fetch_add_explicit(&membership->refs, 1, memory_order_relaxed);
 }
@@ -116,6 +117,8 @@ static size_t name_bytes(const struct cohort__join *join)
 static uint32_t home_of(const struct cohort__registry *registry, const struct cohort__join *join)
 {
     uint64_t hash = cohort__hash_u64(cohort__hash_bytes(join->name, name_bytes(join)));
+    if (registry->process->options.letter && !join->is_whole)
+        return COHORT__HOME_LAUNCHER;
     return join->name_bytes ? join->home : (uint32_t)(hash % registry->process->options.size);
 }
 
@@ -126,6 +129,8 @@ static void deliver_to(struct cohort__registry *registry, uint32_t rank,
     struct cohort__process *process = registry->process;
     if (rank == process->options.rank)
         cohort__registry_message(registry, rank, packer->data, packer->bytes);
+    else if (rank == COHORT__HOME_LAUNCHER)
+        process->options.letter(process->options.launcher, packer->data, packer->bytes);
     else
         cohort__letter_send(process, rank, packer->data, packer->bytes);
 }
@@ -206,7 +211,7 @@ static void remove_waiting(struct cohort__registry *registry, struct cohort__joi
     join->line = NULL;
 }
 
-static cohort_status write_join(struct cohort__list *outbox, uint32_t home,
+static cohort_status write_join(struct cohort__list *outbox, uint32_t home, uint32_t view,
                                 const struct cohort__join *join)
 {
     struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, &home, 1);
@@ -219,7 +224,7 @@ static cohort_status write_join(struct cohort__list *outbox, uint32_t home,
                            join->name, join->site, join->settings_bytes,
                            COHORT__SETTINGS_BYTES_MAX);
     struct cohort__packer *packer = &letter->packer;
-    cohort__pack_map(packer, 8);
+    cohort__pack_map(packer, 11);
     cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_JOIN);
     cohort__pack_field_bytes(packer, "name", join->name, name_bytes(join));
     cohort__pack_field_unsigned(packer, "site", join->site);
@@ -228,7 +233,61 @@ static cohort_status write_join(struct cohort__list *outbox, uint32_t home,
     cohort__pack_field_bytes(packer, "settings", join->settings, join->settings_bytes);
     cohort__pack_field_unsigned(packer, "instance", join->left_instance);
     cohort__pack_field_signed(packer, "failed", join->failed);
+    cohort__pack_field_unsigned(packer, "view", view);
+    cohort__pack_field_bool(packer, "agrees", join->agrees);
+    cohort__pack_field_unsigned(packer, "value", join->value);
     return packer->status;
+}
+
+/* With the lock held. */
+static uint32_t count_dead(const struct cohort__registry *registry,
+                           const struct cohort__membership *membership, bool *is_dead)
+{
+    struct cohort__process *process = registry->process;
+    uint32_t num_dead = 0;
+    bool any = cohort__process_any_dead(process), is_before = false;
+    for (uint32_t site = 0; site < membership->num_sites; site++) {
+        struct cohort__death death;
+        uint32_t rank = membership->locality_of[site];
+        if (site == 0 || rank != membership->locality_of[site - 1])
+            is_before = any && cohort__process_death_of(process, rank, &death) &&
+                        (death.order <= registry->view || death.order >= COHORT__DEATH_NOTICED);
+        num_dead += is_before;
+        if (is_dead)
+            is_dead[site] = is_before;
+    }
+    return num_dead;
+}
+
+uint32_t cohort__registry_count_dead(struct cohort__registry *registry,
+                                     const struct cohort__membership *membership, bool *is_dead)
+{
+    pthread_mutex_lock(&registry->lock);
+    uint32_t num_dead = count_dead(registry, membership, is_dead);
+    pthread_mutex_unlock(&registry->lock);
+    return num_dead;
+}
+
+/* Whether JOIN can't become anything because of a death, which is then the error. The sites of a
+ * dead locality can't join any more, and which sites these are is not known. If the job goes on,
+ * who joins under a name of a user from now on knows of the death. */
+static bool is_in_vain(const struct cohort__registry *registry, const struct cohort__join *join)
+{
+    struct cohort__process *process = registry->process;
+    if (!process->options.letter)
+        return cohort__process_is_broken(process);
+    if (!join->parent || !cohort__process_any_dead(process))
+        return false;
+    if (join->is_of_living) {
+        if (count_dead(registry, join->parent, NULL) == join->num_dead)
+            return false;
+        (void)cohort_fail(COHORT_ERR_PEER_DIED, "another locality has died meanwhile");
+        return true;
+    }
+    for (uint32_t site = 0; site < join->parent->num_sites; site++)
+        if (cohort__process_check_dead(process, join->parent->locality_of[site]))
+            return true;
+    return false;
 }
 
 void cohort__registry_join(struct cohort__registry *registry, struct cohort__join *join)
@@ -236,11 +295,11 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
     struct cohort__list outbox;
     cohort__list_init(&outbox);
     uint32_t home = home_of(registry, join);
-    cohort_status status = write_join(&outbox, home, join);
     pthread_mutex_lock(&registry->lock);
-    /* The sites of a dead locality can't join any more, and which sites these are is not known. The
-     * job is ending anyway. */
-    if (!status && cohort__process_is_broken(registry->process))
+    /* Under the lock, so that the join is of the view in which it is listed: the next death ends
+     * it. */
+    cohort_status status = write_join(&outbox, home, registry->view, join);
+    if (!status && is_in_vain(registry, join))
         status = COHORT_ERR_PEER_DIED;
     if (!status && registry->broken.status)
         status =
@@ -331,74 +390,15 @@ void cohort__registry_return(struct cohort__registry *registry,
         cohort__registry_letter_destroy(letter);
 }
 
-static cohort_status returned(struct cohort__registry *registry,
-                              const struct cohort__unpacked *unpacked)
-{
-    const struct cohort__value *map = cohort__unpacked_root(unpacked);
-    uint64_t instance, number;
-    cohort_status status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "number", UINT32_MAX, &number);
-    if (status)
-        return status;
-    pthread_mutex_lock(&registry->lock);
-    cohort__numbers_return(&registry->home.numbers, instance, (uint32_t)number);
-    pthread_mutex_unlock(&registry->lock);
-    return COHORT_OK;
-}
-
-static cohort_status read_request(const struct cohort__unpacked *unpacked, uint64_t type,
-                                  struct cohort__registry_request *request)
-{
-    const struct cohort__value *map = cohort__unpacked_root(unpacked);
-    uint64_t site, num_sites;
-    int64_t failed = 0;
-    cohort_status status = cohort__get_bytes(unpacked, map, "name", (const void **)&request->name,
-                                             &request->name_bytes);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "site", INT32_MAX, &site);
-    if (!status && type == COHORT__REGISTRY_WITHDRAW)
-        status =
-            cohort__get_unsigned(unpacked, map, "nanoseconds", UINT64_MAX, &request->nanoseconds);
-    else if (!status)
-        status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &request->instance);
-    if (status)
-        return status;
-    request->site = (uint32_t)site;
-    if (type != COHORT__REGISTRY_JOIN)
-        return COHORT_OK;
-    status = cohort__get_unsigned(unpacked, map, "num_sites", INT32_MAX, &num_sites);
-    if (!status)
-        status = cohort__get_bytes(unpacked, map, "terms", (const void **)&request->terms,
-                                   &request->terms_bytes);
-    if (!status)
-        status = cohort__get_bytes(unpacked, map, "settings", &request->settings,
-                                   &request->settings_bytes);
-    if (!status)
-        status = cohort__get_signed(unpacked, map, "failed", &failed);
-    if (!status && (failed > 0 || failed < INT32_MIN))
-        status = cohort_fail(COHORT_ERR_PROTOCOL, "a join that failed with %d", (int)failed);
-    request->failed = (cohort_status)failed;
-    request->num_sites = status ? 0 : (uint32_t)num_sites;
-    return status;
-}
-
 /* RETURNED: of a WITHDRAW. */
 static cohort_status at_home(struct cohort__registry *registry, uint32_t source, uint64_t type,
                              const struct cohort__unpacked *unpacked, const char *returned)
 {
-    struct cohort__registry_request request = {.source = source, .returned = returned};
-    cohort_status status = read_request(unpacked, type, &request);
-    if (status)
-        return status;
     struct cohort__list outbox;
     cohort__list_init(&outbox);
     pthread_mutex_lock(&registry->lock);
-    status = type == COHORT__REGISTRY_JOIN
-                 ? cohort__registry_home_join(&registry->home, &request, &outbox)
-             : type == COHORT__REGISTRY_LEAVE
-                 ? cohort__registry_home_leave(&registry->home, &request, &outbox)
-                 : cohort__registry_home_withdraw(&registry->home, &request, &outbox);
+    cohort_status status =
+        cohort__home_take(&registry->home, source, type, unpacked, returned, &outbox);
     pthread_mutex_unlock(&registry->lock);
     deliver(registry, &outbox);
     return status;
@@ -596,8 +596,10 @@ static cohort_status mapped(struct cohort__registry *registry, uint32_t home,
     const struct cohort__value *map = cohort__unpacked_root(unpacked);
     const void *name;
     size_t bytes;
-    uint64_t instance, num_sites, number;
+    uint64_t instance, num_sites, number, value;
     cohort_status status = cohort__get_bytes(unpacked, map, "name", &name, &bytes);
+    if (!status)
+        status = cohort__get_unsigned(unpacked, map, "value", UINT64_MAX, &value);
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
     if (!status)
@@ -613,6 +615,7 @@ static cohort_status mapped(struct cohort__registry *registry, uint32_t home,
     if (!membership)
         return COHORT_ERR_NO_MEMORY;
     membership->number = (uint32_t)number;
+    membership->value = value;
     status = read_runs(registry, unpacked, membership);
     if (!status)
         status = read_settings(unpacked, membership);
@@ -625,7 +628,7 @@ static cohort_status mapped(struct cohort__registry *registry, uint32_t home,
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&joined))) {
         struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
-        membership_ref(membership);
+        cohort__membership_ref(membership);
         join->done(join, COHORT_OK, membership);
     }
     cohort__membership_unref(membership);
@@ -678,7 +681,7 @@ static void break_registry(struct cohort__registry *registry, cohort_status stat
         if (rank != process->options.rank && !packer.status)
             cohort__letter_send(process, rank, packer.data, packer.bytes);
         else if (rank != process->options.rank)
-            cohort__process_peer_died(process, rank, "can't be told: out of memory here");
+            cohort__process_give_up(process, rank, "can't be told: out of memory here");
     cohort__packer_fini(&packer);
 }
 
@@ -710,7 +713,10 @@ void cohort__registry_lost(struct cohort__registry *registry, uint32_t source, c
              registry->process->options.rank, source,
              is_told ? cohort_error_message() : cohort_status_text(status));
     cohort__log(COHORT__LOG_ERROR, "%s", text);
-    break_registry(registry, status, text);
+    if (registry->process->options.accuse) /* the others go on without this locality */
+        cohort__process_give_up(registry->process, source, text);
+    else
+        break_registry(registry, status, text);
 }
 
 void cohort__registry_message(struct cohort__registry *registry, uint32_t source, const void *data,
@@ -732,6 +738,9 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
             if (!put_off(registry, source, data, bytes))
                 status = at_home(registry, source, type, unpacked, "");
             break;
+        case COHORT__REGISTRY_RETURN:
+            status = at_home(registry, source, type, unpacked, "");
+            break;
         case COHORT__REGISTRY_REFUSE:
             status = refused(registry, unpacked);
             break;
@@ -742,9 +751,6 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
             status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
             if (!status && registry->ended)
                 registry->ended(registry->context, instance);
-            break;
-        case COHORT__REGISTRY_RETURN:
-            status = returned(registry, unpacked);
             break;
         case COHORT__REGISTRY_BROKEN:
             status = broken(registry, unpacked);
@@ -759,8 +765,45 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
         cohort__registry_lost(registry, source, status);
 }
 
-/* Ends all waiting joins with STATUS: a locality has died, or the job is over. */
-static void end_waiting(struct cohort__registry *registry, cohort_status status)
+/* Whether the death of RANK concerns JOIN. */
+static bool concerns(const struct cohort__registry *registry, const struct cohort__join *join,
+                     uint32_t rank)
+{
+    const struct cohort__membership *parent = join->parent;
+    bool has_rank = !registry->process->options.letter || !parent;
+    for (uint32_t site = 0; !has_rank && site < parent->num_sites; site++)
+        has_rank = parent->locality_of[site] == rank;
+    return has_rank;
+}
+
+void cohort__registry_peer_died(struct cohort__registry *registry, uint32_t rank)
+{
+    struct cohort__list ended, *next;
+    cohort__list_init(&ended);
+    pthread_mutex_lock(&registry->lock);
+    registry->view++;
+    for (struct cohort__list *link = registry->waiting.next; link != &registry->waiting;
+         link = next) {
+        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+        next = link->next;
+        if (!concerns(registry, join, rank))
+            continue;
+        remove_waiting(registry, join);
+        cohort__list_push_back(&ended, link);
+    }
+    pthread_mutex_unlock(&registry->lock);
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&ended))) {
+        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+        if (registry->process->options.letter)
+            cohort__process_check_dead(registry->process, rank); /* sets the message */
+        else
+            cohort__process_is_broken(registry->process);
+        join->done(join, COHORT_ERR_PEER_DIED, NULL);
+    }
+}
+
+void cohort__registry_stop(struct cohort__registry *registry)
 {
     struct cohort__list ended;
     cohort__list_init(&ended);
@@ -770,20 +813,7 @@ static void end_waiting(struct cohort__registry *registry, cohort_status status)
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&ended))) {
         struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
-        if (status != COHORT_ERR_PEER_DIED)
-            cohort_fail(status, "the job is over");
-        else
-            cohort__process_is_broken(registry->process); /* sets the message */
-        join->done(join, status, NULL);
+        cohort_fail(COHORT_ERR_CANCELLED, "the job is over");
+        join->done(join, COHORT_ERR_CANCELLED, NULL);
     }
-}
-
-void cohort__registry_peer_died(struct cohort__registry *registry)
-{
-    end_waiting(registry, COHORT_ERR_PEER_DIED);
-}
-
-void cohort__registry_stop(struct cohort__registry *registry)
-{
-    end_waiting(registry, COHORT_ERR_CANCELLED);
 }

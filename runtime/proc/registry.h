@@ -8,7 +8,8 @@
 #include "cohort/status.h"
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
-#include "runtime/proc/numbers.h"
+#include "runtime/names/limits.h"
+#include "runtime/names/numbers.h"
 
 struct cohort__process;
 
@@ -17,10 +18,10 @@ struct cohort__process;
  * sites have joined, the home gives the new group an instance number, and tells all its localities
  * which site is in which locality. When all sites have left, it tells them that, too. The registry
  * of a locality does both: it connects its sites with the homes, and it is the home of some names.
- * Any thread. Callbacks may come during a call. */
+ * If the job goes on without the dead, cohortrun is the home of all names, except of those of
+ * children within a locality: it does not die, and what it says of names has a place among the
+ * deaths that it tells, the same for all. Any thread. Callbacks may come during a call. */
 struct cohort__registry;
-
-enum { COHORT__NAME_BYTES_MAX = 255, COHORT__SETTINGS_BYTES_MAX = 9216 };
 
 /* The locality of each site of one instance. Reference-counted, and shared by the sites of a
  * locality. */
@@ -34,8 +35,10 @@ struct cohort__membership {
     void *name;      /* as it was joined, and its home */
     size_t name_bytes;
     uint32_t home;
+    uint64_t value;         /* the AND of the sites' values */
     uint32_t locality_of[]; /* by site */
 };
+void cohort__membership_ref(struct cohort__membership *membership);
 void cohort__membership_unref(struct cohort__membership *membership); /* NULL is fine */
 
 /* One site's request to join. The caller fills in the first part, and keeps the struct until `done`
@@ -46,6 +49,19 @@ struct cohort__join {
      * behind a 0, so that it can't be a name that a user gives, and HOME is its home. */
     size_t name_bytes;
     uint32_t home;
+    /* The membership that a child's sites come from; NULL with a name of a user. If the job goes on
+     * without the dead, the death of one of its localities ends the join. The caller's reference.
+     */
+    struct cohort__membership *parent;
+    bool is_whole; /* all sites are in this locality: its home stays here in any case */
+    /* The sites are those of PARENT that live, of which NUM_DEAD others don't, as
+     * cohort__registry_count_dead has said. When the next one dies, or has died meanwhile, the join
+     * ends with COHORT_ERR_PEER_DIED. */
+    bool is_of_living;
+    uint32_t num_dead;
+    /* There is to be no instance: when all have joined, all get the AND of their VALUES. */
+    bool agrees;
+    uint64_t value;
     uint32_t site;
     uint32_t num_sites;
     const char *terms; /* as text; must be exactly the same for all sites */
@@ -85,6 +101,12 @@ void cohort__registry_returned(struct cohort__registry *registry, const char *te
 
 void cohort__registry_join(struct cohort__registry *registry, struct cohort__join *join);
 
+/* How many sites of MEMBERSHIP are in localities that have died, among the deaths that have ended
+ * joins here. IS_DEAD, if not NULL, says of each site whether it is. The number belongs to a set of
+ * sites that is the same in all localities, since all hear of the same deaths in the same order. */
+uint32_t cohort__registry_count_dead(struct cohort__registry *registry,
+                                     const struct cohort__membership *membership, bool *is_dead);
+
 /* JOIN, which was given to _join, has waited for NANOSECONDS: if it still waits, it is to end with
  * COHORT_ERR_TIMEOUT, as all that wait with it. Its `done` may have been called already, but its
  * memory has to be there. */
@@ -109,7 +131,7 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
 /* A message of SOURCE is lost here. STATUS and the error that is set say why. */
 void cohort__registry_lost(struct cohort__registry *registry, uint32_t source,
                            cohort_status status);
-void cohort__registry_peer_died(struct cohort__registry *registry); /* some locality is dead */
+void cohort__registry_peer_died(struct cohort__registry *registry, uint32_t rank);
 
 /* The job is over: waiting joins end with COHORT_ERR_CANCELLED, and so do all later ones. */
 void cohort__registry_stop(struct cohort__registry *registry);

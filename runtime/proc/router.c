@@ -64,7 +64,7 @@ static void dispatch(struct cohort__peer *peer, struct cohort__arrival *arrival)
             cohort__send_asked(process, peer);
         break;
     case COHORT__KIND_FETCHED:
-        cohort__death_receive(process, arrival->data, envelope->payload_bytes);
+        (void)cohort__death_receive(process, arrival->data, envelope->payload_bytes);
         cohort__send_fetched(process, peer, envelope->handle, envelope->tag != 0);
         break;
     case COHORT__KIND_REGISTRY:
@@ -88,10 +88,10 @@ static void count_drained(struct cohort__peer *peer)
     atomic_store_explicit(&peer->drained, drained + 1, memory_order_release);
 }
 
-static void count_received(struct cohort__process *process)
+static void count_received(struct cohort__peer *peer)
 {
-    uint64_t received = atomic_load_explicit(&process->received, memory_order_relaxed);
-    atomic_store_explicit(&process->received, received + 1, memory_order_release);
+    uint64_t received = atomic_load_explicit(&peer->received, memory_order_relaxed);
+    atomic_store_explicit(&peer->received, received + 1, memory_order_release);
 }
 
 static void drop_message(struct cohort__process *process, struct cohort__net_message *message,
@@ -126,8 +126,8 @@ static void on_message(void *context, struct cohort__net_message *message)
         peer = cohort__peer_get(process, envelope->source_locality);
     if (is_good && !peer) { /* perhaps there is some again */
         drop_message(process, message, "no memory for its locality");
-        cohort__process_peer_died(process, envelope->source_locality,
-                                  "was given up: a message from it was lost here: no memory");
+        cohort__process_give_up(process, envelope->source_locality,
+                                "was given up: a message from it was lost here: no memory");
         return;
     }
     if (!peer) {
@@ -152,15 +152,38 @@ static void on_message(void *context, struct cohort__net_message *message)
     dispatch(peer, &arrival);
     /* Counted after it has been handled: what it has started counts as busy by then. */
     if (counts)
-        count_received(process);
+        count_received(peer);
     cohort__send_credit(process, peer);
 }
 
-/* With COHORT_FAULT instead of the former, which then need not ask. */
+/* Where the job goes on without the dead, instead of the former. What a dead locality has sent may
+ * still come. Nobody waits for it any more, and it may be about what has been given to another
+ * since its death. */
+static void on_message_of_living(void *context, struct cohort__net_message *message)
+{
+    struct cohort__process *process = context;
+    struct cohort__envelope envelope;
+    struct cohort__death death;
+    if (cohort__process_any_dead(process) &&
+        cohort__envelope_decode(message->data, message->bytes, &envelope) == COHORT_OK &&
+        cohort__process_death_of(process, envelope.source_locality, &death)) {
+        atomic_fetch_add(&process->dropped, 1);
+        cohort__net_release(message);
+        return;
+    }
+    on_message(process, message);
+}
+
+static void (*taker(const struct cohort__process *process))(void *, struct cohort__net_message *)
+{
+    return process->options.accuse ? on_message_of_living : on_message;
+}
+
+/* With COHORT_FAULT instead of the former two, which then need not ask. */
 static void on_message_or_later(void *context, struct cohort__net_message *message)
 {
-    if (!cohort__delay_take(context, message, on_message))
-        on_message(context, message);
+    if (!cohort__delay_take(context, message, taker(context)))
+        taker(context)(context, message);
 }
 
 void cohort__router_look_for_gaps(struct cohort__process *process, uint64_t now)
@@ -221,7 +244,7 @@ struct cohort__net_handlers cohort__router_net_handlers(struct cohort__process *
     bool delays = process->options.fault && process->options.fault->plan.delay_ns > 0;
     return (struct cohort__net_handlers){
         .context = process,
-        .message = delays ? on_message_or_later : on_message,
+        .message = delays ? on_message_or_later : taker(process),
         .fetched = on_fetched,
         .writable = on_writable,
         .unreachable = on_unreachable,

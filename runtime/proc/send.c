@@ -326,7 +326,7 @@ static void control_done(struct cohort__send *send, cohort_status status)
     if (status && status != COHORT_ERR_PEER_DIED && status != COHORT_ERR_CANCELLED) {
         char why[160];
         snprintf(why, sizeof(why), "can't be told: %s", cohort_error_message());
-        cohort__process_peer_died(control->process, control->rank, why);
+        cohort__process_give_up(control->process, control->rank, why);
     }
     cohort__slab_free(control);
 }
@@ -337,7 +337,7 @@ void cohort__send_control(struct cohort__process *process, uint32_t rank,
 {
     struct control *control = cohort__slab_alloc(sizeof(*control) + bytes);
     if (!control) {
-        cohort__process_peer_died(process, rank, "can't be told: out of memory here");
+        cohort__process_give_up(process, rank, "can't be told: out of memory here");
         return;
     }
     if (bytes > 0)

@@ -85,8 +85,8 @@ static void send_error(struct cohort__remote_tasks *tasks, struct cohort__remote
     struct cohort__envelope envelope = result_of(peer, number, COHORT__KIND_ERROR);
     envelope.dest_site = is_of_scope;
     if (packer.status)
-        cohort__process_peer_died(tasks->process, peer->rank,
-                                  "can't be told of an error: out of memory here");
+        cohort__process_give_up(tasks->process, peer->rank,
+                                "can't be told of an error: out of memory here");
     else
         cohort__send_control(tasks->process, peer->rank, &envelope, packer.data, packer.bytes);
     cohort__packer_fini(&packer);
@@ -715,8 +715,7 @@ void cohort__remote_serve(struct cohort__remote_tasks *tasks, struct cohort__arr
     struct cohort__remote_peer *peer = cohort__remote_peer_get(tasks, rank);
     if (!peer) {
         cohort__remote_drop(arrival);
-        cohort__process_peer_died(tasks->process, rank,
-                                  "was given up: a call from it was lost here");
+        cohort__process_give_up(tasks->process, rank, "was given up: a call from it was lost here");
         return;
     }
     if (envelope->dest_site == 1 && !cohort__remote_function_find(envelope->fingerprint)) {

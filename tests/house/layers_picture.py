@@ -15,9 +15,9 @@ PATH = "docs/layers.svg"
 BASE = "base"
 
 # The column of a layer, from the left. Its row follows from what it uses.
-COLUMNS = {"wire": 1, "net": 1, "launch": 1, "remote": 2, "job": 1, "task": 2, "loop": 2,
-           "io": 0,
-           "proc": 2, "comm": 3, "plan": 3, "exec": 3, "coll": 3, "algo": 4, "model": 4}
+COLUMNS = {"wire": 1, "net": 1, "names": 2, "launch": 1, "remote": 2, "job": 1, "task": 2,
+           "loop": 2, "io": 0,
+           "proc": 1, "comm": 3, "plan": 3, "exec": 3, "coll": 3, "algo": 4, "model": 4}
 FIRST, LAST = 0, 5  # the columns of programs
 
 PURPOSES = {
@@ -27,6 +27,7 @@ PURPOSES = {
     "io": "TCP and files for tasks",
     "wire": "the envelope, msgpack",
     "net": "carries bytes: shm, ofi",
+    "names": "the home of names",
     "proc": "messages of localities",
     "remote": "calls of functions there",
     "launch": "who is in a job, its end",

@@ -92,9 +92,13 @@ static int run(struct member *member, struct cohort__loop *loop, int argc, char 
 {
     char address[32];
     size_t bytes;
-    if (cohort__bootstrap_create(&member->bootstrap, loop,
-                                 &(struct cohort__bootstrap_handlers){
-                                     member, count_asked, exit_allowed, died, launcher_lost}))
+    if (cohort__bootstrap_create(
+            &member->bootstrap, loop,
+            &(struct cohort__bootstrap_handlers){.context = member,
+                                                 .count_asked = count_asked,
+                                                 .exit_allowed = exit_allowed,
+                                                 .died = died,
+                                                 .launcher_lost = launcher_lost}))
         return 10;
     uint32_t rank = cohort__bootstrap_rank(member->bootstrap);
     uint32_t size = cohort__bootstrap_size(member->bootstrap);

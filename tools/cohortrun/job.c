@@ -68,6 +68,8 @@ static void forward(void *context, int signal)
     bool twice = signal == SIGINT && job->last_interrupt && now - job->last_interrupt < second_ns;
     if (signal == SIGINT)
         job->last_interrupt = now;
+    if (job->launcher)
+        cohort__launcher_stop_going(job->launcher); /* it is meant to end */
     if (job->stage == GATHERING) {
         job_fail(job, 128 + signal, NULL);
         return;

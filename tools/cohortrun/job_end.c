@@ -5,8 +5,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/loop/child.h"
 #include "runtime/loop/loop.h"
 #include "tools/cohortrun/fleet.h"
@@ -26,6 +28,8 @@ static uint64_t patience(const struct job *job, enum stage stage)
 void job_enter_stage(struct job *job, enum stage stage)
 {
     job->stage = stage;
+    if (job->launcher)
+        cohort__launcher_stop_going(job->launcher);
     switch (stage) {
     case TERMINATING:
         for (uint32_t rank = 0; rank < job->options->size; rank++) {
@@ -122,7 +126,9 @@ static void judge(struct job *job, struct locality *locality)
     else
         locality_describe(locality, text, sizeof(text));
     size_t used = strlen(text);
-    if (status == 0 && cohort__launcher_is_member(job->launcher, locality->rank))
+    if (locality->doom && locality->was_doomed)
+        snprintf(text + used, sizeof(text) - used, ", since %s", locality->doom);
+    else if (status == 0 && cohort__launcher_is_member(job->launcher, locality->rank))
         snprintf(text + used, sizeof(text) - used, " without leaving the job");
     else if (status != 0 && failure)
         snprintf(text + used, sizeof(text) - used, ": %s", failure);
@@ -137,17 +143,96 @@ static void judge(struct job *job, struct locality *locality)
     cohort__launcher_ended(job->launcher, locality->rank, status != 0, text);
 }
 
+/* Where the job keeps going: LOCALITY is killed after NANOSECONDS, unless it ends by itself. TEXT
+ * says why. The first reason counts, the earliest time too. */
+static void doom(struct job *job, struct locality *locality, uint64_t nanoseconds, const char *text)
+{
+    uint64_t at = cohort__clock_now() + nanoseconds;
+    if (locality->guarded.end != GUARDED_RUNS || locality->was_doomed)
+        return;
+    if (!locality->doom)
+        locality->doom = strdup(text);
+    if (locality->doomed_at && locality->doomed_at <= at)
+        return;
+    locality->doomed_at = at;
+    if (!deadline_is_set(&job->dooms) || job->next_doom > at) {
+        job->next_doom = at;
+        deadline_set(&job->dooms, nanoseconds);
+    }
+}
+
+/* Kills those whose time is over, and waits for the others'. */
+static void dooms_over(void *context)
+{
+    struct job *job = context;
+    uint64_t now = cohort__clock_now(), next = 0;
+    for (uint32_t rank = 0; rank < job->options->size; rank++) {
+        struct locality *locality = &job->localities[rank];
+        if (!locality->doomed_at || locality->guarded.end != GUARDED_RUNS ||
+            job->stage != RUNNING) {
+            continue;
+        } else if (locality->doomed_at <= now) {
+            locality->doomed_at = 0;
+            locality->was_doomed = true;
+            locality_signal(locality, SIGKILL);
+        } else if (next == 0 || locality->doomed_at < next) {
+            next = locality->doomed_at;
+        }
+    }
+    job->next_doom = next;
+    if (next)
+        deadline_set(&job->dooms, next - now);
+}
+
+/* Of two on different hosts the higher one is ended: if the network between the hosts is cut, each
+ * side accuses the other, and the first host is to stay. */
+void job_accused(struct job *job, uint32_t rank, uint32_t by, const char *text)
+{
+    bool are_apart = job->localities[rank].host != job->localities[by].host;
+    doom(job, &job->localities[are_apart && by > rank ? by : rank], job->options->grace_ns, text);
+}
+
+/* Whether its end may be judged, though its output may still be open. Where the job keeps going,
+ * the others are waiting for that, and may use its memory afterwards: so its process has to be
+ * gone, also if its guardian is not there any more to see to it. Its last words may be that it
+ * leaves. */
+static bool has_ended_for_others(const struct job *job, const struct locality *locality)
+{
+    int status;
+    if (!job->options->keeps_going || !locality->control_ended)
+        return false;
+    if (locality->guarded.end != GUARDED_LOST || locality->host || locality->guarded.pid == 0)
+        return true;
+    /* A child of ours since then. It is not reaped before this, so the pid is still its. */
+    pid_t found = waitpid(locality->guarded.pid, &status, WNOHANG);
+    if (found == 0)
+        kill(locality->guarded.pid, SIGKILL);
+    return found != 0;
+}
+
+static bool may_be_judged(const struct job *job, const struct locality *locality)
+{
+    if (has_ended_for_others(job, locality))
+        return true;
+    return locality_is_settled(locality) &&
+           !(job->options->keeps_going && locality->guarded.end == GUARDED_LOST);
+}
+
 void job_locality_changed(struct locality *locality)
 {
     struct job *job = locality->context;
     if (!job->launcher)
         return; /* still starting; the loop does not run yet */
     if (locality->guarded.end == GUARDED_RUNS) {
-        if (locality->control_ended && cohort__launcher_is_member(job->launcher, locality->rank))
+        bool is_cut =
+            locality->control_ended && cohort__launcher_is_member(job->launcher, locality->rank);
+        if (is_cut && job->options->keeps_going && job->stage == RUNNING)
+            doom(job, locality, second_ns, "it has closed its connection to cohortrun");
+        else if (is_cut)
             deadline_set(&job->abandoned, second_ns);
         return;
     }
-    if (!locality->judged && locality_is_settled(locality))
+    if (!locality->judged && may_be_judged(job, locality))
         judge(job, locality);
     else if (!locality->judged && !deadline_is_set(&job->settle))
         deadline_set(&job->settle, settle_ns);
@@ -159,8 +244,14 @@ static void settle_over(void *context)
     struct job *job = context;
     for (uint32_t rank = 0; rank < job->options->size; rank++) {
         struct locality *locality = &job->localities[rank];
-        if (locality->guarded.end != GUARDED_RUNS && !locality->judged)
+        if (locality->guarded.end == GUARDED_RUNS || locality->judged)
+            continue;
+        bool is_killed =
+            job->options->keeps_going && locality->guarded.end == GUARDED_LOST && !locality->host;
+        if (!is_killed || has_ended_for_others(job, locality))
             judge(job, locality);
+        else if (!deadline_is_set(&job->settle))
+            deadline_set(&job->settle, settle_ns);
     }
     job_check_done(job);
 }
@@ -201,6 +292,10 @@ static void failing_over(void *context)
         locality_name(locality, text, sizeof(text));
         size_t used = strlen(text);
         snprintf(text + used, sizeof(text) - used, " has failed: %s", failure);
+        if (job->options->keeps_going && job->stage == RUNNING) {
+            doom(job, locality, 0, text);
+            continue;
+        }
         job->judged_status = JOB_STATUS_FAILED;
         cohort__launcher_ended(job->launcher, rank, true, text);
         return;
@@ -230,6 +325,7 @@ void job_init_end(struct job *job)
     deadline_init(&job->settle, job->loop, settle_over, job);
     deadline_init(&job->abandoned, job->loop, abandoned_over, job);
     deadline_init(&job->failing, job->loop, failing_over, job);
+    deadline_init(&job->dooms, job->loop, dooms_over, job);
     deadline_init(&job->stragglers, job->loop, stragglers_over, job);
 }
 
@@ -239,5 +335,6 @@ void job_clear_end(struct job *job)
     deadline_clear(&job->settle);
     deadline_clear(&job->abandoned);
     deadline_clear(&job->failing);
+    deadline_clear(&job->dooms);
     deadline_clear(&job->stragglers);
 }

@@ -46,6 +46,7 @@ struct job {
     struct deadline next_stage;
     struct deadline settle;     /* then judge what has ended, though not all is known of it */
     struct deadline abandoned;  /* one that closed its connection ought to have ended by now */
+    struct deadline dooms;      /* some locality is to be killed, if the job keeps going */
     struct deadline failing;    /* a program has failed, and the job ought to have ended by now */
     struct deadline stragglers; /* all have ended, but their pipes are still open */
     struct deadline recount;    /* the launcher's pause */
@@ -53,6 +54,7 @@ struct job {
     int status;
     int judged_status; /* of the locality that is being judged */
     uint64_t last_interrupt;
+    uint64_t next_doom; /* when the deadline `dooms` comes, by the clock */
     bool owns_children; /* all children of this process are ours */
     int null;
     int ledger;           /* of this host's localities; -1: there is none */
@@ -71,6 +73,10 @@ void job_locality_changed(struct locality *locality);
 
 /* The program of a locality has failed, but the locality is still there for the others. */
 void job_program_failed(struct job *job);
+
+/* Where the job keeps going: RANK can't go on, as BY says. One of them is killed, unless RANK ends
+ * by itself within the grace. */
+void job_accused(struct job *job, uint32_t rank, uint32_t by, const char *text);
 
 /* Sets up the deadlines that belong to the end. */
 void job_init_end(struct job *job);

@@ -47,6 +47,19 @@ static void launcher_broken(void *context, uint32_t rank, const char *text)
     job_fail(job, job->judged_status ? job->judged_status : JOB_STATUS_FAILED, text);
 }
 
+static void launcher_died(void *context, uint32_t rank, uint32_t num_living, const char *text)
+{
+    (void)rank;
+    struct job *job = context;
+    output_say(job->output, "%s; %u %s on", text, (unsigned)num_living,
+               num_living == 1 ? "goes" : "go");
+}
+
+static void launcher_accused(void *context, uint32_t rank, uint32_t by, const char *text)
+{
+    job_accused(context, rank, by, text);
+}
+
 const struct locality_handlers job_locality_handlers = {control_arrived, output_opened,
                                                         job_locality_changed};
 
@@ -130,9 +143,10 @@ cohort_status job_start_launcher(struct job *job)
 {
     struct cohort__launcher_options options = {.size = job->options->size,
                                                .num_hosts = job->options->hosts.num,
-                                               .workers = job->options->workers};
-    struct cohort__launcher_handlers handlers = {job, launcher_send, launcher_pause,
-                                                 launcher_broken};
+                                               .workers = job->options->workers,
+                                               .keeps_going = job->options->keeps_going};
+    struct cohort__launcher_handlers handlers = {
+        job, launcher_send, launcher_pause, launcher_broken, launcher_died, launcher_accused};
     cohort_status status = list_hosts(job);
     if (status)
         return status;

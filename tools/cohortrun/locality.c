@@ -312,6 +312,8 @@ void locality_describe(const struct locality *locality, char *text, size_t bytes
 
 void locality_close(struct locality *locality)
 {
+    free(locality->doom);
+    locality->doom = NULL;
     guarded_close(&locality->guarded);
     cohort__stream_close(locality->control);
     locality->control = NULL;

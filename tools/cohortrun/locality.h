@@ -28,6 +28,9 @@ struct locality {
     bool control_ended;
     unsigned num_outputs; /* open */
     bool judged;          /* by the job */
+    uint64_t doomed_at;   /* when it is to be killed, by the clock; 0: never */
+    bool was_doomed;      /* it was killed then */
+    char *doom;           /* why, a sentence; NULL: there is nothing to be said */
 };
 
 /* How many open files a locality takes, at least, in the process that starts it: its control

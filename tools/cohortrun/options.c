@@ -52,6 +52,9 @@ static const char help[] =
     "never\n"
     "  --grace S        when a locality dies, the others have S seconds to end by themselves (1);\n"
     "                   when its program returns an error, five times as long\n"
+    "  --keep-going     when a locality dies, the others go on without it, and the status is "
+    "theirs;\n"
+    "                   docs/SURVIVING.md says what that asks of a program\n"
     "  -x VAR[=VALUE]   set a variable of the program's environment; may be given several times\n"
     "                   (the whole environment is handed on; without a value VAR has to exist)\n"
     "  --status [PID]   say who waits for whom in the job of that cohortrun or locality, or in a\n"
@@ -68,7 +71,8 @@ static const char help[] =
 static const struct usage usage = {
     .program = "cohortrun",
     .line = "usage: cohortrun -n N [--hosts HOST[:SLOTS],...] [--hostfile FILE] [--agent COMMAND] "
-            "[--workers W] [--bind core|numa|none] [--tag] [--timeout S] [--grace S] [-x "
+            "[--workers W] [--bind core|numa|none] [--tag] [--timeout S] [--grace S] "
+            "[--keep-going] [-x "
             "VAR[=VALUE]] program [args...]\n",
     .help = help,
 };
@@ -104,6 +108,7 @@ enum {
     OPTION_TIMEOUT,
     OPTION_STALL,
     OPTION_GRACE,
+    OPTION_KEEP_GOING,
     OPTION_HOSTS,
     OPTION_HOSTFILE,
     OPTION_AGENT,
@@ -122,6 +127,7 @@ static const struct option long_options[] = {
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
     {"stall", required_argument, NULL, OPTION_STALL},
     {"grace", required_argument, NULL, OPTION_GRACE},
+    {"keep-going", no_argument, NULL, OPTION_KEEP_GOING},
     {"hosts", required_argument, NULL, OPTION_HOSTS},
     {"hostfile", required_argument, NULL, OPTION_HOSTFILE},
     {"agent", required_argument, NULL, OPTION_AGENT},
@@ -208,6 +214,9 @@ static int read_option(void *context, int option, const char *word)
         return -1;
     case OPTION_TAG:
         options->tag = true;
+        return -1;
+    case OPTION_KEEP_GOING:
+        options->keeps_going = true;
         return -1;
     case OPTION_TIMEOUT:
         return read_seconds(optarg, &options->timeout_ns)

@@ -15,6 +15,7 @@ struct options {
     enum binding_mode bind;
     bool report_bindings;
     bool tag;
+    bool keeps_going;       /* without the localities that die */
     uint64_t timeout_ns;    /* 0: none */
     uint64_t stall_ns;      /* say so if nothing has moved for so long; 0: never */
     uint64_t grace_ns;      /* after a death, for the others to end by themselves */

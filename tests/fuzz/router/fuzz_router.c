@@ -11,7 +11,7 @@
 #include "runtime/base/random.h"
 #include "runtime/proc/fetch.h"
 #include "runtime/proc/registry.h"
-#include "runtime/proc/registry_home.h"
+#include "runtime/names/home.h"
 #include "runtime/proc/send.h"
 #include "runtime/remote/functions.h"
 #include "runtime/remote/message.h"
@@ -160,7 +160,11 @@ static size_t registry_payload(unsigned char *payload)
 {
     struct cohort__packer packer = {0};
     const char *name = some_name();
-    cohort__pack_map(&packer, 9);
+    cohort__pack_map(&packer, 13);
+    cohort__pack_field_signed(&packer, "failed", 0);
+    cohort__pack_field_bool(&packer, "agrees", below(2));
+    cohort__pack_field_unsigned(&packer, "value", below(9));
+    cohort__pack_field_unsigned(&packer, "view", below(2));
     cohort__pack_field_unsigned(&packer, "type", 1 + below(COHORT__REGISTRY_END));
     cohort__pack_field_bytes(&packer, "name", name, strlen(name));
     cohort__pack_field_unsigned(&packer, "site", below(MAX_SITES));

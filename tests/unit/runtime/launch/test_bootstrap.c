@@ -57,8 +57,11 @@ static void launcher_lost(void *context, const char *text)
 
 static cohort_status create(struct locality *locality, struct cohort__loop *loop)
 {
-    struct cohort__bootstrap_handlers handlers = {locality, count_asked, exit_allowed,
-                                                  died,     NULL,        launcher_lost};
+    struct cohort__bootstrap_handlers handlers = {.context = locality,
+                                                  .count_asked = count_asked,
+                                                  .exit_allowed = exit_allowed,
+                                                  .died = died,
+                                                  .launcher_lost = launcher_lost};
     memset(locality, 0, sizeof(*locality));
     return cohort__bootstrap_create(&locality->bootstrap, loop, &handlers);
 }
@@ -171,7 +174,8 @@ static void launch(struct fake *fake, struct cohort__loop *loop)
     int fds[2];
     char number[16];
     struct cohort__launcher_options options = {.size = 2, .workers = 3, .key = 99};
-    struct cohort__launcher_handlers handlers = {fake, fake_send, fake_pause, fake_broken};
+    struct cohort__launcher_handlers handlers = {
+        .context = fake, .send = fake_send, .pause = fake_pause, .broken = fake_broken};
     struct cohort__stream_handlers stream = {fake, fake_message, fake_ended};
     memset(fake, 0, sizeof(*fake));
     CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);

@@ -40,6 +40,10 @@ static cohort_status compare(void *context, const struct cohort__control *got)
     CHECK_INT((long long)got->address.bytes, (long long)want->address.bytes);
     CHECK(want->address.bytes == 0 ||
           memcmp(got->address.data, want->address.data, want->address.bytes) == 0);
+    CHECK_INT((long long)got->letter.bytes, (long long)want->letter.bytes);
+    CHECK(want->letter.bytes == 0 ||
+          memcmp(got->letter.data, want->letter.data, want->letter.bytes) == 0);
+    CHECK_INT(got->keeps_going, want->keeps_going);
     for (uint32_t i = 0; want->addresses && i < want->size; i++) {
         CHECK_INT((long long)got->addresses[i].bytes, (long long)want->addresses[i].bytes);
         CHECK(memcmp(got->addresses[i].data, want->addresses[i].data, want->addresses[i].bytes) ==
@@ -78,7 +82,8 @@ static const struct cohort__control samples[] = {
      .host = 2,
      .slot = 1,
      .host_address = "fe80::1",
-     .host_address_bytes = 7},
+     .host_address_bytes = 7,
+     .keeps_going = true},
     {.kind = COHORT__CONTROL_ADDRESSES, .size = 2, .addresses = two},
     {.kind = COHORT__CONTROL_COUNT, .round = 1ull << 40},
     {.kind = COHORT__CONTROL_EXIT},
@@ -87,6 +92,8 @@ static const struct cohort__control samples[] = {
     {.kind = COHORT__CONTROL_FINISHED},
     {.kind = COHORT__CONTROL_COUNTS, .round = 1, .sent = 2, .received = UINT64_MAX, .busy = true},
     {.kind = COHORT__CONTROL_FAILED, .text = "no", .text_bytes = 2},
+    {.kind = COHORT__CONTROL_ACCUSE, .rank = 3, .text = "why", .text_bytes = 3},
+    {.kind = COHORT__CONTROL_LETTER, .letter = {"\0me", 3}},
     {.kind = COHORT__CONTROL_BYE},
     {.kind = COHORT__CONTROL_ASK_RETURNED},
     {.kind = COHORT__CONTROL_RETURNED, .text = "0, 2-5", .text_bytes = 6},

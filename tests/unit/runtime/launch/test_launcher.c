@@ -19,6 +19,7 @@ struct job {
     unsigned num_broken;
     uint32_t broken_rank;
     char broken_text[256];
+    char going_on[256];
 };
 
 static cohort_status note(void *context, const struct cohort__control *control)
@@ -66,12 +67,31 @@ static void broken(void *context, uint32_t rank, const char *text)
     snprintf(job->broken_text, sizeof(job->broken_text), "%s", text);
 }
 
+static void died(void *context, uint32_t rank, uint32_t num_living, const char *text)
+{
+    struct job *job = context;
+    size_t used = strlen(job->going_on);
+    snprintf(job->going_on + used, sizeof(job->going_on) - used, "%u of %u (%s) ", rank, num_living,
+             text);
+}
+
+static void accused(void *context, uint32_t rank, uint32_t by, const char *text)
+{
+    struct job *job = context;
+    size_t used = strlen(job->going_on);
+    snprintf(job->going_on + used, sizeof(job->going_on) - used, "%u by %u: %s ", rank, by, text);
+}
+
+static void start_as(struct job *job, const struct cohort__launcher_options *options)
+{
+    struct cohort__launcher_handlers handlers = {job, sent, paused, broken, died, accused};
+    memset(job, 0, sizeof(*job));
+    CHECK_INT(cohort__launcher_create(&job->launcher, options, &handlers), COHORT_OK);
+}
+
 static void start(struct job *job, uint32_t size)
 {
-    struct cohort__launcher_options options = {.size = size, .key = 99};
-    struct cohort__launcher_handlers handlers = {job, sent, paused, broken};
-    memset(job, 0, sizeof(*job));
-    CHECK_INT(cohort__launcher_create(&job->launcher, &options, &handlers), COHORT_OK);
+    start_as(job, &(struct cohort__launcher_options){.size = size, .key = 99});
 }
 
 /* RANK's log since the last call. */
@@ -360,7 +380,7 @@ static void test_hosts(void)
     struct job job = {0};
     const struct cohort__launcher_host hosts[] = {{0, 1, "10.0.0.1"}, {1, 3, "fe80::1"}};
     struct cohort__launcher_options options = {.size = 4, .hosts = hosts, .num_hosts = 2};
-    struct cohort__launcher_handlers handlers = {&job, sent, paused, broken};
+    struct cohort__launcher_handlers handlers = {&job, sent, paused, broken, NULL, NULL};
     CHECK_INT(cohort__launcher_create(&job.launcher, &options, &handlers), COHORT_OK);
     CHECK_TEXT(log_of(&job, 0), "WELCOME(0/4 epoch 1, 0/1 on 0/2 10.0.0.1) ");
     CHECK_TEXT(log_of(&job, 1), "WELCOME(1/4 epoch 1, 0/3 on 1/2 fe80::1) ");
@@ -415,6 +435,143 @@ static void test_returned(void)
     say(&job, 1, COHORT__CONTROL_ASK_RETURNED);
     CHECK_INT(job.num_broken, 1);
     CHECK_CONTAINS(job.broken_text, "asks without being in the job");
+}
+
+/* Four localities that go on without those who die. */
+static void start_going(struct job *job)
+{
+    start_as(job, &(struct cohort__launcher_options){.size = 4, .key = 99, .keeps_going = true});
+    for (uint32_t rank = 0; rank < 4; rank++)
+        hello(job, rank);
+    for (uint32_t rank = 0; rank < 4; rank++)
+        log_of(job, rank);
+}
+
+static void test_goes_on(void)
+{
+    struct job job;
+    start_going(&job);
+    cohort__launcher_ended(job.launcher, 2, true, "locality 2 was killed");
+    CHECK_TEXT(job.going_on, "2 of 3 (locality 2 was killed) ");
+    CHECK_INT(job.num_broken, 0);
+    CHECK(!cohort__launcher_is_member(job.launcher, 2));
+    say(&job, 2, COHORT__CONTROL_FINISHED); /* nobody listens any more */
+    say(&job, 0, COHORT__CONTROL_FINISHED);
+    say(&job, 3, COHORT__CONTROL_FINISHED);
+    CHECK_TEXT(log_of(&job, 3), "DIED(2 order 1 locality 2 was killed) ");
+    say(&job, 1, COHORT__CONTROL_FINISHED);
+    CHECK_TEXT(log_of(&job, 3), "COUNT(1) ");
+    CHECK_TEXT(log_of(&job, 2), "");
+    for (uint64_t round = 1; round <= 2; round++)
+        for (uint32_t rank = 0; rank < 4; rank++)
+            if (rank != 2)
+                counts(&job, rank, round, 1, 1);
+    CHECK_TEXT(log_of(&job, 3), "COUNT(2) EXIT ");
+    log_of(&job, 0);
+    for (uint32_t rank = 0; rank < 4; rank++)
+        if (rank != 2)
+            say(&job, rank, COHORT__CONTROL_BYE);
+    CHECK_TEXT(log_of(&job, 0), /* instead of a next epoch */
+               "DIED(2 order 1 locality 2 has died before this program has started) ");
+    for (uint32_t rank = 0; rank < 4; rank++)
+        cohort__launcher_ended(job.launcher, rank, false, "it exited");
+    CHECK_INT(job.num_broken, 0);
+    cohort__launcher_destroy(job.launcher);
+}
+
+/* What the others have counted before a death may be messages to and from the dead one. */
+static void test_drain_begins_anew(void)
+{
+    struct job job;
+    start_going(&job);
+    for (uint32_t rank = 0; rank < 4; rank++)
+        say(&job, rank, COHORT__CONTROL_FINISHED);
+    for (uint32_t rank = 0; rank < 4; rank++)
+        counts(&job, rank, 1, 1, 1);
+    CHECK_TEXT(log_of(&job, 0), "COUNT(1) COUNT(2) ");
+    counts(&job, 0, 2, 1, 1);
+    cohort__launcher_ended(job.launcher, 3, true, "locality 3 was killed");
+    CHECK_TEXT(log_of(&job, 0), "DIED(3 order 1 locality 3 was killed) COUNT(3) ");
+    counts(&job, 1, 2, 1, 1); /* these would be enough */
+    counts(&job, 2, 2, 1, 1);
+    counts(&job, 0, 2, 1, 1);
+    CHECK_TEXT(log_of(&job, 0), "");
+    for (uint64_t round = 3; round <= 4; round++)
+        for (uint32_t rank = 0; rank < 3; rank++)
+            counts(&job, rank, round, 4, 4);
+    CHECK_TEXT(log_of(&job, 0), "COUNT(4) EXIT ");
+    cohort__launcher_destroy(job.launcher);
+}
+
+/* The drain of those who had finished before. */
+static void test_last_to_finish_dies(void)
+{
+    struct job job;
+    start_going(&job);
+    for (uint32_t rank = 0; rank < 3; rank++)
+        say(&job, rank, COHORT__CONTROL_FINISHED);
+    cohort__launcher_ended(job.launcher, 3, true, "locality 3 was killed");
+    CHECK_TEXT(log_of(&job, 0), "DIED(3 order 1 locality 3 was killed) COUNT(1) ");
+    cohort__launcher_destroy(job.launcher);
+}
+
+static void test_nobody_is_left(void)
+{
+    struct job job;
+    start_going(&job);
+    for (uint32_t rank = 0; rank < 4; rank++)
+        cohort__launcher_ended(job.launcher, rank, true, "was killed");
+    CHECK_TEXT(job.going_on, "0 of 3 (was killed) 1 of 2 (was killed) 2 of 1 (was killed) ");
+    CHECK_INT(job.num_broken, 1);
+    CHECK_INT(job.broken_rank, 3);
+    cohort__launcher_destroy(job.launcher);
+}
+
+static void accuse(struct job *job, uint32_t by, uint32_t rank)
+{
+    say_message(job, by,
+                &(struct cohort__control){.kind = COHORT__CONTROL_ACCUSE,
+                                          .rank = rank,
+                                          .text = "can't be reached",
+                                          .text_bytes = 16});
+}
+
+/* Who is accused is not dead yet. */
+static void test_accused(void)
+{
+    struct job job;
+    start_going(&job);
+    accuse(&job, 1, 3);
+    CHECK_TEXT(job.going_on, "3 by 1: locality 1 says that locality 3 can't be reached ");
+    CHECK(cohort__launcher_is_member(job.launcher, 3));
+    CHECK_TEXT(log_of(&job, 0), "");
+    job.going_on[0] = '\0';
+    cohort__launcher_ended(job.launcher, 3, true, "locality 3 was killed");
+    job.going_on[0] = '\0';
+    accuse(&job, 2, 3);
+    CHECK_TEXT(job.going_on, "");
+    cohort__launcher_message(job.launcher, 1, "x", 1);
+    CHECK_CONTAINS(job.going_on, "1 by 1: locality 1: ");
+    CHECK_INT(job.num_broken, 0);
+    accuse(&job, 1, 4);
+    CHECK_CONTAINS(job.going_on, "accuses locality 4 of 4");
+    cohort__launcher_destroy(job.launcher);
+}
+
+/* Once the job is meant to end, and before all have joined, a death ends it. */
+static void test_goes_on_no_longer(void)
+{
+    struct job job;
+    start_going(&job);
+    cohort__launcher_stop_going(job.launcher);
+    cohort__launcher_ended(job.launcher, 3, true, "locality 3 was killed");
+    CHECK_INT(job.num_broken, 1);
+    cohort__launcher_destroy(job.launcher);
+    start_as(&job, &(struct cohort__launcher_options){.size = 2, .key = 99, .keeps_going = true});
+    hello(&job, 0);
+    hello(&job, 0);
+    CHECK_INT(job.num_broken, 1);
+    CHECK_TEXT(job.going_on, "");
     cohort__launcher_destroy(job.launcher);
 }
 
@@ -435,6 +592,12 @@ int main(int argc, char **argv)
         {"returned", test_returned},
         {"nonsense", test_nonsense},
         {"failure_text", test_failure_text},
+        {"goes_on", test_goes_on},
+        {"drain_begins_anew", test_drain_begins_anew},
+        {"last_to_finish_dies", test_last_to_finish_dies},
+        {"nobody_is_left", test_nobody_is_left},
+        {"accused", test_accused},
+        {"goes_on_no_longer", test_goes_on_no_longer},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

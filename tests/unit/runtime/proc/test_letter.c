@@ -5,7 +5,7 @@
 
 #include "runtime/base/random.h"
 #include "runtime/proc/registry.h"
-#include "runtime/proc/registry_home.h"
+#include "runtime/names/home.h"
 #include "tests/support/test.h"
 #include "tests/unit/runtime/proc/fake_net.h"
 
@@ -46,8 +46,9 @@ static void begin(void)
     for (size_t i = 0; i < sizeof(settings); i++)
         settings[i] = (unsigned char)(i % 251);
     letter = (struct cohort__packer){0};
-    cohort__pack_map(&letter, 7);
+    cohort__pack_map(&letter, 8);
     cohort__pack_field_unsigned(&letter, "type", COHORT__REGISTRY_MAP);
+    cohort__pack_field_unsigned(&letter, "value", 0);
     cohort__pack_field_bytes(&letter, "name", join.name, strlen(join.name));
     cohort__pack_field_unsigned(&letter, "instance", 5);
     cohort__pack_field_unsigned(&letter, "num_sites", 1);

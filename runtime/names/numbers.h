@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_PROC_NUMBERS_H
-#define COHORT_RUNTIME_PROC_NUMBERS_H
+#ifndef COHORT_RUNTIME_NAMES_NUMBERS_H
+#define COHORT_RUNTIME_NAMES_NUMBERS_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/proc/registry_home.h"
+#include "runtime/names/home.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +7,7 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
-#include "runtime/proc/boards.h"
-#include "runtime/proc/registry.h"
+#include "runtime/names/limits.h"
 
 struct member {
     uint32_t locality_plus_1; /* 0: has not joined */
@@ -32,6 +31,7 @@ struct creation {
     uint32_t num_left;
     char *terms;
     size_t terms_bytes;
+    uint64_t value; /* the AND of those that have joined */
     void *settings; /* those of site 0, once it has joined */
     size_t settings_bytes;
     struct member members[];
@@ -67,10 +67,13 @@ void cohort__registry_letter_destroy(struct cohort__registry_letter *letter)
 
 void cohort__registry_home_init(struct cohort__registry_home *home, uint32_t rank, uint32_t size)
 {
+    bool is_only = rank == COHORT__HOME_LAUNCHER;
     home->rank = rank;
+    home->view = 0;
     home->num_instances = 0;
     cohort__map_init(&home->names);
-    cohort__numbers_init(&home->numbers, rank, size, COHORT__NUM_NOTICEBOARDS);
+    cohort__numbers_init(&home->numbers, is_only ? 0 : rank, is_only ? 1 : size,
+                         COHORT__NUM_NOTICEBOARDS);
 }
 
 static void creation_destroy(struct creation *creation)
@@ -147,6 +150,7 @@ static struct creation *creation_create(struct name *name,
     memcpy(creation->terms, request->terms, request->terms_bytes);
     creation->terms_bytes = request->terms_bytes;
     creation->num_sites = creation->num_members = request->num_sites;
+    creation->value = UINT64_MAX;
     creation->first_site = request->site;
     cohort__list_push_back(&name->creations, &creation->link);
     return creation;
@@ -293,13 +297,14 @@ static cohort_status tell_map(struct cohort__list *outbox, const struct name *na
     if (!letter)
         return COHORT_ERR_NO_MEMORY;
     struct cohort__packer *packer = &letter->packer;
-    cohort__pack_map(packer, 7);
+    cohort__pack_map(packer, 8);
     cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_MAP);
     cohort__pack_field_bytes(packer, "name", name->text, name->bytes);
     cohort__pack_field_unsigned(packer, "instance", creation->instance);
     cohort__pack_field_unsigned(packer, "num_sites", creation->num_sites);
     cohort__pack_field_bytes(packer, "settings", creation->settings, creation->settings_bytes);
     cohort__pack_field_unsigned(packer, "number", creation->number);
+    cohort__pack_field_unsigned(packer, "value", creation->value);
     cohort__pack_text(packer, "runs");
     cohort__pack_array(packer, 3 * count_runs(creation));
     for (uint32_t site = 0; site < creation->num_sites;) {
@@ -344,22 +349,35 @@ static void die_again(struct cohort__registry_home *home, struct creation *creat
     creation->instance = 0;
 }
 
-/* All sites have joined: the creation becomes an instance. */
+/* All sites have joined: the creation becomes an instance, unless it only AGREES. */
 static cohort_status come_alive(struct cohort__registry_home *home, const struct name *name,
-                                struct creation *creation, struct cohort__list *outbox)
+                                struct creation *creation, bool agrees, struct cohort__list *outbox)
 {
     creation->instance = ((uint64_t)home->rank + 1) << 32 | ++home->num_instances;
     uint32_t num = 0;
     uint32_t *ranks = localities(creation, &num);
     cohort_status status = ranks ? COHORT_OK : COHORT_ERR_NO_MEMORY;
     creation->number = COHORT__NO_NUMBER;
-    if (!status && num > 1)
+    if (!status && num > 1 && !agrees)
         creation->number = cohort__numbers_lend(&home->numbers, creation->instance, num);
     if (!status)
         status = tell_map(outbox, name, creation, ranks, num);
     free(ranks);
     if (status)
         die_again(home, creation, num);
+    return status;
+}
+
+/* All sites have left: the instance ends. Those who have died need not be told, but may be. */
+static cohort_status end(struct creation *creation, struct cohort__list *outbox)
+{
+    uint32_t num;
+    uint32_t *ranks = localities(creation, &num);
+    cohort_status status = ranks ? COHORT_OK : COHORT_ERR_NO_MEMORY;
+    if (!status)
+        status = tell_ended(outbox, ranks, num, creation->instance);
+    free(ranks);
+    creation_destroy(creation);
     return status;
 }
 
@@ -382,16 +400,7 @@ static cohort_status leave(struct name *name, const struct cohort__registry_requ
     if (member->left || member->locality_plus_1 != request->source + 1)
         return COHORT_OK;
     member->left = true;
-    if (++creation->num_left < creation->num_sites)
-        return COHORT_OK;
-    uint32_t num;
-    uint32_t *ranks = localities(creation, &num);
-    cohort_status status = ranks ? COHORT_OK : COHORT_ERR_NO_MEMORY;
-    if (!status)
-        status = tell_ended(outbox, ranks, num, instance);
-    free(ranks);
-    creation_destroy(creation);
-    return status;
+    return ++creation->num_left < creation->num_sites ? COHORT_OK : end(creation, outbox);
 }
 
 /* Tells all sites that have joined so far. Sites that join later are told at that time. */
@@ -578,15 +587,22 @@ static cohort_status enter(struct cohort__registry_home *home, const struct name
         status = note_joined(creation, request->site, request->source);
     if (status)
         return status;
+    creation->value &= request->value;
     bool complete = creation->num_joined == creation->num_sites;
     if (creation->failed)
         status =
             refuse(outbox, name, request->source, request->site, creation->failed, creation->text);
-    else if (complete && come_alive(home, name, creation, outbox))
+    else if (complete && come_alive(home, name, creation, request->agrees, outbox))
         status = fail_for_memory(name, creation, request, outbox);
-    if (creation->failed && complete)
+    if (complete && (creation->failed || request->agrees))
         creation_destroy(creation);
     return status;
+}
+
+/* Whether a user has given it. Else it is that of a child: it goes on behind a 0. */
+static bool is_of_user(const struct name *name)
+{
+    return !memchr(name->text, '\0', name->bytes);
 }
 
 cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
@@ -607,6 +623,13 @@ cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
     cohort_status status = COHORT_OK;
     if (request->instance)
         status = leave(name, request, outbox);
+    /* Who has sent it hears of the death, or has by now, and ends the join by itself. */
+    bool is_old = is_of_user(name) && request->view < home->view;
+    if (is_old) {
+        if (cohort__list_is_empty(&name->creations))
+            name_destroy(home, name);
+        return status;
+    }
     bool duplicate = false;
     struct creation *creation = status ? NULL : creation_for(name, request->site, &duplicate);
     if (!status && !creation)
@@ -633,5 +656,54 @@ cohort_status cohort__registry_home_leave(struct cohort__registry_home *home,
     cohort_status status = leave(name, request, outbox);
     if (cohort__list_is_empty(&name->creations))
         name_destroy(home, name);
+    return status;
+}
+
+/* Locality RANK's sites have left CREATION. */
+static cohort_status leave_dead(struct creation *creation, uint32_t rank,
+                                struct cohort__list *outbox)
+{
+    for (uint32_t site = 0; site < creation->num_sites; site++) {
+        struct member *member = &creation->members[site];
+        if (member->locality_plus_1 == rank + 1 && !member->left) {
+            member->left = true;
+            creation->num_left++;
+        }
+    }
+    return creation->num_left < creation->num_sites ? COHORT_OK : end(creation, outbox);
+}
+
+/* The first error; what can be done is done. */
+static cohort_status forget_dead(struct name *name, uint32_t rank, struct cohort__list *outbox)
+{
+    cohort_status status = COHORT_OK;
+    struct cohort__list *next;
+    for (struct cohort__list *link = name->creations.next; link != &name->creations; link = next) {
+        struct creation *creation = COHORT_CONTAINER_OF(link, struct creation, link);
+        cohort_status here = COHORT_OK;
+        next = link->next;
+        if (creation->instance)
+            here = leave_dead(creation, rank, outbox);
+        else if (is_of_user(name))
+            creation_destroy(creation);
+        status = status ? status : here;
+    }
+    return status;
+}
+
+cohort_status cohort__registry_home_died(struct cohort__registry_home *home, uint32_t rank,
+                                         struct cohort__list *outbox)
+{
+    cohort_status status = COHORT_OK;
+    struct cohort__map_node *node, *next;
+    home->view++;
+    for (node = cohort__map_first(&home->names); node; node = next) {
+        struct name *name = COHORT_CONTAINER_OF(node, struct name, node);
+        next = cohort__map_next(&home->names, node);
+        cohort_status here = forget_dead(name, rank, outbox);
+        status = status ? status : here;
+        if (cohort__list_is_empty(&name->creations))
+            name_destroy(home, name);
+    }
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/proc/numbers.h"
+#include "runtime/names/numbers.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_PROC_REGISTRY_HOME_H
-#define COHORT_RUNTIME_PROC_REGISTRY_HOME_H
+#ifndef COHORT_RUNTIME_NAMES_HOME_H
+#define COHORT_RUNTIME_NAMES_HOME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
-#include "runtime/proc/numbers.h"
+#include "runtime/names/numbers.h"
 #include "runtime/wire/pack.h"
 
 /* The home's half of the name registry: the state of the names whose home is here. It does not use
  * the transport: it turns incoming messages into outgoing ones, in an outbox. One thread at a
  * time. */
 struct cohort__registry_home {
-    uint32_t rank; /* of this locality: instance numbers begin with it */
+    uint32_t rank; /* of this locality, or COHORT__HOME_LAUNCHER: instance numbers begin with it */
+    uint32_t view; /* how many deaths are known */
     uint64_t num_instances;
     struct cohort__map names;
     struct cohort__numbers numbers;
 };
 
-/* For locality RANK of SIZE. */
+/* For locality RANK of SIZE; or COHORT__HOME_LAUNCHER, which has all numbers for itself. */
 void cohort__registry_home_init(struct cohort__registry_home *home, uint32_t rank, uint32_t size);
 void cohort__registry_home_fini(struct cohort__registry_home *home);
 
@@ -46,6 +48,9 @@ struct cohort__registry_request {
     cohort_status failed; /* if it isn't COHORT_OK, TERMS has the reason */
     uint64_t nanoseconds; /* of a WITHDRAW */
     const char *returned; /* of one: localities whose programs have returned, as text; or "" */
+    uint32_t view;        /* of a JOIN: how many deaths the locality knew */
+    bool agrees;          /* of a JOIN: no instance is to be made, all get the AND of the values */
+    uint64_t value;
 };
 cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
                                          const struct cohort__registry_request *request,
@@ -61,9 +66,18 @@ cohort_status cohort__registry_home_withdraw(struct cohort__registry_home *home,
                                              const struct cohort__registry_request *request,
                                              struct cohort__list *outbox);
 
+/* Locality RANK has died, as the next one, and all others have been told. Its sites have left all
+ * instances. What is pending or has failed under a name that a user gives is forgotten: nobody
+ * knows whether the dead one was to join, so the localities end all such joins when they hear of
+ * the death, and a JOIN of an older view comes from one that has not heard of it yet. Children of
+ * communicators stay: the localities know which of them a death concerns. */
+cohort_status cohort__registry_home_died(struct cohort__registry_home *home, uint32_t rank,
+                                         struct cohort__list *outbox);
+
 /* The kinds of registry messages, field "type". */
 enum cohort__registry_type {
-    COHORT__REGISTRY_JOIN = 1, /* name, site, num_sites, terms, settings, instance, failed */
+    COHORT__REGISTRY_JOIN = 1, /* name, site, num_sites, terms, settings, instance, failed, view,
+                                * agrees, value */
     COHORT__REGISTRY_LEAVE,    /* name, site, instance */
     COHORT__REGISTRY_REFUSE,   /* name, site, status, text */
     COHORT__REGISTRY_MAP,      /* name, instance, num_sites, settings, runs: [localities, sites,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/proc/registry_home.h"
+#include "runtime/names/home.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 
 #include "runtime/base/container.h"
-#include "runtime/proc/registry.h"
+#include "runtime/names/limits.h"
 #include "tests/support/test.h"
 
 enum { RANK = 6, NOTES_MAX = 64 };
@@ -20,6 +20,7 @@ struct note {
     int64_t status;
     uint64_t instance;
     uint64_t num_sites;
+    uint64_t value;
     char text[640];
     size_t settings_bytes;
     unsigned char settings[COHORT__SETTINGS_BYTES_MAX];
@@ -76,6 +77,8 @@ static void read_letter(struct note *note, const struct cohort__registry_letter 
     }
     if (note->type == COHORT__REGISTRY_MAP) {
         CHECK_INT(cohort__get_unsigned(unpacked, map, "num_sites", UINT64_MAX, &note->num_sites),
+                  COHORT_OK);
+        CHECK_INT(cohort__get_unsigned(unpacked, map, "value", UINT64_MAX, &note->value),
                   COHORT_OK);
         read_settings(note, unpacked, map);
         read_runs(note, unpacked, map);
@@ -673,6 +676,133 @@ static void test_bogus(void)
     end();
 }
 
+static void die(uint32_t rank)
+{
+    struct cohort__list outbox;
+    cohort__list_init(&outbox);
+    CHECK_INT(cohort__registry_home_died(&home, rank, &outbox), COHORT_OK);
+    read_outbox(&outbox);
+}
+
+static void join_in_view(const char *name, uint32_t source, uint32_t site, uint32_t num_sites,
+                         uint32_t view)
+{
+    struct cohort__list outbox;
+    struct cohort__registry_request request = request_of(name, source, site);
+    request.num_sites = num_sites;
+    request.terms = "the same";
+    request.terms_bytes = strlen(request.terms);
+    request.view = view;
+    cohort__list_init(&outbox);
+    CHECK_INT(cohort__registry_home_join(&home, &request, &outbox), COHORT_OK);
+    read_outbox(&outbox);
+}
+
+/* What is pending is forgotten, and joins of those who have not heard of the death are dropped: all
+ * of these end where they wait. */
+static void test_death_ends_pending(void)
+{
+    begin();
+    join("a", 1, 0, 3);
+    join("a", 2, 1, 3);
+    die(3);
+    CHECK_INT(num_notes, 0);
+    CHECK_INT((long long)home.names.num_nodes, 0);
+    join("a", 1, 0, 2); /* of the old view */
+    CHECK_INT(num_notes, 0);
+    CHECK_INT((long long)home.names.num_nodes, 0);
+    join_in_view("a", 1, 0, 2, 1);
+    join_in_view("a", 2, 1, 2, 1);
+    CHECK_INT(num_notes, 2);
+    check_map(0, 1, 1, 2);
+    check_map(1, 2, 1, 2);
+    end();
+}
+
+/* The joins of the former view failed, so those of the next one must not get that failure. */
+static void test_death_ends_failed(void)
+{
+    begin();
+    join("a", 1, 0, 3);
+    join_again("a", 2, 1, 3, "other terms", 0);
+    num_notes = 0;
+    die(3);
+    join_in_view("a", 1, 0, 2, 1);
+    join_in_view("a", 2, 1, 2, 1);
+    check_map(0, 1, 1, 2);
+    end();
+}
+
+/* The dead one's sites have left: the instance ends with the last one that lives, or with its
+ * death. */
+static void test_dead_have_left(void)
+{
+    const uint64_t instance = ((uint64_t)RANK + 1) << 32 | 1;
+    begin();
+    join("a", 1, 0, 3);
+    join("a", 3, 1, 3);
+    join("a", 2, 2, 3);
+    leave("a", 1, 0, instance);
+    num_notes = 0;
+    die(3);
+    CHECK_INT(num_notes, 0);
+    leave("a", 3, 1, instance); /* it was under way */
+    CHECK_INT(num_notes, 0);
+    die(2);
+    CHECK(num_notes > 0);
+    CHECK_INT(notes[0].type, COHORT__REGISTRY_END);
+    CHECK_INT(notes[0].instance, instance);
+    CHECK_INT((long long)home.names.num_nodes, 0);
+    end();
+}
+
+/* A healthy communicator is divided while others die. Those of the dead one end where they wait. */
+static void test_children_stay(void)
+{
+    struct cohort__list outbox;
+    struct cohort__registry_request request = {
+        .name = "a\0b", .name_bytes = 3, .terms = "", .num_sites = 2};
+    begin();
+    for (uint32_t site = 0; site < 2; site++) {
+        request.site = site;
+        request.source = 1 + site;
+        cohort__list_init(&outbox);
+        CHECK_INT(cohort__registry_home_join(&home, &request, &outbox), COHORT_OK);
+        read_outbox(&outbox);
+        if (site == 0)
+            die(3);
+    }
+    CHECK_INT(num_notes, 2);
+    check_map(0, 1, 1, 2);
+    end();
+}
+
+/* All get the AND of the values, nothing stays, and the name may be used at once. */
+static void test_agreement(void)
+{
+    struct cohort__list outbox;
+    struct cohort__registry_request request = {
+        .name = "a\0b", .name_bytes = 3, .terms = "", .num_sites = 2, .agrees = true};
+    static const uint64_t values[] = {7, 12, UINT64_MAX, 8};
+    begin();
+    for (uint32_t i = 0; i < 4; i++) {
+        request.site = i % 2;
+        request.source = 1 + i % 2;
+        request.value = values[i];
+        cohort__list_init(&outbox);
+        CHECK_INT(cohort__registry_home_join(&home, &request, &outbox), COHORT_OK);
+        read_outbox(&outbox);
+        if (i % 2 == 0)
+            continue;
+        CHECK_INT(num_notes, 2);
+        CHECK_INT((long long)notes[0].value, (long long)(values[i - 1] & values[i]));
+        CHECK_INT((long long)notes[1].value, (long long)(values[i - 1] & values[i]));
+        CHECK_INT((long long)home.names.num_nodes, 0);
+    }
+    CHECK_INT(home.numbers.num_used, 0);
+    end();
+}
+
 static const struct test_case cases[] = {
     {"join_and_leave", test_join_and_leave},
     {"reuse", test_reuse},
@@ -688,6 +818,11 @@ static const struct test_case cases[] = {
     {"many_runs", test_many_runs},
     {"settings", test_settings},
     {"bogus", test_bogus},
+    {"death_ends_pending", test_death_ends_pending},
+    {"death_ends_failed", test_death_ends_failed},
+    {"dead_have_left", test_dead_have_left},
+    {"children_stay", test_children_stay},
+    {"agreement", test_agreement},
 };
 
 int main(int argc, char **argv)

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_SURVIVORS_H
+#define COHORT_SURVIVORS_H
+
+#include <stdint.h>
+
+#include "cohort/comm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the sites of a communicator do when some of them have died, in a job that goes on without
+ * the dead (cohortrun --keep-going). docs/SURVIVING.md has the whole pattern.
+ *
+ * After a death all calls fail at all sites of the communicators that had a site in the dead
+ * locality, with COHORT_ERR_PEER_DIED, except those here. Other communicators are as before.
+ *
+ * cohort_comm_agree and cohort_comm_shrink are for the sites that live: each of these has to call
+ * the same ones in the same order, and the futures complete when all have. That order is all that
+ * connects them: they have no generation, do not count in the window and are not collectives. A
+ * site that is still in a call which waits for others that have gone to agree has to get an error
+ * there first, so a site that gives up a communicator without a death should not call these. A site
+ * that never calls, or has given its endpoint back, lets the others wait for ever, unless its
+ * locality dies. If a locality dies meanwhile, those that are left go on by themselves.
+ *
+ * They work in all jobs. But if the job does not keep going, they end with COHORT_ERR_PEER_DIED
+ * once any locality has died. Any task or thread; they never suspend. */
+
+/* What has been agreed on. */
+typedef struct cohort_agreed {
+    uint64_t value;      /* the AND of the values of all sites that live */
+    uint32_t num_failed; /* how many sites were dead then: the same number at all sites */
+} cohort_agreed;
+
+/* All sites that live agree on the AND of their VALUES: on one bit each, so whoever is not content
+ * leaves out a bit. When the future completes, *ret_agreed has the result, which is the same at all
+ * sites, also if somebody dies meanwhile; the value of a site that dies may be in it or not. On
+ * failure it is untouched. ret_agreed has to stay valid until the future completes.
+ *
+ * COHORT_ERR_BAD_PARAMETER without a communicator or a place for the result; COHORT_ERR_MISMATCH if
+ * another site calls cohort_comm_shrink instead, COHORT_ERR_NO_MEMORY, COHORT_ERR_CANCELLED when
+ * the job ends. */
+COHORT_API cohort_future *cohort_comm_agree(cohort_comm *comm, uint64_t value,
+                                            cohort_agreed *ret_agreed) COHORT_MUST_USE;
+
+/* Makes a communicator of all sites of COMM that live, in the order that they have there. Site 0 is
+ * the root. It takes over from COMM what cohort_comm_dup does, and has a name for messages like
+ * "world/survivors 1". COMM may be given back before the future completes. A death meanwhile does
+ * not fail it: the communicator then has the sites that are left, or, at all sites alike, it has
+ * still one of the dead and its calls fail.
+ *
+ * When the future completes, *ret_comm holds the endpoint with one reference, which the caller
+ * gives back with cohort_comm_unref. On failure it is untouched. It has to stay valid until then.
+ * Errors as of cohort_comm_agree. */
+COHORT_API cohort_future *cohort_comm_shrink(cohort_comm **ret_comm,
+                                             cohort_comm *comm) COHORT_MUST_USE;
+
+/* The sites of COMM whose localities have died, as far as this locality knows: in the order of the
+ * deaths, sites of one locality in theirs. Writes the first CAPACITY of them to RET_SITES, which
+ * may be NULL if CAPACITY is 0, and returns how many there are. The order is the same everywhere,
+ * so the first `num_failed` of what has been agreed on are known to all. Returns 0 without COMM. */
+COHORT_API uint32_t cohort_comm_failed(cohort_comm *comm, uint32_t *ret_sites, uint32_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

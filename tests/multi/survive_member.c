@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cohort/cohort.h>
+
+/* A job that goes on without the dead (cohortrun --keep-going). One site in each locality; the
+ * localities are split into halves. The victim is the last locality. It ends in the way that the
+ * first argument names, once all have their half. The others wait for the end of a call over the
+ * whole job, print the error, and go on in their half: that of the victim is broken, the other one
+ * is whole. */
+
+enum { CALLS = 300 };
+
+static const char *way;
+
+static cohort_status say(const char *what, cohort_status status)
+{
+    printf("%" PRIu32 " %s: %s\n", cohort_locality(), what,
+           status ? cohort_error_message() : "fine");
+    return status;
+}
+
+static cohort_status sum_right(cohort_comm *comm, uint64_t generation)
+{
+    const uint64_t num = cohort_comm_num_sites(comm);
+    uint64_t mine = cohort_comm_this_site(comm) + generation, sum = 0;
+    cohort_status status = cohort_await(
+        cohort_all_reduce(comm, &mine, &sum, 1, COHORT_UINT64, COHORT_SUM, generation));
+    if (!status && sum != num * (num - 1) / 2 + num * generation) {
+        printf("%" PRIu32 " got %" PRIu64 "\n", cohort_locality(), sum);
+        abort();
+    }
+    return status;
+}
+
+/* As many right calls as there are: 300, or an error on the way. */
+static cohort_status use(const char *what, cohort_comm *comm, uint64_t first)
+{
+    cohort_status status = COHORT_OK;
+    for (uint64_t i = 0; i < CALLS && !status; i++)
+        status = sum_right(comm, first + i);
+    return say(what, status);
+}
+
+static void end_badly(void)
+{
+    if (strcmp(way, "exit") == 0)
+        exit(3);
+    else if (strcmp(way, "quiet") == 0)
+        _exit(0);
+    else if (strcmp(way, "stop") == 0)
+        raise(SIGSTOP); /* the test kills it */
+    raise(SIGKILL);
+}
+
+static bool is_victim(void)
+{
+    const uint32_t last = cohort_num_localities() - 1;
+    if (strcmp(way, "none") == 0)
+        return false;
+    if (strcmp(way, "all") == 0)
+        return true;
+    return cohort_locality() == last || (strcmp(way, "two") == 0 && cohort_locality() == 0);
+}
+
+static void list_failed(void)
+{
+    uint32_t ranks[16], num = cohort_failed_localities(ranks, 16);
+    printf("%" PRIu32 " failed:", cohort_locality());
+    for (uint32_t i = 0; i < num; i++)
+        printf(" %" PRIu32, ranks[i]);
+    printf("\n");
+}
+
+static uint32_t num_failed(void)
+{
+    return cohort_failed_localities(NULL, 0);
+}
+
+/* The rank of this locality among those that live, if the first NUM deaths have happened. */
+static uint32_t rank_among_living(uint32_t num)
+{
+    uint32_t ranks[16], before = 0;
+    (void)cohort_failed_localities(ranks, 16);
+    for (uint32_t i = 0; i < num; i++)
+        before += ranks[i] < cohort_locality();
+    return cohort_locality() - before;
+}
+
+/* All that live make a communicator with a name that has the number of deaths in it. If another one
+ * dies meanwhile, all of them see that, and try again. */
+static cohort_status gather_survivors(void)
+{
+    cohort_status status;
+    do {
+        char name[32];
+        const uint32_t num = num_failed();
+        const cohort_comm_options options = {.num_sites = cohort_num_localities() - num,
+                                             .this_site = rank_among_living(num)};
+        cohort_comm *comm = NULL;
+        snprintf(name, sizeof(name), "after %" PRIu32, num);
+        status = cohort_await(cohort_comm_create(&comm, name, &options));
+        for (uint64_t i = 1; i <= CALLS && !status; i++)
+            status = sum_right(comm, i);
+        if (!status && strcmp(way, "later") == 0 && num == 1 && options.this_site == 0)
+            raise(SIGKILL); /* the others have all they need, or see that */
+        if (!status && strcmp(way, "later") == 0 && num == 1) {
+            status = cohort_await(cohort_barrier(comm, CALLS + 1));
+            if (!status)
+                abort();
+        }
+        cohort_comm_unref(comm);
+    } while (status == COHORT_ERR_PEER_DIED);
+    return say("survivors", status);
+}
+
+/* Communicators that are made of one without dead sites. */
+static cohort_status divide(cohort_comm *half, uint64_t generation)
+{
+    cohort_comm *twin = NULL, *part = NULL;
+    cohort_future *made[] = {
+        cohort_comm_dup(&twin, half, generation),
+        cohort_comm_split(&part, half, 0, -(int32_t)cohort_locality(), generation + 1),
+    };
+    cohort_status status = cohort_await(made[0]);
+    cohort_status other = cohort_await(made[1]);
+    if (!status)
+        status = use("twin", twin, 1);
+    if (!other)
+        other = use("part", part, 1);
+    cohort_comm_unref(twin);
+    cohort_comm_unref(part);
+    return status ? status : other;
+}
+
+static cohort_status go_on(cohort_comm *world, cohort_comm *half)
+{
+    cohort_status status = sum_right(half, 1);
+    cohort_future *all_here = cohort_barrier(world, 2);
+    (void)!cohort_await(all_here); /* it may fail where the victim is through already */
+    if (status)
+        return status;
+    if (is_victim())
+        end_badly();
+    /* While others die, those in the whole half go on. */
+    cohort_future *called = cohort_barrier(world, 3);
+    cohort_status in_half = use("half", half, 2);
+    (void)say("world", cohort_await(called));
+    (void)say("world later", cohort_await(cohort_barrier(world, 4)));
+    list_failed();
+    if (!in_half)
+        (void)divide(half, CALLS + 2);
+    if (num_failed() > 0 && gather_survivors())
+        return COHORT_ERR_FAILED;
+    if (strcmp(way, "fail") == 0 && cohort_locality() == 0)
+        return cohort_fail(COHORT_ERR_FAILED, "this one is not content");
+    return COHORT_OK;
+}
+
+/* Who dies before which step of the work, and whether between its errors and its shrink. */
+static const struct end {
+    uint64_t step;
+    uint32_t rank;
+    bool is_late;
+} ends[] = {{3, 5, false}, {6, 0, false}, {6, 2, true}, {9, 4, true}};
+
+enum { STEPS = 12 };
+
+static void end_if_due(uint64_t step, bool is_late)
+{
+    if (strcmp(way, "peace") == 0)
+        return;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        if (ends[i].step == step && ends[i].rank == cohort_locality() && ends[i].is_late == is_late)
+            raise(SIGKILL);
+}
+
+/* The work of all: a step is done if all that live have done it. Else those that are left do it
+ * again. */
+static cohort_status work(cohort_comm *comm)
+{
+    cohort_agreed agreed = {0};
+    uint32_t num_shrunk = 0, failed[16];
+    cohort_status status = COHORT_OK;
+    for (uint64_t step = 1, generation = 1; step <= STEPS && !status;) {
+        end_if_due(step, false);
+        cohort_status done = sum_right(comm, generation++);
+        status = cohort_await(cohort_comm_agree(comm, done ? ~(uint64_t)1 : UINT64_MAX, &agreed));
+        if (status)
+            break;
+        if (cohort_comm_failed(comm, failed, 16) < agreed.num_failed)
+            abort();
+        if (agreed.value & 1) {
+            step++;
+            end_if_due(step, true);
+            continue;
+        }
+        cohort_comm *next = NULL;
+        end_if_due(step, true);
+        status = cohort_await(cohort_comm_shrink(&next, comm));
+        if (status)
+            break;
+        cohort_comm_unref(comm);
+        comm = next;
+        num_shrunk++;
+        generation = 1;
+    }
+    if (!status)
+        printf("%" PRIu32 " %s: site %" PRIu32 " of %" PRIu32 "%s\n", cohort_locality(), "worked",
+               cohort_comm_this_site(comm), cohort_comm_num_sites(comm),
+               num_shrunk > 0 ? "" : ", never shrunk");
+    cohort_comm_unref(comm);
+    return status;
+}
+
+static cohort_status run(void *arg)
+{
+    (void)arg;
+    const uint32_t rank = cohort_locality(), num = cohort_num_localities();
+    const cohort_comm_options options = {.num_sites = num, .this_site = rank};
+    cohort_comm *world = NULL, *half = NULL;
+    cohort_status status = cohort_await(cohort_comm_create(&world, "world", &options));
+    if (!status && (strcmp(way, "work") == 0 || strcmp(way, "peace") == 0))
+        return work(world);
+    if (!status)
+        status = cohort_await(cohort_comm_split(&half, world, rank < num / 2, 0, 1));
+    if (!status)
+        status = go_on(world, half);
+    cohort_comm_unref(half);
+    cohort_comm_unref(world);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    way = argc > 1 ? argv[1] : "";
+    return cohort_main(argc, argv, run, NULL);
+}

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs that go on without the dead. Usage: survive_test.py COHORTRUN MEMBER [--far] [case...]"""
+import os
+import re
+import sys
+
+import jobs
+from jobs import Job, check, check_equal, run
+
+MEMBER = os.path.abspath(sys.argv[2])
+CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
+FAR = '--far' in sys.argv
+NUM = 4
+ON_HOST = r'(?: on host [ab])?'
+
+
+def run_way(way, num=NUM, *options):
+    return run('-n', num, '--workers', 1, '--keep-going', *options, MEMBER, way)
+
+
+def lines_of(out, rank):
+    return re.findall('^%d (.*)$' % rank, out, re.M)
+
+
+def check_survivors(out, victim, how):
+    """What each of the others says: the half without the victim is whole."""
+    lost = r'site %s is lost: locality %d .*%s' % (r'\d', victim, how)
+    for rank in range(NUM):
+        if rank == victim:
+            continue
+        half, world, later, failed, *rest, survivors = lines_of(out, rank)
+        check_equal(survivors, 'survivors: fine')
+        if rank < NUM // 2:
+            check_equal((half, rest), ('half: fine', ['twin: fine', 'part: fine']))
+        else:
+            check_equal(rest, [])
+            check(re.match('half: .*' + lost, half), half)
+        check(re.match('world: .*' + lost, world), world)
+        check(re.match('world later: .*' + lost, later), later)
+        check_equal(failed, 'failed: %d' % victim)
+
+
+def check_one_dies(way, how):
+    status, out, err = run_way(way)
+    check(re.fullmatch(r'cohortrun: locality 3 \(pid \d+\)%s %s; 3 go on\n' % (ON_HOST, how), err),
+          err)
+    check_equal(status, 0)
+    check_survivors(out, 3, how)
+
+
+def test_killed():
+    check_one_dies('kill', r'was killed by signal 9 \(Killed\)')
+
+
+def test_exits():
+    check_one_dies('exit', 'exited with status 3')
+
+
+def test_leaves():
+    """Without an error, but also without the job's leave."""
+    check_one_dies('quiet', 'exited with status 0 without leaving the job')
+
+
+def test_two():
+    """Both halves break. The deaths have the same order for all."""
+    status, out, err = run_way('two')
+    order = [int(n) for n in re.findall(r'^cohortrun: locality (\d) .* (?:3|2) go on$', err, re.M)]
+    check_equal((status, sorted(order)), (0, [0, 3]))
+    for rank in (1, 2):
+        lines = lines_of(out, rank)
+        check_equal((lines[3][:9], lines[-1]), ('failed: %d' % order[0], 'survivors: fine'))
+
+
+def test_later():
+    """Another one dies in what the survivors have made."""
+    status, out, err = run_way('later')
+    check_equal(re.findall('; . .*$', err, re.M), ['; 3 go on', '; 2 go on'])
+    check_equal(status, 0)
+    for rank in (1, 2):
+        check_equal(lines_of(out, rank)[-1], 'survivors: fine')
+
+
+def test_all():
+    """When nobody is left, the job fails like any other."""
+    status, _, err = run_way('all')
+    check_equal(status, 137)
+    said = re.findall(r'^cohortrun: locality \d .* was killed by signal 9 \(Killed\)(.*)$', err,
+                      re.M)
+    check_equal(said, ['; 3 go on', '; 2 go on', '; 1 goes on', ''])
+
+
+def test_status():
+    """It is that of the survivors."""
+    status, out, err = run_way('fail')
+    check_equal(status, 1)
+    check('3 go on\n' in err, err)
+    check(re.search(r'^cohortrun: locality 0 .* exited with status 1: this one is not content$',
+                    err, re.M), err)
+
+
+def test_work():
+    """Four of six die, at different points. The others do all the work."""
+    status, out, err = run_way('work', 6)
+    check_equal(status, 0)
+    check_equal(sorted(re.findall(r'^cohortrun: locality (\d) ', err, re.M)), ['0', '2', '4', '5'])
+    check_equal(sorted(out.splitlines()), ['1 worked: site 0 of 2', '3 worked: site 1 of 2'])
+
+
+def test_nobody_dies():
+    status, out, err = run('-n', 6, '--workers', 1, MEMBER, 'peace')
+    check_equal((status, err), (0, ''))
+    check_equal(sorted(out.splitlines()),
+                ['%d worked: site %d of 6, never shrunk' % (i, i) for i in range(6)])
+
+
+def test_without():
+    """Without the option a death ends the job."""
+    status, _, err = run('-n', NUM, '--workers', 1, '--grace', 0.3, MEMBER, 'kill')
+    check_equal(status, 137)
+    check(re.fullmatch(r'cohortrun: locality 3 .* was killed by signal 9 \(Killed\)\n', err), err)
+
+
+def test_guardian():
+    """Also if nobody is left to say how it has ended: then it is killed first."""
+    if FAR:
+        return
+    job = Job('-n', NUM, '--workers', 1, '--keep-going', MEMBER, 'stop')
+    victims = []
+    while not victims: # the one that has stopped
+        for pid in job.processes():
+            if re.search(rb'State:\s*T', jobs.read_proc(pid, 'status')):
+                victims.append(pid)
+    parent = int(re.search(rb'PPid:\s*(\d+)', jobs.read_proc(victims[0], 'status')).group(1))
+    jobs.send_signal(parent, 9)
+    status, out, err = job.finish()
+    check(re.fullmatch(r'cohortrun: locality 3 \(pid \d+\) is lost: its guardian was killed; '
+                       r'3 go on\n', err), err)
+    check_equal(status, 0)
+    check_survivors(out, 3, 'is lost: its guardian was killed')
+
+
+def test_dropped():
+    """Who can't be reached is ended before the others go on."""
+    status, out, err = run('-n', NUM, '--workers', 1, '--keep-going', '--grace', 0.1, '-x',
+                           'COHORT_NET=ofi', '-x', 'COHORT_FAULT=drop:3-2@20', MEMBER, 'none')
+    victims = re.findall(r'^cohortrun: locality (\d) .* was killed by signal 9 \(Killed\), since '
+                         r'locality \d says that locality (?:2|3) can\'t be reached; 3 go on$', err,
+                         re.M)
+    check(victims in (['2'], ['3']), err)
+    check_equal(status, 0)
+    check('got' not in out, out)
+
+
+def test_interrupted():
+    """It is meant to end: the first death ends it as ever."""
+    job = Job('-n', NUM, '--workers', 1, '--keep-going', MEMBER, 'stop')
+    while not any(re.search(rb'State:\s*T', jobs.read_proc(pid, 'status'))
+                  for pid in job.processes()):
+        pass
+    job.process.terminate()
+    status, _, err = job.finish()
+    check_equal(status, 143)
+    check('on\n' not in err, err)
+
+
+def test_next_program():
+    """There is no second program after a death: it is told so, and does not wait."""
+    status, out, err = run('-n', NUM, '--workers', 1, '--keep-going', 'sh', '-c',
+                           '"$0" kill || exit 9; "$0" none', MEMBER)
+    check('has died before this program has started' in err, err)
+    check_equal(status, 1)
+
+
+if __name__ == '__main__':
+    jobs.run_cases(globals(), 'test_', CHOSEN)
