@@ -14,7 +14,8 @@ extern "C" {
  * the dead (cohortrun --keep-going). docs/SURVIVING.md has the whole pattern.
  *
  * After a death all calls fail at all sites of the communicators that had a site in the dead
- * locality, with COHORT_ERR_PEER_DIED, except those here. Other communicators are as before.
+ * locality, with COHORT_ERR_PEER_DIED, except those here, and sets and gets between two sites that
+ * live (cohort/channel.h). Other communicators are as before.
  *
  * cohort_comm_agree and cohort_comm_shrink are for the sites that live: each of these has to call
  * the same ones in the same order, and the futures complete when all have. That order is all that

@@ -14,7 +14,7 @@
  * whole job, print the error, and go on in their half: that of the victim is broken, the other one
  * is whole. */
 
-enum { CALLS = 300 };
+enum { CALLS = 100 };
 
 static const char *way;
 
@@ -38,7 +38,7 @@ static cohort_status sum_right(cohort_comm *comm, uint64_t generation)
     return status;
 }
 
-/* As many right calls as there are: 300, or an error on the way. */
+/* As many right calls as there are to be, or an error on the way. */
 static cohort_status use(const char *what, cohort_comm *comm, uint64_t first)
 {
     cohort_status status = COHORT_OK;

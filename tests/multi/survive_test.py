@@ -4,6 +4,7 @@
 import os
 import re
 import sys
+import time
 
 import jobs
 from jobs import Job, check, check_equal, run
@@ -39,6 +40,16 @@ def check_survivors(out, victim, how):
         check(re.match('world: .*' + lost, world), world)
         check(re.match('world later: .*' + lost, later), later)
         check_equal(failed, 'failed: %d' % victim)
+
+
+def await_stopped(job):
+    """The process that has stopped itself."""
+    deadline = time.monotonic() + jobs.TIMEOUT
+    while True:
+        check(time.monotonic() < deadline, 'nobody stops')
+        for pid in job.processes():
+            if re.search(rb'State:\s*T', jobs.read_proc(pid, 'status')):
+                return pid
 
 
 def check_one_dies(way, how):
@@ -126,12 +137,8 @@ def test_guardian():
     if FAR:
         return
     job = Job('-n', NUM, '--workers', 1, '--keep-going', MEMBER, 'stop')
-    victims = []
-    while not victims: # the one that has stopped
-        for pid in job.processes():
-            if re.search(rb'State:\s*T', jobs.read_proc(pid, 'status')):
-                victims.append(pid)
-    parent = int(re.search(rb'PPid:\s*(\d+)', jobs.read_proc(victims[0], 'status')).group(1))
+    victim = await_stopped(job)
+    parent = int(re.search(rb'PPid:\s*(\d+)', jobs.read_proc(victim, 'status')).group(1))
     jobs.send_signal(parent, 9)
     status, out, err = job.finish()
     check(re.fullmatch(r'cohortrun: locality 3 \(pid \d+\) is lost: its guardian was killed; '
@@ -152,12 +159,28 @@ def test_dropped():
     check('got' not in out, out)
 
 
+def test_host():
+    """All of the second host is killed at once, its daemon too."""
+    if not FAR:
+        return
+    job = Job('-n', NUM, '--workers', 1, '--keep-going', MEMBER, 'stop')
+    await_stopped(job)
+    for pid in job.processes():
+        if b'COHORT_TEST_HOST=b' in jobs.read_proc(pid, 'environ').split(b'\0'):
+            jobs.send_signal(pid, 9)
+    status, out, err = job.finish()
+    check_equal(status, 0)
+    check_equal(re.findall(r'^cohortrun: locality (\d) .* on host b .*; (\d go on)$', err, re.M),
+                [('2', '3 go on'), ('3', '2 go on')])
+    for rank in (0, 1):
+        lines = lines_of(out, rank)
+        check_equal((lines[0], lines[-1]), ('half: fine', 'survivors: fine'))
+
+
 def test_interrupted():
     """It is meant to end: the first death ends it as ever."""
     job = Job('-n', NUM, '--workers', 1, '--keep-going', MEMBER, 'stop')
-    while not any(re.search(rb'State:\s*T', jobs.read_proc(pid, 'status'))
-                  for pid in job.processes()):
-        pass
+    await_stopped(job)
     job.process.terminate()
     status, _, err = job.finish()
     check_equal(status, 143)

@@ -119,17 +119,15 @@ static const struct cohort__net_operations operations = {
     .may_lose = may_lose,
 };
 
-static void open_with(struct fake_net *fake, size_t budget, uint64_t news_ns,
-                      const struct cohort__fault *fault)
+static void open_as(struct fake_net *fake, struct cohort__process_options options)
 {
     *fake = (struct fake_net){.accepts = ~0u, .otherwise = COHORT__NET_AGAIN};
-    struct cohort__process_options options = {.rank = 0,
-                                              .size = FAKE_SIZE,
-                                              .job_key = FAKE_JOB_KEY,
-                                              .epoch = FAKE_EPOCH,
-                                              .eager_budget = budget ? budget : FAKE_BUDGET,
-                                              .news_ns = news_ns,
-                                              .fault = fault};
+    options.rank = 0;
+    options.size = FAKE_SIZE;
+    options.job_key = FAKE_JOB_KEY;
+    options.epoch = FAKE_EPOCH;
+    if (options.eager_budget == 0)
+        options.eager_budget = FAKE_BUDGET;
     CHECK_INT(cohort__process_create(&fake->process, &options), COHORT_OK);
     fake->net.operations = &operations;
     fake->net.max_message = COHORT__ENVELOPE_BYTES + FAKE_MAX_PAYLOAD;
@@ -141,17 +139,26 @@ static void open_with(struct fake_net *fake, size_t budget, uint64_t news_ns,
 
 void fake_net_open(struct fake_net *fake, size_t budget)
 {
-    open_with(fake, budget, 0, NULL);
+    open_as(fake, (struct cohort__process_options){.eager_budget = budget});
 }
 
 void fake_net_open_launched(struct fake_net *fake, size_t budget, uint64_t news_ns)
 {
-    open_with(fake, budget, news_ns, NULL);
+    open_as(fake, (struct cohort__process_options){.eager_budget = budget, .news_ns = news_ns});
+}
+
+void fake_net_open_going(struct fake_net *fake,
+                         void (*accuse)(void *context, uint32_t rank, const char *why),
+                         void (*letter)(void *context, const void *data, size_t bytes),
+                         void *context)
+{
+    open_as(fake, (struct cohort__process_options){
+                      .news_ns = 1, .accuse = accuse, .letter = letter, .launcher = context});
 }
 
 void fake_net_open_faulty(struct fake_net *fake, const struct cohort__fault *fault)
 {
-    open_with(fake, 0, 0, fault);
+    open_as(fake, (struct cohort__process_options){.fault = fault});
 }
 
 void fake_net_close(struct fake_net *fake)

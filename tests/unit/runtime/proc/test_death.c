@@ -181,6 +181,107 @@ static void test_letter(void)
     fake_net_close(&fake);
 }
 
+static char accused[200];
+
+static void on_accused(void *context, uint32_t rank, const char *why)
+{
+    (void)context;
+    size_t used = strlen(accused);
+    snprintf(accused + used, sizeof(accused) - used, "%u %s; ", rank, why);
+}
+
+static void open_going(void)
+{
+    accused[0] = '\0';
+    fake_net_open_going(&fake, on_accused, NULL, NULL);
+}
+
+/* Who can't be reached is accused once, and is not dead before the launcher says so. */
+static void test_accused(void)
+{
+    static char byte;
+    struct parcel parcel = {.send = {.envelope = {.kind = COHORT__KIND_DATA},
+                                     .payload = &byte,
+                                     .bytes = 1,
+                                     .done = on_sent}};
+    open_going();
+    fake.accepts = 0;
+    fake.otherwise = COHORT__NET_DEAD;
+    cohort__send_start(fake.process, 1, &parcel.send);
+    cohort__process_peer_died(fake.process, 1, "was given up");
+    cohort__process_tick(fake.process, cohort__clock_now() + news_ns);
+    CHECK_TEXT(accused, "1 can't be reached; ");
+    CHECK(!cohort__process_any_dead(fake.process));
+    CHECK_INT(parcel.num_sent, 0);
+    tell(1, 1, "was killed");
+    CHECK_INT(parcel.send_status, COHORT_ERR_PEER_DIED);
+    cohort__process_peer_died(fake.process, 1, "was given up");
+    CHECK_TEXT(accused, "1 can't be reached; ");
+    fake_net_close(&fake);
+}
+
+/* If the reason lies here, this locality is the one that can't go on. */
+static void test_accuses_itself(void)
+{
+    open_going();
+    cohort__process_give_up(fake.process, 2, "was given up: no memory");
+    CHECK_TEXT(accused, "0 can't go on: for it, locality 2 was given up: no memory; ");
+    CHECK(!cohort__process_any_dead(fake.process));
+    fake_net_close(&fake);
+    fake_net_open(&fake, 0);
+    cohort__process_give_up(fake.process, 2, "was given up: no memory");
+    check_first("locality 2 was given up: no memory");
+    fake_net_close(&fake);
+}
+
+/* Peers may know of a death before the launcher has told it here: their word does not count. */
+static void test_heard_only(void)
+{
+    struct cohort__death death = {.rank = 2, .order = 1, .why = "was killed"};
+    struct cohort__packer packer = {0};
+    cohort__death_pack(&packer, &death);
+    open_going();
+    CHECK(cohort__death_receive(fake.process, packer.data, packer.bytes));
+    CHECK(!cohort__process_any_dead(fake.process));
+    tell(2, 1, "was killed");
+    CHECK(!cohort__death_receive(fake.process, packer.data, packer.bytes));
+    CHECK(!cohort__death_receive(fake.process, NULL, 0));
+    cohort__packer_fini(&packer);
+    fake_net_close(&fake);
+}
+
+/* What comes late from the dead is dropped, and what went to and came from them is not drained. */
+static void test_late(void)
+{
+    static const struct cohort__envelope data = {.kind = COHORT__KIND_DATA, .instance = 5};
+    open_going();
+    fake_net_deliver(&fake, 1, data, "x", 1);
+    fake_net_deliver(&fake, 2, data, "x", 1);
+    uint64_t dropped = cohort__process_dropped(fake.process);
+    CHECK_INT(cohort__process_traffic(fake.process).received, 2);
+    tell(2, 1, "was killed");
+    CHECK_INT(cohort__process_traffic(fake.process).received, 1);
+    fake_net_deliver(&fake, 2, data, "x", 1);
+    CHECK_INT(cohort__process_dropped(fake.process), dropped + 1);
+    fake_net_deliver(&fake, 1, data, "x", 1);
+    CHECK_INT(cohort__process_traffic(fake.process).received, 2);
+    fake_net_close(&fake);
+}
+
+static void test_list(void)
+{
+    uint32_t ranks[2] = {9, 9};
+    open_going();
+    CHECK_INT(cohort__process_deaths(fake.process, NULL, 0), 0);
+    tell(2, 1, "was killed");
+    tell(1, 2, "was killed");
+    CHECK_INT(cohort__process_deaths(fake.process, ranks, 1), 2);
+    CHECK(ranks[0] == 2 && ranks[1] == 9);
+    CHECK_INT(cohort__process_deaths(fake.process, ranks, 2), 2);
+    CHECK_INT(ranks[1], 1);
+    fake_net_close(&fake);
+}
+
 static const struct test_case cases[] = {
     {"order", test_order},
     {"noticed", test_noticed},
@@ -189,6 +290,11 @@ static const struct test_case cases[] = {
     {"lost_for_long", test_lost_for_long},
     {"lost_and_stopped", test_lost_and_stopped},
     {"letter", test_letter},
+    {"accused", test_accused},
+    {"accuses_itself", test_accuses_itself},
+    {"heard_only", test_heard_only},
+    {"late", test_late},
+    {"list", test_list},
 };
 
 int main(int argc, char **argv)

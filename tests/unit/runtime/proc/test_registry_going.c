@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/base/container.h"
+#include "runtime/names/requests.h"
+#include "runtime/proc/registry.h"
+#include "tests/support/test.h"
+#include "tests/unit/runtime/proc/fake_net.h"
+
+/* Locality 0 of a job that goes on without the dead. The home of names is with the test, in the
+ * place of cohortrun. It takes the letters when the test says so. */
+enum { MOST_LETTERS = 8 };
+
+static struct fake_net fake;
+static struct cohort__registry_home home;
+static struct letter {
+    size_t bytes;
+    unsigned char data[600];
+} letters[MOST_LETTERS];
+static uint32_t num_letters;
+
+static void on_letter(void *context, const void *data, size_t bytes)
+{
+    (void)context;
+    CHECK(num_letters < MOST_LETTERS && bytes <= sizeof(letters[0].data));
+    letters[num_letters].bytes = bytes;
+    memcpy(letters[num_letters++].data, data, bytes);
+}
+
+static void on_accused(void *context, uint32_t rank, const char *why)
+{
+    (void)context;
+    (void)rank;
+    CHECK_TEXT(why, "nobody");
+}
+
+static struct cohort__registry *registry(void)
+{
+    return cohort__process_registry(fake.process);
+}
+
+static void open_job(void)
+{
+    num_letters = 0;
+    fake_net_open_going(&fake, on_accused, on_letter, NULL);
+    cohort__registry_home_init(&home, COHORT__HOME_LAUNCHER, FAKE_SIZE);
+}
+
+static void close_job(void)
+{
+    fake_net_close(&fake);
+    cohort__registry_home_fini(&home);
+}
+
+/* The home takes all letters, and its answers to this locality come. */
+static void exchange(void)
+{
+    struct cohort__list outbox, *link;
+    cohort__list_init(&outbox);
+    for (uint32_t i = 0; i < num_letters; i++)
+        CHECK_INT(cohort__home_take_letter(&home, 0, letters[i].data, letters[i].bytes, &outbox),
+                  COHORT_OK);
+    num_letters = 0;
+    while ((link = cohort__list_pop_front(&outbox))) {
+        struct cohort__registry_letter *letter =
+            COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link);
+        for (uint32_t i = 0; i < letter->num_ranks; i++)
+            if (letter->ranks[i] == 0)
+                cohort__registry_message(registry(), COHORT__HOME_LAUNCHER, letter->packer.data,
+                                         letter->packer.bytes);
+        cohort__registry_letter_destroy(letter);
+    }
+}
+
+static void home_hears(uint32_t rank)
+{
+    struct cohort__list outbox;
+    cohort__list_init(&outbox);
+    CHECK_INT(cohort__registry_home_died(&home, rank, &outbox), COHORT_OK);
+    CHECK(cohort__list_is_empty(&outbox));
+}
+
+static void tell(uint32_t rank, uint32_t order)
+{
+    struct cohort__death death = {.rank = rank, .order = order, .why = "was killed"};
+    cohort__process_death_told(fake.process, &death);
+}
+
+struct guest {
+    struct cohort__join join;
+    int num_done;
+    cohort_status status;
+    struct cohort__membership *membership;
+    char text[200];
+};
+
+static void on_done(struct cohort__join *join, cohort_status status,
+                    struct cohort__membership *membership)
+{
+    struct guest *guest = COHORT_CONTAINER_OF(join, struct guest, join);
+    guest->num_done++;
+    guest->status = status;
+    guest->membership = membership;
+    snprintf(guest->text, sizeof(guest->text), "%s", status ? cohort_error_message() : "");
+}
+
+static void enter(struct guest *guest, struct cohort__join join)
+{
+    *guest = (struct guest){.join = join};
+    guest->join.terms = "terms";
+    guest->join.done = on_done;
+    if (guest->join.num_sites == 0)
+        guest->join.num_sites = 1;
+    cohort__registry_join(registry(), &guest->join);
+}
+
+static void check_died(const struct guest *guest)
+{
+    CHECK_INT(guest->num_done, 1);
+    CHECK_INT(guest->status, COHORT_ERR_PEER_DIED);
+    CHECK_TEXT(guest->text, "locality 2 was killed");
+}
+
+static void check_made(struct guest *guest)
+{
+    CHECK_INT(guest->num_done, 1);
+    CHECK_INT(guest->status, COHORT_OK);
+    CHECK_INT(guest->membership->home, COHORT__HOME_LAUNCHER);
+    CHECK(guest->membership->instance >> 32 == COHORT__HOME_LAUNCHER + 1);
+    cohort__membership_unref(guest->membership);
+}
+
+/* Any death ends it, since nobody knows who is to join. It joins again in the next view. */
+static void test_named(void)
+{
+    struct guest guest;
+    open_job();
+    enter(&guest, (struct cohort__join){.name = "a"});
+    home_hears(2);
+    exchange(); /* the home drops it */
+    CHECK_INT(guest.num_done, 0);
+    tell(2, 1);
+    check_died(&guest);
+    enter(&guest, (struct cohort__join){.name = "a"});
+    exchange();
+    check_made(&guest);
+    close_job();
+}
+
+/* Sites 0, 1, ... in these localities. */
+static struct cohort__membership *parent_of(uint32_t num, const uint32_t *ranks)
+{
+    static struct {
+        struct cohort__membership head;
+        uint32_t ranks[4];
+    } parent;
+    memset(&parent, 0, sizeof(parent));
+    parent.head.num_sites = num;
+    memcpy(parent.head.locality_of, ranks, num * sizeof(*ranks));
+    return &parent.head;
+}
+
+static const struct cohort__join child = {.name = "a\0b", .name_bytes = 3, .home = 1};
+
+static struct cohort__join child_of(uint32_t num, const uint32_t *ranks)
+{
+    struct cohort__join join = child;
+    join.parent = parent_of(num, ranks);
+    return join;
+}
+
+/* A healthy communicator is divided while another locality dies. */
+static void test_child_of_others(void)
+{
+    struct guest guest;
+    open_job();
+    enter(&guest, child_of(2, (uint32_t[]){0, 1}));
+    home_hears(2);
+    tell(2, 1);
+    CHECK_INT(guest.num_done, 0);
+    exchange();
+    check_made(&guest);
+    enter(&guest, child_of(2, (uint32_t[]){0, 1}));
+    exchange();
+    CHECK_INT(guest.num_done, 1);
+    cohort__membership_unref(guest.membership);
+    close_job();
+}
+
+/* One that had a site there ends, whether it waits or begins. A map that comes behind the death is
+ * for nobody. */
+static void test_child_of_dead(void)
+{
+    struct guest guest, late;
+    open_job();
+    enter(&guest, child_of(2, (uint32_t[]){0, 2}));
+    tell(2, 1);
+    check_died(&guest);
+    exchange();
+    CHECK_INT(guest.num_done, 1);
+    enter(&late, child_of(2, (uint32_t[]){0, 2}));
+    check_died(&late);
+    CHECK_INT(num_letters, 0);
+    close_job();
+}
+
+static struct cohort__join of_living(uint32_t num_dead, uint64_t value)
+{
+    struct cohort__join join = child_of(3, (uint32_t[]){0, 2, 1});
+    join.is_of_living = true;
+    join.num_dead = num_dead;
+    join.agrees = true;
+    join.value = value;
+    return join;
+}
+
+/* It has to know the number of the dead, and ends when that changes. */
+static void test_of_living(void)
+{
+    struct guest guest;
+    bool is_dead[3];
+    open_job();
+    CHECK_INT(cohort__registry_count_dead(registry(), of_living(0, 0).parent, is_dead), 0);
+    enter(&guest, of_living(0, 6));
+    exchange();
+    CHECK_INT(guest.status, COHORT_OK);
+    CHECK_INT((long long)guest.membership->value, 6);
+    cohort__membership_unref(guest.membership);
+    enter(&guest, of_living(0, 6));
+    tell(2, 1);
+    check_died(&guest);
+    CHECK_INT(cohort__registry_count_dead(registry(), of_living(0, 0).parent, is_dead), 1);
+    CHECK(!is_dead[0] && is_dead[1] && !is_dead[2]);
+    enter(&guest, of_living(0, 6));
+    CHECK_INT(guest.status, COHORT_ERR_PEER_DIED);
+    num_letters = 0;
+    enter(&guest, of_living(1, 5));
+    exchange();
+    CHECK_INT(guest.status, COHORT_OK);
+    CHECK_INT((long long)guest.membership->value, 5);
+    cohort__membership_unref(guest.membership);
+    close_job();
+}
+
+/* What is within this locality stays here. */
+static void test_whole(void)
+{
+    struct guest guest;
+    struct cohort__join join = child_of(1, (uint32_t[]){0});
+    open_job();
+    join.is_whole = true;
+    join.home = 0;
+    enter(&guest, join);
+    CHECK_INT(num_letters, 0);
+    CHECK_INT(guest.status, COHORT_OK);
+    CHECK_INT(guest.membership->home, 0);
+    cohort__registry_leave(registry(), guest.membership, 0);
+    cohort__membership_unref(guest.membership);
+    close_job();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"named", test_named},
+        {"child_of_others", test_child_of_others},
+        {"child_of_dead", test_child_of_dead},
+        {"of_living", test_of_living},
+        {"whole", test_whole},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
