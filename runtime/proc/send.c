@@ -9,6 +9,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/log.h"
 #include "runtime/base/slab.h"
+#include "runtime/base/trace.h"
 #include "runtime/proc/peer.h"
 
 /* Sending messages, and the sender's half of flow control, which has two parts.
@@ -151,6 +152,9 @@ static enum cohort__net_sent transmit(struct cohort__process *process, struct co
         peer->is_asked = false;
         peer->undrained += counts;
         peer->next_number++;
+        if (__builtin_expect(cohort__trace_is_on, 0))
+            cohort__trace_write_more(COHORT__TRACE_SENT | (uint32_t)envelope->kind << 8, peer->rank,
+                                     envelope->number, bytes, envelope->generation, 0);
     } else if (counts) {
         count_sent(peer, true);
     }

@@ -9,6 +9,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/options.h"
 #include "runtime/base/slab.h"
+#include "runtime/base/trace.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/overflow.h"
 #include "runtime/task/range.h"
@@ -90,6 +91,7 @@ static inline void finish(struct cohort__task_context *context, struct cohort__t
     worker->is_ending = !context->outer && context->fiber != worker->reserve;
     if (is_special && context->scope && status != COHORT_OK)
         tell_scope(context, task, status);
+    cohort__trace(COHORT__TRACE_END, (uint32_t)status, 0, (uintptr_t)task, 0);
     if (role == ROLE_OF_BOTH && cohort__future_is_own(&task->future))
         cohort__future_complete_own(&task->future, status, &context->error);
     else if (role == ROLE_OF_AWAIT)
@@ -194,6 +196,8 @@ static inline void execute(struct cohort__worker *worker, struct cohort__task *t
         context.may_move = !context.outer || context.outer->may_move;
     context.outer_slot = cohort__error_slot_set(&context.error);
     worker->context = &context;
+    cohort__trace(COHORT__TRACE_BEGIN, context.outer != NULL, 0, (uintptr_t)task,
+                  (uintptr_t)context.function);
     ended(&context, task, task->function(task->arg), role);
 }
 

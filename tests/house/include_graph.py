@@ -20,8 +20,9 @@ LAYERS = {
     "proc": ("runtime/proc", ("task", "loop", "wire", "net")),
     "remote": ("runtime/remote", ("task", "loop", "wire", "net", "proc")),
     "launch": ("runtime/launch", ("task", "loop", "wire", "net")),
+    "trace": ("runtime/trace", ()),
     "job": ("runtime/job",
-            ("task", "loop", "io", "wire", "net", "proc", "remote", "launch")),
+            ("task", "loop", "io", "wire", "net", "proc", "remote", "launch", "trace")),
     "plan": ("collectives/plan", ()),
     "algo": ("collectives/algo", ("plan",)),
     "model": ("collectives/model", ("plan", "algo")),
@@ -35,9 +36,10 @@ LAYERS = {
 # examples may also use their own headers. SHARE has what the programs share, and all of them may
 # use it.
 PROGRAMS = {
-    "tools/cohortrun/": (("loop", "wire"),
+    "tools/cohortrun/": (("loop", "wire", "trace"),
                          ("runtime/net/hub", "runtime/launch/launcher", "runtime/launch/control",
                           "runtime/launch/binding", "runtime/launch/domain")),
+    "tools/trace/": (("trace",), ()),
     "tools/sim/": (("plan", "algo", "model"), ()),
     "tools/share/trial": (("plan", "algo"), ()),
     "tools/share/host_list": ((), ()),

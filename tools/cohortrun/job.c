@@ -18,6 +18,7 @@
 #include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/job_private.h"
 #include "tools/cohortrun/job_status.h"
+#include "tools/cohortrun/job_trace.h"
 #include "tools/cohortrun/options.h"
 
 static const uint64_t second_ns = 1000000000;
@@ -256,6 +257,7 @@ static void tear_down(struct job *job)
     deadline_clear(&job->recount);
     cohort__loop_destroy(job->loop);
     output_free(job->output);
+    job_join_trace(job);
     job_status_destroy(job);
     cohort__launcher_destroy(job->launcher);
     fleet_destroy(job->fleet);

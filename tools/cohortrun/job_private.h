@@ -53,6 +53,7 @@ struct job {
     int judged_status; /* of the locality that is being judged */
     uint64_t last_interrupt;
     bool owns_children; /* all children of this process are ours */
+    uint64_t key;       /* of the job, once there is a launcher */
     int null;
     int ledger;           /* of this host's localities; -1: there is none */
     uint64_t descriptors; /* the limit that the programs get */
