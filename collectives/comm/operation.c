@@ -159,7 +159,7 @@ static void run_call(struct cohort__actor *actor, struct cohort__item *item)
 __attribute__((noinline, cold)) static void trace_call(const struct cohort__operation *operation)
 {
     const struct cohort__signature *signature = &operation->signature;
-    cohort__trace_write_more(COHORT__TRACE_CALL | (uint32_t)signature->collective << 8,
+    cohort__trace_write_more(0, COHORT__TRACE_CALL | (uint32_t)signature->collective << 8,
                              (uintptr_t)operation->comm, operation->generation,
                              signature->algorithm, signature->count, signature->place);
 }

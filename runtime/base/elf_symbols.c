@@ -207,7 +207,8 @@ void cohort__elf_symbols_name(const struct cohort__elf_symbols *symbols, const c
     if (name && symbol->begin == offset)
         snprintf(text, bytes, "%.*s", length, name);
     else if (name)
-        snprintf(text, bytes, "%.*s+0x%llx", length, name, (unsigned long long)(offset - symbol->begin));
+        snprintf(text, bytes, "%.*s+0x%llx", length, name,
+                 (unsigned long long)(offset - symbol->begin));
     else
         snprintf(text, bytes, "%s+0x%llx", base, (unsigned long long)offset);
 }

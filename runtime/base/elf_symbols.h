@@ -18,9 +18,9 @@ void cohort__elf_symbols_destroy(struct cohort__elf_symbols *symbols);
 /* Whether it is the right file. */
 bool cohort__elf_symbols_are_right(const struct cohort__elf_symbols *symbols);
 
-/* Writes where OFFSET, an address in the file PATH, is: "exchange_rows+0x91" (without what a compiler adds to
- * the names of its variants, as ".constprop.0"), or without a fitting symbol "heat+0x12a0".
- * SYMBOLS may be NULL. */
+/* Writes where OFFSET, an address in the file PATH, is: "exchange_rows+0x91" (without what a
+ * compiler adds to the names of its variants, as ".constprop.0"), or without a fitting symbol
+ * "heat+0x12a0". SYMBOLS may be NULL. */
 void cohort__elf_symbols_name(const struct cohort__elf_symbols *symbols, const char *path,
                               uint64_t offset, char *text, size_t bytes);
 

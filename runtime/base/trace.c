@@ -215,16 +215,21 @@ __attribute__((noinline, cold)) void cohort__trace_write(uint32_t kind_small, ui
     errno = saved_errno;
 }
 
-__attribute__((noinline, cold)) void cohort__trace_write_more(uint32_t kind_small, uint64_t value,
-                                                              uint64_t a, uint64_t b, uint64_t c,
-                                                              uint64_t d)
+uint64_t cohort__trace_now(void)
+{
+    return __builtin_expect(cohort__trace_is_on, 0) ? ticks() : 0;
+}
+
+__attribute__((noinline, cold)) void cohort__trace_write_more(uint64_t at, uint32_t kind_small,
+                                                              uint64_t value, uint64_t a,
+                                                              uint64_t b, uint64_t c, uint64_t d)
 {
     int saved_errno = errno;
     struct writer *writer = mine ? mine : begin_thread();
     if (writer) {
-        uint64_t now = ticks();
-        put(writer, now, head_of(COHORT__TRACE_MORE, 0), c, d);
-        put(writer, now, head_of(kind_small, value), a, b);
+        at = at ? at : ticks();
+        put(writer, at, head_of(COHORT__TRACE_MORE, 0), c, d);
+        put(writer, at, head_of(kind_small, value), a, b);
     }
     errno = saved_errno;
 }

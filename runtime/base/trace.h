@@ -40,9 +40,13 @@ extern bool cohort__trace_is_on __attribute__((visibility("hidden")));
 /* KIND_SMALL: kind, plus 2^8 times small. Keeps errno. */
 void cohort__trace_write(uint32_t kind_small, uint64_t value, uint64_t a, uint64_t b);
 
-/* The same, with its MORE before it. */
-void cohort__trace_write_more(uint32_t kind_small, uint64_t value, uint64_t a, uint64_t b,
-                              uint64_t c, uint64_t d);
+/* The same, with its MORE before it. AT: what trace_now has said, since when this thread has
+ * written nothing; 0: now. */
+void cohort__trace_write_more(uint64_t at, uint32_t kind_small, uint64_t value, uint64_t a,
+                              uint64_t b, uint64_t c, uint64_t d);
+
+/* 0: there is no trace. */
+uint64_t cohort__trace_now(void);
 
 /* What belongs to the record that this thread has written last. */
 void cohort__trace_write_text(enum cohort__trace_kind kind, const void *text, size_t bytes);

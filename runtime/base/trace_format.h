@@ -72,6 +72,9 @@ enum cohort__trace_kind {
      * one goes on in the next record. */
     COHORT__TRACE_TEXT,
     COHORT__TRACE_BUILD_ID,
+    /* As TEXT, but it belongs to the next CALL of this thread: the sites whose data it waits for,
+     * as "2 5". There may be more sites than have a place in it. */
+    COHORT__TRACE_FROM,
     /* In no part, but at the begin of the whole trace: a locality. small: 1: it has come to its
      * end, value: its pid, a: the records that are lost, b: the localities of the job, c: the
      * number of its host. Its TEXT is "program host". */

@@ -140,7 +140,7 @@ static void on_message(void *context, struct cohort__net_message *message)
         return;
     }
     if (__builtin_expect(cohort__trace_is_on, 0))
-        cohort__trace_write_more(COHORT__TRACE_RECEIVED | (uint32_t)envelope->kind << 8,
+        cohort__trace_write_more(0, COHORT__TRACE_RECEIVED | (uint32_t)envelope->kind << 8,
                                  envelope->source_locality, envelope->number,
                                  envelope->payload_bytes, envelope->generation, 0);
     arrival.process = process;

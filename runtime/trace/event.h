@@ -17,6 +17,7 @@ struct cohort__trace_event {
     uint8_t small;
     uint64_t value, a, b, c, d;
     const char *text; /* "" if it has none; valid until the next event of its thread */
+    const char *from; /* of a CALL; the same */
 };
 
 #endif

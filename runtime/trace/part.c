@@ -41,6 +41,7 @@ void cohort__trace_stream_init(struct cohort__trace_stream *stream,
     stream->num_read = stream->next = stream->num = 0;
     stream->last = 0;
     stream->text[0] = '\0';
+    stream->from_bytes = 0;
     stream->build_id_bytes = 0;
 }
 
@@ -140,8 +141,10 @@ bool cohort__trace_stream_next(struct cohort__trace_stream *stream,
             d = b;
             continue;
         }
-        if (kind == COHORT__TRACE_NONE || kind == COHORT__TRACE_TEXT ||
-            kind == COHORT__TRACE_BUILD_ID)
+        if (kind == COHORT__TRACE_FROM)
+            take_text(stream, i, stream->from, &stream->from_bytes, sizeof(stream->from) - 1);
+        if (kind == COHORT__TRACE_NONE || kind == COHORT__TRACE_FROM ||
+            kind == COHORT__TRACE_TEXT || kind == COHORT__TRACE_BUILD_ID)
             continue;
         stream->last = time > stream->last ? time : stream->last;
         *ret_event = (struct cohort__trace_event){
@@ -156,7 +159,13 @@ bool cohort__trace_stream_next(struct cohort__trace_stream *stream,
             .c = c,
             .d = d,
             .text = stream->text,
+            .from = "",
         };
+        if (kind == COHORT__TRACE_CALL) {
+            stream->from[stream->from_bytes] = '\0';
+            stream->from_bytes = 0;
+            ret_event->from = stream->from;
+        }
         take_texts(stream);
         return true;
     }

@@ -62,6 +62,8 @@ struct cohort__trace_stream {
     uint32_t next, num; /* in `records` */
     uint64_t last;      /* time */
     char text[1024];
+    char from[1024];
+    size_t from_bytes; /* of the next CALL; then its event is over */
     unsigned char build_id[COHORT__TRACE_TEXT_BYTES];
     size_t build_id_bytes;
     struct {

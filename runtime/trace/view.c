@@ -392,6 +392,7 @@ static void on_call(struct cohort__trace_view *view, const struct cohort__trace_
     if (!call)
         return;
     call->lane = cohort__lanes_take(&endpoint->lanes, view->perfetto);
+    struct cohort__perfetto_note from = {.name = "from", .text = event->from};
     uint64_t track = call->lane < 0 ? thread_track(event->rank, event->thread)
                                     : cohort__lanes_track(&endpoint->lanes, call->lane);
     cohort__perfetto_event(view->perfetto, &(struct cohort__perfetto_event){
@@ -401,6 +402,8 @@ static void on_call(struct cohort__trace_view *view, const struct cohort__trace_
                                                                       : COHORT__PERFETTO_BEGIN,
                                                .name = name,
                                                .record = event,
+                                               .notes = &from,
+                                               .num_notes = *event->from != 0,
                                            });
     view->has_failed |=
         !cohort__generations_call(&view->generations, endpoint->instance, endpoint->name,

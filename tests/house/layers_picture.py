@@ -16,7 +16,7 @@ BASE = "base"
 
 # The column of a layer, from the left. Its row follows from what it uses.
 COLUMNS = {"wire": 1, "net": 1, "launch": 1, "remote": 2, "job": 1, "task": 2, "loop": 2,
-           "io": 0,
+           "io": 0, "trace": 0,
            "proc": 2, "comm": 3, "plan": 3, "exec": 3, "coll": 3, "algo": 4, "model": 4}
 FIRST, LAST = 0, 5  # the columns of programs
 
@@ -30,6 +30,7 @@ PURPOSES = {
     "proc": "messages of localities",
     "remote": "calls of functions there",
     "launch": "who is in a job, its end",
+    "trace": "makes one trace of all",
     "job": "cohort_main",
     "plan": "a site's steps, as data",
     "algo": "one file an algorithm",
