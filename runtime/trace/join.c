@@ -20,7 +20,8 @@ struct join {
     char **paths;
     struct cohort__trace_part *parts; /* by rank, when all are there */
     uint32_t *hosts;                  /* of each; the number of another one is another number */
-    uint32_t num_hosts;
+    uint32_t *kernels;                /* the same for who shares a clock: containers do */
+    uint32_t num_hosts, num_kernels;
     uint32_t num;
     struct cohort__trace_joined joined;
 };
@@ -154,20 +155,69 @@ static cohort_status find_parts(struct join *join)
     return check(join);
 }
 
+static bool is_same_kernel(const struct cohort__trace_head *left,
+                           const struct cohort__trace_head *right)
+{
+    return strcmp(left->boot, right->boot) == 0 &&
+           (*left->boot || strcmp(left->host, right->host) == 0);
+}
+
+static bool is_same_host(const struct cohort__trace_head *left,
+                         const struct cohort__trace_head *right)
+{
+    return is_same_kernel(left, right) && strcmp(left->host, right->host) == 0;
+}
+
+/* A number for each part: that of the first part which IS_SAME, or a new one. */
+static uint32_t number(const struct join *join, uint32_t *numbers,
+                       bool (*is_same)(const struct cohort__trace_head *left,
+                                       const struct cohort__trace_head *right))
+{
+    uint32_t num = 0;
+    for (uint32_t i = 0; i < join->num; i++) {
+        uint32_t k = 0;
+        while (k < i && !is_same(&join->parts[k].head, &join->parts[i].head))
+            k++;
+        numbers[i] = k < i ? numbers[k] : num++;
+    }
+    return num;
+}
+
+/* Parts of one kernel have the same ticks. So all of them get the moments of the one that has most:
+ * what is before something else by the ticks is so by the time, too. */
+static cohort_status share_moments(struct join *join)
+{
+    for (uint32_t i = 0; i < join->num; i++) {
+        struct cohort__trace_part *part = &join->parts[i], *most = NULL;
+        for (uint32_t k = 0; k < join->num; k++)
+            if (join->kernels[k] == join->kernels[i] &&
+                (!most || join->parts[k].num_moments > most->num_moments))
+                most = &join->parts[k];
+        if (most == part)
+            continue;
+        struct cohort__trace_moment *moments = malloc(most->num_moments * sizeof(*moments));
+        if (!moments)
+            return no_memory(join);
+        memcpy(moments, most->moments, most->num_moments * sizeof(*moments));
+        free(part->moments);
+        part->moments = moments;
+        part->num_moments = most->num_moments;
+    }
+    return COHORT_OK;
+}
+
 static cohort_status find_hosts(struct join *join)
 {
     join->hosts = calloc(join->num, sizeof(*join->hosts));
-    if (!join->hosts)
+    join->kernels = calloc(join->num, sizeof(*join->kernels));
+    if (!join->hosts || !join->kernels)
         return no_memory(join);
-    for (uint32_t i = 0; i < join->num; i++) {
-        uint32_t k = 0;
-        const struct cohort__trace_head *head = &join->parts[i].head;
-        while (k < i && (strcmp(join->parts[k].head.boot, head->boot) != 0 ||
-                         strcmp(join->parts[k].head.host, head->host) != 0))
-            k++;
-        join->hosts[i] = k < i ? join->hosts[k] : join->num_hosts++;
-    }
-    return COHORT_OK;
+    join->num_hosts = number(join, join->hosts, is_same_host);
+    join->num_kernels = number(join, join->kernels, is_same_kernel);
+    cohort_status status = share_moments(join);
+    return status ? status
+                  : cohort__trace_clocks_align(join->parts, join->num, join->kernels,
+                                               join->num_kernels);
 }
 
 /* The trace ----------------------------------------------------------------------------------- */
@@ -250,8 +300,6 @@ cohort_status cohort__trace_join(const struct cohort__trace_join_options *option
     if (!status)
         status = find_hosts(&join);
     if (!status)
-        status = cohort__trace_clocks_align(join.parts, join.num, join.hosts, join.num_hosts);
-    if (!status)
         status = make_file(&join);
     if (!status)
         count(&join);
@@ -264,6 +312,7 @@ cohort_status cohort__trace_join(const struct cohort__trace_join_options *option
     free(join.parts);
     free(join.paths);
     free(join.hosts);
+    free(join.kernels);
     if (!status && ret_joined)
         *ret_joined = join.joined;
     return status;
