@@ -257,7 +257,7 @@ static void tear_down(struct job *job)
     deadline_clear(&job->recount);
     cohort__loop_destroy(job->loop);
     output_free(job->output);
-    job_join_trace(job);
+    job_complete_parts(job);
     job_status_destroy(job);
     cohort__launcher_destroy(job->launcher);
     fleet_destroy(job->fleet);
@@ -271,6 +271,7 @@ static void tear_down(struct job *job)
      * killed. */
     if ((lost || has_fleet) && job->owns_children)
         descendants_kill();
+    job_join_trace(job);
 }
 
 int job_run(const struct options *options)

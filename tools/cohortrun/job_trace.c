@@ -44,11 +44,20 @@ static void append_blocks(const struct job *job, int part, uint32_t slot)
     (void)!cohort__ledger_each(&view, COHORT__LEDGER_TRACE, append, &tail);
 }
 
-static void complete_parts(const struct job *job, const char *file)
+/* NULL: there is no trace, or no job. */
+static const char *file_of(const struct job *job)
 {
-    uint32_t first, num;
-    job_find_own_localities(job, &first, &num);
-    for (uint32_t i = 0; i < num && job->ledger >= 0; i++) {
+    const char *file = getenv("COHORT_TRACE");
+    return file && *file && job->key ? file : NULL;
+}
+
+void job_complete_parts(const struct job *job)
+{
+    const char *file = file_of(job);
+    uint32_t first = 0, num = 0;
+    if (file && job->localities && job->ledger >= 0)
+        job_find_own_localities(job, &first, &num);
+    for (uint32_t i = 0; i < num; i++) {
         char *path = NULL;
         if (job->localities[first + i].guarded.end == GUARDED_RUNS ||
             asprintf(&path, "%s.%u.part", file, (unsigned)(first + i)) < 0)
@@ -64,11 +73,10 @@ static void complete_parts(const struct job *job, const char *file)
 
 void job_join_trace(const struct job *job)
 {
-    const char *file = getenv("COHORT_TRACE");
+    const char *file = file_of(job);
     struct cohort__trace_joined joined;
-    if (!file || !*file || !job->launcher)
+    if (!file)
         return;
-    complete_parts(job, file);
     cohort_status status = cohort__trace_join(
         &(struct cohort__trace_join_options){.file = file, .has_key = true, .key = job->key},
         &joined);

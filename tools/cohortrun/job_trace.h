@@ -5,8 +5,12 @@
 
 struct job;
 
-/* When all localities have ended, and their ledger is still there. Does nothing without
- * COHORT_TRACE. Says on standard error what has failed, or is missing. */
+/* Both do nothing without COHORT_TRACE. When the localities of this host have ended, and their
+ * ledger is still there: what is only there gets into their parts. */
+void job_complete_parts(const struct job *job);
+
+/* When nothing is left of the job: it may take long. Says on standard error what has failed, or is
+ * missing. */
 void job_join_trace(const struct job *job);
 
 #endif
