@@ -4,6 +4,7 @@
 #include "collectives/algo/algorithm.h"
 #include "collectives/coll/comm_create.h"
 #include "collectives/coll/forced.h"
+#include "collectives/coll/trace_names.h"
 #include "collectives/coll/tuning.h"
 #include "collectives/comm/create.h"
 #include "collectives/comm/endpoint.h"
@@ -12,6 +13,7 @@
 #include "collectives/model/select.h"
 #include "collectives/plan/partition.h"
 #include "runtime/base/options.h"
+#include "runtime/base/trace.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
 
@@ -104,6 +106,8 @@ cohort_future *cohort__comm_create_for(struct cohort__process *process, cohort_c
                                        const char *name, const cohort_comm_options *options)
 {
     cohort__signature_set_names(&names);
+    if (cohort__trace_is_on)
+        cohort__trace_names_write();
     return cohort__comm_create_in(process, ret_comm, name, options, choose, survey_tuning);
 }
 

@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cohort/ragged.h"
 
+#include <stdio.h>
+
 #include "collectives/coll/call_start.h"
+#include "runtime/base/trace.h"
+
+/* For who looks for the site that came last. */
+static __attribute__((noinline, cold)) void trace_from(const cohort_neighbour *from, size_t num)
+{
+    char text[512];
+    size_t used = 0;
+    for (size_t i = 0; from && i < num && used + 12 < sizeof(text); i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u", i ? " " : "",
+                                 (unsigned)from[i].site);
+    cohort__trace_write_text(COHORT__TRACE_FROM, text, used);
+}
 
 cohort_future *cohort_exchange(cohort_comm *comm, const void *in, const cohort_neighbour *to,
                                size_t num_to, void *out, const cohort_neighbour *from,
@@ -13,6 +27,8 @@ cohort_future *cohort_exchange(cohort_comm *comm, const void *in, const cohort_n
         .in = {.name = "to", .neighbours = to, .num_neighbours = num_to},
         .out = {.name = "from", .neighbours = from, .num_neighbours = num_from},
     };
+    if (__builtin_expect(cohort__trace_is_on, 0))
+        trace_from(from, num_from);
     return cohort__call_start(&(struct cohort__call){
         .function = "cohort_exchange",
         .collective = COHORT__EXCHANGE,

@@ -12,6 +12,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/ledger.h"
+#include "runtime/base/trace.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
 #include "runtime/task/scheduler.h"
@@ -44,6 +45,14 @@ struct creation {
     char terms[256 + COHORT__ALGORITHMS_BYTES];
 };
 
+static void trace_endpoint(const struct cohort_comm *comm)
+{
+    const struct cohort__group *group = comm->group;
+    cohort__trace_write(COHORT__TRACE_ENDPOINT, (uintptr_t)comm, group->membership->instance,
+                        comm->this_site | (uint64_t)group->membership->num_sites << 32);
+    cohort__trace_write_text(COHORT__TRACE_TEXT, group->name, strlen(group->name));
+}
+
 /* Makes the endpoint. Does all that can fail after all sites have joined. */
 static cohort_status make_endpoint(struct creation *creation, struct cohort__membership *membership)
 {
@@ -74,6 +83,8 @@ static cohort_status make_endpoint(struct creation *creation, struct cohort__mem
     comm->settings = settings;
     comm->check_asymmetric = creation->options.check_asymmetric || settings.check_asymmetric;
     *creation->ret_comm = comm;
+    if (cohort__trace_is_on)
+        trace_endpoint(comm);
     cohort__inbox_add(creation->inbox, comm);
     if (creation->join.name_bytes == 0)
         cohort__inbox_set_latest(creation->inbox, comm);

@@ -15,6 +15,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/ledger.h"
+#include "runtime/base/trace.h"
 
 /* Rare events ------------------------------------------------------------------------------ */
 
@@ -95,6 +96,7 @@ static void run_leave(struct cohort__actor *actor, struct cohort__item *item)
     if (comm->has_left)
         return;
     comm->has_left = true;
+    cohort__trace(COHORT__TRACE_LEFT, 0, (uintptr_t)comm, 0, 0);
     give_lines_back(comm);
     comm->actor.home = &comm->group->home;
     atomic_fetch_add(&comm->group->num_left, 1);

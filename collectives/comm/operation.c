@@ -11,6 +11,7 @@
 #include "collectives/comm/remote.h"
 #include "collectives/comm/site_line.h"
 #include "runtime/base/container.h"
+#include "runtime/base/trace.h"
 #include "runtime/task/future.h"
 
 /* The calls of an endpoint: those in flight, which are in the window, and those that wait for
@@ -154,8 +155,25 @@ static void run_call(struct cohort__actor *actor, struct cohort__item *item)
         put_in_line(comm, operation);
 }
 
+/* Out of line, since it is mostly not needed. */
+__attribute__((noinline, cold)) static void trace_call(const struct cohort__operation *operation)
+{
+    const struct cohort__signature *signature = &operation->signature;
+    cohort__trace_write_more(0, COHORT__TRACE_CALL | (uint32_t)signature->collective << 8,
+                             (uintptr_t)operation->comm, operation->generation,
+                             signature->algorithm, signature->count, signature->place);
+}
+
+static void trace_end(const struct cohort__operation *operation, cohort_status status)
+{
+    cohort__trace(COHORT__TRACE_ENDED, (uint32_t)status, (uintptr_t)operation->comm,
+                  operation->generation, 0);
+}
+
 void cohort__operation_call(struct cohort__operation *operation)
 {
+    if (__builtin_expect(cohort__trace_is_on, 0))
+        trace_call(operation);
     operation->call.run = run_call;
     cohort__endpoint_post(operation->comm, &operation->call);
 }
@@ -228,6 +246,7 @@ void cohort__operation_ended(struct cohort__operation *operation)
     if (operation->generation == comm->oldest)
         find_oldest(comm);
     cohort__site_line_end(comm, operation->generation);
+    trace_end(operation, error.status);
     operation->handlers->release(operation);
     cohort__future_complete(future, error.status, error.status ? &error : NULL);
     cohort__error_fini(&error);
@@ -332,6 +351,7 @@ void cohort__operation_abandon(struct cohort__operation *operation)
                       operation->comm->group->name, operation->generation,
                       operation->comm->this_site);
     struct cohort__error error = operation->failure; /* with its text */
+    trace_end(operation, error.status);
     operation->handlers->release(operation);
     cohort__future_complete(future, error.status, &error);
     cohort__error_fini(&error);

@@ -52,7 +52,9 @@ extern "C" {
  * seed:4711,delay:1%:5ms,drop:2-5@1000,kill:any@<5000,alloc:3@200; docs/LAUNCHING.md has all of
  * them; none), COHORT_OFI_PROVIDER, COHORT_OFI_ADDRESS, COHORT_CHECK_ASYMMETRIC (1: agreement
  * before gather and scatter, see collectives.h; 0), COHORT_TUNE (a file of cohort-tune, instead of
- * the one in the configuration folder), COHORT_GRACE (under another launcher than cohortrun:
+ * the one in the configuration folder), COHORT_TRACE (a file, in which the trace of the job is
+ * found at the end, docs/TRACING.md; none), COHORT_TRACE_MIB (how much of it is kept of each
+ * locality; 1024), COHORT_GRACE (under another launcher than cohortrun:
  * seconds in which a locality may end by itself when the job is broken; 1), COHORT_LOG (error,
  * warn, info, debug: on stderr; off). A wrong value of any of them is an error at the start, except
  * that wrong values of COHORT_CHECK_ASYMMETRIC and COHORT_TUNE are an error when the first

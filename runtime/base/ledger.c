@@ -16,6 +16,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/base/memory_file.h"
+#include "runtime/base/trace_format.h"
 
 /* A chunk of a kind has as much as all those before it, so that there are few, and core files, in
  * which a chunk is in full, stay small; but not more than this. */
@@ -70,6 +71,7 @@ uint32_t cohort__ledger_stride(uint32_t kind)
         [COHORT__LEDGER_JOINS] = sizeof(struct cohort__join_line),
         [COHORT__LEDGER_MODULES] = sizeof(struct cohort__module_line),
         [COHORT__LEDGER_PENDING] = sizeof(struct cohort__pending_line),
+        [COHORT__LEDGER_TRACE] = sizeof(struct cohort__trace_block),
     };
     return kind < COHORT__LEDGER_NUM_KINDS ? strides[kind] : 0;
 }

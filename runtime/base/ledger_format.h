@@ -35,6 +35,7 @@ enum cohort__ledger_kind {
     COHORT__LEDGER_JOINS,       /* struct cohort__join_line */
     COHORT__LEDGER_MODULES,     /* struct cohort__module_line */
     COHORT__LEDGER_PENDING,     /* struct cohort__pending_line */
+    COHORT__LEDGER_TRACE,       /* struct cohort__trace_block */
     COHORT__LEDGER_NUM_KINDS,   /* and one more */
 };
 

@@ -17,6 +17,7 @@
 #include "runtime/base/ledger.h"
 #include "runtime/base/log.h"
 #include "runtime/base/slab.h"
+#include "runtime/base/trace.h"
 #include "runtime/job/contact.h"
 #include "runtime/job/position.h"
 #include "runtime/job/settings.h"
@@ -32,6 +33,7 @@
 #include "runtime/task/fork.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/stack.h"
+#include "runtime/trace/join.h"
 
 /* Creates the layers from bottom to top, runs the program, and destroys the layers when the job has
  * drained. */
@@ -148,6 +150,7 @@ static void tick(void *context)
     struct job *job = context;
     cohort__process_tick(job->process, cohort__clock_now());
     cohort__ledger_tick(cohort__scheduler_moved());
+    cohort__trace_tick();
 }
 
 static unsigned cores_each(const struct job *job)
@@ -248,6 +251,33 @@ static void begin_ledger(const struct job *job)
                              cohort__bootstrap_epoch(job->bootstrap));
 }
 
+/* Jobs that the program starts would write the same file. */
+static cohort_status begin_trace(const struct job *job)
+{
+    unsetenv("COHORT_TRACE");
+    if (!*job->settings.trace)
+        return COHORT_OK;
+    return cohort__trace_begin(&(struct cohort__trace_options){
+        .file = job->settings.trace,
+        .most_bytes = job->settings.trace_bytes,
+        .key = cohort__bootstrap_key(job->bootstrap),
+        .epoch = cohort__bootstrap_epoch(job->bootstrap),
+        .rank = cohort__bootstrap_rank(job->bootstrap),
+        .size = cohort__bootstrap_size(job->bootstrap),
+    });
+}
+
+/* A program that was started alone makes its trace out of its part itself. Of several localities
+ * cohortrun does, or `cohort-trace join`. */
+static void end_trace(const struct job *job)
+{
+    if (!cohort__trace_end() || cohort__bootstrap_has_launcher(job->bootstrap) ||
+        cohort__bootstrap_size(job->bootstrap) > 1)
+        return;
+    if (cohort__trace_join(&(struct cohort__trace_join_options){.file = job->settings.trace}, NULL))
+        fprintf(stderr, "cohort: COHORT_TRACE: %s\n", cohort_error_message());
+}
+
 /* What COHORT_FAULT wants of this locality. *RET_FAULT is NULL if it wants nothing of anybody. */
 static cohort_status draw_faults(struct job *job, const struct cohort__fault **ret_fault)
 {
@@ -295,6 +325,9 @@ static cohort_status start(struct job *job)
     if (status)
         return status;
     begin_ledger(job);
+    status = begin_trace(job);
+    if (status)
+        return status;
     if (!cohort__bootstrap_has_launcher(job->bootstrap))
         cohort__status_signal_watch(getenv("PATH"));
     cohort__bootstrap_set_grace(job->bootstrap, job->settings.grace);
@@ -423,6 +456,7 @@ static void stop(struct job *job)
         cohort__loop_remove_poller(job->loop, &job->net->poller);
     cohort__net_destroy(job->net);
     cohort__process_destroy(job->process);
+    end_trace(job);
     cohort__bootstrap_destroy(job->bootstrap);
     cohort__loop_destroy(job->loop);
 }

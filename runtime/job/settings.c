@@ -7,13 +7,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/base/bounds.h"
 #include "runtime/base/log.h"
 #include "runtime/task/blocking.h"
 #include "runtime/task/spin.h"
 
-enum { MOST_PLACES = 4096 }; /* as many as localities */
+enum {
+    MOST_PLACES = 4096,       /* as many as localities */
+    TRACE_MIB = 1024,         /* of a locality, if COHORT_TRACE_MIB is not set */
+    MOST_TRACE_MIB = 1 << 30, /* more than any disk has */
+};
 
 /* Reads the variable NAME as a number from MIN to MAX. If it is not set or empty, the value is
  * OTHERWISE. */
@@ -160,6 +165,27 @@ static cohort_status read_progress(bool *ret_thread)
     return COHORT_OK;
 }
 
+/* The program may go to another folder before the trace ends. RET_FILE was empty. */
+static cohort_status read_trace(char ret_file[COHORT__TRACE_PATH_BYTES])
+{
+    const char *file = getenv("COHORT_TRACE");
+    char folder[COHORT__TRACE_PATH_BYTES] = "";
+    if (!file || !*file)
+        return COHORT_OK;
+    if (*file != '/' && !getcwd(folder, sizeof(folder)))
+        return cohort_fail(COHORT_ERR_SYSTEM,
+                           "environment variable COHORT_TRACE: the current folder: %s",
+                           strerror(errno));
+    int bytes = snprintf(ret_file, COHORT__TRACE_PATH_BYTES, "%s%s%s", folder,
+                         *file == '/' ? "" : "/", file);
+    if (bytes < COHORT__TRACE_PATH_BYTES)
+        return COHORT_OK;
+    return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                       "environment variable COHORT_TRACE is a path of %d bytes, with the current "
+                       "folder; %d are possible",
+                       bytes, COHORT__TRACE_PATH_BYTES - 1);
+}
+
 /* Checks COHORT_LOG. The log reads this variable itself, in the first thread that logs, where it
  * can't report an error. */
 static cohort_status check_log(void)
@@ -177,6 +203,7 @@ static cohort_status check_log(void)
 cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
 {
     unsigned long workers = 0, spin = 0, stack = 0, budget = 0, grace = 0, blocking = 0;
+    unsigned long trace_mib = 0;
     enum cohort__transport transport = COHORT__TRANSPORT_ANY;
     enum cohort__stack_guard stack_guard = COHORT__STACK_GUARD_KERNEL;
     bool tasks_move = false, progress_thread = false;
@@ -197,6 +224,8 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
         status = read_number("COHORT_BLOCKING_THREADS", 1, COHORT__MAX_BLOCKING_THREADS,
                              COHORT__BLOCKING_THREADS, &blocking);
     if (!status)
+        status = read_number("COHORT_TRACE_MIB", 1, MOST_TRACE_MIB, TRACE_MIB, &trace_mib);
+    if (!status)
         status = read_transport(&transport);
     if (!status)
         status = read_stack_guard(&stack_guard);
@@ -212,6 +241,9 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
         status = read_fault(&fault);
     if (!status)
         status = check_log();
+    char trace[COHORT__TRACE_PATH_BYTES] = "";
+    if (!status)
+        status = read_trace(trace);
     if (status)
         return status;
     *ret_settings = (struct cohort__settings){
@@ -227,7 +259,9 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
         .transport = transport,
         .topology = topology,
         .fault = fault,
+        .trace_bytes = (uint64_t)trace_mib << 20,
     };
+    memcpy(ret_settings->trace, trace, sizeof(trace));
     memcpy(ret_settings->levels, levels, sizeof(levels));
     return COHORT_OK;
 }

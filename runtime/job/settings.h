@@ -25,6 +25,8 @@ struct cohort__topology {
     uint32_t localities;
 };
 
+enum { COHORT__TRACE_PATH_BYTES = 4096 };
+
 /* What the user sets in the environment; see cohort_main. */
 struct cohort__settings {
     unsigned workers; /* 0: not set */
@@ -40,6 +42,8 @@ struct cohort__settings {
     struct cohort__topology topology;
     char levels[COHORT__NAMED_LEVELS_BYTES + 1]; /* as cohort__named_levels_read takes them */
     struct cohort__fault_plan fault;
+    char trace[COHORT__TRACE_PATH_BYTES]; /* absolute; empty: none */
+    uint64_t trace_bytes;                 /* the most of a part */
 };
 
 /* COHORT_ERR_BAD_PARAMETER, with a message that names the variable and what is wrong with it. */

@@ -5,6 +5,7 @@
 
 #include "runtime/base/ledger.h"
 #include "runtime/base/log.h"
+#include "runtime/base/trace.h"
 #include "runtime/proc/assembly.h"
 #include "runtime/proc/delay.h"
 #include "runtime/proc/fetch.h"
@@ -138,6 +139,10 @@ static void on_message(void *context, struct cohort__net_message *message)
         drop_message(process, message, "its number has come before, or is not to come yet");
         return;
     }
+    if (__builtin_expect(cohort__trace_is_on, 0))
+        cohort__trace_write_more(0, COHORT__TRACE_RECEIVED | (uint32_t)envelope->kind << 8,
+                                 envelope->source_locality, envelope->number,
+                                 envelope->payload_bytes, envelope->generation, 0);
     arrival.process = process;
     arrival.data = message->data + COHORT__ENVELOPE_BYTES;
     arrival.message = message;

@@ -9,6 +9,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/log.h"
 #include "runtime/base/slab.h"
+#include "runtime/base/trace.h"
 #include "runtime/proc/peer.h"
 
 /* Sending messages, and the sender's half of flow control, which has two parts.
@@ -144,6 +145,8 @@ static enum cohort__net_sent transmit(struct cohort__process *process, struct co
      * than sent. */
     if (counts)
         count_sent(peer, false);
+    uint64_t at =
+        cohort__trace_is_on ? cohort__trace_now() : 0; /* it may come before this returns */
     enum cohort__net_sent sent = cohort__net_send(process->net, peer->rank, parts, bytes ? 2 : 1);
     if (sent == COHORT__NET_SENT) {
         if (envelope->credit > 0 || envelope->drained > 0)
@@ -151,6 +154,9 @@ static enum cohort__net_sent transmit(struct cohort__process *process, struct co
         peer->is_asked = false;
         peer->undrained += counts;
         peer->next_number++;
+        if (__builtin_expect(at != 0, 0))
+            cohort__trace_write_more(at, COHORT__TRACE_SENT | (uint32_t)envelope->kind << 8,
+                                     peer->rank, envelope->number, bytes, envelope->generation, 0);
     } else if (counts) {
         count_sent(peer, true);
     }

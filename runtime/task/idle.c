@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/trace.h"
 #include "runtime/task/futex.h"
 
 /* How it is made sure that no wake-up gets lost. All operations named here are sequentially
@@ -286,6 +287,7 @@ static void sleep_until_woken(struct cohort__worker *worker, bool is_holder)
     atomic_fetch_add(&s->num_sleeping, 1);
     bool has_found = must_not_sleep(worker, is_holder);
     if (!has_found) {
+        cohort__trace(COHORT__TRACE_SLEEP, 0, 0, 0, 0);
         if (is_holder)
             while (!cohort__worker_call_park(worker) &&
                    atomic_load(&worker->sleep_state) == COHORT__PARKED &&
@@ -293,6 +295,7 @@ static void sleep_until_woken(struct cohort__worker *worker, bool is_holder)
                 ;
         else
             wait_for_state(worker);
+        cohort__trace(COHORT__TRACE_AWAKE, 0, 0, 0, 0);
     }
     /* Until that is over it counts as idle, for those that make way for it. */
     if (!has_found && s->num_threads > 1)

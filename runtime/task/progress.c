@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/trace.h"
 #include "runtime/task/futex.h"
 #include "runtime/task/worker.h"
 
@@ -106,9 +107,11 @@ static void park(void)
     const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
     cohort__core_leave_shared(&self()->core); /* it will wake up here */
     atomic_store(&self()->sleep_state, COHORT__PARKED);
+    cohort__trace(COHORT__TRACE_SLEEP, 0, 0, 0, 0);
     while (!must_not_park() && !hooks->park(hooks->context) &&
            atomic_load(&self()->sleep_state) == COHORT__PARKED)
         ;
+    cohort__trace(COHORT__TRACE_AWAKE, 0, 0, 0, 0);
     cohort__core_leave_shared(&self()->core);
     atomic_store(&self()->sleep_state, COHORT__AWAKE);
 }

@@ -2,6 +2,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/log.h"
+#include "runtime/base/trace.h"
 #include "runtime/task/held_mutexes.h"
 #include "runtime/task/overflow.h"
 #include "runtime/task/range.h"
@@ -90,6 +91,7 @@ static bool is_pinned(const struct cohort__resumption *resumption)
 
 void cohort__resumption_notify(struct cohort__resumption *resumption)
 {
+    cohort__trace(COHORT__TRACE_WAKE, 0, (uintptr_t)resumption, 0, 0);
     /* Once it is pinned it stays so: its worker relies on that. */
     unsigned char state = atomic_load_explicit(&resumption->state, memory_order_relaxed);
     while (state != COHORT__RESUMPTION_PINNED &&
@@ -318,6 +320,7 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
     if (__builtin_expect(worker->fiber == worker->reserve, 0))
         line = cover(worker, resumption);
     cohort__wait_line_begin(line, context, what, caller, now);
+    cohort__trace(COHORT__TRACE_SUSPEND, 0, (uintptr_t)resumption, what, (uintptr_t)caller);
     cohort__held_mutexes_leave(&held, context, caller);
     struct cohort__error *slot = cohort__error_slot_set(NULL);
     uint32_t burst = worker->burst;
@@ -348,6 +351,7 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
     if (__builtin_expect(worker->fiber == worker->reserve, 0))
         uncover(worker, resumption, line);
     go_on(worker, context, slot);
+    cohort__trace(COHORT__TRACE_RESUME, 0, (uintptr_t)resumption, 0, 0);
     cohort__held_mutexes_return(&held);
 }
 

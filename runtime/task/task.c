@@ -9,6 +9,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/options.h"
 #include "runtime/base/slab.h"
+#include "runtime/base/trace.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/overflow.h"
 #include "runtime/task/range.h"
@@ -79,6 +80,19 @@ static __attribute__((noinline)) void tell_scope(const struct cohort__task_conte
         cohort__scope_fail(context->scope, status, &context->error);
 }
 
+/* Out of line, since what calls them is to be inlined. */
+static __attribute__((noinline, cold)) void trace_begin(const struct cohort__task_context *context)
+{
+    cohort__trace(COHORT__TRACE_BEGIN, context->outer != NULL, 0, (uintptr_t)context->task,
+                  (uintptr_t)context->function);
+}
+
+static __attribute__((noinline, cold)) void trace_end(const struct cohort__task *task,
+                                                      cohort_status status)
+{
+    cohort__trace(COHORT__TRACE_END, (uint32_t)status, 0, (uintptr_t)task, 0);
+}
+
 /* TASK's function has returned. The thread may be another one now. IS_SPECIAL is a constant. */
 static inline void finish(struct cohort__task_context *context, struct cohort__task *task,
                           cohort_status status, enum role role, bool is_special)
@@ -90,6 +104,8 @@ static inline void finish(struct cohort__task_context *context, struct cohort__t
     worker->is_ending = !context->outer && context->fiber != worker->reserve;
     if (is_special && context->scope && status != COHORT_OK)
         tell_scope(context, task, status);
+    if (__builtin_expect(cohort__trace_is_on, 0))
+        trace_end(task, status);
     if (role == ROLE_OF_BOTH && cohort__future_is_own(&task->future))
         cohort__future_complete_own(&task->future, status, &context->error);
     else if (role == ROLE_OF_AWAIT)
@@ -194,6 +210,8 @@ static inline void execute(struct cohort__worker *worker, struct cohort__task *t
         context.may_move = !context.outer || context.outer->may_move;
     context.outer_slot = cohort__error_slot_set(&context.error);
     worker->context = &context;
+    if (__builtin_expect(cohort__trace_is_on, 0))
+        trace_begin(&context);
     ended(&context, task, task->function(task->arg), role);
 }
 

@@ -21,8 +21,9 @@ LAYERS = {
     "proc": ("runtime/proc", ("task", "loop", "wire", "net", "names")),
     "remote": ("runtime/remote", ("task", "loop", "wire", "net", "proc")),
     "launch": ("runtime/launch", ("task", "loop", "wire", "net", "names")),
+    "trace": ("runtime/trace", ()),
     "job": ("runtime/job",
-            ("task", "loop", "io", "wire", "net", "names", "proc", "remote", "launch")),
+            ("task", "loop", "io", "wire", "net", "names", "proc", "remote", "launch", "trace")),
     "plan": ("collectives/plan", ()),
     "algo": ("collectives/algo", ("plan",)),
     "model": ("collectives/model", ("plan", "algo")),
@@ -36,9 +37,10 @@ LAYERS = {
 # examples may also use their own headers. SHARE has what the programs share, and all of them may
 # use it.
 PROGRAMS = {
-    "tools/cohortrun/": (("loop", "wire"),
+    "tools/cohortrun/": (("loop", "wire", "trace"),
                          ("runtime/net/hub", "runtime/launch/launcher", "runtime/launch/control",
                           "runtime/launch/binding", "runtime/launch/domain")),
+    "tools/trace/": (("trace",), ()),
     "tools/sim/": (("plan", "algo", "model"), ()),
     "tools/share/trial": (("plan", "algo"), ()),
     "tools/share/host_list": ((), ()),

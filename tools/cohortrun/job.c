@@ -19,6 +19,7 @@
 #include "tools/cohortrun/job_private.h"
 #include "tools/cohortrun/job_stall.h"
 #include "tools/cohortrun/job_status.h"
+#include "tools/cohortrun/job_trace.h"
 #include "tools/cohortrun/options.h"
 
 static const uint64_t second_ns = 1000000000;
@@ -274,6 +275,7 @@ static void tear_down(struct job *job)
     deadline_clear(&job->recount);
     cohort__loop_destroy(job->loop);
     output_free(job->output);
+    job_complete_parts(job);
     job_status_destroy(job);
     job_stall_destroy(job);
     cohort__launcher_destroy(job->launcher);
@@ -288,6 +290,7 @@ static void tear_down(struct job *job)
      * killed. */
     if ((lost || has_fleet) && job->owns_children)
         descendants_kill();
+    job_join_trace(job);
 }
 
 int job_run(const struct options *options)

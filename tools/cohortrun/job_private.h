@@ -56,6 +56,7 @@ struct job {
     uint64_t last_interrupt;
     uint64_t next_doom; /* when the deadline `dooms` comes, by the clock */
     bool owns_children; /* all children of this process are ours */
+    uint64_t key;       /* of the job, once there is a launcher */
     int null;
     int ledger;           /* of this host's localities; -1: there is none */
     uint64_t descriptors; /* the limit that the programs get */

@@ -153,5 +153,6 @@ cohort_status job_start_launcher(struct job *job)
     options.hosts = job->hosts;
     if (getrandom(&options.key, sizeof(options.key), 0) != sizeof(options.key))
         return cohort_fail(COHORT_ERR_SYSTEM, "random number for the job: %s", strerror(errno));
+    job->key = options.key;
     return cohort__launcher_create(&job->launcher, &options, &handlers);
 }

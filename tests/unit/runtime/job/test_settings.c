@@ -42,7 +42,9 @@ static cohort_status read_with(const char *variable, const char *value)
                                          COHORT__TRANSPORT_OFI,
                                          {7, 7, 7},
                                          "seven",
-                                         {.num_rules = 7}};
+                                         {.num_rules = 7},
+                                         "seven",
+                                         7};
     return cohort__settings_read(&settings);
 }
 

@@ -59,8 +59,9 @@ static void exchange(void)
     struct cohort__list outbox, *link;
     cohort__list_init(&outbox);
     for (uint32_t i = 0; i < num_letters; i++)
-        CHECK_INT(cohort__home_take_letter(&home, 0, letters[i].data, letters[i].bytes, &outbox),
-                  COHORT_OK);
+        CHECK_INT(
+            cohort__home_take_letter(&home, 0, letters[i].data, letters[i].bytes, "", &outbox),
+            COHORT_OK);
     num_letters = 0;
     while ((link = cohort__list_pop_front(&outbox))) {
         struct cohort__registry_letter *letter =

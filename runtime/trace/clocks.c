@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/trace/clocks.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "runtime/base/error.h"
+#include "runtime/base/hash.h"
+#include "runtime/trace/keyed.h"
+
+/* Clocks drift apart, by 0.1 ms in 10 s at worst. So the offset of two hosts is found for each
+ * window of time, and lies on a line between two windows. */
+static const uint64_t window_ns = 5000000000;
+
+enum { NO_HOST = UINT32_MAX };
+
+/* A message, of which one end was seen. */
+struct message {
+    struct cohort__keyed keyed; /* of the two localities and its number, and a hash of the same */
+    uint64_t sent;
+    uint32_t host;
+};
+
+/* From one host to another: the least that `received` was behind `sent` in a window, by their own
+ * clocks. Window 0 is all. */
+struct lag {
+    struct cohort__keyed keyed; /* from times 2^32, plus to; the window + 1, or 0 */
+    int64_t least;
+};
+
+struct survey {
+    struct cohort__trace_part *parts;
+    const uint32_t *hosts;
+    uint32_t num_parts, num_hosts;
+    struct cohort__map messages, lags;
+    uint32_t *by_rank; /* the host of each locality; NO_HOST: its part is not here */
+    uint32_t size;
+    uint32_t *followed; /* which host each follows; the first one itself; NO_HOST: none */
+    uint32_t *order;    /* the hosts that follow one, behind that */
+    uint32_t num_ordered;
+};
+
+static uint64_t pair(uint32_t from, uint32_t to)
+{
+    return (uint64_t)from << 32 | to;
+}
+
+static bool note(struct survey *survey, uint64_t hosts, uint64_t window, int64_t lag)
+{
+    bool is_new;
+    struct lag *found = cohort__keyed_get(&survey->lags, sizeof(*found), hosts, window, &is_new);
+    if (found && (is_new || lag < found->least))
+        found->least = lag;
+    return found != NULL;
+}
+
+/* The windows are those of the sender: they are used when clocks are nearly equal. False: no
+ * memory. */
+static bool note_received(struct survey *survey, const struct message *message,
+                          const struct cohort__trace_event *event)
+{
+    uint64_t hosts = pair(message->host, survey->by_rank[event->rank]);
+    int64_t lag = (int64_t)(event->at - message->sent);
+    return note(survey, hosts, 0, lag) && note(survey, hosts, message->sent / window_ns + 1, lag);
+}
+
+/* Only messages between hosts. SENT is looked at before RECEIVED. */
+static bool look(struct survey *survey, const struct cohort__trace_event *event)
+{
+    bool is_sent = event->kind == COHORT__TRACE_SENT, is_new;
+    uint64_t other = event->value;
+    if ((!is_sent && event->kind != COHORT__TRACE_RECEIVED) || other >= survey->size ||
+        survey->by_rank[other] == NO_HOST || survey->by_rank[other] == survey->by_rank[event->rank])
+        return true;
+    uint64_t localities =
+        is_sent ? pair(event->rank, (uint32_t)other) : pair((uint32_t)other, event->rank);
+    if (is_sent) {
+        struct message *message =
+            cohort__keyed_get(&survey->messages, sizeof(*message), localities, event->a, &is_new);
+        if (message)
+            *message = (struct message){message->keyed, event->at, survey->by_rank[event->rank]};
+        return message != NULL;
+    }
+    const struct message *message = cohort__keyed_find(&survey->messages, localities, event->a);
+    return !message || note_received(survey, message, event);
+}
+
+static bool look_at_all(struct survey *survey, enum cohort__trace_kind kind,
+                        struct cohort__trace_stream *stream)
+{
+    for (uint32_t i = 0; i < survey->num_parts; i++)
+        for (size_t block = 0; block < survey->parts[i].num_blocks; block = stream->end) {
+            struct cohort__trace_event event;
+            cohort__trace_stream_init(stream, &survey->parts[i], block);
+            while (cohort__trace_stream_next(stream, &event))
+                if (event.kind == kind && !look(survey, &event))
+                    return false;
+        }
+    return true;
+}
+
+/* By how much FROM's clock is ahead of TO's in a window, and how sure that is. False: not known. */
+static bool offset_of(const struct survey *survey, uint32_t from, uint32_t to, uint64_t window,
+                      int64_t *ret_ahead, int64_t *ret_bound)
+{
+    const struct lag *out = cohort__keyed_find(&survey->lags, pair(from, to), window);
+    const struct lag *back = cohort__keyed_find(&survey->lags, pair(to, from), window);
+    if (!out || !back)
+        return false;
+    *ret_ahead = (back->least - out->least) / 2;
+    *ret_bound = (back->least + out->least) / 2;
+    return true;
+}
+
+/* The hosts, each behind the one that it follows: the next one is always that of which is known
+ * most exactly how it stands to one before it. */
+static void make_tree(struct survey *survey)
+{
+    survey->followed[survey->hosts[0]] = survey->hosts[0];
+    survey->order[0] = survey->hosts[0];
+    for (survey->num_ordered = 1; survey->num_ordered < survey->num_hosts; survey->num_ordered++) {
+        int64_t least = INT64_MAX, ahead, bound;
+        uint32_t from = NO_HOST, to = NO_HOST;
+        for (uint32_t i = 0; i < survey->num_ordered; i++)
+            for (uint32_t k = 0; k < survey->num_hosts; k++)
+                if (survey->followed[k] == NO_HOST &&
+                    offset_of(survey, survey->order[i], k, 0, &ahead, &bound) && bound < least) {
+                    least = bound;
+                    from = survey->order[i];
+                    to = k;
+                }
+        if (to == NO_HOST)
+            return; /* the others have exchanged no messages with these */
+        survey->followed[to] = from;
+        survey->order[survey->num_ordered] = to;
+    }
+}
+
+static void shift(const struct survey *survey, uint32_t host, int64_t by)
+{
+    for (uint32_t i = 0; i < survey->num_parts; i++)
+        for (size_t k = 0; k < survey->parts[i].num_moments && survey->hosts[i] == host; k++)
+            survey->parts[i].moments[k].mono += (uint64_t)by;
+}
+
+/* First, all hosts by what holds for the whole time. False: no memory. */
+static bool align_roughly(const struct survey *survey)
+{
+    int64_t *by = calloc(survey->num_hosts, sizeof(*by));
+    for (uint32_t i = 1; by && i < survey->num_ordered; i++) {
+        uint32_t host = survey->order[i], from = survey->followed[host];
+        int64_t ahead = 0, bound;
+        offset_of(survey, from, host, 0, &ahead, &bound);
+        by[host] = by[from] + ahead;
+        shift(survey, host, by[host]);
+    }
+    free(by);
+    return by != NULL;
+}
+
+/* What is left in a window between HOST and the first one, along the tree. */
+static int64_t rest_of(const struct survey *survey, uint32_t host, uint64_t window)
+{
+    int64_t rest = 0, ahead, bound;
+    for (; host != survey->hosts[0]; host = survey->followed[host])
+        if (offset_of(survey, survey->followed[host], host, window + 1, &ahead, &bound))
+            rest += ahead;
+    return rest;
+}
+
+/* Then the rest of each window, which holds in its middle. */
+static void align_finely(const struct survey *survey, struct cohort__trace_part *part,
+                         uint32_t host)
+{
+    for (size_t i = 0; i < part->num_moments && survey->followed[host] != NO_HOST; i++) {
+        uint64_t at = part->moments[i].mono;
+        uint64_t first = at > window_ns / 2 ? (at - window_ns / 2) / window_ns : 0;
+        double share =
+            ((double)at - (double)(first * window_ns + window_ns / 2)) / (double)window_ns;
+        int64_t left = rest_of(survey, host, first), right = rest_of(survey, host, first + 1);
+        share = share < 0 ? 0 : share;
+        part->moments[i].mono += (uint64_t)(left + (int64_t)(share * (double)(right - left)));
+    }
+}
+
+/* Without messages. */
+static void correct_by_day(const struct survey *survey, uint32_t host)
+{
+    const struct cohort__trace_part *first = &survey->parts[0];
+    for (uint32_t i = 0; i < survey->num_parts; i++) {
+        struct cohort__trace_part *part = &survey->parts[i];
+        if (survey->hosts[i] != host || part->num_moments == 0 || first->num_moments == 0)
+            continue;
+        int64_t ahead = (int64_t)(part->moments[0].real - part->moments[0].mono) -
+                        (int64_t)(first->moments[0].real - first->moments[0].mono);
+        for (size_t k = 0; k < part->num_moments; k++)
+            part->moments[k].mono += (uint64_t)ahead;
+    }
+}
+
+static bool survey_messages(struct survey *survey)
+{
+    struct cohort__trace_stream *stream = malloc(sizeof(*stream));
+    cohort__keyed_free(&survey->messages);
+    cohort__keyed_free(&survey->lags);
+    cohort__map_init(&survey->messages);
+    cohort__map_init(&survey->lags);
+    bool is_good = stream && look_at_all(survey, COHORT__TRACE_SENT, stream) &&
+                   look_at_all(survey, COHORT__TRACE_RECEIVED, stream);
+    free(stream);
+    return is_good;
+}
+
+static bool align(struct survey *survey)
+{
+    for (uint32_t rank = 0; rank < survey->size; rank++)
+        survey->by_rank[rank] = NO_HOST;
+    for (uint32_t i = 0; i < survey->num_parts; i++)
+        survey->by_rank[survey->parts[i].head.rank] = survey->hosts[i];
+    for (uint32_t host = 0; host < survey->num_hosts; host++)
+        survey->followed[host] = NO_HOST;
+    if (!survey_messages(survey))
+        return false;
+    make_tree(survey);
+    for (uint32_t host = 0; host < survey->num_hosts; host++)
+        if (survey->followed[host] == NO_HOST)
+            correct_by_day(survey, host);
+    if (!align_roughly(survey) || !survey_messages(survey))
+        return false;
+    for (uint32_t i = 0; i < survey->num_parts; i++)
+        align_finely(survey, &survey->parts[i], survey->hosts[i]);
+    return true;
+}
+
+cohort_status cohort__trace_clocks_align(struct cohort__trace_part *parts, uint32_t num_parts,
+                                         const uint32_t *hosts, uint32_t num_hosts)
+{
+    if (num_hosts < 2)
+        return COHORT_OK;
+    struct survey survey = {
+        .parts = parts,
+        .hosts = hosts,
+        .num_parts = num_parts,
+        .num_hosts = num_hosts,
+        .size = parts[0].head.size,
+        .by_rank = calloc(parts[0].head.size, sizeof(*survey.by_rank)),
+        .followed = calloc(num_hosts, sizeof(*survey.followed)),
+        .order = calloc(num_hosts, sizeof(*survey.order)),
+    };
+    cohort__map_init(&survey.messages);
+    cohort__map_init(&survey.lags);
+    bool is_good = survey.by_rank && survey.followed && survey.order && align(&survey);
+    cohort__keyed_free(&survey.messages);
+    cohort__keyed_free(&survey.lags);
+    free(survey.by_rank);
+    free(survey.followed);
+    free(survey.order);
+    return is_good ? COHORT_OK
+                   : cohort_fail(COHORT_ERR_NO_MEMORY, "trace: no memory to compare clocks");
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/trace/join.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/error.h"
+#include "runtime/trace/clocks.h"
+#include "runtime/trace/merge.h"
+#include "runtime/trace/part.h"
+#include "runtime/trace/view.h"
+
+struct join {
+    const struct cohort__trace_join_options *options;
+    char **paths;
+    struct cohort__trace_part *parts; /* by rank, when all are there */
+    uint32_t *hosts;                  /* of each; the number of another one is another number */
+    uint32_t *kernels;                /* the same for who shares a clock: containers do */
+    uint32_t num_hosts, num_kernels;
+    uint32_t num;
+    struct cohort__trace_joined joined;
+};
+
+/* The parts ----------------------------------------------------------------------------------- */
+
+static cohort_status no_memory(const struct join *join)
+{
+    return cohort_fail(COHORT_ERR_NO_MEMORY, "%s: no memory to make the trace",
+                       join->options->file);
+}
+
+/* Adds the part PATH, unless it is of a job that is not asked for. */
+static cohort_status add(struct join *join, const char *path)
+{
+    struct cohort__trace_part part;
+    cohort_status status = cohort__trace_part_init(&part, path);
+    if (status)
+        return status;
+    if (join->options->has_key && part.head.key != join->options->key) {
+        cohort__trace_part_fini(&part);
+        return COHORT_OK;
+    }
+    if ((join->num & (join->num - 1)) == 0) {
+        size_t room = join->num ? 2 * (size_t)join->num : 1;
+        struct cohort__trace_part *parts = realloc(join->parts, room * sizeof(*parts));
+        join->parts = parts ? parts : join->parts;
+        char **paths = realloc(join->paths, room * sizeof(*paths));
+        join->paths = paths ? paths : join->paths;
+        if (!parts || !paths)
+            status = no_memory(join);
+    }
+    char *copy = status ? NULL : strdup(path);
+    if (!copy) {
+        cohort__trace_part_fini(&part);
+        return no_memory(join);
+    }
+    join->parts[join->num] = part;
+    join->paths[join->num++] = copy;
+    return COHORT_OK;
+}
+
+/* Whether NAME is BASE.NUMBER.part. */
+static bool is_part(const char *name, const char *base, size_t base_bytes)
+{
+    if (strncmp(name, base, base_bytes) != 0 || name[base_bytes] != '.')
+        return false;
+    const char *number = name + base_bytes + 1;
+    size_t digits = strspn(number, "0123456789");
+    return digits > 0 && strcmp(number + digits, ".part") == 0;
+}
+
+static cohort_status add_from(struct join *join, DIR *folder, const char *folder_path,
+                              const char *base)
+{
+    struct dirent *entry;
+    cohort_status status = COHORT_OK;
+    while (!status && (entry = readdir(folder))) {
+        char *path = NULL;
+        if (!is_part(entry->d_name, base, strlen(base)))
+            continue;
+        if (asprintf(&path, "%s/%s", folder_path, entry->d_name) < 0)
+            return no_memory(join);
+        status = add(join, path);
+        free(path);
+    }
+    return status;
+}
+
+static cohort_status add_all(struct join *join)
+{
+    const char *file = join->options->file;
+    const char *slash = strrchr(file, '/');
+    char *folder_path =
+        slash ? strndup(file, slash == file ? 1 : (size_t)(slash - file)) : strdup(".");
+    if (!folder_path)
+        return no_memory(join);
+    DIR *folder = opendir(folder_path);
+    cohort_status status =
+        folder ? add_from(join, folder, folder_path, slash ? slash + 1 : file)
+               : cohort_fail(COHORT_ERR_SYSTEM, "%s: %s", folder_path, strerror(errno));
+    if (folder)
+        closedir(folder);
+    free(folder_path);
+    return status;
+}
+
+/* The paths are sorted along. */
+static void sort(struct join *join)
+{
+    for (uint32_t i = 1; i < join->num; i++)
+        for (uint32_t k = i; k > 0 && join->parts[k].head.rank < join->parts[k - 1].head.rank;
+             k--) {
+            struct cohort__trace_part part = join->parts[k];
+            char *path = join->paths[k];
+            join->parts[k] = join->parts[k - 1];
+            join->paths[k] = join->paths[k - 1];
+            join->parts[k - 1] = part;
+            join->paths[k - 1] = path;
+        }
+}
+
+static cohort_status check(const struct join *join)
+{
+    if (join->num == 0)
+        return cohort_fail(COHORT_ERR_STATE, "%s: there are no parts of it (%s.0.part, ...)",
+                           join->options->file, join->options->file);
+    for (uint32_t i = 1; i < join->num; i++) {
+        const struct cohort__trace_head *head = &join->parts[i].head;
+        const struct cohort__trace_head *first = &join->parts[0].head;
+        if (head->key != first->key || head->epoch != first->epoch || head->size != first->size)
+            return cohort_fail(COHORT_ERR_STATE, "%s is of another job than %s", join->paths[i],
+                               join->paths[0]);
+        if (head->rank == join->parts[i - 1].head.rank)
+            return cohort_fail(COHORT_ERR_STATE, "%s and %s are both of locality %u",
+                               join->paths[i - 1], join->paths[i], (unsigned)head->rank);
+    }
+    return COHORT_OK;
+}
+
+static cohort_status find_parts(struct join *join)
+{
+    cohort_status status = COHORT_OK;
+    for (uint32_t i = 0; i < join->options->num_parts && join->options->parts && !status; i++)
+        status = add(join, join->options->parts[i]);
+    if (!join->options->parts)
+        status = add_all(join);
+    if (status)
+        return status;
+    sort(join);
+    return check(join);
+}
+
+static bool is_same_kernel(const struct cohort__trace_head *left,
+                           const struct cohort__trace_head *right)
+{
+    return strcmp(left->boot, right->boot) == 0 &&
+           (*left->boot || strcmp(left->host, right->host) == 0);
+}
+
+static bool is_same_host(const struct cohort__trace_head *left,
+                         const struct cohort__trace_head *right)
+{
+    return is_same_kernel(left, right) && strcmp(left->host, right->host) == 0;
+}
+
+/* A number for each part: that of the first part which IS_SAME, or a new one. */
+static uint32_t number(const struct join *join, uint32_t *numbers,
+                       bool (*is_same)(const struct cohort__trace_head *left,
+                                       const struct cohort__trace_head *right))
+{
+    uint32_t num = 0;
+    for (uint32_t i = 0; i < join->num; i++) {
+        uint32_t k = 0;
+        while (k < i && !is_same(&join->parts[k].head, &join->parts[i].head))
+            k++;
+        numbers[i] = k < i ? numbers[k] : num++;
+    }
+    return num;
+}
+
+/* Parts of one kernel have the same ticks. So all of them get the moments of the one that has most:
+ * what is before something else by the ticks is so by the time, too. */
+static cohort_status share_moments(struct join *join)
+{
+    for (uint32_t i = 0; i < join->num; i++) {
+        struct cohort__trace_part *part = &join->parts[i], *most = NULL;
+        for (uint32_t k = 0; k < join->num; k++)
+            if (join->kernels[k] == join->kernels[i] &&
+                (!most || join->parts[k].num_moments > most->num_moments))
+                most = &join->parts[k];
+        if (most == part)
+            continue;
+        struct cohort__trace_moment *moments = malloc(most->num_moments * sizeof(*moments));
+        if (!moments)
+            return no_memory(join);
+        memcpy(moments, most->moments, most->num_moments * sizeof(*moments));
+        free(part->moments);
+        part->moments = moments;
+        part->num_moments = most->num_moments;
+    }
+    return COHORT_OK;
+}
+
+static cohort_status find_hosts(struct join *join)
+{
+    join->hosts = calloc(join->num, sizeof(*join->hosts));
+    join->kernels = calloc(join->num, sizeof(*join->kernels));
+    if (!join->hosts || !join->kernels)
+        return no_memory(join);
+    join->num_hosts = number(join, join->hosts, is_same_host);
+    join->num_kernels = number(join, join->kernels, is_same_kernel);
+    cohort_status status = share_moments(join);
+    return status ? status
+                  : cohort__trace_clocks_align(join->parts, join->num, join->kernels,
+                                               join->num_kernels);
+}
+
+/* The trace ----------------------------------------------------------------------------------- */
+
+static cohort_status add_events(struct join *join, struct cohort__trace_merge *merge,
+                                struct cohort__trace_view *view)
+{
+    struct cohort__trace_event event;
+    cohort_status status = COHORT_OK;
+    while (!status && cohort__trace_merge_next(merge, &event)) {
+        status = cohort__trace_view_add(view, &event);
+        join->joined.num_events++;
+    }
+    cohort__trace_view_end(view);
+    return status;
+}
+
+static cohort_status write_trace(struct join *join, FILE *file, const char *path)
+{
+    struct cohort__perfetto perfetto;
+    struct cohort__trace_merge merge;
+    cohort_status status = cohort__trace_merge_init(&merge, join->parts, join->num);
+    if (status)
+        return status;
+    cohort__perfetto_init(&perfetto, file);
+    struct cohort__trace_view *view =
+        cohort__trace_view_create(&perfetto, join->parts, join->num, join->hosts);
+    status = view ? add_events(join, &merge, view) : no_memory(join);
+    bool is_written = cohort__perfetto_flush(&perfetto) && fflush(file) == 0;
+    if (!status && !is_written) {
+        int error = perfetto.proto.has_failed ? perfetto.proto.error : errno;
+        status = error ? cohort_fail(COHORT_ERR_SYSTEM, "%s: %s", path, strerror(error))
+                       : no_memory(join);
+    }
+    cohort__trace_view_destroy(view);
+    cohort__perfetto_fini(&perfetto);
+    cohort__trace_merge_fini(&merge);
+    return status;
+}
+
+/* Whoever reads FILE finds the old trace or the whole new one. */
+static cohort_status make_file(struct join *join)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s.%d.tmp", join->options->file, (int)getpid()) < 0)
+        return no_memory(join);
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    cohort_status status =
+        file ? write_trace(join, file, path)
+             : cohort_fail(COHORT_ERR_SYSTEM, "%s can't be made: %s", path, strerror(errno));
+    if (file && fclose(file) != 0 && !status)
+        status = cohort_fail(COHORT_ERR_SYSTEM, "%s: %s", path, strerror(errno));
+    else if (!file && descriptor >= 0)
+        close(descriptor);
+    if (!status && rename(path, join->options->file) != 0)
+        status = cohort_fail(COHORT_ERR_SYSTEM, "%s: %s", join->options->file, strerror(errno));
+    if (status && descriptor >= 0)
+        unlink(path);
+    free(path);
+    return status;
+}
+
+static void count(struct join *join)
+{
+    join->joined.num_parts = join->num;
+    join->joined.size = join->parts[0].head.size;
+    join->joined.num_hosts = join->num_hosts;
+    for (uint32_t i = 0; i < join->num; i++) {
+        join->joined.num_cut += join->parts[i].head.is_closed != 1;
+        join->joined.lost += join->parts[i].head.lost;
+    }
+}
+
+cohort_status cohort__trace_join(const struct cohort__trace_join_options *options,
+                                 struct cohort__trace_joined *ret_joined)
+{
+    struct join join = {.options = options};
+    cohort_status status = find_parts(&join);
+    if (!status)
+        status = find_hosts(&join);
+    if (!status)
+        status = make_file(&join);
+    if (!status)
+        count(&join);
+    for (uint32_t i = 0; i < join.num; i++) {
+        if (!status)
+            unlink(join.paths[i]);
+        cohort__trace_part_fini(&join.parts[i]);
+        free(join.paths[i]);
+    }
+    free(join.parts);
+    free(join.paths);
+    free(join.hosts);
+    free(join.kernels);
+    if (!status && ret_joined)
+        *ret_joined = join.joined;
+    return status;
+}

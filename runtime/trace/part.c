@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/trace/part.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/elf_symbols.h"
+#include "runtime/base/error.h"
+
+/* What is more is no trace that was written by the library. */
+enum { MOST_THREADS = 1 << 20, MOST_MODULES = 1 << 14 };
+
+static bool read_at(int file, void *data, size_t bytes, uint64_t at)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t got = pread(file, (char *)data + done, bytes - done, (off_t)(at + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        done += (size_t)got;
+    }
+    return true;
+}
+
+/* One thread's events ------------------------------------------------------------------------- */
+
+void cohort__trace_stream_init(struct cohort__trace_stream *stream,
+                               const struct cohort__trace_part *part, size_t block)
+{
+    stream->part = part;
+    stream->block = stream->end = block;
+    while (stream->end < part->num_blocks &&
+           part->blocks[stream->end].thread == part->blocks[block].thread)
+        stream->end++;
+    stream->num_read = stream->next = stream->num = 0;
+    stream->last = 0;
+    stream->text[0] = '\0';
+    stream->from_bytes = 0;
+    stream->build_id_bytes = 0;
+}
+
+/* The last block may be cut off: then there is nothing behind that. */
+static bool fill(struct cohort__trace_stream *stream)
+{
+    const uint32_t most = sizeof(stream->records) / sizeof(stream->records[0]);
+    while (stream->block < stream->end) {
+        uint32_t left = COHORT__TRACE_BLOCK_RECORDS - stream->num_read;
+        uint32_t num = left < most ? left : most;
+        uint64_t at = stream->part->blocks[stream->block].at +
+                      offsetof(struct cohort__trace_block, records) +
+                      stream->num_read * sizeof(stream->records[0]);
+        bool is_there = num > 0 && read_at(stream->part->file, stream->records,
+                                           num * sizeof(stream->records[0]), at);
+        if (is_there && stream->records[0].at != 0) {
+            stream->num_read += num;
+            stream->num = num;
+            stream->next = 0;
+            return true;
+        }
+        stream->block++;
+        stream->num_read = 0;
+    }
+    return false;
+}
+
+/* The number of the next record in `records`; -1: there is none. Behind the last record of a block
+ * there are zeroes. */
+static int peek(struct cohort__trace_stream *stream)
+{
+    while (stream->next == stream->num || stream->records[stream->next].at == 0) {
+        if (stream->next < stream->num) {
+            stream->block++;
+            stream->num_read = 0;
+        }
+        stream->next = stream->num = 0;
+        if (!fill(stream))
+            return -1;
+    }
+    return (int)stream->next;
+}
+
+static enum cohort__trace_kind kind_at(const struct cohort__trace_stream *stream, int i)
+{
+    uint64_t kind = stream->records[i].head & 0xff;
+    return kind < COHORT__TRACE_KINDS ? (enum cohort__trace_kind)kind : COHORT__TRACE_NONE;
+}
+
+/* Appends what record I holds to TEXT, which has *USED of BYTES. */
+static void take_text(const struct cohort__trace_stream *stream, int i, void *text, size_t *used,
+                      size_t bytes)
+{
+    unsigned char packed[24];
+    for (unsigned k = 0; k < 8; k++)
+        packed[k] = (unsigned char)(stream->records[i].head >> 8 * k);
+    memcpy(packed + 8, &stream->records[i].a, 8);
+    memcpy(packed + 16, &stream->records[i].b, 8);
+    size_t n = packed[1] < COHORT__TRACE_TEXT_BYTES ? packed[1] : COHORT__TRACE_TEXT_BYTES;
+    n = n < bytes - *used ? n : bytes - *used;
+    memcpy((unsigned char *)text + *used, packed + 2, n);
+    *used += n;
+}
+
+static void take_texts(struct cohort__trace_stream *stream)
+{
+    size_t used = 0;
+    int i;
+    stream->build_id_bytes = 0;
+    while ((i = peek(stream)) >= 0) {
+        enum cohort__trace_kind kind = kind_at(stream, i);
+        if (kind == COHORT__TRACE_TEXT)
+            take_text(stream, i, stream->text, &used, sizeof(stream->text) - 1);
+        else if (kind == COHORT__TRACE_BUILD_ID)
+            take_text(stream, i, stream->build_id, &stream->build_id_bytes,
+                      sizeof(stream->build_id));
+        else
+            break;
+        stream->next++;
+    }
+    stream->text[used] = '\0';
+}
+
+bool cohort__trace_stream_next(struct cohort__trace_stream *stream,
+                               struct cohort__trace_event *ret_event)
+{
+    uint64_t c = 0, d = 0;
+    int i;
+    while ((i = peek(stream)) >= 0) {
+        enum cohort__trace_kind kind = kind_at(stream, i);
+        uint64_t head = stream->records[i].head;
+        uint64_t time = cohort__trace_part_time(stream->part, stream->records[i].at);
+        uint64_t a = stream->records[i].a, b = stream->records[i].b;
+        stream->next++;
+        if (kind == COHORT__TRACE_MORE) {
+            c = a;
+            d = b;
+            continue;
+        }
+        if (kind == COHORT__TRACE_FROM)
+            take_text(stream, i, stream->from, &stream->from_bytes, sizeof(stream->from) - 1);
+        if (kind == COHORT__TRACE_NONE || kind == COHORT__TRACE_FROM ||
+            kind == COHORT__TRACE_TEXT || kind == COHORT__TRACE_BUILD_ID)
+            continue;
+        stream->last = time > stream->last ? time : stream->last;
+        *ret_event = (struct cohort__trace_event){
+            .at = stream->last,
+            .rank = stream->part->head.rank,
+            .thread = (uint32_t)stream->part->blocks[stream->end - 1].thread,
+            .kind = kind,
+            .small = (uint8_t)(head >> 8),
+            .value = head >> 16,
+            .a = a,
+            .b = b,
+            .c = c,
+            .d = d,
+            .text = stream->text,
+            .from = "",
+        };
+        if (kind == COHORT__TRACE_CALL) {
+            stream->from[stream->from_bytes] = '\0';
+            stream->from_bytes = 0;
+            ret_event->from = stream->from;
+        }
+        take_texts(stream);
+        return true;
+    }
+    return false;
+}
+
+/* The clock ----------------------------------------------------------------------------------- */
+
+uint64_t cohort__trace_part_time(const struct cohort__trace_part *part, uint64_t ticks)
+{
+    const struct cohort__trace_moment *moments = part->moments;
+    size_t low = 0, high = part->num_moments;
+    if (high == 0)
+        return ticks;
+    while (low < high) { /* the first one behind it */
+        size_t middle = low + (high - low) / 2;
+        if (moments[middle].ticks <= ticks)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    size_t last = low < part->num_moments ? low : part->num_moments - 1;
+    size_t first = last > 0 ? last - 1 : 0;
+    last = first == last && part->num_moments > 1 ? 1 : last;
+    double per_tick = 1;
+    if (moments[last].ticks > moments[first].ticks)
+        per_tick = (double)(moments[last].mono - moments[first].mono) /
+                   (double)(moments[last].ticks - moments[first].ticks);
+    double since = (double)(int64_t)(ticks - moments[first].ticks) * per_tick;
+    int64_t time = (int64_t)moments[first].mono + (int64_t)since;
+    return time > 0 ? (uint64_t)time : 0;
+}
+
+static int compare_moments(const void *left, const void *right)
+{
+    const struct cohort__trace_moment *a = left, *b = right;
+    return a->ticks < b->ticks ? -1 : a->ticks > b->ticks;
+}
+
+/* Functions ----------------------------------------------------------------------------------- */
+
+void cohort__trace_part_name(struct cohort__trace_part *part, uint64_t address, char *text,
+                             size_t bytes)
+{
+    for (size_t i = 0; i < part->num_modules; i++) {
+        struct cohort__trace_module *module = &part->modules[i];
+        if (address < module->begin || address >= module->end)
+            continue;
+        if (!module->symbols)
+            module->symbols =
+                cohort__elf_symbols_read(module->path, module->build_id, module->build_id_bytes);
+        cohort__elf_symbols_name(module->symbols, module->path, address - module->bias, text,
+                                 bytes);
+        return;
+    }
+    snprintf(text, bytes, "0x%llx", (unsigned long long)address);
+}
+
+/* Opening ------------------------------------------------------------------------------------- */
+
+/* One more element in *LIST of NUM, which has room for powers of two. False: no memory. */
+static bool grow(void **list, size_t num, size_t bytes)
+{
+    if (num & (num - 1))
+        return true;
+    void *larger = realloc(*list, (num ? 2 * num : 1) * bytes);
+    if (larger)
+        *list = larger;
+    return larger != NULL;
+}
+
+static int compare_blocks(const void *left, const void *right)
+{
+    const struct cohort__trace_block_at *a = left, *b = right;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    if (a->sequence != b->sequence)
+        return a->sequence < b->sequence ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+/* A block may be there twice: written by the locality, and taken from the ledger. The first one
+ * counts. */
+static void drop_doubles(struct cohort__trace_part *part)
+{
+    size_t num = 0;
+    if (part->num_blocks == 0)
+        return;
+    qsort(part->blocks, part->num_blocks, sizeof(*part->blocks), compare_blocks);
+    for (size_t i = 0; i < part->num_blocks; i++)
+        if (num == 0 || part->blocks[i].thread != part->blocks[num - 1].thread ||
+            part->blocks[i].sequence != part->blocks[num - 1].sequence)
+            part->blocks[num++] = part->blocks[i];
+    part->num_blocks = num;
+}
+
+static cohort_status find_blocks(struct cohort__trace_part *part, uint64_t bytes)
+{
+    for (uint64_t at = COHORT__TRACE_HEAD_BYTES; at + 64 < bytes; at += COHORT__TRACE_BLOCK_BYTES) {
+        uint64_t words[2];
+        void *list = part->blocks;
+        if (!read_at(part->file, words, sizeof(words), at))
+            break;
+        if (words[0] == 0 || words[0] > MOST_THREADS)
+            continue; /* was not written: the disk was full, or the process was killed */
+        bool fits = grow(&list, part->num_blocks, sizeof(*part->blocks));
+        part->blocks = list;
+        if (!fits)
+            return COHORT_ERR_NO_MEMORY;
+        part->blocks[part->num_blocks++] =
+            (struct cohort__trace_block_at){words[0] - 1, words[1], at};
+    }
+    drop_doubles(part);
+    return COHORT_OK;
+}
+
+/* All modules are written at the begin and at the end. */
+static cohort_status add_module(struct cohort__trace_part *part,
+                                const struct cohort__trace_event *event,
+                                const struct cohort__trace_stream *stream)
+{
+    void *list = part->modules;
+    for (size_t i = 0; i < part->num_modules; i++)
+        if (part->modules[i].begin == event->a && strcmp(part->modules[i].path, event->text) == 0)
+            return COHORT_OK;
+    if (part->num_modules == MOST_MODULES)
+        return COHORT_OK;
+    bool fits = grow(&list, part->num_modules, sizeof(*part->modules));
+    part->modules = list;
+    if (!fits)
+        return COHORT_ERR_NO_MEMORY;
+    struct cohort__trace_module *module = &part->modules[part->num_modules++];
+    *module = (struct cohort__trace_module){
+        .bias = event->value,
+        .begin = event->a,
+        .end = event->b,
+        .build_id_bytes = stream->build_id_bytes,
+    };
+    memcpy(module->build_id, stream->build_id, stream->build_id_bytes);
+    snprintf(module->path, sizeof(module->path), "%s", event->text);
+    return COHORT_OK;
+}
+
+/* The clock's moments come first as `at` in ticks: the part has none yet, so time is ticks. */
+static cohort_status survey(struct cohort__trace_part *part, struct cohort__trace_stream *stream)
+{
+    struct cohort__trace_moment *moments = NULL;
+    size_t num = 0;
+    cohort_status status = COHORT_OK;
+    for (size_t block = 0; block < part->num_blocks && !status; block = stream->end) {
+        struct cohort__trace_event event;
+        cohort__trace_stream_init(stream, part, block);
+        while (!status && cohort__trace_stream_next(stream, &event)) {
+            void *list = moments;
+            if (event.kind == COHORT__TRACE_MODULE)
+                status = add_module(part, &event, stream);
+            if (event.kind != COHORT__TRACE_CLOCK)
+                continue;
+            if (!grow(&list, num, sizeof(*moments)))
+                status = COHORT_ERR_NO_MEMORY;
+            moments = list;
+            if (!status)
+                moments[num++] = (struct cohort__trace_moment){event.at, event.a, event.b};
+        }
+    }
+    if (num > 0)
+        qsort(moments, num, sizeof(*moments), compare_moments);
+    part->moments = moments;
+    part->num_moments = num;
+    return status;
+}
+
+static cohort_status read_part(struct cohort__trace_part *part, const char *path)
+{
+    struct stat stat;
+    struct cohort__trace_head *head = &part->head;
+    if (fstat(part->file, &stat) != 0)
+        return cohort_fail(COHORT_ERR_SYSTEM, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(stat.st_mode) || !read_at(part->file, head, sizeof(*head), 0) ||
+        head->magic != COHORT__TRACE_MAGIC)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "%s: is no part of a trace", path);
+    if (head->version != COHORT__TRACE_VERSION)
+        return cohort_fail(COHORT_ERR_PROTOCOL,
+                           "%s: is a part of version %u, this program reads version %d", path,
+                           (unsigned)head->version, COHORT__TRACE_VERSION);
+    if (head->size == 0 || head->rank >= head->size)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "%s: is of locality %u of %u", path,
+                           (unsigned)head->rank, (unsigned)head->size);
+    head->host[sizeof(head->host) - 1] = head->boot[sizeof(head->boot) - 1] = '\0';
+    head->program[sizeof(head->program) - 1] = '\0';
+    struct cohort__trace_stream *stream = malloc(sizeof(*stream));
+    cohort_status status =
+        stream ? find_blocks(part, (uint64_t)stat.st_size) : COHORT_ERR_NO_MEMORY;
+    if (!status)
+        status = survey(part, stream);
+    free(stream);
+    return status ? cohort_fail(status, "%s: no memory to read it", path) : COHORT_OK;
+}
+
+cohort_status cohort__trace_part_init(struct cohort__trace_part *part, const char *path)
+{
+    *part = (struct cohort__trace_part){.file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (part->file < 0)
+        return cohort_fail(COHORT_ERR_SYSTEM, "%s: %s", path, strerror(errno));
+    cohort_status status = read_part(part, path);
+    if (status)
+        cohort__trace_part_fini(part);
+    return status;
+}
+
+void cohort__trace_part_fini(struct cohort__trace_part *part)
+{
+    if (part->file >= 0)
+        close(part->file);
+    for (size_t i = 0; i < part->num_modules; i++)
+        cohort__elf_symbols_destroy(part->modules[i].symbols);
+    free(part->blocks);
+    free(part->moments);
+    free(part->modules);
+    *part = (struct cohort__trace_part){.file = -1};
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/trace/perfetto.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/container.h"
+#include "runtime/base/hash.h"
+
+/* Numbers of fields, from perfetto's protos/perfetto/trace. */
+enum {
+    TRACE_PACKET = 1,
+    PACKET_TIMESTAMP = 8,
+    PACKET_SEQUENCE = 10,
+    PACKET_EVENT = 11,
+    PACKET_INTERNED = 12,
+    PACKET_FLAGS = 13,
+    PACKET_TRACK = 60,
+    EVENT_CATEGORY = 3,
+    EVENT_ANNOTATION = 4,
+    EVENT_TYPE = 9,
+    EVENT_NAME = 10,
+    EVENT_TRACK = 11,
+    EVENT_FLOW = 47,
+    EVENT_FLOW_END = 48,
+    ANNOTATION_NAME = 1,
+    ANNOTATION_UINT = 3,
+    ANNOTATION_TEXT = 6,
+    TRACK_UUID = 1,
+    TRACK_NAME = 2,
+    TRACK_PROCESS = 3,
+    TRACK_THREAD = 4,
+    TRACK_PARENT = 5,
+    PROCESS_PID = 1,
+    PROCESS_NAME = 6,
+    THREAD_PID = 1,
+    THREAD_TID = 2,
+    THREAD_NAME = 5,
+    INTERNED_CATEGORY = 1,
+    INTERNED_EVENT = 2,
+    INTERNED_ANNOTATION = 3,
+    NAME_IID = 1,
+    NAME_TEXT = 2,
+    FLAG_CLEARED = 1,
+    FLAG_NEEDED = 2,
+};
+
+enum { SEQUENCE = 1, CATEGORY_RECORD = 1, CATEGORY_VIEW = 2, FIRST_NOTE = 1000 };
+enum { FLUSH_BYTES = 1 << 16 };
+
+struct name {
+    struct cohort__map_node node;
+    uint64_t iid;
+    bool is_note; /* of an annotation, not of an event */
+    char text[];
+};
+
+static const char *const slot_names[COHORT__TRACE_KINDS][COHORT__PERFETTO_SLOTS] = {
+    [COHORT__TRACE_BEGIN] = {"thread", "in_place", "value", "task", "function"},
+    [COHORT__TRACE_END] = {"thread", "status", "value", "task"},
+    [COHORT__TRACE_SUSPEND] = {"thread", "small", "wait", "what", "caller"},
+    [COHORT__TRACE_RESUME] = {"thread", "small", "wait"},
+    [COHORT__TRACE_WAKE] = {"thread", "small", "wait"},
+    [COHORT__TRACE_CALL] = {"thread", "collective", "endpoint", "generation", "row", "count",
+                            "place"},
+    [COHORT__TRACE_ENDED] = {"thread", "status", "endpoint", "generation"},
+    [COHORT__TRACE_ENDPOINT] = {"thread", "small", "endpoint", "instance", "site"},
+    [COHORT__TRACE_LEFT] = {"thread", "small", "endpoint"},
+    [COHORT__TRACE_SENT] = {"thread", "kind", "peer", "number", "bytes", "generation"},
+    [COHORT__TRACE_RECEIVED] = {"thread", "kind", "peer", "number", "bytes", "generation"},
+    [COHORT__TRACE_ROW] = {"thread", "needs", "row", "collective"},
+    [COHORT__TRACE_LOCALITY] = {"thread", "closed", "pid", "lost", "localities", "host"},
+};
+
+static uint64_t annotation_iid(enum cohort__trace_kind kind, uint32_t slot)
+{
+    return (uint64_t)kind * COHORT__PERFETTO_SLOTS + slot;
+}
+
+/* Packets ------------------------------------------------------------------------------------- */
+
+static size_t begin_packet(struct cohort__perfetto *perfetto)
+{
+    size_t mark = cohort__proto_begin(&perfetto->proto, TRACE_PACKET);
+    cohort__proto_varint(&perfetto->proto, PACKET_SEQUENCE, SEQUENCE);
+    cohort__proto_varint(&perfetto->proto, PACKET_FLAGS,
+                         FLAG_NEEDED | (perfetto->has_begun ? 0 : FLAG_CLEARED));
+    perfetto->has_begun = true;
+    return mark;
+}
+
+static void end_packet(struct cohort__perfetto *perfetto, size_t mark)
+{
+    cohort__proto_end(&perfetto->proto, mark);
+    if (perfetto->proto.bytes >= FLUSH_BYTES)
+        cohort__proto_flush(&perfetto->proto);
+}
+
+static void put_name(struct cohort__proto *proto, uint32_t field, uint64_t iid, const char *text)
+{
+    size_t mark = cohort__proto_begin(proto, field);
+    cohort__proto_varint(proto, NAME_IID, iid);
+    cohort__proto_text(proto, NAME_TEXT, text);
+    cohort__proto_end(proto, mark);
+}
+
+/* What all events use. */
+static void put_fixed_names(struct cohort__perfetto *perfetto)
+{
+    struct cohort__proto *proto = &perfetto->proto;
+    size_t packet = begin_packet(perfetto);
+    size_t mark = cohort__proto_begin(proto, PACKET_INTERNED);
+    put_name(proto, INTERNED_CATEGORY, CATEGORY_RECORD, "cohort");
+    put_name(proto, INTERNED_CATEGORY, CATEGORY_VIEW, "view");
+    for (uint32_t kind = 1; kind < COHORT__TRACE_KINDS; kind++)
+        for (uint32_t slot = 0; slot < COHORT__PERFETTO_SLOTS; slot++) {
+            const char *name = slot_names[kind][slot];
+            put_name(proto, INTERNED_ANNOTATION, annotation_iid(kind, slot),
+                     name        ? name
+                     : slot == 0 ? "thread"
+                                 : "unused");
+        }
+    cohort__proto_end(proto, mark);
+    end_packet(perfetto, packet);
+}
+
+void cohort__perfetto_init(struct cohort__perfetto *perfetto, FILE *file)
+{
+    *perfetto = (struct cohort__perfetto){.proto.file = file};
+    cohort__map_init(&perfetto->names);
+    put_fixed_names(perfetto);
+}
+
+void cohort__perfetto_fini(struct cohort__perfetto *perfetto)
+{
+    struct cohort__map_node *node = cohort__map_first(&perfetto->names);
+    while (node) {
+        struct cohort__map_node *next = cohort__map_next(&perfetto->names, node);
+        free(COHORT_CONTAINER_OF(node, struct name, node));
+        node = next;
+    }
+    cohort__map_fini(&perfetto->names);
+    cohort__proto_fini(&perfetto->proto);
+}
+
+struct name_key {
+    const char *text;
+    bool is_note;
+};
+
+static bool has_text(const struct cohort__map_node *node, const void *key)
+{
+    const struct name *name = COHORT_CONTAINER_OF(node, struct name, node);
+    const struct name_key *wanted = key;
+    return name->is_note == wanted->is_note && strcmp(name->text, wanted->text) == 0;
+}
+
+static uint64_t hash_of(const struct name_key *key)
+{
+    uint64_t hash = 0xcbf29ce484222325 + key->is_note;
+    for (const char *at = key->text; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 0x100000001b3;
+    return cohort__hash_u64(hash);
+}
+
+/* The number of a name, which is written when it comes first. 0: no memory. */
+static uint64_t intern(struct cohort__perfetto *perfetto, const char *text, bool is_note)
+{
+    struct name_key key = {text, is_note};
+    uint64_t hash = hash_of(&key);
+    struct cohort__map_node *node = cohort__map_find(&perfetto->names, hash, has_text, &key);
+    if (node)
+        return COHORT_CONTAINER_OF(node, struct name, node)->iid;
+    size_t bytes = strlen(text) + 1;
+    struct name *name = malloc(sizeof(*name) + bytes);
+    if (!name) {
+        perfetto->proto.has_failed = true;
+        return 0;
+    }
+    memcpy(name->text, text, bytes);
+    name->is_note = is_note;
+    name->iid = FIRST_NOTE + perfetto->num_names++;
+    cohort__map_insert(&perfetto->names, &name->node, hash);
+    size_t packet = begin_packet(perfetto);
+    size_t mark = cohort__proto_begin(&perfetto->proto, PACKET_INTERNED);
+    put_name(&perfetto->proto, is_note ? INTERNED_ANNOTATION : INTERNED_EVENT, name->iid, text);
+    cohort__proto_end(&perfetto->proto, mark);
+    end_packet(perfetto, packet);
+    return name->iid;
+}
+
+/* Tracks -------------------------------------------------------------------------------------- */
+
+void cohort__perfetto_process(struct cohort__perfetto *perfetto, uint64_t uuid, uint32_t pid,
+                              const char *name)
+{
+    struct cohort__proto *proto = &perfetto->proto;
+    size_t packet = begin_packet(perfetto);
+    size_t track = cohort__proto_begin(proto, PACKET_TRACK);
+    cohort__proto_varint(proto, TRACK_UUID, uuid);
+    size_t mark = cohort__proto_begin(proto, TRACK_PROCESS);
+    cohort__proto_varint(proto, PROCESS_PID, pid);
+    cohort__proto_text(proto, PROCESS_NAME, name);
+    cohort__proto_end(proto, mark);
+    cohort__proto_end(proto, track);
+    end_packet(perfetto, packet);
+}
+
+void cohort__perfetto_thread(struct cohort__perfetto *perfetto, uint64_t uuid, uint64_t parent,
+                             uint32_t pid, uint32_t tid, const char *name)
+{
+    struct cohort__proto *proto = &perfetto->proto;
+    size_t packet = begin_packet(perfetto);
+    size_t track = cohort__proto_begin(proto, PACKET_TRACK);
+    cohort__proto_varint(proto, TRACK_UUID, uuid);
+    cohort__proto_varint(proto, TRACK_PARENT, parent);
+    size_t mark = cohort__proto_begin(proto, TRACK_THREAD);
+    cohort__proto_varint(proto, THREAD_PID, pid);
+    cohort__proto_varint(proto, THREAD_TID, tid);
+    cohort__proto_text(proto, THREAD_NAME, name);
+    cohort__proto_end(proto, mark);
+    cohort__proto_end(proto, track);
+    end_packet(perfetto, packet);
+}
+
+void cohort__perfetto_track(struct cohort__perfetto *perfetto, uint64_t uuid, uint64_t parent,
+                            const char *name)
+{
+    struct cohort__proto *proto = &perfetto->proto;
+    size_t packet = begin_packet(perfetto);
+    size_t track = cohort__proto_begin(proto, PACKET_TRACK);
+    cohort__proto_varint(proto, TRACK_UUID, uuid);
+    cohort__proto_varint(proto, TRACK_PARENT, parent);
+    cohort__proto_text(proto, TRACK_NAME, name);
+    cohort__proto_end(proto, track);
+    end_packet(perfetto, packet);
+}
+
+/* Events -------------------------------------------------------------------------------------- */
+
+static void put_number(struct cohort__proto *proto, uint64_t iid, uint64_t number)
+{
+    size_t mark = cohort__proto_begin(proto, EVENT_ANNOTATION);
+    cohort__proto_varint(proto, ANNOTATION_NAME, iid);
+    cohort__proto_varint(proto, ANNOTATION_UINT, number);
+    cohort__proto_end(proto, mark);
+}
+
+static void put_record(struct cohort__proto *proto, const struct cohort__trace_event *record)
+{
+    const uint64_t fields[COHORT__PERFETTO_SLOTS] = {
+        [COHORT__PERFETTO_THREAD] = (uint64_t)record->rank << 32 | record->thread,
+        [COHORT__PERFETTO_SMALL] = record->small,
+        [COHORT__PERFETTO_VALUE] = record->value,
+        [COHORT__PERFETTO_A] = record->a,
+        [COHORT__PERFETTO_B] = record->b,
+        [COHORT__PERFETTO_C] = record->c,
+        [COHORT__PERFETTO_D] = record->d,
+    };
+    for (uint32_t slot = 0; slot < COHORT__PERFETTO_SLOTS; slot++)
+        if (slot == COHORT__PERFETTO_THREAD || fields[slot] != 0)
+            put_number(proto, annotation_iid(record->kind, slot), fields[slot]);
+}
+
+static void put_note(struct cohort__perfetto *perfetto, const struct cohort__perfetto_note *note,
+                     uint64_t iid)
+{
+    struct cohort__proto *proto = &perfetto->proto;
+    if (!note->text) {
+        put_number(proto, iid, note->number);
+        return;
+    }
+    size_t mark = cohort__proto_begin(proto, EVENT_ANNOTATION);
+    cohort__proto_varint(proto, ANNOTATION_NAME, iid);
+    cohort__proto_text(proto, ANNOTATION_TEXT, note->text);
+    cohort__proto_end(proto, mark);
+}
+
+void cohort__perfetto_event(struct cohort__perfetto *perfetto,
+                            const struct cohort__perfetto_event *event)
+{
+    enum { MOST_NOTES = 4 };
+    struct cohort__proto *proto = &perfetto->proto;
+    uint64_t name = event->name ? intern(perfetto, event->name, false) : 0;
+    uint64_t notes[MOST_NOTES];
+    for (uint32_t i = 0; i < event->num_notes && i < MOST_NOTES; i++)
+        notes[i] = intern(perfetto, event->notes[i].name, true);
+    size_t packet = begin_packet(perfetto);
+    cohort__proto_varint(proto, PACKET_TIMESTAMP, event->at);
+    size_t mark = cohort__proto_begin(proto, PACKET_EVENT);
+    cohort__proto_varint(proto, EVENT_CATEGORY, event->record ? CATEGORY_RECORD : CATEGORY_VIEW);
+    if (event->record)
+        put_record(proto, event->record);
+    for (uint32_t i = 0; i < event->num_notes && i < MOST_NOTES; i++)
+        put_note(perfetto, &event->notes[i], notes[i]);
+    cohort__proto_varint(proto, EVENT_TYPE, event->type);
+    if (name)
+        cohort__proto_varint(proto, EVENT_NAME, name);
+    cohort__proto_varint(proto, EVENT_TRACK, event->track);
+    if (event->flow)
+        cohort__proto_fixed64(proto, EVENT_FLOW, event->flow);
+    if (event->flow_end)
+        cohort__proto_fixed64(proto, EVENT_FLOW_END, event->flow_end);
+    cohort__proto_end(proto, mark);
+    end_packet(perfetto, packet);
+}
+
+bool cohort__perfetto_flush(struct cohort__perfetto *perfetto)
+{
+    cohort__proto_flush(&perfetto->proto);
+    return !perfetto->proto.has_failed;
+}

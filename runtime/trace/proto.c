@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/trace/proto.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VARINT = 0, FIXED64 = 1, BYTES = 2 };
+
+/* The length of a message is not known when it begins, so it gets as much room as any may need:
+ * a number may have leading zeroes. */
+enum { LENGTH_BYTES = 4 };
+
+void cohort__proto_fini(struct cohort__proto *proto)
+{
+    free(proto->data);
+    proto->data = NULL;
+}
+
+static void fail(struct cohort__proto *proto, int error)
+{
+    if (!proto->has_failed)
+        proto->error = error;
+    proto->has_failed = true;
+}
+
+/* Room for BYTES more. */
+static bool reserve(struct cohort__proto *proto, size_t bytes)
+{
+    if (proto->has_failed)
+        return false;
+    if (proto->room - proto->bytes >= bytes)
+        return true;
+    size_t room = 2 * proto->room + bytes + 4096;
+    unsigned char *data = realloc(proto->data, room);
+    if (!data) {
+        fail(proto, 0);
+        return false;
+    }
+    proto->data = data;
+    proto->room = room;
+    return true;
+}
+
+static void put(struct cohort__proto *proto, const void *data, size_t bytes)
+{
+    if (bytes == 0 || !reserve(proto, bytes))
+        return;
+    memcpy(proto->data + proto->bytes, data, bytes);
+    proto->bytes += bytes;
+}
+
+static void put_number(struct cohort__proto *proto, uint64_t value)
+{
+    unsigned char digits[10];
+    size_t num = 0;
+    do {
+        digits[num] = (unsigned char)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
+        num++;
+        value >>= 7;
+    } while (value > 0);
+    put(proto, digits, num);
+}
+
+static void put_tag(struct cohort__proto *proto, uint32_t field, uint32_t type)
+{
+    put_number(proto, (uint64_t)field << 3 | type);
+}
+
+void cohort__proto_varint(struct cohort__proto *proto, uint32_t field, uint64_t value)
+{
+    put_tag(proto, field, VARINT);
+    put_number(proto, value);
+}
+
+void cohort__proto_fixed64(struct cohort__proto *proto, uint32_t field, uint64_t value)
+{
+    unsigned char bytes[8];
+    for (unsigned i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(value >> 8 * i);
+    put_tag(proto, field, FIXED64);
+    put(proto, bytes, sizeof(bytes));
+}
+
+/* Text has to be UTF-8. What is not ASCII could be anything. */
+void cohort__proto_text(struct cohort__proto *proto, uint32_t field, const char *text)
+{
+    size_t bytes = strlen(text);
+    put_tag(proto, field, BYTES);
+    put_number(proto, bytes);
+    if (bytes == 0 || !reserve(proto, bytes))
+        return;
+    for (size_t i = 0; i < bytes; i++)
+        proto->data[proto->bytes++] = (unsigned char)text[i] < 0x80 ? (unsigned char)text[i] : '?';
+}
+
+size_t cohort__proto_begin(struct cohort__proto *proto, uint32_t field)
+{
+    static const unsigned char zeroes[LENGTH_BYTES];
+    put_tag(proto, field, BYTES);
+    put(proto, zeroes, sizeof(zeroes));
+    return proto->bytes;
+}
+
+void cohort__proto_end(struct cohort__proto *proto, size_t mark)
+{
+    if (proto->has_failed)
+        return;
+    size_t length = proto->bytes - mark;
+    for (unsigned i = 0; i < LENGTH_BYTES; i++)
+        proto->data[mark - LENGTH_BYTES + i] =
+            (unsigned char)((length >> 7 * i & 0x7f) | (i < LENGTH_BYTES - 1 ? 0x80 : 0));
+}
+
+void cohort__proto_flush(struct cohort__proto *proto)
+{
+    if (proto->bytes > 0 && !proto->has_failed &&
+        fwrite(proto->data, 1, proto->bytes, proto->file) != proto->bytes)
+        fail(proto, errno ? errno : EIO);
+    proto->bytes = 0;
+}

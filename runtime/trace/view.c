@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/trace/view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/container.h"
+#include "runtime/base/error.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/ledger_format.h"
+#include "runtime/trace/generations.h"
+#include "runtime/trace/keyed.h"
+#include "runtime/trace/lanes.h"
+
+enum {
+    MOST_FRAMES = 1 << 16, /* tasks in place of awaits, on one stack */
+    MOST_LANES = 256,      /* of waits, or of calls of a site: more are not shown */
+    TIDS = 10000,          /* numbers of threads of a locality */
+};
+
+/* How a function is called. */
+struct function {
+    struct cohort__keyed keyed; /* rank, address */
+    char name[256];
+};
+
+/* The tasks of a stack, from the outermost one. */
+struct stack {
+    const struct function **frames;
+    uint32_t num;
+};
+
+struct thread {
+    struct cohort__keyed keyed; /* rank, thread */
+    struct stack stack;         /* what it runs */
+    bool is_asleep;
+};
+
+struct wait {
+    struct cohort__keyed keyed; /* rank, wait */
+    struct stack stack;         /* what waits */
+    uint64_t flow;
+    int lane;
+    bool has_begun; /* its SUSPEND has come */
+};
+
+struct row {
+    struct cohort__keyed keyed; /* collective, row */
+    char name[64];
+};
+
+struct endpoint {
+    struct cohort__keyed keyed; /* rank, endpoint */
+    uint64_t instance;
+    uint32_t site, num_sites;
+    char name[300];
+    struct cohort__lanes lanes;
+};
+
+struct call {
+    struct cohort__keyed keyed; /* the endpoint's address here, generation */
+    int lane;
+};
+
+struct cohort__trace_view {
+    struct cohort__perfetto *perfetto;
+    struct cohort__trace_part *parts;
+    uint32_t num_parts;
+    uint32_t first_rank; /* of the parts; its names of rows hold for all */
+    uint64_t next_flow;
+    uint64_t last; /* time */
+    struct cohort__map functions, threads, waits, rows, endpoints, calls;
+    struct cohort__lanes *wait_lanes; /* for each part */
+    struct cohort__generations generations;
+    bool has_failed; /* no memory */
+};
+
+/* Numbers of tracks. */
+static uint64_t process_track(uint32_t rank)
+{
+    return ((uint64_t)rank + 1) << 32;
+}
+
+static uint64_t thread_track(uint32_t rank, uint32_t thread)
+{
+    return process_track(rank) + thread + 1;
+}
+
+static uint32_t pid_of(uint32_t rank)
+{
+    return rank + 1;
+}
+
+/* Finding things ------------------------------------------------------------------------------ */
+
+static struct cohort__trace_part *part_of(struct cohort__trace_view *view, uint32_t rank)
+{
+    uint32_t low = 0, high = view->num_parts;
+    while (low + 1 < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (view->parts[middle].head.rank <= rank)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &view->parts[low];
+}
+
+/* As cohort__keyed_get, but a failure is remembered. */
+static void *get(struct cohort__trace_view *view, struct cohort__map *map, size_t bytes,
+                 uint64_t first, uint64_t second, bool *ret_is_new)
+{
+    void *found = cohort__keyed_get(map, bytes, first, second, ret_is_new);
+    view->has_failed |= !found;
+    return found;
+}
+
+static const struct function *find_function(struct cohort__trace_view *view, uint32_t rank,
+                                            uint64_t address)
+{
+    bool is_new;
+    struct function *function =
+        get(view, &view->functions, sizeof(*function), rank, address, &is_new);
+    if (function && is_new)
+        cohort__trace_part_name(part_of(view, rank), address, function->name,
+                                sizeof(function->name));
+    return function;
+}
+
+static struct thread *find_thread(struct cohort__trace_view *view,
+                                  const struct cohort__trace_event *event)
+{
+    bool is_new;
+    return get(view, &view->threads, sizeof(struct thread), event->rank, event->thread, &is_new);
+}
+
+static struct wait *find_wait(struct cohort__trace_view *view,
+                              const struct cohort__trace_event *event)
+{
+    bool is_new;
+    struct wait *wait = get(view, &view->waits, sizeof(*wait), event->rank, event->value, &is_new);
+    if (wait && is_new) {
+        wait->flow = ++view->next_flow;
+        wait->lane = -1;
+    }
+    return wait;
+}
+
+static bool push(struct stack *stack, const struct function *function)
+{
+    if (stack->num == MOST_FRAMES)
+        return false;
+    if ((stack->num & (stack->num - 1)) == 0) {
+        const struct function **frames =
+            realloc(stack->frames, (stack->num ? 2 * stack->num : 1) * sizeof(const void *));
+        if (!frames)
+            return false;
+        stack->frames = frames;
+    }
+    stack->frames[stack->num++] = function;
+    return true;
+}
+
+/* Events -------------------------------------------------------------------------------------- */
+
+static void put(struct cohort__trace_view *view, const struct cohort__trace_event *event,
+                enum cohort__perfetto_type type, const char *name, bool is_record)
+{
+    cohort__perfetto_event(view->perfetto, &(struct cohort__perfetto_event){
+                                               .track = thread_track(event->rank, event->thread),
+                                               .at = event->at,
+                                               .type = type,
+                                               .name = name,
+                                               .record = is_record ? event : NULL,
+                                           });
+}
+
+static void on_begin(struct cohort__trace_view *view, const struct cohort__trace_event *event)
+{
+    struct thread *thread = find_thread(view, event);
+    const struct function *function = find_function(view, event->rank, event->b);
+    if (!thread || !function || !push(&thread->stack, function)) {
+        view->has_failed = true;
+        return;
+    }
+    put(view, event, COHORT__PERFETTO_BEGIN, function->name, true);
+}
+
+/* What was begun before is not known where records are lost. */
+static void on_end(struct cohort__trace_view *view, const struct cohort__trace_event *event)
+{
+    struct thread *thread = find_thread(view, event);
+    if (!thread)
+        return;
+    bool is_open = thread->stack.num > 0;
+    put(view, event, is_open ? COHORT__PERFETTO_END : COHORT__PERFETTO_INSTANT,
+        is_open ? NULL : "end", true);
+    thread->stack.num -= is_open;
+}
+
+static const char *words_of_wait(uint64_t what)
+{
+    static const char *const words[COHORT__WAIT_KINDS] = {
+        [COHORT__WAIT_PLAIN] = "waits for a future",
+        [COHORT__WAIT_TASK] = "waits for a task",
+        [COHORT__WAIT_COLLECTIVE] = "waits for a collective",
+        [COHORT__WAIT_GET] = "waits for a get",
+        [COHORT__WAIT_SET] = "waits for a set",
+        [COHORT__WAIT_CREATION] = "waits for a communicator",
+        [COHORT__WAIT_SEVERAL] = "waits for several futures",
+        [COHORT__WAIT_OUTSIDE] = "waits for something outside",
+        [COHORT__WAIT_REMOTE] = "waits for a remote task",
+        [COHORT__WAIT_YIELD] = "yields",
+        [COHORT__WAIT_MUTEX] = "waits for a mutex",
+        [COHORT__WAIT_SYNC] = "waits for a condition",
+    };
+    const char *found = words[what % COHORT__WAIT_KINDS];
+    return found ? found : "waits";
+}
+
+static struct cohort__lanes *lanes_of(struct cohort__trace_view *view, uint32_t rank)
+{
+    return &view->wait_lanes[part_of(view, rank) - view->parts];
+}
+
+/* Shows the wait on a lane of its own. */
+static void show_wait(struct cohort__trace_view *view, const struct cohort__trace_event *event,
+                      struct wait *wait)
+{
+    const struct function *caller = find_function(view, event->rank, event->b);
+    struct cohort__perfetto_note notes[2] = {{.name = "where", .text = caller ? caller->name : ""}};
+    uint32_t num = wait->stack.num;
+    notes[1] = (struct cohort__perfetto_note){
+        .name = "in", .text = num > 0 ? wait->stack.frames[num - 1]->name : "?"};
+    wait->lane = cohort__lanes_take(lanes_of(view, event->rank), view->perfetto);
+    if (wait->lane < 0)
+        return;
+    cohort__perfetto_event(
+        view->perfetto, &(struct cohort__perfetto_event){
+                            .track = cohort__lanes_track(lanes_of(view, event->rank), wait->lane),
+                            .at = event->at,
+                            .type = COHORT__PERFETTO_BEGIN,
+                            .name = words_of_wait(event->a),
+                            .notes = notes,
+                            .num_notes = 2,
+                        });
+}
+
+static void on_suspend(struct cohort__trace_view *view, const struct cohort__trace_event *event)
+{
+    struct thread *thread = find_thread(view, event);
+    struct wait *wait = find_wait(view, event);
+    if (!thread || !wait)
+        return;
+    uint32_t num = thread->stack.num;
+    put(view, event, num > 0 ? COHORT__PERFETTO_END : COHORT__PERFETTO_INSTANT,
+        num > 0 ? NULL : "suspend", true);
+    for (uint32_t i = 1; i < num; i++)
+        put(view, event, COHORT__PERFETTO_END, NULL, false);
+    free(wait->stack.frames);
+    wait->stack = thread->stack;
+    thread->stack = (struct stack){0};
+    if (!wait->has_begun)
+        show_wait(view, event, wait);
+    wait->has_begun = true;
+}
+
+static void hide_wait(struct cohort__trace_view *view, uint64_t at, uint32_t rank,
+                      const struct wait *wait)
+{
+    struct cohort__lanes *lanes = lanes_of(view, rank);
+    if (wait->lane < 0)
+        return;
+    cohort__perfetto_event(view->perfetto, &(struct cohort__perfetto_event){
+                                               .track = cohort__lanes_track(lanes, wait->lane),
+                                               .at = at,
+                                               .type = COHORT__PERFETTO_END,
+                                           });
+    cohort__lanes_give_back(lanes, wait->lane);
+}
+
+static void on_resume(struct cohort__trace_view *view, const struct cohort__trace_event *event)
+{
+    struct thread *thread = find_thread(view, event);
+    struct wait *wait = find_wait(view, event);
+    if (!thread || !wait)
+        return;
+    hide_wait(view, event->at, event->rank, wait);
+    uint32_t num = wait->stack.num;
+    cohort__perfetto_event(view->perfetto,
+                           &(struct cohort__perfetto_event){
+                               .track = thread_track(event->rank, event->thread),
+                               .at = event->at,
+                               .type = num > 0 ? COHORT__PERFETTO_BEGIN : COHORT__PERFETTO_INSTANT,
+                               .name = num > 0 ? wait->stack.frames[0]->name : "resume",
+                               .record = event,
+                               .flow_end = wait->flow,
+                           });
+    for (uint32_t i = 1; i < num; i++)
+        put(view, event, COHORT__PERFETTO_BEGIN, wait->stack.frames[i]->name, false);
+    for (uint32_t i = 0; i < num; i++)
+        view->has_failed |= !push(&thread->stack, wait->stack.frames[i]);
+    free(wait->stack.frames);
+    cohort__map_remove(&view->waits, &wait->keyed.node);
+    free(wait);
+}
+
+static void on_wake(struct cohort__trace_view *view, const struct cohort__trace_event *event)
+{
+    const struct wait *wait = find_wait(view, event);
+    if (!wait)
+        return;
+    cohort__perfetto_event(view->perfetto, &(struct cohort__perfetto_event){
+                                               .track = thread_track(event->rank, event->thread),
+                                               .at = event->at,
+                                               .type = COHORT__PERFETTO_INSTANT,
+                                               .name = "wake",
+                                               .record = event,
+                                               .flow = wait->flow,
+                                           });
+}
+
+static void on_sleep(struct cohort__trace_view *view, const struct cohort__trace_event *event)
+{
+    struct thread *thread = find_thread(view, event);
+    bool is_sleep = event->kind == COHORT__TRACE_SLEEP;
+    if (!thread)
+        return;
+    if (is_sleep == thread->is_asleep) /* records are lost */
+        put(view, event, COHORT__PERFETTO_INSTANT, is_sleep ? "sleep" : "awake", true);
+    else
+        put(view, event, is_sleep ? COHORT__PERFETTO_BEGIN : COHORT__PERFETTO_END,
+            is_sleep ? "asleep" : NULL, true);
+    thread->is_asleep = is_sleep;
+}
+
+/* Collectives --------------------------------------------------------------------------------- */
+
+static void on_row(struct cohort__trace_view *view, const struct cohort__trace_event *event)
+{
+    bool is_new;
+    struct row *row = get(view, &view->rows, sizeof(*row), event->a, event->value, &is_new);
+    if (row && is_new) {
+        snprintf(row->name, sizeof(row->name), "%s", event->text);
+        put(view, event, COHORT__PERFETTO_INSTANT, row->name, true);
+    }
+}
+
+/* "all_reduce levels" */
+static void name_call(const struct cohort__trace_view *view,
+                      const struct cohort__trace_event *event, char *text, size_t bytes)
+{
+    const struct row *row = cohort__keyed_find(&view->rows, event->small, event->b);
+    const struct row *collective =
+        cohort__keyed_find(&view->rows, event->small, COHORT__TRACE_NO_ROW);
+    snprintf(text, bytes, "%s%s%s", collective ? collective->name : "call", row ? " " : "",
+             row ? row->name : "");
+}
+
+static void on_endpoint(struct cohort__trace_view *view, const struct cohort__trace_event *event)
+{
+    bool is_new;
+    struct endpoint *endpoint =
+        get(view, &view->endpoints, sizeof(*endpoint), event->rank, event->value, &is_new);
+    if (!endpoint)
+        return;
+    char name[340];
+    cohort__lanes_fini(&endpoint->lanes); /* of one that had this address before */
+    endpoint->instance = event->a;
+    endpoint->site = (uint32_t)event->b;
+    endpoint->num_sites = (uint32_t)(event->b >> 32);
+    snprintf(endpoint->name, sizeof(endpoint->name), "%s", event->text);
+    snprintf(name, sizeof(name), "\"%.250s\" site %u", event->text, (unsigned)endpoint->site);
+    view->has_failed |=
+        !cohort__lanes_init(&endpoint->lanes, process_track(event->rank), name, MOST_LANES);
+    put(view, event, COHORT__PERFETTO_INSTANT, endpoint->name, true);
+}
+
+static void on_call(struct cohort__trace_view *view, const struct cohort__trace_event *event)
+{
+    char name[140];
+    bool is_new;
+    struct endpoint *endpoint = cohort__keyed_find(&view->endpoints, event->rank, event->value);
+    name_call(view, event, name, sizeof(name));
+    if (!endpoint) {
+        put(view, event, COHORT__PERFETTO_INSTANT, name, true);
+        return;
+    }
+    struct call *call =
+        get(view, &view->calls, sizeof(*call), (uintptr_t)endpoint, event->a, &is_new);
+    if (!call)
+        return;
+    call->lane = cohort__lanes_take(&endpoint->lanes, view->perfetto);
+    struct cohort__perfetto_note from = {.name = "from", .text = event->from};
+    uint64_t track = call->lane < 0 ? thread_track(event->rank, event->thread)
+                                    : cohort__lanes_track(&endpoint->lanes, call->lane);
+    cohort__perfetto_event(view->perfetto, &(struct cohort__perfetto_event){
+                                               .track = track,
+                                               .at = event->at,
+                                               .type = call->lane < 0 ? COHORT__PERFETTO_INSTANT
+                                                                      : COHORT__PERFETTO_BEGIN,
+                                               .name = name,
+                                               .record = event,
+                                               .notes = &from,
+                                               .num_notes = *event->from != 0,
+                                           });
+    view->has_failed |=
+        !cohort__generations_call(&view->generations, endpoint->instance, endpoint->name,
+                                  endpoint->num_sites, event->a, endpoint->site, event->at, name);
+}
+
+static void on_ended(struct cohort__trace_view *view, const struct cohort__trace_event *event)
+{
+    struct endpoint *endpoint = cohort__keyed_find(&view->endpoints, event->rank, event->value);
+    struct call *call =
+        endpoint ? cohort__keyed_find(&view->calls, (uintptr_t)endpoint, event->a) : NULL;
+    if (!call || call->lane < 0) {
+        put(view, event, COHORT__PERFETTO_INSTANT, "ended", true);
+    } else {
+        cohort__perfetto_event(view->perfetto,
+                               &(struct cohort__perfetto_event){
+                                   .track = cohort__lanes_track(&endpoint->lanes, call->lane),
+                                   .at = event->at,
+                                   .type = COHORT__PERFETTO_END,
+                                   .record = event,
+                               });
+        cohort__lanes_give_back(&endpoint->lanes, call->lane);
+    }
+    if (!call)
+        return;
+    cohort__generations_ended(&view->generations, endpoint->instance, event->a, event->at);
+    cohort__map_remove(&view->calls, &call->keyed.node);
+    free(call);
+}
+
+/* Messages ------------------------------------------------------------------------------------ */
+
+static void on_message(struct cohort__trace_view *view, const struct cohort__trace_event *event)
+{
+    bool is_sent = event->kind == COHORT__TRACE_SENT;
+    uint64_t from = is_sent ? event->rank : event->value;
+    uint64_t to = is_sent ? event->value : event->rank;
+    uint64_t flow = cohort__hash_mix(cohort__hash_mix(from + 1, to), event->a) | 1;
+    cohort__perfetto_event(view->perfetto, &(struct cohort__perfetto_event){
+                                               .track = thread_track(event->rank, event->thread),
+                                               .at = event->at,
+                                               .type = COHORT__PERFETTO_INSTANT,
+                                               .name = is_sent ? "sent" : "received",
+                                               .record = event,
+                                               .flow = is_sent ? flow : 0,
+                                               .flow_end = is_sent ? 0 : flow,
+                                           });
+}
+
+static void on_thread(struct cohort__trace_view *view, const struct cohort__trace_event *event)
+{
+    char name[80];
+    snprintf(name, sizeof(name), "%.20s %u (%llu)", event->text, (unsigned)event->thread,
+             (unsigned long long)event->a);
+    cohort__perfetto_thread(view->perfetto, thread_track(event->rank, event->thread),
+                            process_track(event->rank), pid_of(event->rank),
+                            pid_of(event->rank) * TIDS + event->thread % TIDS, name);
+}
+
+/* The whole ----------------------------------------------------------------------------------- */
+
+cohort_status cohort__trace_view_add(struct cohort__trace_view *view,
+                                     const struct cohort__trace_event *event)
+{
+    static void (*const handlers[COHORT__TRACE_KINDS])(struct cohort__trace_view * view,
+                                                       const struct cohort__trace_event *event) = {
+        [COHORT__TRACE_BEGIN] = on_begin,     [COHORT__TRACE_END] = on_end,
+        [COHORT__TRACE_SUSPEND] = on_suspend, [COHORT__TRACE_RESUME] = on_resume,
+        [COHORT__TRACE_WAKE] = on_wake,       [COHORT__TRACE_SLEEP] = on_sleep,
+        [COHORT__TRACE_AWAKE] = on_sleep,     [COHORT__TRACE_CALL] = on_call,
+        [COHORT__TRACE_ENDED] = on_ended,     [COHORT__TRACE_ENDPOINT] = on_endpoint,
+        [COHORT__TRACE_SENT] = on_message,    [COHORT__TRACE_RECEIVED] = on_message,
+        [COHORT__TRACE_THREAD] = on_thread,   [COHORT__TRACE_ROW] = on_row,
+    };
+    if (event->kind == COHORT__TRACE_LEFT)
+        put(view, event, COHORT__PERFETTO_INSTANT, "left", true);
+    else if (handlers[event->kind])
+        handlers[event->kind](view, event);
+    view->last = event->at;
+    return view->has_failed ? cohort_fail(COHORT_ERR_NO_MEMORY, "trace: no memory to join it")
+                            : COHORT_OK;
+}
+
+static const char *base_of(const char *path)
+{
+    const char *base = strrchr(path, '/');
+    return base ? base + 1 : path;
+}
+
+static bool add_locality(struct cohort__trace_view *view, uint32_t i, uint32_t host)
+{
+    const struct cohort__trace_part *part = &view->parts[i];
+    const struct cohort__trace_head *head = &part->head;
+    char name[420];
+    struct cohort__trace_event event = {
+        .at = part->num_moments > 0 ? cohort__trace_part_time(part, part->moments[0].ticks) : 0,
+        .rank = head->rank,
+        .kind = COHORT__TRACE_LOCALITY,
+        .small = head->is_closed == 1,
+        .value = (uint32_t)head->pid,
+        .a = head->lost,
+        .b = head->size,
+        .c = host,
+    };
+    snprintf(name, sizeof(name), "locality %u (%s, host %s, pid %d%s)", (unsigned)head->rank,
+             base_of(head->program), head->host, (int)head->pid,
+             head->is_closed == 1 ? "" : ", has not come to its end");
+    cohort__perfetto_process(view->perfetto, process_track(head->rank), pid_of(head->rank), name);
+    snprintf(name, sizeof(name), "%s %s", base_of(head->program), head->host);
+    cohort__perfetto_event(view->perfetto, &(struct cohort__perfetto_event){
+                                               .track = process_track(head->rank),
+                                               .at = event.at,
+                                               .type = COHORT__PERFETTO_INSTANT,
+                                               .name = name,
+                                               .record = &event,
+                                           });
+    return cohort__lanes_init(&view->wait_lanes[i], process_track(head->rank), "waits", MOST_LANES);
+}
+
+struct cohort__trace_view *cohort__trace_view_create(struct cohort__perfetto *perfetto,
+                                                     struct cohort__trace_part *parts,
+                                                     uint32_t num_parts, const uint32_t *hosts)
+{
+    struct cohort__trace_view *view = calloc(1, sizeof(*view));
+    if (!view)
+        return NULL;
+    view->perfetto = perfetto;
+    view->parts = parts;
+    view->num_parts = num_parts;
+    cohort__map_init(&view->functions);
+    cohort__map_init(&view->threads);
+    cohort__map_init(&view->waits);
+    cohort__map_init(&view->rows);
+    cohort__map_init(&view->endpoints);
+    cohort__map_init(&view->calls);
+    uint32_t last_rank = parts[num_parts - 1].head.rank;
+    cohort__generations_init(&view->generations, perfetto, pid_of(last_rank) + 1);
+    view->wait_lanes = calloc(num_parts, sizeof(*view->wait_lanes));
+    view->has_failed = !view->wait_lanes;
+    for (uint32_t i = 0; i < num_parts && !view->has_failed; i++)
+        view->has_failed = !add_locality(view, i, hosts[i]);
+    if (!view->has_failed)
+        return view;
+    cohort__trace_view_destroy(view);
+    return NULL;
+}
+
+/* Whatever waits still does so when the trace ends, and calls are not over: Perfetto shows them as
+ * such. */
+void cohort__trace_view_end(struct cohort__trace_view *view)
+{
+    cohort__generations_end(&view->generations, view->last);
+}
+
+void cohort__trace_view_destroy(struct cohort__trace_view *view)
+{
+    struct cohort__map_node *node;
+    if (!view)
+        return;
+    for (node = cohort__map_first(&view->threads); node;
+         node = cohort__map_next(&view->threads, node))
+        free(((struct thread *)cohort__keyed_of(node))->stack.frames);
+    for (node = cohort__map_first(&view->waits); node; node = cohort__map_next(&view->waits, node))
+        free(((struct wait *)cohort__keyed_of(node))->stack.frames);
+    for (node = cohort__map_first(&view->endpoints); node;
+         node = cohort__map_next(&view->endpoints, node))
+        cohort__lanes_fini(&((struct endpoint *)cohort__keyed_of(node))->lanes);
+    cohort__keyed_free(&view->functions);
+    cohort__keyed_free(&view->threads);
+    cohort__keyed_free(&view->waits);
+    cohort__keyed_free(&view->rows);
+    cohort__keyed_free(&view->endpoints);
+    cohort__keyed_free(&view->calls);
+    for (uint32_t i = 0; view->wait_lanes && i < view->num_parts; i++)
+        cohort__lanes_fini(&view->wait_lanes[i]);
+    free(view->wait_lanes);
+    cohort__generations_fini(&view->generations);
+    free(view);
+}

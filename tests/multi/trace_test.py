@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What COHORT_TRACE makes of real jobs, and what cohort-trace says about it. Usage: trace_test.py
+COHORTRUN MEMBER COHORT-TRACE [case...]"""
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import jobs
+from jobs import check, check_equal, run
+
+MEMBER, TOOL = map(os.path.abspath, sys.argv[2:4])
+CHOSEN = [a for a in sys.argv[4:] if not a.startswith('--')]
+STRAGGLER = 2  # see trace_member.c
+FOLDER = tempfile.mkdtemp(prefix='cohort-trace-')
+PROTO = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'trace.proto')
+
+
+def path(name):
+    return os.path.join(FOLDER, name)
+
+
+def trace(name, *args, num=4):
+    """Runs MEMBER; returns the trace's file, the job's status and outputs."""
+    file = path(name + '.pb')
+    status, out, err = run('-n', num, '-x', 'COHORT_TRACE=' + file, MEMBER, name, *args)
+    return file, status, out, err
+
+
+def tool(*args, status=0):
+    done = subprocess.run([TOOL, *args], capture_output=True, text=True, timeout=jobs.TIMEOUT,
+                          check=False)
+    check_equal((done.returncode, done.stderr if status == 0 else ''), (status, ''))
+    return done.stdout if status == 0 else done.stderr
+
+
+def blamed(report):
+    """How long each locality made each other one wait."""
+    found = re.findall(r'^ +(\d+) made (\d+) wait ([\d.]+) s$', report, re.M)
+    return {(int(maker), int(waiter)): float(s) for maker, waiter, s in found}
+
+
+def look_for_straggler(name):
+    """Most of what localities waited for each other, they waited for the straggler. Not all: where
+    processes start, one is late, too. What is exact is in tests/unit/tools/trace."""
+    file, status, out, err = trace(name)
+    check_equal((status, err), (0, ''))
+    begin, end = map(int, re.search(r'delay (\d+) (\d+)', out).groups())
+    delay = (end - begin) / 1e9
+    report = tool('report', file)
+    pairs = blamed(report)
+    for site in range(4):
+        if site != STRAGGLER:
+            check(pairs.get((STRAGGLER, site), 0) >= 0.5 * delay, delay, report)
+    of_straggler = sum(s for (maker, _), s in pairs.items() if maker == STRAGGLER)
+    check(of_straggler >= 0.7 * sum(pairs.values()), report)
+    check_equal([f for f in os.listdir(FOLDER) if '.part' in f or '.tmp' in f], [])
+    return report
+
+
+def test_barrier():
+    report = look_for_straggler('barrier')
+    check(re.search(r'"halo" barrier \w+, 3 calls: late [\d.]+ s \(site', report), report)
+    check('run_program (locality 2) made tasks wait' in report, report)
+
+
+def test_reduce():
+    report = look_for_straggler('reduce')
+    check('"halo" all_reduce ring, 1 call: late' in report, report)
+
+
+def test_chain():
+    look_for_straggler('chain')
+
+
+def test_channel():
+    look_for_straggler('channel')
+
+
+def test_task():
+    """The main task of each locality waits for its own task, and for nobody else."""
+    file, status, _, err = trace('task')
+    check_equal((status, err), (0, ''))
+    report = tool('report', file)
+    check('none made another one wait' in report, report)
+    check('slow (locality 3) made tasks wait 0.1' in report, report)
+
+
+def decode(file):
+    """The packets, as protoc writes them."""
+    with open(file, 'rb') as data:
+        done = subprocess.run(['protoc', '--decode=Trace', '-I' + os.path.dirname(PROTO), PROTO],
+                              stdin=data, capture_output=True, text=True, check=False)
+    check_equal((done.returncode, done.stderr), (0, ''))
+    check(not re.search(r'^ *\d+[: ]', done.stdout, re.M), 'an unknown field')
+    return done.stdout.split('\npacket {\n')
+
+
+def field(packet, name):
+    found = re.search(r'\b' + name + r': (\S+)', packet)
+    return found and found.group(1)
+
+
+def test_perfetto():
+    """Slices nest on each track, names are there before they are used, each arrow has both ends, a
+    message is never received before it was sent."""
+    if not shutil.which('protoc'):
+        return
+    file, status, _, err = trace('reduce')
+    check_equal((status, err), (0, ''))
+    depth, names, tracks, sent, received = collections.Counter(), set(), set(), {}, {}
+    last = 0
+    for packet in decode(file):
+        if 'event_names {' in packet:
+            names.add(field(packet[packet.index('event_names'):], 'iid'))
+        if 'track_descriptor {' in packet:
+            tracks.add(field(packet, 'uuid'))
+        if 'track_event {' not in packet:
+            continue
+        event = packet[packet.index('track_event'):]
+        own = re.sub(r'debug_annotations \{.*?\}', '', event, flags=re.S)
+        at, name, track = int(field(packet, 'timestamp')), field(own, 'name_iid'), \
+            field(own, 'track_uuid')
+        check(track in tracks, 'no track', packet)
+        check(name is None or name in names, 'no name', packet)
+        kind = field(own, 'type')
+        depth[track] += {'TYPE_SLICE_BEGIN': 1, 'TYPE_SLICE_END': -1, 'TYPE_INSTANT': 0}[kind]
+        check(depth[track] >= 0, 'an end without a begin', packet)
+        if 'category_iids: 1\n' in event:
+            check(at >= last or 'TYPE_INSTANT' in event, 'not by time', packet)
+            last = max(at, last)
+        for flow in re.findall(r'^ *flow_ids: (\d+)', own, re.M):
+            sent[flow] = at
+        for flow in re.findall(r'terminating_flow_ids: (\d+)', own):
+            received[flow] = at
+    check_equal(set(depth.values()), {0})
+    check(len(sent) > 20, len(sent))
+    check(set(received) <= set(sent), 'an arrow from nowhere')
+    check(all(received[flow] >= sent[flow] for flow in received), 'received before it was sent')
+
+
+def test_alone():
+    """A program that is started alone makes its trace itself, also if it is killed by hand."""
+    file = path('alone.pb')
+    env = dict(os.environ, COHORT_TRACE=file)
+    done = subprocess.run([MEMBER, 'forks'], env=env, capture_output=True, text=True, check=False,
+                          timeout=jobs.TIMEOUT)
+    check_equal((done.returncode, done.stdout, done.stderr), (0, '', ''))
+    check_equal([f for f in os.listdir(FOLDER) if f.startswith('alone')], ['alone.pb'])
+    report = tool('report', file)
+    check(re.match(r'job trace_member: 1 localities on 1 host, .* events\n', report), report)
+    check('nothing (locality 0)' in report, report)
+
+
+def test_killed():
+    """The blocks of one that was killed are in its ledger."""
+    file, status, _, err = trace('killed')
+    check(status != 0, status)
+    check('COHORT_TRACE' not in err, err)
+    report = tool('report', file)
+    check('locality 1 has not come to its end' in report, report)
+    check('4 localities' in report, report)
+    check(re.search(r'"halo" barrier \w+, [12] call', report), report)
+
+
+def test_cut():
+    """With a limit there is the beginning, without gaps, and the rest is counted."""
+    file = path('many.pb')
+    status, _, err = run('-n', 1, '-x', 'COHORT_TRACE=' + file, '-x', 'COHORT_TRACE_MIB=1', MEMBER,
+                         'many')
+    check_equal(status, 0)
+    check(re.fullmatch(r'cohortrun: COHORT_TRACE: .*many.pb: there was no room for \d+ records\n',
+                       err), err)
+    check(re.search(r'events, \d+ lost', tool('report', file)))
+
+
+def test_refused():
+    file = path('nowhere/trace.pb')
+    status, _, err = run('-n', 2, '-x', 'COHORT_TRACE=' + file, MEMBER, 'task')
+    check(status != 0, status)
+    check("environment variable COHORT_TRACE: " + file + '.' in err and
+          "can't be written: No such file or directory" in err, err)
+
+
+def test_join():
+    """By hand, of parts that were left. Nothing else is taken for one."""
+    file = path('left.pb')
+    check('there are no parts of it' in tool('join', file, status=1))
+    with open(file + '.0.part', 'wb') as part:
+        part.write(b'x' * 5000)
+    check('is no part of a trace' in tool('join', file, status=1))
+    check('is no trace' in tool('report', file + '.0.part', status=1))
+    os.unlink(file + '.0.part')
+    tool('join', status=2)
+    tool('rapport', file, status=2)
+
+
+try:
+    jobs.run_cases(globals(), 'test_', CHOSEN)
+finally:
+    shutil.rmtree(FOLDER)

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/base/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/test.h"
+
+static char folder[] = "/tmp/cohort-test-XXXXXX";
+static char file[64], path[80];
+
+/* There is one trace in a process, so each case has one of its own. */
+static void in_child(void (*run)(void))
+{
+    int status;
+    fflush(stdout);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        run();
+        exit(0);
+    }
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK_INT(status, 0);
+}
+
+static void begin(uint64_t most_bytes)
+{
+    CHECK(!cohort__trace_is_on);
+    CHECK_INT(cohort__trace_begin(&(struct cohort__trace_options){
+                  .file = file, .most_bytes = most_bytes, .key = 7, .rank = 3, .size = 4}),
+              COHORT_OK);
+    CHECK(cohort__trace_is_on);
+}
+
+static struct cohort__trace_head read_head(void)
+{
+    struct cohort__trace_head head;
+    int part = open(path, O_RDONLY);
+    CHECK_INT(read(part, &head, sizeof(head)), sizeof(head));
+    close(part);
+    CHECK(head.magic == COHORT__TRACE_MAGIC);
+    CHECK_INT(head.rank, 3);
+    CHECK_INT(head.size, 4);
+    CHECK_INT(head.key, 7);
+    return head;
+}
+
+/* Calls VISIT for each record of the part, in the order of the file. */
+static void each(void (*visit)(const struct cohort__trace_block *block,
+                               const struct cohort__trace_record *record))
+{
+    static struct cohort__trace_block block;
+    int part = open(path, O_RDONLY);
+    CHECK(lseek(part, COHORT__TRACE_HEAD_BYTES, SEEK_SET) > 0);
+    while (read(part, &block, sizeof(block)) == sizeof(block))
+        for (uint32_t i = 0; i < COHORT__TRACE_BLOCK_RECORDS && block.records[i].at; i++)
+            visit(&block, &block.records[i]);
+    close(part);
+}
+
+static uint64_t num_wakes, last_at, num_threads, wake_thread;
+
+static void look(const struct cohort__trace_block *block, const struct cohort__trace_record *record)
+{
+    uint64_t head = record->head;
+    num_threads += (head & 0xff) == COHORT__TRACE_THREAD;
+    if ((head & 0xff) != COHORT__TRACE_WAKE)
+        return;
+    CHECK_INT(head >> 8 & 0xff, 5);
+    CHECK_INT(head >> 16, 0x123456789abc);
+    CHECK_INT(record->a, num_wakes++);
+    CHECK_INT(record->b, 1);
+    CHECK(record->at >= last_at);
+    last_at = record->at;
+    wake_thread = block->thread;
+}
+
+static void write_wakes(uint64_t from, uint64_t num)
+{
+    for (uint64_t i = from; i < from + num; i++)
+        cohort__trace(COHORT__TRACE_WAKE, 5, 0x123456789abc, i, 1);
+}
+
+static void many(void)
+{
+    begin(1 << 20);
+    errno = 77;
+    write_wakes(0, 5000);
+    CHECK_INT(errno, 77);
+    CHECK(cohort__trace_end());
+    CHECK(!cohort__trace_is_on);
+    CHECK(!cohort__trace_end());
+    each(look);
+    CHECK_INT(num_wakes, 5000);
+    struct cohort__trace_head head = read_head();
+    CHECK_INT(head.is_closed, 1);
+    CHECK_INT(head.lost, 0);
+    CHECK_INT(cohort__trace_begin(&(struct cohort__trace_options){.file = file}), COHORT_ERR_STATE);
+}
+
+/* The beginning is there, and all that is not is counted. */
+static void check_cut(void)
+{
+    CHECK(cohort__trace_end());
+    each(look);
+    CHECK(num_wakes > 1500);
+    CHECK(num_wakes < 5000);
+    uint64_t lost = read_head().lost;
+    CHECK(lost >= 5000 - num_wakes);
+    CHECK(lost < 6000);
+}
+
+static void limit(void)
+{
+    begin(COHORT__TRACE_BLOCK_BYTES);
+    write_wakes(0, 5000);
+    check_cut();
+}
+
+static void full(void)
+{
+    struct rlimit limit = {COHORT__TRACE_HEAD_BYTES + COHORT__TRACE_BLOCK_BYTES + 1000,
+                           RLIM_INFINITY};
+    signal(SIGXFSZ, SIG_IGN);
+    begin(1 << 20);
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    write_wakes(0, 5000);
+    check_cut();
+}
+
+static void *in_thread(void *arg)
+{
+    write_wakes(*(uint64_t *)arg, 1000);
+    return arg;
+}
+
+/* The second thread takes over what the first one had. */
+static void threads(void)
+{
+    uint64_t from[2] = {0, 1000};
+    begin(1 << 20);
+    for (int i = 0; i < 2; i++) {
+        pthread_t thread;
+        CHECK_INT(pthread_create(&thread, NULL, in_thread, &from[i]), 0);
+        CHECK_INT(pthread_join(thread, NULL), 0);
+    }
+    CHECK(cohort__trace_end());
+    each(look);
+    CHECK_INT(num_wakes, 2000);
+    CHECK_INT(num_threads, 3);
+    CHECK_INT(wake_thread, 2);
+}
+
+static void child_of_child(void)
+{
+    CHECK(!cohort__trace_is_on);
+    write_wakes(100, 10000);
+    CHECK(!cohort__trace_end());
+}
+
+static void forks(void)
+{
+    begin(1 << 20);
+    write_wakes(0, 100);
+    in_child(child_of_child);
+    write_wakes(100, 100);
+    CHECK(cohort__trace_end());
+    each(look);
+    CHECK_INT(num_wakes, 200);
+}
+
+static char text[300];
+static size_t text_bytes;
+
+static void take_text(const struct cohort__trace_block *block,
+                      const struct cohort__trace_record *record)
+{
+    uint64_t head = record->head;
+    (void)block;
+    if ((head & 0xff) != COHORT__TRACE_FROM)
+        return;
+    unsigned char packed[24];
+    for (unsigned i = 0; i < 8; i++)
+        packed[i] = (unsigned char)(head >> 8 * i);
+    memcpy(packed + 8, (const void *)&record->a, 8);
+    memcpy(packed + 16, (const void *)&record->b, 8);
+    memcpy(text + text_bytes, packed + 2, packed[1]);
+    text_bytes += packed[1];
+}
+
+static void texts(void)
+{
+    static const char long_text[] = "a text that takes more than two records, so it has to be long";
+    begin(1 << 20);
+    cohort__trace_write_text(COHORT__TRACE_FROM, long_text, strlen(long_text));
+    cohort__trace_write_text(COHORT__TRACE_FROM, long_text, 0);
+    CHECK(cohort__trace_end());
+    each(take_text);
+    CHECK_TEXT(text, long_text);
+}
+
+/* What had the name is replaced. A link is not followed. */
+static void replaces(void)
+{
+    char other[80];
+    snprintf(other, sizeof(other), "%s/other", folder);
+    unlink(path);
+    CHECK_INT(symlink(other, path), 0);
+    begin(1 << 20);
+    CHECK(cohort__trace_end());
+    CHECK_INT(access(other, F_OK), -1);
+    CHECK_INT(read_head().is_closed, 1);
+}
+
+static void refused(void)
+{
+    CHECK_INT(cohort__trace_begin(&(struct cohort__trace_options){
+                  .file = "/nowhere/at/all", .most_bytes = 1, .rank = 1, .size = 2}),
+              COHORT_ERR_SYSTEM);
+    CHECK_CONTAINS(cohort_error_message(), "COHORT_TRACE: /nowhere/at/all.1.part can't be written: "
+                                           "No such file");
+    CHECK(!cohort__trace_is_on);
+    write_wakes(0, 1);
+    CHECK_INT(cohort__trace_now(), 0);
+    CHECK(!cohort__trace_end());
+}
+
+#define CASE(name)                                                                                 \
+    static void test_##name(void)                                                                  \
+    {                                                                                              \
+        in_child(name);                                                                            \
+    }
+CASE(many)
+CASE(limit)
+CASE(full)
+CASE(threads)
+CASE(forks)
+CASE(texts)
+CASE(replaces)
+CASE(refused)
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"many", test_many},         {"limit", test_limit},     {"full", test_full},
+        {"threads", test_threads},   {"forks", test_forks},     {"texts", test_texts},
+        {"replaces", test_replaces}, {"refused", test_refused},
+    };
+    CHECK(mkdtemp(folder));
+    snprintf(file, sizeof(file), "%s/trace", folder);
+    snprintf(path, sizeof(path), "%s.3.part", file);
+    int status = test_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+    unlink(path);
+    rmdir(folder);
+    return status;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/trace/join.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/random.h"
+#include "runtime/trace/clocks.h"
+#include "runtime/trace/merge.h"
+#include "runtime/trace/part.h"
+#include "tests/support/test.h"
+
+static char folder[] = "/tmp/cohort-test-XXXXXX";
+static char file[64], paths[3][80];
+
+/* A part that is being made, with two blocks. */
+static struct {
+    struct cohort__trace_head head;
+    struct cohort__trace_block blocks[2];
+} part;
+
+static void make(uint32_t rank, const char *boot)
+{
+    memset(&part, 0, sizeof(part));
+    part.head = (struct cohort__trace_head){.magic = COHORT__TRACE_MAGIC,
+                                            .version = COHORT__TRACE_VERSION,
+                                            .key = 11,
+                                            .rank = rank,
+                                            .size = 3,
+                                            .pid = 100,
+                                            .is_closed = 1,
+                                            .program = "/bin/heat"};
+    snprintf(part.head.boot, sizeof(part.head.boot), "%s", boot);
+    part.blocks[0].thread = 1;
+    part.blocks[1].thread = 1;
+    part.blocks[1].sequence = 1;
+}
+
+static void add(uint32_t block, enum cohort__trace_kind kind, uint64_t at, uint64_t value,
+                uint64_t a, uint64_t b)
+{
+    struct cohort__trace_record *record = part.blocks[block].records;
+    while (record->at)
+        record++;
+    record->head = (uint64_t)kind | value << 16;
+    record->a = a;
+    record->b = b;
+    record->at = at;
+}
+
+static void put(uint32_t i)
+{
+    int made = open(paths[i], O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    CHECK_INT(write(made, &part, sizeof(part)), sizeof(part));
+    close(made);
+}
+
+/* A tick is 2 ns. */
+static void make_usual(uint32_t rank)
+{
+    make(rank, "boot");
+    add(0, COHORT__TRACE_CLOCK, 1000, 0, 50000, 0);
+    add(0, COHORT__TRACE_THREAD, 1001, 0, 17, 0);
+    add(0, COHORT__TRACE_BEGIN, 1100 + rank, 0, 0x1000, 0x2000);
+    add(0, COHORT__TRACE_SUSPEND, 1200 + rank, 0x5000, 0x10, 0x2010);
+    add(0, COHORT__TRACE_WAKE, 1300 + rank, 0x5000, 0, 0);
+    add(1, COHORT__TRACE_RESUME, 1400 + rank, 0x5000, 0, 0);
+    add(1, COHORT__TRACE_END, 1500 + rank, 0, 0x1000, 0);
+    add(1, COHORT__TRACE_CLOCK, 2000, 0, 52000, 0);
+}
+
+static cohort_status join(struct cohort__trace_joined *ret_joined)
+{
+    return cohort__trace_join(&(struct cohort__trace_join_options){.file = file}, ret_joined);
+}
+
+static void usual(void)
+{
+    struct cohort__trace_joined joined;
+    struct stat stat_of;
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        make_usual(rank);
+        part.head.is_closed = rank == 0;
+        part.head.lost = rank;
+        put(rank);
+    }
+    CHECK_INT(join(&joined), COHORT_OK);
+    CHECK_INT(joined.num_parts, 2);
+    CHECK_INT(joined.size, 3);
+    CHECK_INT(joined.num_cut, 1);
+    CHECK_INT(joined.lost, 1);
+    CHECK_INT(joined.num_hosts, 1);
+    CHECK_INT(joined.num_events, 16);
+    CHECK_INT(access(paths[0], F_OK), -1);
+    CHECK_INT(stat(file, &stat_of), 0);
+    CHECK(stat_of.st_size > 1000);
+}
+
+static void refuse(cohort_status status, const char *why)
+{
+    unlink(file);
+    CHECK_INT(join(NULL), status);
+    CHECK_CONTAINS(cohort_error_message(), why);
+    CHECK_INT(access(file, F_OK), -1);
+}
+
+static void refused(void)
+{
+    make_usual(0);
+    put(0);
+    put(1);
+    refuse(COHORT_ERR_STATE, "are both of locality 0");
+    make_usual(1);
+    part.head.key = 12;
+    put(1);
+    refuse(COHORT_ERR_STATE, "is of another job than");
+    CHECK_INT(access(paths[0], F_OK), 0);
+    part.head.version++;
+    put(1);
+    refuse(COHORT_ERR_PROTOCOL, "is a part of version 2, this program reads version 1");
+    part.head.magic++;
+    put(1);
+    refuse(COHORT_ERR_PROTOCOL, "trace.1.part: is no part of a trace");
+    make_usual(3);
+    put(1);
+    refuse(COHORT_ERR_PROTOCOL, "is of locality 3 of 3");
+    unlink(paths[0]);
+    unlink(paths[1]);
+    refuse(COHORT_ERR_STATE, "there are no parts of it");
+}
+
+/* With a key parts of other jobs are left alone. */
+static void key(void)
+{
+    struct cohort__trace_joined joined;
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        make_usual(rank);
+        part.head.key = 11 + rank;
+        put(rank);
+    }
+    CHECK_INT(cohort__trace_join(
+                  &(struct cohort__trace_join_options){.file = file, .has_key = true, .key = 12},
+                  &joined),
+              COHORT_OK);
+    CHECK_INT(joined.num_parts, 1);
+    CHECK_INT(access(paths[0], F_OK), 0);
+    unlink(paths[0]);
+}
+
+/* Times, the order, and a block that is there twice. */
+static void merge(void)
+{
+    struct cohort__trace_part read;
+    struct cohort__trace_merge merge;
+    struct cohort__trace_event event;
+    static const uint64_t times[] = {50000, 50002, 50200, 50400, 50600, 50800, 51000, 52000};
+    make_usual(0);
+    struct cohort__trace_block block = part.blocks[0];
+    put(0);
+    int more = open(paths[0], O_WRONLY | O_APPEND);
+    CHECK_INT(write(more, &block, sizeof(block)), sizeof(block));
+    close(more);
+    CHECK_INT(cohort__trace_part_init(&read, paths[0]), COHORT_OK);
+    CHECK_INT(read.num_blocks, 2);
+    CHECK_INT(cohort__trace_merge_init(&merge, &read, 1), COHORT_OK);
+    for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+        CHECK(cohort__trace_merge_next(&merge, &event));
+        CHECK_INT(event.at, times[i]);
+    }
+    CHECK(!cohort__trace_merge_next(&merge, &event));
+    cohort__trace_merge_fini(&merge);
+    cohort__trace_part_fini(&read);
+    unlink(paths[0]);
+}
+
+/* Whatever is in the file, it ends, with a status. */
+static void damaged(void)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, 4711);
+    const uint64_t rounds = test_rounds(1500, 200);
+    for (uint64_t round = 0; round < rounds; round++) {
+        make_usual(0);
+        for (uint64_t n = cohort__random_below(&random, 8) + 1; n > 0; n--) {
+            size_t at = cohort__random_below(&random, 2)
+                            ? cohort__random_below(&random, 300)
+                            : COHORT__TRACE_HEAD_BYTES + cohort__random_below(&random, 500);
+            ((unsigned char *)&part)[at] ^= (unsigned char)(1 << cohort__random_below(&random, 8));
+        }
+        part.head.magic = COHORT__TRACE_MAGIC;
+        put(0);
+        if (cohort__random_below(&random, 4) == 0)
+            CHECK_INT(truncate(paths[0], (off_t)cohort__random_below(&random, sizeof(part))), 0);
+        (void)!join(NULL);
+        unlink(paths[0]);
+    }
+}
+
+/* Messages between two hosts, of which the second is AHEAD of the first and drifts. A message takes
+ * 10 us, and some take longer. */
+static void clocks(void)
+{
+    static struct cohort__trace_part parts[2];
+    const uint32_t hosts[2] = {0, 1};
+    const int64_t ahead = 1000000000000;
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        make(rank, rank ? "b" : "a");
+        for (uint64_t i = 0; i < 600; i++) {
+            uint64_t at = 1000000 + i * 50000000; /* 30 s by the first clock */
+            uint64_t drift = rank ? at / 50000 : 0, late = i % 3 * 20000;
+            uint64_t own = at + (rank ? (uint64_t)ahead : 0) + drift;
+            if (i % 10 == 0)
+                add(i / 300 % 2, COHORT__TRACE_CLOCK, own, 0, own, 0);
+            add(i / 300 % 2, i % 2 == rank ? COHORT__TRACE_SENT : COHORT__TRACE_RECEIVED,
+                i % 2 == rank ? own : own + 10000 + late, 1 - rank, i, 0);
+        }
+        put(rank);
+        CHECK_INT(cohort__trace_part_init(&parts[rank], paths[rank]), COHORT_OK);
+    }
+    CHECK_INT(cohort__trace_clocks_align(parts, 2, hosts, 2), COHORT_OK);
+    for (uint64_t at = 3000000000; at < 27000000000; at += 1000000000) {
+        int64_t first = (int64_t)cohort__trace_part_time(&parts[0], at);
+        uint64_t own = at + (uint64_t)ahead + at / 50000;
+        int64_t second = (int64_t)cohort__trace_part_time(&parts[1], own);
+        CHECK(llabs(first - second) < 60000); /* it drifts by 100 us in a window */
+    }
+    cohort__trace_part_fini(&parts[0]);
+    cohort__trace_part_fini(&parts[1]);
+    unlink(paths[0]);
+    unlink(paths[1]);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"usual", usual}, {"refused", refused}, {"key", key},
+        {"merge", merge}, {"damaged", damaged}, {"clocks", clocks},
+    };
+    CHECK(mkdtemp(folder));
+    snprintf(file, sizeof(file), "%s/trace", folder);
+    for (int i = 0; i < 3; i++)
+        snprintf(paths[i], sizeof(paths[i]), "%s.%d.part", file, i);
+    int status = test_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+    unlink(file);
+    rmdir(folder);
+    return status;
+}

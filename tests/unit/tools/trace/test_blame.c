@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/trace/blame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/ledger_format.h"
+#include "tests/support/test.h"
+#include "tools/trace/sums.h"
+
+/* Traces that are made up, of localities with a thread each, and what is to follow from them. */
+
+static struct event events[200];
+static struct trace trace;
+static struct model model;
+static struct locality localities[4];
+
+static void begin(void)
+{
+    trace = (struct trace){.events = events, .localities = localities, .num_localities = 4};
+    memset(trace.needs, COHORT__TRACE_NEEDS_ALL, sizeof(trace.needs));
+}
+
+static struct event *add(uint64_t at, uint32_t rank, enum cohort__trace_kind kind, uint64_t value,
+                         uint64_t a)
+{
+    struct event *event = &events[trace.num++];
+    *event = (struct event){.at = at,
+                            .rank = rank,
+                            .kind = (uint8_t)kind,
+                            .value = value,
+                            .a = a,
+                            .name = "",
+                            .from = ""};
+    return event;
+}
+
+static void begin_task(uint64_t at, uint32_t rank, const char *function)
+{
+    add(at, rank, COHORT__TRACE_BEGIN, 0, 0)->name = function;
+}
+
+static void endpoint(uint32_t rank, uint32_t num_sites)
+{
+    struct event *event = add(0, rank, COHORT__TRACE_ENDPOINT, 50, 900);
+    event->b = rank | (uint64_t)num_sites << 32;
+    event->name = "halo";
+}
+
+/* A site a locality; all of one task. */
+static void begin_sites(uint32_t num)
+{
+    begin();
+    for (uint32_t rank = 0; rank < num; rank++) {
+        endpoint(rank, num);
+        begin_task(1, rank, "site");
+    }
+}
+
+static struct event *call(uint64_t at, uint32_t rank, uint64_t generation)
+{
+    struct event *event = add(at, rank, COHORT__TRACE_CALL, 50, generation);
+    event->name = "barrier linear";
+    return event;
+}
+
+/* Suspends at BEGIN, is woken by the end of GENERATION at WOKEN, and goes on at END. By time, so
+ * events of several are added by the caller in turn. */
+static void suspend(uint64_t at, uint32_t rank)
+{
+    add(at, rank, COHORT__TRACE_SUSPEND, 70 + rank, 16 + COHORT__WAIT_COLLECTIVE);
+}
+
+static void end_call(uint64_t at, uint32_t rank, uint64_t generation)
+{
+    add(at, rank, COHORT__TRACE_ENDED, 50, generation);
+    add(at, rank, COHORT__TRACE_WAKE, 70 + rank, 0);
+}
+
+static void resume(uint64_t at, uint32_t rank)
+{
+    add(at, rank, COHORT__TRACE_RESUME, 70 + rank, 0);
+}
+
+static uint64_t made[8], by[BLAME_KINDS];
+
+static void note(void *context, const struct blame *blame)
+{
+    (void)context;
+    by[blame->kind] += blame->ns;
+    if (blame->kind == BLAME_TASK)
+        made[model.tasks[blame->task].rank] += blame->ns;
+}
+
+/* Whom the first wait of locality RANK was for. */
+static void blame_first(uint32_t rank, bool directly)
+{
+    memset(made, 0, sizeof(made));
+    memset(by, 0, sizeof(by));
+    for (uint32_t i = 0; i < model.num_waits; i++)
+        if (model.waits[i].rank == rank) {
+            blame_wait(&model, i, directly, note, NULL);
+            return;
+        }
+    CHECK(!"no wait");
+}
+
+static void finish(void)
+{
+    CHECK_INT(model_init(&model, &trace), COHORT_OK);
+}
+
+/* Site 2 comes 200 later than site 0, and all are through 10 after that. */
+static void straggler(void)
+{
+    begin_sites(3);
+    call(100, 0, 1);
+    suspend(101, 0);
+    call(150, 1, 1);
+    suspend(151, 1);
+    call(300, 2, 1);
+    suspend(301, 2);
+    for (uint32_t rank = 0; rank < 3; rank++)
+        end_call(310, rank, 1);
+    for (uint32_t rank = 0; rank < 3; rank++)
+        resume(315, rank);
+    add(400, 0, COHORT__TRACE_END, 0, 0);
+    finish();
+    blame_first(0, false);
+    CHECK_INT(made[2], 199);
+    CHECK_INT(made[1], 0);
+    CHECK_INT(by[BLAME_OPERATION], 10);
+    CHECK_INT(by[BLAME_QUEUE], 5);
+    blame_first(2, false); /* the last one itself */
+    CHECK_INT(by[BLAME_TASK], 0);
+    CHECK_INT(by[BLAME_OPERATION], 9);
+    struct sums sums;
+    CHECK_INT(sums_init(&sums, &model, false), COHORT_OK);
+    CHECK_INT(sums.num_pairs, 2);
+    CHECK_INT(sums.pairs[0].ns, 199);
+    CHECK_INT(sums.pairs[1].ns, 149);
+    CHECK_INT(sums.num_calls, 1);
+    CHECK_INT(sums.calls[0].last_site, 2);
+    CHECK_INT(sums.calls[0].late, 348);
+    CHECK_INT(sums.waited, 214 + 164 + 14);
+    sums_fini(&sums);
+    model_fini(&model);
+}
+
+/* Whose call counts, by what the collective needs: site 3 is last, then 2, 1, 0. */
+static void needs(void)
+{
+    static const struct {
+        enum cohort__trace_needs needs;
+        uint32_t place, rank, last;
+    } rows[] = {
+        {COHORT__TRACE_NEEDS_ALL, 0, 0, 3},         {COHORT__TRACE_NEEDS_ALL_AT_ROOT, 1, 1, 3},
+        {COHORT__TRACE_NEEDS_ALL_AT_ROOT, 1, 0, 0}, {COHORT__TRACE_NEEDS_ROOT, 2, 0, 2},
+        {COHORT__TRACE_NEEDS_ROOT, 0, 3, 3},        {COHORT__TRACE_NEEDS_LOWER, 0, 2, 2},
+        {COHORT__TRACE_NEEDS_SOURCE, 1, 0, 3},      {COHORT__TRACE_NEEDS_SOURCE, 2, 0, 2},
+        {COHORT__TRACE_NEEDS_ITSELF, 0, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        begin_sites(4);
+        memset(trace.needs, rows[i].needs, sizeof(trace.needs));
+        for (uint32_t rank = 0; rank < 4; rank++)
+            call(100 + rank, rank, 1)->d = rows[i].place;
+        finish();
+        CHECK_INT(model.calls[model_last(&model, rows[i].rank, 1000)].site, rows[i].last);
+        CHECK_INT(model_last(&model, 0, 100), 0); /* before the others have called */
+        model_fini(&model);
+    }
+}
+
+/* An exchange: only those that are waited for, and not others with the same digits. */
+static void from(void)
+{
+    begin_sites(4);
+    call(100, 0, 1)->from = "1 22";
+    for (uint32_t rank = 1; rank < 4; rank++)
+        call(100 + rank, rank, 1);
+    finish();
+    CHECK_INT(model.calls[model_last(&model, 0, 1000)].site, 1);
+    CHECK(model_is_missing(&model, 0, 100));
+    CHECK(!model_is_missing(&model, 0, 101));
+    model_fini(&model);
+}
+
+/* 1 was late since it waited for 2: in the end it is 2's. */
+static void charged_on(void)
+{
+    begin_sites(3);
+    memset(trace.needs, COHORT__TRACE_NEEDS_ITSELF, sizeof(trace.needs));
+    call(100, 1, 1)->from = "2";
+    suspend(100, 1);
+    call(100, 0, 2)->from = "1";
+    suspend(100, 0);
+    call(250, 2, 1);
+    end_call(260, 1, 1);
+    resume(270, 1);
+    call(290, 1, 2);
+    end_call(300, 0, 2);
+    resume(300, 0);
+    finish();
+    blame_first(0, true);
+    CHECK_INT(made[1], 190);
+    CHECK_INT(made[2], 0);
+    blame_first(0, false);
+    CHECK_INT(made[2], 150);
+    CHECK_INT(made[1], 20);
+    CHECK_INT(by[BLAME_OPERATION], 10 + 10);
+    CHECK_INT(by[BLAME_QUEUE], 10);
+    model_fini(&model);
+}
+
+/* Who is late since it sleeps, is late itself. */
+static void sleeps(void)
+{
+    begin_sites(2);
+    call(100, 0, 1);
+    suspend(100, 0);
+    add(110, 1, COHORT__TRACE_SUSPEND, 71, 16 + COHORT__WAIT_OUTSIDE);
+    add(190, 1, COHORT__TRACE_WAKE, 71, 0);
+    resume(190, 1);
+    call(200, 1, 1);
+    end_call(200, 0, 1);
+    resume(200, 0);
+    finish();
+    blame_first(0, false);
+    CHECK_INT(made[1], 100);
+    blame_first(1, false);
+    CHECK_INT(by[BLAME_OUTSIDE], 80);
+    model_fini(&model);
+}
+
+/* A message: until it was sent by the task that sends it. */
+static void message(void)
+{
+    begin_sites(2);
+    suspend(100, 0);
+    add(180, 1, COHORT__TRACE_SENT, 0, 5);
+    add(200, 0, COHORT__TRACE_RECEIVED, 1, 5);
+    add(201, 0, COHORT__TRACE_WAKE, 70, 0);
+    resume(205, 0);
+    finish();
+    blame_first(0, false);
+    CHECK_INT(made[1], 80);
+    CHECK_INT(by[BLAME_MESSAGE], 21);
+    CHECK_INT(by[BLAME_QUEUE], 4);
+    model_fini(&model);
+}
+
+/* The end of a task; and a wake-up that is written before the suspension. */
+static void task(void)
+{
+    begin();
+    begin_task(10, 0, "outer");
+    suspend(100, 0);
+    begin_task(110, 0, "inner");
+    add(150, 0, COHORT__TRACE_END, 0, 0);
+    add(150, 0, COHORT__TRACE_WAKE, 70, 0);
+    resume(160, 0);
+    begin_task(160, 1, "waker");
+    add(170, 1, COHORT__TRACE_WAKE, 70, 0)->rank = 0;
+    events[trace.num - 1].thread = 1;
+    suspend(180, 0);
+    resume(190, 0);
+    finish();
+    CHECK_INT(model.num_waits, 2);
+    blame_first(0, false);
+    CHECK_INT(by[BLAME_TASK], 50);
+    CHECK_INT(by[BLAME_QUEUE], 10);
+    CHECK_INT(model.waits[0].by, 1);
+    CHECK_INT(model.waits[1].begin, 180);
+    CHECK_INT(model.waits[1].woken, 180);
+    CHECK_INT(model.tasks[0].num_waits, 2);
+    model_fini(&model);
+}
+
+/* What has no end. */
+static void missing(void)
+{
+    begin_sites(2);
+    call(100, 0, 1);
+    suspend(100, 0);
+    add(500, 1, COHORT__TRACE_END, 0, 0);
+    finish();
+    blame_first(0, false);
+    CHECK_INT(by[BLAME_MISSING], 400);
+    model_fini(&model);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"straggler", straggler}, {"needs", needs},     {"from", from}, {"charged_on", charged_on},
+        {"sleeps", sleeps},       {"message", message}, {"task", task}, {"missing", missing},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-trace: where it begins: join or report. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/trace/join.h"
+#include "tools/share/usage.h"
+#include "tools/trace/report.h"
+
+enum { MOST_PARTS = 4096, OPTION_DIRECT = USAGE_FIRST_OPTION };
+enum { STATUS_FAILED = 1, STATUS_USAGE = 2 };
+
+static const struct usage usage = {
+    .program = "cohort-trace",
+    .line = "usage: cohort-trace report [--direct] FILE\n"
+            "       cohort-trace join FILE [PART...]\n",
+    .help =
+        "Says who made whom wait in a job that ran with COHORT_TRACE=FILE.\n"
+        "\n"
+        "  report    who made whom wait, by locality, task and collective\n"
+        "  --direct  only whom each wait was for, and not whom that one waited for\n"
+        "  join      makes FILE of the parts that the localities have written, FILE.RANK.part,\n"
+        "            where cohortrun has not done so; the parts go then\n",
+};
+
+struct program {
+    const char *command;
+    const char *file;
+    const char *parts[MOST_PARTS];
+    uint32_t num_parts;
+    bool directly;
+};
+
+static int read_option(void *context, int option, const char *word)
+{
+    struct program *program = context;
+    (void)word;
+    program->directly |= option == OPTION_DIRECT;
+    return -1;
+}
+
+static int read_word(void *context, const char *word)
+{
+    struct program *program = context;
+    if (!program->command)
+        program->command = word;
+    else if (!program->file)
+        program->file = word;
+    else if (program->num_parts < MOST_PARTS)
+        program->parts[program->num_parts++] = word;
+    else
+        return usage_wrong(&usage, "more than %d parts", MOST_PARTS);
+    return -1;
+}
+
+static cohort_status join(const struct program *program)
+{
+    struct cohort__trace_joined joined;
+    cohort_status status = cohort__trace_join(
+        &(struct cohort__trace_join_options){
+            .file = program->file,
+            .parts = program->num_parts > 0 ? program->parts : NULL,
+            .num_parts = program->num_parts,
+        },
+        &joined);
+    if (!status)
+        printf("%s: %u of %u localities, %llu events, %llu lost\n", program->file,
+               (unsigned)joined.num_parts, (unsigned)joined.size,
+               (unsigned long long)joined.num_events, (unsigned long long)joined.lost);
+    return status;
+}
+
+static cohort_status report(const struct program *program)
+{
+    struct trace trace;
+    struct model model;
+    struct sums sums;
+    cohort_status status = trace_read(&trace, program->file);
+    if (status)
+        return status;
+    status = model_init(&model, &trace);
+    if (!status) {
+        status = sums_init(&sums, &model, program->directly);
+        if (!status) {
+            report_print(&model, &sums);
+            sums_fini(&sums);
+        }
+        model_fini(&model);
+    }
+    trace_fini(&trace);
+    return status;
+}
+
+static int check(const struct program *program)
+{
+    if (!program->command)
+        return usage_wrong(&usage, "no command: report or join");
+    bool is_join = strcmp(program->command, "join") == 0;
+    if (!is_join && strcmp(program->command, "report") != 0)
+        return usage_wrong(&usage, "there is no command '%s'", program->command);
+    if (!program->file)
+        return usage_wrong(&usage, "%s: which FILE?", program->command);
+    if (is_join && program->directly)
+        return usage_wrong(&usage, "--direct is for report");
+    if (!is_join && program->num_parts > 0)
+        return usage_wrong(&usage, "report reads one FILE");
+    return -1;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"help", no_argument, NULL, USAGE_HELP},
+        {"version", no_argument, NULL, USAGE_VERSION},
+        {"direct", no_argument, NULL, OPTION_DIRECT},
+        {0},
+    };
+    static const struct usage_reader reader = {"", options, read_option, read_word};
+    static struct program program;
+    int status = usage_read(&usage, &reader, argc, argv, &program);
+    if (status < 0)
+        status = check(&program);
+    if (status >= 0)
+        return status;
+    cohort_status outcome =
+        strcmp(program.command, "join") == 0 ? join(&program) : report(&program);
+    if (!outcome && (fflush(stdout) || ferror(stdout)))
+        outcome = cohort_fail(COHORT_ERR_SYSTEM, "standard output can't be written");
+    if (outcome)
+        fprintf(stderr, "cohort-trace: %s\n", cohort_error_message());
+    return outcome ? STATUS_FAILED : 0;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-trace: prints who made whom wait. */
+#include "tools/trace/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_LINES = 20 };
+
+static double seconds(uint64_t ns)
+{
+    return (double)ns / 1e9;
+}
+
+static void print_head(const struct model *model)
+{
+    const struct trace *trace = model->trace;
+    uint32_t hosts = 0, cut = 0;
+    uint64_t lost = 0;
+    for (uint32_t i = 0; i < trace->num_localities; i++) {
+        hosts = trace->localities[i].host + 1 > hosts ? trace->localities[i].host + 1 : hosts;
+        cut += !trace->localities[i].is_closed;
+        lost += trace->localities[i].lost;
+    }
+    const char *name = trace->localities[0].name;
+    printf("job %.*s: %u localities on %u host%s, %.3f s, %zu events", (int)strcspn(name, " "),
+           name, (unsigned)trace->num_localities, (unsigned)hosts, hosts == 1 ? "" : "s",
+           seconds(model->end - model->begin), trace->num);
+    if (lost > 0)
+        printf(", %" PRIu64 " lost", lost);
+    printf("\n");
+    if (trace->num_localities < trace->size)
+        printf("of the job's %u localities %u are not in the trace\n", (unsigned)trace->size,
+               (unsigned)(trace->size - trace->num_localities));
+    for (uint32_t i = 0; i < trace->num_localities; i++)
+        if (!trace->localities[i].is_closed)
+            printf("locality %u has not come to its end\n", (unsigned)trace->localities[i].rank);
+}
+
+static void print_total(const struct sums *sums)
+{
+    printf("waited %.3f s: for other localities %.3f s, for tasks of the same locality %.3f s, "
+           "operations %.3f s, messages %.3f s, queues %.3f s, outside %.3f s",
+           seconds(sums->waited), seconds(sums->by[BLAME_TASK] - sums->by_own),
+           seconds(sums->by_own), seconds(sums->by[BLAME_OPERATION]),
+           seconds(sums->by[BLAME_MESSAGE]), seconds(sums->by[BLAME_QUEUE]),
+           seconds(sums->by[BLAME_OUTSIDE]));
+    if (sums->by[BLAME_MISSING] > 0)
+        printf(", for sites that never called %.3f s", seconds(sums->by[BLAME_MISSING]));
+    printf("\n");
+}
+
+static void print_pairs(const struct sums *sums)
+{
+    uint32_t lines = 0;
+    printf("\nby locality\n");
+    for (uint32_t i = 0; i < sums->num_pairs && lines < MOST_LINES; i++) {
+        const struct sum_pair *pair = &sums->pairs[i];
+        if (pair->maker == pair->waiter)
+            continue;
+        printf("  %u made %u wait %.3f s\n", (unsigned)pair->maker, (unsigned)pair->waiter,
+               seconds(pair->ns));
+        lines++;
+    }
+    if (lines == 0)
+        printf("  none made another one wait\n");
+}
+
+static void print_tasks(const struct sums *sums)
+{
+    printf("\nby task\n");
+    for (uint32_t i = 0; i < sums->num_tasks && i < MOST_LINES; i++)
+        printf("  %s (locality %u) made tasks wait %.3f s, waited itself %.3f s\n",
+               sums->tasks[i].function, (unsigned)sums->tasks[i].rank, seconds(sums->tasks[i].made),
+               seconds(sums->tasks[i].waited));
+    if (sums->num_tasks > MOST_LINES)
+        printf("  ... and %u more\n", (unsigned)(sums->num_tasks - MOST_LINES));
+}
+
+static void print_calls(const struct sums *sums)
+{
+    printf("\nby collective\n");
+    for (uint32_t i = 0; i < sums->num_calls && i < MOST_LINES; i++) {
+        const struct sum_call *call = &sums->calls[i];
+        printf("  \"%s\" %s, %" PRIu64 " call%s: late %.3f s", call->communicator, call->name,
+               call->num, call->num == 1 ? "" : "s", seconds(call->late));
+        if (call->last_site != NONE)
+            printf(" (site %u last in %" PRIu64 ")", (unsigned)call->last_site, call->num_last);
+        printf(", operation %.3f s\n", seconds(call->operation));
+    }
+    if (sums->num_calls > MOST_LINES)
+        printf("  ... and %u more\n", (unsigned)(sums->num_calls - MOST_LINES));
+}
+
+void report_print(const struct model *model, const struct sums *sums)
+{
+    print_head(model);
+    print_total(sums);
+    print_pairs(sums);
+    print_tasks(sums);
+    print_calls(sums);
+}

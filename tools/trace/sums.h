@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-trace: what all waits come to, by locality, task and collective. */
+#ifndef COHORT_TOOLS_TRACE_SUMS_H
+#define COHORT_TOOLS_TRACE_SUMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cohort/status.h"
+#include "runtime/base/map.h"
+#include "tools/trace/blame.h"
+
+/* How long locality `maker` made `waiter` wait. */
+struct sum_pair {
+    uint32_t maker, waiter;
+    uint64_t ns;
+};
+
+/* All tasks with one function, in one locality. */
+struct sum_task {
+    const char *function;
+    uint32_t rank;
+    uint64_t made;   /* others wait */
+    uint64_t waited; /* itself */
+};
+
+/* A collective of a communicator, with its row. */
+struct sum_call {
+    const char *communicator, *name;
+    uint64_t num; /* generations */
+    uint64_t late, operation;
+    uint32_t last_site; /* that was last most often; NONE: it is always another one's */
+    uint64_t num_last;
+    uint64_t *lasts; /* of each site: how often it was the last one */
+    uint32_t num_sites;
+};
+
+struct sums {
+    uint64_t waited;
+    uint64_t by[BLAME_KINDS];
+    uint64_t by_own;        /* of BLAME_TASK: for tasks of the same locality */
+    struct sum_pair *pairs; /* the longest first, as in all lists */
+    struct sum_task *tasks;
+    struct sum_call *calls;
+    uint32_t num_pairs, num_tasks, num_calls;
+};
+
+/* COHORT_ERR_NO_MEMORY; then it needs no fini. */
+cohort_status sums_init(struct sums *sums, const struct model *model, bool directly);
+void sums_fini(struct sums *sums);
+
+#endif
