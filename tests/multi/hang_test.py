@@ -29,19 +29,31 @@ def status(*args):
     return result.returncode, result.stdout, result.stderr
 
 
-def check_json(pid, text):
-    """It says the same as TEXT, but times. The program hangs, so it is said of the same state."""
-    code, out, err = status(pid, '--json')
-    check_equal((code, err), (0, ''))
+def without_times(text):
+    """In the order of letters, since that of the text is by age, and ages are not exact."""
+    return sorted(re.sub(r'\d+\.\d s', 'T s', text).split('\n'))
+
+
+def check_json(pid):
+    """It says the same as the text, but times. It is asked for between two texts that are alike, so
+    it is of the same state."""
+    deadline = time.monotonic() + TIMEOUT
+    text, again = '', None
+    while without_times(text) != again:
+        check(time.monotonic() < deadline, 'it goes on', text)
+        text = status(pid)[1]
+        code, out, err = status(pid, '--json')
+        check_equal((code, err), (0, ''))
+        again = without_times(status(pid)[1])
     said = json.loads(out)
     check_equal(said['version'], 1)
     check(text.startswith('job %d, ' % said['job'] if 'job' in said else 'process '), text)
     check(said['program'] in text, text)
-    check_equal([comm['name'] + str(comm['generation']) for comm in said['communicators']],
-                [a + b for a, b in re.findall(r'^communicator "(.*?)".*?, generation (\d+):', text,
-                                              re.MULTILINE)])
-    check_equal([c['name'] for c in said['creations']],
-                re.findall('^creation of "(.*?)"', text, re.MULTILINE))
+    check_equal(sorted(comm['name'] + str(comm['generation']) for comm in said['communicators']),
+                sorted(a + b for a, b in re.findall(
+                    r'^communicator "(.*?)".*?, generation (\d+):', text, re.MULTILINE)))
+    check_equal(sorted(creation['name'] for creation in said['creations']),
+                sorted(re.findall('^creation of "(.*?)"', text, re.MULTILINE)))
     for comm in said['communicators']:
         check_equal(comm['num_missing'], len(comm['missing']) +
                     sum(last - first + 1 for first, last in comm['absent']))
@@ -64,9 +76,9 @@ def check_json(pid, text):
     for group in said['waiting']:
         check(any(is_said(group.get('wait', group.get('one_of_them')), line)
                   for num, line in groups if int(num) == group['num']), group, groups)
-    check_equal([cycle['certain'] for cycle in said['deadlocks']],
-                [not perhaps for perhaps in re.findall('^(perhaps a )?deadlock:', text,
-                                                       re.MULTILINE)])
+    check_equal(sorted(cycle['certain'] for cycle in said['deadlocks']),
+                sorted(not perhaps for perhaps in re.findall('^(perhaps a )?deadlock:', text,
+                                                             re.MULTILINE)))
     for locality in said['localities']:
         check_equal(bool(locality.get('stopped')), bool(re.search(
             r'^locality %d \(pid %d\).* stopped' % (locality['locality'], locality['pid']), text,
@@ -129,19 +141,9 @@ class Hang(Job):
 
 def check_hang(size, program, *patterns):
     job = Hang(size, program)
-    out = await_settled(job.process.pid, *patterns)
-    check_json(job.process.pid, out)
+    out = await_status(job.process.pid, *patterns)
+    check_json(job.process.pid)
     job.kill()
-    return out
-
-
-def await_settled(pid, *patterns):
-    """The same when nothing changes any more but how long it has lasted."""
-    before, out = None, ''
-    while before != re.sub(r'\d+\.\d s', '', out):
-        before = re.sub(r'\d+\.\d s', '', out)
-        time.sleep(0.1)
-        out = await_status(pid, *patterns)
     return out
 
 
@@ -224,7 +226,7 @@ def test_alone():
                      'deadlock: (each of these tasks waits for the next|'
                      'a task waits for one that awaits it:)', # which then runs it itself
                      r'  locality 0: in @lock_second@ for a mutex' + FOR + '\n')
-        said = check_json(job.pid, status(job.pid)[1])
+        said = check_json(job.pid)
         check_equal([group['num'] for group in said['waiting']][0], 1000)
         check_equal({w['wait']['for'] for w in said['deadlocks'][0]['tasks']} | {'task'},
                     {'mutex', 'task'})
