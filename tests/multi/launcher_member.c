@@ -94,7 +94,7 @@ static int run(struct member *member, struct cohort__loop *loop, int argc, char 
     size_t bytes;
     if (cohort__bootstrap_create(&member->bootstrap, loop,
                                  &(struct cohort__bootstrap_handlers){
-                                     member, count_asked, exit_allowed, died, launcher_lost}))
+                                     member, count_asked, exit_allowed, died, NULL, launcher_lost}))
         return 10;
     uint32_t rank = cohort__bootstrap_rank(member->bootstrap);
     uint32_t size = cohort__bootstrap_size(member->bootstrap);
