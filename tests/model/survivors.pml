@@ -10,21 +10,22 @@
  *
  * A locality joins (JOIN), and waits for the MAP, in which everybody is. cohortrun tells deaths
  * (DIED). A locality that hears of one ends its join, and joins again. To agree it joins under a
- * name that has the number of dead sites in it. With a user's name the join has the locality's view,
- * the number of deaths that it has heard of.
+ * name that has the number of dead sites in it. With a user's name the join has the locality's
+ * view, the number of deaths that it has heard of.
  *
  * Checked is that nobody who lives waits at the end; that all who get a result, also if they die
- * afterwards, get the same one; that it has the values of all who live; and that nobody joins twice.
+ * afterwards, get the same one; that it has the values of all who live; and that nobody joins
+ * twice.
  *
- * Simplifications: a site in each locality; all have the same terms; nobody leaves. The channels are
- * long enough, so sending never waits.
+ * Simplifications: a site in each locality; all have the same terms; nobody leaves. The channels
+ * are long enough, so sending never waits.
  *
  * Variants that have an error, which spin must find:
  *   NO_REJOIN       who hears of a death does not join again
  *   KEEP_WAITING    nor does it end its join
  *   ONE_NAME        the number of the dead is not in the name of an agreement
  *   TWO_STREAMS     deaths and maps come on different channels
- *   OWN_EYES        a locality counts the deaths that it has noticed by itself, not those it is told
+ *   OWN_EYES        a locality counts the deaths that it has noticed by itself
  *   JOIN_ANY_VIEW   the home takes joins of an older view
  *   KEEP_PENDING    at a death the home keeps what is pending under a user's name
  *   COUNT_DEAD      the home waits for those who have died
@@ -213,7 +214,8 @@ proctype locality(byte me)
         :: else
         fi;
         who = 0; kind = 0; key = 0 }
-    :: atomic { LIVES && num_died < DEATHS && !no_more -> num_died++; is_dead = is_dead | (1 << me) }
+    :: atomic { LIVES && num_died < DEATHS && !no_more ->
+        num_died++; is_dead = is_dead | (1 << me) }
     :: HAS_DIED -> break
     /* Nothing more happens. */
     :: timeout -> break

@@ -569,7 +569,7 @@ static void test_goes_on_no_longer(void)
     cohort__launcher_destroy(job.launcher);
     start_as(&job, &(struct cohort__launcher_options){.size = 2, .key = 99, .keeps_going = true});
     hello(&job, 0);
-    hello(&job, 0);
+    cohort__launcher_ended(job.launcher, 0, true, "locality 0 was killed");
     CHECK_INT(job.num_broken, 1);
     CHECK_TEXT(job.going_on, "");
     cohort__launcher_destroy(job.launcher);

@@ -727,8 +727,11 @@ static void test_death_ends_failed(void)
     join_again("a", 2, 1, 3, "other terms", 0);
     num_notes = 0;
     die(3);
-    join_in_view("a", 1, 0, 2, 1);
-    join_in_view("a", 2, 1, 2, 1);
+    join_in_view("a", 1, 2, 3, 1); /* this one has not been told of the failure */
+    CHECK_INT(num_notes, 0);
+    die(4);
+    join_in_view("a", 1, 0, 2, 2);
+    join_in_view("a", 2, 1, 2, 2);
     check_map(0, 1, 1, 2);
     end();
 }

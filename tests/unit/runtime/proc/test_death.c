@@ -250,11 +250,22 @@ static void test_heard_only(void)
     fake_net_close(&fake);
 }
 
+static int num_taken;
+
+static void take(void *context, struct cohort__arrival *arrival)
+{
+    (void)context;
+    num_taken++;
+    cohort__arrival_release(arrival);
+}
+
 /* What comes late from the dead is dropped, and what went to and came from them is not drained. */
 static void test_late(void)
 {
     static const struct cohort__envelope data = {.kind = COHORT__KIND_DATA, .instance = 5};
     open_going();
+    num_taken = 0;
+    cohort__process_set_handlers(fake.process, &(struct cohort__process_handlers){.message = take});
     fake_net_deliver(&fake, 1, data, "x", 1);
     fake_net_deliver(&fake, 2, data, "x", 1);
     uint64_t dropped = cohort__process_dropped(fake.process);
@@ -263,6 +274,7 @@ static void test_late(void)
     CHECK_INT(cohort__process_traffic(fake.process).received, 1);
     fake_net_deliver(&fake, 2, data, "x", 1);
     CHECK_INT(cohort__process_dropped(fake.process), dropped + 1);
+    CHECK_INT(num_taken, 2);
     fake_net_deliver(&fake, 1, data, "x", 1);
     CHECK_INT(cohort__process_traffic(fake.process).received, 2);
     fake_net_close(&fake);
