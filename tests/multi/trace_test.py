@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 import jobs
 from jobs import check, check_equal, run
@@ -66,6 +67,24 @@ def test_barrier():
     report = look_for_straggler('barrier')
     check(re.search(r'"halo" barrier \w+, 3 calls: late [\d.]+ s \(site', report), report)
     check('run_program (locality 2) made tasks wait' in report, report)
+
+
+def test_plot():
+    """The same trace gives the same picture, which is well-formed."""
+    file, status, _, err = trace('chain')
+    check_equal((status, err), (0, ''))
+    texts = []
+    for name in (path('a.svg'), path('b.svg')):
+        tool('plot', file, name)
+        with open(name, encoding='ascii') as picture:
+            texts.append(picture.read())
+    check_equal(texts[0], texts[1])
+    root = xml.etree.ElementTree.fromstring(texts[0])
+    words = [element.text for element in root.iter('{http://www.w3.org/2000/svg}text')]
+    check('locality 3' in words, words)
+    check('waits for other localities' in words, words)
+    check('No such file' in tool('plot', file, path('nowhere/a.svg'), status=1))
+    tool('plot', file, status=2)
 
 
 def test_reduce():

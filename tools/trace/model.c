@@ -111,8 +111,11 @@ static void on_begin(struct reading *reading, const struct event *event)
         return;
     }
     thread->last = NULL;
-    model->tasks[model->num_tasks++] = (struct task){
-        .rank = event->rank, .function = event->name, .begin = event->at, .end = model->end};
+    model->tasks[model->num_tasks++] = (struct task){.rank = event->rank,
+                                                     .function = event->name,
+                                                     .begin = event->at,
+                                                     .end = model->end,
+                                                     .is_in_place = event->small == 1};
 }
 
 static void on_end(struct reading *reading, const struct event *event)
