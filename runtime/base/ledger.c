@@ -300,7 +300,7 @@ static size_t round_up(size_t bytes)
 }
 
 /* One more chunk of KIND, with BYTES. */
-static bool map_chunk(uint32_t kind, size_t bytes)
+static bool map_chunk(uint32_t kind, uint32_t stride, struct supply *supply, size_t bytes)
 {
     struct cohort__ledger_head *head = ledger.head;
     uint32_t index = atomic_load_explicit(&head->num_chunks, memory_order_relaxed);
@@ -312,8 +312,6 @@ static bool map_chunk(uint32_t kind, size_t bytes)
                         (off_t)(ledger.region + at));
     if (memory == MAP_FAILED)
         return false;
-    uint32_t stride = cohort__ledger_stride(kind);
-    struct supply *supply = &ledger.supplies[kind];
     supply->next = memory;
     supply->end = memory + bytes / stride * stride;
     supply->bytes += bytes;
@@ -329,12 +327,12 @@ static bool map_chunk(uint32_t kind, size_t bytes)
 }
 
 /* Where there is little address space, a small one. */
-static bool add_chunk(uint32_t kind)
+static bool add_chunk(uint32_t kind, uint32_t stride, struct supply *supply)
 {
-    size_t least = round_up(cohort__ledger_stride(kind));
-    size_t bytes = ledger.supplies[kind].bytes;
-    bytes = bytes > MOST_CHUNK_BYTES ? MOST_CHUNK_BYTES : bytes;
-    return (bytes > least && map_chunk(kind, bytes)) || map_chunk(kind, least);
+    size_t least = round_up(stride);
+    size_t bytes = supply->bytes > MOST_CHUNK_BYTES ? MOST_CHUNK_BYTES : supply->bytes;
+    return (bytes > least && map_chunk(kind, stride, supply, bytes)) ||
+           map_chunk(kind, stride, supply, least);
 }
 
 /* With the lock. NULL: there is no memory in the ledger. */
@@ -347,7 +345,7 @@ static void *take(uint32_t kind)
         supply->given_back = line->next;
         return memset(line, 0, stride);
     }
-    if (supply->next == supply->end && !add_chunk(kind))
+    if (supply->next == supply->end && !add_chunk(kind, stride, supply))
         return NULL;
     void *fresh = supply->next;
     supply->next += stride;

@@ -107,8 +107,8 @@ static bool offset_of(const struct survey *survey, uint32_t from, uint32_t to, u
     const struct lag *back = cohort__keyed_find(&survey->lags, pair(to, from), window);
     if (!out || !back)
         return false;
-    *ret_ahead = (back->least - out->least) / 2;
-    *ret_bound = (back->least + out->least) / 2;
+    *ret_ahead = back->least / 2 - out->least / 2; /* in what was damaged they may be any */
+    *ret_bound = back->least / 2 + out->least / 2;
     return true;
 }
 

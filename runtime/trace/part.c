@@ -12,6 +12,9 @@
 #include "runtime/base/elf_symbols.h"
 #include "runtime/base/error.h"
 
+/* In what was damaged there may be any number: 30 years. */
+static const double most_ns = 1e18;
+
 /* What is more is no trace that was written by the library. */
 enum { MOST_THREADS = 1 << 20, MOST_MODULES = 1 << 14 };
 
@@ -195,8 +198,9 @@ uint64_t cohort__trace_part_time(const struct cohort__trace_part *part, uint64_t
         per_tick = (double)(moments[last].mono - moments[first].mono) /
                    (double)(moments[last].ticks - moments[first].ticks);
     double since = (double)(int64_t)(ticks - moments[first].ticks) * per_tick;
-    int64_t time = (int64_t)moments[first].mono + (int64_t)since;
-    return time > 0 ? (uint64_t)time : 0;
+    since = since < most_ns ? since > -most_ns ? since : -most_ns : most_ns;
+    uint64_t time = moments[first].mono + (uint64_t)(int64_t)since;
+    return since < 0 && time > moments[first].mono ? 0 : time;
 }
 
 static int compare_moments(const void *left, const void *right)

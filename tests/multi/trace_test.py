@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 import jobs
 from jobs import check, check_equal, run
@@ -45,8 +46,8 @@ def blamed(report):
 
 
 def look_for_straggler(name):
-    """Most of what localities waited for each other, they waited for the straggler. Not all: where
-    processes start, one is late, too. What is exact is in tests/unit/tools/trace."""
+    """All others waited for the straggler, for most of its delay. They waited for each other, too:
+    where processes start, one is late. What is exact is in tests/unit/tools/trace."""
     file, status, out, err = trace(name)
     check_equal((status, err), (0, ''))
     begin, end = map(int, re.search(r'delay (\d+) (\d+)', out).groups())
@@ -56,8 +57,6 @@ def look_for_straggler(name):
     for site in range(4):
         if site != STRAGGLER:
             check(pairs.get((STRAGGLER, site), 0) >= 0.5 * delay, delay, report)
-    of_straggler = sum(s for (maker, _), s in pairs.items() if maker == STRAGGLER)
-    check(of_straggler >= 0.7 * sum(pairs.values()), report)
     check_equal([f for f in os.listdir(FOLDER) if '.part' in f or '.tmp' in f], [])
     return report
 
@@ -66,6 +65,24 @@ def test_barrier():
     report = look_for_straggler('barrier')
     check(re.search(r'"halo" barrier \w+, 3 calls: late [\d.]+ s \(site', report), report)
     check('run_program (locality 2) made tasks wait' in report, report)
+
+
+def test_plot():
+    """The same trace gives the same picture, which is well-formed."""
+    file, status, _, err = trace('chain')
+    check_equal((status, err), (0, ''))
+    texts = []
+    for name in (path('a.svg'), path('b.svg')):
+        tool('plot', file, name)
+        with open(name, encoding='ascii') as picture:
+            texts.append(picture.read())
+    check_equal(texts[0], texts[1])
+    root = xml.etree.ElementTree.fromstring(texts[0])
+    words = [element.text for element in root.iter('{http://www.w3.org/2000/svg}text')]
+    check('locality 3' in words, words)
+    check('waits for other localities' in words, words)
+    check('No such file' in tool('plot', file, path('nowhere/a.svg'), status=1))
+    tool('plot', file, status=2)
 
 
 def test_reduce():
@@ -87,7 +104,7 @@ def test_task():
     check_equal((status, err), (0, ''))
     report = tool('report', file)
     check('none made another one wait' in report, report)
-    check('slow (locality 3) made tasks wait 0.1' in report, report)
+    check(re.search(r'slow \(locality 3\) made tasks wait \d\.[1-9]', report), report)
 
 
 def decode(file):

@@ -29,7 +29,7 @@ static void tell(const struct blaming *blaming, enum blame_kind kind, uint32_t t
 {
     if (span.end > span.begin)
         blaming->tell(blaming->context, &(struct blame){kind, task, blaming->call, blaming->last,
-                                                        span.end - span.begin});
+                                                        span.begin, span.end - span.begin});
 }
 
 static void divide(const struct blaming *blaming, const struct wait *wait, struct span span,

@@ -20,10 +20,10 @@ enum blame_kind {
 
 struct blame {
     enum blame_kind kind;
-    uint32_t task; /* of BLAME_TASK */
-    uint32_t call; /* the waiting site's call, if it is for a collective; or NONE */
-    uint32_t last; /* of BLAME_TASK for a collective: the call that came late */
-    uint64_t ns;
+    uint32_t task;   /* of BLAME_TASK */
+    uint32_t call;   /* the waiting site's call, if it is for a collective; or NONE */
+    uint32_t last;   /* of BLAME_TASK for a collective: the call that came late */
+    uint64_t at, ns; /* from when on, and how long */
 };
 
 /* Divides wait number WAIT among those to blame: calls TELL for each part. DIRECTLY: only who is to

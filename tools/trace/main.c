@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-trace: where it begins: join or report. */
+/* cohort-trace: where it begins: report, plot or join. */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime/trace/join.h"
 #include "tools/share/usage.h"
+#include "tools/trace/plot.h"
 #include "tools/trace/report.h"
 
 enum { MOST_PARTS = 4096, OPTION_DIRECT = USAGE_FIRST_OPTION };
@@ -14,6 +15,7 @@ enum { STATUS_FAILED = 1, STATUS_USAGE = 2 };
 static const struct usage usage = {
     .program = "cohort-trace",
     .line = "usage: cohort-trace report [--direct] FILE\n"
+            "       cohort-trace plot FILE OUT.svg\n"
             "       cohort-trace join FILE [PART...]\n",
     .help =
         "Says who made whom wait in a job that ran with COHORT_TRACE=FILE.\n"
@@ -27,10 +29,15 @@ static const struct usage usage = {
 struct program {
     const char *command;
     const char *file;
-    const char *parts[MOST_PARTS];
+    const char *parts[MOST_PARTS]; /* of plot: the picture */
     uint32_t num_parts;
     bool directly;
 };
+
+static bool is(const struct program *program, const char *command)
+{
+    return strcmp(program->command, command) == 0;
+}
 
 static int read_option(void *context, int option, const char *word)
 {
@@ -71,6 +78,15 @@ static cohort_status join(const struct program *program)
     return status;
 }
 
+static cohort_status show(const struct program *program, const struct model *model,
+                          const struct sums *sums)
+{
+    if (is(program, "plot"))
+        return plot_write(model, sums, program->parts[0]);
+    report_print(model, sums);
+    return COHORT_OK;
+}
+
 static cohort_status report(const struct program *program)
 {
     struct trace trace;
@@ -83,7 +99,7 @@ static cohort_status report(const struct program *program)
     if (!status) {
         status = sums_init(&sums, &model, program->directly);
         if (!status) {
-            report_print(&model, &sums);
+            status = show(program, &model, &sums);
             sums_fini(&sums);
         }
         model_fini(&model);
@@ -95,16 +111,17 @@ static cohort_status report(const struct program *program)
 static int check(const struct program *program)
 {
     if (!program->command)
-        return usage_wrong(&usage, "no command: report or join");
-    bool is_join = strcmp(program->command, "join") == 0;
-    if (!is_join && strcmp(program->command, "report") != 0)
+        return usage_wrong(&usage, "no command: report, plot or join");
+    if (!is(program, "report") && !is(program, "plot") && !is(program, "join"))
         return usage_wrong(&usage, "there is no command '%s'", program->command);
     if (!program->file)
         return usage_wrong(&usage, "%s: which FILE?", program->command);
-    if (is_join && program->directly)
+    if (program->directly && !is(program, "report"))
         return usage_wrong(&usage, "--direct is for report");
-    if (!is_join && program->num_parts > 0)
+    if (is(program, "report") && program->num_parts > 0)
         return usage_wrong(&usage, "report reads one FILE");
+    if (is(program, "plot") && program->num_parts != 1)
+        return usage_wrong(&usage, "plot needs FILE and OUT.svg, nothing else");
     return -1;
 }
 
@@ -123,8 +140,7 @@ int main(int argc, char **argv)
         status = check(&program);
     if (status >= 0)
         return status;
-    cohort_status outcome =
-        strcmp(program.command, "join") == 0 ? join(&program) : report(&program);
+    cohort_status outcome = is(&program, "join") ? join(&program) : report(&program);
     if (!outcome && (fflush(stdout) || ferror(stdout)))
         outcome = cohort_fail(COHORT_ERR_SYSTEM, "standard output can't be written");
     if (outcome)

@@ -21,6 +21,8 @@ struct thread {
     const struct event *last; /* an end, or a message, with nothing begun or resumed since; or
                                * NULL */
     uint32_t ended;           /* the task or call of `last` */
+    uint32_t left;            /* the task that ran here before; NONE: none */
+    uint64_t left_at;
 };
 
 struct open_wait {
@@ -78,8 +80,11 @@ static void *get(struct reading *reading, struct cohort__map *map, size_t bytes,
 static struct thread *thread_of(struct reading *reading, const struct event *event)
 {
     bool is_new;
-    return get(reading, &reading->threads, sizeof(struct thread), event->rank, event->thread,
-               &is_new);
+    struct thread *thread =
+        get(reading, &reading->threads, sizeof(*thread), event->rank, event->thread, &is_new);
+    if (thread && is_new)
+        thread->left = thread->ended = NONE;
+    return thread;
 }
 
 static uint32_t top(const struct stack *stack)
@@ -111,8 +116,11 @@ static void on_begin(struct reading *reading, const struct event *event)
         return;
     }
     thread->last = NULL;
-    model->tasks[model->num_tasks++] = (struct task){
-        .rank = event->rank, .function = event->name, .begin = event->at, .end = model->end};
+    model->tasks[model->num_tasks++] = (struct task){.rank = event->rank,
+                                                     .function = event->name,
+                                                     .begin = event->at,
+                                                     .end = model->end,
+                                                     .is_in_place = event->small == 1};
 }
 
 static void on_end(struct reading *reading, const struct event *event)
@@ -126,6 +134,8 @@ static void on_end(struct reading *reading, const struct event *event)
         return;
     reading->model->tasks[thread->ended].end = event->at;
     thread->stack.num--;
+    thread->left = thread->ended;
+    thread->left_at = event->at;
 }
 
 static struct open_wait *wait_of(struct reading *reading, const struct event *event)
@@ -159,6 +169,8 @@ static void on_suspend(struct reading *reading, const struct event *event)
     open->wait = model->num_waits;
     thread->stack = (struct stack){0};
     thread->last = NULL;
+    thread->left = task;
+    thread->left_at = event->at;
     model->waits[model->num_waits] = (struct wait){
         .task = task,
         .rank = event->rank,
@@ -337,6 +349,8 @@ static void on_ended(struct reading *reading, const struct event *event)
 
 /* Messages ------------------------------------------------------------------------------------ */
 
+/* A message that no task sends may have waited for its connection, or for room: it is that of the
+ * task that was there before, up to when that left. */
 static void on_sent(struct reading *reading, const struct event *event)
 {
     bool is_new;
@@ -345,8 +359,9 @@ static void on_sent(struct reading *reading, const struct event *event)
                             (uint64_t)event->rank << 32 | event->value, event->a, &is_new);
     if (!thread || !sent)
         return;
-    sent->at = event->at;
-    sent->task = top(&thread->stack);
+    bool is_late = thread->stack.num == 0 && thread->left != NONE;
+    sent->at = is_late ? thread->left_at : event->at;
+    sent->task = is_late ? thread->left : top(&thread->stack);
 }
 
 static void on_received(struct reading *reading, const struct event *event)

@@ -37,6 +37,7 @@ struct task {
     uint32_t rank;
     const char *function;
     uint64_t begin, end;
+    bool is_in_place; /* of an await of the task below it */
     uint32_t *waits;
     uint32_t num_waits;
 };

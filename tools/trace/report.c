@@ -16,11 +16,10 @@ static double seconds(uint64_t ns)
 static void print_head(const struct model *model)
 {
     const struct trace *trace = model->trace;
-    uint32_t hosts = 0, cut = 0;
+    uint32_t hosts = 0;
     uint64_t lost = 0;
     for (uint32_t i = 0; i < trace->num_localities; i++) {
         hosts = trace->localities[i].host + 1 > hosts ? trace->localities[i].host + 1 : hosts;
-        cut += !trace->localities[i].is_closed;
         lost += trace->localities[i].lost;
     }
     const char *name = trace->localities[0].name;

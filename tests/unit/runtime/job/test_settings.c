@@ -2,6 +2,7 @@
 #include "runtime/job/settings.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "runtime/task/blocking.h"
 #include "tests/support/test.h"
@@ -19,7 +20,9 @@ static const char *const variables[] = {"COHORT_WORKERS",
                                         "COHORT_PROGRESS",
                                         "COHORT_LEVELS",
                                         "COHORT_BLOCKING_THREADS",
-                                        "COHORT_FAULT"};
+                                        "COHORT_FAULT",
+                                        "COHORT_TRACE",
+                                        "COHORT_TRACE_MIB"};
 
 static struct cohort__settings settings;
 
@@ -44,7 +47,7 @@ static cohort_status read_with(const char *variable, const char *value)
                                          "seven",
                                          {.num_rules = 7},
                                          "seven",
-                                         7};
+                                         77};
     return cohort__settings_read(&settings);
 }
 
@@ -62,6 +65,8 @@ static void check_defaults(void)
     CHECK_INT(settings.topology.hosts, 0);
     CHECK_TEXT(settings.levels, "");
     CHECK(cohort__fault_plan_is_empty(&settings.fault));
+    CHECK_TEXT(settings.trace, "");
+    CHECK_INT(settings.trace_bytes, 1024 << 20);
 }
 
 static void test_defaults(void)
@@ -107,6 +112,13 @@ static void test_values(void)
     CHECK_INT(read_with("COHORT_EAGER_BUDGET", "010"), COHORT_OK); /* not octal */
     CHECK_INT(settings.eager_budget, 10);
     CHECK_INT(settings.workers, 0);
+    CHECK_INT(read_with("COHORT_TRACE", "/tmp/run.pb"), COHORT_OK);
+    CHECK_TEXT(settings.trace, "/tmp/run.pb");
+    CHECK_INT(chdir("/"), 0);
+    CHECK_INT(read_with("COHORT_TRACE", "run.pb"), COHORT_OK);
+    CHECK_CONTAINS(settings.trace, "/run.pb");
+    CHECK_INT(read_with("COHORT_TRACE_MIB", "3"), COHORT_OK);
+    CHECK_INT(settings.trace_bytes, 3 << 20);
     CHECK_INT(read_with("COHORT_GRACE", "86400"), COHORT_OK);
     CHECK_INT(settings.grace, 86400 * 1000000000ll);
     CHECK_INT(read_with("COHORT_NET", "ofi"), COHORT_OK);
@@ -151,6 +163,7 @@ static void test_mistakes(void)
         {"COHORT_NET", "ofi "},
         {"COHORT_GRACE", "0.5"},
         {"COHORT_GRACE", "86401"},
+        {"COHORT_TRACE_MIB", "0"},
         {"COHORT_EAGER_BUDGET", "-10"},
         {"COHORT_EAGER_BUDGET", "18446744073709551606"},
         {"COHORT_SPIN", "-1"},

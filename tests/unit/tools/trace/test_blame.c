@@ -250,6 +250,23 @@ static void message(void)
     model_fini(&model);
 }
 
+/* One that is sent later by the loop is that of the task before, until it left. */
+static void late_message(void)
+{
+    begin_sites(2);
+    suspend(100, 0);
+    add(150, 1, COHORT__TRACE_SUSPEND, 71, 16 + COHORT__WAIT_OUTSIDE);
+    add(180, 1, COHORT__TRACE_SENT, 0, 5);
+    add(200, 0, COHORT__TRACE_RECEIVED, 1, 5);
+    add(201, 0, COHORT__TRACE_WAKE, 70, 0);
+    resume(201, 0);
+    finish();
+    blame_first(0, false);
+    CHECK_INT(made[1], 50);
+    CHECK_INT(by[BLAME_MESSAGE], 51);
+    model_fini(&model);
+}
+
 /* The end of a task; and a wake-up that is written before the suspension. */
 static void task(void)
 {
@@ -293,8 +310,9 @@ static void missing(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"straggler", straggler}, {"needs", needs},     {"from", from}, {"charged_on", charged_on},
-        {"sleeps", sleeps},       {"message", message}, {"task", task}, {"missing", missing},
+        {"straggler", straggler},       {"needs", needs},   {"from", from},
+        {"charged_on", charged_on},     {"sleeps", sleeps}, {"message", message},
+        {"late_message", late_message}, {"task", task},     {"missing", missing},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
 }
