@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/container.h"
@@ -10,7 +11,7 @@
 
 /* Locality 0 of a job that goes on without the dead. The home of names is with the test, in the
  * place of cohortrun. It takes the letters when the test says so. */
-enum { MOST_LETTERS = 8 };
+enum { MOST_LETTERS = 8, MOST_SITES = 4 };
 
 static struct fake_net fake;
 static struct cohort__registry_home home;
@@ -149,17 +150,17 @@ static void test_named(void)
     close_job();
 }
 
-/* Sites 0, 1, ... in these localities. */
+/* Sites 0, 1, ... in these localities. Valid until the next call, so only one join has one. */
 static struct cohort__membership *parent_of(uint32_t num, const uint32_t *ranks)
 {
-    static struct {
-        struct cohort__membership head;
-        uint32_t ranks[4];
-    } parent;
-    memset(&parent, 0, sizeof(parent));
-    parent.head.num_sites = num;
-    memcpy(parent.head.locality_of, ranks, num * sizeof(*ranks));
-    return &parent.head;
+    static struct cohort__membership *parent;
+    struct cohort__membership *next = calloc(1, sizeof(*next) + MOST_SITES * sizeof(*ranks));
+    CHECK(next && num <= MOST_SITES);
+    free(parent); /* of the call before */
+    parent = next;
+    parent->num_sites = num;
+    memcpy(parent->locality_of, ranks, num * sizeof(*ranks));
+    return parent;
 }
 
 static const struct cohort__join child = {.name = "a\0b", .name_bytes = 3, .home = 1};
