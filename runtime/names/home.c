@@ -9,13 +9,16 @@
 #include "runtime/base/hash.h"
 #include "runtime/names/limits.h"
 
+enum { MOST_FAILED = 8 }; /* under one name */
+
 struct member {
     uint32_t locality_plus_1; /* 0: has not joined */
     bool left;
 };
 
 /* One creation under a name. It is first pending. Then it is either failed, until all of its sites
- * have been told so, or alive as an instance, until all of its sites have left. */
+ * have been told so or there are too many that have failed, or alive as an instance, until all of
+ * its sites have left. */
 struct creation {
     struct cohort__list link;
     uint64_t instance; /* 0: not alive */
@@ -135,9 +138,26 @@ static struct name *name_create(struct cohort__registry_home *home,
     return name;
 }
 
+/* A program may try again and again in vain, with a site that never comes. So only so many attempts
+ * are kept for those that come late: whoever is behind by more belongs to a later one. */
+static void forget_old_failures(struct name *name)
+{
+    struct creation *oldest = NULL;
+    uint32_t num = 0;
+    for (struct cohort__list *link = name->creations.next; link != &name->creations;
+         link = link->next) {
+        struct creation *creation = COHORT_CONTAINER_OF(link, struct creation, link);
+        if (creation->failed && num++ == 0)
+            oldest = creation;
+    }
+    if (num > MOST_FAILED)
+        creation_destroy(oldest);
+}
+
 static struct creation *creation_create(struct name *name,
                                         const struct cohort__registry_request *request)
 {
+    forget_old_failures(name);
     struct creation *creation =
         calloc(1, sizeof(*creation) + request->num_sites * sizeof(creation->members[0]));
     if (!creation)

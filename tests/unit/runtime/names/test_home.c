@@ -524,6 +524,28 @@ static void test_withdraw(void)
     end();
 }
 
+/* A program tries again and again, and one site does not come. When it does, it is told of some
+ * attempts, and then belongs to the one that waits. */
+static void test_in_vain(void)
+{
+    enum { ATTEMPTS = 100, KEPT = 8 };
+    begin();
+    for (int i = 0; i < ATTEMPTS; i++) {
+        join("a", 1, 0, 2);
+        withdraw("a", 1, 0, "");
+        check_refusal(0, 1, 0, COHORT_ERR_TIMEOUT, "missing 1");
+    }
+    join("a", 1, 0, 2);
+    for (int i = 0; i < KEPT; i++) {
+        join("a", 2, 1, 2);
+        check_refusal(0, 2, 1, COHORT_ERR_TIMEOUT, "missing 1");
+    }
+    join("a", 2, 1, 2);
+    CHECK_INT(num_notes, 2);
+    check_map(0, 1, 1, 2);
+    end();
+}
+
 /* More sites than there is memory for. All of them are refused; a later creation is as ever. */
 static void test_too_many_sites(void)
 {
@@ -812,6 +834,7 @@ static const struct test_case cases[] = {
     {"too_many_sites", test_too_many_sites},
     {"no_memory", test_no_memory},
     {"withdraw", test_withdraw},
+    {"in_vain", test_in_vain},
     {"duplicate", test_duplicate},
     {"mismatch", test_mismatch},
     {"cannot_join", test_cannot_join},
