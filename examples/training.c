@@ -4,7 +4,10 @@
  *
  *     cohortrun -n 4 training OUT.pgm
  *
+ * It survives: with cohortrun --keep-going those that are left go on when localities die.
+ *
  * What a site does is in training_site.c, the network in network.c. */
+#include <stdio.h>
 #include <string.h>
 
 #include "examples/training_site.h"
@@ -30,6 +33,8 @@ int main(int argc, char **argv)
          .max = UINT32_MAX},
         {"algorithm", "NAME", "of the all_reduce, or any; ring (reproducible: any)",
          .choice = &options.algorithm, .choices = algorithms},
+        {"deaths", "N", "localities that die on the way, for cohortrun --keep-going; 0",
+         .number = &options.deaths, .max = 100},
         {"reproducible", NULL, "add up in the order of the sites", .flag = &options.reproducible},
     };
     const struct command_file files[] = {{"OUT.pgm", &options.out}};
@@ -45,6 +50,12 @@ int main(int argc, char **argv)
     enum command_result result = command_parse(&command, argc, argv);
     if (result != COMMAND_RUN)
         return result == COMMAND_HELP ? 0 : 2;
+    if (options.deaths > 0 && options.reproducible) {
+        fprintf(stderr, "training: with --deaths the shares change, so the sum is not that of "
+                        "--reproducible\n");
+        command_print_usage(stderr, &command);
+        return 2;
+    }
     if (!options.algorithm && !options.reproducible)
         options.algorithm = "ring";
     if (options.algorithm && strcmp(options.algorithm, "any") == 0)

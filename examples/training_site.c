@@ -13,7 +13,10 @@
 
 /* Every site has the same weights from the beginning, and its share of the points. In each epoch it
  * sums up over its points. An all_reduce makes that the sums over all points, and all sites take
- * the same step. So the weights are never sent. */
+ * the same step. So the weights are never sent.
+ *
+ * If localities die, and the job keeps going (cohortrun --keep-going), the others share out all
+ * points anew and go on. Where the epoch had succeeded at some sites only, those take it back. */
 
 struct model {
     double weights[NETWORK_WEIGHTS];
@@ -23,7 +26,9 @@ struct model {
 struct training {
     struct site *site;
     const struct training_options *options;
-    struct model model;
+    uint32_t epoch;           /* the next one */
+    struct model model;       /* after so many steps */
+    struct model before;      /* after one less */
     struct network_sums last; /* of the last epoch */
 };
 
@@ -71,24 +76,82 @@ static void report_epoch(const struct training *training, uint32_t epoch)
                100 * training->last.correct / options->points);
 }
 
-/* There is one epoch more than steps: the last one only tells how good the result is. */
-static cohort_status train(struct training *training)
+/* Of the localities that are to die the last one is the first, and they do it at equal distances.
+ */
+static void die_if_due(const struct training *training)
 {
     const struct training_options *options = training->options;
-    struct site *site = training->site;
+    uint64_t nth = cohort_num_localities() - cohort_locality();
+    if (nth <= options->deaths && training->epoch == nth * options->epochs / (options->deaths + 1))
+        abort();
+}
+
+/* Up to the last epoch, or until a call fails. There is one epoch more than steps: the last one
+ * only tells how good the result is. */
+static cohort_status train_on(struct training *training)
+{
+    const struct training_options *options = training->options;
+    const struct site *site = training->site;
     struct network_sums mine;
-    for (uint32_t epoch = 0; epoch <= options->epochs; epoch++) {
+    for (; training->epoch <= options->epochs; training->epoch++) {
+        die_if_due(training);
         learn_share(&training->model, options, site->num_sites, site->index, &mine);
         cohort_status status = all_reduce(training, (const double *)&mine,
                                           (double *)&training->last, NETWORK_NUM_SUMS, COHORT_SUM);
         if (status)
             return status;
-        report_epoch(training, epoch);
-        if (epoch < options->epochs)
+        report_epoch(training, training->epoch);
+        training->before = training->model;
+        if (training->epoch < options->epochs)
             network_step(training->model.weights, training->model.velocity, &training->last,
                          options->points);
     }
     return COHORT_OK;
+}
+
+/* Nobody can be ahead by more than one epoch, since each epoch takes all sites. If somebody dies
+ * meanwhile, the next call fails, and this is done again. */
+static cohort_status go_on_without_the_dead(struct training *training)
+{
+    struct site *site = training->site;
+    double mine = training->epoch, first;
+    cohort_comm *survivors;
+    cohort_status status = cohort_await(cohort_comm_shrink(&survivors, site->comm));
+    if (status)
+        return status;
+    cohort_comm_unref(site->comm);
+    site->comm = survivors;
+    site->index = cohort_comm_this_site(survivors);
+    site->num_sites = cohort_comm_num_sites(survivors);
+    site->generation = 0;
+    status = all_reduce(training, &mine, &first, 1, COHORT_MIN);
+    if (status)
+        return status == COHORT_ERR_PEER_DIED ? COHORT_OK : status;
+    if (first < mine) {
+        training->model = training->before;
+        training->epoch--;
+    }
+    if (site->index == 0)
+        printf("epoch %" PRIu32 ": %" PRIu32 " sites go on\n", training->epoch, site->num_sites);
+    return COHORT_OK;
+}
+
+/* All sites have done it, or all do again what has failed at some. */
+static cohort_status train(struct training *training)
+{
+    for (;;) {
+        cohort_agreed agreed;
+        cohort_status status = train_on(training);
+        if (status && status != COHORT_ERR_PEER_DIED)
+            return status;
+        status = cohort_await(cohort_comm_agree(training->site->comm, !status, &agreed));
+        if (!status && agreed.value == 1)
+            return COHORT_OK;
+        if (!status)
+            status = go_on_without_the_dead(training);
+        if (status)
+            return status;
+    }
 }
 
 /* Trains at one site. The points are in NUM shares, whose sums are added in their order. */
@@ -211,7 +274,8 @@ static cohort_status finish(struct training *training)
     if (status || site->index != 0)
         return status;
     printf("sites: %" PRIu32 " in %" PRIu32 " localities, up to %zu points each\n", site->num_sites,
-           cohort_num_localities(), share_size(options->points, site->num_sites, 0));
+           cohort_num_localities() - cohort_failed_localities(NULL, 0),
+           share_size(options->points, site->num_sites, 0));
     printf("all_reduce: %s of %d doubles\n", options->algorithm ? options->algorithm : "any",
            NETWORK_NUM_SUMS);
     printf("check: weights differ by at most %.1e of the greatest from serial training, by %.1e "

@@ -12,6 +12,7 @@ struct training_options {
     uint32_t seed;
     const char *algorithm; /* of the all_reduce; NULL: the library's choice */
     bool reproducible;     /* sums in the order of the sites */
+    uint32_t deaths;       /* so many localities die on the way */
     const char *out;
 };
 

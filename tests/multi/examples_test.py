@@ -732,8 +732,29 @@ def test_training_algorithms():
         check_equal(len(bits), 1)
 
 
+def test_training_deaths():
+    """The last localities die on the way. The others go on, and the result is the right one."""
+    with Folder() as folder:
+        out = folder.file('OUT.pgm')
+        for num, deaths, sites in (8, 2, 8), (3, 2, 12):
+            status, text, err = jobs.run(
+                '-n', num, '--keep-going', os.path.join(EXAMPLES, 'training'), '--sites', sites,
+                '--epochs', 60, '--deaths', deaths, out)
+            check_equal(status, 0)
+            check_equal(re.findall(r'localit(?:y|ies) (\d+) .* was killed by signal 6 .*; (\d+) goe?s? '
+                                   'on', err),
+                        [(str(num - i), str(num - i)) for i in range(1, deaths + 1)])
+            check_equal(re.findall(r'^epoch (\d+): (\d+) sites go on$', text, re.M)[-1][1],
+                        str(sites - deaths * sites // num))
+            check('sites: %d in %d localities' % (sites - deaths * sites // num, num - deaths)
+                  in text and 'check: weights differ by at most ' in text, text)
+        status, text, err = example('training', 2, '--deaths', 1, '--epochs', 10, out)
+        check(status == 134 and 'locality 1 ' in err, status, err)
+
+
 def test_training_wrong():
     check_wrong('training', ['OUT.pgm'], ([], 'needs OUT.pgm'),
+                (['--deaths', '1', '--reproducible', 'a'], 'with --deaths the shares change'),
                 (['--points', '1', 'a'], '--points needs a number from 2 to 1000000'),
                 (['--epochs', '-3', 'a'], "--epochs needs a number from 0 to 1000000, not '-3'"),
                 (['--seed', '4294967296', 'a'], '--seed needs a number from 0 to 4294967295'),
