@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs that go on without the dead. Usage: survive_test.py COHORTRUN MEMBER [--far] [case...]"""
+"""Jobs that go on without the dead. Usage: survive_test.py COHORTRUN MEMBER [--far] [case...]
+
+With --figures: only how long survivors take, with 32 localities."""
 import os
 import re
 import sys
@@ -10,6 +12,7 @@ import jobs
 from jobs import Job, check, check_equal, run
 
 MEMBER = os.path.abspath(sys.argv[2])
+FADING = os.path.join(os.path.dirname(MEMBER), 'fading_member')
 CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 FAR = '--far' in sys.argv
 NUM = 4
@@ -195,5 +198,31 @@ def test_next_program():
     check_equal(status, 1)
 
 
+def fade(num):
+    """They die one by one until one is left. Returns the milliseconds of each line."""
+    status, out, err = run('-n', num, '--workers', 1, '--keep-going', FADING)
+    check_equal(status, 0)
+    check_equal(re.findall(r'^cohortrun: locality (\d+) ', err, re.M),
+                [str(rank) for rank in range(num - 1, 0, -1)])
+    lines = re.findall(r'^(\d+) left: told after (\S+) ms, whole after (\S+) ms more$', out, re.M)
+    check_equal([int(left) for left, _, _ in lines], list(range(num - 1, 0, -1)))
+    return [(float(told), float(whole)) for _, told, whole in lines]
+
+
+def test_fading():
+    fade(8)
+
+
+def print_figures():
+    """Of the first half of the deaths, so with 17 localities at least."""
+    lines = fade(32)[:16]
+    for index, name in (0, 'from a death to the last error'), (1, 'from there to a whole sum'):
+        all_of_it = sorted(line[index] for line in lines)
+        print('%s: median %.1f ms, most %.1f ms' % (name, all_of_it[8], all_of_it[-1]))
+
+
 if __name__ == '__main__':
+    if '--figures' in sys.argv:
+        print_figures()
+        sys.exit()
     jobs.run_cases(globals(), 'test_', CHOSEN)
