@@ -404,6 +404,12 @@ static cohort_status failed(struct cohort__launcher *launcher, uint32_t rank,
 
 enum { RETURNED_BYTES = 200 };
 
+static bool has_returned(const struct cohort__launcher *launcher, uint32_t rank)
+{
+    enum stage stage = launcher->localities[rank].stage;
+    return stage >= FINISHED && stage != DEAD;
+}
+
 /* Writes the ranks of those whose programs have returned: "0, 2-5 and more". */
 static void list_returned(const struct cohort__launcher *launcher, char *text, size_t bytes)
 {
@@ -411,11 +417,13 @@ static void list_returned(const struct cohort__launcher *launcher, char *text, s
     enum { MORE_BYTES = 40 };
     size_t used = 0;
     text[0] = '\0';
+    if (launcher->num_in_stage[OUTSIDE] + launcher->num_in_stage[MEMBER] == num_living(launcher))
+        return; /* mostly */
     for (uint32_t rank = 0, end; rank < size; rank = end) {
         end = rank + 1;
-        if (launcher->localities[rank].stage < FINISHED)
+        if (!has_returned(launcher, rank))
             continue;
-        while (end < size && launcher->localities[end].stage >= FINISHED)
+        while (end < size && has_returned(launcher, end))
             end++;
         if (used + MORE_BYTES > bytes) {
             snprintf(text + used, bytes - used, " and more");

@@ -447,6 +447,17 @@ static void start_going(struct job *job)
         log_of(job, rank);
 }
 
+static void test_dead_have_not_returned(void)
+{
+    struct job job;
+    start_going(&job);
+    cohort__launcher_ended(job.launcher, 2, true, "locality 2 was killed");
+    ask_returned(&job, 1, "");
+    say(&job, 3, COHORT__CONTROL_FINISHED);
+    ask_returned(&job, 1, "3");
+    cohort__launcher_destroy(job.launcher);
+}
+
 static void test_goes_on(void)
 {
     struct job job;
@@ -590,6 +601,7 @@ int main(int argc, char **argv)
         {"second_epoch", test_second_epoch},
         {"second_epoch_incomplete", test_second_epoch_incomplete},
         {"returned", test_returned},
+        {"dead_have_not_returned", test_dead_have_not_returned},
         {"nonsense", test_nonsense},
         {"failure_text", test_failure_text},
         {"goes_on", test_goes_on},
