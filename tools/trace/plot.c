@@ -54,13 +54,13 @@ static void add(struct drawing *drawing, uint32_t rank, enum state state, uint64
     int band = band_of(drawing, rank);
     double at = (double)(begin - drawing->model->begin);
     const double last = (double)(end - drawing->model->begin);
-    while (band >= 0 && at < last) {
-        int column = (int)(at / drawing->width);
-        column = column < COLUMNS ? column : COLUMNS - 1;
+    for (int column = (int)(at / drawing->width); band >= 0 && column < COLUMNS; column++) {
         double to = column == COLUMNS - 1 ? last : (column + 1) * drawing->width;
         to = to < last ? to : last;
-        drawing->bands[band].ns[state][column] += to - at;
-        at = to > at ? to : last;
+        drawing->bands[band].ns[state][column] += to > at ? to - at : 0;
+        at = to > at ? to : at; /* the quotient may have been rounded down */
+        if (at >= last)
+            break;
     }
 }
 
