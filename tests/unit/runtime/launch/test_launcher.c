@@ -435,6 +435,7 @@ static void test_returned(void)
     say(&job, 1, COHORT__CONTROL_ASK_RETURNED);
     CHECK_INT(job.num_broken, 1);
     CHECK_CONTAINS(job.broken_text, "asks without being in the job");
+    cohort__launcher_destroy(job.launcher);
 }
 
 /* Four localities that go on without those who die. */
