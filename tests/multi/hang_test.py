@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What cohortrun says of programs that hang. Usage: hang_test.py COHORTRUN MEMBER [lines]
-[no_limit] [thread_sanitizer] [--far] [case...]. lines: cohortrun knows those of source files. no_limit: it
-may be slow. thread_sanitizer: it can not do everything.
+[no_limit] [thread_sanitizer] [--far] [case...]. lines: cohortrun knows those of source files.
+no_limit: it may be slow. thread_sanitizer: it can't do everything.
 
 A hang has no end that a test could wait for: it asks again until the answer is the one that it
 wants, or TIMEOUT is over."""
