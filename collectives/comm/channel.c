@@ -177,15 +177,14 @@ static cohort_status hopeless(const struct cohort_comm *comm,
     if (comm->channels.has_lost)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "a message was lost for want of memory");
     bool is_over = source->has_left && (int32_t)(source->expected - source->num_set) >= 0;
-    if (is_over && cohort__remote_is_broken(comm->group))
-        return COHORT_ERR_PEER_DIED; /* perhaps the reason why that site has left */
-    if (is_over)
+    cohort_status status = COHORT_OK;
+    if (cohort__remote_may_be_lost(comm->group)) /* perhaps the reason why that site has left */
+        status = is_over ? cohort__remote_broken(comm->group)
+                         : cohort__remote_lost(comm->group, source->site);
+    if (!status && is_over)
         return cohort_fail(COHORT_ERR_GONE, "site %u (locality %u) has left the communicator",
                            source->site, comm->group->membership->locality_of[source->site]);
-    if (cohort__remote_any_dead(comm->group) &&
-        cohort__remote_check_dead(comm->group, source->site))
-        return COHORT_ERR_PEER_DIED;
-    return COHORT_OK;
+    return status;
 }
 
 /* Whether all other sites have left, and all that they had set has come. */
@@ -209,8 +208,9 @@ static cohort_status hopeless_any(const struct cohort_comm *comm)
         return cohort_fail(COHORT_ERR_CANCELLED, "this site has left the communicator");
     if (comm->channels.has_lost)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "a message was lost for want of memory");
-    if (cohort__remote_is_broken(comm->group))
-        return COHORT_ERR_PEER_DIED; /* it may have been that site's message */
+    cohort_status status = cohort__remote_broken(comm->group);
+    if (status)
+        return status; /* it may have been a dead site's message */
     if (others_have_left(comm))
         return cohort_fail(COHORT_ERR_GONE, "all other sites have left the communicator");
     return COHORT_OK;
@@ -434,7 +434,7 @@ static void deliver_more(struct cohort_comm *comm, struct cohort__channel_source
 bool cohort__channels_take(struct cohort_comm *comm, struct cohort__arrival *arrival)
 {
     const struct cohort__envelope *envelope = &arrival->envelope;
-    if (envelope->kind != COHORT__KIND_DATA || comm->has_left ||
+    if (envelope->kind != COHORT__KIND_DATA || comm->channels.is_closed ||
         envelope->payload_bytes > COHORT__CHANNEL_ON_THE_SPOT_BYTES)
         return false;
     struct cohort__channel_source *source =
@@ -492,8 +492,8 @@ static void take_answer(struct cohort_comm *comm, const struct cohort__message *
 {
     struct cohort__channel_source *source =
         cohort__channel_source_of(&comm->channels, message->source_site);
-    if (!source || message->tag != COHORT__ANSWER_GONE)
-        return;
+    if (!source || message->tag != COHORT__ANSWER_GONE || message->fingerprint > 0)
+        return; /* that it is revoked will be known here, too */
     source->has_left = true;
     source->num_set = (uint32_t)message->last_called;
     give_up(comm);
@@ -569,7 +569,7 @@ void cohort__channels_receive(struct cohort_comm *comm, struct cohort__message *
     } else if (message->kind == COHORT__KIND_ANSWER) {
         take_answer(comm, message);
         cohort__message_release(message);
-    } else if (comm->has_left) {
+    } else if (comm->channels.is_closed) {
         cohort__message_release(message);
     } else {
         receive_data(comm, message);
@@ -577,11 +577,6 @@ void cohort__channels_receive(struct cohort_comm *comm, struct cohort__message *
 }
 
 /* Ends ---------------------------------------------------------------------------------------- */
-
-void cohort__channels_peer_died(struct cohort_comm *comm)
-{
-    give_up(comm);
-}
 
 static void release_all(struct cohort__list *messages)
 {
@@ -592,11 +587,12 @@ static void release_all(struct cohort__list *messages)
     }
 }
 
-void cohort__channels_leave(struct cohort_comm *comm)
+/* Those who have set a message that is released here have their memory back. */
+static void close(struct cohort_comm *comm)
 {
     struct cohort__channels *channels = &comm->channels;
-    give_up(comm);
     struct cohort__map_node *node;
+    channels->is_closed = true;
     for (node = cohort__map_first(&channels->queues); node;
          node = cohort__map_next(&channels->queues, node))
         release_all(&COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node)->messages);
@@ -604,7 +600,21 @@ void cohort__channels_leave(struct cohort_comm *comm)
          node = cohort__map_next(&channels->sources, node))
         release_all(&COHORT_CONTAINER_OF(node, struct cohort__channel_source, node)->overtaking);
     channels->num_parked = 0;
+}
+
+void cohort__channels_peer_died(struct cohort_comm *comm)
+{
+    give_up(comm);
+    if (cohort__remote_is_revoked(comm->group))
+        close(comm);
+}
+
+void cohort__channels_leave(struct cohort_comm *comm)
+{
+    struct cohort__channels *channels = &comm->channels;
     struct cohort__list *next, *link;
+    give_up(comm);
+    close(comm);
     for (link = channels->under_way.next; link != &channels->under_way; link = next) {
         next = link->next;
         cohort__channel_get_stop(get_of(link));
