@@ -32,13 +32,13 @@ struct cohort__membership {
     void *settings; /* the settings that site 0 has joined with; NULL if there were none */
     size_t settings_bytes;
     uint32_t number; /* of its notes, below COHORT__NUM_NOTICEBOARDS; COHORT__NO_NUMBER: none */
-    void *name;      /* as it was joined, and its home */
-    size_t name_bytes;
-    uint32_t home;
-    uint64_t value; /* the AND of the sites' values */
     /* The site + 1 that has revoked it; 0: none, as far as is known here. Set by those who have the
      * sites (_set_revoked). */
     _Atomic uint32_t revoked_by;
+    void *name; /* as it was joined, and its home */
+    size_t name_bytes;
+    uint32_t home;
+    uint64_t value;         /* the AND of the sites' values */
     uint32_t locality_of[]; /* by site */
 };
 void cohort__membership_ref(struct cohort__membership *membership);

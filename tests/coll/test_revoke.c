@@ -58,8 +58,8 @@ static void go_on(struct row *row)
         futures[site] = cohort_comm_agree(row->comms[site], ~(UINT64_C(1) << site), &agreed[site]);
     for (uint32_t site = 0; site < SITES; site++) {
         CHECK_INT(await_within(futures[site], patience), COHORT_OK);
-        CHECK_UINT(agreed[site].value, ~((UINT64_C(1) << SITES) - 1));
-        CHECK_UINT(agreed[site].num_failed, 0);
+        CHECK(agreed[site].value == ~((UINT64_C(1) << SITES) - 1));
+        CHECK(agreed[site].num_failed == 0);
     }
     for (uint32_t site = 0; site < SITES; site++)
         futures[site] = cohort_comm_shrink(&next[site], row->comms[site]);
