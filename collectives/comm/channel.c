@@ -275,13 +275,14 @@ static cohort_status no_memory(void)
     return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for waiting for a message");
 }
 
+/* In what is revoked nothing is got any more: GET waits, and that is in vain. */
 static cohort_status get_from_any(struct cohort__channels *channels,
                                   struct cohort__channel_get *get)
 {
     struct cohort__channel_any *any = need_any(channels, get->tag);
     if (!any)
         return no_memory();
-    if (cohort__list_is_empty(&any->messages)) {
+    if (cohort__list_is_empty(&any->messages) || cohort__remote_is_revoked(get->comm->group)) {
         start_waiting(channels, get, &any->gets);
         return COHORT_OK;
     }
@@ -300,7 +301,7 @@ static cohort_status get_from_site(struct cohort__channels *channels,
         source ? cohort__channel_queue_of(channels, source, get->tag) : NULL;
     if (!queue)
         return no_memory();
-    if (cohort__list_is_empty(&queue->messages))
+    if (cohort__list_is_empty(&queue->messages) || cohort__remote_is_revoked(get->comm->group))
         start_waiting(channels, get, &queue->gets);
     else
         get_parked(channels, queue, message_of(queue->messages.next), get);
@@ -434,7 +435,7 @@ static void deliver_more(struct cohort_comm *comm, struct cohort__channel_source
 bool cohort__channels_take(struct cohort_comm *comm, struct cohort__arrival *arrival)
 {
     const struct cohort__envelope *envelope = &arrival->envelope;
-    if (envelope->kind != COHORT__KIND_DATA || comm->channels.is_closed ||
+    if (envelope->kind != COHORT__KIND_DATA || comm->has_left ||
         envelope->payload_bytes > COHORT__CHANNEL_ON_THE_SPOT_BYTES)
         return false;
     struct cohort__channel_source *source =
@@ -569,7 +570,7 @@ void cohort__channels_receive(struct cohort_comm *comm, struct cohort__message *
     } else if (message->kind == COHORT__KIND_ANSWER) {
         take_answer(comm, message);
         cohort__message_release(message);
-    } else if (comm->channels.is_closed) {
+    } else if (comm->has_left) {
         cohort__message_release(message);
     } else {
         receive_data(comm, message);
@@ -587,12 +588,19 @@ static void release_all(struct cohort__list *messages)
     }
 }
 
-/* Those who have set a message that is released here have their memory back. */
-static void close(struct cohort_comm *comm)
+/* What is revoked is given back when its setters say so, who know why by then. */
+void cohort__channels_peer_died(struct cohort_comm *comm)
+{
+    give_up(comm);
+    if (cohort__remote_is_revoked(comm->group))
+        cohort__channel_sets_take_back(comm);
+}
+
+void cohort__channels_leave(struct cohort_comm *comm)
 {
     struct cohort__channels *channels = &comm->channels;
+    give_up(comm);
     struct cohort__map_node *node;
-    channels->is_closed = true;
     for (node = cohort__map_first(&channels->queues); node;
          node = cohort__map_next(&channels->queues, node))
         release_all(&COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node)->messages);
@@ -600,26 +608,12 @@ static void close(struct cohort_comm *comm)
          node = cohort__map_next(&channels->sources, node))
         release_all(&COHORT_CONTAINER_OF(node, struct cohort__channel_source, node)->overtaking);
     channels->num_parked = 0;
-}
-
-void cohort__channels_peer_died(struct cohort_comm *comm)
-{
-    give_up(comm);
-    if (cohort__remote_is_revoked(comm->group))
-        close(comm);
-}
-
-void cohort__channels_leave(struct cohort_comm *comm)
-{
-    struct cohort__channels *channels = &comm->channels;
     struct cohort__list *next, *link;
-    give_up(comm);
-    close(comm);
     for (link = channels->under_way.next; link != &channels->under_way; link = next) {
         next = link->next;
         cohort__channel_get_stop(get_of(link));
     }
-    cohort__channel_sets_leave(comm);
+    cohort__channel_sets_take_back(comm);
 }
 
 static void visit_gets(const struct cohort__list *gets,

@@ -211,7 +211,7 @@ static void run_set(struct cohort__actor *actor, struct cohort__item *item)
     cohort__channels_begun(comm);
     cohort__list_push_back(&comm->channels.sets, &set->link);
     set->is_begun = true;
-    if (comm->has_left) {
+    if (comm->has_left || cohort__remote_is_revoked(comm->group)) {
         tell_gone(set, "that site has left the communicator");
         cohort__message_release(message);
         data_is_back(set, true);
@@ -241,7 +241,7 @@ static void run_set(struct cohort__actor *actor, struct cohort__item *item)
 }
 
 /* Makes the getters give back what they have. */
-void cohort__channel_sets_leave(struct cohort_comm *comm)
+void cohort__channel_sets_take_back(struct cohort_comm *comm)
 {
     struct cohort__list *sets = &comm->channels.sets;
     for (struct cohort__list *link = sets->next; link != sets; link = link->next) {

@@ -33,8 +33,7 @@ struct cohort__channels {
     struct cohort__list under_way;              /* gets that have their message, and read it */
     uint64_t asked_at;                          /* as in struct cohort__operation */
     unsigned patience;
-    bool is_closed; /* this site has left, or the communicator is revoked: nothing is kept */
-    bool has_lost;  /* a message, since there was no memory to keep it */
+    bool has_lost;                 /* a message, since there was no memory to keep it */
     _Atomic uint32_t num_not_over; /* sets and gets; written only in the endpoint's turn */
 };
 
