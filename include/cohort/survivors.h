@@ -69,7 +69,8 @@ COHORT_API uint32_t cohort_comm_failed(cohort_comm *comm, uint32_t *ret_sites, u
  * have their new communicator. Those here, cohort_comm_idle and cohort_comm_unref work as before.
  * A buffer of a call is not touched when its future is complete, as ever. A call that is over, or
  * that gets its data at this time, may still succeed; one that is just being taken back
- * (cohort/call.h) may end with that error.
+ * (cohort/call.h) may end with that error, and a set whose getter gives its endpoint back before
+ * this locality hears of the revocation with COHORT_ERR_GONE.
  *
  * When the future completes, all later calls of this site fail, and all other sites will hear of
  * it, even if this locality dies. If COMM has been revoked before, by any site, nothing more
