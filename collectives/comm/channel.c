@@ -177,15 +177,14 @@ static cohort_status hopeless(const struct cohort_comm *comm,
     if (comm->channels.has_lost)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "a message was lost for want of memory");
     bool is_over = source->has_left && (int32_t)(source->expected - source->num_set) >= 0;
-    if (is_over && cohort__remote_is_broken(comm->group))
-        return COHORT_ERR_PEER_DIED; /* perhaps the reason why that site has left */
-    if (is_over)
+    cohort_status status = COHORT_OK;
+    if (cohort__remote_may_be_lost(comm->group)) /* perhaps the reason why that site has left */
+        status = is_over ? cohort__remote_broken(comm->group)
+                         : cohort__remote_lost(comm->group, source->site);
+    if (!status && is_over)
         return cohort_fail(COHORT_ERR_GONE, "site %u (locality %u) has left the communicator",
                            source->site, comm->group->membership->locality_of[source->site]);
-    if (cohort__remote_any_dead(comm->group) &&
-        cohort__remote_check_dead(comm->group, source->site))
-        return COHORT_ERR_PEER_DIED;
-    return COHORT_OK;
+    return status;
 }
 
 /* Whether all other sites have left, and all that they had set has come. */
@@ -209,8 +208,9 @@ static cohort_status hopeless_any(const struct cohort_comm *comm)
         return cohort_fail(COHORT_ERR_CANCELLED, "this site has left the communicator");
     if (comm->channels.has_lost)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "a message was lost for want of memory");
-    if (cohort__remote_is_broken(comm->group))
-        return COHORT_ERR_PEER_DIED; /* it may have been that site's message */
+    cohort_status status = cohort__remote_broken(comm->group);
+    if (status)
+        return status; /* it may have been a dead site's message */
     if (others_have_left(comm))
         return cohort_fail(COHORT_ERR_GONE, "all other sites have left the communicator");
     return COHORT_OK;
@@ -275,13 +275,14 @@ static cohort_status no_memory(void)
     return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for waiting for a message");
 }
 
+/* In what is revoked nothing is got any more: GET waits, and that is in vain. */
 static cohort_status get_from_any(struct cohort__channels *channels,
                                   struct cohort__channel_get *get)
 {
     struct cohort__channel_any *any = need_any(channels, get->tag);
     if (!any)
         return no_memory();
-    if (cohort__list_is_empty(&any->messages)) {
+    if (cohort__list_is_empty(&any->messages) || cohort__remote_is_revoked(get->comm->group)) {
         start_waiting(channels, get, &any->gets);
         return COHORT_OK;
     }
@@ -300,7 +301,7 @@ static cohort_status get_from_site(struct cohort__channels *channels,
         source ? cohort__channel_queue_of(channels, source, get->tag) : NULL;
     if (!queue)
         return no_memory();
-    if (cohort__list_is_empty(&queue->messages))
+    if (cohort__list_is_empty(&queue->messages) || cohort__remote_is_revoked(get->comm->group))
         start_waiting(channels, get, &queue->gets);
     else
         get_parked(channels, queue, message_of(queue->messages.next), get);
@@ -492,8 +493,8 @@ static void take_answer(struct cohort_comm *comm, const struct cohort__message *
 {
     struct cohort__channel_source *source =
         cohort__channel_source_of(&comm->channels, message->source_site);
-    if (!source || message->tag != COHORT__ANSWER_GONE)
-        return;
+    if (!source || message->tag != COHORT__ANSWER_GONE || message->fingerprint > 0)
+        return; /* that it is revoked will be known here, too */
     source->has_left = true;
     source->num_set = (uint32_t)message->last_called;
     give_up(comm);
@@ -578,11 +579,6 @@ void cohort__channels_receive(struct cohort_comm *comm, struct cohort__message *
 
 /* Ends ---------------------------------------------------------------------------------------- */
 
-void cohort__channels_peer_died(struct cohort_comm *comm)
-{
-    give_up(comm);
-}
-
 static void release_all(struct cohort__list *messages)
 {
     struct cohort__list *link;
@@ -590,6 +586,14 @@ static void release_all(struct cohort__list *messages)
         cohort__list_remove(&message_of(link)->of_tag);
         cohort__message_release(message_of(link));
     }
+}
+
+/* What is revoked is given back when its setters say so, who know why by then. */
+void cohort__channels_peer_died(struct cohort_comm *comm)
+{
+    give_up(comm);
+    if (cohort__remote_is_revoked(comm->group))
+        cohort__channel_sets_take_back(comm);
 }
 
 void cohort__channels_leave(struct cohort_comm *comm)
@@ -609,7 +613,7 @@ void cohort__channels_leave(struct cohort_comm *comm)
         next = link->next;
         cohort__channel_get_stop(get_of(link));
     }
-    cohort__channel_sets_leave(comm);
+    cohort__channel_sets_take_back(comm);
 }
 
 static void visit_gets(const struct cohort__list *gets,

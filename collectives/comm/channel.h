@@ -26,7 +26,8 @@ bool cohort__channels_take(struct cohort_comm *comm, struct cohort__arrival *arr
 /* Asks the sites that gets have waited for a long time whether they have left. */
 void cohort__channels_tick(struct cohort_comm *comm, uint64_t now);
 
-/* A locality has died: ends what waits for its sites. This site has left: ends everything. */
+/* A locality has died: ends what waits for its sites. Or the communicator is revoked: ends all
+ * gets that wait, and all sets. This site has left: ends everything. */
 void cohort__channels_peer_died(struct cohort_comm *comm);
 void cohort__channels_leave(struct cohort_comm *comm);
 

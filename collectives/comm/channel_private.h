@@ -69,11 +69,11 @@ void cohort__channel_get_take(struct cohort__channel_get *get, struct cohort__me
 void cohort__channel_get_fail(struct cohort__channel_get *get, const struct cohort__error *error);
 void cohort__channel_get_stop(struct cohort__channel_get *get);
 
-/* channel_set.c. _count: how many messages have been set for SITE in all. _leave: this site has
- * left. _describe: what is not over, as cohort__channels_describe. _fini: frees the caller's
- * side. */
+/* channel_set.c. _count: how many messages have been set for SITE in all. _take_back: this
+ * site has left, or the communicator is revoked. _describe: what is not over, as
+ * cohort__channels_describe. _fini: frees the caller's side. */
 uint32_t cohort__channel_sets_count(const struct cohort__channels *channels, uint32_t site);
-void cohort__channel_sets_leave(struct cohort_comm *comm);
+void cohort__channel_sets_take_back(struct cohort_comm *comm);
 size_t cohort__channel_sets_describe(const struct cohort_comm *comm, char *text, size_t used,
                                      size_t capacity);
 void cohort__channel_sets_fini(struct cohort__channels *channels);

@@ -117,13 +117,11 @@ static void tell(const struct set *set, cohort_status status, const char *why)
 
 static const char scope_is_cancelled[] = "the scope of the task that has set it is cancelled";
 
-/* This site has left, perhaps because of a death. */
+/* This site has left, perhaps because of a death or a revocation. */
 static void tell_gone(const struct set *set, const char *why)
 {
-    if (cohort__remote_is_broken(set->comm->group))
-        tell(set, COHORT_ERR_PEER_DIED, cohort_error_message());
-    else
-        tell(set, COHORT_ERR_GONE, why);
+    cohort_status status = cohort__remote_broken(set->comm->group);
+    tell(set, status ? status : COHORT_ERR_GONE, status ? cohort_error_message() : why);
 }
 
 static void end(struct set *set)
@@ -142,13 +140,14 @@ static void end(struct set *set)
 /* The data is not read any more. DECLINED: it never was. */
 static void data_is_back(struct set *set, bool declined)
 {
+    cohort_status broken = declined ? cohort__remote_broken(set->comm->group) : COHORT_OK;
     if (declined && set->is_cancelled && !set->error.status)
         set_error(set, &set->error, COHORT_ERR_CANCELLED, scope_is_cancelled);
     else if (declined && set->comm->has_left)
         set_error(set, &set->error, COHORT_ERR_CANCELLED,
                   "this site has left the communicator before it was got");
-    else if (declined && cohort__remote_is_broken(set->comm->group))
-        set_error(set, &set->error, COHORT_ERR_PEER_DIED, cohort_error_message());
+    else if (broken)
+        set_error(set, &set->error, broken, cohort_error_message());
     else if (declined)
         set_error(set, &set->error, COHORT_ERR_GONE, "that site left the communicator before");
     end(set);
@@ -212,7 +211,7 @@ static void run_set(struct cohort__actor *actor, struct cohort__item *item)
     cohort__channels_begun(comm);
     cohort__list_push_back(&comm->channels.sets, &set->link);
     set->is_begun = true;
-    if (comm->has_left) {
+    if (comm->has_left || cohort__remote_is_revoked(comm->group)) {
         tell_gone(set, "that site has left the communicator");
         cohort__message_release(message);
         data_is_back(set, true);
@@ -242,7 +241,7 @@ static void run_set(struct cohort__actor *actor, struct cohort__item *item)
 }
 
 /* Makes the getters give back what they have. */
-void cohort__channel_sets_leave(struct cohort_comm *comm)
+void cohort__channel_sets_take_back(struct cohort_comm *comm)
 {
     struct cohort__list *sets = &comm->channels.sets;
     for (struct cohort__list *link = sets->next; link != sets; link = link->next) {
@@ -379,6 +378,16 @@ static cohort_future *set_wrongly(const cohort_comm *comm, uint32_t site)
                                   num_sites);
 }
 
+static cohort_future *set_revoked(const cohort_comm *comm, uint32_t site, uint64_t tag)
+{
+    char why[128];
+    cohort_status status = cohort__remote_broken(comm->group);
+    snprintf(why, sizeof(why), "%s", cohort_error_message());
+    return cohort_future_of_error(
+        status, "communicator \"%.60s\", site %u, message with tag %" PRIu64 " for site %u: %s",
+        comm->group->name, comm->this_site, tag, site, why);
+}
+
 cohort_future *cohort_channel_set(cohort_comm *comm, uint32_t site, uint64_t tag, const void *data,
                                   size_t bytes)
 {
@@ -386,6 +395,8 @@ cohort_future *cohort_channel_set(cohort_comm *comm, uint32_t site, uint64_t tag
         return set_wrongly(comm, site);
     if (cohort__fork_is_child())
         return cohort__fork_refused("cohort_channel_set");
+    if (__builtin_expect(cohort__remote_is_revoked(comm->group), 0))
+        return set_revoked(comm, site, tag);
     struct cohort__channel_target *target = need_target(&comm->channels, site);
     if (!target)
         return cohort__future_no_memory();

@@ -8,6 +8,7 @@
 #include "collectives/comm/create.h"
 #include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/inbox.h"
+#include "collectives/comm/remote.h"
 #include "collectives/comm/verdict.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
@@ -90,6 +91,8 @@ static cohort_status make_endpoint(struct creation *creation, struct cohort__mem
         cohort__inbox_set_latest(creation->inbox, comm);
     cohort__group_add(group, comm->this_site, &comm->actor);
     cohort__verdicts_join(comm);
+    if (cohort__remote_is_revoked(group)) /* the others have been told */
+        cohort__endpoint_peer_died(comm);
     return COHORT_OK;
 }
 
@@ -159,7 +162,8 @@ static void on_joined(struct cohort__join *join, cohort_status status,
     if (!status)
         status = make_endpoint(creation, membership); /* from now on the board is the group's */
     else if (cohort__process_keeps_going(process) ||  /* then no locality gets a map any more */
-             !cohort__process_any_dead(process))      /* else another locality may use it */
+             (status != COHORT_ERR_REVOKED &&         /* else another locality may use it */
+              !cohort__process_any_dead(process)))
         cohort__boards_give_back(process, creation->choice.settings.board);
     cohort__future_complete(creation->future, status, status ? cohort__error_slot() : NULL);
     end_timer(creation);

@@ -20,7 +20,8 @@ void cohort__endpoint_leave(struct cohort_comm *comm);
  * a long time. */
 void cohort__endpoint_tick(struct cohort_comm *comm);
 
-/* Any thread: posts an item that tells the endpoint that a locality has died. */
+/* Any thread: posts an item that tells the endpoint that a locality has died, or that its
+ * communicator is revoked. */
 void cohort__endpoint_peer_died(struct cohort_comm *comm);
 
 #endif

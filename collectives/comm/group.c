@@ -35,6 +35,8 @@ static cohort_status find_machine(struct cohort__group *group)
     group->num_localities = cohort__machine_num_subgroups(group->machine, COHORT__LEVEL_LOCALITY);
     group->max_local_sites = cohort__machine_largest(group->machine, COHORT__LEVEL_LOCALITY);
     group->is_whole = group->num_localities == 1;
+    atomic_init(&group->standing,
+                group->is_whole ? COHORT__STANDING_WHOLE : COHORT__STANDING_SPREAD);
     for (uint32_t i = 0; i < group->num_localities; i++)
         if (cohort__group_is_local(group, cohort__group_first_site(group, i)))
             group->local = cohort__machine_members(group->machine, COHORT__LEVEL_LOCALITY, i);
@@ -170,6 +172,13 @@ cohort_status cohort__group_create(struct cohort__group **ret_group,
     cohort__list_init(&group->unclaimed);
     *ret_group = group;
     return COHORT_OK;
+}
+
+void cohort__group_revoke(struct cohort__group *group, uint32_t site)
+{
+    uint32_t none = 0;
+    atomic_compare_exchange_strong(&group->membership->revoked_by, &none, site + 1);
+    atomic_store(&group->standing, COHORT__STANDING_REVOKED);
 }
 
 static void annex_destroy(struct cohort__annex *annex)

@@ -34,6 +34,13 @@ struct cohort__annex {
     void (*left)(struct cohort__annex *annex, const struct cohort_comm *comm);
 };
 
+/* What can end all calls of a group. */
+enum cohort__standing {
+    COHORT__STANDING_WHOLE,   /* only that it is revoked: all of its sites are in this locality */
+    COHORT__STANDING_SPREAD,  /* a death, too */
+    COHORT__STANDING_REVOKED, /* it is revoked: the membership has by whom */
+};
+
 /* The sites of one instance of a communicator, as one locality sees them: which locality each site
  * is in, and the endpoints that are here. A group stays until all sites, in all localities, have
  * left, since an endpoint that has left still answers. Then it is freed with the last reference, or
@@ -49,9 +56,10 @@ struct cohort__group {
     bool has_ended;                 /* all sites have left; under the inbox's lock */
     struct cohort__commons *commons;
     struct cohort__membership *membership;
-    uint32_t rank;  /* of this locality */
-    bool is_whole;  /* all sites are in this locality */
-    bool has_board; /* not whole, and all localities can reach `board` */
+    uint32_t rank;            /* of this locality */
+    bool is_whole;            /* all sites are in this locality */
+    bool has_board;           /* not whole, and all localities can reach `board` */
+    _Atomic uint8_t standing; /* enum cohort__standing */
     struct cohort__board_name board;
     bool has_notes; /* several localities are on this host, and can leave each other notes */
     struct cohort__machine *machine; /* localities, domains, hosts */
@@ -111,6 +119,9 @@ static inline uint64_t cohort__group_turn(const struct cohort__group *group)
 {
     return cohort__hash_u64(group->membership->instance);
 }
+
+/* SITE has revoked it. The first one counts. Any thread. */
+void cohort__group_revoke(struct cohort__group *group, uint32_t site);
 
 /* Hands MESSAGE, which it takes, to the endpoint of SITE, which is in this locality. */
 void cohort__group_deliver(struct cohort__group *group, uint32_t site,

@@ -8,6 +8,7 @@
 #include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/message.h"
 #include "collectives/comm/quiet.h"
+#include "collectives/comm/remote.h"
 #include "collectives/comm/verdict.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
@@ -28,6 +29,13 @@ struct cohort__inbox {
     _Atomic bool is_holder_asked; /* the loop's thread is to free them, or to unref `last` */
     struct cohort__list unknown;  /* messages for instances that are not known here yet */
     uint32_t num_creations;       /* that are not complete */
+    struct cohort__list revoked;  /* instances that are not known here yet */
+};
+
+struct revoked {
+    struct cohort__list link;
+    uint64_t instance;
+    uint32_t site; /* that has revoked it */
 };
 
 /* A message for an instance that is not known here. */
@@ -183,6 +191,72 @@ static void sort_out(struct cohort__inbox *inbox, struct cohort__group *group,
     }
 }
 
+/* Revocations ------------------------------------------------------------------------------- */
+
+/* With the lock held: GROUP is new, and may have been revoked before. */
+static void look_whether_revoked(struct cohort__inbox *inbox, struct cohort__group *group)
+{
+    for (struct cohort__list *link = inbox->revoked.next; link != &inbox->revoked;
+         link = link->next) {
+        const struct revoked *revoked = COHORT_CONTAINER_OF(link, struct revoked, link);
+        if (revoked->instance == group->membership->instance)
+            cohort__group_revoke(group, revoked->site);
+    }
+}
+
+/* With the lock held. */
+static void forget_revoked(struct cohort__inbox *inbox)
+{
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&inbox->revoked)))
+        free(COHORT_CONTAINER_OF(link, struct revoked, link));
+}
+
+/* With the lock held. */
+static cohort_status keep_revoked(struct cohort__inbox *inbox, uint64_t instance, uint32_t site)
+{
+    struct revoked *revoked = malloc(sizeof(*revoked));
+    if (!revoked)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory to remember a revocation");
+    *revoked = (struct revoked){.instance = instance, .site = site};
+    cohort__list_push_back(&inbox->revoked, &revoked->link);
+    return COHORT_OK;
+}
+
+static void tell_revoked(struct cohort__group *group)
+{
+    for (uint32_t i = 0; i < group->local.num; i++) {
+        struct cohort_comm *comm = cohort__endpoint_at(group, group->local.sites[i]);
+        if (comm)
+            cohort__endpoint_peer_died(comm);
+    }
+}
+
+/* SITE has revoked INSTANCE. Without a creation under way one that is not known has ended. */
+static cohort_status on_revoked(void *context, uint64_t instance, uint32_t site)
+{
+    struct cohort__inbox *inbox = context;
+    cohort_status status = COHORT_OK;
+    pthread_mutex_lock(&inbox->lock);
+    struct cohort__group *group = find(inbox, instance);
+    if (!group && inbox->num_creations > 0)
+        status = keep_revoked(inbox, instance, site);
+    if (group && (group->has_ended || cohort__remote_is_revoked(group) ||
+                  site >= group->membership->num_sites))
+        group = NULL;
+    if (group) {
+        cohort__group_ref(group);
+        cohort__group_revoke(group, site);
+    }
+    pthread_mutex_unlock(&inbox->lock);
+    if (group)
+        tell_revoked(group);
+    cohort__group_unref(group);
+    return status;
+}
+
+/* Creations --------------------------------------------------------------------------------- */
+
 void cohort__inbox_creation_begin(struct cohort__inbox *inbox)
 {
     pthread_mutex_lock(&inbox->lock);
@@ -195,8 +269,10 @@ void cohort__inbox_creation_end(struct cohort__inbox *inbox)
     struct cohort__list taken;
     cohort__list_init(&taken);
     pthread_mutex_lock(&inbox->lock);
-    if (--inbox->num_creations == 0)
+    if (--inbox->num_creations == 0) {
         take_unknown(inbox, NULL, &taken); /* now: later ones may be of a new creation */
+        forget_revoked(inbox);
+    }
     pthread_mutex_unlock(&inbox->lock);
     sort_out(inbox, NULL, &taken);
 }
@@ -215,6 +291,7 @@ cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
         status = cohort__group_create(&made, &inbox->commons, name, membership);
         if (!status) {
             cohort__map_insert(&inbox->groups, &made->node, cohort__hash_u64(membership->instance));
+            look_whether_revoked(inbox, made);
             take_unknown(inbox, made, &taken);
         }
     }
@@ -441,6 +518,7 @@ static void stop(void *context)
     for_each_endpoint(inbox, cohort__endpoint_leave);
     take_unknown(inbox, NULL, &taken);
     sort_out(inbox, NULL, &taken);
+    forget_revoked(inbox);
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&inbox->retired)))
         cohort__group_destroy(COHORT_CONTAINER_OF(link, struct cohort__group, retired));
@@ -471,6 +549,8 @@ static cohort_status create(struct cohort__inbox **ret_inbox, struct cohort__pro
     cohort__list_init(&inbox->endpoints);
     cohort__list_init(&inbox->unknown);
     cohort__list_init(&inbox->retired);
+    cohort__list_init(&inbox->revoked);
+    cohort__registry_set_revoked(cohort__process_registry(process), on_revoked, inbox);
     cohort__registry_set_ended(cohort__process_registry(process), on_ended, inbox);
     cohort__process_set_handlers(process, &(struct cohort__process_handlers){
                                               .context = inbox,

@@ -24,6 +24,8 @@ static void send_away(struct cohort__group *group, uint32_t site,
         .tag = message->tag,
         .handle = message->kind == COHORT__KIND_ANSWER ? message->last_called : handle,
     };
+    if (cohort__message_carries_death(message))
+        envelope.fingerprint = atomic_load(&group->membership->revoked_by);
     /* If there is no memory for the words, the peer will ask. */
     if (!packer.status)
         cohort__send_control(group->commons->process, group->membership->locality_of[site],

@@ -60,7 +60,7 @@ cohort_status cohort__message_unpack_error(const void *data, size_t n, struct co
     wrong = cohort__get_signed(unpacked, map, "status", &status);
     if (!wrong)
         wrong = cohort__get_text(unpacked, map, "text", &text, &bytes);
-    if (!wrong && (status >= 0 || status < COHORT_ERR_FAILED))
+    if (!wrong && (status >= 0 || status < COHORT_ERR_REVOKED))
         wrong = cohort_fail(COHORT_ERR_PROTOCOL, "error of a peer: status %d", (int)status);
     if (!wrong)
         cohort__error_set(error, (cohort_status)status, "%.*s", (int)bytes, text);

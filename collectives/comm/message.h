@@ -60,7 +60,8 @@ struct cohort__message {
     uint32_t dest_site;  /* for an endpoint that isn't made yet */
     uint64_t generation; /* 0: it belongs to a channel */
     /* Of the source; with generation 0: the channel's tag. ANSWER_IN_FLIGHT: the number + 1 of a
-     * site that it waits for and that has not called, or 0. */
+     * site that it waits for and that has not called, or 0. ANSWER_GONE: the number + 1 of the site
+     * that has revoked the communicator, or 0. */
     uint64_t fingerprint;
     uint64_t last_called; /* ANSWER: the last generation that its source has called */
     size_t bytes;         /* DATA, ANNOUNCE */

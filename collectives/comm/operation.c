@@ -294,13 +294,14 @@ void cohort__operation_fail_with(struct cohort__operation *operation, cohort_sta
 bool cohort__operation_fail_if_broken(struct cohort__operation *operation)
 {
     const struct cohort_comm *comm = operation->comm;
-    if (comm->group->is_whole || !cohort__remote_any_dead(comm->group))
+    if (!cohort__remote_may_be_lost(comm->group))
         return false; /* mostly */
-    bool is_broken = cohort__remote_is_broken(comm->group);
-    operation->are_all_told |= is_broken;
-    if (is_broken)
-        cohort__operation_fail_with(operation, COHORT_ERR_PEER_DIED, "%s", cohort_error_message());
-    return is_broken;
+    cohort_status status = cohort__remote_broken(comm->group);
+    if (!status)
+        return false;
+    operation->are_all_told = true;
+    cohort__operation_fail_with(operation, status, "%s", cohort_error_message());
+    return true;
 }
 
 /* Names the lower site first. */

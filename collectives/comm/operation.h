@@ -27,7 +27,8 @@ struct cohort__operation_handlers {
     /* A site that has answered a meeting of this operation that it has not called, or
      * COHORT__NO_SITE. */
     uint32_t (*find_absent)(const struct cohort__operation *operation);
-    /* A locality has died: fails the operation if it still needs that locality. */
+    /* A locality has died, or the communicator is revoked: fails the operation if that ends its
+     * communicator's calls. */
     void (*peer_died)(struct cohort__operation *operation);
     /* Appends to TEXT, of CAPACITY bytes, at USED, what it waits for. Returns the new length. */
     size_t (*describe)(const struct cohort__operation *operation, char *text, size_t used,
@@ -102,10 +103,11 @@ void cohort__operation_fail(struct cohort__operation *operation, const struct co
 void cohort__operation_fail_with(struct cohort__operation *operation, cohort_status status,
                                  const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Fails OPERATION if a locality with sites of its communicator is dead. The error is the first such
- * death, since that is the reason of all that follows. False: there is none. With a dead site the
- * communicator is of no use any more, so all its calls fail. A call that does not need that site
- * itself may wait for other sites that have given up, and would wait for ever. */
+/* Fails OPERATION if its communicator is revoked, or a locality with sites of it is dead. The error
+ * is then who has revoked it, or the first such death, since that is the reason of all that
+ * follows. False: there is none. With a dead site the communicator is of no use any more, so all
+ * its calls fail. A call that does not need that site itself may wait for other sites that have
+ * given up, and would wait for ever. */
 bool cohort__operation_fail_if_broken(struct cohort__operation *operation);
 
 /* Sets *ERROR, which is empty, to this: OTHER_SITE has called something else in the same

@@ -205,7 +205,8 @@ static void take_answer(struct cohort_comm *comm, const struct cohort__message *
             comm->group->membership->locality_of[site], message->last_called);
         break;
     case COHORT__ANSWER_GONE:
-        if (!cohort__operation_fail_if_broken(operation))
+        /* Who has left what is revoked has not gone by itself, and that will be known here, too. */
+        if (!cohort__operation_fail_if_broken(operation) && message->fingerprint == 0)
             cohort__operation_fail_with(
                 operation, COHORT_ERR_GONE,
                 "site %u (locality %u) has left the communicator after generation %" PRIu64, site,

@@ -43,17 +43,27 @@ void cohort__remote_fetch(struct cohort__message *message, void *destination,
     cohort__fetch_start(process, fetch);
 }
 
-bool cohort__remote_check_dead(const struct cohort__group *group, uint32_t site)
+static cohort_status fail_revoked(const struct cohort__group *group)
 {
-    return cohort__process_check_dead(group->commons->process,
-                                      group->membership->locality_of[site]);
+    uint32_t site = atomic_load(&group->membership->revoked_by) - 1;
+    return cohort_fail(COHORT_ERR_REVOKED, "site %u (locality %u) has revoked the communicator",
+                       site, group->membership->locality_of[site]);
+}
+
+cohort_status cohort__remote_lost(const struct cohort__group *group, uint32_t site)
+{
+    if (cohort__remote_is_revoked(group))
+        return fail_revoked(group);
+    bool is_dead =
+        cohort__process_check_dead(group->commons->process, group->membership->locality_of[site]);
+    return is_dead ? COHORT_ERR_PEER_DIED : COHORT_OK;
 }
 
 bool cohort__remote_first_death(const struct cohort__group *group, uint32_t *ret_site,
                                 struct cohort__death *ret_death)
 {
     bool any = false;
-    if (group->is_whole || !cohort__remote_any_dead(group))
+    if (group->is_whole || !cohort__process_any_dead(group->commons->process))
         return false;
     for (uint32_t i = 0; i < group->num_localities; i++) {
         uint32_t site = cohort__group_first_site(group, i);
@@ -69,18 +79,14 @@ bool cohort__remote_first_death(const struct cohort__group *group, uint32_t *ret
     return any;
 }
 
-bool cohort__remote_is_broken(const struct cohort__group *group)
+cohort_status cohort__remote_broken(const struct cohort__group *group)
 {
     uint32_t site;
     struct cohort__death death;
+    if (cohort__remote_is_revoked(group))
+        return fail_revoked(group);
     if (!cohort__remote_first_death(group, &site, &death))
-        return false;
-    (void)cohort_fail(COHORT_ERR_PEER_DIED, "site %u is lost: locality %u %s", site, death.rank,
-                      death.why);
-    return true;
-}
-
-bool cohort__remote_any_dead(const struct cohort__group *group)
-{
-    return cohort__process_any_dead(group->commons->process);
+        return COHORT_OK;
+    return cohort_fail(COHORT_ERR_PEER_DIED, "site %u is lost: locality %u %s", site, death.rank,
+                       death.why);
 }

@@ -9,7 +9,8 @@
 #include "runtime/proc/fetch.h"
 #include "runtime/proc/send.h"
 
-/* Data to and from sites of other localities, and whether these live. Any thread. */
+/* Data to and from sites of other localities, and why calls with these fail.
+ * Any thread. */
 
 /* Sends SEND->payload from FROM, a site of this locality, to TO. The payload, `done`, and the
  * envelope's generation, fingerprint and tag must be set. SEND and the payload must stay until
@@ -27,19 +28,34 @@ bool cohort__remote_try(const struct cohort__group *group, uint32_t from, uint32
 void cohort__remote_fetch(struct cohort__message *message, void *destination,
                           struct cohort__fetch *fetch);
 
-/* Whether the locality of SITE is dead. If so, sets the error message to which one and why. */
-bool cohort__remote_check_dead(const struct cohort__group *group, uint32_t site);
+/* Whether GROUP is revoked. */
+static inline bool cohort__remote_is_revoked(const struct cohort__group *group)
+{
+    return atomic_load_explicit(&group->standing, memory_order_acquire) == COHORT__STANDING_REVOKED;
+}
+
+/* Whether calls of GROUP may have to fail: it is revoked, or any locality of the job is dead. This
+ * is all that a call looks at as long as all is well. */
+static inline bool cohort__remote_may_be_lost(const struct cohort__group *group)
+{
+    uint8_t standing = atomic_load_explicit(&group->standing, memory_order_acquire);
+    return standing != COHORT__STANDING_WHOLE &&
+           (standing == COHORT__STANDING_REVOKED ||
+            cohort__process_any_dead(group->commons->process));
+}
+
+/* Why nothing comes from SITE any more, with a message: COHORT_ERR_REVOKED, or its locality is
+ * dead. */
+cohort_status cohort__remote_lost(const struct cohort__group *group, uint32_t site);
 
 /* Whether a locality with sites of GROUP is dead. If so, finds the one that died first, which is
  * the reason of what others did after it. Sets *RET_SITE to its first site, and *RET_DEATH. */
 bool cohort__remote_first_death(const struct cohort__group *group, uint32_t *ret_site,
                                 struct cohort__death *ret_death);
 
-/* The same in words: sets the error message, for instance to "site 2 is lost: locality 2 was
- * killed". */
-bool cohort__remote_is_broken(const struct cohort__group *group);
-
-/* Whether any locality is dead. */
-bool cohort__remote_any_dead(const struct cohort__group *group);
+/* Why all calls of GROUP fail, with a message: COHORT_ERR_REVOKED, for instance "site 1 (locality
+ * 0) has revoked the communicator"; or the first death, COHORT_ERR_PEER_DIED, for instance "site 2
+ * is lost: locality 2 was killed". COHORT_OK: they don't. */
+cohort_status cohort__remote_broken(const struct cohort__group *group);
 
 #endif

@@ -45,7 +45,7 @@ struct verdict {
     bool has_voted;              /* for the sites here */
     bool has_told;               /* the outcome to all sites that are made */
     bool can_not;                /* a locality has no memory for it */
-    bool is_released;            /* by a death, or since all have left */
+    bool is_released;            /* by a death or a revocation, or since all have left */
     uint32_t num_busy;           /* sites that freeze or are being told; and go_on itself */
     uint32_t num_holding;        /* sites where something is held back */
     uint32_t num_votes_missing;  /* the decider's: localities */
@@ -76,7 +76,7 @@ static bool is_broken(const struct cohort__group *group)
 {
     uint32_t site;
     struct cohort__death death;
-    return cohort__remote_first_death(group, &site, &death);
+    return cohort__remote_is_revoked(group) || cohort__remote_first_death(group, &site, &death);
 }
 
 /* Messages ---------------------------------------------------------------------------------- */
@@ -410,7 +410,7 @@ static cohort_status begin(struct cohort__group *group, uint64_t generation,
     pthread_mutex_lock(&group->lock);
     verdict->num_busy--;
     go_on(verdict);
-    cohort__verdicts_release(group, false); /* if there was a death just now */
+    cohort__verdicts_release(group, false); /* if that has just come */
     cohort__group_unref(group);
     return COHORT_OK;
 }

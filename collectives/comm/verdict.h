@@ -22,8 +22,8 @@
  * A generation is left as it is if one of its sites has completed and all others will. Else it is
  * refused: what has completed stays so, and what has not fails with one error, at sites that call
  * later as well. The decider forgets a verdict when all localities have passed the generation, so
- * there are never two on one generation. When a locality has died all calls fail, and what is not
- * decided is left as it is.
+ * there are never two on one generation. When a locality has died, or the communicator is
+ * revoked, all calls fail, and what is not decided is left as it is.
  *
  * tests/model/verdict.pml is a model of this. */
 
@@ -47,8 +47,8 @@ cohort_status cohort__verdict_ask(struct cohort__group *group, uint64_t generati
 /* COMM, an endpoint of its group, has just been made, and nobody has it yet. */
 void cohort__verdicts_join(struct cohort_comm *comm);
 
-/* Any thread that is sure that the group exists: a locality with sites of it has died, or all sites
- * of it have left. Does nothing if neither is so. */
+/* Any thread that is sure that the group exists: a locality with sites of it has died, or it is
+ * revoked, or all sites of it have left. Does nothing if none of these is so. */
 void cohort__verdicts_release(struct cohort__group *group, bool have_all_left);
 
 /* By the thread that turns the event loop: takes ARRIVAL, of kind VERDICT, from a site of GROUP. */

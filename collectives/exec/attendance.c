@@ -309,9 +309,9 @@ static void on_left(struct cohort__annex *base, const struct cohort_comm *comm)
         if (meeting->state != COHORT__MEETING_OPEN || meeting->generation < comm->gone_from)
             continue;
         struct cohort__error error = {0};
-        if (cohort__remote_is_broken(comm->group)) /* the others here have not been told yet */
-            cohort__error_set(&error, COHORT_ERR_PEER_DIED,
-                              "communicator \"%.60s\", generation %" PRIu64 ": %s",
+        cohort_status broken = cohort__remote_broken(comm->group);
+        if (broken) /* the others here have not been told yet */
+            cohort__error_set(&error, broken, "communicator \"%.60s\", generation %" PRIu64 ": %s",
                               comm->group->name, meeting->generation, cohort_error_message());
         else
             cohort__error_set(&error, COHORT_ERR_GONE,

@@ -111,7 +111,7 @@ static void start(struct cohort__operation *operation)
     struct cohort__execution *execution = (struct cohort__execution *)operation;
     const struct cohort__plan *plan = execution->plan;
     cohort__execution_enter(execution);
-    if (cohort__remote_any_dead(operation->comm->group))
+    if (cohort__remote_may_be_lost(operation->comm->group))
         cohort__execution_peer_died(operation);
     cohort__meets_enter(execution);
     cohort__note_steps_begin(execution);

@@ -38,10 +38,10 @@ extern "C" {
  * Any task or thread may call; no call suspends. Besides the errors above, the future may hold
  * COHORT_ERR_BAD_PARAMETER, COHORT_ERR_WRONG_ROLE (a non-root calls the root's function or the
  * reverse), COHORT_ERR_MOVED_PAST (a peer skipped this generation), COHORT_ERR_GONE,
- * COHORT_ERR_PEER_DIED, COHORT_ERR_CANCELLED, COHORT_ERR_NO_MEMORY, COHORT_ERR_NETWORK, what the
- * user's own reduction returned, or COHORT_ERR_NOT_SUPPORTED where no algorithm can do what is
- * asked for. After an error the contents of OUT are undefined. A call of a shape (size, root and so
- * on) that this endpoint has used lately builds and allocates nothing. */
+ * COHORT_ERR_PEER_DIED, COHORT_ERR_REVOKED, COHORT_ERR_CANCELLED, COHORT_ERR_NO_MEMORY,
+ * COHORT_ERR_NETWORK, what the user's own reduction returned, or COHORT_ERR_NOT_SUPPORTED where no
+ * algorithm can do what is asked for. After an error the contents of OUT are undefined. A call of a
+ * shape (size, root and so on) that this endpoint has used lately builds and allocates nothing. */
 
 /* Given as IN: the input is in OUT, where the result replaces it. Each site decides for itself.
  *   all_reduce, reduce_here, scan, exclusive_scan: OUT is the input.

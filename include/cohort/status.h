@@ -31,6 +31,7 @@ typedef enum cohort_status {
     COHORT_ERR_TIMEOUT = -15,       /* a deadline passed */
     COHORT_ERR_STATE = -16,         /* not at this time: before the start, or after the end */
     COHORT_ERR_FAILED = -17,        /* the user's own code failed and gave no other status */
+    COHORT_ERR_REVOKED = -18,       /* a site has revoked the communicator */
 } cohort_status;
 
 /* The name of STATUS, for instance "COHORT_ERR_MISMATCH"; "unknown status" for any other number.

@@ -63,6 +63,24 @@ COHORT_API cohort_future *cohort_comm_shrink(cohort_comm **ret_comm,
  * so the first `num_failed` of what has been agreed on are known to all. Returns 0 without COMM. */
 COHORT_API uint32_t cohort_comm_failed(cohort_comm *comm, uint32_t *ret_sites, uint32_t capacity);
 
+/* Revokes COMM at all of its sites: all of its calls fail with COHORT_ERR_REVOKED and the name of
+ * the site that has revoked it, those in flight and all later ones, collectives, sets, gets and
+ * probes; and so do splits and dups of it that are not complete, in which some sites may already
+ * have their new communicator. Those here, cohort_comm_idle and cohort_comm_unref work as before.
+ * A buffer of a call is not touched when its future is complete, as ever. A call that is over, or
+ * that gets its data at this time, may still succeed; one that is just being taken back
+ * (cohort/call.h) may end with that error, and a set whose getter gives its endpoint back before
+ * this locality hears of the revocation with COHORT_ERR_GONE.
+ *
+ * When the future completes, all later calls of this site fail, and all other sites will hear of
+ * it, even if this locality dies. If COMM has been revoked before, by any site, nothing more
+ * happens. Two sites that do so at once have both revoked it, and errors name one of them, the same
+ * at all sites.
+ *
+ * COHORT_ERR_BAD_PARAMETER without a communicator, COHORT_ERR_NO_MEMORY, COHORT_ERR_CANCELLED when
+ * the job ends, COHORT_ERR_PEER_DIED once a locality has died in a job that does not keep going. */
+COHORT_API cohort_future *cohort_comm_revoke(cohort_comm *comm) COHORT_MUST_USE;
+
 #ifdef __cplusplus
 }
 #endif

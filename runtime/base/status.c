@@ -28,6 +28,7 @@ static const struct description descriptions[] = {
     [-COHORT_ERR_TIMEOUT] = {"COHORT_ERR_TIMEOUT", "the deadline passed"},
     [-COHORT_ERR_STATE] = {"COHORT_ERR_STATE", "not possible at this time"},
     [-COHORT_ERR_FAILED] = {"COHORT_ERR_FAILED", "failed"},
+    [-COHORT_ERR_REVOKED] = {"COHORT_ERR_REVOKED", "the communicator was revoked"},
 };
 
 static const struct description *describe(cohort_status status)

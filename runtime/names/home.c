@@ -32,6 +32,7 @@ struct creation {
     uint32_t num_told;
     uint32_t num_joined;
     uint32_t num_left;
+    uint32_t revoked_by; /* the site + 1; 0: none */
     char *terms;
     size_t terms_bytes;
     uint64_t value; /* the AND of those that have joined */
@@ -676,6 +677,54 @@ cohort_status cohort__registry_home_leave(struct cohort__registry_home *home,
     cohort_status status = leave(name, request, outbox);
     if (cohort__list_is_empty(&name->creations))
         name_destroy(home, name);
+    return status;
+}
+
+static struct creation *find_alive(const struct name *name, uint64_t instance)
+{
+    for (struct cohort__list *link = name->creations.next; link != &name->creations;
+         link = link->next) {
+        struct creation *creation = COHORT_CONTAINER_OF(link, struct creation, link);
+        if (creation->instance == instance && instance != 0)
+            return creation;
+    }
+    return NULL;
+}
+
+static cohort_status tell_revoked(struct cohort__list *outbox, const uint32_t *ranks,
+                                  uint32_t num_ranks, uint64_t instance, uint32_t site)
+{
+    struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, ranks, num_ranks);
+    if (!letter)
+        return COHORT_ERR_NO_MEMORY;
+    cohort__pack_map(&letter->packer, 3);
+    cohort__pack_field_unsigned(&letter->packer, "type", COHORT__REGISTRY_REVOKED);
+    cohort__pack_field_unsigned(&letter->packer, "instance", instance);
+    cohort__pack_field_unsigned(&letter->packer, "site", site);
+    return letter->packer.status;
+}
+
+cohort_status cohort__registry_home_revoke(struct cohort__registry_home *home,
+                                           const struct cohort__registry_request *request,
+                                           struct cohort__list *outbox)
+{
+    struct name *name = name_find(home, request);
+    struct creation *creation = name ? find_alive(name, request->instance) : NULL;
+    bool is_first = creation && creation->revoked_by == 0;
+    if (creation && request->site >= creation->num_sites)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "a revocation by site %u of %u sites",
+                           request->site, creation->num_sites);
+    if (!is_first)
+        return tell_revoked(outbox, &request->source, 1, request->instance,
+                            creation ? creation->revoked_by - 1 : request->site);
+    uint32_t num;
+    uint32_t *ranks = localities(creation, &num);
+    cohort_status status = ranks ? COHORT_OK : COHORT_ERR_NO_MEMORY;
+    if (!status)
+        status = tell_revoked(outbox, ranks, num, request->instance, request->site);
+    if (!status)
+        creation->revoked_by = request->site + 1;
+    free(ranks);
     return status;
 }
 

@@ -33,7 +33,7 @@ struct cohort__registry_letter {
     uint32_t ranks[];
 };
 
-/* A JOIN, LEAVE or WITHDRAW of locality SOURCE. */
+/* A JOIN, LEAVE, WITHDRAW or REVOKE of locality SOURCE. */
 struct cohort__registry_request {
     uint32_t source;
     const char *name;
@@ -44,7 +44,7 @@ struct cohort__registry_request {
     size_t settings_bytes;
     uint32_t site;
     uint32_t num_sites;
-    uint64_t instance;    /* the instance that was left, or 0 */
+    uint64_t instance;    /* the instance that was left, or 0; or is revoked */
     cohort_status failed; /* if it isn't COHORT_OK, TERMS has the reason */
     uint64_t nanoseconds; /* of a WITHDRAW */
     const char *returned; /* of one: localities whose programs have returned, as text; or "" */
@@ -58,6 +58,12 @@ cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
 cohort_status cohort__registry_home_leave(struct cohort__registry_home *home,
                                           const struct cohort__registry_request *request,
                                           struct cohort__list *outbox);
+
+/* A REVOKE: all localities of the instance are told that the site has revoked it. If another site
+ * has done so before, or it has ended, only the sender is told, by which site. */
+cohort_status cohort__registry_home_revoke(struct cohort__registry_home *home,
+                                           const struct cohort__registry_request *request,
+                                           struct cohort__list *outbox);
 
 /* A WITHDRAW: the site has waited for so many nanoseconds, and waits no longer. All that have
  * joined with it are told, and those that join later. Does nothing if all have joined by now, or if
@@ -88,6 +94,8 @@ enum cohort__registry_type {
     COHORT__REGISTRY_BROKEN,   /* status, text: joins are not reliable any more */
     COHORT__REGISTRY_RETURN,   /* instance, number: that locality uses its notes no more */
     COHORT__REGISTRY_WITHDRAW, /* name, site, nanoseconds */
+    COHORT__REGISTRY_REVOKE,   /* name, site, instance */
+    COHORT__REGISTRY_REVOKED,  /* instance, site: that one has revoked it */
 };
 
 /* Appends an empty letter to OUTBOX, for the NUM_RANKS localities in RANKS. NULL where memory ran

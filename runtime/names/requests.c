@@ -69,16 +69,19 @@ cohort_status cohort__home_take(struct cohort__registry_home *home, uint32_t sou
     if (type == COHORT__REGISTRY_RETURN)
         return take_return(home, unpacked);
     if (type != COHORT__REGISTRY_JOIN && type != COHORT__REGISTRY_LEAVE &&
-        type != COHORT__REGISTRY_WITHDRAW)
+        type != COHORT__REGISTRY_WITHDRAW && type != COHORT__REGISTRY_REVOKE)
         return cohort_fail(COHORT_ERR_PROTOCOL, "a letter of type %u for the home of a name",
                            (unsigned)type);
     cohort_status status = read_request(unpacked, type, &request);
     if (status)
         return status;
-    return type == COHORT__REGISTRY_JOIN ? cohort__registry_home_join(home, &request, outbox)
-           : type == COHORT__REGISTRY_LEAVE
-               ? cohort__registry_home_leave(home, &request, outbox)
-               : cohort__registry_home_withdraw(home, &request, outbox);
+    if (type == COHORT__REGISTRY_JOIN)
+        return cohort__registry_home_join(home, &request, outbox);
+    if (type == COHORT__REGISTRY_LEAVE)
+        return cohort__registry_home_leave(home, &request, outbox);
+    if (type == COHORT__REGISTRY_REVOKE)
+        return cohort__registry_home_revoke(home, &request, outbox);
+    return cohort__registry_home_withdraw(home, &request, outbox);
 }
 
 cohort_status cohort__home_take_letter(struct cohort__registry_home *home, uint32_t source,

@@ -5,7 +5,8 @@
 #include "runtime/names/home.h"
 #include "runtime/wire/pack.h"
 
-/* The letters that a home gets from localities: JOIN, LEAVE, WITHDRAW and RETURN. */
+/* The letters that a home gets from localities: JOIN, LEAVE, WITHDRAW, REVOKE and
+ * RETURN. */
 
 /* Does what the letter in UNPACKED asks for, which is of TYPE and from locality SOURCE. The answers
  * are appended to OUTBOX, on failure too. COHORT_ERR_PROTOCOL where it makes no sense or is no

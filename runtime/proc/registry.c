@@ -22,9 +22,12 @@ struct cohort__registry {
     struct cohort__process *process;
     void (*ended)(void *context, uint64_t instance);
     void *context;
-    pthread_mutex_t lock;        /* of all below; callbacks and sends happen outside of it */
-    struct cohort__list waiting; /* joins of this locality that have no answer yet */
-    struct cohort__map places;   /* the same, by name and site */
+    cohort_status (*revoked)(void *context, uint64_t instance, uint32_t site);
+    void *revoked_context;
+    pthread_mutex_t lock;            /* of all below; callbacks and sends happen outside of it */
+    struct cohort__list waiting;     /* joins of this locality that have no answer yet */
+    struct cohort__map places;       /* the same, by name and site */
+    struct cohort__list revocations; /* by sites here, that have no answer yet */
     struct cohort__registry_home home;
     bool (*ask_returned)(void *context);
     void *ask_context;
@@ -70,6 +73,7 @@ cohort_status cohort__registry_create(struct cohort__registry **ret_registry,
     pthread_mutex_init(&registry->lock, NULL);
     cohort__list_init(&registry->waiting);
     cohort__list_init(&registry->withdrawals);
+    cohort__list_init(&registry->revocations);
     cohort__map_init(&registry->places);
     cohort__registry_home_init(&registry->home, process->options.rank, process->options.size);
     *ret_registry = registry;
@@ -95,6 +99,15 @@ void cohort__registry_set_ended(struct cohort__registry *registry,
 {
     registry->ended = ended;
     registry->context = context;
+}
+
+void cohort__registry_set_revoked(struct cohort__registry *registry,
+                                  cohort_status (*revoked)(void *context, uint64_t instance,
+                                                           uint32_t site),
+                                  void *context)
+{
+    registry->revoked = revoked;
+    registry->revoked_context = context;
 }
 
 void cohort__registry_set_ask_returned(struct cohort__registry *registry,
@@ -268,26 +281,42 @@ uint32_t cohort__registry_count_dead(struct cohort__registry *registry,
     return num_dead;
 }
 
-/* Whether JOIN can't become anything because of a death, which is then the error. The sites of a
- * dead locality can't join any more, and which sites these are is not known. If the job goes on,
- * who joins under a name of a user from now on knows of the death. */
-static bool is_in_vain(const struct cohort__registry *registry, const struct cohort__join *join)
+/* Whether the sites of JOIN come from INSTANCE, and don't join any more once that is revoked. */
+static bool is_child_of(const struct cohort__join *join, uint64_t instance)
+{
+    return join->parent && join->parent->instance == instance && !join->is_of_living;
+}
+
+static cohort_status fail_revoked(const struct cohort__join *join, uint32_t site)
+{
+    return cohort_fail(COHORT_ERR_REVOKED,
+                       "communicator \"%.60s\", site %u: site %u of the one that it is made of has "
+                       "revoked that",
+                       join->name, join->site, site);
+}
+
+/* Why JOIN can't become anything: its parent is revoked, or because of a death. The sites of a dead
+ * locality can't join any more, and which sites these are is not known. If the job goes on, who
+ * joins under a name of a user from now on knows of the death. */
+static cohort_status is_in_vain(const struct cohort__registry *registry,
+                                const struct cohort__join *join)
 {
     struct cohort__process *process = registry->process;
+    uint32_t revoked_by = join->parent ? atomic_load(&join->parent->revoked_by) : 0;
+    if (revoked_by > 0 && !join->is_of_living)
+        return fail_revoked(join, revoked_by - 1);
     if (!process->options.letter)
-        return cohort__process_is_broken(process);
+        return cohort__process_is_broken(process) ? COHORT_ERR_PEER_DIED : COHORT_OK;
     if (!join->parent || !cohort__process_any_dead(process))
-        return false;
-    if (join->is_of_living) {
-        if (count_dead(registry, join->parent, NULL) == join->num_dead)
-            return false;
-        (void)cohort_fail(COHORT_ERR_PEER_DIED, "another locality has died meanwhile");
-        return true;
-    }
+        return COHORT_OK;
+    if (join->is_of_living)
+        return count_dead(registry, join->parent, NULL) == join->num_dead
+                   ? COHORT_OK
+                   : cohort_fail(COHORT_ERR_PEER_DIED, "another locality has died meanwhile");
     for (uint32_t site = 0; site < join->parent->num_sites; site++)
         if (cohort__process_check_dead(process, join->parent->locality_of[site]))
-            return true;
-    return false;
+            return COHORT_ERR_PEER_DIED;
+    return COHORT_OK;
 }
 
 void cohort__registry_join(struct cohort__registry *registry, struct cohort__join *join)
@@ -299,8 +328,8 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
     /* Under the lock, so that the join is of the view in which it is listed: the next death ends
      * it. */
     cohort_status status = write_join(&outbox, home, registry->view, join);
-    if (!status && is_in_vain(registry, join))
-        status = COHORT_ERR_PEER_DIED;
+    if (!status)
+        status = is_in_vain(registry, join);
     if (!status && registry->broken.status)
         status =
             cohort_fail(registry->broken.status, "%s", cohort__error_message(&registry->broken));
@@ -366,6 +395,84 @@ void cohort__registry_leave(struct cohort__registry *registry,
         deliver(registry, &outbox);
     else
         cohort__registry_letter_destroy(letter);
+}
+
+/* Under the lock: why nobody would answer a revocation at HOME. */
+static cohort_status has_no_answer(const struct cohort__registry *registry, uint32_t home)
+{
+    struct cohort__process *process = registry->process;
+    if (registry->broken.status)
+        return cohort_fail(registry->broken.status, "%s", cohort__error_message(&registry->broken));
+    if (atomic_load(&process->stopped))
+        return cohort_fail(COHORT_ERR_CANCELLED, "the job is over");
+    bool may_die = home != COHORT__HOME_LAUNCHER && home != process->options.rank;
+    return may_die && cohort__process_is_broken(process) ? COHORT_ERR_PEER_DIED : COHORT_OK;
+}
+
+void cohort__registry_revoke(struct cohort__registry *registry,
+                             struct cohort__revocation *revocation)
+{
+    const struct cohort__membership *membership = revocation->membership;
+    struct cohort__list outbox;
+    cohort__list_init(&outbox);
+    struct cohort__registry_letter *letter =
+        cohort__registry_letter_add(&outbox, &membership->home, 1);
+    cohort_status status = letter ? COHORT_OK : COHORT_ERR_NO_MEMORY;
+    if (letter) {
+        struct cohort__packer *packer = &letter->packer;
+        cohort__pack_map(packer, 4);
+        cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_REVOKE);
+        cohort__pack_field_bytes(packer, "name", membership->name, membership->name_bytes);
+        cohort__pack_field_unsigned(packer, "site", revocation->site);
+        cohort__pack_field_unsigned(packer, "instance", membership->instance);
+        status = packer->status;
+    }
+    if (status)
+        (void)cohort_fail(status, "no memory for revoking a communicator");
+    pthread_mutex_lock(&registry->lock);
+    if (!status)
+        status = has_no_answer(registry, membership->home);
+    if (!status)
+        cohort__list_push_back(&registry->revocations, &revocation->link);
+    pthread_mutex_unlock(&registry->lock);
+    if (!status) {
+        deliver(registry, &outbox);
+        return;
+    }
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&outbox)))
+        cohort__registry_letter_destroy(
+            COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link));
+    revocation->done(revocation, status);
+}
+
+/* Under the lock: moves the revocations of INSTANCE, or all if it is 0, to ENDED. */
+static void take_revocations(struct cohort__registry *registry, uint64_t instance,
+                             struct cohort__list *ended)
+{
+    struct cohort__list *next, *link;
+    for (link = registry->revocations.next; link != &registry->revocations; link = next) {
+        const struct cohort__revocation *revocation =
+            COHORT_CONTAINER_OF(link, struct cohort__revocation, link);
+        next = link->next;
+        if (instance != 0 && revocation->membership->instance != instance)
+            continue;
+        cohort__list_remove(link);
+        cohort__list_push_back(ended, link);
+    }
+}
+
+/* TEXT: of STATUS, if that is not COHORT_OK. */
+static void end_revocations(struct cohort__list *ended, cohort_status status, const char *text)
+{
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(ended))) {
+        struct cohort__revocation *revocation =
+            COHORT_CONTAINER_OF(link, struct cohort__revocation, link);
+        if (status)
+            cohort_fail(status, "%s", text);
+        revocation->done(revocation, status);
+    }
 }
 
 void cohort__registry_return(struct cohort__registry *registry,
@@ -589,6 +696,19 @@ static void take_joined(struct cohort__registry *registry, const void *name, siz
     }
 }
 
+/* The joins of the sites here have ended before the map has come, since their parent was revoked:
+ * there will be nothing of the instance here. */
+static void leave_unused(struct cohort__registry *registry,
+                         const struct cohort__membership *membership)
+{
+    if (atomic_load(&registry->process->stopped))
+        return;
+    for (uint32_t site = 0; site < membership->num_sites; site++)
+        if (membership->locality_of[site] == registry->process->options.rank)
+            cohort__registry_leave(registry, membership, site);
+    cohort__registry_return(registry, membership);
+}
+
 /* From HOME. */
 static cohort_status mapped(struct cohort__registry *registry, uint32_t home,
                             const struct cohort__unpacked *unpacked)
@@ -625,6 +745,8 @@ static cohort_status mapped(struct cohort__registry *registry, uint32_t home,
     if (!status)
         take_joined(registry, name, bytes, membership, &joined);
     pthread_mutex_unlock(&registry->lock);
+    if (!status && cohort__list_is_empty(&joined))
+        leave_unused(registry, membership);
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&joined))) {
         struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
@@ -648,13 +770,15 @@ static void take_waiting(struct cohort__registry *registry, struct cohort__list 
 /* False: it was broken before. */
 static bool become_broken(struct cohort__registry *registry, cohort_status status, const char *text)
 {
-    struct cohort__list ended;
+    struct cohort__list ended, revocations;
     cohort__list_init(&ended);
+    cohort__list_init(&revocations);
     pthread_mutex_lock(&registry->lock);
     bool is_first = !registry->broken.status;
     if (is_first)
         cohort__error_set(&registry->broken, status, "%s", text);
     take_waiting(registry, &ended);
+    take_revocations(registry, 0, &revocations);
     pthread_mutex_unlock(&registry->lock);
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&ended))) {
@@ -662,6 +786,7 @@ static bool become_broken(struct cohort__registry *registry, cohort_status statu
         cohort_fail(status, "%s", text);
         join->done(join, status, NULL);
     }
+    end_revocations(&revocations, status, text);
     return is_first;
 }
 
@@ -705,6 +830,41 @@ static cohort_status broken(struct cohort__registry *registry,
     return COHORT_OK;
 }
 
+/* Who has the sites is told first, so that a join that is not listed yet sees it. */
+static cohort_status revoked(struct cohort__registry *registry,
+                             const struct cohort__unpacked *unpacked)
+{
+    const struct cohort__value *map = cohort__unpacked_root(unpacked);
+    uint64_t instance, site;
+    cohort_status status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
+    if (!status)
+        status = cohort__get_unsigned(unpacked, map, "site", INT32_MAX, &site);
+    if (!status && registry->revoked)
+        status = registry->revoked(registry->revoked_context, instance, (uint32_t)site);
+    if (status)
+        return status;
+    struct cohort__list joins, revocations, *next, *link;
+    cohort__list_init(&joins);
+    cohort__list_init(&revocations);
+    pthread_mutex_lock(&registry->lock);
+    for (link = registry->waiting.next; link != &registry->waiting; link = next) {
+        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+        next = link->next;
+        if (!is_child_of(join, instance))
+            continue;
+        remove_waiting(registry, join);
+        cohort__list_push_back(&joins, link);
+    }
+    take_revocations(registry, instance, &revocations);
+    pthread_mutex_unlock(&registry->lock);
+    while ((link = cohort__list_pop_front(&joins))) {
+        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+        join->done(join, fail_revoked(join, (uint32_t)site), NULL);
+    }
+    end_revocations(&revocations, COHORT_OK, "");
+    return COHORT_OK;
+}
+
 void cohort__registry_lost(struct cohort__registry *registry, uint32_t source, cohort_status status)
 {
     char text[400];
@@ -727,7 +887,7 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
     cohort_status status = cohort__unpack(&unpacked, data, bytes, "registry message");
     const struct cohort__value *map = status ? NULL : cohort__unpacked_root(unpacked);
     if (!status)
-        status = cohort__get_unsigned(unpacked, map, "type", COHORT__REGISTRY_WITHDRAW, &type);
+        status = cohort__get_unsigned(unpacked, map, "type", COHORT__REGISTRY_REVOKED, &type);
     if (!status)
         switch ((enum cohort__registry_type)type) {
         case COHORT__REGISTRY_JOIN:
@@ -739,6 +899,7 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
                 status = at_home(registry, source, type, unpacked, "");
             break;
         case COHORT__REGISTRY_RETURN:
+        case COHORT__REGISTRY_REVOKE:
             status = at_home(registry, source, type, unpacked, "");
             break;
         case COHORT__REGISTRY_REFUSE:
@@ -754,6 +915,9 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
             break;
         case COHORT__REGISTRY_BROKEN:
             status = broken(registry, unpacked);
+            break;
+        case COHORT__REGISTRY_REVOKED:
+            status = revoked(registry, unpacked);
             break;
         default:
             status =
@@ -778,8 +942,9 @@ static bool concerns(const struct cohort__registry *registry, const struct cohor
 
 void cohort__registry_peer_died(struct cohort__registry *registry, uint32_t rank)
 {
-    struct cohort__list ended, *next;
+    struct cohort__list ended, revocations, *next;
     cohort__list_init(&ended);
+    cohort__list_init(&revocations);
     pthread_mutex_lock(&registry->lock);
     registry->view++;
     for (struct cohort__list *link = registry->waiting.next; link != &registry->waiting;
@@ -791,6 +956,8 @@ void cohort__registry_peer_died(struct cohort__registry *registry, uint32_t rank
         remove_waiting(registry, join);
         cohort__list_push_back(&ended, link);
     }
+    if (!registry->process->options.letter) /* the home may have died */
+        take_revocations(registry, 0, &revocations);
     pthread_mutex_unlock(&registry->lock);
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&ended))) {
@@ -801,14 +968,23 @@ void cohort__registry_peer_died(struct cohort__registry *registry, uint32_t rank
             cohort__process_is_broken(registry->process);
         join->done(join, COHORT_ERR_PEER_DIED, NULL);
     }
+    struct cohort__death death;
+    if (!cohort__list_is_empty(&revocations) &&
+        cohort__process_first_death(registry->process, &death)) {
+        char text[64 + sizeof(death.why)];
+        snprintf(text, sizeof(text), "locality %u %s", (unsigned)death.rank, death.why);
+        end_revocations(&revocations, COHORT_ERR_PEER_DIED, text);
+    }
 }
 
 void cohort__registry_stop(struct cohort__registry *registry)
 {
-    struct cohort__list ended;
+    struct cohort__list ended, revocations;
     cohort__list_init(&ended);
+    cohort__list_init(&revocations);
     pthread_mutex_lock(&registry->lock);
     take_waiting(registry, &ended);
+    take_revocations(registry, 0, &revocations);
     pthread_mutex_unlock(&registry->lock);
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&ended))) {
@@ -816,4 +992,5 @@ void cohort__registry_stop(struct cohort__registry *registry)
         cohort_fail(COHORT_ERR_CANCELLED, "the job is over");
         join->done(join, COHORT_ERR_CANCELLED, NULL);
     }
+    end_revocations(&revocations, COHORT_ERR_CANCELLED, "the job is over");
 }

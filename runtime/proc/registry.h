@@ -32,7 +32,10 @@ struct cohort__membership {
     void *settings; /* the settings that site 0 has joined with; NULL if there were none */
     size_t settings_bytes;
     uint32_t number; /* of its notes, below COHORT__NUM_NOTICEBOARDS; COHORT__NO_NUMBER: none */
-    void *name;      /* as it was joined, and its home */
+    /* The site + 1 that has revoked it; 0: none, as far as is known here. Set by those who have the
+     * sites (_set_revoked). */
+    _Atomic uint32_t revoked_by;
+    void *name; /* as it was joined, and its home */
     size_t name_bytes;
     uint32_t home;
     uint64_t value;         /* the AND of the sites' values */
@@ -50,8 +53,8 @@ struct cohort__join {
     size_t name_bytes;
     uint32_t home;
     /* The membership that a child's sites come from; NULL with a name of a user. If the job goes on
-     * without the dead, the death of one of its localities ends the join. The caller's reference.
-     */
+     * without the dead, the death of one of its localities ends the join; so does its revocation,
+     * unless IS_OF_LIVING. The caller's reference. */
     struct cohort__membership *parent;
     bool is_whole; /* all sites are in this locality: its home stays here in any case */
     /* The sites are those of PARENT that live, of which NUM_DEAD others don't, as
@@ -92,6 +95,15 @@ void cohort__registry_destroy(struct cohort__registry *registry); /* NULL is fin
 void cohort__registry_set_ended(struct cohort__registry *registry,
                                 void (*ended)(void *context, uint64_t instance), void *context);
 
+/* Sets the function that is called for each instance that a site has revoked, in all localities
+ * with sites of it, and at least before the future of that site's call completes. It sets
+ * `revoked_by`. It may be called again, and for instances that are not known here yet, or not any
+ * more. COHORT_ERR_NO_MEMORY. */
+void cohort__registry_set_revoked(struct cohort__registry *registry,
+                                  cohort_status (*revoked)(void *context, uint64_t instance,
+                                                           uint32_t site),
+                                  void *context);
+
 /* Sets the function that asks somebody who knows whose programs have returned, so that errors can
  * name them. It returns false if nobody does; else _returned is to be called some time. */
 void cohort__registry_set_ask_returned(struct cohort__registry *registry,
@@ -116,6 +128,19 @@ void cohort__registry_withdraw(struct cohort__registry *registry, const struct c
 /* To be called when SITE, of this locality, has left the instance of MEMBERSHIP. */
 void cohort__registry_leave(struct cohort__registry *registry,
                             const struct cohort__membership *membership, uint32_t site);
+
+/* SITE, of this locality, revokes the instance of MEMBERSHIP. The caller fills in the first part,
+ * and keeps the struct until `done` is called: once this locality knows that it is revoked, and all
+ * others are sure to hear of it. COHORT_ERR_PEER_DIED, COHORT_ERR_CANCELLED, or why the registry is
+ * broken, with a message. */
+struct cohort__revocation {
+    const struct cohort__membership *membership;
+    uint32_t site;
+    void (*done)(struct cohort__revocation *revocation, cohort_status status); /* must not wait */
+    struct cohort__list link; /* private to the registry */
+};
+void cohort__registry_revoke(struct cohort__registry *registry,
+                             struct cohort__revocation *revocation);
 
 /* This locality does not use the notes of MEMBERSHIP's instance any more, which has ended, and it
  * has cleared its own. */

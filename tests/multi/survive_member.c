@@ -218,6 +218,32 @@ static cohort_status work(cohort_comm *comm)
     return status;
 }
 
+/* Half of the sites wait in a communicator without a dead site for its last one, which revokes it
+ * instead, and dies at once. Then all that live go on without it. */
+static cohort_status revoke_and_die(cohort_comm *world, cohort_comm *half)
+{
+    cohort_comm *next = NULL;
+    const uint32_t last = cohort_num_localities() - 1;
+    cohort_future *called = NULL;
+    if (cohort_locality() != last)
+        called = cohort_barrier(world, 2);
+    if (cohort_locality() == last) {
+        cohort_status status = cohort_await(cohort_comm_revoke(world));
+        if (status)
+            return status;
+        raise(SIGKILL);
+    }
+    (void)say("world", cohort_await(called));
+    (void)say("world later", cohort_await(cohort_barrier(world, 3)));
+    if (cohort_locality() < cohort_num_localities() / 2)
+        (void)use("half", half, 1);
+    cohort_status status = cohort_await(cohort_comm_shrink(&next, world));
+    if (!status)
+        (void)use("shrunk", next, 1);
+    cohort_comm_unref(next);
+    return status;
+}
+
 static cohort_status run(void *arg)
 {
     (void)arg;
@@ -230,7 +256,7 @@ static cohort_status run(void *arg)
     if (!status)
         status = cohort_await(cohort_comm_split(&half, world, rank < num / 2, 0, 1));
     if (!status)
-        status = go_on(world, half);
+        status = strcmp(way, "revoke") == 0 ? revoke_and_die(world, half) : go_on(world, half);
     cohort_comm_unref(half);
     cohort_comm_unref(world);
     return status;

@@ -121,6 +121,20 @@ def test_work():
     check_equal(sorted(out.splitlines()), ['1 worked: site 0 of 2', '3 worked: site 1 of 2'])
 
 
+def test_revoked():
+    """A site revokes what all have, and dies as soon as it may. All others hear of it."""
+    status, out, err = run_way('revoke')
+    check_equal(status, 0)
+    check_equal(re.findall(r'^cohortrun: locality (\d) ', err, re.M), ['3'])
+    for rank in range(NUM - 1):
+        world, later, *half, shrunk = lines_of(out, rank)
+        said = r': .*: site 3 \(locality 3\) has revoked the communicator'
+        check(re.fullmatch('world' + said, world), world)
+        check(re.fullmatch('world later' + said, later), later)
+        check_equal(half, ['half: fine'] if rank < NUM // 2 else [])
+        check_equal(shrunk, 'shrunk: fine')
+
+
 def test_nobody_dies():
     status, out, err = run('-n', 6, '--workers', 1, MEMBER, 'peace')
     check_equal((status, err), (0, ''))

@@ -7,7 +7,7 @@
 
 static void test_every_status_has_name_and_text(void)
 {
-    for (int status = 0; status >= COHORT_ERR_FAILED; status--) {
+    for (int status = 0; status >= COHORT_ERR_REVOKED; status--) {
         CHECK_CONTAINS(cohort_status_name((cohort_status)status),
                        status ? "COHORT_ERR_" : "COHORT_OK");
         CHECK(cohort_status_text((cohort_status)status)[0] != '\0');
@@ -19,7 +19,7 @@ static void test_every_status_has_name_and_text(void)
 
 static void test_other_numbers(void)
 {
-    static const int numbers[] = {1, COHORT_ERR_FAILED - 1, INT_MIN, INT_MAX};
+    static const int numbers[] = {1, COHORT_ERR_REVOKED - 1, INT_MIN, INT_MAX};
     for (int i = 0; i < 4; i++) {
         CHECK_TEXT(cohort_status_name((cohort_status)numbers[i]), "unknown status");
         CHECK_TEXT(cohort_status_text((cohort_status)numbers[i]), "unknown status");

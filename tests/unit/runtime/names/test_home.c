@@ -75,6 +75,8 @@ static void read_letter(struct note *note, const struct cohort__registry_letter 
         CHECK_INT(cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &note->instance),
                   COHORT_OK);
     }
+    if (note->type == COHORT__REGISTRY_REVOKED)
+        CHECK_INT(cohort__get_unsigned(unpacked, map, "site", UINT64_MAX, &note->site), COHORT_OK);
     if (note->type == COHORT__REGISTRY_MAP) {
         CHECK_INT(cohort__get_unsigned(unpacked, map, "num_sites", UINT64_MAX, &note->num_sites),
                   COHORT_OK);
@@ -828,6 +830,51 @@ static void test_agreement(void)
     end();
 }
 
+static void revoke(const char *name, uint32_t source, uint32_t site, uint64_t instance,
+                   cohort_status status)
+{
+    struct cohort__list outbox;
+    struct cohort__registry_request request = request_of(name, source, site);
+    request.instance = instance;
+    cohort__list_init(&outbox);
+    CHECK_INT(cohort__registry_home_revoke(&home, &request, &outbox), status);
+    read_outbox(&outbox);
+}
+
+static void check_revoked(uint32_t index, uint32_t rank, uint64_t instance, uint32_t site)
+{
+    CHECK(index < num_notes);
+    CHECK_INT(notes[index].type, COHORT__REGISTRY_REVOKED);
+    CHECK_INT(notes[index].rank, rank);
+    CHECK((notes[index].instance == instance));
+    CHECK_INT(notes[index].site, site);
+}
+
+/* All are told of the first one. Who comes later is told, too, and so is who is too late. */
+static void test_revoke(void)
+{
+    begin();
+    join("a", 1, 0, 2);
+    revoke("a", 1, 0, 0, COHORT_OK); /* there is no instance 0 */
+    CHECK_INT(num_notes, 1);
+    join("a", 3, 1, 2);
+    uint64_t instance = notes[0].instance;
+    revoke("a", 3, 2, instance, COHORT_ERR_PROTOCOL);
+    revoke("a", 3, 1, instance, COHORT_OK);
+    CHECK_INT(num_notes, 2);
+    check_revoked(0, 1, instance, 1);
+    check_revoked(1, 3, instance, 1);
+    revoke("a", 1, 0, instance, COHORT_OK);
+    CHECK_INT(num_notes, 1);
+    check_revoked(0, 1, instance, 1);
+    leave("a", 1, 0, instance);
+    leave("a", 3, 1, instance);
+    revoke("a", 1, 0, instance, COHORT_OK);
+    CHECK_INT(num_notes, 1);
+    check_revoked(0, 1, instance, 0);
+    end();
+}
+
 static const struct test_case cases[] = {
     {"join_and_leave", test_join_and_leave},
     {"reuse", test_reuse},
@@ -849,6 +896,7 @@ static const struct test_case cases[] = {
     {"dead_have_left", test_dead_have_left},
     {"children_stay", test_children_stay},
     {"agreement", test_agreement},
+    {"revoke", test_revoke},
 };
 
 int main(int argc, char **argv)
