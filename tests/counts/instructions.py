@@ -20,7 +20,7 @@ LIMITS = {
     'all_reduce_calls': ('an 8-byte all_reduce of 64 sites in one locality, each site', 2300, 64),
     'all_reduce_two': ('an 8-byte all_reduce of two localities that share memory, each site', 4040,
                        2),
-    'channel_calls': ('an 8-byte message between two localities that share memory', 4030, 1),
+    'channel_calls': ('an 8-byte message between two localities that share memory', 4160, 1),
 }
 
 

@@ -225,8 +225,10 @@ static cohort_status revoke_and_die(cohort_comm *world, cohort_comm *half)
     cohort_comm *next = NULL;
     const uint32_t last = cohort_num_localities() - 1;
     cohort_future *called = NULL;
+    /* When the last one is through all have their half; others may get the error already. */
+    (void)!cohort_await(cohort_barrier(world, 2));
     if (cohort_locality() != last)
-        called = cohort_barrier(world, 2);
+        called = cohort_barrier(world, 3);
     if (cohort_locality() == last) {
         cohort_status status = cohort_await(cohort_comm_revoke(world));
         if (status)
@@ -234,7 +236,7 @@ static cohort_status revoke_and_die(cohort_comm *world, cohort_comm *half)
         raise(SIGKILL);
     }
     (void)say("world", cohort_await(called));
-    (void)say("world later", cohort_await(cohort_barrier(world, 3)));
+    (void)say("world later", cohort_await(cohort_barrier(world, 4)));
     if (cohort_locality() < cohort_num_localities() / 2)
         (void)use("half", half, 1);
     cohort_status status = cohort_await(cohort_comm_shrink(&next, world));
