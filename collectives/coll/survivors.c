@@ -235,8 +235,11 @@ static cohort_future *begin(const char *function, cohort_comm *comm, const struc
     struct call *call = malloc(sizeof(*call));
     cohort_future *future = call ? cohort__future_create_about(COHORT__WAIT_COLLECTIVE) : NULL;
     if (!future) {
+        char why[128];
         free(call);
-        return refuse(COHORT_ERR_NO_MEMORY, function, "no memory");
+        snprintf(why, sizeof(why), "communicator \"%.60s\", site %" PRIu32 ": no memory",
+                 cohort_comm_name(comm), comm->this_site);
+        return refuse(COHORT_ERR_NO_MEMORY, function, why);
     }
     *call = *own;
     call->waiter = (struct cohort__waiter){.notify = on_made, .is_holder = true};

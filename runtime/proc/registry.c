@@ -319,6 +319,14 @@ static cohort_status is_in_vain(const struct cohort__registry *registry,
     return COHORT_OK;
 }
 
+static void discard(struct cohort__list *outbox)
+{
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(outbox)))
+        cohort__registry_letter_destroy(
+            COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link));
+}
+
 void cohort__registry_join(struct cohort__registry *registry, struct cohort__join *join)
 {
     struct cohort__list outbox;
@@ -347,10 +355,7 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
         deliver(registry, &outbox);
         return;
     }
-    struct cohort__list *link;
-    while ((link = cohort__list_pop_front(&outbox)))
-        cohort__registry_letter_destroy(
-            COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link));
+    discard(&outbox);
     join->done(join, status, NULL);
 }
 
@@ -428,7 +433,8 @@ void cohort__registry_revoke(struct cohort__registry *registry,
         status = packer->status;
     }
     if (status)
-        (void)cohort_fail(status, "no memory for revoking a communicator");
+        (void)cohort_fail(status, "communicator \"%.60s\", site %u: no memory to revoke it",
+                          (const char *)membership->name, revocation->site);
     pthread_mutex_lock(&registry->lock);
     if (!status)
         status = has_no_answer(registry, membership->home);
@@ -439,10 +445,7 @@ void cohort__registry_revoke(struct cohort__registry *registry,
         deliver(registry, &outbox);
         return;
     }
-    struct cohort__list *link;
-    while ((link = cohort__list_pop_front(&outbox)))
-        cohort__registry_letter_destroy(
-            COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link));
+    discard(&outbox);
     revocation->done(revocation, status);
 }
 
