@@ -13,10 +13,10 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/ledger.h"
 #include "runtime/base/log.h"
+#include "runtime/names/requests.h"
 #include "runtime/proc/boards.h"
 #include "runtime/proc/letter.h"
 #include "runtime/proc/peer.h"
-#include "runtime/names/requests.h"
 
 struct cohort__registry {
     struct cohort__process *process;
@@ -48,20 +48,6 @@ struct withdrawal {
 /* A message that is lost at one locality (no memory, or it makes no sense) may be one that a join
  * in any locality waits for, and it is not known any more which sites have joined. So the registry
  * is then broken in all localities: waiting joins end with the reason, and so do all later ones. */
-
-void cohort__membership_ref(struct cohort__membership *membership)
-{
-    atomic_fetch_add_explicit(&membership->refs, 1, memory_order_relaxed);
-}
-
-void cohort__membership_unref(struct cohort__membership *membership)
-{
-    if (!membership || atomic_fetch_sub_explicit(&membership->refs, 1, memory_order_acq_rel) != 1)
-        return;
-    free(membership->settings);
-    free(membership->name);
-    free(membership);
-}
 
 cohort_status cohort__registry_create(struct cohort__registry **ret_registry,
                                       struct cohort__process *process)
@@ -602,96 +588,14 @@ static cohort_status refused(struct cohort__registry *registry,
     return COHORT_OK;
 }
 
-static struct cohort__membership *membership_create(uint64_t instance, uint32_t num_sites,
-                                                    uint32_t home, const void *name, size_t bytes)
-{
-    struct cohort__membership *membership =
-        calloc(1, sizeof(*membership) + num_sites * sizeof(membership->locality_of[0]));
-    void *copy = malloc(bytes + 1);
-    if (!membership || !copy) {
-        free(membership);
-        free(copy);
-        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %u sites", (unsigned)num_sites);
-        return NULL;
-    }
-    memcpy(copy, name, bytes);
-    membership->instance = instance;
-    membership->num_sites = num_sites;
-    membership->home = home;
-    membership->name = copy;
-    membership->name_bytes = bytes;
-    atomic_init(&membership->refs, 1);
-    return membership;
-}
-
-/* Reads a run of COUNT localities from LOCALITY on, each with EACH sites. FIRST is the first of
- * these sites. */
-static cohort_status read_run(const struct cohort__registry *registry,
-                              struct cohort__membership *membership, uint64_t first, uint64_t count,
-                              uint64_t each, uint64_t locality)
-{
-    uint64_t size = registry->process->options.size;
-    uint64_t left = membership->num_sites - first;
-    if (count == 0 || each == 0 || locality >= size || count > size - locality ||
-        count > left / each)
-        return cohort_fail(COHORT_ERR_PROTOCOL,
-                           "a map with %llu sites in each of %llu localities from locality %llu on",
-                           (unsigned long long)each, (unsigned long long)count,
-                           (unsigned long long)locality);
-    for (uint64_t i = 0; i < count * each; i++)
-        membership->locality_of[first + i] = (uint32_t)(locality + i / each);
-    return COHORT_OK;
-}
-
-static cohort_status read_runs(const struct cohort__registry *registry,
-                               const struct cohort__unpacked *unpacked,
-                               struct cohort__membership *membership)
-{
-    const struct cohort__value *runs;
-    uint32_t num;
-    uint64_t site = 0;
-    cohort_status status =
-        cohort__get_array(unpacked, cohort__unpacked_root(unpacked), "runs", &runs, &num);
-    for (uint32_t i = 0; !status && i < num; i += 3) {
-        uint64_t values[3] = {0};
-        for (uint32_t k = 0; !status && k < 3; k++)
-            status = cohort__element_unsigned(unpacked, runs, i + k, INT32_MAX, &values[k]);
-        if (!status)
-            status = read_run(registry, membership, site, values[0], values[1], values[2]);
-        site += values[0] * values[1];
-    }
-    if (!status && site != membership->num_sites)
-        status = cohort_fail(COHORT_ERR_PROTOCOL, "a map of %llu sites, not %u",
-                             (unsigned long long)site, (unsigned)membership->num_sites);
-    return status;
-}
-
-static cohort_status read_settings(const struct cohort__unpacked *unpacked,
-                                   struct cohort__membership *membership)
-{
-    const void *settings;
-    size_t bytes;
-    cohort_status status =
-        cohort__get_bytes(unpacked, cohort__unpacked_root(unpacked), "settings", &settings, &bytes);
-    if (status || bytes == 0)
-        return status;
-    if (bytes > COHORT__SETTINGS_BYTES_MAX)
-        return cohort_fail(COHORT_ERR_PROTOCOL, "a map with %zu bytes of settings", bytes);
-    membership->settings = malloc(bytes);
-    if (!membership->settings)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for settings");
-    memcpy(membership->settings, settings, bytes);
-    membership->settings_bytes = bytes;
-    return COHORT_OK;
-}
-
-/* Under the lock: takes out all local joins of NAME that MEMBERSHIP answers. */
-static void take_joined(struct cohort__registry *registry, const void *name, size_t bytes,
+/* Under the lock: takes out all local joins that MEMBERSHIP answers. */
+static void take_joined(struct cohort__registry *registry,
                         const struct cohort__membership *membership, struct cohort__list *joined)
 {
     for (uint32_t site = 0; site < membership->num_sites; site++) {
         bool is_here = membership->locality_of[site] == registry->process->options.rank;
-        struct cohort__join *join = is_here ? find_waiting(registry, name, bytes, site) : NULL;
+        struct cohort__join *join =
+            is_here ? find_waiting(registry, membership->name, membership->name_bytes, site) : NULL;
         if (!join || join->num_sites != membership->num_sites)
             continue;
         remove_waiting(registry, join);
@@ -716,39 +620,17 @@ static void leave_unused(struct cohort__registry *registry,
 static cohort_status mapped(struct cohort__registry *registry, uint32_t home,
                             const struct cohort__unpacked *unpacked)
 {
-    const struct cohort__value *map = cohort__unpacked_root(unpacked);
-    const void *name;
-    size_t bytes;
-    uint64_t instance, num_sites, number, value;
-    cohort_status status = cohort__get_bytes(unpacked, map, "name", &name, &bytes);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "value", UINT64_MAX, &value);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "num_sites", INT32_MAX, &num_sites);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "number", UINT32_MAX, &number);
-    if (!status && number != COHORT__NO_NUMBER && number >= COHORT__NUM_NOTICEBOARDS)
-        status = cohort_fail(COHORT_ERR_PROTOCOL, "a map with number %u", (unsigned)number);
+    struct cohort__membership *membership;
+    cohort_status status =
+        cohort__membership_read(&membership, unpacked, home, registry->process->options.size);
     if (status)
         return status;
-    struct cohort__membership *membership =
-        membership_create(instance, (uint32_t)num_sites, home, name, bytes);
-    if (!membership)
-        return COHORT_ERR_NO_MEMORY;
-    membership->number = (uint32_t)number;
-    membership->value = value;
-    status = read_runs(registry, unpacked, membership);
-    if (!status)
-        status = read_settings(unpacked, membership);
     struct cohort__list joined;
     cohort__list_init(&joined);
     pthread_mutex_lock(&registry->lock);
-    if (!status)
-        take_joined(registry, name, bytes, membership, &joined);
+    take_joined(registry, membership, &joined);
     pthread_mutex_unlock(&registry->lock);
-    if (!status && cohort__list_is_empty(&joined))
+    if (cohort__list_is_empty(&joined))
         leave_unused(registry, membership);
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&joined))) {
@@ -757,7 +639,7 @@ static cohort_status mapped(struct cohort__registry *registry, uint32_t home,
         join->done(join, COHORT_OK, membership);
     }
     cohort__membership_unref(membership);
-    return status;
+    return COHORT_OK;
 }
 
 /* Under the lock: moves all waiting joins to ENDED. */

@@ -10,6 +10,7 @@
 #include "runtime/base/map.h"
 #include "runtime/names/limits.h"
 #include "runtime/names/numbers.h"
+#include "runtime/proc/membership.h"
 
 struct cohort__process;
 
@@ -22,27 +23,6 @@ struct cohort__process;
  * children within a locality: it does not die, and what it says of names has a place among the
  * deaths that it tells, the same for all. Any thread. Callbacks may come during a call. */
 struct cohort__registry;
-
-/* The locality of each site of one instance. Reference-counted, and shared by the sites of a
- * locality. */
-struct cohort__membership {
-    uint64_t instance;
-    uint32_t num_sites;
-    _Atomic uint32_t refs;
-    void *settings; /* the settings that site 0 has joined with; NULL if there were none */
-    size_t settings_bytes;
-    uint32_t number; /* of its notes, below COHORT__NUM_NOTICEBOARDS; COHORT__NO_NUMBER: none */
-    /* The site + 1 that has revoked it; 0: none, as far as is known here. Set by those who have the
-     * sites (_set_revoked). */
-    _Atomic uint32_t revoked_by;
-    void *name; /* as it was joined, and its home */
-    size_t name_bytes;
-    uint32_t home;
-    uint64_t value;         /* the AND of the sites' values */
-    uint32_t locality_of[]; /* by site */
-};
-void cohort__membership_ref(struct cohort__membership *membership);
-void cohort__membership_unref(struct cohort__membership *membership); /* NULL is fine */
 
 /* One site's request to join. The caller fills in the first part, and keeps the struct until `done`
  * is called. */

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/membership.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+#include "runtime/names/limits.h"
+#include "runtime/names/numbers.h"
+
+void cohort__membership_ref(struct cohort__membership *membership)
+{
+    atomic_fetch_add_explicit(&membership->refs, 1, memory_order_relaxed);
+}
+
+void cohort__membership_unref(struct cohort__membership *membership)
+{
+    if (!membership || atomic_fetch_sub_explicit(&membership->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    free(membership->settings);
+    free(membership->name);
+    free(membership);
+}
+
+static struct cohort__membership *membership_create(uint64_t instance, uint32_t num_sites,
+                                                    uint32_t home, const void *name, size_t bytes)
+{
+    struct cohort__membership *membership =
+        calloc(1, sizeof(*membership) + num_sites * sizeof(membership->locality_of[0]));
+    void *copy = malloc(bytes + 1);
+    if (!membership || !copy) {
+        free(membership);
+        free(copy);
+        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %u sites", (unsigned)num_sites);
+        return NULL;
+    }
+    memcpy(copy, name, bytes);
+    membership->instance = instance;
+    membership->num_sites = num_sites;
+    membership->home = home;
+    membership->name = copy;
+    membership->name_bytes = bytes;
+    atomic_init(&membership->refs, 1);
+    return membership;
+}
+
+/* Reads a run of COUNT localities from LOCALITY on, each with EACH sites. FIRST is the first of
+ * these sites. */
+static cohort_status read_run(struct cohort__membership *membership, uint32_t size, uint64_t first,
+                              uint64_t count, uint64_t each, uint64_t locality)
+{
+    uint64_t left = membership->num_sites - first;
+    if (count == 0 || each == 0 || locality >= size || count > size - locality ||
+        count > left / each)
+        return cohort_fail(COHORT_ERR_PROTOCOL,
+                           "a map with %llu sites in each of %llu localities from locality %llu on",
+                           (unsigned long long)each, (unsigned long long)count,
+                           (unsigned long long)locality);
+    for (uint64_t i = 0; i < count * each; i++)
+        membership->locality_of[first + i] = (uint32_t)(locality + i / each);
+    return COHORT_OK;
+}
+
+static cohort_status read_runs(const struct cohort__unpacked *unpacked, uint32_t size,
+                               struct cohort__membership *membership)
+{
+    const struct cohort__value *runs;
+    uint32_t num;
+    uint64_t site = 0;
+    cohort_status status =
+        cohort__get_array(unpacked, cohort__unpacked_root(unpacked), "runs", &runs, &num);
+    for (uint32_t i = 0; !status && i < num; i += 3) {
+        uint64_t values[3] = {0};
+        for (uint32_t k = 0; !status && k < 3; k++)
+            status = cohort__element_unsigned(unpacked, runs, i + k, INT32_MAX, &values[k]);
+        if (!status)
+            status = read_run(membership, size, site, values[0], values[1], values[2]);
+        site += values[0] * values[1];
+    }
+    if (!status && site != membership->num_sites)
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "a map of %llu sites, not %u",
+                             (unsigned long long)site, (unsigned)membership->num_sites);
+    return status;
+}
+
+static cohort_status read_settings(const struct cohort__unpacked *unpacked,
+                                   struct cohort__membership *membership)
+{
+    const void *settings;
+    size_t bytes;
+    cohort_status status =
+        cohort__get_bytes(unpacked, cohort__unpacked_root(unpacked), "settings", &settings, &bytes);
+    if (status || bytes == 0)
+        return status;
+    if (bytes > COHORT__SETTINGS_BYTES_MAX)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "a map with %zu bytes of settings", bytes);
+    membership->settings = malloc(bytes);
+    if (!membership->settings)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for settings");
+    memcpy(membership->settings, settings, bytes);
+    membership->settings_bytes = bytes;
+    return COHORT_OK;
+}
+
+cohort_status cohort__membership_read(struct cohort__membership **ret_membership,
+                                      const struct cohort__unpacked *unpacked, uint32_t home,
+                                      uint32_t size)
+{
+    const struct cohort__value *map = cohort__unpacked_root(unpacked);
+    const void *name;
+    size_t bytes;
+    uint64_t instance, num_sites, number, value;
+    cohort_status status = cohort__get_bytes(unpacked, map, "name", &name, &bytes);
+    if (!status)
+        status = cohort__get_unsigned(unpacked, map, "value", UINT64_MAX, &value);
+    if (!status)
+        status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
+    if (!status)
+        status = cohort__get_unsigned(unpacked, map, "num_sites", INT32_MAX, &num_sites);
+    if (!status)
+        status = cohort__get_unsigned(unpacked, map, "number", UINT32_MAX, &number);
+    if (!status && number != COHORT__NO_NUMBER && number >= COHORT__NUM_NOTICEBOARDS)
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "a map with number %u", (unsigned)number);
+    if (status)
+        return status;
+    struct cohort__membership *membership =
+        membership_create(instance, (uint32_t)num_sites, home, name, bytes);
+    if (!membership)
+        return COHORT_ERR_NO_MEMORY;
+    membership->number = (uint32_t)number;
+    membership->value = value;
+    status = read_runs(unpacked, size, membership);
+    if (!status)
+        status = read_settings(unpacked, membership);
+    if (status)
+        cohort__membership_unref(membership);
+    else
+        *ret_membership = membership;
+    return status;
+}
