@@ -162,6 +162,20 @@ uint64_t cohort__scheduler_moved(void)
     return sum;
 }
 
+void cohort__scheduler_num_tasks(uint64_t *ret_started, uint64_t *ret_ended)
+{
+    const struct cohort__scheduler *s = &cohort__scheduler;
+    uint64_t started =
+        s->num_past_started + atomic_load_explicit(&s->num_foreign_spawned, memory_order_relaxed);
+    uint64_t ended = s->num_past_ended;
+    for (unsigned i = 0; i < s->num_workers; i++) {
+        started += atomic_load_explicit(&s->workers[i]->num_spawned, memory_order_relaxed);
+        ended += atomic_load_explicit(&s->workers[i]->num_finished, memory_order_relaxed);
+    }
+    *ret_started = started;
+    *ret_ended = ended;
+}
+
 unsigned cohort__scheduler_num_workers(void)
 {
     return cohort__scheduler.num_workers;
@@ -311,8 +325,11 @@ static void worker_destroy(struct cohort__worker *worker)
 static void fini(void)
 {
     struct cohort__scheduler *s = &cohort__scheduler;
-    for (unsigned i = 0; i < s->num_workers; i++)
+    for (unsigned i = 0; i < s->num_workers; i++) {
+        s->num_past_started += atomic_load(&s->workers[i]->num_spawned);
+        s->num_past_ended += atomic_load(&s->workers[i]->num_finished);
         worker_destroy(s->workers[i]);
+    }
     free(s->workers);
     s->workers = NULL;
     s->num_workers = 0;
@@ -354,6 +371,7 @@ static void reset(const struct cohort__scheduler_options *options,
     atomic_store(&s->is_stopping, false);
     atomic_store(&s->may_go, 0);
     atomic_store(&s->num_foreign_spawned, 0);
+    s->num_past_started = s->num_past_ended = 0;
     atomic_store(&s->token, 0);
     atomic_store(&s->num_searching, 0);
     atomic_store(&s->num_sleeping, 0);
