@@ -154,7 +154,6 @@ struct cohort__scheduler {
     _Atomic uint32_t may_go;      /* futex on which the threads wait for run */
     _Atomic uint64_t num_foreign; /* threads that are no workers and use the scheduler now */
     _Atomic uint64_t num_foreign_spawned;
-    uint64_t num_past_started, num_past_ended; /* tasks of workers that are no more */
     _Atomic unsigned num_stop_checks;
 
     struct cohort__batch_queue injected

@@ -57,6 +57,8 @@ def lines_of(file):
     found = {}
     with open(file, encoding='ascii') as text:
         for line in text:
+            if not line.endswith('\n'): # it is just being written
+                break
             counters = json.loads(line)
             check(all(isinstance(value, (int, float)) for value in counters.values()), counters)
             found.setdefault(counters['locality'], []).append(counters)
@@ -143,8 +145,7 @@ def test_alone_runs():
     env = dict(os.environ, COHORT_STATS=file)
     with subprocess.Popen([MEMBER, 'stay'], env=env, stdin=subprocess.PIPE,
                           stdout=subprocess.DEVNULL) as program:
-        lines = await_counter(file, 'ended_barrier', BARRIERS, [0])
-        check_equal(len(lines[0]), 1)
+        await_counter(file, 'ended_barrier', BARRIERS, [0])
         program.communicate(b'', timeout=jobs.TIMEOUT)
         check_equal(program.returncode, 0)
     check_equal(lines_of(file)[0][-1]['ended_barrier'], BARRIERS + 1)
