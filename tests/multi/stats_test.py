@@ -117,7 +117,7 @@ def test_killed():
     check(status != 0 and 'COHORT_STATS' not in err, status, err)
     lines = lines_of(file)
     check_equal(sorted(lines), [0, 1])
-    check_equal(lines[1][-1]['called_barrier'], BARRIERS)
+    check_equal(lines[1][-1]['ended_barrier'], BARRIERS)
 
 
 def alone(value, *args, **options):

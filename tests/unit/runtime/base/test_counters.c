@@ -32,7 +32,9 @@ static void test_line(void)
         in.of[i] = i * i + 1;
     cohort__counters_publish(&in, &line);
     cohort__counters_take(&out, &line);
-    CHECK_INT(memcmp(&in, &out, sizeof(in)), 0);
+    CHECK_INT(out.at, 5);
+    CHECK_INT(out.rank, 3);
+    CHECK_INT(memcmp(in.of, out.of, sizeof(in.of)), 0);
     CHECK_INT(cohort__ledger_stride(COHORT__LEDGER_COUNTERS) % 64, 0);
 }
 
