@@ -159,7 +159,8 @@ def test_off():
 
 def test_refused():
     file = path('nowhere/stats.json')
-    why = 'environment variable COHORT_STATS: %s can\'t be written: No such file or directory' % file
+    why = ("environment variable COHORT_STATS: %s can't be written: No such file or directory"
+           % file)
     status, out, err = run('-n', 2, '-x', 'COHORT_STATS=' + file, MEMBER)
     check_equal((status, out, err), (1, '', 'cohortrun: %s\n' % why))
     status, out, err = alone(file)
