@@ -8,10 +8,10 @@
 #include "tests/support/test.h"
 
 /* Does what tests/multi/stats_test.py knows the counts of: per locality BARRIERS barriers and
- * REDUCES all_reduces over all localities, TASKS tasks, and CALLS calls of the next locality. With
- * `stay`, it then waits until its input ends. */
+ * REDUCES all_reduces over all localities, TASKS tasks, and CALLS calls of the next locality, which
+ * fetches the bytes of one of them. With `stay`, it then waits until its input ends. */
 
-enum { BARRIERS = 10, REDUCES = 3, TASKS = 100, CALLS = 5 };
+enum { BARRIERS = 10, REDUCES = 3, TASKS = 100, CALLS = 5, BYTES = 1 << 20 };
 
 static cohort_status nothing(void *arg)
 {
@@ -39,6 +39,15 @@ static void meet(cohort_comm *comm)
                   COHORT_OK);
 }
 
+static void call(uint32_t locality)
+{
+    static char bytes[BYTES];
+    const cohort_object large = {bytes, sizeof(bytes)};
+    for (int i = 0; i < CALLS; i++)
+        CHECK_INT(cohort_await(cohort_async_at(locality, "answer", i ? NULL : &large, NULL)),
+                  COHORT_OK);
+}
+
 static cohort_status wait_for_end(void *arg)
 {
     char byte;
@@ -58,10 +67,8 @@ static cohort_status program(void *arg)
     meet(comm);
     for (int i = 0; i < TASKS; i++)
         CHECK_INT(cohort_await(cohort_async(nothing, NULL)), COHORT_OK);
-    for (int i = 0; i < CALLS && num > 1; i++)
-        CHECK_INT(
-            cohort_await(cohort_async_at((cohort_locality() + 1) % num, "answer", NULL, NULL)),
-            COHORT_OK);
+    if (num > 1)
+        call((cohort_locality() + 1) % num);
     if (stays) {
         printf("%u %d\n", (unsigned)cohort_locality(), (int)getpid());
         CHECK_INT(cohort_blocking(wait_for_end, NULL), COHORT_OK);

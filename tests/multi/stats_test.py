@@ -17,24 +17,31 @@ from jobs import check, check_equal, run
 
 MEMBER = os.path.abspath(sys.argv[2])
 FOLDER = tempfile.mkdtemp(prefix='cohort-stats-')
-BARRIERS, REDUCES, TASKS, CALLS = 10, 3, 100, 5  # see stats_member.c
+BARRIERS, REDUCES, TASKS, CALLS, BYTES = 10, 3, 100, 5, 1 << 20  # see stats_member.c
 
 
 def path(name):
     return os.path.join(FOLDER, name)
 
 
+def check_times(lines):
+    """No line is there twice."""
+    times = [line['time'] for line in lines]
+    check(times == sorted(set(times)) and abs(time.time() - times[-1]) < 600, times)
+
+
 def check_counts(counters, of_all=1, calls=CALLS):
     """Those that do not depend on how fast anything was. COUNTERS are sums over OF_ALL
     localities."""
     want = {'called_barrier': BARRIERS, 'ended_barrier': BARRIERS, 'called_all_reduce': REDUCES,
-            'ended_all_reduce': REDUCES, 'remote_calls': calls, 'remote_served': calls}
+            'ended_all_reduce': REDUCES, 'remote_calls': calls, 'remote_served': calls,
+            'fetches': calls > 0, 'bytes_fetched': BYTES * (calls > 0)}
     for name, num in want.items():
         check_equal((name, counters.get(name, 0)), (name, num * of_all))
     check_equal(counters['tasks_started'], counters['tasks_ended'])
     check(TASKS * of_all <= counters['tasks_started'] <= (TASKS + 60) * of_all, counters)
     check(counters.get('collectives_failed', 0) == 0, counters)
-    check(counters['user_us'] + counters['system_us'] > 0, counters)
+    check(counters.get('user_us', 0) + counters.get('system_us', 0) > 0, counters)
     check(counters['max_memory_bytes'] > 1 << 20, counters)
 
 
@@ -91,8 +98,7 @@ def test_file():
     check_equal(sorted(lines), [0, 1, 99])
     for rank in range(2):
         check_counts(lines[rank][-1])
-        times = [line['time'] for line in lines[rank]]
-        check(times == sorted(set(times)) and abs(time.time() - times[-1]) < 600, times)
+        check_times(lines[rank])
 
 
 def await_counter(file, name, num, ranks):
@@ -118,6 +124,8 @@ def test_killed():
     lines = lines_of(file)
     check_equal(sorted(lines), [0, 1])
     check_equal(lines[1][-1]['ended_barrier'], BARRIERS)
+    check_times(lines[0])
+    check_times(lines[1])
 
 
 def alone(value, *args, **options):
