@@ -167,7 +167,7 @@ __attribute__((noinline, cold)) static void trace_call(const struct cohort__oper
 static void trace_end(const struct cohort__operation *operation, cohort_status status)
 {
     cohort__trace(COHORT__TRACE_ENDED, (uint32_t)status, (uintptr_t)operation->comm,
-                  operation->generation, 0);
+                  operation->generation, operation->signature.collective);
 }
 
 void cohort__operation_call(struct cohort__operation *operation)

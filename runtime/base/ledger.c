@@ -72,6 +72,7 @@ uint32_t cohort__ledger_stride(uint32_t kind)
         [COHORT__LEDGER_MODULES] = sizeof(struct cohort__module_line),
         [COHORT__LEDGER_PENDING] = sizeof(struct cohort__pending_line),
         [COHORT__LEDGER_TRACE] = sizeof(struct cohort__trace_block),
+        [COHORT__LEDGER_COUNTERS] = sizeof(struct cohort__counters_line),
     };
     return kind < COHORT__LEDGER_NUM_KINDS ? strides[kind] : 0;
 }

@@ -19,12 +19,13 @@
 #define COHORT__LEDGER_NAME "cohort-ledger" /* of the memory, in /proc/PID/fd and maps */
 
 enum {
-    COHORT__LEDGER_VERSION = 1,
+    COHORT__LEDGER_VERSION = 2,
     COHORT__LEDGER_HEAD_BYTES = 4096,
     COHORT__LEDGER_PAGE_BYTES = 65536, /* a region is divided into these; no system has larger */
     COHORT__LEDGER_CHUNKS = 224,
     COHORT__LEDGER_EVENTS = 4096, /* a power of two */
     COHORT__LEDGER_PENDING_MOST = 12,
+    COHORT__LEDGER_COUNTERS_MOST = 62,
 };
 
 enum cohort__ledger_kind {
@@ -36,6 +37,7 @@ enum cohort__ledger_kind {
     COHORT__LEDGER_MODULES,     /* struct cohort__module_line */
     COHORT__LEDGER_PENDING,     /* struct cohort__pending_line */
     COHORT__LEDGER_TRACE,       /* struct cohort__trace_block */
+    COHORT__LEDGER_COUNTERS,    /* struct cohort__counters_line */
     COHORT__LEDGER_NUM_KINDS,   /* and one more */
 };
 
@@ -195,6 +197,14 @@ struct cohort__worker_line {
     _Atomic uint32_t index;      /* of the worker; UINT32_MAX: the progress thread */
     uint32_t padding[9];
     struct cohort__ledger_event events[COHORT__LEDGER_EVENTS];
+};
+
+/* One, with COHORT_STATS: what the locality has counted, as of its last tick, or its end. */
+struct cohort__counters_line {
+    _Atomic uint64_t at; /* nanoseconds of CLOCK_REALTIME */
+    _Atomic uint32_t rank;
+    uint32_t padding;
+    _Atomic uint64_t of[COHORT__LEDGER_COUNTERS_MOST]; /* by enum cohort__counter */
 };
 
 /* The bytes of a line of KIND; 0: there is no such kind. */

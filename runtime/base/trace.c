@@ -21,11 +21,12 @@
 /* What a thread writes with. It outlives the thread: another one takes it over. */
 struct writer {
     struct writer *next;
-    struct cohort__trace_block *block;
+    struct cohort__trace_block *block; /* NULL: there is no file */
     _Atomic uint32_t num; /* records in it; all, and it could not be written: the end */
     uint32_t thread;
     uint64_t sequence;
     _Atomic uint64_t lost;
+    _Atomic uint64_t counts[COHORT__NUM_COUNTERS];
     bool is_free; /* under the lock */
 };
 
@@ -36,6 +37,7 @@ static struct {
     uint32_t num_writers;
     int part;
     bool has_begun;
+    bool has_file;
     bool uses_clock; /* the processor's counter is not to be trusted */
     uint64_t most_blocks;
     _Atomic uint64_t num_blocks;
@@ -107,6 +109,8 @@ static void begin_block(struct writer *writer)
 
 static void put(struct writer *writer, uint64_t at, uint64_t head, uint64_t a, uint64_t b)
 {
+    if (!writer->block)
+        return;
     uint32_t num = atomic_load_explicit(&writer->num, memory_order_relaxed);
     if (num == COHORT__TRACE_BLOCK_RECORDS) {
         uint64_t lost = atomic_load_explicit(&writer->lost, memory_order_relaxed);
@@ -149,6 +153,64 @@ static void put_text(struct writer *writer, enum cohort__trace_kind kind, const 
     }
 }
 
+/* Counters ------------------------------------------------------------------------------------ */
+
+static void count(struct writer *writer, unsigned counter, uint64_t by)
+{
+    uint64_t num = atomic_load_explicit(&writer->counts[counter], memory_order_relaxed);
+    atomic_store_explicit(&writer->counts[counter], num + by, memory_order_relaxed);
+}
+
+static void count_of_collective(struct writer *writer, unsigned first, uint64_t collective)
+{
+    if (collective < COHORT__COUNTED_COLLECTIVES)
+        count(writer, first + (unsigned)collective, 1);
+}
+
+/* What the counters want of a record: see trace_format.h. */
+static void count_record(struct writer *writer, uint32_t kind_small, uint64_t a, uint64_t b)
+{
+    const uint32_t small = kind_small >> 8;
+    switch (kind_small & 0xff) {
+    case COHORT__TRACE_BEGIN:
+        count(writer, COHORT__COUNTER_TASKS_IN_PLACE, small);
+        break;
+    case COHORT__TRACE_SUSPEND:
+        count(writer,
+              a % COHORT__WAIT_KINDS == COHORT__WAIT_YIELD ? COHORT__COUNTER_YIELDS
+                                                           : COHORT__COUNTER_SUSPENSIONS,
+              1);
+        break;
+    case COHORT__TRACE_SLEEP:
+        count(writer, COHORT__COUNTER_THREAD_SLEEPS, 1);
+        break;
+    case COHORT__TRACE_CALL:
+        count_of_collective(writer, COHORT__COUNTER_CALLED, small);
+        break;
+    case COHORT__TRACE_ENDED:
+        count_of_collective(writer, COHORT__COUNTER_ENDED, b);
+        count(writer, COHORT__COUNTER_COLLECTIVES_FAILED, small != COHORT_OK);
+        break;
+    case COHORT__TRACE_SENT:
+        count(writer, COHORT__COUNTER_BYTES_SENT, b);
+        break;
+    case COHORT__TRACE_RECEIVED:
+        count(writer, COHORT__COUNTER_BYTES_RECEIVED, b);
+        break;
+    default:
+        break;
+    }
+}
+
+void cohort__trace_sum(struct cohort__counters *counters)
+{
+    pthread_mutex_lock(&trace.lock);
+    for (struct writer *writer = trace.writers; writer; writer = writer->next)
+        for (unsigned i = 0; i < COHORT__NUM_COUNTERS; i++)
+            counters->of[i] += atomic_load_explicit(&writer->counts[i], memory_order_relaxed);
+    pthread_mutex_unlock(&trace.lock);
+}
+
 /* Writers ------------------------------------------------------------------------------------- */
 
 static void introduce(struct writer *writer)
@@ -177,14 +239,15 @@ static struct writer *take_writer(void)
             return writer;
         }
     struct writer *writer = calloc(1, sizeof(*writer));
-    if (writer && !(writer->block = cohort__ledger_take(COHORT__LEDGER_TRACE))) {
+    if (writer && trace.has_file && !(writer->block = cohort__ledger_take(COHORT__LEDGER_TRACE))) {
         free(writer);
         writer = NULL;
     }
     if (!writer)
         return NULL;
     writer->thread = trace.num_writers++;
-    atomic_store_explicit(&writer->block->thread, writer->thread + 1, memory_order_relaxed);
+    if (writer->block)
+        atomic_store_explicit(&writer->block->thread, writer->thread + 1, memory_order_relaxed);
     writer->next = trace.writers;
     trace.writers = writer;
     return writer;
@@ -210,8 +273,19 @@ __attribute__((noinline, cold)) void cohort__trace_write(uint32_t kind_small, ui
 {
     int saved_errno = errno;
     struct writer *writer = mine ? mine : begin_thread();
-    if (writer)
+    if (writer) {
+        count_record(writer, kind_small, a, b);
         put(writer, ticks(), head_of(kind_small, value), a, b);
+    }
+    errno = saved_errno;
+}
+
+__attribute__((noinline, cold)) void cohort__trace_add(enum cohort__counter counter, uint64_t by)
+{
+    int saved_errno = errno;
+    struct writer *writer = mine ? mine : begin_thread();
+    if (writer)
+        count(writer, counter, by);
     errno = saved_errno;
 }
 
@@ -228,6 +302,7 @@ __attribute__((noinline, cold)) void cohort__trace_write_more(uint64_t at, uint3
     struct writer *writer = mine ? mine : begin_thread();
     if (writer) {
         at = at ? at : ticks();
+        count_record(writer, kind_small, a, b);
         put(writer, at, head_of(COHORT__TRACE_MORE, 0), c, d);
         put(writer, at, head_of(kind_small, value), a, b);
     }
@@ -250,7 +325,7 @@ __attribute__((noinline, cold)) void cohort__trace_write_text(enum cohort__trace
 void cohort__trace_tick(void)
 {
     uint64_t best = UINT64_MAX, at = 0, mono = 0;
-    if (!cohort__trace_is_on)
+    if (!cohort__trace_is_on || !trace.has_file)
         return;
     for (int i = 0; i < 3; i++) {
         uint64_t before = ticks(), now = cohort__clock_now(), after = ticks();
@@ -388,20 +463,24 @@ cohort_status cohort__trace_begin(const struct cohort__trace_options *options)
     if (trace.has_begun)
         return cohort_fail(COHORT_ERR_STATE, "trace: there was one in this process already");
     fill_head(options);
-    cohort_status status = open_part(options);
+    trace.has_file = options->file;
+    cohort_status status = trace.has_file ? open_part(options) : COHORT_OK;
     if (status)
         return status;
     if (pthread_key_create(&trace.key, on_thread_end) != 0 ||
         pthread_atfork(NULL, NULL, on_fork) != 0) {
-        close(trace.part);
+        if (trace.has_file)
+            close(trace.part);
         return cohort_fail(COHORT_ERR_NO_MEMORY, "trace: no memory to begin it");
     }
     trace.has_begun = true;
     trace.uses_clock = !has_good_ticks();
     trace.most_blocks = options->most_bytes / COHORT__TRACE_BLOCK_BYTES;
     cohort__trace_is_on = true;
-    cohort__trace_tick();
-    dl_iterate_phdr(write_module, NULL);
+    if (trace.has_file) {
+        cohort__trace_tick();
+        dl_iterate_phdr(write_module, NULL);
+    }
     return COHORT_OK;
 }
 
@@ -410,6 +489,10 @@ bool cohort__trace_end(void)
 {
     if (!cohort__trace_is_on)
         return false;
+    if (!trace.has_file) {
+        cohort__trace_is_on = false;
+        return false;
+    }
     cohort__trace_tick();
     dl_iterate_phdr(write_module, NULL); /* some may have been loaded meanwhile */
     cohort__trace_tick();

@@ -7,17 +7,23 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
+#include "runtime/base/counters.h"
 #include "runtime/base/trace_format.h"
 
 /* The trace of this process, see trace_format.h. There is one set of hooks, behind one flag. A
  * thread writes blocks of its own, so a record takes no lock and waits for nobody, except that each
  * 2,046th one writes a block to the file.
  *
+ * The same hooks feed the counters of COHORT_STATS (counters.h). With them alone no record is kept,
+ * only counted.
+ *
  * If the file can't take more, or is as long as it may be, the thread stops, and its further
  * records are counted as lost: so what is there has no gaps. */
 
 struct cohort__trace_options {
-    const char *file;    /* absolute; the part is FILE.RANK.part, in place of what had that name */
+    /* Absolute; the part is FILE.RANK.part, in place of what had that name. NULL: nothing is
+     * written down, there are only counters. */
+    const char *file;
     uint64_t most_bytes; /* of the part */
     uint64_t key;
     uint32_t epoch, rank, size;
@@ -31,7 +37,7 @@ cohort_status cohort__trace_begin(const struct cohort__trace_options *options);
 void cohort__trace_tick(void);
 
 /* Ends it: what was written down is in the part. All threads that write records have ended, or will
- * come to no hook any more. Returns whether there was a trace. */
+ * come to no hook any more. Returns whether there was a file. */
 bool cohort__trace_end(void);
 
 /* Written before other threads can come to a hook, and by a child that was forked. */
@@ -50,6 +56,20 @@ uint64_t cohort__trace_now(void);
 
 /* What belongs to the record that this thread has written last. */
 void cohort__trace_write_text(enum cohort__trace_kind kind, const void *text, size_t bytes);
+
+/* Adds BY to COUNTER of this thread. Keeps errno. */
+void cohort__trace_add(enum cohort__counter counter, uint64_t by);
+
+/* Adds what all threads have counted to COUNTERS, also what they had when the trace has ended. */
+void cohort__trace_sum(struct cohort__counters *counters);
+
+/* Counts what is no record, if anything is counted: two instructions where it is not. Any thread,
+ * also with locks held. */
+static inline void cohort__trace_count(enum cohort__counter counter, uint64_t by)
+{
+    if (__builtin_expect(cohort__trace_is_on, 0))
+        cohort__trace_add(counter, by);
+}
 
 /* Writes a record, if there is a trace: two instructions where there is none. Any thread, also with
  * locks held. */

@@ -47,7 +47,7 @@ enum cohort__trace_kind {
      * row; c: the count, d: the root, or the distance of a shift. */
     COHORT__TRACE_CALL,
     /* It has ended, and its future completes next. small: the status, value: the endpoint, a: the
-     * generation. */
+     * generation, b: the collective. */
     COHORT__TRACE_ENDED,
     /* A new endpoint. value: it, a: the instance of the communicator, b: the site, plus 2^32 times
      * the number of sites. Its TEXT is the communicator's name. */

@@ -21,6 +21,7 @@
 #include "runtime/job/contact.h"
 #include "runtime/job/position.h"
 #include "runtime/job/settings.h"
+#include "runtime/job/stats.h"
 #include "runtime/job/status_signal.h"
 #include "runtime/job/transport.h"
 #include "runtime/io/object.h"
@@ -54,6 +55,7 @@ struct job {
     struct cohort__process *process;
     struct cohort__net *net; /* NULL if the job has only one locality */
     struct cohort__fault fault;
+    struct cohort__stats stats;
     cohort_task_function *program;
     void *arg;
     bool has_begun;       /* the program, as a task */
@@ -151,6 +153,7 @@ static void tick(void *context)
     cohort__process_tick(job->process, cohort__clock_now());
     cohort__ledger_tick(cohort__scheduler_moved());
     cohort__trace_tick();
+    cohort__stats_tick(&job->stats, job->process);
 }
 
 static unsigned cores_each(const struct job *job)
@@ -251,20 +254,32 @@ static void begin_ledger(const struct job *job)
                              cohort__bootstrap_epoch(job->bootstrap));
 }
 
-/* Jobs that the program starts would write the same file. */
-static cohort_status begin_trace(const struct job *job)
+/* The trace and the counters, which use the same hooks. Jobs that the program starts would write
+ * the same files. */
+static cohort_status begin_trace(struct job *job)
 {
     unsetenv("COHORT_TRACE");
-    if (!*job->settings.trace)
+    unsetenv("COHORT_STATS");
+    if (!*job->settings.trace && !*job->settings.stats)
         return COHORT_OK;
-    return cohort__trace_begin(&(struct cohort__trace_options){
-        .file = job->settings.trace,
+    cohort_status status = cohort__trace_begin(&(struct cohort__trace_options){
+        .file = *job->settings.trace ? job->settings.trace : NULL,
         .most_bytes = job->settings.trace_bytes,
         .key = cohort__bootstrap_key(job->bootstrap),
         .epoch = cohort__bootstrap_epoch(job->bootstrap),
         .rank = cohort__bootstrap_rank(job->bootstrap),
         .size = cohort__bootstrap_size(job->bootstrap),
     });
+    if (status)
+        return status;
+    return cohort__stats_begin(&job->stats,
+                               &(struct cohort__stats_options){
+                                   .setting = job->settings.stats,
+                                   .loop = job->loop,
+                                   .rank = cohort__bootstrap_rank(job->bootstrap),
+                                   .size = cohort__bootstrap_size(job->bootstrap),
+                                   .has_launcher = cohort__bootstrap_has_launcher(job->bootstrap),
+                               });
 }
 
 /* A program that was started alone makes its trace out of its part itself. Of several localities
@@ -455,6 +470,7 @@ static void stop(struct job *job)
     if (job->net)
         cohort__loop_remove_poller(job->loop, &job->net->poller);
     cohort__net_destroy(job->net);
+    cohort__stats_end(&job->stats, job->process);
     cohort__process_destroy(job->process);
     end_trace(job);
     cohort__bootstrap_destroy(job->bootstrap);

@@ -186,6 +186,22 @@ static cohort_status read_trace(char ret_file[COHORT__TRACE_PATH_BYTES])
                        bytes, COHORT__TRACE_PATH_BYTES - 1);
 }
 
+/* RET_STATS was empty. */
+static cohort_status read_stats(char ret_stats[COHORT__TRACE_PATH_BYTES])
+{
+    const char *stats = getenv("COHORT_STATS");
+    size_t bytes = stats ? strlen(stats) : 0;
+    if (bytes == 0 || strcmp(stats, "0") == 0)
+        return COHORT_OK;
+    if (bytes >= COHORT__TRACE_PATH_BYTES)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "environment variable COHORT_STATS is a path of %zu bytes; %d are "
+                           "possible",
+                           bytes, COHORT__TRACE_PATH_BYTES - 1);
+    memcpy(ret_stats, stats, bytes + 1);
+    return COHORT_OK;
+}
+
 /* Checks COHORT_LOG. The log reads this variable itself, in the first thread that logs, where it
  * can't report an error. */
 static cohort_status check_log(void)
@@ -244,6 +260,9 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
     char trace[COHORT__TRACE_PATH_BYTES] = "";
     if (!status)
         status = read_trace(trace);
+    char stats[COHORT__TRACE_PATH_BYTES] = "";
+    if (!status)
+        status = read_stats(stats);
     if (status)
         return status;
     *ret_settings = (struct cohort__settings){
@@ -262,6 +281,7 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
         .trace_bytes = (uint64_t)trace_mib << 20,
     };
     memcpy(ret_settings->trace, trace, sizeof(trace));
+    memcpy(ret_settings->stats, stats, sizeof(stats));
     memcpy(ret_settings->levels, levels, sizeof(levels));
     return COHORT_OK;
 }

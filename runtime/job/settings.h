@@ -44,6 +44,7 @@ struct cohort__settings {
     struct cohort__fault_plan fault;
     char trace[COHORT__TRACE_PATH_BYTES]; /* absolute; empty: none */
     uint64_t trace_bytes;                 /* the most of a part */
+    char stats[COHORT__TRACE_PATH_BYTES]; /* a file, or "1": a table; empty: none */
 };
 
 /* COHORT_ERR_BAD_PARAMETER, with a message that names the variable and what is wrong with it. */

@@ -278,6 +278,13 @@ static bool expects(struct cohort__loop *loop)
     return any;
 }
 
+void cohort__loop_num_events(const struct cohort__loop *loop, uint64_t *ret_events,
+                             uint64_t *ret_ticks)
+{
+    *ret_events = loop->num_events;
+    *ret_ticks = loop->num_ticks;
+}
+
 static void ticker_fired(uv_timer_t *timer)
 {
     struct ticker *ticker = timer->data;
@@ -321,7 +328,7 @@ bool cohort__loop_poll(struct cohort__loop *loop)
     bool any = is_pending(loop) && cohort__loop_run_requests(loop);
     uint64_t now = cohort__clock_ticks();
     if (is_turn(&loop->uv_run_at, now, UV_RUN_INTERVAL_NS) || any) {
-        unsigned before = loop->num_events;
+        uint64_t before = loop->num_events;
         uv_run(&loop->uv, UV_RUN_NOWAIT);
         any |= loop->num_events != before;
     }
@@ -358,7 +365,7 @@ static bool block(struct cohort__loop *loop)
 {
     bool armed = arm(loop);
     cohort__timers_arm(loop);
-    unsigned events = loop->num_events + loop->num_readable, ticks = loop->num_ticks;
+    uint64_t events = loop->num_events + loop->num_readable, ticks = loop->num_ticks;
     atomic_store(&loop->blocking, true);
     uv_run(&loop->uv, armed && !is_pending(loop) ? UV_RUN_ONCE : UV_RUN_NOWAIT);
     atomic_store(&loop->blocking, false);

@@ -71,6 +71,11 @@ void cohort__loop_stop(struct cohort__loop *loop);
 cohort_status cohort__loop_every(struct cohort__loop *loop, uint64_t nanoseconds,
                                  void (*function)(void *context), void *context);
 
+/* How many callbacks of libuv have done something so far, and how many of these were ticks. Holder
+ * only, or when there is none. */
+void cohort__loop_num_events(const struct cohort__loop *loop, uint64_t *ret_events,
+                             uint64_t *ret_ticks);
+
 /* Makes LOOP the one that cohort_sleep and cohort_run_on_loop use in this process. NULL removes it
  * again: then new sleeps fail with COHORT_ERR_STATE. Call it after the scheduler was started. Call
  * it with NULL after the scheduler has run and before the loop is destroyed: functions that are

@@ -43,11 +43,11 @@ struct cohort__loop {
     bool stopped;
     uint64_t timers_at;  /* when poll has last looked at the timers, in ticks */
     uint64_t uv_run_at;  /* when poll has last run libuv, in ticks */
-    unsigned num_events; /* callbacks of libuv that have done something */
+    uint64_t num_events; /* callbacks of libuv that have done something */
     /* How often the descriptor of a poller that is not armed was readable, which it may be for
      * long: only what the poller then finds counts while the loop is polled. */
-    unsigned num_readable;
-    unsigned num_ticks; /* how many of these were ticks */
+    uint64_t num_readable;
+    uint64_t num_ticks; /* how many of these were ticks */
     unsigned slowness;  /* factor by which ticks are slowed down */
 };
 

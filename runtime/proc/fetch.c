@@ -2,6 +2,7 @@
 #include "runtime/proc/fetch.h"
 
 #include "runtime/base/container.h"
+#include "runtime/base/trace.h"
 #include "runtime/proc/peer.h"
 #include "runtime/proc/send.h"
 
@@ -79,6 +80,10 @@ static void finish(struct cohort__fetch *fetch)
 {
     struct cohort__process *process = fetch->process;
     tell(process, fetch->rank, fetch->handle, fetch->status != COHORT_OK);
+    if (fetch->status == COHORT_OK) {
+        cohort__trace_count(COHORT__COUNTER_FETCHES, 1);
+        cohort__trace_count(COHORT__COUNTER_BYTES_FETCHED, fetch->bytes);
+    }
     if (fetch->status == COHORT_ERR_PEER_DIED)
         cohort__process_check_dead(process, fetch->rank); /* sets the message */
     else if (fetch->status)

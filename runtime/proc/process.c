@@ -398,6 +398,21 @@ struct cohort__process_traffic cohort__process_traffic(struct cohort__process *p
     return (struct cohort__process_traffic){.sent = sent, .received = received, .busy = busy};
 }
 
+void cohort__process_num_messages(const struct cohort__process *process, uint64_t *ret_sent,
+                                  uint64_t *ret_received)
+{
+    uint64_t sent = 0, received = 0;
+    for (uint32_t rank = 0; rank < process->options.size; rank++) {
+        const struct cohort__peer *peer = atomic_load(&process->peers[rank]);
+        if (!peer)
+            continue;
+        sent += atomic_load_explicit(&peer->sent, memory_order_relaxed);
+        received += atomic_load_explicit(&peer->received, memory_order_relaxed);
+    }
+    *ret_sent = sent;
+    *ret_received = received;
+}
+
 uint64_t cohort__process_dropped(const struct cohort__process *process)
 {
     return atomic_load(&process->dropped);

@@ -166,6 +166,11 @@ struct cohort__process_traffic {
 };
 struct cohort__process_traffic cohort__process_traffic(struct cohort__process *process);
 
+/* The same numbers of messages, to and from all localities, also those that are dead. Any thread.
+ */
+void cohort__process_num_messages(const struct cohort__process *process, uint64_t *ret_sent,
+                                  uint64_t *ret_received);
+
 /* How many messages were dropped because they had another job's key or epoch, or made no sense. */
 uint64_t cohort__process_dropped(const struct cohort__process *process);
 

@@ -8,6 +8,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/log.h"
 #include "runtime/base/slab.h"
+#include "runtime/base/trace.h"
 #include "runtime/proc/fetch.h"
 #include "runtime/proc/send.h"
 #include "runtime/remote/private.h"
@@ -115,6 +116,7 @@ static void part_over(struct call *call)
 static void expect(struct cohort__remote_peer *peer, struct call *call)
 {
     call->number = ++peer->last_number;
+    cohort__trace_count(COHORT__COUNTER_REMOTE_CALLS, 1);
     call->is_waiting = false;
     call->is_expected = true;
     cohort__map_insert(&peer->calls, &call->node, cohort__hash_u64(call->number));

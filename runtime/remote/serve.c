@@ -7,6 +7,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/slab.h"
+#include "runtime/base/trace.h"
 #include "runtime/proc/fetch.h"
 #include "runtime/proc/send.h"
 #include "runtime/remote/private.h"
@@ -485,6 +486,7 @@ static struct served *admit(struct cohort__remote_served *all)
         COHORT_CONTAINER_OF(cohort__list_pop_front(&all->waiting), struct served, link);
     all->num_waiting--;
     all->num_admitted++;
+    cohort__trace_count(COHORT__COUNTER_REMOTE_SERVED, 1);
     all->bytes_admitted += served->bytes;
     if (!is_room) {
         all->extra--;

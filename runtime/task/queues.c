@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/base/clock.h"
+#include "runtime/base/trace.h"
 #include "runtime/task/worker.h"
 
 /* Where a worker finds its next work. */
@@ -123,12 +124,16 @@ static struct cohort__work *steal_share(struct cohort__worker *worker,
     if (share == 0 && cohort__spread_makes_way(worker, victim))
         return NULL;
     struct cohort__work *first = cohort__deque_steal(&victim->deque, ret_again);
-    for (uint32_t i = 1; first && i < share && i < MOST_STOLEN; i++) {
+    if (!first)
+        return NULL;
+    uint32_t num = 1;
+    for (; num < share && num < MOST_STOLEN; num++) {
         struct cohort__work *more = cohort__deque_steal(&victim->deque, NULL);
         if (!more)
             break;
         cohort__worker_push(worker, more);
     }
+    cohort__trace_count(COHORT__COUNTER_TASKS_STOLEN, num);
     return first;
 }
 

@@ -26,6 +26,9 @@ struct cohort__scheduler cohort__scheduler = {.chores_lock = PTHREAD_MUTEX_INITI
 /* True from start until run has ended. There is only one scheduler at a time. */
 static atomic_bool is_taken;
 
+/* Of the workers that are no more, since the last start. */
+static uint64_t num_past_started, num_past_ended;
+
 /* How a new worker thread reports to thread_start. */
 struct launch {
     struct cohort__worker *worker;
@@ -160,6 +163,20 @@ uint64_t cohort__scheduler_moved(void)
                atomic_load_explicit(&worker->line->num_events, memory_order_relaxed);
     }
     return sum;
+}
+
+void cohort__scheduler_num_tasks(uint64_t *ret_started, uint64_t *ret_ended)
+{
+    const struct cohort__scheduler *s = &cohort__scheduler;
+    uint64_t started =
+        num_past_started + atomic_load_explicit(&s->num_foreign_spawned, memory_order_relaxed);
+    uint64_t ended = num_past_ended;
+    for (unsigned i = 0; i < s->num_workers; i++) {
+        started += atomic_load_explicit(&s->workers[i]->num_spawned, memory_order_relaxed);
+        ended += atomic_load_explicit(&s->workers[i]->num_finished, memory_order_relaxed);
+    }
+    *ret_started = started;
+    *ret_ended = ended;
 }
 
 unsigned cohort__scheduler_num_workers(void)
@@ -311,8 +328,11 @@ static void worker_destroy(struct cohort__worker *worker)
 static void fini(void)
 {
     struct cohort__scheduler *s = &cohort__scheduler;
-    for (unsigned i = 0; i < s->num_workers; i++)
+    for (unsigned i = 0; i < s->num_workers; i++) {
+        num_past_started += atomic_load(&s->workers[i]->num_spawned);
+        num_past_ended += atomic_load(&s->workers[i]->num_finished);
         worker_destroy(s->workers[i]);
+    }
     free(s->workers);
     s->workers = NULL;
     s->num_workers = 0;
@@ -354,6 +374,7 @@ static void reset(const struct cohort__scheduler_options *options,
     atomic_store(&s->is_stopping, false);
     atomic_store(&s->may_go, 0);
     atomic_store(&s->num_foreign_spawned, 0);
+    num_past_started = num_past_ended = 0;
     atomic_store(&s->token, 0);
     atomic_store(&s->num_searching, 0);
     atomic_store(&s->num_sleeping, 0);

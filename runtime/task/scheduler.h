@@ -101,6 +101,10 @@ uint64_t cohort__scheduler_live_tasks(void);
  * ledger. Only while there is a scheduler. Any thread. */
 uint64_t cohort__scheduler_moved(void);
 
+/* How many tasks were created and have ended, since the start of the scheduler, or of the last one
+ * that there was. Threads of the scheduler, and the one that has run it. */
+void cohort__scheduler_num_tasks(uint64_t *ret_started, uint64_t *ret_ended);
+
 unsigned cohort__scheduler_num_workers(void);
 
 /* A pair around code that uses objects which are destroyed after cohort__scheduler_run. If a thread

@@ -63,7 +63,7 @@ static const char *const slot_names[COHORT__TRACE_KINDS][COHORT__PERFETTO_SLOTS]
     [COHORT__TRACE_WAKE] = {"thread", "small", "wait"},
     [COHORT__TRACE_CALL] = {"thread", "collective", "endpoint", "generation", "row", "count",
                             "place"},
-    [COHORT__TRACE_ENDED] = {"thread", "status", "endpoint", "generation"},
+    [COHORT__TRACE_ENDED] = {"thread", "status", "endpoint", "generation", "collective"},
     [COHORT__TRACE_ENDPOINT] = {"thread", "small", "endpoint", "instance", "site"},
     [COHORT__TRACE_LEFT] = {"thread", "small", "endpoint"},
     [COHORT__TRACE_SENT] = {"thread", "kind", "peer", "number", "bytes", "generation"},

@@ -18,6 +18,7 @@
 #include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/job_private.h"
 #include "tools/cohortrun/job_stall.h"
+#include "tools/cohortrun/job_stats.h"
 #include "tools/cohortrun/job_status.h"
 #include "tools/cohortrun/job_trace.h"
 #include "tools/cohortrun/options.h"
@@ -186,6 +187,8 @@ static cohort_status set_up(struct job *job)
     if (!status)
         status = cohort__signals_open(&job->quit, job->loop, SIGQUIT, show, job);
     if (!status)
+        status = job_stats_open(job);
+    if (!status)
         job_status_open(job);
     deadline_init(&job->timeout, job->loop, timed_out, job);
     job_init_end(job);
@@ -204,6 +207,7 @@ static void run(void *context)
     if (job_start_launcher(job))
         job_fail(job, JOB_STATUS_FAILED, cohort_error_message());
     job_stall_open(job);
+    job_stats_begin(job);
     job_check_done(job);
 }
 
@@ -270,12 +274,15 @@ static void tear_down(struct job *job)
     cohort__signals_close(job->quit);
     lost |= job_status_close(job);
     job_stall_close(job);
+    job_stats_close(job);
     deadline_clear(&job->timeout);
     job_clear_end(job);
     deadline_clear(&job->recount);
     cohort__loop_destroy(job->loop);
     output_free(job->output);
     job_complete_parts(job);
+    job_stats_finish(job);
+    job_stats_destroy(job);
     job_status_destroy(job);
     job_stall_destroy(job);
     cohort__launcher_destroy(job->launcher);

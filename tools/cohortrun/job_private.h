@@ -37,6 +37,7 @@ struct job {
     struct output *output;
     struct job_status *answers; /* to those who ask how it is; NULL: there was no memory for it */
     struct job_stall *stall;    /* looks whether anything moves; NULL: nobody does */
+    struct job_stats *stats;    /* COHORT_STATS; NULL: it wants nothing */
     struct fleet *fleet;        /* other hosts; NULL: there are none */
     struct cohort__launcher_host *hosts;
     struct cohort__signals *interrupt;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "collectives/algo/algorithm.h"
+#include "runtime/base/counters.h"
 #include "runtime/base/random.h"
 #include "tests/support/machine.h"
 #include "tests/support/test.h"
@@ -20,6 +21,17 @@ static void test_rows(void)
         CHECK_INT(row->needs != NULL, row->accepts != NULL);
     }
     CHECK(!cohort__algorithm_find(COHORT__BARRIER, "padded"));
+}
+
+/* runtime/base knows the collectives only by their numbers. */
+static void test_counters(void)
+{
+    CHECK_INT(COHORT__COUNTED_COLLECTIVES, COHORT__NUM_COLLECTIVES);
+    for (unsigned i = 0; i < COHORT__NUM_COLLECTIVES; i++) {
+        const char *name = cohort__collective_name((enum cohort__collective)i);
+        CHECK_TEXT(cohort__counter_name(COHORT__COUNTER_CALLED + i) + strlen("called_"), name);
+        CHECK_TEXT(cohort__counter_name(COHORT__COUNTER_ENDED + i) + strlen("ended_"), name);
+    }
 }
 
 /* If a collective has rows, it has a linear or direct one that accepts every request. */
@@ -247,9 +259,10 @@ static void test_messages(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"rows", test_rows},         {"linear", test_linear}, {"names", test_names},
-        {"refused", test_refused},   {"words", test_words},   {"parts_refused", test_parts_refused},
-        {"messages", test_messages},
+        {"rows", test_rows},         {"linear", test_linear},
+        {"names", test_names},       {"refused", test_refused},
+        {"words", test_words},       {"parts_refused", test_parts_refused},
+        {"messages", test_messages}, {"counters", test_counters},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

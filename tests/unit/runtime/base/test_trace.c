@@ -234,6 +234,67 @@ static void refused(void)
     CHECK(!cohort__trace_end());
 }
 
+/* Without a file: nothing is written down, and the counters of all threads, also of those that have
+ * ended, are there after the end. */
+static void *count_more(void *arg)
+{
+    cohort__trace(COHORT__TRACE_CALL, 7, 0, 0, 0);
+    cohort__trace(COHORT__TRACE_ENDED, COHORT_ERR_STATE, 0, 0, 7);
+    return arg;
+}
+
+static void counts(void)
+{
+    pthread_t thread;
+    struct cohort__counters counters = {0};
+    const struct cohort__trace_options options = {.file = NULL};
+    cohort__trace_count(COHORT__COUNTER_FETCHES, 1); /* not yet */
+    CHECK_INT(cohort__trace_begin(&options), COHORT_OK);
+    CHECK_INT(cohort__trace_begin(&options), COHORT_ERR_STATE);
+    errno = 77;
+    cohort__trace_count(COHORT__COUNTER_FETCHES, 1);
+    cohort__trace_count(COHORT__COUNTER_BYTES_FETCHED, 1000);
+    cohort__trace(COHORT__TRACE_BEGIN, 0, 0, 0, 0);
+    cohort__trace(COHORT__TRACE_BEGIN, 1, 0, 0, 0);
+    cohort__trace(COHORT__TRACE_SUSPEND, 0, 0, 64 + COHORT__WAIT_YIELD, 0);
+    cohort__trace(COHORT__TRACE_SUSPEND, 0, 0, 64 + COHORT__WAIT_TASK, 0);
+    cohort__trace(COHORT__TRACE_SUSPEND, 0, 0, 64 + COHORT__WAIT_MUTEX, 0);
+    cohort__trace(COHORT__TRACE_SLEEP, 0, 0, 0, 0);
+    cohort__trace(COHORT__TRACE_CALL, 255, 0, 0, 0); /* no collective */
+    cohort__trace(COHORT__TRACE_CALL, 0, 0, 0, 0);
+    cohort__trace(COHORT__TRACE_ENDED, COHORT_OK, 0, 0, 13);
+    cohort__trace_write_more(0, COHORT__TRACE_SENT, 1, 0, 50, 0, 0);
+    cohort__trace_write_more(0, COHORT__TRACE_RECEIVED, 1, 0, 60, 0, 0);
+    cohort__trace_write_text(COHORT__TRACE_FROM, "1 2", 3);
+    CHECK_INT(errno, 77);
+    for (int i = 0; i < 2; i++) { /* one takes over from the other */
+        CHECK_INT(pthread_create(&thread, NULL, count_more, NULL), 0);
+        CHECK_INT(pthread_join(thread, NULL), 0);
+    }
+    cohort__trace_tick();
+    CHECK(!cohort__trace_end());
+    CHECK(!cohort__trace_is_on);
+    cohort__trace_count(COHORT__COUNTER_FETCHES, 1); /* not any more */
+    cohort__trace_sum(&counters);
+    CHECK_INT(counters.of[COHORT__COUNTER_FETCHES], 1);
+    CHECK_INT(counters.of[COHORT__COUNTER_BYTES_FETCHED], 1000);
+    CHECK_INT(counters.of[COHORT__COUNTER_TASKS_IN_PLACE], 1);
+    CHECK_INT(counters.of[COHORT__COUNTER_YIELDS], 1);
+    CHECK_INT(counters.of[COHORT__COUNTER_SUSPENSIONS], 2);
+    CHECK_INT(counters.of[COHORT__COUNTER_THREAD_SLEEPS], 1);
+    CHECK_INT(counters.of[COHORT__COUNTER_BYTES_SENT], 50);
+    CHECK_INT(counters.of[COHORT__COUNTER_BYTES_RECEIVED], 60);
+    CHECK_INT(counters.of[COHORT__COUNTER_CALLED], 1);
+    CHECK_INT(counters.of[COHORT__COUNTER_CALLED + 7], 2);
+    CHECK_INT(counters.of[COHORT__COUNTER_ENDED + 7], 2);
+    CHECK_INT(counters.of[COHORT__COUNTER_ENDED + 13], 1);
+    CHECK_INT(counters.of[COHORT__COUNTER_COLLECTIVES_FAILED], 2);
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < COHORT__NUM_COUNTERS; i++)
+        sum += counters.of[i];
+    CHECK_INT(sum, 1 + 1000 + 1 + 1 + 2 + 1 + 50 + 60 + 1 + 2 + 2 + 1 + 2);
+}
+
 #define CASE(name)                                                                                 \
     static void test_##name(void)                                                                  \
     {                                                                                              \
@@ -247,13 +308,14 @@ CASE(forks)
 CASE(texts)
 CASE(replaces)
 CASE(refused)
+CASE(counts)
 
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"many", test_many},         {"limit", test_limit},     {"full", test_full},
         {"threads", test_threads},   {"forks", test_forks},     {"texts", test_texts},
-        {"replaces", test_replaces}, {"refused", test_refused},
+        {"replaces", test_replaces}, {"refused", test_refused}, {"counts", test_counts},
     };
     CHECK(mkdtemp(folder));
     snprintf(file, sizeof(file), "%s/trace", folder);

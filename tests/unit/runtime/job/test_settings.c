@@ -2,6 +2,7 @@
 #include "runtime/job/settings.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "runtime/task/blocking.h"
@@ -22,7 +23,8 @@ static const char *const variables[] = {"COHORT_WORKERS",
                                         "COHORT_BLOCKING_THREADS",
                                         "COHORT_FAULT",
                                         "COHORT_TRACE",
-                                        "COHORT_TRACE_MIB"};
+                                        "COHORT_TRACE_MIB",
+                                        "COHORT_STATS"};
 
 static struct cohort__settings settings;
 
@@ -47,7 +49,8 @@ static cohort_status read_with(const char *variable, const char *value)
                                          "seven",
                                          {.num_rules = 7},
                                          "seven",
-                                         77};
+                                         77,
+                                         "seven"};
     return cohort__settings_read(&settings);
 }
 
@@ -119,6 +122,18 @@ static void test_values(void)
     CHECK_CONTAINS(settings.trace, "/run.pb");
     CHECK_INT(read_with("COHORT_TRACE_MIB", "3"), COHORT_OK);
     CHECK_INT(settings.trace_bytes, 3 << 20);
+    CHECK_TEXT(settings.stats, "");
+    CHECK_INT(read_with("COHORT_STATS", "1"), COHORT_OK);
+    CHECK_TEXT(settings.stats, "1");
+    CHECK_INT(read_with("COHORT_STATS", "run.json"), COHORT_OK);
+    CHECK_TEXT(settings.stats, "run.json");
+    CHECK_INT(read_with("COHORT_STATS", "0"), COHORT_OK);
+    CHECK_TEXT(settings.stats, "");
+    static char long_path[COHORT__TRACE_PATH_BYTES + 1];
+    memset(long_path, 'a', COHORT__TRACE_PATH_BYTES);
+    CHECK_INT(read_with("COHORT_STATS", long_path), COHORT_ERR_BAD_PARAMETER);
+    CHECK_TEXT(cohort_error_message(), "environment variable COHORT_STATS is a path of 4096 bytes; "
+                                       "4095 are possible");
     CHECK_INT(read_with("COHORT_GRACE", "86400"), COHORT_OK);
     CHECK_INT(settings.grace, 86400 * 1000000000ll);
     CHECK_INT(read_with("COHORT_NET", "ofi"), COHORT_OK);
