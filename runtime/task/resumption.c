@@ -18,12 +18,16 @@ enum { LOOP_STACK_BYTES = 256 * 1024 };
  *
  * A worker that resumes a stack of another one gives that one a stack of its pool. Otherwise, where
  * tasks go mostly one way, one pool would grow, and the other worker would have to create stacks.
+ * It looks at what was returned to itself before it goes without: otherwise workers that take from
+ * each other by turns would each keep one more, again and again.
  *
  * A stack stays, too, if it is a thread's own one or the reserve, for a yield, and for an await of
  * a task that has not started. */
 
 static void return_stack(struct cohort__worker *worker, struct cohort__worker *home)
 {
+    if (!worker->pool.first)
+        cohort__worker_take_returned(worker);
     if (!worker->pool.first)
         return; /* the next time */
     struct cohort__fiber *fiber = cohort__fiber_pool_take(&worker->pool);
