@@ -191,11 +191,33 @@ def test_others():
 
 
 def test_far():
-    """Localities of other hosts are not counted, and named."""
-    status, _, err = run('-n', 3, *jobs.far_hosts(3), '-x', 'COHORT_STATS=1', 'true')
-    check_equal((status, err), (0, ''.join('cohortrun: COHORT_STATS: not counted: %s\n' % what for
-                                           what in ('localities 0-1, of host a',
-                                                    'locality 2, of host b'))))
+    """The daemons of other hosts send what their localities have counted."""
+    far = jobs.far_hosts(3)
+    status, out, err = run('-n', 3, *far, '-x', 'COHORT_STATS=1', MEMBER)
+    check_equal((status, out), (0, ''))
+    rows = table(err, 'cohortrun: COHORT_STATS: counters of 3 of 3 localities')
+    check_counts({name: row[0] for name, row in rows.items()}, of_all=3)
+    check_equal(rows['called_barrier'], [3 * BARRIERS, BARRIERS, 0, BARRIERS, 0])
+    status, _, err = run('-n', 3, *far, '-x', 'COHORT_STATS=1', 'true')
+    check_equal((status, err), (0, 'cohortrun: COHORT_STATS: not counted: localities 0-2, where no '
+                                   'program of Cohort has begun\n'))
+
+
+def test_far_killed():
+    """As test_killed, on other hosts: lines while it runs, and the last ones of who is killed."""
+    file = path('far_killed.json')
+    job = jobs.Job('-n', 2, *jobs.far_hosts(2), '-x', 'COHORT_STATS=' + file, MEMBER, 'stay',
+                   stdin=subprocess.PIPE)
+    pids = dict(map(int, line.split()) for line in job.read_lines(2))
+    await_counter(file, 'remote_served', CALLS, range(2))
+    os.kill(pids[1], signal.SIGKILL)
+    status, _, err = job.finish()
+    check(status != 0 and 'COHORT_STATS' not in err, status, err)
+    lines = lines_of(file)
+    check_equal(sorted(lines), [0, 1])
+    check_equal(lines[1][-1]['ended_barrier'], BARRIERS)
+    for rank in range(2):
+        check_times(lines[rank])
 
 
 try:

@@ -100,6 +100,12 @@ static bool host_seen(void *context, struct host *host, uint32_t rank, const uns
     return fleet->handlers.seen(fleet->handlers.context, host, rank, data, bytes);
 }
 
+static bool host_counted(void *context, uint32_t rank, const unsigned char *data, size_t bytes)
+{
+    struct fleet *fleet = context;
+    return fleet->handlers.counted(fleet->handlers.context, rank, data, bytes);
+}
+
 static void host_moved(void *context, struct host *host)
 {
     (void)host;
@@ -385,6 +391,7 @@ static void init(struct fleet *fleet)
         .failed = host_failed,
         .changed = host_changed,
         .seen = host_seen,
+        .counted = host_counted,
         .moved = host_moved,
         .input_taken = input_taken,
         .said = host_said,

@@ -29,6 +29,8 @@ struct fleet_handlers {
     /* HOST's daemon has answered; see far_looks_take. */
     bool (*seen)(void *context, struct host *host, uint32_t rank, const unsigned char *data,
                  size_t bytes);
+    /* What a locality has counted; see job_stats_take. */
+    bool (*counted)(void *context, uint32_t rank, const unsigned char *data, size_t bytes);
     /* Something moves on one of them. */
     void (*moved)(void *context);
     /* A line for the user. */

@@ -154,6 +154,9 @@ static bool take(struct host *host, enum node_link_kind kind, struct locality *l
     case NODE_LINK_SEEN:
         return locality &&
                host->common->seen(host->common->context, host, locality->rank, data, bytes);
+    case NODE_LINK_COUNTED:
+        return locality &&
+               host->common->counted(host->common->context, locality->rank, data, bytes);
     default:
         return false;
     }

@@ -63,6 +63,8 @@ struct host_common {
     /* An answer of node_look.h. False: it makes no sense. */
     bool (*seen)(void *context, struct host *host, uint32_t rank, const unsigned char *data,
                  size_t bytes);
+    /* What a locality has counted; see tally.h. False: it makes no sense. */
+    bool (*counted)(void *context, uint32_t rank, const unsigned char *data, size_t bytes);
     /* Something moves on HOST. */
     void (*moved)(void *context, struct host *host);
     /* BYTES of standard input have been passed on. 0: nobody reads it any more. */

@@ -227,6 +227,11 @@ static bool fleet_seen(void *context, struct host *host, uint32_t rank, const un
     return job_status_seen(context, host, rank, data, bytes);
 }
 
+static bool fleet_counted(void *context, uint32_t rank, const unsigned char *data, size_t bytes)
+{
+    return job_stats_take(context, rank, data, bytes);
+}
+
 static void fleet_moved(void *context)
 {
     job_stall_moved(context);
@@ -250,8 +255,8 @@ static cohort_status start(struct job *job)
 {
     struct fleet_options options = {job->loop,   job->options, job->localities,
                                     job->output, job->null,    job->descriptors};
-    struct fleet_handlers handlers = {job,        run,         fleet_failed, fleet_changed,
-                                      fleet_seen, fleet_moved, fleet_said};
+    struct fleet_handlers handlers = {job,        run,           fleet_failed, fleet_changed,
+                                      fleet_seen, fleet_counted, fleet_moved,  fleet_said};
     if (job->options->timeout_ns)
         deadline_set(&job->timeout, job->options->timeout_ns);
     if (has_far_hosts(job->options))

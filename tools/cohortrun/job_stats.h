@@ -3,18 +3,25 @@
 #ifndef COHORT_TOOLS_COHORTRUN_JOB_STATS_H
 #define COHORT_TOOLS_COHORTRUN_JOB_STATS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "cohort/status.h"
 
 struct job;
 
-/* All but the first do nothing where COHORT_STATS does not want anything. It reads the counters in
- * the ledger of this host, so localities of other hosts are missing. */
+/* All but the first do nothing where COHORT_STATS does not want anything. The localities of this
+ * host are counted by a tally, those of others by the tally of their daemon, which sends it. */
 
 /* COHORT_ERR_SYSTEM: the file can't be written; COHORT_ERR_NO_MEMORY. */
 cohort_status job_stats_open(struct job *job);
 
 /* The localities have been started: begins to write lines, if there is a file. */
 void job_stats_begin(struct job *job);
+
+/* What the daemon of locality RANK's host has sent. False: it makes no sense. */
+bool job_stats_take(struct job *job, uint32_t rank, const unsigned char *data, size_t bytes);
 
 /* Before the loop is destroyed. */
 void job_stats_close(struct job *job);

@@ -25,6 +25,7 @@
 #include "tools/cohortrun/order.h"
 #include "tools/cohortrun/pulse.h"
 #include "tools/cohortrun/state.h"
+#include "tools/cohortrun/tally.h"
 #include "tools/cohortrun/node_link.h"
 
 enum { START_MILLISECONDS = 30000 };
@@ -45,6 +46,7 @@ struct node {
     struct locality *localities;
     struct node_pipes *pipes;
     struct node_look look;
+    struct tally *tally; /* NULL: COHORT_STATS is not set */
 };
 
 /* The end ------------------------------------------------------------------------------------- */
@@ -133,10 +135,19 @@ static void locality_changed(struct locality *locality)
 {
     struct node *node = locality->context;
     unsigned char state[STATE_BYTES];
+    if (locality->guarded.end != GUARDED_RUNS)
+        tally_look(node->tally, locality->rank);
     state_write(locality, state);
     send_up(node, NODE_LINK_STATE, locality->rank, state, sizeof(state));
     if (node->stage != SERVING && all_gone(node))
         cohort__loop_stop(node->loop);
+}
+
+static void counted(void *context, const struct cohort__counters *counters)
+{
+    unsigned char data[TALLY_BYTES];
+    tally_write(data, counters);
+    send_up(context, NODE_LINK_COUNTED, counters->rank, data, sizeof(data));
 }
 
 static void pipe_said(void *context, enum node_link_kind kind, uint32_t rank, const void *data,
@@ -176,6 +187,14 @@ static cohort_status start_localities(struct node *node)
     }
     (void)!cohort__ledger_create(&node->common.ledger, order->num); /* they can do without */
     node->motion = motion_create(node->localities, order->num, node->common.ledger);
+    struct tally_options tally = {.loop = node->loop,
+                                  .ledger = node->common.ledger,
+                                  .first = order->first,
+                                  .num = order->num,
+                                  .context = node,
+                                  .counted = counted};
+    if (tally_is_wanted(getenv("COHORT_STATS")))
+        node->tally = tally_create(&tally);
     return localities_start(node->localities, order->num, &node->common, &handlers);
 }
 
@@ -320,6 +339,7 @@ static void tear_down(struct node *node)
     for (uint32_t i = 0; node->localities && i < node->order->num; i++)
         locality_close(&node->localities[i]);
     node_pipes_close(node->pipes);
+    tally_close(node->tally);
     if (node->loop) {
         deadline_clear(&node->beat);
         deadline_clear(&node->next_stage);
@@ -328,6 +348,7 @@ static void tear_down(struct node *node)
     node_pipes_destroy(node->pipes);
     motion_destroy(node->motion);
     node_look_fini(&node->look);
+    tally_destroy(node->tally);
     free(node->localities);
     free(node->order);
     if (node->common.ledger >= 0)

@@ -33,6 +33,7 @@ enum node_link_kind {
     NODE_LINK_INPUT_CLOSED, /* nobody reads it any more */
     NODE_LINK_REFUSED,      /* text: why the order can't be carried out */
     NODE_LINK_SEEN,         /* an answer to LOOK */
+    NODE_LINK_COUNTED,      /* what a locality has counted, see tally.h */
     /* both */
     NODE_LINK_CONTROL, /* one message of the control protocol, runtime/launch/control.h */
     NODE_LINK_BEAT,    /* a heartbeat; of a daemon: u8, what has moved since the last one, see
