@@ -576,7 +576,8 @@ def test_member_of_script():
                   '"$0" $1 1; echo $COHORT_LOCALITY: $?; test $COHORT_LOCALITY != 1 || exec "$0"',
                   MEMBER, mode)
         status, out, err = job.finish()
-        died = re.findall(r'^cohortrun: (locality 1 \(pid \d+\)' + ON_HOST + LOST + '\n)', err, re.M)
+        died = re.findall(r'^cohortrun: (locality 1 \(pid \d+\)' + ON_HOST + LOST + '\n)', err,
+                          re.M)
         check_equal(len(died), 1)
         check_equal((status, sorted(re.findall(r'^\d: \d+$', out, re.M))),
                     (1, ['0: 12', '1: %d' % (137 if mode == 'kill' else 0), '2: 12']))

@@ -611,10 +611,10 @@ static void test_program_ended(void)
     cohort__launcher_destroy(job.launcher);
 
     start_pair(&job); /* a job that ends with the first death */
+    say(&job, 0, COHORT__CONTROL_FINISHED);
     cohort__launcher_program_ended(job.launcher, 1, text);
     CHECK_INT(job.num_broken, 1);
     CHECK_INT(job.broken_rank, 1);
-    say(&job, 0, COHORT__CONTROL_FINISHED);
     CHECK_TEXT(log_of(&job, 0), "DIED(1 order 1 locality 2 has lost its program) EXIT ");
     cohort__launcher_destroy(job.launcher);
 }
@@ -624,7 +624,7 @@ static void test_program_ended(void)
 static void test_program_ended_released(void)
 {
     struct job job;
-    start(&job, 2);
+    start_as(&job, &(struct cohort__launcher_options){.size = 2, .key = 99, .keeps_going = true});
     cohort__launcher_program_ended(job.launcher, 1, "it is not in the job");
     hello(&job, 0);
     hello(&job, 1);
@@ -639,8 +639,8 @@ static void test_program_ended_released(void)
     hello(&job, 1);
     CHECK_TEXT(log_of(&job, 1), "ADDRESSES(at0..) ");
     CHECK_INT(job.num_broken, 0);
-    cohort__launcher_program_ended(job.launcher, 1, "locality 1 has lost its program");
-    CHECK_INT(job.num_broken, 1);
+    cohort__launcher_program_ended(job.launcher, 1, "lost");
+    CHECK_TEXT(job.going_on, "1 of 1 (lost) ");
     CHECK(!cohort__launcher_is_released(job.launcher, 1));
     cohort__launcher_destroy(job.launcher);
 }
