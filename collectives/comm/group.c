@@ -176,8 +176,7 @@ cohort_status cohort__group_create(struct cohort__group **ret_group,
 
 void cohort__group_revoke(struct cohort__group *group, uint32_t site)
 {
-    uint32_t none = 0;
-    atomic_compare_exchange_strong(&group->membership->revoked_by, &none, site + 1);
+    atomic_store(&group->membership->revoked_by, site + 1);
     atomic_store(&group->standing, COHORT__STANDING_REVOKED);
 }
 

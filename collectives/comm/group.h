@@ -120,7 +120,7 @@ static inline uint64_t cohort__group_turn(const struct cohort__group *group)
     return cohort__hash_u64(group->membership->instance);
 }
 
-/* SITE has revoked it. The first one counts. Any thread. */
+/* SITE has revoked it. For the inbox, which sees to it that only the first one counts. */
 void cohort__group_revoke(struct cohort__group *group, uint32_t site);
 
 /* Hands MESSAGE, which it takes, to the endpoint of SITE, which is in this locality. */

@@ -193,14 +193,17 @@ static void sort_out(struct cohort__inbox *inbox, struct cohort__group *group,
 
 /* Revocations ------------------------------------------------------------------------------- */
 
-/* With the lock held: GROUP is new, and may have been revoked before. */
+/* With the lock held: GROUP is new, and may have been revoked before, perhaps by two sites: then the
+ * home has named the first one both times. */
 static void look_whether_revoked(struct cohort__inbox *inbox, struct cohort__group *group)
 {
     for (struct cohort__list *link = inbox->revoked.next; link != &inbox->revoked;
          link = link->next) {
         const struct revoked *revoked = COHORT_CONTAINER_OF(link, struct revoked, link);
-        if (revoked->instance == group->membership->instance)
+        if (revoked->instance == group->membership->instance) {
             cohort__group_revoke(group, revoked->site);
+            return;
+        }
     }
 }
 

@@ -100,7 +100,7 @@ static bool all_in(const struct cohort__launcher *launcher, enum stage stage)
 }
 
 /* RANK has died, as the next one, unless it was told before. */
-static void tell_death(struct cohort__launcher *launcher, uint32_t rank, const char *text)
+static void pack_death(struct cohort__launcher *launcher, uint32_t rank, const char *text)
 {
     struct locality *dead = &launcher->localities[rank];
     if (dead->order == 0)
@@ -111,6 +111,11 @@ static void tell_death(struct cohort__launcher *launcher, uint32_t rank, const c
                                    .text = text,
                                    .text_bytes = strlen(text)};
     pack(launcher, &died);
+}
+
+static void tell_death(struct cohort__launcher *launcher, uint32_t rank, const char *text)
+{
+    pack_death(launcher, rank, text);
     for (uint32_t peer = 0; peer < launcher->options.size; peer++)
         if (peer != rank && !launcher->localities[peer].ended)
             send_packed(launcher, peer);
@@ -573,6 +578,14 @@ static void go_on_without(struct cohort__launcher *launcher, uint32_t rank, cons
     begin_drain(launcher);
 }
 
+static void lose(struct cohort__launcher *launcher, uint32_t rank, const char *text)
+{
+    if (can_go_on(launcher, rank))
+        go_on_without(launcher, rank, text);
+    else
+        break_job(launcher, rank, text);
+}
+
 void cohort__launcher_ended(struct cohort__launcher *launcher, uint32_t rank, bool failed,
                             const char *text)
 {
@@ -581,14 +594,28 @@ void cohort__launcher_ended(struct cohort__launcher *launcher, uint32_t rank, bo
         return;
     locality->ended = true;
     bool is_free = locality->was_released || !failed;
-    if (can_go_on(launcher, rank))
-        go_on_without(launcher, rank, text);
-    else if (cohort__launcher_is_member(launcher, rank) || !is_free)
-        break_job(launcher, rank, text);
+    if (cohort__launcher_is_member(launcher, rank) || !is_free)
+        lose(launcher, rank, text);
     else if (locality->stage == OUTSIDE && cohort__launcher_has_members(launcher))
         break_unjoined(launcher, rank);
     else if (locality->stage == RELEASED)
         leave(launcher, rank);
+    if (launcher->broken)
+        release_survivors(launcher);
+}
+
+void cohort__launcher_program_ended(struct cohort__launcher *launcher, uint32_t rank,
+                                    const char *text)
+{
+    struct locality *locality = &launcher->localities[rank];
+    if (!locality->ended && locality->stage == RELEASED)
+        leave(launcher, rank);
+    if (locality->ended || !cohort__launcher_is_member(launcher, rank))
+        return;
+    pack_death(launcher, rank, text); /* for the script's next program, instead of a WELCOME */
+    send_packed(launcher, rank);
+    locality->ended = true;
+    lose(launcher, rank, text);
     if (launcher->broken)
         release_survivors(launcher);
 }
@@ -606,7 +633,8 @@ bool cohort__launcher_is_member(const struct cohort__launcher *launcher, uint32_
 
 bool cohort__launcher_is_released(const struct cohort__launcher *launcher, uint32_t rank)
 {
-    return launcher->localities[rank].was_released && !cohort__launcher_is_member(launcher, rank);
+    return launcher->localities[rank].was_released && launcher->localities[rank].stage != DEAD &&
+           !cohort__launcher_is_member(launcher, rank);
 }
 
 bool cohort__launcher_has_members(const struct cohort__launcher *launcher)

@@ -66,6 +66,12 @@ void cohort__launcher_message(struct cohort__launcher *launcher, uint32_t rank, 
 void cohort__launcher_ended(struct cohort__launcher *launcher, uint32_t rank, bool failed,
                             const char *text);
 
+/* The program with which RANK has joined has ended without a BYE, as the sentence TEXT says, though
+ * the script that had started it goes on, and its connection. If RANK was in the job, it has died.
+ * If the script starts another program, that ends at its start, and says so. */
+void cohort__launcher_program_ended(struct cohort__launcher *launcher, uint32_t rank,
+                                    const char *text);
+
 void cohort__launcher_resume(struct cohort__launcher *launcher);
 
 /* The job is being ended: it keeps going no longer, so the next death breaks it. */

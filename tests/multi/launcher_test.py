@@ -566,6 +566,32 @@ def test_member_closes():
     check_death('close', 1, r'locality 1 \(pid \d+\) has closed its connection to cohortrun')
 
 
+LOST = r' has lost its program \(pid \d+\), which has ended without leaving the job'
+
+
+def test_member_of_script():
+    """Its script goes on, and another program in it ends at once. The others are told, as ever."""
+    for mode in ('kill', 'quit'):
+        job = Job('-n', 3, '--grace', TIMEOUT, 'sh', '-c',
+                  '"$0" $1 1; echo $COHORT_LOCALITY: $?; test $COHORT_LOCALITY != 1 || exec "$0"',
+                  MEMBER, mode)
+        status, out, err = job.finish()
+        died = re.findall(r'^cohortrun: (locality 1 \(pid \d+\)' + ON_HOST + LOST + '\n)', err,
+                          re.M)
+        check_equal(len(died), 1)
+        check_equal((status, sorted(re.findall(r'^\d: \d+$', out, re.M))),
+                    (1, ['0: 12', '1: %d' % (137 if mode == 'kill' else 0), '2: 12']))
+        check_equal(re.findall('told that 1 died: (.*\n)', out), died * 2)
+        check_equal(err.count(died[0]), 2) # the script's next program says it, too
+
+
+def test_last_of_script():
+    """Nothing comes after it, so the status of the script says how it has ended."""
+    status, out, err = run('-n', 3, 'sh', '-c', '"$0" kill 1; exit $?', MEMBER)
+    check_equal(status, 137)
+    check(re.search(r'^cohortrun: locality 1 .* exited with status 137$', err, re.M), err)
+
+
 def test_not_joined():
     status, out, err = run('-n', 3, 'sh', '-c',
                            'test $COHORT_LOCALITY = 2 && exit 0; exec "$0"', MEMBER)

@@ -71,6 +71,27 @@ def test_exits():
     check_one_dies('exit', 'exited with status 3')
 
 
+def test_script():
+    """The program dies, and the script that has started it goes on."""
+    job = Job('-n', NUM, '--workers', 1, '--keep-going', 'sh', '-c',
+              '"$0" kill; test $COHORT_LOCALITY != 3 || exec sleep %d' % jobs.TIMEOUT, MEMBER)
+    out = ''
+    while out.count('survivors: fine') < NUM - 1:
+        line = job.process.stdout.readline().decode()
+        check(line, 'it ends with', out)
+        out += line
+    died = re.compile(r'cohortrun: locality 3 \(pid (\d+)\)%s (has lost its program .*); 3 go on\n'
+                      % ON_HOST)
+    line = job.process.stderr.readline().decode()
+    while not died.fullmatch(line):
+        check(line, 'nobody has died')
+        line = job.process.stderr.readline().decode()
+    check_survivors(out, 3, 'has lost its program')
+    os.kill(int(died.fullmatch(line)[1]), 15)
+    status, rest, err = job.finish()
+    check_equal((status, rest, err), (0, '', ''))
+
+
 def test_leaves():
     """Without an error, but also without the job's leave."""
     check_one_dies('quiet', 'exited with status 0 without leaving the job')

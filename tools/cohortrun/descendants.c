@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: kills all that a process has started, also what has left its group. */
+/* cohortrun: finds and kills all that a process has started, also what has left its group. */
 #include "tools/cohortrun/descendants.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -19,6 +20,34 @@ bool descendants_are_none(void)
 {
     siginfo_t info;
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) && errno == ECHILD;
+}
+
+int descendants_parent_of(int pid)
+{
+    char path[64], text[512];
+    int parent = 0;
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    size_t bytes = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[bytes] = '\0';
+    const char *end = strrchr(text, ')'); /* of the name, in which there may be anything */
+    return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+}
+
+bool descendants_include(int top, int pid)
+{
+    enum { MAX_PARENTS = 64 };
+    const int subreaper = descendants_parent_of(top);
+    int parent = descendants_parent_of(pid);
+    for (int i = 0; i < MAX_PARENTS && parent > 1; i++) {
+        if (parent == top || parent == subreaper)
+            return true;
+        parent = descendants_parent_of(parent);
+    }
+    return false;
 }
 
 /* Kills all children; false if there was none that may be killed. */

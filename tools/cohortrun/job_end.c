@@ -218,12 +218,27 @@ static bool may_be_judged(const struct job *job, const struct locality *locality
            !(job->options->keeps_going && locality->guarded.end == GUARDED_LOST);
 }
 
+/* A script goes on without the program that it has started. */
+static void lose_program(struct job *job, struct locality *locality)
+{
+    char text[200];
+    locality_name(locality, text, sizeof(text));
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof(text) - used,
+             " has lost its program (pid %d), which has ended without leaving the job",
+             locality->member.lost);
+    job->judged_status = JOB_STATUS_FAILED;
+    cohort__launcher_program_ended(job->launcher, locality->rank, text);
+}
+
 void job_locality_changed(struct locality *locality)
 {
     struct job *job = locality->context;
     if (!job->launcher)
         return; /* still starting; the loop does not run yet */
     if (locality->guarded.end == GUARDED_RUNS) {
+        if (locality->member.lost)
+            lose_program(job, locality);
         bool is_cut =
             locality->control_ended && cohort__launcher_is_member(job->launcher, locality->rank);
         if (is_cut && job->options->keeps_going && job->stage == RUNNING)

@@ -100,6 +100,7 @@ static char **make_environment(const struct locality *locality,
 static void control_message(void *context, const void *message, size_t bytes)
 {
     struct locality *locality = context;
+    member_heard(&locality->member, message, bytes);
     locality->handlers->control_arrived(locality, message, bytes);
 }
 
@@ -112,6 +113,13 @@ static void control_ended(void *context, cohort_status status)
 }
 
 static void guarded_changed(void *context)
+{
+    struct locality *locality = context;
+    member_guarded_changed(&locality->member);
+    locality->handlers->changed(locality);
+}
+
+static void member_changed(void *context)
 {
     struct locality *locality = context;
     locality->handlers->changed(locality);
@@ -219,6 +227,8 @@ cohort_status localities_start(struct locality *localities, uint32_t num,
         localities[i].guarded =
             (struct guarded){.end = GUARDED_NOT_STARTED, .guardian_ended = true};
         localities[i].control_ended = true;
+        member_init(&localities[i].member, common->loop, &localities[i].guarded, member_changed,
+                    &localities[i]);
     }
     status = bindings_create(&bindings, &common->binding, num);
     if (status)
@@ -314,6 +324,7 @@ void locality_close(struct locality *locality)
 {
     free(locality->doom);
     locality->doom = NULL;
+    member_close(&locality->member);
     guarded_close(&locality->guarded);
     cohort__stream_close(locality->control);
     locality->control = NULL;

@@ -11,6 +11,7 @@
 #include "tools/cohortrun/binding.h"
 #include "tools/cohortrun/output.h"
 #include "tools/cohortrun/guarded.h"
+#include "tools/cohortrun/member.h"
 
 struct cohort__hub;
 struct cohort__loop;
@@ -26,6 +27,7 @@ struct locality {
     struct guarded guarded;
     struct cohort__stream *control;
     bool control_ended;
+    struct member member; /* of one on another host only `lost` is known */
     unsigned num_outputs; /* open */
     bool judged;          /* by the job */
     uint64_t doomed_at;   /* when it is to be killed, by the clock; 0: never */
@@ -53,8 +55,8 @@ struct locality_handlers {
     void (*control_arrived)(struct locality *locality, const void *message, size_t bytes);
     /* FD, which is the receiver's, is the reading end of the program's output. */
     cohort_status (*output_opened)(struct locality *locality, enum output_stream stream, int fd);
-    /* Something of the locality has ended: its program, a connection, or its guardian. Or its pid
-     * is known now. */
+    /* Something of the locality has ended: its program, a connection, its guardian, or the process
+     * that had joined the job. Or its pid is known now. */
     void (*changed)(struct locality *locality);
 };
 

@@ -13,6 +13,7 @@ void state_write(const struct locality *locality, unsigned char ret_state[STATE_
     ret_state[8] = (unsigned char)locality->guarded.end;
     ret_state[9] = (unsigned char)((locality->guarded.guardian_ended ? GUARDIAN_ENDED : 0) |
                                    (locality->control_ended ? CONTROL_ENDED : 0));
+    bytes_put_u32(ret_state + 10, (uint32_t)locality->member.lost);
 }
 
 bool state_read(struct locality *locality, const unsigned char *state, size_t bytes)
@@ -25,5 +26,6 @@ bool state_read(struct locality *locality, const unsigned char *state, size_t by
     locality->guarded.end = (enum guarded_end)state[8];
     locality->guarded.guardian_ended = state[9] & GUARDIAN_ENDED;
     locality->control_ended = state[9] & CONTROL_ENDED;
+    locality->member.lost = (int)bytes_get_u32(state + 10);
     return true;
 }

@@ -9,9 +9,9 @@
 #include "tools/cohortrun/locality.h"
 
 /* What a node daemon reports of a locality in NODE_LINK_STATE: pid and status (i32, little-endian),
- * how it has ended (u8), and whether the guardian and the control connection have ended (bits of a
- * u8). */
-enum { STATE_BYTES = 10 };
+ * how it has ended (u8), whether the guardian and the control connection have ended (bits of a u8),
+ * and which process had joined and is lost (i32; 0: none is). */
+enum { STATE_BYTES = 14 };
 
 void state_write(const struct locality *locality, unsigned char ret_state[STATE_BYTES]);
 

@@ -14,6 +14,7 @@
 #include "runtime/base/ledger_read.h"
 #include "tools/cohortrun/card.h"
 #include "tools/cohortrun/card_fetch.h"
+#include "tools/cohortrun/descendants.h"
 #include "tools/cohortrun/far_looks.h"
 #include "tools/cohortrun/look.h"
 #include "tools/cohortrun/look_pack.h"
@@ -122,29 +123,13 @@ static cohort_status read_alone(struct subject *subject, int pid)
 
 /* Finding ------------------------------------------------------------------------------------ */
 
-/* 0: there is none. */
-static int parent_of(int pid)
-{
-    char path[64], text[512];
-    int parent = 0;
-    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return 0;
-    size_t bytes = fread(text, 1, sizeof(text) - 1, file);
-    fclose(file);
-    text[bytes] = '\0';
-    const char *end = strrchr(text, ')'); /* of the name, in which there may be anything */
-    return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
-}
-
 /* PID itself is cohortrun, or one of its parents is. */
 static cohort_status find_job(struct subject *subject, int pid)
 {
     cohort_status status = COHORT_ERR_STATE;
     for (int i = 0; i < MAX_PARENTS && pid > 1 && status == COHORT_ERR_STATE; i++) {
         status = card_fetch(pid, &subject->card, &subject->memory, &subject->fars);
-        pid = parent_of(pid);
+        pid = descendants_parent_of(pid);
     }
     return status;
 }

@@ -587,6 +587,64 @@ static void test_goes_on_no_longer(void)
     cohort__launcher_destroy(job.launcher);
 }
 
+/* A script has lost the program that had joined, and goes on. The others go on as after any death.
+ * The script's next program reads that it is dead, and what it says is not heard. */
+static void test_program_ended(void)
+{
+    static const char text[] = "locality 2 has lost its program";
+    struct job job;
+    start_going(&job);
+    cohort__launcher_program_ended(job.launcher, 2, text);
+    CHECK_TEXT(job.going_on, "2 of 3 (locality 2 has lost its program) ");
+    for (uint32_t rank = 0; rank < 4; rank++)
+        CHECK_TEXT(log_of(&job, rank), "DIED(2 order 1 locality 2 has lost its program) ");
+    cohort__launcher_program_ended(job.launcher, 2, text);
+    cohort__launcher_ended(job.launcher, 2, true, "locality 2 exited with status 1");
+    hello(&job, 2);
+    for (uint32_t rank = 0; rank < 4; rank++)
+        if (rank != 2)
+            say(&job, rank, COHORT__CONTROL_FINISHED);
+    CHECK_TEXT(log_of(&job, 1), "COUNT(1) ");
+    CHECK_TEXT(log_of(&job, 2), "");
+    CHECK_INT(job.num_broken, 0);
+    CHECK(!cohort__launcher_is_released(job.launcher, 2));
+    cohort__launcher_destroy(job.launcher);
+
+    start_pair(&job); /* a job that ends with the first death */
+    say(&job, 0, COHORT__CONTROL_FINISHED);
+    cohort__launcher_program_ended(job.launcher, 1, text);
+    CHECK_INT(job.num_broken, 1);
+    CHECK_INT(job.broken_rank, 1);
+    CHECK_TEXT(log_of(&job, 0), "DIED(1 order 1 locality 2 has lost its program) EXIT ");
+    cohort__launcher_destroy(job.launcher);
+}
+
+/* It was allowed to leave, and has ended before it said so. The next programs begin. One that has
+ * not joined, or has left, may end as it likes. */
+static void test_program_ended_released(void)
+{
+    struct job job;
+    start_as(&job, &(struct cohort__launcher_options){.size = 2, .key = 99, .keeps_going = true});
+    cohort__launcher_program_ended(job.launcher, 1, "it is not in the job");
+    hello(&job, 0);
+    hello(&job, 1);
+    release_pair(&job);
+    log_of(&job, 0);
+    cohort__launcher_program_ended(job.launcher, 1, "it was allowed to");
+    CHECK_TEXT(log_of(&job, 0), "");
+    say(&job, 0, COHORT__CONTROL_BYE);
+    CHECK_TEXT(log_of(&job, 0), "WELCOME(0/2 epoch 2, 0/2 on 0/1 127.0.0.1) ");
+    log_of(&job, 1);
+    hello(&job, 0);
+    hello(&job, 1);
+    CHECK_TEXT(log_of(&job, 1), "ADDRESSES(at0..) ");
+    CHECK_INT(job.num_broken, 0);
+    cohort__launcher_program_ended(job.launcher, 1, "lost");
+    CHECK_TEXT(job.going_on, "1 of 1 (lost) ");
+    CHECK(!cohort__launcher_is_released(job.launcher, 1));
+    cohort__launcher_destroy(job.launcher);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -611,6 +669,8 @@ int main(int argc, char **argv)
         {"nobody_is_left", test_nobody_is_left},
         {"accused", test_accused},
         {"goes_on_no_longer", test_goes_on_no_longer},
+        {"program_ended", test_program_ended},
+        {"program_ended_released", test_program_ended_released},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
