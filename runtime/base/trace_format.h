@@ -14,7 +14,7 @@
 #define COHORT__TRACE_MAGIC UINT64_C(0x6563617274746863) /* "chttrace" */
 
 enum {
-    COHORT__TRACE_VERSION = 1,
+    COHORT__TRACE_VERSION = 2,
     COHORT__TRACE_HEAD_BYTES = 4096, /* the first block begins behind it */
     COHORT__TRACE_BLOCK_BYTES = 65536,
     COHORT__TRACE_BLOCK_RECORDS = 2046,
@@ -79,6 +79,16 @@ enum cohort__trace_kind {
      * end, value: its pid, a: the records that are lost, b: the localities of the job, c: the
      * number of its host. Its TEXT is "program host". */
     COHORT__TRACE_LOCALITY,
+    /* A level of an endpoint's machine. small: its number, the finest is 0; value: the endpoint.
+     * Its TEXT is the name. */
+    COHORT__TRACE_LEVEL,
+    /* A step of a call begins. small: what it does (enum cohort__trace_step), plus 16 times the
+     * phase; value: the endpoint, a: the generation, b: the other site, plus 2^32 times the tag,
+     * plus 2^60 times the finest level at which all that take part in it are together: the number
+     * of levels if there is none, COHORT__TRACE_NO_LEVEL if it is this site alone. */
+    COHORT__TRACE_STEP,
+    /* It is over. The same fields. Of a COMPUTE there is only this. */
+    COHORT__TRACE_OVER,
     COHORT__TRACE_KINDS,
 };
 
@@ -91,6 +101,20 @@ enum cohort__trace_needs {
     COHORT__TRACE_NEEDS_LOWER,  /* sites below it */
     COHORT__TRACE_NEEDS_SOURCE, /* of a shift */
 };
+
+/* What a step of a call does. */
+enum cohort__trace_step {
+    COHORT__TRACE_STEP_SEND,    /* to the other site */
+    COHORT__TRACE_STEP_RECEIVE, /* from it */
+    COHORT__TRACE_STEP_MEET,    /* sites that share memory; the tag says which meeting it is */
+    COHORT__TRACE_STEP_POST,    /* a note; the tag says which one */
+    COHORT__TRACE_STEP_READ,    /* the other site's note */
+    COHORT__TRACE_STEP_AGREE,
+    COHORT__TRACE_STEP_COMPUTE, /* what other threads did */
+    COHORT__TRACE_STEPS,
+};
+
+enum { COHORT__TRACE_PHASES = 4, COHORT__TRACE_NO_LEVEL = 15 };
 
 struct cohort__trace_record {
     _Atomic uint64_t at;   /* ticks; written last; 0: there is none */
