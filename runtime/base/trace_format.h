@@ -79,6 +79,10 @@ enum cohort__trace_kind {
      * end, value: its pid, a: the records that are lost, b: the localities of the job, c: the
      * number of its host. Its TEXT is "program host". */
     COHORT__TRACE_LOCALITY,
+    /* In no part, behind LOCALITY: its clock. small: enum cohort__trace_clock_known, value: to
+     * within how many ns that is known, a: by how many ns it is ahead of the first locality's, as a
+     * signed number. */
+    COHORT__TRACE_OFFSET,
     /* A level of an endpoint's machine. small: its number, the finest is 0; value: the endpoint.
      * Its TEXT is the name. */
     COHORT__TRACE_LEVEL,
@@ -100,6 +104,13 @@ enum cohort__trace_needs {
     COHORT__TRACE_NEEDS_ROOT,
     COHORT__TRACE_NEEDS_LOWER,  /* sites below it */
     COHORT__TRACE_NEEDS_SOURCE, /* of a shift */
+};
+
+/* How it is known how far a clock is ahead of the first locality's. */
+enum cohort__trace_clock_known {
+    COHORT__TRACE_CLOCK_DAY,      /* only by the time of day */
+    COHORT__TRACE_CLOCK_COMPARED, /* by messages */
+    COHORT__TRACE_CLOCK_SAME,     /* it is the same clock */
 };
 
 /* What a step of a call does. */
@@ -139,10 +150,10 @@ struct cohort__trace_head {
     int32_t pid;
     uint32_t is_closed; /* the locality has come to its end */
     uint64_t lost;      /* records for which there was no room */
-    char boot[40];      /* tells hosts apart: their clocks have nothing in common */
+    char clock[80];     /* which CLOCK_MONOTONIC it has: others have nothing in common with it */
     char host[72];
     char program[256];
-    uint64_t padding[460];
+    uint64_t padding[455];
 };
 
 _Static_assert(sizeof(struct cohort__trace_head) == COHORT__TRACE_HEAD_BYTES, "a page");

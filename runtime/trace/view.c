@@ -563,7 +563,28 @@ static const char *base_of(const char *path)
     return base ? base + 1 : path;
 }
 
-static bool add_locality(struct cohort__trace_view *view, uint32_t i, uint32_t host)
+static void add_clock(struct cohort__trace_view *view, const struct cohort__trace_event *locality,
+                      const struct cohort__trace_clock *clock)
+{
+    const struct cohort__trace_event event = {
+        .at = locality->at,
+        .rank = locality->rank,
+        .kind = COHORT__TRACE_OFFSET,
+        .small = (uint8_t)clock->known,
+        .value = clock->bound,
+        .a = (uint64_t)clock->ahead,
+    };
+    cohort__perfetto_event(view->perfetto, &(struct cohort__perfetto_event){
+                                               .track = process_track(event.rank),
+                                               .at = event.at,
+                                               .type = COHORT__PERFETTO_INSTANT,
+                                               .name = "clock",
+                                               .record = &event,
+                                           });
+}
+
+static bool add_locality(struct cohort__trace_view *view, uint32_t i,
+                         const struct cohort__trace_hosts *hosts)
 {
     const struct cohort__trace_part *part = &view->parts[i];
     const struct cohort__trace_head *head = &part->head;
@@ -576,7 +597,7 @@ static bool add_locality(struct cohort__trace_view *view, uint32_t i, uint32_t h
         .value = (uint32_t)head->pid,
         .a = head->lost,
         .b = head->size,
-        .c = host,
+        .c = hosts->hosts[i],
     };
     snprintf(name, sizeof(name), "locality %u (%s, host %s, pid %d%s)", (unsigned)head->rank,
              base_of(head->program), head->host, (int)head->pid,
@@ -590,12 +611,14 @@ static bool add_locality(struct cohort__trace_view *view, uint32_t i, uint32_t h
                                                .name = name,
                                                .record = &event,
                                            });
+    add_clock(view, &event, &hosts->known[hosts->clocks[i]]);
     return cohort__lanes_init(&view->wait_lanes[i], process_track(head->rank), "waits", MOST_LANES);
 }
 
 struct cohort__trace_view *cohort__trace_view_create(struct cohort__perfetto *perfetto,
                                                      struct cohort__trace_part *parts,
-                                                     uint32_t num_parts, const uint32_t *hosts)
+                                                     uint32_t num_parts,
+                                                     const struct cohort__trace_hosts *hosts)
 {
     struct cohort__trace_view *view = calloc(1, sizeof(*view));
     if (!view)
@@ -614,7 +637,7 @@ struct cohort__trace_view *cohort__trace_view_create(struct cohort__perfetto *pe
     view->wait_lanes = calloc(num_parts, sizeof(*view->wait_lanes));
     view->has_failed = !view->wait_lanes;
     for (uint32_t i = 0; i < num_parts && !view->has_failed; i++)
-        view->has_failed = !add_locality(view, i, hosts[i]);
+        view->has_failed = !add_locality(view, i, hosts);
     if (!view->has_failed)
         return view;
     cohort__trace_view_destroy(view);
