@@ -52,6 +52,11 @@ static void trace_endpoint(const struct cohort_comm *comm)
     cohort__trace_write(COHORT__TRACE_ENDPOINT, (uintptr_t)comm, group->membership->instance,
                         comm->this_site | (uint64_t)group->membership->num_sites << 32);
     cohort__trace_write_text(COHORT__TRACE_TEXT, group->name, strlen(group->name));
+    for (uint32_t level = 0; level < cohort__machine_num_levels(group->machine); level++) {
+        const char *name = cohort__machine_name(group->machine, level);
+        cohort__trace_write((uint32_t)COHORT__TRACE_LEVEL | level << 8, (uintptr_t)comm, 0, 0);
+        cohort__trace_write_text(COHORT__TRACE_TEXT, name, strlen(name));
+    }
 }
 
 /* Makes the endpoint. Does all that can fail after all sites have joined. */

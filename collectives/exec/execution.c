@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/execution.h"
 
+#include "collectives/exec/step_trace.h"
 #include "runtime/task/future.h"
 
 void cohort__execution_row_done(struct cohort__execution *execution, uint32_t row)
@@ -9,4 +10,64 @@ void cohort__execution_row_done(struct cohort__execution *execution, uint32_t ro
         return; /* the caller has none, or there was no memory for it */
     cohort__future_fulfil(execution->rows[row], NULL);
     execution->rows[row] = NULL;
+}
+
+/* Those that take part in a meeting, or share a note. */
+static uint32_t level_of_all(const struct cohort__execution *execution,
+                             const struct cohort__step *step)
+{
+    const struct cohort__plan *plan = execution->plan;
+    bool is_meeting = step->kind == COHORT__STEP_MEET;
+    const struct cohort__sharers *sharers = &plan->notes[is_meeting ? 0 : step->tag];
+    uint32_t level = 0, num = is_meeting ? plan->num_members : sharers->num;
+    for (uint32_t i = 0; i < num; i++) {
+        uint32_t site =
+            is_meeting ? cohort__plan_member(plan, i) : plan->sharers[sharers->first + i];
+        uint32_t common = cohort__step_trace_level(&execution->operation, site);
+        level = common > level ? common : level;
+    }
+    return level;
+}
+
+/* Of computing, only what was handed to other threads is worth a record. */
+__attribute__((noinline, cold)) void
+cohort__execution_trace(const struct cohort__execution *execution, uint32_t number,
+                        enum cohort__trace_kind kind)
+{
+    const struct cohort__step *step = &execution->plan->steps[number];
+    const struct cohort__operation *operation = &execution->operation;
+    struct cohort__step_trace trace = {.phase = step->phase,
+                                       .peer = step->peer,
+                                       .tag = step->tag,
+                                       .level = COHORT__TRACE_NO_LEVEL};
+    switch ((enum cohort__step_kind)step->kind) {
+    case COHORT__STEP_JOIN:
+    case COHORT__STEP_DONE:
+        return;
+    case COHORT__STEP_SEND:
+    case COHORT__STEP_RECV:
+    case COHORT__STEP_READ:
+        trace.what = step->kind == COHORT__STEP_SEND   ? COHORT__TRACE_STEP_SEND
+                     : step->kind == COHORT__STEP_RECV ? COHORT__TRACE_STEP_RECEIVE
+                                                       : COHORT__TRACE_STEP_READ;
+        trace.level = cohort__step_trace_level(operation, step->peer);
+        break;
+    case COHORT__STEP_MEET:
+    case COHORT__STEP_POST:
+        trace.what =
+            step->kind == COHORT__STEP_MEET ? COHORT__TRACE_STEP_MEET : COHORT__TRACE_STEP_POST;
+        trace.level = level_of_all(execution, step);
+        break;
+    case COHORT__STEP_GUARD:
+        trace.what = COHORT__TRACE_STEP_AGREE;
+        break;
+    case COHORT__STEP_COPY:
+    case COHORT__STEP_ZERO:
+    case COHORT__STEP_REDUCE:
+        if (kind == COHORT__TRACE_STEP || execution->states[number] != COHORT__STEP_BUSY)
+            return;
+        trace.what = COHORT__TRACE_STEP_COMPUTE;
+        break;
+    }
+    cohort__step_trace_write(operation, kind, &trace);
 }

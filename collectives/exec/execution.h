@@ -12,6 +12,7 @@
 #include "collectives/exec/op.h"
 #include "collectives/exec/pieces.h"
 #include "collectives/exec/plan_cache.h"
+#include "runtime/base/trace.h"
 
 /* One run of a plan by one site. It is an operation. This is its state, and what all kinds of steps
  * need of it; engine.c runs it. A step starts when the steps that it waits for are done. All of
@@ -132,12 +133,18 @@ static inline void cohort__execution_leave(struct cohort__execution *execution)
     execution->leave(execution);
 }
 
+/* For the trace: STEP begins, or is over, as KIND says. */
+void cohort__execution_trace(const struct cohort__execution *execution, uint32_t step,
+                             enum cohort__trace_kind kind);
+
 /* Between enter and leave: STEP is over. Steps that waited only for it become ready. Inline, since
  * every step comes by here. */
 static inline void cohort__execution_step_over(struct cohort__execution *execution, uint32_t step)
 {
     const struct cohort__plan *plan = execution->plan;
     const struct cohort__step *over = &plan->steps[step];
+    if (__builtin_expect(cohort__trace_is_on, 0))
+        cohort__execution_trace(execution, step, COHORT__TRACE_OVER);
     execution->states[step] = COHORT__STEP_OVER;
     execution->num_left--;
     for (uint32_t i = 0; i < over->num_successors; i++) {

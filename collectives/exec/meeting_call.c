@@ -12,8 +12,10 @@
 #include "collectives/exec/rejection.h"
 #include "collectives/exec/segments.h"
 #include "collectives/exec/stall.h"
+#include "collectives/exec/step_trace.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
+#include "runtime/base/trace.h"
 #include "runtime/task/future.h"
 
 struct call {
@@ -66,12 +68,26 @@ static bool enter(struct call *call, struct cohort__participant *participant)
     return false;
 }
 
+/* It is one phase, which ends with the call. */
+__attribute__((noinline, cold)) static void trace_start(const struct cohort__operation *operation)
+{
+    cohort__step_trace_write(operation, COHORT__TRACE_STEP,
+                             &(struct cohort__step_trace){
+                                 .what = COHORT__TRACE_STEP_MEET,
+                                 .phase = 1,
+                                 .peer = operation->comm->this_site,
+                                 .level = cohort__step_trace_level_of_all(operation),
+                             });
+}
+
 /* Enters all segments at once: who has come decides who has left a call out. */
 static void on_start(struct cohort__operation *operation)
 {
     struct call *call = (struct call *)operation;
     if (cohort__operation_fail_if_broken(operation))
         return;
+    if (__builtin_expect(cohort__trace_is_on, 0))
+        trace_start(operation);
     for (uint32_t i = 0; i < call->num_segments; i++)
         if (!enter(call, &call->participants[i]))
             return;

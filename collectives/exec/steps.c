@@ -73,6 +73,8 @@ void cohort__step_start(struct cohort__execution *execution, uint32_t step)
 {
     const struct cohort__step *what = step_at(execution, step);
     bool has_arrived = execution->states[step] == COHORT__STEP_ARRIVED;
+    if (__builtin_expect(cohort__trace_is_on, 0))
+        cohort__execution_trace(execution, step, COHORT__TRACE_STEP);
     switch ((enum cohort__step_kind)what->kind) {
     case COHORT__STEP_JOIN:
         cohort__execution_step_over(execution, step);

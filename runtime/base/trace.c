@@ -354,6 +354,19 @@ static void read_line(const char *path, char *text, size_t bytes)
     text[strcspn(text, "\n")] = '\0';
 }
 
+/* Each start of a kernel has one, and within that each time namespace may have moved it. */
+void cohort__trace_clock_name(char text[COHORT__TRACE_CLOCK_NAME])
+{
+    char boot[40], moved[COHORT__TRACE_CLOCK_NAME];
+    long long seconds, nanoseconds;
+    read_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+    read_line("/proc/self/timens_offsets", moved, sizeof(moved));
+    snprintf(text, COHORT__TRACE_CLOCK_NAME, "%s", boot);
+    if (*boot && sscanf(moved, "monotonic %lld %lld", &seconds, &nanoseconds) == 2 &&
+        (seconds || nanoseconds))
+        snprintf(text, COHORT__TRACE_CLOCK_NAME, "%s %lld %lld", boot, seconds, nanoseconds);
+}
+
 /* Only a counter that the kernel uses as its own clock runs evenly, and alike on all cores. */
 static bool has_good_ticks(void)
 {
@@ -433,7 +446,7 @@ static void fill_head(const struct cohort__trace_options *options)
         .size = options->size,
         .pid = getpid(),
     };
-    read_line("/proc/sys/kernel/random/boot_id", head->boot, sizeof(head->boot));
+    cohort__trace_clock_name(head->clock);
     gethostname(head->host, sizeof(head->host) - 1);
     ssize_t bytes = readlink("/proc/self/exe", head->program, sizeof(head->program) - 1);
     head->program[bytes > 0 ? bytes : 0] = '\0';

@@ -33,6 +33,11 @@ struct cohort__trace_options {
  * be made; COHORT_ERR_NO_MEMORY; COHORT_ERR_STATE: there was a trace in this process already. */
 cohort_status cohort__trace_begin(const struct cohort__trace_options *options);
 
+/* Which clock the CLOCK_MONOTONIC of this process is: processes with the same text have the same
+ * one. Empty: it is not known. */
+enum { COHORT__TRACE_CLOCK_NAME = 80 };
+void cohort__trace_clock_name(char text[COHORT__TRACE_CLOCK_NAME]);
+
 /* Now and then: compares the clocks. Any thread. */
 void cohort__trace_tick(void);
 

@@ -14,7 +14,7 @@
 #define COHORT__TRACE_MAGIC UINT64_C(0x6563617274746863) /* "chttrace" */
 
 enum {
-    COHORT__TRACE_VERSION = 1,
+    COHORT__TRACE_VERSION = 2,
     COHORT__TRACE_HEAD_BYTES = 4096, /* the first block begins behind it */
     COHORT__TRACE_BLOCK_BYTES = 65536,
     COHORT__TRACE_BLOCK_RECORDS = 2046,
@@ -79,6 +79,20 @@ enum cohort__trace_kind {
      * end, value: its pid, a: the records that are lost, b: the localities of the job, c: the
      * number of its host. Its TEXT is "program host". */
     COHORT__TRACE_LOCALITY,
+    /* In no part, behind LOCALITY: its clock. small: enum cohort__trace_clock_known, value: to
+     * within how many ns that is known, a: by how many ns it is ahead of the first locality's, as a
+     * signed number. */
+    COHORT__TRACE_OFFSET,
+    /* A level of an endpoint's machine. small: its number, the finest is 0; value: the endpoint.
+     * Its TEXT is the name. */
+    COHORT__TRACE_LEVEL,
+    /* A step of a call begins. small: what it does (enum cohort__trace_step), plus 16 times the
+     * phase; value: the endpoint, a: the generation, b: the other site, plus 2^32 times the tag,
+     * plus 2^60 times the finest level at which all that take part in it are together: the number
+     * of levels if there is none, COHORT__TRACE_NO_LEVEL if it is this site alone. */
+    COHORT__TRACE_STEP,
+    /* It is over. The same fields. Of a COMPUTE there is only this. */
+    COHORT__TRACE_OVER,
     COHORT__TRACE_KINDS,
 };
 
@@ -91,6 +105,27 @@ enum cohort__trace_needs {
     COHORT__TRACE_NEEDS_LOWER,  /* sites below it */
     COHORT__TRACE_NEEDS_SOURCE, /* of a shift */
 };
+
+/* How it is known how far a clock is ahead of the first locality's. */
+enum cohort__trace_clock_known {
+    COHORT__TRACE_CLOCK_DAY,      /* only by the time of day */
+    COHORT__TRACE_CLOCK_COMPARED, /* by messages */
+    COHORT__TRACE_CLOCK_SAME,     /* it is the same clock */
+};
+
+/* What a step of a call does. */
+enum cohort__trace_step {
+    COHORT__TRACE_STEP_SEND,    /* to the other site */
+    COHORT__TRACE_STEP_RECEIVE, /* from it */
+    COHORT__TRACE_STEP_MEET,    /* sites that share memory; the tag says which meeting it is */
+    COHORT__TRACE_STEP_POST,    /* a note; the tag says which one */
+    COHORT__TRACE_STEP_READ,    /* the other site's note */
+    COHORT__TRACE_STEP_AGREE,
+    COHORT__TRACE_STEP_COMPUTE, /* what other threads did */
+    COHORT__TRACE_STEPS,
+};
+
+enum { COHORT__TRACE_PHASES = 4, COHORT__TRACE_NO_LEVEL = 15 };
 
 struct cohort__trace_record {
     _Atomic uint64_t at;   /* ticks; written last; 0: there is none */
@@ -115,10 +150,10 @@ struct cohort__trace_head {
     int32_t pid;
     uint32_t is_closed; /* the locality has come to its end */
     uint64_t lost;      /* records for which there was no room */
-    char boot[40];      /* tells hosts apart: their clocks have nothing in common */
+    char clock[80];     /* which CLOCK_MONOTONIC it has: others have nothing in common with it */
     char host[72];
     char program[256];
-    uint64_t padding[460];
+    uint64_t padding[455];
 };
 
 _Static_assert(sizeof(struct cohort__trace_head) == COHORT__TRACE_HEAD_BYTES, "a page");

@@ -7,12 +7,36 @@
 #include "cohort/status.h"
 #include "runtime/trace/part.h"
 
-/* Clocks of different hosts have nothing in common. Makes the PARTS, of which each is of one of
- * NUM_HOSTS HOSTS, have the time of the first part's host. Nothing but the messages between two
- * hosts is needed: none is received before it was sent, and the fastest ones of both directions
- * take about as long. A host that has exchanged no messages goes by its time of day.
- * COHORT_ERR_NO_MEMORY. */
+/* Clocks of different hosts have nothing in common, but none is told something before another one
+ * has said it, and the fastest messages of both directions take about as long. Messages are those
+ * of the trace, and what cohortrun exchanges with the hosts for this. */
+
+/* A message of cohortrun to the host of a locality, and one back, perhaps another one. */
+struct cohort__trace_ping {
+    uint32_t rank;
+    uint64_t sent, returned;    /* by cohortrun's CLOCK_MONOTONIC */
+    uint64_t arrived, answered; /* by that of the host */
+};
+
+struct cohort__trace_pings {
+    const struct cohort__trace_ping *list;
+    size_t num;
+    const char *clock; /* cohortrun's, as cohort__trace_clock_name says it */
+};
+
+/* What has become known of a clock. */
+struct cohort__trace_clock {
+    enum cohort__trace_clock_known known;
+    int64_t ahead; /* of the first part's clock, in ns */
+    uint64_t bound;
+};
+
+/* Makes the PARTS, of which each has one of NUM_CLOCKS CLOCKS, have the time of the first part's
+ * clock, and fills in RET_CLOCKS, one for each of these. A clock of which nothing but its own parts
+ * is known goes by the time of day. PINGS may be NULL. COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__trace_clocks_align(struct cohort__trace_part *parts, uint32_t num_parts,
-                                         const uint32_t *hosts, uint32_t num_hosts);
+                                         const uint32_t *clocks, uint32_t num_clocks,
+                                         const struct cohort__trace_pings *pings,
+                                         struct cohort__trace_clock *ret_clocks);
 
 #endif

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
-#include "runtime/trace/clocks.h"
 #include "runtime/trace/merge.h"
 #include "runtime/trace/part.h"
 #include "runtime/trace/view.h"
@@ -18,10 +17,11 @@
 struct join {
     const struct cohort__trace_join_options *options;
     char **paths;
-    struct cohort__trace_part *parts; /* by rank, when all are there */
-    uint32_t *hosts;                  /* of each; the number of another one is another number */
-    uint32_t *kernels;                /* the same for who shares a clock: containers do */
-    uint32_t num_hosts, num_kernels;
+    struct cohort__trace_part *parts;  /* by rank, when all are there */
+    uint32_t *hosts;                   /* of each; the number of another one is another number */
+    uint32_t *clocks;                  /* the same for who shares one: containers do */
+    struct cohort__trace_clock *found; /* what is known of each clock */
+    uint32_t num_hosts, num_clocks;
     uint32_t num;
     struct cohort__trace_joined joined;
 };
@@ -155,17 +155,17 @@ static cohort_status find_parts(struct join *join)
     return check(join);
 }
 
-static bool is_same_kernel(const struct cohort__trace_head *left,
+static bool has_same_clock(const struct cohort__trace_head *left,
                            const struct cohort__trace_head *right)
 {
-    return strcmp(left->boot, right->boot) == 0 &&
-           (*left->boot || strcmp(left->host, right->host) == 0);
+    return strcmp(left->clock, right->clock) == 0 &&
+           (*left->clock || strcmp(left->host, right->host) == 0);
 }
 
 static bool is_same_host(const struct cohort__trace_head *left,
                          const struct cohort__trace_head *right)
 {
-    return is_same_kernel(left, right) && strcmp(left->host, right->host) == 0;
+    return has_same_clock(left, right) && strcmp(left->host, right->host) == 0;
 }
 
 /* A number for each part: that of the first part which IS_SAME, or a new one. */
@@ -183,14 +183,14 @@ static uint32_t number(const struct join *join, uint32_t *numbers,
     return num;
 }
 
-/* Parts of one kernel have the same ticks. So all of them get the moments of the one that has most:
- * what is before something else by the ticks is so by the time, too. */
+/* Parts with one clock have the same ticks. So all of them get the moments of the one that has
+ * most: what is before something else by the ticks is so by the time, too. */
 static cohort_status share_moments(struct join *join)
 {
     for (uint32_t i = 0; i < join->num; i++) {
         struct cohort__trace_part *part = &join->parts[i], *most = NULL;
         for (uint32_t k = 0; k < join->num; k++)
-            if (join->kernels[k] == join->kernels[i] &&
+            if (join->clocks[k] == join->clocks[i] &&
                 (!most || join->parts[k].num_moments > most->num_moments))
                 most = &join->parts[k];
         if (most == part)
@@ -209,15 +209,18 @@ static cohort_status share_moments(struct join *join)
 static cohort_status find_hosts(struct join *join)
 {
     join->hosts = calloc(join->num, sizeof(*join->hosts));
-    join->kernels = calloc(join->num, sizeof(*join->kernels));
-    if (!join->hosts || !join->kernels)
+    join->clocks = calloc(join->num, sizeof(*join->clocks));
+    if (!join->hosts || !join->clocks)
         return no_memory(join);
     join->num_hosts = number(join, join->hosts, is_same_host);
-    join->num_kernels = number(join, join->kernels, is_same_kernel);
+    join->num_clocks = number(join, join->clocks, has_same_clock);
+    join->found = calloc(join->num_clocks, sizeof(*join->found));
+    if (!join->found)
+        return no_memory(join);
     cohort_status status = share_moments(join);
     return status ? status
-                  : cohort__trace_clocks_align(join->parts, join->num, join->kernels,
-                                               join->num_kernels);
+                  : cohort__trace_clocks_align(join->parts, join->num, join->clocks,
+                                               join->num_clocks, join->options->pings, join->found);
 }
 
 /* The trace ----------------------------------------------------------------------------------- */
@@ -243,8 +246,9 @@ static cohort_status write_trace(struct join *join, FILE *file, const char *path
     if (status)
         return status;
     cohort__perfetto_init(&perfetto, file);
+    const struct cohort__trace_hosts hosts = {join->hosts, join->clocks, join->found};
     struct cohort__trace_view *view =
-        cohort__trace_view_create(&perfetto, join->parts, join->num, join->hosts);
+        cohort__trace_view_create(&perfetto, join->parts, join->num, &hosts);
     status = view ? add_events(join, &merge, view) : no_memory(join);
     bool is_written = cohort__perfetto_flush(&perfetto) && fflush(file) == 0;
     if (!status && !is_written) {
@@ -312,7 +316,8 @@ cohort_status cohort__trace_join(const struct cohort__trace_join_options *option
     free(join.parts);
     free(join.paths);
     free(join.hosts);
-    free(join.kernels);
+    free(join.clocks);
+    free(join.found);
     if (!status && ret_joined)
         *ret_joined = join.joined;
     return status;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
+#include "runtime/trace/clocks.h"
 
 struct cohort__trace_join_options {
     const char *file;         /* the trace to be made, in place of what has that name */
@@ -14,6 +15,7 @@ struct cohort__trace_join_options {
     bool has_key; /* parts of jobs with another key than this one are left alone; else all have to
                    * be of one job */
     uint64_t key;
+    const struct cohort__trace_pings *pings; /* NULL: none */
 };
 
 struct cohort__trace_joined {

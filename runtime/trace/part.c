@@ -358,7 +358,7 @@ static cohort_status read_part(struct cohort__trace_part *part, const char *path
     if (head->size == 0 || head->rank >= head->size)
         return cohort_fail(COHORT_ERR_PROTOCOL, "%s: is of locality %u of %u", path,
                            (unsigned)head->rank, (unsigned)head->size);
-    head->host[sizeof(head->host) - 1] = head->boot[sizeof(head->boot) - 1] = '\0';
+    head->host[sizeof(head->host) - 1] = head->clock[sizeof(head->clock) - 1] = '\0';
     head->program[sizeof(head->program) - 1] = '\0';
     struct cohort__trace_stream *stream = malloc(sizeof(*stream));
     cohort_status status =

@@ -69,6 +69,10 @@ static const char *const slot_names[COHORT__TRACE_KINDS][COHORT__PERFETTO_SLOTS]
     [COHORT__TRACE_SENT] = {"thread", "kind", "peer", "number", "bytes", "generation"},
     [COHORT__TRACE_RECEIVED] = {"thread", "kind", "peer", "number", "bytes", "generation"},
     [COHORT__TRACE_ROW] = {"thread", "needs", "row", "collective"},
+    [COHORT__TRACE_OFFSET] = {"thread", "known", "bound_ns", "ahead_ns"},
+    [COHORT__TRACE_LEVEL] = {"thread", "level", "endpoint"},
+    [COHORT__TRACE_STEP] = {"thread", "step", "endpoint", "generation", "peer_tag_level"},
+    [COHORT__TRACE_OVER] = {"thread", "step", "endpoint", "generation", "peer_tag_level"},
     [COHORT__TRACE_LOCALITY] = {"thread", "closed", "pid", "lost", "localities", "host"},
 };
 

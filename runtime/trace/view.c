@@ -12,6 +12,7 @@
 #include "runtime/trace/generations.h"
 #include "runtime/trace/keyed.h"
 #include "runtime/trace/lanes.h"
+#include "runtime/trace/phases.h"
 
 enum {
     MOST_FRAMES = 1 << 16, /* tasks in place of awaits, on one stack */
@@ -55,12 +56,15 @@ struct endpoint {
     uint64_t instance;
     uint32_t site, num_sites;
     char name[300];
-    struct cohort__lanes lanes;
+    struct cohort__lanes lanes;       /* of its calls */
+    struct cohort__lanes phase_lanes; /* below them; all zero until a call has phases */
+    struct cohort__phase_levels levels;
 };
 
 struct call {
     struct cohort__keyed keyed; /* the endpoint's address here, generation */
     int lane;
+    struct cohort__phases phases;
 };
 
 struct cohort__trace_view {
@@ -367,6 +371,8 @@ static void on_endpoint(struct cohort__trace_view *view, const struct cohort__tr
         return;
     char name[340];
     cohort__lanes_fini(&endpoint->lanes); /* of one that had this address before */
+    cohort__lanes_fini(&endpoint->phase_lanes);
+    endpoint->levels = (struct cohort__phase_levels){0};
     endpoint->instance = event->a;
     endpoint->site = (uint32_t)event->b;
     endpoint->num_sites = (uint32_t)(event->b >> 32);
@@ -391,6 +397,7 @@ static void on_call(struct cohort__trace_view *view, const struct cohort__trace_
         get(view, &view->calls, sizeof(*call), (uintptr_t)endpoint, event->a, &is_new);
     if (!call)
         return;
+    call->phases = (struct cohort__phases){0};
     call->lane = cohort__lanes_take(&endpoint->lanes, view->perfetto);
     struct cohort__perfetto_note from = {.name = "from", .text = event->from};
     uint64_t track = call->lane < 0 ? thread_track(event->rank, event->thread)
@@ -408,6 +415,66 @@ static void on_call(struct cohort__trace_view *view, const struct cohort__trace_
     view->has_failed |=
         !cohort__generations_call(&view->generations, endpoint->instance, endpoint->name,
                                   endpoint->num_sites, event->a, endpoint->site, event->at, name);
+}
+
+static void on_level(struct cohort__trace_view *view, const struct cohort__trace_event *event)
+{
+    struct endpoint *endpoint = cohort__keyed_find(&view->endpoints, event->rank, event->value);
+    if (endpoint)
+        cohort__phase_levels_add(&endpoint->levels, event);
+    put(view, event, COHORT__PERFETTO_INSTANT, event->text, true);
+}
+
+static void on_step(struct cohort__trace_view *view, const struct cohort__trace_event *event)
+{
+    static const char *const words[COHORT__TRACE_STEPS][2] = {
+        [COHORT__TRACE_STEP_SEND] = {"sends", "has sent"},
+        [COHORT__TRACE_STEP_RECEIVE] = {"waits for data", "has data"},
+        [COHORT__TRACE_STEP_MEET] = {"meets", "has met"},
+        [COHORT__TRACE_STEP_POST] = {"posts", "has posted"},
+        [COHORT__TRACE_STEP_READ] = {"reads", "has read"},
+        [COHORT__TRACE_STEP_AGREE] = {"agrees", "has agreed"},
+        [COHORT__TRACE_STEP_COMPUTE] = {"computes", "has computed"},
+    };
+    const struct endpoint *endpoint =
+        cohort__keyed_find(&view->endpoints, event->rank, event->value);
+    struct call *call =
+        endpoint ? cohort__keyed_find(&view->calls, (uintptr_t)endpoint, event->a) : NULL;
+    char level[48] = "";
+    if (endpoint)
+        cohort__phase_levels_name(&endpoint->levels, cohort__phases_level(event), level);
+    const struct cohort__perfetto_note notes[] = {
+        {.name = "site", .number = cohort__phases_peer(event)},
+        {.name = "phase", .number = cohort__phases_phase(event)},
+        {.name = "level", .text = level},
+    };
+    if (call)
+        cohort__phases_add(&call->phases, event);
+    cohort__perfetto_event(
+        view->perfetto,
+        &(struct cohort__perfetto_event){
+            .track = thread_track(event->rank, event->thread),
+            .at = event->at,
+            .type = COHORT__PERFETTO_INSTANT,
+            .name = words[cohort__phases_step(event)][event->kind == COHORT__TRACE_OVER],
+            .record = event,
+            .notes = notes,
+            .num_notes = 3,
+        });
+}
+
+/* On tracks below that of the calls. */
+static void show_phases(struct cohort__trace_view *view, struct endpoint *endpoint,
+                        const struct call *call, uint64_t at)
+{
+    if (call->lane < 0)
+        return;
+    if (!endpoint->phase_lanes.tracks)
+        view->has_failed |= !cohort__lanes_init(
+            &endpoint->phase_lanes, cohort__lanes_track(&endpoint->lanes, 0), "phases", MOST_LANES);
+    if (endpoint->phase_lanes.tracks)
+        cohort__phases_show(&call->phases, &endpoint->levels, &endpoint->phase_lanes,
+                            view->perfetto, at);
 }
 
 static void on_ended(struct cohort__trace_view *view, const struct cohort__trace_event *event)
@@ -429,6 +496,7 @@ static void on_ended(struct cohort__trace_view *view, const struct cohort__trace
     }
     if (!call)
         return;
+    show_phases(view, endpoint, call, event->at);
     cohort__generations_ended(&view->generations, endpoint->instance, event->a, event->at);
     cohort__map_remove(&view->calls, &call->keyed.node);
     free(call);
@@ -477,6 +545,8 @@ cohort_status cohort__trace_view_add(struct cohort__trace_view *view,
         [COHORT__TRACE_ENDED] = on_ended,     [COHORT__TRACE_ENDPOINT] = on_endpoint,
         [COHORT__TRACE_SENT] = on_message,    [COHORT__TRACE_RECEIVED] = on_message,
         [COHORT__TRACE_THREAD] = on_thread,   [COHORT__TRACE_ROW] = on_row,
+        [COHORT__TRACE_LEVEL] = on_level,     [COHORT__TRACE_STEP] = on_step,
+        [COHORT__TRACE_OVER] = on_step,
     };
     if (event->kind == COHORT__TRACE_LEFT)
         put(view, event, COHORT__PERFETTO_INSTANT, "left", true);
@@ -493,7 +563,28 @@ static const char *base_of(const char *path)
     return base ? base + 1 : path;
 }
 
-static bool add_locality(struct cohort__trace_view *view, uint32_t i, uint32_t host)
+static void add_clock(struct cohort__trace_view *view, const struct cohort__trace_event *locality,
+                      const struct cohort__trace_clock *clock)
+{
+    const struct cohort__trace_event event = {
+        .at = locality->at,
+        .rank = locality->rank,
+        .kind = COHORT__TRACE_OFFSET,
+        .small = (uint8_t)clock->known,
+        .value = clock->bound,
+        .a = (uint64_t)clock->ahead,
+    };
+    cohort__perfetto_event(view->perfetto, &(struct cohort__perfetto_event){
+                                               .track = process_track(event.rank),
+                                               .at = event.at,
+                                               .type = COHORT__PERFETTO_INSTANT,
+                                               .name = "clock",
+                                               .record = &event,
+                                           });
+}
+
+static bool add_locality(struct cohort__trace_view *view, uint32_t i,
+                         const struct cohort__trace_hosts *hosts)
 {
     const struct cohort__trace_part *part = &view->parts[i];
     const struct cohort__trace_head *head = &part->head;
@@ -506,7 +597,7 @@ static bool add_locality(struct cohort__trace_view *view, uint32_t i, uint32_t h
         .value = (uint32_t)head->pid,
         .a = head->lost,
         .b = head->size,
-        .c = host,
+        .c = hosts->hosts[i],
     };
     snprintf(name, sizeof(name), "locality %u (%s, host %s, pid %d%s)", (unsigned)head->rank,
              base_of(head->program), head->host, (int)head->pid,
@@ -520,12 +611,14 @@ static bool add_locality(struct cohort__trace_view *view, uint32_t i, uint32_t h
                                                .name = name,
                                                .record = &event,
                                            });
+    add_clock(view, &event, &hosts->known[hosts->clocks[i]]);
     return cohort__lanes_init(&view->wait_lanes[i], process_track(head->rank), "waits", MOST_LANES);
 }
 
 struct cohort__trace_view *cohort__trace_view_create(struct cohort__perfetto *perfetto,
                                                      struct cohort__trace_part *parts,
-                                                     uint32_t num_parts, const uint32_t *hosts)
+                                                     uint32_t num_parts,
+                                                     const struct cohort__trace_hosts *hosts)
 {
     struct cohort__trace_view *view = calloc(1, sizeof(*view));
     if (!view)
@@ -544,7 +637,7 @@ struct cohort__trace_view *cohort__trace_view_create(struct cohort__perfetto *pe
     view->wait_lanes = calloc(num_parts, sizeof(*view->wait_lanes));
     view->has_failed = !view->wait_lanes;
     for (uint32_t i = 0; i < num_parts && !view->has_failed; i++)
-        view->has_failed = !add_locality(view, i, hosts[i]);
+        view->has_failed = !add_locality(view, i, hosts);
     if (!view->has_failed)
         return view;
     cohort__trace_view_destroy(view);
@@ -569,8 +662,10 @@ void cohort__trace_view_destroy(struct cohort__trace_view *view)
     for (node = cohort__map_first(&view->waits); node; node = cohort__map_next(&view->waits, node))
         free(((struct wait *)cohort__keyed_of(node))->stack.frames);
     for (node = cohort__map_first(&view->endpoints); node;
-         node = cohort__map_next(&view->endpoints, node))
+         node = cohort__map_next(&view->endpoints, node)) {
         cohort__lanes_fini(&((struct endpoint *)cohort__keyed_of(node))->lanes);
+        cohort__lanes_fini(&((struct endpoint *)cohort__keyed_of(node))->phase_lanes);
+    }
     cohort__keyed_free(&view->functions);
     cohort__keyed_free(&view->threads);
     cohort__keyed_free(&view->waits);

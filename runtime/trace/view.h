@@ -3,6 +3,7 @@
 #define COHORT_RUNTIME_TRACE_VIEW_H
 
 #include "cohort/status.h"
+#include "runtime/trace/clocks.h"
 #include "runtime/trace/event.h"
 #include "runtime/trace/part.h"
 #include "runtime/trace/perfetto.h"
@@ -12,11 +13,18 @@
  * process with the communicators, each with its generations. */
 struct cohort__trace_view;
 
-/* Writes the localities of PARTS, by rank, of HOSTS (a number for each). PERFETTO and PARTS have to
+/* Of each part: the number of its host, and that of its clock; and what is known of the clocks. */
+struct cohort__trace_hosts {
+    const uint32_t *hosts, *clocks;
+    const struct cohort__trace_clock *known;
+};
+
+/* Writes the localities of PARTS, by rank. PERFETTO and PARTS have to
  * outlive it. NULL: no memory. */
 struct cohort__trace_view *cohort__trace_view_create(struct cohort__perfetto *perfetto,
                                                      struct cohort__trace_part *parts,
-                                                     uint32_t num_parts, const uint32_t *hosts);
+                                                     uint32_t num_parts,
+                                                     const struct cohort__trace_hosts *hosts);
 void cohort__trace_view_destroy(struct cohort__trace_view *view);
 
 /* Events come by time. COHORT_ERR_NO_MEMORY. */

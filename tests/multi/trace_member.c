@@ -86,6 +86,18 @@ static cohort_status reduce(void *arg)
     return COHORT_OK;
 }
 
+/* In phases: within hosts, and between them. */
+static cohort_status levels(void *arg)
+{
+    (void)arg;
+    cohort_comm *comm = join("all_reduce=levels");
+    double in = 1, out;
+    CHECK_INT(cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1)),
+              COHORT_OK);
+    cohort_comm_unref(comm);
+    return COHORT_OK;
+}
+
 /* Neighbours in a chain: one is late, so its neighbours are late a step after, and theirs. */
 static cohort_status chain(void *arg)
 {
@@ -194,9 +206,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         cohort_task_function *function;
-    } programs[] = {{"barrier", barrier}, {"reduce", reduce}, {"chain", chain},
-                    {"channel", channel}, {"task", task},     {"killed", killed},
-                    {"many", many},       {"forks", forks}};
+    } programs[] = {{"barrier", barrier}, {"reduce", reduce},   {"levels", levels},
+                    {"chain", chain},     {"channel", channel}, {"task", task},
+                    {"killed", killed},   {"many", many},       {"forks", forks}};
     for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(*programs); i++)
         if (strcmp(argv[1], programs[i].name) == 0)
             return cohort_main(argc, argv, programs[i].function, NULL);

@@ -160,6 +160,56 @@ def test_perfetto():
     check(all(received[flow] >= sent[flow] for flow in received), 'received before it was sent')
 
 
+def slices(file, track_name):
+    """The slices on tracks of that name, as (track, begin, end, name), and the parent of each such
+    track."""
+    packets = decode(file)
+    names = {}
+    for packet in packets:
+        for iid, name in re.findall(r'event_names \{\s*iid: (\d+)\s*name: "([^"]*)"', packet):
+            names[iid] = name
+    found, parents, opened = [], {}, {}
+    for packet in packets:
+        if 'track_descriptor {' in packet and 'name: "%s"' % track_name in packet:
+            parents[field(packet, 'uuid')] = field(packet, 'parent_uuid')
+        if 'track_event {' not in packet:
+            continue
+        own = re.sub(r'debug_annotations \{.*?\}', '', packet, flags=re.S)
+        track, at = field(own, 'track_uuid'), int(field(own, 'timestamp'))
+        if track in parents and 'TYPE_SLICE_BEGIN' in own:
+            opened[track] = (at, names[field(own, 'name_iid')])
+        elif track in parents:
+            begin, name = opened.pop(track)
+            found.append((track, begin, at, name))
+    return found, parents
+
+
+def test_phases():
+    """Of an all_reduce by levels on two hosts, below the track of each site's calls."""
+    if not shutil.which('protoc'):
+        return
+    file = path('levels.pb')
+    status, _, err = run('-n', 4, '-x', 'COHORT_TOPOLOGY=2x1x2' if '--far' not in sys.argv else 'A=',
+                         '-x', 'COHORT_TRACE=' + file, MEMBER, 'levels')
+    check_equal((status, err), (0, ''))
+    phases, parents = slices(file, 'phases')
+    check_equal(len(parents), 4)
+    names = [name for _, _, _, name in phases]
+    calls = {}
+    for site in range(4):
+        found, _ = slices(file, '\\"halo\\" site %d' % site)
+        for track, begin, end, name in found:
+            calls.setdefault(track, []).append((begin, end, name))
+    for number in (1, 3): # up and down within each host, and between the two leaders
+        check_equal((number, names.count('phase %d: host' % number)), (number, 4))
+    check_equal(names.count('phase 2: beyond host'), 2)
+    check_equal(len(names), 10)
+    for track, begin, end, name in phases:
+        inside = [call for call in calls[parents[track]]
+                  if call[0] <= begin <= end <= call[1] and call[2] == 'all_reduce levels']
+        check_equal((name, len(inside)), (name, 1))
+
+
 def test_alone():
     """A program that is started alone makes its trace itself, also if it is killed by hand."""
     file = path('alone.pb')

@@ -9,12 +9,14 @@
 #include "tools/trace/plot.h"
 #include "tools/trace/report.h"
 
-enum { MOST_PARTS = 4096, OPTION_DIRECT = USAGE_FIRST_OPTION };
+enum { MOST_PARTS = 4096 };
+enum { OPTION_DIRECT = USAGE_FIRST_OPTION, OPTION_FROM, OPTION_TO };
 enum { STATUS_FAILED = 1, STATUS_USAGE = 2 };
+enum { MOST_SECONDS = 1000000000 };
 
 static const struct usage usage = {
     .program = "cohort-trace",
-    .line = "usage: cohort-trace report [--direct] FILE\n"
+    .line = "usage: cohort-trace report [--direct] [--from SECONDS] [--to SECONDS] FILE\n"
             "       cohort-trace plot FILE OUT.svg\n"
             "       cohort-trace join FILE [PART...]\n",
     .help =
@@ -22,6 +24,8 @@ static const struct usage usage = {
         "\n"
         "  report    who made whom wait, by locality, task and collective\n"
         "  --direct  only whom each wait was for, and not whom that one waited for\n"
+        "  --from, --to\n"
+        "            only what was waited between these times, in seconds from the trace's begin\n"
         "  join      makes FILE of the parts that the localities have written, FILE.RANK.part,\n"
         "            where cohortrun has not done so; the parts go then\n",
 };
@@ -32,6 +36,8 @@ struct program {
     const char *parts[MOST_PARTS]; /* of plot: the picture */
     uint32_t num_parts;
     bool directly;
+    bool has_from, has_to;
+    double from, to; /* seconds */
 };
 
 static bool is(const struct program *program, const char *command)
@@ -42,8 +48,13 @@ static bool is(const struct program *program, const char *command)
 static int read_option(void *context, int option, const char *word)
 {
     struct program *program = context;
-    (void)word;
     program->directly |= option == OPTION_DIRECT;
+    if (option == OPTION_DIRECT)
+        return -1;
+    double *value = option == OPTION_FROM ? &program->from : &program->to;
+    *(option == OPTION_FROM ? &program->has_from : &program->has_to) = true;
+    if (!usage_parse_decimal(optarg, "0123456789.", 0, MOST_SECONDS, value))
+        return usage_wrong(&usage, "%s %s: not a number of seconds", word, optarg);
     return -1;
 }
 
@@ -79,12 +90,26 @@ static cohort_status join(const struct program *program)
 }
 
 static cohort_status show(const struct program *program, const struct model *model,
-                          const struct sums *sums)
+                          const struct sums *sums, const struct sums_options *options)
 {
     if (is(program, "plot"))
         return plot_write(model, sums, program->parts[0]);
-    report_print(model, sums);
+    report_print(model, sums, options);
     return COHORT_OK;
+}
+
+static uint64_t time_of(const struct model *model, double seconds)
+{
+    return model->begin + (uint64_t)(seconds * 1e9);
+}
+
+static struct sums_options options_of(const struct program *program, const struct model *model)
+{
+    return (struct sums_options){
+        .directly = program->directly,
+        .from = program->has_from ? time_of(model, program->from) : 0,
+        .to = program->has_to ? time_of(model, program->to) : UINT64_MAX,
+    };
 }
 
 static cohort_status report(const struct program *program)
@@ -97,9 +122,10 @@ static cohort_status report(const struct program *program)
         return status;
     status = model_init(&model, &trace);
     if (!status) {
-        status = sums_init(&sums, &model, program->directly);
+        struct sums_options options = options_of(program, &model);
+        status = sums_init(&sums, &model, &options);
         if (!status) {
-            status = show(program, &model, &sums);
+            status = show(program, &model, &sums, &options);
             sums_fini(&sums);
         }
         model_fini(&model);
@@ -118,6 +144,10 @@ static int check(const struct program *program)
         return usage_wrong(&usage, "%s: which FILE?", program->command);
     if (program->directly && !is(program, "report"))
         return usage_wrong(&usage, "--direct is for report");
+    if ((program->has_from || program->has_to) && !is(program, "report"))
+        return usage_wrong(&usage, "--from and --to are for report");
+    if (program->has_from && program->has_to && program->from >= program->to)
+        return usage_wrong(&usage, "--from has to be before --to");
     if (is(program, "report") && program->num_parts > 0)
         return usage_wrong(&usage, "report reads one FILE");
     if (is(program, "plot") && program->num_parts != 1)
@@ -131,6 +161,8 @@ int main(int argc, char **argv)
         {"help", no_argument, NULL, USAGE_HELP},
         {"version", no_argument, NULL, USAGE_VERSION},
         {"direct", no_argument, NULL, OPTION_DIRECT},
+        {"from", required_argument, NULL, OPTION_FROM},
+        {"to", required_argument, NULL, OPTION_TO},
         {0},
     };
     static const struct usage_reader reader = {"", options, read_option, read_word};

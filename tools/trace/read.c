@@ -175,7 +175,25 @@ static cohort_status add_locality(struct trace *trace, const struct event *event
         return COHORT_ERR_NO_MEMORY;
     trace->size = (uint32_t)event->b;
     trace->localities[trace->num_localities++] = (struct locality){
-        event->rank, (uint32_t)event->c, event->small == 1, event->a, event->name};
+        .rank = event->rank,
+        .host = (uint32_t)event->c,
+        .is_closed = event->small == 1,
+        .lost = event->a,
+        .name = event->name,
+    };
+    return COHORT_OK;
+}
+
+/* Of the locality that came last. */
+static cohort_status add_clock(struct trace *trace, const struct event *event)
+{
+    struct locality *locality =
+        trace->num_localities > 0 ? &trace->localities[trace->num_localities - 1] : NULL;
+    if (!locality || locality->rank != event->rank || event->small > COHORT__TRACE_CLOCK_SAME)
+        return COHORT_ERR_PROTOCOL;
+    locality->known = (enum cohort__trace_clock_known)event->small;
+    locality->ahead = (int64_t)event->a;
+    locality->bound = event->value;
     return COHORT_OK;
 }
 
@@ -186,6 +204,8 @@ static cohort_status add_event(struct trace *trace, const struct event *event)
         return COHORT_OK;
     if (event->kind == COHORT__TRACE_LOCALITY)
         return add_locality(trace, event);
+    if (event->kind == COHORT__TRACE_OFFSET)
+        return add_clock(trace, event);
     if (event->kind == COHORT__TRACE_ROW) {
         trace->needs[event->a & 0xff] = event->small;
         return COHORT_OK;

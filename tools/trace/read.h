@@ -15,6 +15,10 @@ struct locality {
     bool is_closed;
     uint64_t lost;
     const char *name; /* "program host" */
+    /* Its clock. */
+    enum cohort__trace_clock_known known;
+    int64_t ahead; /* of the first locality's, in ns */
+    uint64_t bound;
 };
 
 struct event {

@@ -3,6 +3,7 @@
 #include "tools/trace/report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,39 @@ static double seconds(uint64_t ns)
     return (double)ns / 1e9;
 }
 
-static void print_head(const struct model *model)
+static const char *host_of(const struct locality *locality)
+{
+    const char *space = strchr(locality->name, ' ');
+    return space ? space + 1 : "?";
+}
+
+/* Once for each host whose clock is not the first one's. */
+static void print_clocks(const struct trace *trace)
+{
+    for (uint32_t i = 1; i < trace->num_localities; i++) {
+        const struct locality *locality = &trace->localities[i];
+        uint32_t first = 0;
+        while (trace->localities[first].host != locality->host)
+            first++;
+        if (first < i || locality->known == COHORT__TRACE_CLOCK_SAME)
+            continue;
+        printf("the clock of %s is %.6f s %s that of %s", host_of(locality),
+               fabs((double)locality->ahead / 1e9), locality->ahead < 0 ? "behind" : "ahead of",
+               host_of(&trace->localities[0]));
+        if (locality->known == COHORT__TRACE_CLOCK_COMPARED)
+            printf(", to within %.1f us\n", (double)locality->bound / 1e3);
+        else
+            printf(", by the time of day only\n");
+    }
+}
+
+static double since_begin(const struct model *model, uint64_t at)
+{
+    at = at < model->end ? at : model->end;
+    return at > model->begin ? seconds(at - model->begin) : 0;
+}
+
+static void print_head(const struct model *model, const struct sums_options *options)
 {
     const struct trace *trace = model->trace;
     uint32_t hosts = 0;
@@ -23,8 +56,10 @@ static void print_head(const struct model *model)
         lost += trace->localities[i].lost;
     }
     const char *name = trace->localities[0].name;
-    printf("job %.*s: %u localities on %u host%s, %.3f s, %zu events", (int)strcspn(name, " "),
-           name, (unsigned)trace->num_localities, (unsigned)hosts, hosts == 1 ? "" : "s",
+    printf("job %.*s: %u localities on %u host%s, from %" PRIu64 ".%06" PRIu64
+           " s on for %.3f s, %zu events",
+           (int)strcspn(name, " "), name, (unsigned)trace->num_localities, (unsigned)hosts,
+           hosts == 1 ? "" : "s", model->begin / 1000000000, model->begin / 1000 % 1000000,
            seconds(model->end - model->begin), trace->num);
     if (lost > 0)
         printf(", %" PRIu64 " lost", lost);
@@ -35,6 +70,10 @@ static void print_head(const struct model *model)
     for (uint32_t i = 0; i < trace->num_localities; i++)
         if (!trace->localities[i].is_closed)
             printf("locality %u has not come to its end\n", (unsigned)trace->localities[i].rank);
+    print_clocks(trace);
+    if (options->from > model->begin || options->to < model->end)
+        printf("only from %.3f s to %.3f s\n", since_begin(model, options->from),
+               since_begin(model, options->to));
 }
 
 static void print_total(const struct sums *sums)
@@ -92,9 +131,10 @@ static void print_calls(const struct sums *sums)
         printf("  ... and %u more\n", (unsigned)(sums->num_calls - MOST_LINES));
 }
 
-void report_print(const struct model *model, const struct sums *sums)
+void report_print(const struct model *model, const struct sums *sums,
+                  const struct sums_options *options)
 {
-    print_head(model);
+    print_head(model, options);
     print_total(sums);
     print_pairs(sums);
     print_tasks(sums);

@@ -6,6 +6,7 @@
 #include "tools/trace/sums.h"
 
 /* On standard output. */
-void report_print(const struct model *model, const struct sums *sums);
+void report_print(const struct model *model, const struct sums *sums,
+                  const struct sums_options *options);
 
 #endif

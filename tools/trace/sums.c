@@ -19,6 +19,7 @@ struct place {
 struct summing {
     struct sums *sums;
     const struct model *model;
+    const struct sums_options *options;
     const struct wait *wait;
     struct cohort__map pairs, tasks, calls;
     bool has_failed;
@@ -97,60 +98,81 @@ static struct sum_call *call_of(struct summing *summing, const struct generation
     return sum;
 }
 
-static void add_task(struct summing *summing, const struct blame *blame)
+/* How much of what begins at BEGIN and ends at END is to be summed up. */
+static uint64_t within(const struct summing *summing, uint64_t begin, uint64_t end)
+{
+    uint64_t from = summing->options->from, to = summing->options->to;
+    begin = begin > from ? begin : from;
+    end = end < to ? end : to;
+    return end > begin ? end - begin : 0;
+}
+
+static void add_task(struct summing *summing, const struct blame *blame, uint64_t ns)
 {
     uint32_t maker = summing->model->tasks[blame->task].rank, waiter = summing->wait->rank;
     struct sum_pair *pair = pair_of(summing, maker, waiter);
     struct sum_task *task = task_of(summing, blame->task);
     if (pair)
-        pair->ns += blame->ns;
+        pair->ns += ns;
     if (task)
-        task->made += blame->ns;
+        task->made += ns;
     if (maker == waiter)
-        summing->sums->by_own += blame->ns;
+        summing->sums->by_own += ns;
 }
 
 static void add(void *context, const struct blame *blame)
 {
     struct summing *summing = context;
-    summing->sums->by[blame->kind] += blame->ns;
+    uint64_t ns = within(summing, blame->at, blame->at + blame->ns);
+    if (ns == 0)
+        return;
+    summing->sums->by[blame->kind] += ns;
     if (blame->kind == BLAME_TASK)
-        add_task(summing, blame);
+        add_task(summing, blame, ns);
     if (blame->call == NONE)
         return;
     const struct call *call = &summing->model->calls[blame->call];
     struct sum_call *sum = call_of(summing, &summing->model->generations[call->generation]);
     if (sum && blame->kind == BLAME_TASK)
-        sum->late += blame->ns;
+        sum->late += ns;
     else if (sum && blame->kind == BLAME_OPERATION)
-        sum->operation += blame->ns;
+        sum->operation += ns;
 }
 
 /* A yield waits for nothing. */
-static void add_waits(struct summing *summing, bool directly)
+static void add_waits(struct summing *summing)
 {
     const struct model *model = summing->model;
     for (uint32_t i = 0; i < model->num_waits && !summing->has_failed; i++) {
         const struct wait *wait = summing->wait = &model->waits[i];
-        if (wait->what == COHORT__WAIT_YIELD)
+        uint64_t ns = within(summing, wait->begin, wait->end);
+        if (wait->what == COHORT__WAIT_YIELD || ns == 0)
             continue;
         struct sum_task *task = wait->task == NONE ? NULL : task_of(summing, wait->task);
         if (task)
-            task->waited += wait->end - wait->begin;
-        summing->sums->waited += wait->end - wait->begin;
-        blame_wait(model, i, directly, add, summing);
+            task->waited += ns;
+        summing->sums->waited += ns;
+        blame_wait(model, i, summing->options->directly, add, summing);
     }
 }
 
+/* All of which a call lies in the time to be summed up, or the first one before and the last one
+ * behind it. */
 static void add_generations(struct summing *summing)
 {
     const struct model *model = summing->model;
     for (uint32_t i = 0; i < model->num_generations && !summing->has_failed; i++) {
         const struct generation *generation = &model->generations[i];
-        struct sum_call *sum = call_of(summing, generation);
-        if (!sum || summing->has_failed || generation->num_calls == 0)
+        if (generation->num_calls == 0)
             continue;
-        uint32_t last = model->calls[generation->calls[generation->num_calls - 1]].site;
+        const struct call *first = &model->calls[generation->calls[0]],
+                          *last_call = &model->calls[generation->calls[generation->num_calls - 1]];
+        if (first->at > summing->options->to || last_call->at < summing->options->from)
+            continue;
+        struct sum_call *sum = call_of(summing, generation);
+        if (!sum || summing->has_failed)
+            continue;
+        uint32_t last = last_call->site;
         sum->num++;
         if (last < sum->num_sites && ++sum->lasts[last] > sum->num_last) {
             sum->num_last = sum->lasts[last];
@@ -181,14 +203,15 @@ static int by_call(const void *left, const void *right)
     return of_a != of_b ? (of_a < of_b) - (of_a > of_b) : (a->num < b->num) - (a->num > b->num);
 }
 
-cohort_status sums_init(struct sums *sums, const struct model *model, bool directly)
+cohort_status sums_init(struct sums *sums, const struct model *model,
+                        const struct sums_options *options)
 {
-    struct summing summing = {.sums = sums, .model = model};
+    struct summing summing = {.sums = sums, .model = model, .options = options};
     *sums = (struct sums){0};
     cohort__map_init(&summing.pairs);
     cohort__map_init(&summing.tasks);
     cohort__map_init(&summing.calls);
-    add_waits(&summing, directly);
+    add_waits(&summing);
     add_generations(&summing);
     cohort__keyed_free(&summing.pairs);
     cohort__keyed_free(&summing.tasks);

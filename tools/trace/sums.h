@@ -45,8 +45,14 @@ struct sums {
     uint32_t num_pairs, num_tasks, num_calls;
 };
 
+struct sums_options {
+    bool directly;     /* see blame_wait */
+    uint64_t from, to; /* only what lies between these times */
+};
+
 /* COHORT_ERR_NO_MEMORY; then it needs no fini. */
-cohort_status sums_init(struct sums *sums, const struct model *model, bool directly);
+cohort_status sums_init(struct sums *sums, const struct model *model,
+                        const struct sums_options *options);
 void sums_fini(struct sums *sums);
 
 #endif

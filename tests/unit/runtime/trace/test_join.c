@@ -23,7 +23,7 @@ static struct {
     struct cohort__trace_block blocks[2];
 } part;
 
-static void make(uint32_t rank, const char *boot)
+static void make(uint32_t rank, const char *clock)
 {
     memset(&part, 0, sizeof(part));
     part.head = (struct cohort__trace_head){.magic = COHORT__TRACE_MAGIC,
@@ -34,7 +34,7 @@ static void make(uint32_t rank, const char *boot)
                                             .pid = 100,
                                             .is_closed = 1,
                                             .program = "/bin/heat"};
-    snprintf(part.head.boot, sizeof(part.head.boot), "%s", boot);
+    snprintf(part.head.clock, sizeof(part.head.clock), "%s", clock);
     part.blocks[0].thread = 1;
     part.blocks[1].thread = 1;
     part.blocks[1].sequence = 1;
@@ -121,7 +121,7 @@ static void refused(void)
     CHECK_INT(access(paths[0], F_OK), 0);
     part.head.version++;
     put(1);
-    refuse(COHORT_ERR_PROTOCOL, "is a part of version 2, this program reads version 1");
+    refuse(COHORT_ERR_PROTOCOL, "is a part of version 3, this program reads version 2");
     part.head.magic++;
     put(1);
     refuse(COHORT_ERR_PROTOCOL, "trace.1.part: is no part of a trace");
@@ -205,6 +205,7 @@ static void damaged(void)
 static void clocks(void)
 {
     static struct cohort__trace_part parts[2];
+    struct cohort__trace_clock found[2];
     const uint32_t hosts[2] = {0, 1};
     const int64_t ahead = 1000000000000;
     for (uint32_t rank = 0; rank < 2; rank++) {
@@ -221,7 +222,10 @@ static void clocks(void)
         put(rank);
         CHECK_INT(cohort__trace_part_init(&parts[rank], paths[rank]), COHORT_OK);
     }
-    CHECK_INT(cohort__trace_clocks_align(parts, 2, hosts, 2), COHORT_OK);
+    CHECK_INT(cohort__trace_clocks_align(parts, 2, hosts, 2, NULL, found), COHORT_OK);
+    CHECK_INT(found[0].known, COHORT__TRACE_CLOCK_SAME);
+    CHECK_INT(found[1].known, COHORT__TRACE_CLOCK_COMPARED);
+    CHECK(llabs(found[1].ahead - ahead) < 700000); /* it drifts by 600 us */
     for (uint64_t at = 3000000000; at < 27000000000; at += 1000000000) {
         int64_t first = (int64_t)cohort__trace_part_time(&parts[0], at);
         uint64_t own = at + (uint64_t)ahead + at / 50000;
@@ -234,11 +238,62 @@ static void clocks(void)
     unlink(paths[1]);
 }
 
+/* Hosts that exchange no messages, but cohortrun does with both of them, or with the second if it
+ * is on the first. AHEAD is by how much each is ahead of cohortrun. */
+static void look_at_pings(const char *clock, const int64_t ahead[2], bool are_known)
+{
+    static struct cohort__trace_part parts[2];
+    struct cohort__trace_clock found[2];
+    struct cohort__trace_ping list[40];
+    const uint32_t hosts[2] = {0, 1};
+    struct cohort__trace_pings pings = {list, 0, clock};
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        make(rank, rank ? "b" : "a");
+        for (uint64_t i = 0; i < 20; i++) {
+            uint64_t sent = 1000000 + i * 1000000000, out = 7000 + i % 3 * 1000,
+                     back = 9000 + i % 5 * 1000, far = (uint64_t)ahead[rank];
+            add(0, COHORT__TRACE_CLOCK, sent + far, 0, sent + far, (uint64_t)(rank * 500000000));
+            if (are_known)
+                list[pings.num++] = (struct cohort__trace_ping){
+                    .rank = i == 3 ? 77 : rank, /* there is none such */
+                    .sent = sent,
+                    .arrived = sent + far + out,
+                    .answered = sent + far + 500000,
+                    .returned = sent + 500000 + back,
+                };
+        }
+        put(rank);
+        CHECK_INT(cohort__trace_part_init(&parts[rank], paths[rank]), COHORT_OK);
+    }
+    CHECK_INT(cohort__trace_clocks_align(parts, 2, hosts, 2, &pings, found), COHORT_OK);
+    for (uint64_t at = 1000000000; at < 19000000000; at += 1000000000) {
+        int64_t first = (int64_t)cohort__trace_part_time(&parts[0], at + (uint64_t)ahead[0]);
+        int64_t second = (int64_t)cohort__trace_part_time(&parts[1], at + (uint64_t)ahead[1]);
+        CHECK(!are_known || llabs(first - second) <= 2000);
+        CHECK_INT(first, at + (uint64_t)ahead[0]); /* the first one is the measure */
+    }
+    CHECK_INT(found[1].known, are_known ? COHORT__TRACE_CLOCK_COMPARED : COHORT__TRACE_CLOCK_DAY);
+    CHECK(!are_known || llabs(found[1].ahead - (ahead[1] - ahead[0])) <= 2000);
+    CHECK(!are_known || (found[1].bound >= 7000 && found[1].bound <= 18000));
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        cohort__trace_part_fini(&parts[rank]);
+        unlink(paths[rank]);
+    }
+}
+
+static void pings(void)
+{
+    look_at_pings("c", (int64_t[]){5000000000, 1000000000000}, true);
+    look_at_pings("a", (int64_t[]){0, -900000}, true);
+    look_at_pings("b", (int64_t[]){700000000000, 0}, true);
+    look_at_pings("c", (int64_t[]){700000000000, 0}, false);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"usual", usual}, {"refused", refused}, {"key", key},
-        {"merge", merge}, {"damaged", damaged}, {"clocks", clocks},
+        {"usual", usual},     {"refused", refused}, {"key", key},     {"merge", merge},
+        {"damaged", damaged}, {"clocks", clocks},   {"pings", pings},
     };
     CHECK(mkdtemp(folder));
     snprintf(file, sizeof(file), "%s/trace", folder);

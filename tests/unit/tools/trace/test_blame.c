@@ -135,7 +135,7 @@ static void straggler(void)
     CHECK_INT(by[BLAME_TASK], 0);
     CHECK_INT(by[BLAME_OPERATION], 9);
     struct sums sums;
-    CHECK_INT(sums_init(&sums, &model, false), COHORT_OK);
+    CHECK_INT(sums_init(&sums, &model, &(struct sums_options){.to = UINT64_MAX}), COHORT_OK);
     CHECK_INT(sums.num_pairs, 2);
     CHECK_INT(sums.pairs[0].ns, 199);
     CHECK_INT(sums.pairs[1].ns, 149);
@@ -143,6 +143,16 @@ static void straggler(void)
     CHECK_INT(sums.calls[0].last_site, 2);
     CHECK_INT(sums.calls[0].late, 348);
     CHECK_INT(sums.waited, 214 + 164 + 14);
+    sums_fini(&sums);
+    CHECK_INT(sums_init(&sums, &model, &(struct sums_options){.from = 140, .to = 160}), COHORT_OK);
+    CHECK_INT(sums.num_pairs, 2); /* what lies between these times */
+    CHECK_INT(sums.pairs[0].ns, 20);
+    CHECK_INT(sums.pairs[1].ns, 9);
+    CHECK_INT(sums.calls[0].num, 1);
+    CHECK_INT(sums.waited, 29);
+    sums_fini(&sums);
+    CHECK_INT(sums_init(&sums, &model, &(struct sums_options){.from = 316, .to = 400}), COHORT_OK);
+    CHECK_INT(sums.num_pairs + sums.num_calls + sums.waited, 0);
     sums_fini(&sums);
     model_fini(&model);
 }
