@@ -270,22 +270,3 @@ cohort_future *cohort_comm_shrink(cohort_comm **ret_comm, cohort_comm *comm)
                       comm ? "no place for the communicator" : "no communicator");
     return begin("cohort_comm_shrink", comm, &(struct call){.ret_comm = ret_comm});
 }
-
-uint32_t cohort_comm_failed(cohort_comm *comm, uint32_t *ret_sites, uint32_t capacity)
-{
-    if (!comm)
-        return 0;
-    struct cohort__process *process = comm->group->commons->process;
-    const struct cohort__membership *all = comm->group->membership;
-    struct cohort__death death;
-    uint32_t num = 0;
-    for (uint32_t last = 0; cohort__process_next_death(process, last, &death); last = death.order)
-        for (uint32_t site = 0; site < all->num_sites; site++) {
-            if (all->locality_of[site] != death.rank)
-                continue;
-            if (num < capacity)
-                ret_sites[num] = site;
-            num++;
-        }
-    return num;
-}

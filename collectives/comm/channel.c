@@ -187,10 +187,32 @@ static cohort_status hopeless(const struct cohort_comm *comm,
     return status;
 }
 
-/* Whether all other sites have left, and all that they had set has come. */
+static bool has_left(const struct cohort__channels *channels, uint32_t site)
+{
+    struct cohort__map_node *node =
+        cohort__map_find(&channels->sources, cohort__hash_u64(site), NULL, NULL);
+    return node && COHORT_CONTAINER_OF(node, struct cohort__channel_source, node)->has_left;
+}
+
+/* Sites in dead localities that have not said that they leave. */
+static uint32_t count_dead(const struct cohort_comm *comm)
+{
+    const struct cohort__membership *membership = comm->group->membership;
+    uint32_t num = 0;
+    struct cohort__death death;
+    if (!cohort__remote_may_be_lost(comm->group))
+        return 0;
+    for (uint32_t site = 0; site < membership->num_sites; site++)
+        num += !has_left(&comm->channels, site) &&
+               cohort__process_death_of(comm->group->commons->process,
+                                        membership->locality_of[site], &death);
+    return num;
+}
+
+/* Whether no other site is left: those that live have left, and all that they had set has come. */
 static bool others_have_left(const struct cohort_comm *comm)
 {
-    uint32_t num = 0;
+    uint32_t num = count_dead(comm);
     for (struct cohort__map_node *node = cohort__map_first(&comm->channels.sources); node;
          node = cohort__map_next(&comm->channels.sources, node)) {
         const struct cohort__channel_source *source =
@@ -208,11 +230,13 @@ static cohort_status hopeless_any(const struct cohort_comm *comm)
         return cohort_fail(COHORT_ERR_CANCELLED, "this site has left the communicator");
     if (comm->channels.has_lost)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "a message was lost for want of memory");
-    cohort_status status = cohort__remote_broken(comm->group);
+    cohort_status status =
+        cohort__remote_broken_after(comm->group, atomic_load(&comm->acknowledged));
     if (status)
         return status; /* it may have been a dead site's message */
     if (others_have_left(comm))
-        return cohort_fail(COHORT_ERR_GONE, "all other sites have left the communicator");
+        return cohort_fail(COHORT_ERR_GONE, "all other sites have left the communicator%s",
+                           atomic_load(&comm->acknowledged) ? ", or have died" : "");
     return COHORT_OK;
 }
 
@@ -518,13 +542,6 @@ static void ask_sources(struct cohort_comm *comm)
         if (source->num_gets > 0)
             ask(comm, source->site);
     }
-}
-
-static bool has_left(const struct cohort__channels *channels, uint32_t site)
-{
-    struct cohort__map_node *node =
-        cohort__map_find(&channels->sources, cohort__hash_u64(site), NULL, NULL);
-    return node && COHORT_CONTAINER_OF(node, struct cohort__channel_source, node)->has_left;
 }
 
 /* A get from any site waits: it is over when all others have left. */

@@ -166,10 +166,8 @@ static void on_joined(struct cohort__join *join, cohort_status status,
     struct cohort__process *process = cohort__inbox_commons(inbox)->process;
     if (!status)
         status = make_endpoint(creation, membership); /* from now on the board is the group's */
-    else if (cohort__process_keeps_going(process) ||  /* then no locality gets a map any more */
-             (status != COHORT_ERR_REVOKED &&         /* else another locality may use it */
-              !cohort__process_any_dead(process)))
-        cohort__boards_give_back(process, creation->choice.settings.board);
+    else
+        cohort__boards_leave(process, creation->choice.settings.board);
     cohort__future_complete(creation->future, status, status ? cohort__error_slot() : NULL);
     end_timer(creation);
     creation_destroy(creation);
@@ -327,7 +325,7 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
     if (!future) {
         creation_destroy(creation);
         if (process)
-            cohort__boards_give_back(process, choice.settings.board);
+            cohort__boards_leave(process, choice.settings.board);
         return cohort__future_of_status(cohort__error_slot()->status, cohort__error_slot());
     }
     creation->join.left_instance = left_instance;
@@ -390,7 +388,7 @@ void cohort__comm_create_child(struct cohort_comm *parent, const struct cohort__
     cohort_comm_unref(parent);          /* now that its settings have been copied */
     if (!creation) {
         cohort__membership_unref(membership);
-        cohort__boards_give_back(process, choice.settings.board);
+        cohort__boards_leave(process, choice.settings.board);
         cohort__registry_lost(cohort__process_registry(process), cohort__process_rank(process),
                               error.status);
         cohort__future_complete(future, error.status, &error);

@@ -98,7 +98,8 @@ struct cohort_comm {
     uint32_t this_site;
     uint32_t root_site;
     bool auto_generation;
-    _Atomic uint64_t num_turns; /* calls of cohort/survivors.h so far */
+    _Atomic uint64_t num_turns;    /* calls of cohort/survivors.h so far */
+    _Atomic uint32_t acknowledged; /* the order of the last death that is; 0: none */
     bool reproducible;
     bool check_asymmetric;                    /* set by the settings or by the options */
     bool has_left;                            /* the actor's side */

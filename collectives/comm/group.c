@@ -44,8 +44,7 @@ static cohort_status find_machine(struct cohort__group *group)
 }
 
 /* The group has the board that site 0 has taken, unless a locality can't reach it. All localities
- * come to the same result, since the memory is shared by all or not at all. The exception: if a
- * locality has died meanwhile, some may not know it yet, and use the board. */
+ * come to the same result, since the memory is shared by all or not at all. */
 static cohort_status find_board(struct cohort__group *group)
 {
     const struct cohort__membership *membership = group->membership;
@@ -55,17 +54,22 @@ static cohort_status find_board(struct cohort__group *group)
                                                         membership->settings_bytes, group->name);
     if (status)
         return status;
-    uint32_t slot;
     group->board = settings.board;
-    group->has_board = !group->is_whole && cohort__boards_has(process, group->board);
-    for (uint32_t i = 0; group->has_board && i < group->num_localities; i++) {
-        uint32_t site = cohort__group_first_site(group, i);
-        group->has_board = cohort__boards_slot_of(process, membership->locality_of[site], &slot);
+    if (group->is_whole || !cohort__boards_has(process, group->board)) {
+        cohort__boards_leave(process, group->board);
+        return COHORT_OK;
     }
-    bool has_taken = membership->locality_of[0] == group->rank;
-    if (has_taken && !group->has_board && !cohort__process_any_dead(process))
-        cohort__boards_give_back(process, group->board);
-    return COHORT_OK;
+    uint32_t *ranks = malloc(group->num_localities * sizeof(*ranks));
+    if (!ranks)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory", group->name);
+    for (uint32_t i = 0; i < group->num_localities; i++)
+        ranks[i] = membership->locality_of[cohort__group_first_site(group, i)];
+    status = cohort__boards_begin(process, group->board, ranks, group->num_localities,
+                                  &group->has_board);
+    free(ranks);
+    if (membership->locality_of[0] == group->rank && !group->has_board)
+        cohort__boards_leave(process, group->board);
+    return status;
 }
 
 struct cohort__children cohort__group_host_localities(const struct cohort__group *group)
@@ -113,7 +117,7 @@ static void give_back(const struct cohort__group *group)
 {
     struct cohort__process *process = group->commons->process;
     if (group->has_board)
-        cohort__boards_leave(process, group->board, group->num_localities);
+        cohort__boards_leave(process, group->board);
     if (group->has_ended)
         cohort__registry_return(cohort__process_registry(process), group->membership);
 }
@@ -162,6 +166,8 @@ cohort_status cohort__group_create(struct cohort__group **ret_group,
     if (!status && !take_line(group))
         status = cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory", name);
     if (status) {
+        if (group->has_board)
+            cohort__boards_leave(commons->process, group->board);
         cohort__machine_destroy(group->machine);
         free(group);
         return status;

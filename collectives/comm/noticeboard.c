@@ -520,12 +520,29 @@ static void release(struct cohort__noticeboard *board)
     free(board);
 }
 
+/* Does for those that have died what they would have done. All sites have left, so nobody waits. */
+static void clear_dead(const struct cohort__noticeboard *board)
+{
+    const struct cohort__group *group = board->group;
+    if (!cohort__process_keeps_going(board->process) || !cohort__process_any_dead(board->process))
+        return;
+    for (uint32_t i = 0; i < board->num_localities; i++) {
+        struct cohort__death death;
+        uint32_t site = cohort__group_first_site(group, board->first_locality + i);
+        if (!cohort__process_death_of(board->process, group->membership->locality_of[site], &death))
+            continue;
+        cohort__boards_clear_notes(&board->notes, board->slots[i]);
+        atomic_store(cohort__notes_num_waiting(&board->notes), 0);
+    }
+}
+
 void cohort__noticeboard_destroy(struct cohort__noticeboard *board)
 {
     if (!board)
         return;
     cohort__watches_remove(&board->group->commons->watches, &board->watch);
     cohort__boards_clear_notes(&board->notes, own_slot(board));
+    clear_dead(board);
     release(board);
 }
 

@@ -59,8 +59,9 @@ cohort_status cohort__remote_lost(const struct cohort__group *group, uint32_t si
     return is_dead ? COHORT_ERR_PEER_DIED : COHORT_OK;
 }
 
-bool cohort__remote_first_death(const struct cohort__group *group, uint32_t *ret_site,
-                                struct cohort__death *ret_death)
+/* The first death of a locality with sites of GROUP behind the death with the order AFTER. */
+static bool find_death(const struct cohort__group *group, uint32_t after, uint32_t *ret_site,
+                       struct cohort__death *ret_death)
 {
     bool any = false;
     if (group->is_whole || !cohort__process_any_dead(group->commons->process))
@@ -70,7 +71,7 @@ bool cohort__remote_first_death(const struct cohort__group *group, uint32_t *ret
         struct cohort__death death;
         if (!cohort__process_death_of(group->commons->process, group->membership->locality_of[site],
                                       &death) ||
-            (any && death.order >= ret_death->order))
+            death.order <= after || (any && death.order >= ret_death->order))
             continue;
         *ret_site = site;
         *ret_death = death;
@@ -79,13 +80,24 @@ bool cohort__remote_first_death(const struct cohort__group *group, uint32_t *ret
     return any;
 }
 
+bool cohort__remote_first_death(const struct cohort__group *group, uint32_t *ret_site,
+                                struct cohort__death *ret_death)
+{
+    return find_death(group, 0, ret_site, ret_death);
+}
+
 cohort_status cohort__remote_broken(const struct cohort__group *group)
+{
+    return cohort__remote_broken_after(group, 0);
+}
+
+cohort_status cohort__remote_broken_after(const struct cohort__group *group, uint32_t after)
 {
     uint32_t site;
     struct cohort__death death;
     if (cohort__remote_is_revoked(group))
         return fail_revoked(group);
-    if (!cohort__remote_first_death(group, &site, &death))
+    if (!find_death(group, after, &site, &death))
         return COHORT_OK;
     return cohort_fail(COHORT_ERR_PEER_DIED, "site %u is lost: locality %u %s", site, death.rank,
                        death.why);

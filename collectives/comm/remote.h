@@ -58,4 +58,7 @@ bool cohort__remote_first_death(const struct cohort__group *group, uint32_t *ret
  * is lost: locality 2 was killed". COHORT_OK: they don't. */
 cohort_status cohort__remote_broken(const struct cohort__group *group);
 
+/* The same, but only deaths behind that with the order AFTER count. */
+cohort_status cohort__remote_broken_after(const struct cohort__group *group, uint32_t after);
+
 #endif

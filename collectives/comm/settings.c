@@ -25,11 +25,12 @@ void cohort__comm_settings_pack(const struct cohort__comm_settings *settings,
                                 struct cohort__packer *packer)
 {
     bool has_board = settings->board.hub != 0;
-    cohort__pack_map(packer, 1 + (has_board ? 2 : 0) + (settings->tuning_bytes > 0 ? 1 : 0));
+    cohort__pack_map(packer, 1 + (has_board ? 3 : 0) + (settings->tuning_bytes > 0 ? 1 : 0));
     cohort__pack_field_bool(packer, "check_asymmetric", settings->check_asymmetric);
     if (has_board) {
         cohort__pack_field_unsigned(packer, "hub", settings->board.hub);
         cohort__pack_field_unsigned(packer, "board", settings->board.number);
+        cohort__pack_field_unsigned(packer, "ticket", settings->board.ticket);
     }
     if (settings->tuning_bytes > 0)
         cohort__pack_field_bytes(packer, "tuning", settings->tuning, settings->tuning_bytes);
@@ -55,6 +56,8 @@ static cohort_status read_board(const struct cohort__unpacked *unpacked,
         status = cohort__get_unsigned(unpacked, map, "hub", UINT64_MAX, &ret_board->hub);
     if (!status && has)
         status = cohort__get_unsigned(unpacked, map, "board", COHORT__NUM_BOARDS - 1, &number);
+    if (!status && has)
+        status = cohort__get_unsigned(unpacked, map, "ticket", UINT64_MAX, &ret_board->ticket);
     ret_board->number = (uint32_t)number;
     return status;
 }

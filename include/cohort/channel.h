@@ -58,7 +58,8 @@ COHORT_API cohort_future *cohort_channel_get_object(cohort_comm *comm, uint32_t 
  * then the site that has set it; on failure it is untouched. A message that several gets wait for,
  * from its site and from any, goes to the one that was called first. Fails with
  * COHORT_ERR_PEER_DIED when the locality of any site has died, since it may have been that site's
- * message, and with COHORT_ERR_GONE when all other sites have left. */
+ * message, unless that death is acknowledged (cohort_comm_acknowledge in cohort/survivors.h); and
+ * with COHORT_ERR_GONE when all other sites have left. */
 COHORT_API cohort_future *cohort_channel_get_any(cohort_comm *comm, uint64_t tag, void *buffer,
                                                  size_t capacity, size_t *ret_bytes,
                                                  uint32_t *ret_site) COHORT_MUST_USE;

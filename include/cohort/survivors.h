@@ -14,8 +14,9 @@ extern "C" {
  * the dead (cohortrun --keep-going). docs/SURVIVING.md has the whole pattern.
  *
  * After a death all calls fail at all sites of the communicators that had a site in the dead
- * locality, with COHORT_ERR_PEER_DIED, except those here, and sets and gets between two sites that
- * live (cohort/channel.h). Other communicators are as before.
+ * locality, with COHORT_ERR_PEER_DIED, except those here, sets and gets between two sites that live
+ * (cohort/channel.h), and gets from any site once the death is acknowledged. Other communicators
+ * are as before.
  *
  * cohort_comm_agree and cohort_comm_shrink are for the sites that live: each of these has to call
  * the same ones in the same order, and the futures complete when all have. That order is all that
@@ -62,6 +63,19 @@ COHORT_API cohort_future *cohort_comm_shrink(cohort_comm **ret_comm,
  * may be NULL if CAPACITY is 0, and returns how many there are. The order is the same everywhere,
  * so the first `num_failed` of what has been agreed on are known to all. Returns 0 without COMM. */
 COHORT_API uint32_t cohort_comm_failed(cohort_comm *comm, uint32_t *ret_sites, uint32_t capacity);
+
+/* From now on gets and probes from any site (cohort/channel.h) at this site wait for the sites that
+ * live, though the first NUM of those that cohort_comm_failed gives are dead: UINT32_MAX for all
+ * that are known here. The next death fails them again. Those that wait at this time, and have not
+ * failed yet, may do either. Sites of one locality die together, so where NUM ends between them
+ * they are not among those acknowledged. What has been acknowledged stays so. Returns how many
+ * sites are acknowledged now, 0 without COMM.
+ *
+ * Nothing else goes on: collectives, and gets from a dead site, fail as before. What a dead site
+ * has set is still got by those who get from any site; if it was long, and had not been fetched,
+ * that get fails with COHORT_ERR_PEER_DIED, and the message is used up. If no other site lives any
+ * more that has not left, they fail with COHORT_ERR_GONE. */
+COHORT_API uint32_t cohort_comm_acknowledge(cohort_comm *comm, uint32_t num);
 
 /* Revokes COMM at all of its sites: all of its calls fail with COHORT_ERR_REVOKED and the name of
  * the site that has revoked it, those in flight and all later ones, collectives, sets, gets and

@@ -74,6 +74,7 @@ void cohort__registry_home_init(struct cohort__registry_home *home, uint32_t ran
     bool is_only = rank == COHORT__HOME_LAUNCHER;
     home->rank = rank;
     home->view = 0;
+    memset(home->dead, 0, sizeof(home->dead));
     home->num_instances = 0;
     cohort__map_init(&home->names);
     cohort__numbers_init(&home->numbers, is_only ? 0 : rank, is_only ? 1 : size,
@@ -362,12 +363,26 @@ static uint32_t *localities(const struct creation *creation, uint32_t *ret_num)
     return ranks;
 }
 
-/* No locality of CREATION is told of its instance. */
-static void die_again(struct cohort__registry_home *home, struct creation *creation, uint32_t num)
+/* No locality of CREATION, of the NUM in RANKS, is told of its instance. */
+static void die_again(struct cohort__registry_home *home, struct creation *creation,
+                      const uint32_t *ranks, uint32_t num)
 {
     for (uint32_t i = 0; i < num && creation->number != COHORT__NO_NUMBER; i++)
-        cohort__numbers_return(&home->numbers, creation->instance, creation->number);
+        cohort__numbers_return(&home->numbers, creation->instance, creation->number, ranks[i]);
     creation->instance = 0;
+}
+
+/* The sites of those who have died have left CREATION, which has just come alive. */
+static void leave_all_dead(struct cohort__registry_home *home, struct creation *creation)
+{
+    for (uint32_t site = 0; home->view > 0 && site < creation->num_sites; site++) {
+        uint32_t rank = creation->members[site].locality_plus_1 - 1;
+        if (rank >= COHORT__HOME_LAUNCHER || !(home->dead[rank / 64] >> rank % 64 & 1))
+            continue;
+        creation->members[site].left = true;
+        creation->num_left++;
+        cohort__numbers_return(&home->numbers, creation->instance, creation->number, rank);
+    }
 }
 
 /* All sites have joined: the creation becomes an instance, unless it only AGREES. */
@@ -380,12 +395,14 @@ static cohort_status come_alive(struct cohort__registry_home *home, const struct
     cohort_status status = ranks ? COHORT_OK : COHORT_ERR_NO_MEMORY;
     creation->number = COHORT__NO_NUMBER;
     if (!status && num > 1 && !agrees)
-        creation->number = cohort__numbers_lend(&home->numbers, creation->instance, num);
+        creation->number = cohort__numbers_lend(&home->numbers, creation->instance, ranks, num);
     if (!status)
         status = tell_map(outbox, name, creation, ranks, num);
-    free(ranks);
     if (status)
-        die_again(home, creation, num);
+        die_again(home, creation, ranks, num);
+    else
+        leave_all_dead(home, creation);
+    free(ranks);
     return status;
 }
 
@@ -766,6 +783,9 @@ cohort_status cohort__registry_home_died(struct cohort__registry_home *home, uin
     cohort_status status = COHORT_OK;
     struct cohort__map_node *node, *next;
     home->view++;
+    if (rank < COHORT__HOME_LAUNCHER)
+        home->dead[rank / 64] |= UINT64_C(1) << rank % 64;
+    cohort__numbers_died(&home->numbers, rank);
     for (node = cohort__map_first(&home->names); node; node = next) {
         struct name *name = COHORT_CONTAINER_OF(node, struct name, node);
         next = cohort__map_next(&home->names, node);

@@ -7,6 +7,7 @@
 
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
+#include "runtime/names/limits.h"
 #include "runtime/names/numbers.h"
 #include "runtime/wire/pack.h"
 
@@ -16,6 +17,7 @@
 struct cohort__registry_home {
     uint32_t rank; /* of this locality, or COHORT__HOME_LAUNCHER: instance numbers begin with it */
     uint32_t view; /* how many deaths are known */
+    uint64_t dead[COHORT__HOME_LAUNCHER / 64]; /* a bit for each locality */
     uint64_t num_instances;
     struct cohort__map names;
     struct cohort__numbers numbers;
@@ -73,10 +75,11 @@ cohort_status cohort__registry_home_withdraw(struct cohort__registry_home *home,
                                              struct cohort__list *outbox);
 
 /* Locality RANK has died, as the next one, and all others have been told. Its sites have left all
- * instances. What is pending or has failed under a name that a user gives is forgotten: nobody
- * knows whether the dead one was to join, so the localities end all such joins when they hear of
- * the death, and a JOIN of an older view comes from one that has not heard of it yet. Children of
- * communicators stay: the localities know which of them a death concerns. */
+ * instances, and it has given back the numbers of all of them; so of those that come alive later,
+ * since it had joined before. What is pending or has failed under a name that a user gives is
+ * forgotten: nobody knows whether the dead one was to join, so the localities end all such joins
+ * when they hear of the death, and a JOIN of an older view comes from one that has not heard of it
+ * yet. Children of communicators stay: the localities know which of them a death concerns. */
 cohort_status cohort__registry_home_died(struct cohort__registry_home *home, uint32_t rank,
                                          struct cohort__list *outbox);
 

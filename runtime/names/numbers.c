@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 void cohort__numbers_init(struct cohort__numbers *numbers, uint32_t rank, uint32_t size,
                           uint32_t limit)
@@ -13,6 +14,8 @@ void cohort__numbers_init(struct cohort__numbers *numbers, uint32_t rank, uint32
 
 void cohort__numbers_fini(struct cohort__numbers *numbers)
 {
+    for (uint32_t i = 0; i < numbers->num_used; i++)
+        free(numbers->loans[i].ranks);
     free(numbers->loans);
 }
 
@@ -32,26 +35,69 @@ static bool grow(struct cohort__numbers *numbers)
     return true;
 }
 
+/* The loan keeps its memory for the next one. */
+static bool set_users(struct cohort__loan_of_number *loan, const uint32_t *ranks, uint32_t num)
+{
+    if (loan->num_ranks < num) {
+        uint32_t *room = realloc(loan->ranks, num * sizeof(*room));
+        if (!room)
+            return false;
+        loan->ranks = room;
+        loan->num_ranks = num;
+    }
+    memcpy(loan->ranks, ranks, num * sizeof(*ranks));
+    loan->num_users = num;
+    return true;
+}
+
 uint32_t cohort__numbers_lend(struct cohort__numbers *numbers, uint64_t instance,
-                              uint32_t num_users)
+                              const uint32_t *ranks, uint32_t num_users)
 {
     while (numbers->free_from < numbers->num_used && numbers->loans[numbers->free_from].num_users)
         numbers->free_from++;
     if (numbers->free_from == numbers->num_used && !grow(numbers))
         return COHORT__NO_NUMBER;
-    uint32_t index = numbers->free_from++;
-    numbers->loans[index] = (struct cohort__loan_of_number){instance, num_users};
+    uint32_t index = numbers->free_from;
+    if (!set_users(&numbers->loans[index], ranks, num_users))
+        return COHORT__NO_NUMBER;
+    numbers->loans[index].instance = instance;
+    numbers->free_from++;
     return numbers->first + index * numbers->step;
 }
 
-void cohort__numbers_return(struct cohort__numbers *numbers, uint64_t instance, uint32_t number)
+static int compare_ranks(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* RANK uses the number of loan INDEX no more, if it does. */
+static void give_back(struct cohort__numbers *numbers, uint32_t index, uint32_t rank)
+{
+    struct cohort__loan_of_number *loan = &numbers->loans[index];
+    uint32_t *place = loan->num_users == 0 ? NULL
+                                           : bsearch(&rank, loan->ranks, loan->num_users,
+                                                     sizeof(rank), compare_ranks);
+    if (!place)
+        return;
+    loan->num_users--;
+    memmove(place, place + 1, (size_t)(loan->ranks + loan->num_users - place) * sizeof(*place));
+    if (loan->num_users == 0 && index < numbers->free_from)
+        numbers->free_from = index;
+}
+
+void cohort__numbers_return(struct cohort__numbers *numbers, uint64_t instance, uint32_t number,
+                            uint32_t rank)
 {
     uint32_t index =
         number < numbers->first ? UINT32_MAX : (number - numbers->first) / numbers->step;
     bool is_ours = index < numbers->num_used && numbers->first + index * numbers->step == number;
-    struct cohort__loan_of_number *loan = is_ours ? &numbers->loans[index] : NULL;
-    if (!loan || loan->instance != instance || loan->num_users == 0)
-        return;
-    if (--loan->num_users == 0 && index < numbers->free_from)
-        numbers->free_from = index;
+    if (is_ours && numbers->loans[index].instance == instance)
+        give_back(numbers, index, rank);
+}
+
+void cohort__numbers_died(struct cohort__numbers *numbers, uint32_t rank)
+{
+    for (uint32_t index = 0; index < numbers->num_used; index++)
+        give_back(numbers, index, rank);
 }

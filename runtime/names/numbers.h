@@ -17,6 +17,8 @@ struct cohort__numbers {
     struct cohort__loan_of_number {
         uint64_t instance;
         uint32_t num_users; /* localities that have not given it back; 0: it is free */
+        uint32_t num_ranks; /* that there is room for */
+        uint32_t *ranks;    /* of these localities, in order */
     } * loans;
 };
 
@@ -27,12 +29,17 @@ void cohort__numbers_init(struct cohort__numbers *numbers, uint32_t rank, uint32
                           uint32_t limit);
 void cohort__numbers_fini(struct cohort__numbers *numbers);
 
-/* Lends a number to INSTANCE, which has NUM_USERS localities. COHORT__NO_NUMBER: none is left, or
- * there is no memory. */
+/* Lends a number to INSTANCE, which has the NUM_USERS localities RANKS, in order.
+ * COHORT__NO_NUMBER: none is left, or there is no memory. */
 uint32_t cohort__numbers_lend(struct cohort__numbers *numbers, uint64_t instance,
-                              uint32_t num_users);
+                              const uint32_t *ranks, uint32_t num_users);
 
-/* A locality of INSTANCE gives NUMBER back. Does nothing if it was not lent to that instance. */
-void cohort__numbers_return(struct cohort__numbers *numbers, uint64_t instance, uint32_t number);
+/* Locality RANK of INSTANCE gives NUMBER back. Does nothing if it was not lent to that instance, or
+ * RANK has given it back. */
+void cohort__numbers_return(struct cohort__numbers *numbers, uint64_t instance, uint32_t number,
+                            uint32_t rank);
+
+/* Locality RANK has died: it has given all back. */
+void cohort__numbers_died(struct cohort__numbers *numbers, uint32_t rank);
 
 #endif

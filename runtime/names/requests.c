@@ -48,7 +48,7 @@ static cohort_status read_request(const struct cohort__unpacked *unpacked, uint6
     return status || type != COHORT__REGISTRY_JOIN ? status : read_join(unpacked, request);
 }
 
-static cohort_status take_return(struct cohort__registry_home *home,
+static cohort_status take_return(struct cohort__registry_home *home, uint32_t source,
                                  const struct cohort__unpacked *unpacked)
 {
     const struct cohort__value *map = cohort__unpacked_root(unpacked);
@@ -57,7 +57,7 @@ static cohort_status take_return(struct cohort__registry_home *home,
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "number", UINT32_MAX, &number);
     if (!status)
-        cohort__numbers_return(&home->numbers, instance, (uint32_t)number);
+        cohort__numbers_return(&home->numbers, instance, (uint32_t)number, source);
     return status;
 }
 
@@ -67,7 +67,7 @@ cohort_status cohort__home_take(struct cohort__registry_home *home, uint32_t sou
 {
     struct cohort__registry_request request = {.source = source, .returned = returned};
     if (type == COHORT__REGISTRY_RETURN)
-        return take_return(home, unpacked);
+        return take_return(home, source, unpacked);
     if (type != COHORT__REGISTRY_JOIN && type != COHORT__REGISTRY_LEAVE &&
         type != COHORT__REGISTRY_WITHDRAW && type != COHORT__REGISTRY_REVOKE)
         return cohort_fail(COHORT_ERR_PROTOCOL, "a letter of type %u for the home of a name",

@@ -61,7 +61,6 @@ struct cohort__board_head {
     /* The number of localities that wait for a place. They want to be woken when any locality
      * passes a post. */
     _Alignas(COHORT__BOARD_LINE) _Atomic uint32_t num_waiting;
-    _Atomic uint32_t num_gone; /* localities that don't use the board any more */
 };
 
 struct cohort__board_post {

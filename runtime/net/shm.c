@@ -59,6 +59,7 @@ static void destroy(struct cohort__net *net)
     free(shm->numbers);
     free(shm->callers);
     free(shm->sources);
+    free((void *)shm->has_died);
     free(shm);
 }
 
@@ -126,7 +127,8 @@ static cohort_status open_memory(struct cohort__shm *shm)
     shm->callers = calloc(shm->hub->size, sizeof(struct cohort__shm_peer *));
     shm->sources = calloc(shm->hub->size, sizeof(struct cohort__shm_peer *));
     shm->numbers = malloc(shm->hub->size * sizeof(*shm->numbers));
-    if (!shm->by_slot || !shm->callers || !shm->sources || !shm->numbers)
+    shm->has_died = calloc(shm->hub->size, sizeof(*shm->has_died));
+    if (!shm->has_died || !shm->by_slot || !shm->callers || !shm->sources || !shm->numbers)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "shared memory of this host: out of memory");
     for (uint32_t slot = 0; slot < shm->hub->size; slot++)
         shm->numbers[slot] = COHORT__SHM_NONE;

@@ -37,11 +37,24 @@ uint64_t cohort__shm_hub_id(const struct cohort__net *net);
 /* The slots of this end and of a peer. False: the peer doesn't share the memory. */
 uint32_t cohort__shm_own_slot(const struct cohort__net *net);
 bool cohort__shm_slot_of(struct cohort__net *net, uint32_t peer, uint32_t *ret_slot);
+/* The same, also for a peer that was removed. */
+bool cohort__shm_slot_ever(struct cohort__net *net, uint32_t peer, uint32_t *ret_slot);
 
-/* Reserves an empty board. False: none is left, or memory ran out. */
-bool cohort__shm_board_take(struct cohort__net *net, uint32_t *ret_number);
-/* To be called when no locality uses the board any more. */
-void cohort__shm_board_give_back(struct cohort__net *net, uint32_t number);
+/* Reserves an empty board for those who know its number and its ticket. False: none is left, or
+ * memory ran out. */
+bool cohort__shm_board_take(struct cohort__net *net, uint32_t *ret_number, uint64_t *ret_ticket);
+/* This end begins to use it, as one of the NUM in SLOTS, of which each one does so. False: it was
+ * given back. */
+bool cohort__shm_board_begin(struct cohort__net *net, uint32_t number, uint64_t ticket,
+                             const uint32_t *slots, uint32_t num);
+/* SLOT uses it no more, or is not going to. When nobody uses it, it is given back, with the memory
+ * of its arenas. SLOT is that of this end; or of one that has died, so that it writes nothing any
+ * more. */
+void cohort__shm_board_end(struct cohort__net *net, uint32_t number, uint64_t ticket,
+                           uint32_t slot);
+/* SLOT has died: the same for all boards that it has taken, or uses. The memory of its rings goes
+ * back to the system when the peer is removed. */
+void cohort__shm_died(struct cohort__net *net, uint32_t slot);
 
 cohort_status cohort__shm_board_open(struct cohort__net *net, uint32_t number,
                                      struct cohort__board *ret_board);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Boards in the memory that this end shares with others. */
 #include <stddef.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -30,6 +29,22 @@ bool cohort__shm_slot_of(struct cohort__net *net, uint32_t number, uint32_t *ret
     uint32_t slot = number < shm->num_numbers ? shm->slots[number] : COHORT__SHM_NONE;
     pthread_mutex_unlock(&shm->lock);
     if (slot == COHORT__SHM_NONE)
+        return false;
+    *ret_slot = slot;
+    return true;
+}
+
+bool cohort__shm_slot_ever(struct cohort__net *net, uint32_t number, uint32_t *ret_slot)
+{
+    const struct cohort__shm *shm = shm_of(net);
+    if (cohort__shm_slot_of(net, number, ret_slot))
+        return true;
+    pthread_mutex_lock(&shm_of(net)->lock);
+    uint32_t slot = 0;
+    while (slot < shm->hub->size && shm->numbers[slot] != number)
+        slot++;
+    pthread_mutex_unlock(&shm_of(net)->lock);
+    if (slot == shm->hub->size)
         return false;
     *ret_slot = slot;
     return true;
@@ -79,53 +94,6 @@ bool cohort__shm_board_free_all(const struct cohort__board *board)
 {
     return free_pages(cohort__board_arena(board, 0),
                       board->memory + cohort__shm_board_bytes(board->size));
-}
-
-/* Takes a bit of WORD that is 0, the lowest one. False: there is none. */
-static bool take_bit(_Atomic uint64_t *word, uint32_t *ret_bit)
-{
-    uint64_t taken = atomic_load(word), bit;
-    do {
-        if (taken == UINT64_MAX)
-            return false;
-        bit = ~taken & (taken + 1);
-    } while (!atomic_compare_exchange_weak(word, &taken, taken | bit));
-    *ret_bit = (uint32_t)__builtin_ctzll(bit);
-    return true;
-}
-
-/* The lowest boards first, since those that were used before have memory for posts already. */
-static bool take_lowest(struct cohort__shm_head *head, uint32_t *ret_number)
-{
-    uint32_t bit;
-    for (uint32_t i = 0; i < COHORT__SHM_NUM_BOARDS / 64; i++)
-        if (take_bit(&head->boards_taken[i], &bit)) {
-            *ret_number = 64 * i + bit;
-            return true;
-        }
-    return false;
-}
-
-bool cohort__shm_board_take(struct cohort__net *net, uint32_t *ret_number)
-{
-    struct cohort__board board = {0};
-    uint32_t number;
-    if (!take_lowest(head_of(shm_of(net)), &number))
-        return false;
-    if (cohort__shm_board_open(net, number, &board)) {
-        cohort__shm_board_give_back(net, number);
-        return false;
-    }
-    memset(board.memory, 0, cohort__board_clear_bytes(board.size));
-    cohort__shm_board_close(&board);
-    *ret_number = number;
-    return true;
-}
-
-void cohort__shm_board_give_back(struct cohort__net *net, uint32_t number)
-{
-    atomic_fetch_and(&head_of(shm_of(net))->boards_taken[number / 64],
-                     ~(UINT64_C(1) << number % 64));
 }
 
 void cohort__shm_alert(struct cohort__net *net, const uint32_t *slots, uint32_t num)

@@ -122,6 +122,7 @@ struct cohort__shm {
     uint32_t *numbers;                   /* by slot; COHORT__SHM_NONE: not added */
     struct cohort__shm_peer **by_number; /* NULL: not made, or removed */
     struct cohort__shm_peer **by_slot;   /* NULL: not made */
+    _Atomic bool *has_died;              /* by slot: told so by cohort__shm_died */
     /* Progress only: the peers that have begun a ring to this locality. */
     uint32_t num_callers;
     struct cohort__shm_peer **callers;
@@ -168,6 +169,9 @@ struct cohort__shm_peer *cohort__shm_peer_get(struct cohort__shm *shm, uint32_t 
 struct cohort__shm_peer *cohort__shm_peer_at(struct cohort__shm *shm, uint32_t slot);
 void cohort__shm_peer_lose(struct cohort__shm_peer *peer, const char *why);
 void cohort__shm_peer_destroy(struct cohort__shm_peer *peer);
+/* Gives the memory of the rings to and from PEER back to the system, which has died. Progress only.
+ */
+void cohort__shm_peer_free_rings(struct cohort__shm_peer *peer);
 /* Puts PEER into `deferred`, for progress to look at. Outside of progress the caller has to wake
  * progress, too. */
 void cohort__shm_defer(struct cohort__shm_peer *peer);

@@ -21,6 +21,14 @@ size_t cohort__shm_slot_offset(uint32_t slot)
     return HEAD_BYTES + slot * sizeof(struct cohort__shm_slot);
 }
 
+/* The seats of a board are in lines of their own. */
+size_t cohort__shm_seat_offset(uint32_t size, uint32_t number, uint32_t slot)
+{
+    const size_t in_line = COHORT__SHM_LINE / sizeof(uint64_t);
+    const size_t row = (size + in_line - 1) / in_line * in_line;
+    return cohort__shm_slot_offset(size) + (number * row + slot) * sizeof(uint64_t);
+}
+
 static size_t pages(size_t bytes)
 {
     return (bytes + PAGE - 1) / PAGE * PAGE;
@@ -28,7 +36,7 @@ static size_t pages(size_t bytes)
 
 size_t cohort__shm_common_bytes(uint32_t size)
 {
-    return pages(cohort__shm_slot_offset(size));
+    return pages(cohort__shm_seat_offset(size, COHORT__SHM_NUM_BOARDS, 0));
 }
 
 size_t cohort__shm_board_bytes(uint32_t size)

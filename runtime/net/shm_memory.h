@@ -6,14 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The layout of a hub's memory: a head, a slot for each locality, boards (runtime/net/board.h), for
- * each ordered pair of localities a ring for messages and a ring for bulk: the pieces of what is
- * fetched; and notes (runtime/net/notes.h). The file has the size of all of that, but only pages
- * that were ever touched take memory. What was never written is zero.
+/* The layout of a hub's memory: a head, a slot for each locality, the seats of boards
+ * (shm_seats.c), the boards themselves (runtime/net/board.h), for each ordered pair of localities a
+ * ring for messages and a ring for bulk: the pieces of what is fetched; and notes
+ * (runtime/net/notes.h). The file has the size of all of that, but only pages that were ever
+ * touched take memory. What was never written is zero.
  *
- * There are no locks here. Each word has one writer, except `sleeping`, `writer_waits`, `callers`
- * and `boards_taken`. These change by single atomic operations. So a process that is killed between
- * any two instructions leaves nothing behind that others would wait for. */
+ * There are no locks here. Each word has one writer, except `sleeping`, `writer_waits`, `callers`,
+ * `holders` and seats. These change by single atomic operations. So a process that is killed
+ * between any two instructions leaves nothing behind that others would wait for. */
 enum {
     COHORT__SHM_LINE = 64,
     COHORT__SHM_RING_BYTES = 128 * 1024,
@@ -31,7 +32,7 @@ struct cohort__shm_head {
     uint32_t magic;
     uint32_t size; /* slots */
     uint64_t id;   /* random; localities with the same id share this memory */
-    _Atomic uint64_t boards_taken[COHORT__SHM_NUM_BOARDS / 64]; /* a bit for each board */
+    _Atomic uint64_t holders[COHORT__SHM_NUM_BOARDS]; /* of boards, see shm_seats.c */
 };
 
 enum { COHORT__SHM_MAGIC = 0x6d687343 };
@@ -42,7 +43,8 @@ struct cohort__shm_slot {
      * that rings. */
     _Alignas(COHORT__SHM_LINE) _Atomic uint32_t sleeping;
     _Alignas(COHORT__SHM_LINE) int32_t pid;
-    uint64_t pid_space; /* the pid namespace in which `pid` is valid */
+    uint64_t pid_space;           /* the pid namespace in which `pid` is valid */
+    _Atomic uint64_t num_tickets; /* for boards, so far, also in programs before this one */
     /* A bit for each slot whose ring to this one has just begun. */
     _Alignas(COHORT__SHM_LINE) _Atomic uint64_t callers[COHORT__SHM_MAX_SLOTS / 64];
 };
@@ -50,10 +52,11 @@ struct cohort__shm_slot {
 /* The size of the memory. */
 size_t cohort__shm_memory_bytes(uint32_t size);
 
-/* The size of head and slots, which every locality maps, and the offsets of slot SLOT and of the
- * ring FROM -> TO. */
+/* The size of head, slots and seats, which every locality maps, and the offsets of slot SLOT, of
+ * its seat at board NUMBER, and of the ring FROM -> TO. */
 size_t cohort__shm_common_bytes(uint32_t size);
 size_t cohort__shm_slot_offset(uint32_t slot);
+size_t cohort__shm_seat_offset(uint32_t size, uint32_t number, uint32_t slot);
 size_t cohort__shm_ring_offset(uint32_t size, uint32_t from, uint32_t to);
 
 /* The offset of the bulk ring FROM -> TO, and the size of each one, in whole pages. */

@@ -187,6 +187,22 @@ void cohort__shm_peer_destroy(struct cohort__shm_peer *peer)
     free(peer);
 }
 
+/* They are empty after that. */
+static void free_ring(struct cohort__ring *ring, size_t bytes)
+{
+    if (ring)
+        (void)madvise(ring, bytes, MADV_REMOVE); /* else the memory stays until the job ends */
+}
+
+void cohort__shm_peer_free_rings(struct cohort__shm_peer *peer)
+{
+    const size_t bulk = cohort__shm_bulk_bytes(peer->shm->hub->size);
+    free_ring(peer->writer.ring, COHORT__SHM_RING_BYTES);
+    free_ring(peer->reader.ring, COHORT__SHM_RING_BYTES);
+    free_ring(peer->bulk_writer.ring, bulk);
+    free_ring(peer->bulk_reader.ring, bulk);
+}
+
 /* Makes the ring to PEER if there is none yet: empties it, then tells the peer to look at it.
  * False: PEER is lost. */
 static bool open_ring(struct cohort__shm_peer *peer)

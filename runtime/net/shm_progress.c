@@ -187,6 +187,8 @@ static bool run_deferred(struct cohort__shm_peer *peer)
     if (atomic_load(&peer->is_dead)) {
         cohort__shm_fetches_end(peer, COHORT_ERR_PEER_DIED);
         cohort__shm_streams_end(peer);
+        if (atomic_load(&shm->has_died[peer->slot]))
+            cohort__shm_peer_free_rings(peer);
         return true;
     }
     any |= cohort__shm_streams_progress(peer);

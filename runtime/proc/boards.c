@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/proc/boards.h"
 
+#include <stdlib.h>
+
+#include "runtime/base/error.h"
 #include "runtime/net/shm.h"
 #include "runtime/net/shm_memory.h"
 #include "runtime/proc/peer.h"
@@ -17,29 +20,70 @@ struct cohort__board_name cohort__boards_take(struct cohort__process *process)
 {
     struct cohort__net *near = near_of(process);
     struct cohort__board_name name = {0};
-    if (near && cohort__shm_board_take(near, &name.number))
+    if (near && cohort__shm_board_take(near, &name.number, &name.ticket))
         name.hub = cohort__shm_hub_id(near);
     return name;
 }
 
-void cohort__boards_give_back(struct cohort__process *process, struct cohort__board_name name)
+/* The slot that RANK has, or had. */
+static bool find_slot(const struct cohort__process *process, uint32_t rank, uint32_t *ret_slot)
 {
-    if (cohort__boards_has(process, name))
-        cohort__shm_board_give_back(near_of(process), name.number);
+    if (rank != process->options.rank)
+        return cohort__shm_slot_ever(near_of(process), rank, ret_slot);
+    *ret_slot = cohort__shm_own_slot(near_of(process));
+    return true;
 }
 
-void cohort__boards_leave(struct cohort__process *process, struct cohort__board_name name,
-                          uint32_t num)
+static bool find_slots(const struct cohort__process *process, const uint32_t *ranks, uint32_t num,
+                       uint32_t *ret_slots)
 {
-    struct cohort__board board;
-    if (cohort__boards_open(process, name, &board))
-        return; /* the board is lost, as if this locality had died */
-    uint32_t num_gone = atomic_fetch_add(&cohort__board_head(&board)->num_gone, 1) + 1;
-    if (num_gone == num)
-        cohort__shm_board_free_all(&board);
-    cohort__boards_close(&board);
-    if (num_gone == num)
-        cohort__boards_give_back(process, name);
+    for (uint32_t i = 0; i < num; i++)
+        if (!find_slot(process, ranks[i], &ret_slots[i]))
+            return false;
+    return true;
+}
+
+/* A death that becomes known while a board is begun is looked at here, or by _peer_died. */
+static void end_dead(struct cohort__process *process, struct cohort__board_name name,
+                     const uint32_t *ranks, uint32_t num, const uint32_t *slots)
+{
+    struct cohort__death death;
+    if (!cohort__process_keeps_going(process))
+        return;
+    for (uint32_t i = 0; i < num; i++)
+        if (cohort__process_death_of(process, ranks[i], &death))
+            cohort__shm_board_end(near_of(process), name.number, name.ticket, slots[i]);
+}
+
+cohort_status cohort__boards_begin(struct cohort__process *process, struct cohort__board_name name,
+                                   const uint32_t *ranks, uint32_t num, bool *ret_begun)
+{
+    *ret_begun = false;
+    if (!cohort__boards_has(process, name))
+        return COHORT_OK;
+    uint32_t *slots = malloc(num * sizeof(*slots));
+    if (!slots)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the board of %u localities", num);
+    *ret_begun = find_slots(process, ranks, num, slots) &&
+                 cohort__shm_board_begin(near_of(process), name.number, name.ticket, slots, num);
+    if (*ret_begun)
+        end_dead(process, name, ranks, num, slots);
+    free(slots);
+    return COHORT_OK;
+}
+
+void cohort__boards_leave(struct cohort__process *process, struct cohort__board_name name)
+{
+    if (cohort__boards_has(process, name))
+        cohort__shm_board_end(near_of(process), name.number, name.ticket,
+                              cohort__shm_own_slot(near_of(process)));
+}
+
+void cohort__boards_peer_died(struct cohort__process *process, uint32_t rank)
+{
+    uint32_t slot;
+    if (near_of(process) && cohort__shm_slot_ever(near_of(process), rank, &slot))
+        cohort__shm_died(near_of(process), slot);
 }
 
 bool cohort__boards_has(const struct cohort__process *process, struct cohort__board_name name)

@@ -16,24 +16,30 @@
  * communicator that gets no board uses messages. */
 enum { COHORT__NUM_BOARDS = 4096 };
 
-/* Names a board in the whole job. All zero: none. */
+/* Names a board in the whole job, for one communicator. All zero: none. */
 struct cohort__board_name {
     uint64_t hub; /* the id of the hub whose memory it is in */
     uint32_t number;
+    uint64_t ticket; /* no other communicator has it */
 };
 
 /* Reserves an empty board, if this locality shares memory with others and a board is left.
  * Otherwise returns none. */
 struct cohort__board_name cohort__boards_take(struct cohort__process *process);
 
-/* Gives back NAME, which this locality has taken, and which was never used. None is fine. */
-void cohort__boards_give_back(struct cohort__process *process, struct cohort__board_name name);
+/* This locality begins to use NAME, as one of the NUM localities RANKS, each of which does so. What
+ * those that have died would have done is done for them. *RET_BEGUN: whether it may, and is to say
+ * when it leaves. Either all may, or there is a death that concerns all of RANKS.
+ * COHORT_ERR_NO_MEMORY. */
+cohort_status cohort__boards_begin(struct cohort__process *process, struct cohort__board_name name,
+                                   const uint32_t *ranks, uint32_t num, bool *ret_begun);
 
-/* This locality, one of NUM that use NAME, doesn't use it any more. The last one of them gives it
- * back, and the memory of its arenas to the system. So if one of them has died, the board is lost
- * for the rest of the job. */
-void cohort__boards_leave(struct cohort__process *process, struct cohort__board_name name,
-                          uint32_t num);
+/* This locality doesn't use NAME any more, which it has taken or begun to use. The last one gives
+ * it back, and the memory of its arenas to the system. None is fine. */
+void cohort__boards_leave(struct cohort__process *process, struct cohort__board_name name);
+
+/* Locality RANK has died: it doesn't use any board any more. */
+void cohort__boards_peer_died(struct cohort__process *process, uint32_t rank);
 
 /* Whether NAME is a board in memory that this locality shares. */
 bool cohort__boards_has(const struct cohort__process *process, struct cohort__board_name name);

@@ -7,6 +7,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
+#include "runtime/proc/boards.h"
 #include "runtime/proc/delay.h"
 #include "runtime/proc/peer.h"
 #include "runtime/proc/registry.h"
@@ -182,6 +183,8 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
     cohort__log(COHORT__LOG_INFO, "locality %u: locality %u %s", process->options.rank, rank,
                 death->why);
     atomic_store(&process->any_dead, true);
+    if (cohort__process_keeps_going(process)) /* so it has ended, and writes nothing any more */
+        cohort__boards_peer_died(process, rank);
     if (process->net && !is_dropped)
         cohort__net_remove_peer(process->net, rank);
     cohort__send_end_all(process, peer, COHORT_ERR_PEER_DIED);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cohort/channel.h"
+#include "cohort/survivors.h"
 #include "cohort/task.h"
 #include "runtime/base/random.h"
 #include "tests/support/cluster.h"
@@ -386,6 +387,82 @@ static void test_death(void)
     cluster_abandon(trio.cluster);
 }
 
+static void end_without_dead(struct trio *trio)
+{
+    for (uint32_t site = 0; site < 3; site++)
+        cohort_comm_unref(trio->comms[site]);
+    cluster_abandon(trio->cluster);
+}
+
+static void check_fails_any(cohort_comm *comm, cohort_status status, const char *why)
+{
+    int value;
+    CHECK_INT(cohort_await(cohort_channel_get_any(comm, 4, &value, 4, NULL, NULL)), status);
+    CHECK_CONTAINS(cohort_error_message(), why);
+    CHECK_INT(cohort_await(cohort_channel_probe(comm, COHORT_ANY_SITE, 4, NULL, NULL)), status);
+}
+
+/* Who has acknowledged a death waits for those that live, until the next one. */
+static void test_acknowledged(void)
+{
+    struct trio trio = trio_create(3);
+    cohort_comm *mine = trio.comms[0];
+    int value = 0;
+    uint32_t sites[3] = {9, 9, 9};
+    CHECK_INT(cohort_comm_acknowledge(NULL, 1), 0);
+    CHECK_INT(cohort_comm_acknowledge(mine, UINT32_MAX), 0);
+    set(&trio, 2, 0, 5, 7); /* which stays */
+    cohort_future *get = cohort_channel_get_any(mine, 4, &value, 4, NULL, NULL);
+    cluster_kill(trio.cluster, 2);
+    CHECK_INT(cohort_await(get), COHORT_ERR_PEER_DIED);
+    CHECK_INT(cohort_comm_failed(mine, sites, 3), 1);
+    CHECK_INT(sites[0], 2);
+    CHECK_INT(cohort_comm_acknowledge(mine, 0), 0);
+    check_fails_any(mine, COHORT_ERR_PEER_DIED, "any site: site 2 is lost: locality 2");
+    CHECK_INT(cohort_comm_acknowledge(mine, 1), 1);
+    CHECK_INT(cohort_comm_acknowledge(mine, 0), 1); /* it stays so */
+    get = cohort_channel_get_any(mine, 4, &value, 4, NULL, &sites[2]);
+    CHECK_INT(cohort_await(cohort_sleep(50000000)), COHORT_OK); /* more than it asks after */
+    CHECK(!cohort_future_ready(get));
+    set(&trio, 1, 0, 4, 8);
+    CHECK_INT(cohort_await(get), COHORT_OK);
+    CHECK(value == 8 && sites[2] == 1);
+    check_any(&trio, 5, 2, 7);
+    CHECK_INT(cohort_await(cohort_channel_get(mine, 2, 4, &value, 4, NULL)), COHORT_ERR_PEER_DIED);
+    CHECK_INT(cohort_await(cohort_barrier(mine, 1)), COHORT_ERR_PEER_DIED);
+    get = cohort_channel_get_any(mine, 4, &value, 4, NULL, NULL);
+    cluster_kill(trio.cluster, 1);
+    CHECK_INT(cohort_await(get), COHORT_ERR_PEER_DIED);
+    check_fails_any(mine, COHORT_ERR_PEER_DIED, "any site: site 1 is lost: locality 1");
+    CHECK_INT(cohort_comm_failed(mine, sites, 3), 2);
+    CHECK(sites[0] == 2 && sites[1] == 1);
+    CHECK_INT(cohort_comm_acknowledge(mine, UINT32_MAX), 2);
+    check_fails_any(mine, COHORT_ERR_GONE, "have left the communicator, or have died");
+    end_without_dead(&trio);
+}
+
+/* Those that live have left: nobody is waited for. Sites that die together are acknowledged
+ * together. */
+static void test_acknowledged_rest(void)
+{
+    struct trio trio = trio_create(3);
+    cluster_kill(trio.cluster, 2);
+    check_fails_any(trio.comms[0], COHORT_ERR_PEER_DIED, "site 2 is lost");
+    CHECK_INT(cohort_comm_acknowledge(trio.comms[0], 1), 1);
+    trio_leave(&trio, 1);
+    check_fails_any(trio.comms[0], COHORT_ERR_GONE, "have left the communicator, or have died");
+    end_without_dead(&trio);
+
+    trio = trio_create(2); /* sites 0 and 2 are in locality 0 */
+    cluster_kill(trio.cluster, 0);
+    check_fails_any(trio.comms[1], COHORT_ERR_PEER_DIED, "site 0 is lost");
+    CHECK_INT(cohort_comm_acknowledge(trio.comms[1], 1), 0);
+    check_fails_any(trio.comms[1], COHORT_ERR_PEER_DIED, "site 0 is lost");
+    CHECK_INT(cohort_comm_acknowledge(trio.comms[1], 2), 2);
+    check_fails_any(trio.comms[1], COHORT_ERR_GONE, "have left the communicator, or have died");
+    end_without_dead(&trio);
+}
+
 static const struct test_case cases[] = {
     {"random", test_random},
     {"order", test_order},
@@ -395,6 +472,8 @@ static const struct test_case cases[] = {
     {"others_leave", test_others_leave},
     {"getter_leaves", test_getter_leaves},
     {"death", test_death},
+    {"acknowledged", test_acknowledged},
+    {"acknowledged_rest", test_acknowledged_rest},
 };
 
 int main(int argc, char **argv)

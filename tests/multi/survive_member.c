@@ -246,6 +246,58 @@ static cohort_status revoke_and_die(cohort_comm *world, cohort_comm *half)
     return status;
 }
 
+/* Site 0 tells each of the others what to do, and gets the answers in any order. */
+enum { DIE, ANSWER, ORDERS = 1, ANSWERS = 2 };
+
+static cohort_status obey(cohort_comm *comm)
+{
+    for (int order = ANSWER;;) {
+        cohort_status status =
+            cohort_await(cohort_channel_get(comm, 0, ORDERS, &order, sizeof(order), NULL));
+        if (status)
+            return status;
+        if (order == DIE)
+            raise(SIGKILL);
+        (void)!cohort_await(cohort_channel_set(comm, 0, ANSWERS, &order, sizeof(order)));
+    }
+}
+
+static void ask_all(cohort_comm *comm, uint32_t end)
+{
+    const int order = ANSWER;
+    for (uint32_t site = 1; site < end; site++)
+        (void)!cohort_await(cohort_channel_set(comm, site, ORDERS, &order, sizeof(order)));
+}
+
+static cohort_status count_answers(cohort_comm *comm, uint32_t *ret_num, uint32_t num)
+{
+    int answer;
+    cohort_status status = COHORT_OK;
+    for (*ret_num = 0; *ret_num < num && !status; *ret_num += !status)
+        status = cohort_await(
+            cohort_channel_get_any(comm, ANSWERS, &answer, sizeof(answer), NULL, NULL));
+    return status;
+}
+
+/* The sites die one after the other, from the last on, while site 0 waits for any of them. */
+static cohort_status serve(cohort_comm *comm)
+{
+    const int die = DIE;
+    uint32_t num_answers = 0, left = cohort_comm_num_sites(comm);
+    cohort_status status = COHORT_OK;
+    for (; left > 1; left--) {
+        ask_all(comm, left);
+        status = count_answers(comm, &num_answers, left - 1);
+        printf("0 answers: %" PRIu32 "\n", num_answers);
+        if (status)
+            return status;
+        (void)!cohort_await(cohort_channel_set(comm, left - 1, ORDERS, &die, sizeof(die)));
+        (void)say("any", count_answers(comm, &num_answers, 1));
+        printf("0 acknowledged: %" PRIu32 "\n", cohort_comm_acknowledge(comm, UINT32_MAX));
+    }
+    return COHORT_OK;
+}
+
 static cohort_status run(void *arg)
 {
     (void)arg;
@@ -255,6 +307,11 @@ static cohort_status run(void *arg)
     cohort_status status = cohort_await(cohort_comm_create(&world, "world", &options));
     if (!status && (strcmp(way, "work") == 0 || strcmp(way, "peace") == 0))
         return work(world);
+    if (!status && strcmp(way, "serve") == 0) {
+        status = rank == 0 ? serve(world) : obey(world);
+        cohort_comm_unref(world);
+        return status;
+    }
     if (!status)
         status = cohort_await(cohort_comm_split(&half, world, rank < num / 2, 0, 1));
     if (!status)

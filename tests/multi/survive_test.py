@@ -156,6 +156,19 @@ def test_revoked():
         check_equal(shrunk, 'shrunk: fine')
 
 
+def test_serve():
+    """One waits for any of the others, which die one by one. It acknowledges each death."""
+    status, out, err = run_way('serve')
+    check_equal(status, 0)
+    lines = [re.sub(r'^any: .* from any site: site (\d) is lost: locality (\d) .*was killed.*',
+                    r'lost: \1 \2', line) for line in lines_of(out, 0)]
+    want = []
+    for left in range(NUM - 1, 0, -1):
+        want += ['answers: %d' % left, 'lost: %d %d' % (left, left),
+                 'acknowledged: %d' % (NUM - left)]
+    check_equal(lines, want)
+
+
 def test_nobody_dies():
     status, out, err = run('-n', 6, '--workers', 1, MEMBER, 'peace')
     check_equal((status, err), (0, ''))

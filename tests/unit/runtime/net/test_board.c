@@ -138,7 +138,6 @@ static void test_empty(void)
     memset(board.memory, 0xee, cohort__board_bytes(MAX_SIZE));
     memset(board.memory, 0, cohort__board_clear_bytes(MAX_SIZE));
     CHECK_INT(atomic_load(&cohort__board_head(&board)->num_waiting), 0);
-    CHECK_INT(atomic_load(&cohort__board_head(&board)->num_gone), 0);
     for (uint32_t slot = 0; slot < MAX_SIZE; slot++) {
         CHECK_INT((long long)atomic_load(cohort__board_passed(&board, slot)), 0);
         for (uint64_t generation = 1; generation < 20; generation++)
