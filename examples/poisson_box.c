@@ -87,9 +87,10 @@ double poisson_plane_apply(struct poisson_box *box, size_t i)
     for (size_t j = 0; j < n; j++) {
         const double *p = box->p + begin_of(box, i, j);
         double *restrict q = box->q + begin_of(box, i, j);
+        const double *before = p - 1, *left = p - line, *below = p - plane;
         for (size_t k = 0; k < n; k++) {
-            q[k] = 6 * p[k] - p[k - 1] - p[k + 1] - p[k - line] - p[k + line] - p[k - plane] -
-                   p[k + plane];
+            q[k] =
+                6 * p[k] - before[k] - p[k + 1] - left[k] - p[k + line] - below[k] - p[k + plane];
             sum += p[k] * q[k];
         }
     }

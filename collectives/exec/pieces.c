@@ -19,8 +19,9 @@ struct cursor {
     size_t left;
 };
 
-/* Goes on to the next piece that isn't empty. False: there is none. */
-static bool advance(struct cursor *cursor)
+/* Goes on to the next piece that isn't empty. False: there is none. An empty one may be at NULL,
+ * see pieces.h. */
+__attribute__((no_sanitize("pointer-overflow"))) static bool advance(struct cursor *cursor)
 {
     while (cursor->left == 0) {
         if (cursor->block && cursor->next_piece < cursor->block->count) {

@@ -23,8 +23,10 @@ static inline struct cohort__pieces cohort__pieces_of_step(const struct cohort__
                                    bases};
 }
 
-/* The address of the memory if it is in one piece, else NULL. */
-static inline unsigned char *cohort__pieces_contiguous(const struct cohort__pieces *pieces)
+/* The address of the memory if it is in one piece, else NULL. Where there are no bytes, the base
+ * may be the caller's NULL, to which C allows to add nothing, not even 0. */
+__attribute__((no_sanitize("pointer-overflow"))) static inline unsigned char *
+cohort__pieces_contiguous(const struct cohort__pieces *pieces)
 {
     if (pieces->num_blocks != 1)
         return NULL;

@@ -315,12 +315,14 @@ static bool embedder_init(struct embedder *self, struct cohort__plan_builder *bu
 {
     *self = (struct embedder){.builder = builder, .fragment = fragment, .embedding = embedding};
     size_t max_refs = 0;
-    for (uint32_t i = 0; i < fragment->num_block_refs; i++)
-        max_refs += list_of(self, fragment->block_refs[i]).num_blocks;
     self->images = calloc(fragment->num_steps + (size_t)1, sizeof(*self->images));
     self->tmp_blocks = calloc(fragment->num_blocks + (size_t)1, sizeof(*self->tmp_blocks));
+    if (!self->images || !self->tmp_blocks)
+        return false;
+    for (uint32_t i = 0; i < fragment->num_block_refs; i++)
+        max_refs += list_of(self, fragment->block_refs[i]).num_blocks;
     self->refs = calloc(max_refs + 1, sizeof(*self->refs));
-    return self->images && self->tmp_blocks && self->refs;
+    return self->refs;
 }
 
 static void embedder_fini(struct embedder *self)

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "runtime/base/container.h"
+#include "runtime/base/sanitizer.h"
 #include "runtime/names/limits.h"
 #include "tests/support/test.h"
 
@@ -473,7 +474,7 @@ static void test_settings(void)
 }
 
 /* The sanitizers use more of the address space than a limit could leave. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if COHORT__ASAN || COHORT__TSAN
 static void limit_memory(rlim_t bytes)
 {
     (void)bytes;
