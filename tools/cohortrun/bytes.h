@@ -17,4 +17,15 @@ static inline uint32_t bytes_get_u32(const unsigned char *from)
     return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
 }
 
+static inline void bytes_put_u64(unsigned char *to, uint64_t value)
+{
+    bytes_put_u32(to, (uint32_t)value);
+    bytes_put_u32(to + 4, (uint32_t)(value >> 32));
+}
+
+static inline uint64_t bytes_get_u64(const unsigned char *from)
+{
+    return bytes_get_u32(from) | (uint64_t)bytes_get_u32(from + 4) << 32;
+}
+
 #endif
