@@ -20,6 +20,7 @@ CHOSEN = sys.argv[4:]
 FOLDER = tempfile.mkdtemp(prefix='cohort-trace-hosts-')
 PROTO = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'trace.proto')
 AHEAD = {'a': 0, 'b': 1000, 'c': 5000} # seconds
+CLOCKS = ['%s) exec unshare --time --monotonic %d --fork "$@";;' % host for host in AHEAD.items()]
 MOST_US = 20
 # Becomes host $1, and runs the rest.
 AGENT = '''#!/bin/sh
@@ -53,6 +54,10 @@ def report(file):
                           timeout=jobs.TIMEOUT)
     check_equal((done.returncode, done.stderr), (0, ''))
     return done.stdout
+
+
+def are_clocks_permitted():
+    return is_permitted('unshare', '--time', '--monotonic', '1', '--fork', 'true')
 
 
 def look_at_clocks(text):
@@ -89,10 +94,9 @@ def look_at_messages(file):
 def test_clocks():
     """Three hosts, of which two are 1,000 s and 5,000 s ahead. The straggler, locality 2, is on the
     second one."""
-    if not is_permitted('unshare', '--time', '--monotonic', '1', '--fork', 'true'):
+    if not are_clocks_permitted():
         return
-    agent = make_agent(['%s) exec unshare --time --monotonic %d --fork "$@";;' % host
-                        for host in AHEAD.items()])
+    agent = make_agent(CLOCKS)
     file = os.path.join(FOLDER, 'clocks.pb')
     status, out, err = run('-n', 4, '--hosts', 'a:2,b:1,c:1', *agent, '-x', 'COHORT_TRACE=' + file,
                            MEMBER, 'barrier')
@@ -106,6 +110,18 @@ def test_clocks():
     for site in '013':
         check(float(pairs.get(site, 0)) >= 0.5 * (end - begin) / 1e9, text)
     check_equal([f for f in os.listdir(FOLDER) if 'pb.' in f], [])
+
+
+def test_pings():
+    """Localities that send each other nothing: only cohortrun's pings tell."""
+    if not are_clocks_permitted():
+        return
+    agent = make_agent(CLOCKS)
+    file = os.path.join(FOLDER, 'pings.pb')
+    status, _, err = run('-n', 4, '--hosts', 'a:2,b:1,c:1', *agent, '-x', 'COHORT_TRACE=' + file,
+                         MEMBER, 'task')
+    check_equal((status, err), (0, ''))
+    look_at_clocks(report(file))
 
 
 def folders():
@@ -177,8 +193,7 @@ def test_lost():
     os.unlink(os.path.join(FOLDER, 'b', 'lost.pb.2.part'))
 
 
-if not is_permitted('unshare', '--time', '--monotonic', '1', '--fork', 'true') and \
-        not are_folders_permitted():
+if not are_clocks_permitted() and not are_folders_permitted():
     sys.exit(77)
 try:
     jobs.run_cases(globals(), 'test_', CHOSEN)
