@@ -34,7 +34,7 @@
 #include "runtime/task/fork.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/stack.h"
-#include "runtime/trace/join.h"
+#include "runtime/trace/last.h"
 
 /* Creates the layers from bottom to top, runs the program, and destroys the layers when the job has
  * drained. */
@@ -282,14 +282,14 @@ static cohort_status begin_trace(struct job *job)
                                });
 }
 
-/* A program that was started alone makes its trace out of its part itself. Of several localities
- * cohortrun does, or `cohort-trace join`. */
+/* cohortrun makes the trace when all have ended. Without it (PMIx, or a program that was started
+ * alone) the last one does. */
 static void end_trace(const struct job *job)
 {
-    if (!cohort__trace_end() || cohort__bootstrap_has_launcher(job->bootstrap) ||
-        cohort__bootstrap_size(job->bootstrap) > 1)
+    if (!cohort__trace_end() || cohort__bootstrap_joins_traces(job->bootstrap))
         return;
-    if (cohort__trace_join(&(struct cohort__trace_join_options){.file = job->settings.trace}, NULL))
+    if (cohort__trace_join_last(job->settings.trace, cohort__bootstrap_key(job->bootstrap),
+                                cohort__bootstrap_size(job->bootstrap)))
         fprintf(stderr, "cohort: COHORT_TRACE: %s\n", cohort_error_message());
 }
 

@@ -240,6 +240,11 @@ bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap)
     return bootstrap->way->tells_failures;
 }
 
+bool cohort__bootstrap_joins_traces(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->way->joins_traces;
+}
+
 bool cohort__bootstrap_tells_deaths(const struct cohort__bootstrap *bootstrap)
 {
     return bootstrap->way->tells_deaths;

@@ -79,6 +79,9 @@ uint32_t cohort__bootstrap_workers(const struct cohort__bootstrap *bootstrap);
 /* Whether there is a launcher. If so, the text of report_failure gets printed. */
 bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap);
 
+/* Whether the launcher makes one trace of the parts that localities write with COHORT_TRACE. */
+bool cohort__bootstrap_joins_traces(const struct cohort__bootstrap *bootstrap);
+
 /* Whether the launcher reports each death, soon and in the same order to all localities. */
 bool cohort__bootstrap_tells_deaths(const struct cohort__bootstrap *bootstrap);
 /* Whether the job goes on without localities that die. Then only `died` makes a locality dead, and

@@ -360,6 +360,7 @@ static const struct cohort__bootstrap_way way = {
     .close = close_launched,
     .tells_failures = true,
     .tells_deaths = true,
+    .joins_traces = true,
 };
 
 cohort_status cohort__bootstrap_open_launcher(struct cohort__bootstrap **ret_bootstrap,

@@ -31,6 +31,7 @@ struct cohort__bootstrap_way {
     void (*close)(struct cohort__bootstrap *bootstrap);
     bool tells_failures; /* `failed` gets its text printed */
     bool tells_deaths;   /* the launcher reports all deaths, soon */
+    bool joins_traces;   /* the launcher makes one trace of the localities' parts */
     bool may_bind;       /* the launcher may give each locality cores of its own, by its mask */
 };
 

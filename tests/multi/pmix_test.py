@@ -27,6 +27,8 @@ BUILD = os.path.abspath(sys.argv[2])
 COLL = os.path.join(BUILD, 'tests/multi/coll_member')
 STORM = os.path.join(BUILD, 'tests/multi/storm_member')
 PROTOCOL = os.path.join(BUILD, 'tests/multi/launcher_member')
+TRACED = os.path.join(BUILD, 'tests/multi/trace_member')
+TRACE = os.path.join(BUILD, 'tools/cohort-trace')
 TRANSPOSE = os.path.join(BUILD, 'examples/transpose')
 CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 SLOW = '--slow' in sys.argv  # under a sanitizer
@@ -107,6 +109,21 @@ def test_collectives():
                            3 if SLOW else 50, '--in-flight', 4, '--count', 1000)
     check_equal((status, err), (0, ''))
     check_equal(sorted(re.findall(r'(\d) of 4 has done it', out)), list('0123'))
+
+
+def test_trace():
+    """The last locality that ends makes one trace of all parts."""
+    with tempfile.TemporaryDirectory(prefix='cohort-pmix-trace.') as folder:
+        for size in 1, 4:
+            file = os.path.join(folder, 'trace.pb')
+            status, _, err = run('-n', size, '-x', 'COHORT_TRACE=' + file, TRACED, 'task')
+            check_equal((status, err), (0, ''))
+            check_equal(os.listdir(folder), ['trace.pb'])
+            report = subprocess.run([TRACE, 'report', file], capture_output=True, text=True,
+                                    check=False)
+            check_equal((report.returncode, report.stderr), (0, ''))
+            check('job trace_member: %d localities' % size in report.stdout, report.stdout)
+            check('has not come to its end' not in report.stdout, report.stdout)
 
 
 def collectives_on(size, *launcher, **env):

@@ -179,6 +179,29 @@ static cohort_status killed(void *arg)
     return status;
 }
 
+/* The daemon of locality 2 is killed: it is the parent of its guardian. */
+static cohort_status lost(void *arg)
+{
+    (void)arg;
+    char path[64], word[64];
+    int parent = 0;
+    cohort_comm *comm = join(NULL);
+    meet(comm, 1);
+    if (cohort_locality() == STRAGGLER) {
+        snprintf(path, sizeof(path), "/proc/%d/status", (int)getppid());
+        FILE *file = fopen(path, "r");
+        CHECK(file);
+        while (fscanf(file, "%63s", word) == 1 && strcmp(word, "PPid:") != 0)
+            ;
+        CHECK_INT(fscanf(file, "%d", &parent), 1);
+        fclose(file);
+        kill(parent, SIGKILL);
+    }
+    cohort_status status = cohort_await(cohort_barrier(comm, 2));
+    cohort_comm_unref(comm);
+    return status;
+}
+
 static cohort_status nothing(void *arg)
 {
     (void)arg;
@@ -206,9 +229,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         cohort_task_function *function;
-    } programs[] = {{"barrier", barrier}, {"reduce", reduce},   {"levels", levels},
-                    {"chain", chain},     {"channel", channel}, {"task", task},
-                    {"killed", killed},   {"many", many},       {"forks", forks}};
+    } programs[] = {{"barrier", barrier}, {"reduce", reduce}, {"levels", levels}, {"chain", chain},
+                    {"channel", channel}, {"task", task},     {"killed", killed}, {"lost", lost},
+                    {"many", many},       {"forks", forks}};
     for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(*programs); i++)
         if (strcmp(argv[1], programs[i].name) == 0)
             return cohort_main(argc, argv, programs[i].function, NULL);

@@ -189,8 +189,8 @@ def test_phases():
     if not shutil.which('protoc'):
         return
     file = path('levels.pb')
-    status, _, err = run('-n', 4, '-x', 'COHORT_TOPOLOGY=2x1x2' if '--far' not in sys.argv else 'A=',
-                         '-x', 'COHORT_TRACE=' + file, MEMBER, 'levels')
+    topology = 'A=' if '--far' in sys.argv else 'COHORT_TOPOLOGY=2x1x2'
+    status, _, err = run('-n', 4, '-x', topology, '-x', 'COHORT_TRACE=' + file, MEMBER, 'levels')
     check_equal((status, err), (0, ''))
     phases, parents = slices(file, 'phases')
     check_equal(len(parents), 4)

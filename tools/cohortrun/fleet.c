@@ -93,6 +93,20 @@ static void host_changed(void *context, struct host *host)
     fleet->handlers.changed(fleet->handlers.context);
 }
 
+static bool host_told_time(void *context, struct host *host, const unsigned char *data,
+                           size_t bytes, uint64_t arrived)
+{
+    const struct fleet *fleet = context;
+    return fleet->handlers.told_time(fleet->handlers.context, host, data, bytes, arrived);
+}
+
+static bool host_sent_part(void *context, struct host *host, uint32_t rank,
+                           const unsigned char *data, size_t bytes)
+{
+    const struct fleet *fleet = context;
+    return fleet->handlers.sent_part(fleet->handlers.context, host, rank, data, bytes);
+}
+
 static bool host_seen(void *context, struct host *host, uint32_t rank, const unsigned char *data,
                       size_t bytes)
 {
@@ -392,6 +406,8 @@ static void init(struct fleet *fleet)
         .changed = host_changed,
         .seen = host_seen,
         .counted = host_counted,
+        .told_time = host_told_time,
+        .sent_part = host_sent_part,
         .moved = host_moved,
         .input_taken = input_taken,
         .said = host_said,

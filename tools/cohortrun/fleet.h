@@ -31,6 +31,11 @@ struct fleet_handlers {
                  size_t bytes);
     /* What a locality has counted; see job_stats_take. */
     bool (*counted)(void *context, uint32_t rank, const unsigned char *data, size_t bytes);
+    /* HOST's daemon tells the time, or sends a part of a trace; see far_trace.h. */
+    bool (*told_time)(void *context, struct host *host, const unsigned char *data, size_t bytes,
+                      uint64_t arrived);
+    bool (*sent_part)(void *context, struct host *host, uint32_t rank, const unsigned char *data,
+                      size_t bytes);
     /* Something moves on one of them. */
     void (*moved)(void *context);
     /* A line for the user. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/wire/pack.h"
 #include "tools/cohortrun/bytes.h"
 #include "tools/cohortrun/output.h"
@@ -128,11 +129,16 @@ static bool take_beat(struct host *host, const unsigned char *data, size_t bytes
 
 /* False: the message makes no sense. */
 static bool take(struct host *host, enum node_link_kind kind, struct locality *locality,
-                 const unsigned char *data, size_t bytes)
+                 const unsigned char *data, size_t bytes, uint64_t arrived)
 {
     switch (kind) {
     case NODE_LINK_BEAT:
         return take_beat(host, data, bytes);
+    case NODE_LINK_CLOCK:
+        return host->common->told_time(host->common->context, host, data, bytes, arrived);
+    case NODE_LINK_PART:
+        return locality &&
+               host->common->sent_part(host->common->context, host, locality->rank, data, bytes);
     case NODE_LINK_REFUSED:
         refuse(host, data, bytes);
         return true;
@@ -166,10 +172,11 @@ static void node_link_message(void *context, enum node_link_kind kind, uint32_t 
                               const unsigned char *data, size_t bytes)
 {
     struct host *host = context;
+    uint64_t arrived = cohort__clock_now();
     uint32_t index = rank - host->name->first;
     bool is_here = host->is_ordered && index < host->name->num;
     pulse_heard(&host->pulse);
-    if (!take(host, kind, is_here ? &host->localities[index] : NULL, data, bytes))
+    if (!take(host, kind, is_here ? &host->localities[index] : NULL, data, bytes, arrived))
         host_lose(host, "its node daemon does not speak as it should");
 }
 
@@ -284,6 +291,22 @@ void host_look(struct host *host, uint32_t rank,
                const unsigned char question[NODE_LOOK_QUESTION_BYTES])
 {
     send_to(host, NODE_LINK_LOOK, rank, question, NODE_LOOK_QUESTION_BYTES);
+}
+
+void host_ask_clock(struct host *host, const unsigned char ping[NODE_TRACE_PING_BYTES])
+{
+    send_to(host, NODE_LINK_CLOCK, 0, ping, NODE_TRACE_PING_BYTES);
+}
+
+void host_ask_part(struct host *host, uint32_t rank,
+                   const unsigned char question[NODE_TRACE_QUESTION_BYTES])
+{
+    send_to(host, NODE_LINK_PART, rank, question, NODE_TRACE_QUESTION_BYTES);
+}
+
+void host_have_part(struct host *host, uint32_t rank)
+{
+    send_to(host, NODE_LINK_PART_HERE, rank, NULL, 0);
 }
 
 void host_output_taken(struct host *host, uint32_t rank, enum output_stream stream, size_t bytes)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "tools/cohortrun/agent.h"
+#include "tools/cohortrun/far_trace_state.h"
 #include "tools/share/host_list.h"
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/motion.h"
@@ -15,6 +16,7 @@
 #include "tools/cohortrun/address.h"
 #include "tools/cohortrun/node_link.h"
 #include "tools/cohortrun/node_look.h"
+#include "tools/cohortrun/node_trace.h"
 
 struct cohort__packer;
 struct output;
@@ -43,7 +45,8 @@ struct host {
     bool is_given_up;
     struct {
         uint32_t rank, part;
-    } look;                    /* that is asked for, see far_looks.h */
+    } look; /* that is asked for, see far_looks.h */
+    struct far_trace_host trace;
     enum motion_result motion; /* what its daemon has last said */
     bool is_fed;               /* output is arriving: what is taken is reported together */
     size_t taken;
@@ -65,6 +68,12 @@ struct host_common {
                  size_t bytes);
     /* What a locality has counted; see tally.h. False: it makes no sense. */
     bool (*counted)(void *context, uint32_t rank, const unsigned char *data, size_t bytes);
+    /* Answers of node_trace.h, that of the clock with when it has arrived. False: it makes no
+     * sense. */
+    bool (*told_time)(void *context, struct host *host, const unsigned char *data, size_t bytes,
+                      uint64_t arrived);
+    bool (*sent_part)(void *context, struct host *host, uint32_t rank, const unsigned char *data,
+                      size_t bytes);
     /* Something moves on HOST. */
     void (*moved)(void *context, struct host *host);
     /* BYTES of standard input have been passed on. 0: nobody reads it any more. */
@@ -99,12 +108,18 @@ void host_lose(struct host *host, const char *why);
 void host_dismiss(struct host *host);
 bool host_is_gone(const struct host *host);
 
-/* For the host's localities; see locality.h. */
+/* See node_trace.h. */
+void host_ask_clock(struct host *host, const unsigned char ping[NODE_TRACE_PING_BYTES]);
+
+/* For the host's localities; see locality.h and node_trace.h. */
 void host_signal(struct host *host, uint32_t rank, int signal);
 void host_kill_guardian(struct host *host, uint32_t rank);
 void host_send_control(struct host *host, uint32_t rank, const void *message, size_t bytes);
 void host_look(struct host *host, uint32_t rank,
                const unsigned char question[NODE_LOOK_QUESTION_BYTES]);
+void host_ask_part(struct host *host, uint32_t rank,
+                   const unsigned char question[NODE_TRACE_QUESTION_BYTES]);
+void host_have_part(struct host *host, uint32_t rank);
 void host_output_taken(struct host *host, uint32_t rank, enum output_stream stream, size_t bytes);
 
 void host_close(struct host *host);

@@ -15,6 +15,7 @@
 #include "runtime/loop/loop.h"
 #include "runtime/loop/signals.h"
 #include "tools/cohortrun/descendants.h"
+#include "tools/cohortrun/far_trace.h"
 #include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/job_private.h"
 #include "tools/cohortrun/job_stall.h"
@@ -76,6 +77,8 @@ static void forward(void *context, int signal)
         job_fail(job, 128 + signal, NULL);
         return;
     }
+    if (twice)
+        far_trace_give_up(job->far_trace);
     if (twice && job->stage < KILLING) {
         if (job->status == 0)
             job->status = 128 + SIGINT;
@@ -121,6 +124,7 @@ static void show(void *context, int signal)
 
 static void end_late(struct job *job)
 {
+    far_trace_give_up(job->far_trace);
     job_fail(job, JOB_STATUS_TIMEOUT, NULL);
 }
 
@@ -204,6 +208,7 @@ static void run(void *context)
     job_start_localities(job);
     if (job->fleet && job->stage == RUNNING)
         fleet_order(job->fleet, &job_locality_handlers);
+    far_trace_begin(job->far_trace);
     if (job_start_launcher(job))
         job_fail(job, JOB_STATUS_FAILED, cohort_error_message());
     job_stall_open(job);
@@ -232,6 +237,20 @@ static bool fleet_counted(void *context, uint32_t rank, const unsigned char *dat
     return job_stats_take(context, rank, data, bytes);
 }
 
+static bool fleet_told_time(void *context, struct host *host, const unsigned char *data,
+                            size_t bytes, uint64_t arrived)
+{
+    const struct job *job = context;
+    return far_trace_take_clock(job->far_trace, host, data, bytes, arrived);
+}
+
+static bool fleet_sent_part(void *context, struct host *host, uint32_t rank,
+                            const unsigned char *data, size_t bytes)
+{
+    const struct job *job = context;
+    return far_trace_take_part(job->far_trace, host, rank, data, bytes);
+}
+
 static void fleet_moved(void *context)
 {
     job_stall_moved(context);
@@ -251,16 +270,35 @@ static bool has_far_hosts(const struct options *options)
     return false;
 }
 
+static cohort_status start_fleet(struct job *job, const struct fleet_options *options,
+                                 const struct fleet_handlers *handlers)
+{
+    cohort_status status = fleet_create(&job->fleet, options, handlers);
+    if (!status)
+        status = job_open_far_trace(job);
+    return status;
+}
+
 static cohort_status start(struct job *job)
 {
     struct fleet_options options = {job->loop,   job->options, job->localities,
                                     job->output, job->null,    job->descriptors};
-    struct fleet_handlers handlers = {job,        run,           fleet_failed, fleet_changed,
-                                      fleet_seen, fleet_counted, fleet_moved,  fleet_said};
+    const struct fleet_handlers handlers = {
+        .context = job,
+        .ready = run,
+        .failed = fleet_failed,
+        .changed = fleet_changed,
+        .seen = fleet_seen,
+        .counted = fleet_counted,
+        .told_time = fleet_told_time,
+        .sent_part = fleet_sent_part,
+        .moved = fleet_moved,
+        .said = fleet_said,
+    };
     if (job->options->timeout_ns)
         deadline_set(&job->timeout, job->options->timeout_ns);
     if (has_far_hosts(job->options))
-        return fleet_create(&job->fleet, &options, &handlers);
+        return start_fleet(job, &options, &handlers);
     run(job);
     return COHORT_OK;
 }
@@ -269,6 +307,7 @@ static void tear_down(struct job *job)
 {
     bool lost = false, has_fleet = job->fleet;
     output_close(job->output);
+    far_trace_close(job->far_trace);
     fleet_close(job->fleet);
     for (uint32_t rank = 0; job->localities && rank < job->options->size; rank++) {
         lost |= job->localities[rank].guarded.end == GUARDED_LOST && !job->localities[rank].host;
@@ -303,6 +342,7 @@ static void tear_down(struct job *job)
     if ((lost || has_fleet) && job->owns_children)
         descendants_kill();
     job_join_trace(job);
+    far_trace_destroy(job->far_trace);
 }
 
 int job_run(const struct options *options)

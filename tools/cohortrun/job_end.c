@@ -11,6 +11,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/loop/child.h"
 #include "runtime/loop/loop.h"
+#include "tools/cohortrun/far_trace.h"
 #include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/job_private.h"
 #include "tools/cohortrun/options.h"
@@ -83,6 +84,8 @@ void job_check_done(struct job *job)
         ended &= job->localities[rank].guarded.end != GUARDED_RUNS;
         gone &= locality_is_gone(&job->localities[rank]) && job->localities[rank].judged;
     }
+    if (gone && !far_trace_fetch(job->far_trace, job->key))
+        return; /* it calls again */
     if (gone && job->fleet)
         fleet_dismiss(job->fleet);
     if (gone && output_is_drained(job->output) && (!job->fleet || fleet_is_gone(job->fleet)))

@@ -35,10 +35,11 @@ struct job {
     struct cohort__loop *loop;
     struct cohort__launcher *launcher;
     struct output *output;
-    struct job_status *answers; /* to those who ask how it is; NULL: there was no memory for it */
-    struct job_stall *stall;    /* looks whether anything moves; NULL: nobody does */
-    struct job_stats *stats;    /* COHORT_STATS; NULL: it wants nothing */
-    struct fleet *fleet;        /* other hosts; NULL: there are none */
+    struct job_status *answers;  /* to those who ask how it is; NULL: there was no memory for it */
+    struct job_stall *stall;     /* looks whether anything moves; NULL: nobody does */
+    struct job_stats *stats;     /* COHORT_STATS; NULL: it wants nothing */
+    struct fleet *fleet;         /* other hosts; NULL: there are none */
+    struct far_trace *far_trace; /* their parts of a trace; NULL: there are none */
     struct cohort__launcher_host *hosts;
     struct cohort__signals *interrupt;
     struct cohort__signals *terminate;

@@ -2,53 +2,54 @@
 /* cohortrun: makes one trace of what the localities have written with COHORT_TRACE. */
 #include "tools/cohortrun/job_trace.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "runtime/base/ledger_read.h"
-#include "runtime/base/trace_format.h"
+#include "runtime/base/trace.h"
 #include "runtime/trace/join.h"
+#include "tools/cohortrun/far_trace.h"
+#include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/job_private.h"
 #include "tools/cohortrun/options.h"
+#include "tools/cohortrun/trace_part.h"
 
-/* Where the next block goes in a part, behind all those that are there. */
-struct tail {
-    int part;
-    off_t at;
-};
-
-static void append(void *context, const void *line)
+/* NULL: there is no trace. */
+static const char *find_file(void)
 {
-    struct tail *tail = context;
-    if (pwrite(tail->part, line, COHORT__TRACE_BLOCK_BYTES, tail->at) == COHORT__TRACE_BLOCK_BYTES)
-        tail->at += COHORT__TRACE_BLOCK_BYTES;
-}
-
-/* A locality that was killed has not written its last blocks, but they are in its ledger. If one is
- * in its part already, the join takes it once. */
-static void append_blocks(const struct job *job, int part, uint32_t slot)
-{
-    struct cohort__ledger_view view;
-    struct cohort__trace_head head;
-    struct stat stat;
-    if (pread(part, &head, sizeof(head), 0) != sizeof(head) || fstat(part, &stat) != 0 ||
-        !S_ISREG(stat.st_mode) || head.magic != COHORT__TRACE_MAGIC || head.key != job->key ||
-        head.is_closed || cohort__ledger_view_init(&view, job->ledger, slot))
-        return;
-    off_t num = (stat.st_size - COHORT__TRACE_HEAD_BYTES + COHORT__TRACE_BLOCK_BYTES - 1) /
-                COHORT__TRACE_BLOCK_BYTES;
-    struct tail tail = {part, COHORT__TRACE_HEAD_BYTES + num * COHORT__TRACE_BLOCK_BYTES};
-    (void)!cohort__ledger_each(&view, COHORT__LEDGER_TRACE, append, &tail);
+    const char *file = getenv("COHORT_TRACE");
+    return file && *file ? file : NULL;
 }
 
 /* NULL: there is no trace, or no job. */
 static const char *file_of(const struct job *job)
 {
-    const char *file = getenv("COHORT_TRACE");
-    return file && *file && job->key ? file : NULL;
+    return job->key ? find_file() : NULL;
+}
+
+static struct host *far_host(void *context, uint32_t i)
+{
+    const struct job *job = context;
+    return fleet_host(job->fleet, i);
+}
+
+static void far_over(void *context)
+{
+    job_check_done(context);
+}
+
+static void far_said(void *context, const char *text)
+{
+    const struct job *job = context;
+    output_say(job->output, "%s", text);
+}
+
+cohort_status job_open_far_trace(struct job *job)
+{
+    const struct far_trace_handlers handlers = {job, far_host, far_over, far_said};
+    const char *file = find_file();
+    if (file)
+        job->far_trace = far_trace_create(job->loop, file, &handlers);
+    return file && !job->far_trace ? cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory") : COHORT_OK;
 }
 
 void job_complete_parts(const struct job *job)
@@ -58,16 +59,10 @@ void job_complete_parts(const struct job *job)
     if (file && job->localities && job->ledger >= 0)
         job_find_own_localities(job, &first, &num);
     for (uint32_t i = 0; i < num; i++) {
-        char *path = NULL;
-        if (job->localities[first + i].guarded.end == GUARDED_RUNS ||
-            asprintf(&path, "%s.%u.part", file, (unsigned)(first + i)) < 0)
-            continue;
-        int part = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        char *path = trace_part_path(file, first + i);
+        if (path && job->localities[first + i].guarded.end != GUARDED_RUNS)
+            trace_part_complete(path, job->key, job->ledger, i);
         free(path);
-        if (part < 0)
-            continue;
-        append_blocks(job, part, i);
-        close(part);
     }
 }
 
@@ -75,10 +70,15 @@ void job_join_trace(const struct job *job)
 {
     const char *file = file_of(job);
     struct cohort__trace_joined joined;
+    char clock[COHORT__TRACE_CLOCK_NAME];
+    struct cohort__trace_pings pings = {.clock = clock};
     if (!file)
         return;
+    cohort__trace_clock_name(clock);
+    pings.list = far_trace_pings(job->far_trace, &pings.num);
     cohort_status status = cohort__trace_join(
-        &(struct cohort__trace_join_options){.file = file, .has_key = true, .key = job->key},
+        &(struct cohort__trace_join_options){
+            .file = file, .has_key = true, .key = job->key, .pings = &pings},
         &joined);
     if (status == COHORT_ERR_STATE && job->status)
         return; /* there are no parts, as the program has not come so far */

@@ -3,7 +3,12 @@
 #ifndef COHORT_TOOLS_COHORTRUN_JOB_TRACE_H
 #define COHORT_TOOLS_COHORTRUN_JOB_TRACE_H
 
+#include "cohort/status.h"
+
 struct job;
+
+/* For jobs on several hosts: job->far_trace, if there is a trace. COHORT_ERR_NO_MEMORY. */
+cohort_status job_open_far_trace(struct job *job);
 
 /* Both do nothing without COHORT_TRACE. When the localities of this host have ended, and their
  * ledger is still there: what is only there gets into their parts. */

@@ -22,6 +22,7 @@
 #include "tools/cohortrun/motion.h"
 #include "tools/cohortrun/node_look.h"
 #include "tools/cohortrun/node_pipes.h"
+#include "tools/cohortrun/node_trace.h"
 #include "tools/cohortrun/order.h"
 #include "tools/cohortrun/pulse.h"
 #include "tools/cohortrun/state.h"
@@ -47,6 +48,7 @@ struct node {
     struct node_pipes *pipes;
     struct node_look look;
     struct tally *tally; /* NULL: COHORT_STATS is not set */
+    struct node_trace trace;
 };
 
 /* The end ------------------------------------------------------------------------------------- */
@@ -223,12 +225,22 @@ static struct locality *find_locality(const struct node *node, uint32_t rank)
 
 /* Does what a message says. False: the message makes no sense. */
 static bool obey(struct node *node, enum node_link_kind kind, uint32_t rank,
-                 const unsigned char *data, size_t bytes)
+                 const unsigned char *data, size_t bytes, uint64_t arrived)
 {
     struct locality *locality = find_locality(node, rank);
     switch (kind) {
     case NODE_LINK_BEAT:
         return true;
+    case NODE_LINK_CLOCK:
+        return node_trace_clock(node->node_link, data, bytes, arrived);
+    case NODE_LINK_PART:
+        return locality &&
+               node_trace_part(&node->trace, node->node_link, locality, node->common.ledger,
+                               rank - node->order->first, data, bytes);
+    case NODE_LINK_PART_HERE:
+        if (locality)
+            node_trace_part_here(&node->trace, locality);
+        return locality;
     case NODE_LINK_ORDER:
         if (!node->order)
             take_order(node, data, bytes);
@@ -272,8 +284,9 @@ static void node_link_message(void *context, enum node_link_kind kind, uint32_t 
                               const unsigned char *data, size_t bytes)
 {
     struct node *node = context;
+    uint64_t arrived = cohort__clock_now();
     pulse_heard(&node->pulse);
-    if (node->stage == SERVING && !obey(node, kind, rank, data, bytes))
+    if (node->stage == SERVING && !obey(node, kind, rank, data, bytes, arrived))
         node_link_ended(node, "cohortrun does not speak as it should");
 }
 
@@ -349,6 +362,7 @@ static void tear_down(struct node *node)
     motion_destroy(node->motion);
     node_look_fini(&node->look);
     tally_destroy(node->tally);
+    node_trace_fini(&node->trace);
     free(node->localities);
     free(node->order);
     if (node->common.ledger >= 0)
@@ -359,6 +373,7 @@ int node_main(void)
 {
     struct node node = {.common = {.ledger = -1}};
     bool owns_children = descendants_are_none();
+    node_trace_init(&node.trace);
     descendants_adopt();
     cohort_status status = set_up(&node);
     if (status)

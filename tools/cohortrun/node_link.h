@@ -26,6 +26,7 @@ enum node_link_kind {
     NODE_LINK_TAKEN,     /* u8 stream, u32: how many bytes of OUTPUT have been printed */
     NODE_LINK_DISMISS,   /* the job is over */
     NODE_LINK_LOOK,      /* what does the locality wait for? see node_look.h */
+    NODE_LINK_PART_HERE, /* the locality's part of a trace has come; see node_trace.h */
     /* daemon -> cohortrun */
     NODE_LINK_STATE,        /* what is known of a locality; see state.h */
     NODE_LINK_OUTPUT,       /* u8 stream, bytes; only the stream: its end */
@@ -35,6 +36,8 @@ enum node_link_kind {
     NODE_LINK_SEEN,         /* an answer to LOOK */
     NODE_LINK_COUNTED,      /* what a locality has counted, see tally.h */
     /* both */
+    NODE_LINK_CLOCK,   /* what time is it? see node_trace.h */
+    NODE_LINK_PART,    /* the locality's part of a trace; see node_trace.h */
     NODE_LINK_CONTROL, /* one message of the control protocol, runtime/launch/control.h */
     NODE_LINK_BEAT,    /* a heartbeat; of a daemon: u8, what has moved since the last one, see
                           motion.h */

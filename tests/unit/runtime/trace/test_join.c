@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/base/random.h"
 #include "runtime/trace/clocks.h"
+#include "runtime/trace/last.h"
 #include "runtime/trace/merge.h"
 #include "runtime/trace/part.h"
 #include "tests/support/test.h"
@@ -289,11 +291,44 @@ static void pings(void)
     look_at_pings("c", (int64_t[]){700000000000, 0}, false);
 }
 
+/* Only when all are closed, and only one of several that find that. */
+static void last(void)
+{
+    enum { AT_ONCE = 4 };
+    pid_t children[AT_ONCE];
+    for (int round = 0; round < 3; round++) {
+        unlink(file);
+        for (uint32_t rank = 0; rank < 3; rank++) {
+            make_usual(rank);
+            part.head.is_closed = rank < 2;
+            put(rank);
+        }
+        CHECK_INT(cohort__trace_join_last(file, 11, 3), COHORT_OK);
+        CHECK_INT(access(file, F_OK), -1);
+        part.head.is_closed = 1;
+        put(2);
+        CHECK_INT(cohort__trace_join_last(file, 12, 3), COHORT_OK); /* of another job */
+        CHECK_INT(cohort__trace_join_last(file, 11, 4), COHORT_OK); /* one is missing */
+        CHECK_INT(access(file, F_OK), -1);
+        for (int i = 0; i < AT_ONCE; i++)
+            if ((children[i] = fork()) == 0)
+                _exit(cohort__trace_join_last(file, 11, 3) != COHORT_OK);
+        for (int i = 0; i < AT_ONCE; i++) {
+            int status;
+            CHECK_INT(waitpid(children[i], &status, 0), children[i]);
+            CHECK_INT(status, 0);
+        }
+        CHECK_INT(access(file, F_OK), 0);
+        for (uint32_t rank = 0; rank < 3; rank++)
+            CHECK_INT(access(paths[rank], F_OK), -1);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"usual", usual},     {"refused", refused}, {"key", key},     {"merge", merge},
-        {"damaged", damaged}, {"clocks", clocks},   {"pings", pings},
+        {"damaged", damaged}, {"clocks", clocks},   {"pings", pings}, {"last", last},
     };
     CHECK(mkdtemp(folder));
     snprintf(file, sizeof(file), "%s/trace", folder);

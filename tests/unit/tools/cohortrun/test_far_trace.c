@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/cohortrun/far_trace.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/random.h"
+#include "runtime/base/trace_format.h"
+#include "runtime/loop/loop.h"
+#include "tests/support/test.h"
+#include "tools/cohortrun/bytes.h"
+#include "tools/cohortrun/host.h"
+#include "tools/cohortrun/node_link.h"
+
+/* cohortrun's half and the daemon's, with a connection in between that is a queue. */
+
+enum { KEY = 77, FIRST = 4, NUM = 2, MOST_BYTES = COHORT__TRACE_HEAD_BYTES + (5 << 18) };
+
+static char folder[] = "/tmp/cohort-test-XXXXXX";
+static char file[64], far_file[64];
+static unsigned char content[NUM][MOST_BYTES];
+static size_t part_bytes = MOST_BYTES; /* more than one piece */
+static struct host host;
+static const struct host_name host_name = {.name = "b", .first = FIRST, .num = NUM};
+static struct locality localities[NUM];
+static struct node_trace node;
+static struct cohort__loop *loop;
+static struct far_trace *trace;
+static uint32_t num_over, num_said, num_here, num_pings;
+
+/* At most one message is under way. */
+static struct {
+    bool is_there;
+    enum node_link_kind kind;
+    uint32_t rank;
+    size_t bytes;
+    unsigned char data[NODE_TRACE_QUESTION_BYTES + NODE_TRACE_PIECE];
+} answer;
+
+void node_link_send(struct node_link *node_link, enum node_link_kind kind, uint32_t rank,
+                    const void *data, size_t bytes)
+{
+    (void)node_link;
+    CHECK(!answer.is_there && bytes <= sizeof(answer.data));
+    answer.is_there = true;
+    answer.kind = kind;
+    answer.rank = rank;
+    answer.bytes = bytes;
+    memcpy(answer.data, data, bytes);
+}
+
+void host_ask_clock(struct host *asked, const unsigned char ping[NODE_TRACE_PING_BYTES])
+{
+    num_pings++;
+    CHECK(node_trace_clock(asked->node_link, ping, NODE_TRACE_PING_BYTES, bytes_get_u64(ping)));
+}
+
+void host_ask_part(struct host *asked, uint32_t rank,
+                   const unsigned char question[NODE_TRACE_QUESTION_BYTES])
+{
+    CHECK(node_trace_part(&node, asked->node_link, &localities[rank - FIRST], -1, 0, question,
+                          NODE_TRACE_QUESTION_BYTES));
+}
+
+void host_have_part(struct host *asked, uint32_t rank)
+{
+    (void)asked;
+    num_here++;
+    node_trace_part_here(&node, &localities[rank - FIRST]);
+}
+
+static struct host *host_at(void *context, uint32_t i)
+{
+    (void)context;
+    return i == 0 ? &host : NULL;
+}
+
+static void over(void *context)
+{
+    (void)context;
+    num_over++;
+}
+
+static void said(void *context, const char *text)
+{
+    (void)context;
+    (void)text;
+    num_said++;
+}
+
+static const char *part(const char *of, uint32_t rank)
+{
+    static char path[80];
+    snprintf(path, sizeof(path), "%s.%u.part", of, (unsigned)rank);
+    return path;
+}
+
+static void put(const char *path, const void *data, size_t bytes)
+{
+    int made = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    CHECK_INT(write(made, data, bytes), bytes);
+    close(made);
+}
+
+/* Whether PATH has just these bytes. */
+static bool has(const char *path, const void *data, size_t bytes)
+{
+    static unsigned char read_bytes[MOST_BYTES + 1];
+    int made = open(path, O_RDONLY);
+    ssize_t got = made >= 0 ? read(made, read_bytes, sizeof(read_bytes)) : -1;
+    if (made >= 0)
+        close(made);
+    return got == (ssize_t)bytes && memcmp(read_bytes, data, bytes) == 0;
+}
+
+static void remove_all(void)
+{
+    for (uint32_t rank = FIRST; rank < FIRST + NUM; rank++) {
+        unlink(part(file, rank));
+        unlink(part(far_file, rank));
+    }
+}
+
+static void begin(void)
+{
+    const struct far_trace_handlers handlers = {NULL, host_at, over, said};
+    num_over = num_said = num_here = num_pings = 0;
+    answer.is_there = false;
+    node_trace_init(&node);
+    host = (struct host){.name = &host_name,
+                         .node_link = (struct node_link *)&answer,
+                         .is_ordered = true,
+                         .stage = HOST_READY};
+    for (uint32_t i = 0; i < NUM; i++) {
+        struct cohort__trace_head head = {.magic = COHORT__TRACE_MAGIC,
+                                          .version = COHORT__TRACE_VERSION,
+                                          .key = KEY,
+                                          .rank = FIRST + i,
+                                          .size = 9};
+        localities[i].rank = FIRST + i;
+        localities[i].guarded.end = GUARDED_ENDED;
+        for (size_t k = 0; k < part_bytes; k++)
+            content[i][k] = (unsigned char)(k * 7 + k / 4096 + i);
+        memcpy(content[i], &head, sizeof(head));
+        put(part(far_file, FIRST + i), content[i], part_bytes);
+    }
+    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    trace = far_trace_create(loop, file, &handlers);
+    CHECK(trace);
+}
+
+static void finish(void)
+{
+    far_trace_close(trace);
+    cohort__loop_destroy(loop);
+    far_trace_destroy(trace);
+    node_trace_fini(&node);
+    remove_all();
+}
+
+/* Hands over what is under way. False: it makes no sense. */
+static bool step(void)
+{
+    static unsigned char data[sizeof(answer.data)];
+    answer.is_there = false;
+    memcpy(data, answer.data, answer.bytes);
+    return answer.kind == NODE_LINK_CLOCK
+               ? far_trace_take_clock(trace, &host, data, answer.bytes,
+                                      host.trace.sent + 2 * UINT64_C(1000000))
+               : far_trace_take_part(trace, &host, answer.rank, data, answer.bytes);
+}
+
+static void fetch(void)
+{
+    size_t num;
+    begin();
+    far_trace_begin(trace);
+    while (answer.is_there)
+        CHECK(step());
+    CHECK_INT(num_pings, 16);
+    CHECK(!far_trace_fetch(trace, KEY));
+    while (answer.is_there)
+        CHECK(step());
+    CHECK_INT(num_pings, 32);
+    CHECK_INT(num_over, 1);
+    CHECK_INT(num_here, NUM);
+    CHECK_INT(num_said, 0);
+    CHECK(far_trace_fetch(trace, KEY));
+    const struct cohort__trace_ping *pings = far_trace_pings(trace, &num);
+    CHECK_INT(num, 2);
+    CHECK_INT(pings[1].rank, FIRST);
+    CHECK_INT(pings[1].arrived - pings[1].sent, 0);
+    CHECK(pings[1].returned > pings[1].sent && pings[1].answered >= pings[1].sent);
+    for (uint32_t i = 0; i < NUM; i++) {
+        CHECK(has(part(file, FIRST + i), content[i], part_bytes));
+        CHECK_INT(access(part(far_file, FIRST + i), F_OK), -1);
+    }
+    finish();
+}
+
+/* One is here, since the folder is shared; that of another job is not it; and one is not there. */
+static void not_fetched(void)
+{
+    begin();
+    put(part(file, FIRST), content[0], COHORT__TRACE_HEAD_BYTES);
+    unlink(part(far_file, FIRST + 1));
+    CHECK(!far_trace_fetch(trace, KEY));
+    while (answer.is_there)
+        CHECK(step());
+    CHECK_INT(num_over, 1);
+    CHECK_INT(num_here, 0);
+    CHECK(has(part(file, FIRST), content[0], COHORT__TRACE_HEAD_BYTES));
+    CHECK(has(part(far_file, FIRST), content[0], part_bytes));
+    CHECK_INT(access(part(file, FIRST + 1), F_OK), -1);
+    finish();
+    begin();
+    struct cohort__trace_head head;
+    memcpy(&head, content[1], sizeof(head));
+    head.key++;
+    put(part(file, FIRST + 1), &head, sizeof(head));
+    CHECK(!far_trace_fetch(trace, KEY));
+    while (answer.is_there)
+        CHECK(step());
+    CHECK_INT(num_here, 2);
+    CHECK(has(part(file, FIRST + 1), content[1], part_bytes));
+    finish();
+}
+
+/* Lost in the middle, or given up: what has come so far goes. */
+static void ended(void)
+{
+    for (int is_lost = 0; is_lost < 2; is_lost++) {
+        begin();
+        CHECK(!far_trace_fetch(trace, KEY));
+        while (host.trace.copy.at == 0)
+            CHECK(step());
+        CHECK_INT(access(part(file, FIRST), F_OK), 0);
+        if (is_lost) {
+            host.node_link = NULL;
+            CHECK(far_trace_fetch(trace, KEY));
+        } else {
+            far_trace_give_up(trace);
+            CHECK_INT(num_over, 1);
+            CHECK_INT(num_said, 1);
+            CHECK(step()); /* it is late */
+        }
+        CHECK_INT(access(part(file, FIRST), F_OK), -1);
+        CHECK(has(part(far_file, FIRST), content[0], part_bytes));
+        finish();
+    }
+}
+
+static void copy(void)
+{
+    struct trace_part_copy part_copy;
+    begin();
+    CHECK_INT(trace_part_copy_init(&part_copy, file, KEY, FIRST, 10000), COHORT_OK);
+    CHECK_INT(trace_part_copy_take(&part_copy, content[0], 100), COHORT_ERR_PROTOCOL);
+    CHECK_INT(trace_part_copy_take(&part_copy, content[1], 5000), COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), "the part of locality 4 is one of another job");
+    CHECK_INT(access(part(file, FIRST), F_OK), -1);
+    CHECK_INT(trace_part_copy_take(&part_copy, content[0], 9000), COHORT_OK);
+    CHECK_INT(trace_part_copy_take(&part_copy, content[0], 1001), COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), "too long");
+    trace_part_copy_fini(&part_copy, false);
+    CHECK_INT(access(part(file, FIRST), F_OK), -1);
+    CHECK_INT(trace_part_copy_init(&part_copy, "/nowhere/trace", KEY, FIRST, 10000), COHORT_OK);
+    CHECK_INT(trace_part_copy_take(&part_copy, content[0], 9000), COHORT_ERR_SYSTEM);
+    trace_part_copy_fini(&part_copy, false);
+    finish();
+}
+
+/* Whatever a daemon sends: it is refused, or the fetching comes to its end, and what is here is a
+ * part of the job. */
+static void damaged(void)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, 4712);
+    const uint64_t rounds = test_rounds(1000, 100);
+    part_bytes = 9000;
+    for (uint64_t round = 0; round < rounds; round++) {
+        begin();
+        CHECK(!far_trace_fetch(trace, KEY));
+        bool makes_sense = true;
+        while (answer.is_there && makes_sense) {
+            uint64_t dice = cohort__random_below(&random, 60);
+            if (dice < 4)
+                answer.data[cohort__random_below(&random, 24)] ^=
+                    (unsigned char)(1 << cohort__random_below(&random, 8));
+            else if (dice == 5)
+                answer.bytes = cohort__random_below(&random, answer.bytes + 1);
+            else if (dice == 6)
+                answer.rank = (uint32_t)cohort__random_below(&random, FIRST + NUM);
+            else if (dice == 7)
+                answer.kind = answer.kind == NODE_LINK_CLOCK ? NODE_LINK_PART : NODE_LINK_CLOCK;
+            makes_sense = step();
+        }
+        if (!makes_sense) { /* the host is lost then */
+            host.node_link = NULL;
+            CHECK(far_trace_fetch(trace, KEY));
+        }
+        for (uint32_t rank = FIRST; rank < FIRST + NUM; rank++)
+            CHECK(access(part(file, rank), F_OK) != 0 ||
+                  trace_part_is_here(part(file, rank), KEY, rank));
+        CHECK(!makes_sense || num_over == 1);
+        finish();
+    }
+    /* Questions, too. */
+    begin();
+    for (size_t bytes = 0; bytes < 20; bytes++) {
+        answer.is_there = false;
+        bool is_question = bytes == NODE_TRACE_QUESTION_BYTES;
+        CHECK_INT(
+            node_trace_part(&node, host.node_link, &localities[0], -1, 0, content[1] + 4096, bytes),
+            is_question);
+        CHECK_INT(answer.is_there, is_question);
+        answer.is_there = false;
+        CHECK_INT(node_trace_clock(host.node_link, content[1], bytes, 5), is_question);
+    }
+    finish();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"fetch", fetch}, {"not_fetched", not_fetched}, {"ended", ended},
+        {"copy", copy},   {"damaged", damaged},
+    };
+    CHECK(mkdtemp(folder));
+    snprintf(file, sizeof(file), "%s/trace", folder);
+    snprintf(far_file, sizeof(far_file), "%s/far", folder);
+    CHECK_INT(setenv("COHORT_TRACE", far_file, 1), 0);
+    int status = test_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+    rmdir(folder);
+    return status;
+}
