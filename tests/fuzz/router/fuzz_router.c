@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole messages with seeded mutations are given to a locality that has announced sends, fetches
- * under way, waiting joins and calls of remote tasks. Whatever arrives, all memory is freed and
- * each operation ends at most once, and exactly once by the end of the job. */
+ * under way, waiting joins, revocations and calls of remote tasks. Whatever arrives, all memory is
+ * freed and each operation ends at most once, and exactly once by the end of the job. */
 #include "runtime/proc/router.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/container.h"
 #include "runtime/base/random.h"
 #include "runtime/proc/fetch.h"
 #include "runtime/proc/registry.h"
@@ -23,7 +24,7 @@ enum { ROUNDS = 1000, MESSAGES = 100, MAX_PAYLOAD = 256, NUM_EACH = 4, MAX_SITES
 
 static struct fake_net fake;
 static struct cohort__random random_of;
-static uint64_t num_begun, num_ended, num_arrived, num_delivered;
+static uint64_t num_begun, num_ended, num_arrived, num_delivered, num_revoked;
 static unsigned char space[4 * FAKE_MAX_FETCH];
 
 static uint64_t below(uint64_t limit)
@@ -80,10 +81,21 @@ static void begin_send(uint32_t rank)
     cohort__send_start(fake.process, rank, send);
 }
 
+/* In some rounds this locality is mostly a home: most letters are joins and what follows them,
+ * under one name, so that creations get complete. */
+static bool is_home_round;
+
 static const char *some_name(void)
 {
     static const char *const names[] = {"a", "b", "c", "some longer name"};
-    return names[below(4)];
+    return names[is_home_round && below(20) ? 0 : below(4)];
+}
+
+static uint64_t some_instance(void)
+{
+    if (is_home_round)
+        return UINT64_C(1) << 32 | (1 + below(3));
+    return below(3) ? (1 + below(FAKE_SIZE)) << 32 | (1 + below(8)) : below(3);
 }
 
 static void begin_join(void)
@@ -99,6 +111,43 @@ static void begin_join(void)
                                   .done = on_joined};
     num_begun++;
     cohort__registry_join(cohort__process_registry(fake.process), join);
+}
+
+/* A membership that is like those that the home makes, and a revocation of it. */
+struct revoked {
+    struct cohort__revocation revocation;
+    struct cohort__membership membership;
+};
+
+static void on_revoked(struct cohort__revocation *revocation, cohort_status status)
+{
+    (void)status;
+    num_ended++;
+    free(COHORT_CONTAINER_OF(revocation, struct revoked, revocation));
+}
+
+static void begin_revocation(void)
+{
+    struct revoked *revoked = calloc(1, sizeof(*revoked));
+    CHECK(revoked);
+    const char *name = some_name();
+    revoked->membership = (struct cohort__membership){.num_sites = MAX_SITES,
+                                                      .instance = some_instance(),
+                                                      .home = (uint32_t)below(FAKE_SIZE),
+                                                      .name = (void *)(uintptr_t)name,
+                                                      .name_bytes = strlen(name)};
+    revoked->revocation = (struct cohort__revocation){
+        .membership = &revoked->membership, .site = (uint32_t)below(MAX_SITES), .done = on_revoked};
+    num_begun++;
+    cohort__registry_revoke(cohort__process_registry(fake.process), &revoked->revocation);
+}
+
+/* The comm layer's part. */
+static cohort_status hear_revoked(void *context, uint64_t instance, uint32_t site)
+{
+    (void)context;
+    num_revoked += instance != 0 && site < MAX_SITES;
+    return below(100) ? COHORT_OK : COHORT_ERR_NO_MEMORY;
 }
 
 /* Calls of others can't be started here: there are no workers. */
@@ -151,27 +200,37 @@ static void on_message(void *context, struct cohort__arrival *arrival)
     cohort__arrival_release(arrival);
 }
 
-static uint64_t some_instance(void)
+/* After BROKEN nothing more begins. */
+static uint64_t some_type(void)
 {
-    return below(3) ? (1 + below(FAKE_SIZE)) << 32 | (1 + below(8)) : below(3);
+    static const uint64_t at_home[] = {COHORT__REGISTRY_JOIN,   COHORT__REGISTRY_JOIN,
+                                       COHORT__REGISTRY_JOIN,   COHORT__REGISTRY_JOIN,
+                                       COHORT__REGISTRY_REVOKE, COHORT__REGISTRY_LEAVE};
+    uint64_t type = 1 + below(COHORT__REGISTRY_REVOKED);
+    if (is_home_round && below(10))
+        return at_home[below(sizeof(at_home) / sizeof(at_home[0]))];
+    return type != COHORT__REGISTRY_BROKEN || below(8) == 0 ? type : COHORT__REGISTRY_REVOKED;
 }
 
 static size_t registry_payload(unsigned char *payload)
 {
     struct cohort__packer packer = {0};
     const char *name = some_name();
-    cohort__pack_map(&packer, 13);
+    cohort__pack_map(&packer, 15);
     cohort__pack_field_signed(&packer, "failed", 0);
     cohort__pack_field_bool(&packer, "agrees", below(2));
     cohort__pack_field_unsigned(&packer, "value", below(9));
     cohort__pack_field_unsigned(&packer, "view", below(2));
-    cohort__pack_field_unsigned(&packer, "type", 1 + below(COHORT__REGISTRY_END));
+    cohort__pack_field_unsigned(&packer, "type", some_type());
     cohort__pack_field_bytes(&packer, "name", name, strlen(name));
     cohort__pack_field_unsigned(&packer, "site", below(MAX_SITES));
-    cohort__pack_field_unsigned(&packer, "num_sites", below(4) ? MAX_SITES : below(9));
-    cohort__pack_field_bytes(&packer, "terms", "terms", below(8) ? 5 : 4);
+    cohort__pack_field_unsigned(&packer, "num_sites",
+                                below(is_home_round ? 80 : 4) ? MAX_SITES : below(9));
+    cohort__pack_field_bytes(&packer, "terms", "terms", below(is_home_round ? 80 : 8) ? 5 : 4);
     cohort__pack_field_bytes(&packer, "settings", "settings", below(4) ? 0 : below(9));
     cohort__pack_field_unsigned(&packer, "instance", some_instance());
+    cohort__pack_field_unsigned(&packer, "nanoseconds", below(3));
+    cohort__pack_field_unsigned(&packer, "number", below(9));
     if (below(2)) {
         cohort__pack_field_signed(&packer, "status", COHORT_ERR_MISMATCH);
         cohort__pack_field_text(&packer, "text", "because");
@@ -205,13 +264,14 @@ static size_t valid_message(unsigned char *data)
         .credit = below(2) ? (uint32_t)below(FAKE_BUDGET) : 0,
         .handle = below(300),
     };
-    if (below(3) == 0)
+    if (below(3) == 0 || (is_home_round && below(8)))
         envelope.kind = COHORT__KIND_REGISTRY;
     if (envelope.kind == COHORT__KIND_ANNOUNCE) {
         envelope.payload_bytes = COHORT__ENVELOPE_TOKEN_BYTES;
         envelope.total_bytes = 1 + below(sizeof(space));
     } else if (envelope.kind == COHORT__KIND_REGISTRY) {
         envelope.payload_bytes = (uint32_t)registry_payload(data + COHORT__ENVELOPE_BYTES);
+        envelope.tag = envelope.payload_bytes + (below(20) == 0); /* a part is missing */
     } else if (envelope.kind == COHORT__KIND_PART) { /* of several that are under way */
         enum { PART = 10, NUM = 4 };
         envelope.payload_bytes = PART;
@@ -270,14 +330,17 @@ static void round_of(uint64_t seed)
 {
     size_t num_fetched = 0;
     cohort__random_init(&random_of, seed);
+    is_home_round = seed % 3 == 0;
     fake_net_open(&fake, 0);
     CHECK_INT(cohort__remote_tasks_create(fake.process), COHORT_OK);
     cohort__process_set_handlers(fake.process,
                                  &(struct cohort__process_handlers){.message = on_message});
+    cohort__registry_set_revoked(cohort__process_registry(fake.process), hear_revoked, NULL);
     for (int i = 0; i < MESSAGES; i++) {
         if (i % (MESSAGES / NUM_EACH) == 0) {
             begin_send(1 + (uint32_t)below(FAKE_SIZE - 1));
             begin_join();
+            begin_revocation();
             begin_call(1 + (uint32_t)below(FAKE_SIZE - 1));
         }
         if (below(20) == 0)
@@ -304,6 +367,7 @@ int main(int argc, char **argv)
     fprintf(stderr, "seed %llu: %llu of %llu messages arrived; %llu operations ended\n",
             (unsigned long long)seed, (unsigned long long)num_arrived,
             (unsigned long long)num_delivered, (unsigned long long)num_ended);
-    CHECK(num_arrived > num_delivered / 8 && num_arrived < num_delivered);
+    CHECK(num_revoked > ROUNDS);
+    CHECK(num_arrived > num_delivered / 16 && num_arrived < num_delivered);
     return 0;
 }
