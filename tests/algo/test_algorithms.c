@@ -65,14 +65,14 @@ static void verify_row(const struct cohort__algorithm *row, uint32_t num_sites)
 
 static void verify_collective(enum cohort__collective collective)
 {
+    uint32_t last = (uint32_t)test_rounds(LAST_SITES, 9);
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
         if (cohort__algorithms[i]->collective != collective)
             continue;
-        for (uint32_t num_sites = 1; num_sites <= LAST_SITES;
-             num_sites = call_next_sites(num_sites))
+        for (uint32_t num_sites = 1; num_sites <= last; num_sites = call_next_sites(num_sites))
             verify_row(cohort__algorithms[i], num_sites);
-        verify_row(cohort__algorithms[i], 40);
-        verify_row(cohort__algorithms[i], 64);
+        for (uint32_t n = 0; n < test_rounds(2, 0); n++)
+            verify_row(cohort__algorithms[i], n == 0 ? 40 : 64);
     }
 }
 

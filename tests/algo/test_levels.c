@@ -54,7 +54,7 @@ static void test_random(void)
 {
     struct cohort__random random;
     cohort__random_init(&random, 14);
-    for (int i = 0; i < NUM_MACHINES; i++)
+    for (uint64_t i = 0; i < test_rounds(NUM_MACHINES, NUM_MACHINES / 4); i++)
         verify_random(&random);
 }
 
