@@ -97,7 +97,9 @@ COHORT_API cohort_status cohort_scope_async_at(cohort_scope *scope, uint32_t loc
  * the result of locality i in RET_OUT[i], if all have succeeded. Otherwise all of RET_OUT is empty,
  * and the error is that of the first that has failed, counted from this one upwards and then from
  * 0; its message names the locality. If a locality dies, those that it was to pass the call to may
- * be left out. All else is as for cohort_async_at. Any thread; never suspends. */
+ * be left out. In a job that goes on without the dead (cohort/survivors.h), those that have died
+ * before the call gets to them are no part of it: their results are empty. All else is as for
+ * cohort_async_at. Any thread; never suspends. */
 COHORT_API cohort_future *cohort_async_everywhere(const char *name, const cohort_object *in,
                                                   cohort_object *ret_out) COHORT_MUST_USE;
 

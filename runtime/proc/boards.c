@@ -43,18 +43,6 @@ static bool find_slots(const struct cohort__process *process, const uint32_t *ra
     return true;
 }
 
-/* A death that becomes known while a board is begun is looked at here, or by _peer_died. */
-static void end_dead(struct cohort__process *process, struct cohort__board_name name,
-                     const uint32_t *ranks, uint32_t num, const uint32_t *slots)
-{
-    struct cohort__death death;
-    if (!cohort__process_keeps_going(process))
-        return;
-    for (uint32_t i = 0; i < num; i++)
-        if (cohort__process_death_of(process, ranks[i], &death))
-            cohort__shm_board_end(near_of(process), name.number, name.ticket, slots[i]);
-}
-
 cohort_status cohort__boards_begin(struct cohort__process *process, struct cohort__board_name name,
                                    const uint32_t *ranks, uint32_t num, bool *ret_begun)
 {
@@ -66,8 +54,6 @@ cohort_status cohort__boards_begin(struct cohort__process *process, struct cohor
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the board of %u localities", num);
     *ret_begun = find_slots(process, ranks, num, slots) &&
                  cohort__shm_board_begin(near_of(process), name.number, name.ticket, slots, num);
-    if (*ret_begun)
-        end_dead(process, name, ranks, num, slots);
     free(slots);
     return COHORT_OK;
 }

@@ -27,10 +27,10 @@ struct cohort__board_name {
  * Otherwise returns none. */
 struct cohort__board_name cohort__boards_take(struct cohort__process *process);
 
-/* This locality begins to use NAME, as one of the NUM localities RANKS, each of which does so. What
- * those that have died would have done is done for them. *RET_BEGUN: whether it may, and is to say
- * when it leaves. Either all may, or there is a death that concerns all of RANKS.
- * COHORT_ERR_NO_MEMORY. */
+/* This locality begins to use NAME, as one of the NUM localities RANKS, each of which does so;
+ * before it hears of a death that was told after all of them are known. *RET_BEGUN: whether it may,
+ * and is to say when it leaves. Either all may, or one of them can't reach it, or it was given back
+ * for a death, or a revocation, that concerns all. COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__boards_begin(struct cohort__process *process, struct cohort__board_name name,
                                    const uint32_t *ranks, uint32_t num, bool *ret_begun);
 

@@ -15,7 +15,8 @@
 
 /* A call to all localities. Each has a span: itself and so many that follow it, and after the last
  * locality the first one. It gives the upper half of what is left of it to the locality with which
- * that half begins, until only itself is left. That is a binomial tree. */
+ * that half begins, until only itself is left. That is a binomial tree. If that locality is known
+ * to be dead, the next one that lives has its place. */
 
 enum { CHILDREN_MAX = 32 };
 
@@ -66,20 +67,40 @@ static void take(struct cohort__remote_tasks *tasks, const struct cohort__remote
     cohort_object_fini(&child->packed);
 }
 
+/* Leaves out the localities at the beginning of CHILD that have died, if the job goes on without
+ * them. Their results stay empty. Returns the first that is left, as a rank. */
+static uint32_t skip_dead(const struct cohort__remote_tasks *tasks, struct child *child)
+{
+    const uint32_t own = cohort__process_rank(tasks->process);
+    struct cohort__death death;
+    uint32_t rank = (uint32_t)(((uint64_t)own + child->offset) % tasks->size);
+    while (cohort__process_keeps_going(tasks->process) && child->span > 0 &&
+           cohort__process_death_of(tasks->process, rank, &death)) {
+        child->offset++;
+        child->span--;
+        rank = (rank + 1) % tasks->size;
+    }
+    return rank;
+}
+
 cohort_status cohort__remote_spread(struct cohort__remote_tasks *tasks, uint32_t span,
                                     const struct cohort__remote_name *name, const cohort_object *in,
                                     cohort_object *objects)
 {
     struct child children[CHILDREN_MAX];
     struct cohort__error first = {0};
-    uint32_t rank = cohort__process_rank(tasks->process), num = 0;
+    uint32_t rank = cohort__process_rank(tasks->process), num = 0; /* of children */
     for (uint32_t left = span, half; left > 1; left -= half) {
         half = left / 2;
-        struct child *child = &children[num++];
+        struct child *child = &children[num];
         *child = (struct child){.offset = left - half, .span = half};
-        child->future = cohort__remote_call(
-            tasks, (uint32_t)(((uint64_t)rank + child->offset) % tasks->size), half, name, in,
-            half > 1 ? &child->packed : &objects[child->offset]);
+        uint32_t first_rank = skip_dead(tasks, child);
+        if (child->span == 0)
+            continue;
+        num++;
+        child->future =
+            cohort__remote_call(tasks, first_rank, child->span, name, in,
+                                child->span > 1 ? &child->packed : &objects[child->offset]);
     }
     struct child own = {.span = 1,
                         .future = cohort__remote_call(tasks, rank, 1, name, in, &objects[0])};

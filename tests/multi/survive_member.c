@@ -298,6 +298,47 @@ static cohort_status serve(cohort_comm *comm)
     return COHORT_OK;
 }
 
+static cohort_status where(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)in, (void)context;
+    uint32_t *rank = malloc(sizeof(*rank));
+    if (!rank)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a rank");
+    *rank = cohort_locality();
+    *ret_out = (cohort_object){rank, sizeof(*rank)};
+    return COHORT_OK;
+}
+
+/* Of 8 localities three die: two with which parts of the others' spans begin, and what follows. All
+ * others are called, by each of them. */
+static cohort_status call_everywhere(cohort_comm *comm)
+{
+    static const bool dies[8] = {[4] = true, [6] = true, [7] = true};
+    cohort_object outs[8];
+    cohort_agreed agreed = {0};
+    (void)!cohort_await(cohort_barrier(comm, 1));
+    if (dies[cohort_locality()])
+        raise(SIGKILL);
+    cohort_status status = COHORT_OK;
+    while (!status && agreed.num_failed < 3)
+        status = cohort_await(cohort_comm_agree(comm, 0, &agreed));
+    if (!status)
+        status = cohort_await(cohort_async_everywhere("where", NULL, outs));
+    uint32_t num = 0;
+    for (uint32_t i = 0; i < 8 && !status; i++) {
+        uint32_t rank = UINT32_MAX;
+        if (outs[i].bytes == sizeof(rank))
+            memcpy(&rank, outs[i].data, sizeof(rank));
+        if (dies[i] ? outs[i].bytes > 0 : rank != i)
+            abort();
+        num += rank == i;
+        cohort_object_fini(&outs[i]);
+    }
+    (void)say("everywhere", status);
+    printf("%" PRIu32 " answers: %" PRIu32 "\n", cohort_locality(), num);
+    return cohort_await(cohort_comm_agree(comm, 0, &agreed)); /* nobody returns before */
+}
+
 static cohort_status run(void *arg)
 {
     (void)arg;
@@ -307,8 +348,11 @@ static cohort_status run(void *arg)
     cohort_status status = cohort_await(cohort_comm_create(&world, "world", &options));
     if (!status && (strcmp(way, "work") == 0 || strcmp(way, "peace") == 0))
         return work(world);
-    if (!status && strcmp(way, "serve") == 0) {
-        status = rank == 0 ? serve(world) : obey(world);
+    if (!status && (strcmp(way, "serve") == 0 || strcmp(way, "everywhere") == 0)) {
+        if (strcmp(way, "everywhere") == 0)
+            status = call_everywhere(world);
+        else
+            status = rank == 0 ? serve(world) : obey(world);
         cohort_comm_unref(world);
         return status;
     }
@@ -324,5 +368,7 @@ static cohort_status run(void *arg)
 int main(int argc, char **argv)
 {
     way = argc > 1 ? argv[1] : "";
+    if (cohort_remote_register("where", where, NULL))
+        return 1;
     return cohort_main(argc, argv, run, NULL);
 }

@@ -169,6 +169,14 @@ def test_serve():
     check_equal(lines, want)
 
 
+def test_everywhere():
+    """A call to all localities leaves out those that have died, and nobody else."""
+    status, out, err = run_way('everywhere', 8)
+    check_equal(status, 0)
+    for rank in (0, 1, 2, 3, 5):
+        check_equal(lines_of(out, rank), ['everywhere: fine', 'answers: 5'])
+
+
 def test_nobody_dies():
     status, out, err = run('-n', 6, '--workers', 1, MEMBER, 'peace')
     check_equal((status, err), (0, ''))

@@ -42,7 +42,8 @@ static void test_round_trip(void)
     for (int on = 0; on < 2; on++) {
         struct cohort__comm_settings settings = {.check_asymmetric = on}, back;
         if (on)
-            settings.board = (struct cohort__board_name){UINT64_MAX, COHORT__NUM_BOARDS - 1};
+            settings.board =
+                (struct cohort__board_name){UINT64_MAX, COHORT__NUM_BOARDS - 1, UINT64_MAX - 5};
         struct cohort__packer packer = {0};
         memset(&back, 0xff, sizeof(back));
         cohort__comm_settings_pack(&settings, &packer);
@@ -50,7 +51,8 @@ static void test_round_trip(void)
         CHECK(packer.bytes <= COHORT__SETTINGS_BYTES_MAX);
         CHECK_INT(cohort__comm_settings_unpack(&back, packer.data, packer.bytes, "x"), COHORT_OK);
         CHECK_INT(back.check_asymmetric, on);
-        CHECK(back.board.hub == settings.board.hub && back.board.number == settings.board.number);
+        CHECK(back.board.hub == settings.board.hub && back.board.number == settings.board.number &&
+              back.board.ticket == settings.board.ticket);
         for (size_t bytes = 0; bytes < packer.bytes; bytes++)
             CHECK_INT(cohort__comm_settings_unpack(&back, packer.data, bytes, "x"),
                       COHORT_ERR_PROTOCOL);
@@ -61,7 +63,7 @@ static void test_round_trip(void)
 /* A board that does not exist. */
 static void test_wrong_board(void)
 {
-    struct cohort__comm_settings settings = {.board = {7, COHORT__NUM_BOARDS}}, back;
+    struct cohort__comm_settings settings = {.board = {7, COHORT__NUM_BOARDS, 1}}, back;
     struct cohort__packer packer = {0};
     cohort__comm_settings_pack(&settings, &packer);
     CHECK_INT(cohort__comm_settings_unpack(&back, packer.data, packer.bytes, "x"),

@@ -772,14 +772,60 @@ static void test_dead_have_left(void)
     join("a", 2, 2, 3);
     leave("a", 1, 0, instance);
     num_notes = 0;
+    CHECK_INT(home.numbers.loans[0].num_users, 3);
     die(3);
     CHECK_INT(num_notes, 0);
-    leave("a", 3, 1, instance); /* it was under way */
+    CHECK_INT(home.numbers.loans[0].num_users, 2); /* it has given back the number */
+    leave("a", 3, 1, instance);                    /* it was under way */
     CHECK_INT(num_notes, 0);
     die(2);
     CHECK(num_notes > 0);
     CHECK_INT(notes[0].type, COHORT__REGISTRY_END);
     CHECK_INT(notes[0].instance, instance);
+    CHECK_INT((long long)home.names.num_nodes, 0);
+    end();
+}
+
+static void join_child(uint32_t source, uint32_t site)
+{
+    struct cohort__list outbox;
+    struct cohort__registry_request request = {.name = "a\0b",
+                                               .name_bytes = 3,
+                                               .terms = "",
+                                               .num_sites = 3,
+                                               .site = site,
+                                               .source = source};
+    cohort__list_init(&outbox);
+    CHECK_INT(cohort__registry_home_join(&home, &request, &outbox), COHORT_OK);
+    read_outbox(&outbox);
+}
+
+/* A child comes alive after the death of one that had joined: the others have joined, too, before
+ * they heard of it. They leave it at once, and nobody waits for the dead one. */
+static void test_child_of_dead(void)
+{
+    const uint64_t instance = ((uint64_t)RANK + 1) << 32 | 1;
+    begin();
+    join_child(3, 1);
+    die(3);
+    die(4);
+    join_child(1, 0);
+    join_child(2, 2);
+    CHECK_INT(num_notes, 3);
+    CHECK_INT(home.numbers.loans[0].num_users, 2);
+    for (uint32_t rank = 1; rank <= 2; rank++) {
+        struct cohort__list outbox;
+        const struct cohort__registry_request request = {.name = "a\0b",
+                                                         .name_bytes = 3,
+                                                         .site = 2 * (rank - 1),
+                                                         .source = rank,
+                                                         .instance = instance};
+        cohort__list_init(&outbox);
+        num_notes = 0;
+        CHECK_INT(cohort__registry_home_leave(&home, &request, &outbox), COHORT_OK);
+        read_outbox(&outbox);
+    }
+    CHECK(num_notes > 0 && notes[0].type == COHORT__REGISTRY_END);
     CHECK_INT((long long)home.names.num_nodes, 0);
     end();
 }
@@ -895,6 +941,7 @@ static const struct test_case cases[] = {
     {"death_ends_pending", test_death_ends_pending},
     {"death_ends_failed", test_death_ends_failed},
     {"dead_have_left", test_dead_have_left},
+    {"child_of_dead", test_child_of_dead},
     {"children_stay", test_children_stay},
     {"agreement", test_agreement},
     {"revoke", test_revoke},

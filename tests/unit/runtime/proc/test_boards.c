@@ -46,13 +46,13 @@ static void test_all(void)
     for (int round = 0; round < 2; round++) {
         take_all(names);
         for (uint32_t i = 0; i < COHORT__NUM_BOARDS; i++)
-            cohort__boards_give_back(localities.processes[i % NUM], names[i]);
+            cohort__boards_leave(localities.processes[i % NUM], names[i]);
     }
     take_all(names);
-    cohort__boards_give_back(localities.processes[2], names[17]);
+    cohort__boards_leave(localities.processes[2], names[17]);
     CHECK_INT(take(1).number, names[17].number);
     CHECK_INT((long long)take(1).hub, 0);
-    cohort__boards_give_back(localities.processes[1], (struct cohort__board_name){0});
+    cohort__boards_leave(localities.processes[1], (struct cohort__board_name){0});
     CHECK_INT((long long)take(1).hub, 0);
     localities_close(&localities);
 }
@@ -72,7 +72,7 @@ static void test_contents(void)
     memcpy(cohort__board_place(&boards[1], 1, 5, 9000 / 2, 640), "told", 5);
     cohort__board_post(&boards[1], 1, 5)->offset = 640;
     CHECK_TEXT((const char *)cohort__board_data(&boards[2], 1, 5, 9000 / 2), "told");
-    cohort__boards_give_back(localities.processes[0], name);
+    cohort__boards_leave(localities.processes[0], name);
     struct cohort__board_name again = take(2);
     CHECK_INT(again.number, name.number);
     for (size_t i = 0; i < cohort__board_clear_bytes(boards[0].size); i++)
@@ -108,21 +108,143 @@ static void test_free(void)
     localities_close(&localities);
 }
 
+static bool begin(uint32_t rank, struct cohort__board_name name)
+{
+    static const uint32_t ranks[NUM] = {0, 1, 2};
+    bool has_begun = true;
+    CHECK_INT(cohort__boards_begin(localities.processes[rank], name, ranks, NUM, &has_begun),
+              COHORT_OK);
+    return has_begun;
+}
+
+static void leave(uint32_t rank, struct cohort__board_name name)
+{
+    cohort__boards_leave(localities.processes[rank], name);
+}
+
+/* RANK hears that DEAD has died. */
+static void hear(uint32_t rank, uint32_t dead)
+{
+    cohort__boards_peer_died(localities.processes[rank], dead);
+}
+
+static bool is_free(struct cohort__board_name name)
+{
+    struct cohort__board_name other = take(0);
+    bool is_it = other.number == name.number;
+    CHECK(other.ticket != name.ticket);
+    leave(0, other);
+    return is_it;
+}
+
 /* As long as one of its users has not left, a board is not given out again. */
 static void test_leaving(void)
 {
     open_all();
-    struct cohort__board_name name = take(1);
     for (int round = 0; round < 3; round++) {
+        struct cohort__board_name name = take(1);
+        for (uint32_t rank = 0; rank < NUM; rank++)
+            CHECK(begin(rank, name));
         for (uint32_t rank = 0; rank < NUM; rank++) {
-            struct cohort__board_name other = take(rank);
-            CHECK(other.hub != 0 && other.number != name.number);
-            cohort__boards_give_back(localities.processes[rank], other);
-            cohort__boards_leave(localities.processes[rank], name, NUM);
+            CHECK(!is_free(name));
+            leave(rank, name);
+            leave(rank, name); /* again */
         }
-        struct cohort__board_name again = take(0);
-        CHECK_INT(again.number, name.number);
+        CHECK(is_free(name));
     }
+    localities_close(&localities);
+}
+
+/* The last one begins when all others have left. */
+static void test_late(void)
+{
+    open_all();
+    struct cohort__board_name name = take(0);
+    for (uint32_t rank = 0; rank < NUM; rank++) {
+        CHECK(!is_free(name));
+        CHECK(begin(rank, name));
+        leave(rank, name);
+    }
+    CHECK(is_free(name));
+    /* Who has taken it gives it back before the others begin, or after some have. */
+    name = take(0);
+    leave(0, name);
+    CHECK(is_free(name) && !begin(1, name) && is_free(name));
+    name = take(0);
+    CHECK(begin(1, name));
+    leave(0, name);
+    CHECK(begin(2, name));
+    leave(1, name);
+    leave(2, name);
+    CHECK(is_free(name));
+    localities_close(&localities);
+}
+
+/* NUM_BEGUN localities have begun, the one that dies last of all. The others leave; when NUM_LEFT
+ * of them have, the death is heard of. */
+static void die_in(uint32_t dead, uint32_t num_begun, uint32_t num_left)
+{
+    const uint32_t others[] = {(dead + 1) % NUM, (dead + 2) % NUM};
+    struct cohort__board_name name = take(0);
+    for (uint32_t i = 0; i < num_begun; i++)
+        CHECK(begin((dead + 1 + i) % NUM, name));
+    for (uint32_t i = 0; i < NUM; i++) {
+        CHECK_INT(is_free(name), i == NUM - 1 && num_left < NUM - 1);
+        if (i == num_left)
+            hear(others[i % 2], dead);
+        if (i < NUM - 1)
+            leave(others[i], name);
+    }
+    CHECK(is_free(name));
+}
+
+static void test_dead(void)
+{
+    for (uint32_t dead = 0; dead < NUM; dead++) {
+        open_all();
+        for (uint32_t num_begun = 1; num_begun <= NUM; num_begun++)
+            for (uint32_t num_left = 0; num_left < NUM; num_left++)
+                die_in(dead, num_begun, num_left);
+        localities_close(&localities);
+    }
+}
+
+/* What the dead one has taken, for a communicator that never was; and what is another's by now. */
+static void test_dead_taker(void)
+{
+    open_all();
+    struct cohort__board_name name = take(1), mine = take(0);
+    hear(0, 1);
+    CHECK(is_free(name) && mine.number != name.number);
+    struct cohort__board_name again = take(2);
+    CHECK(again.number == name.number && !begin(0, name));
+    hear(2, 1);
+    leave(0, name);
+    CHECK(!is_free(again) && begin(0, again) && begin(2, again));
+    leave(0, again);
+    leave(2, again);
+    CHECK(!is_free(again)); /* it is told that locality 1 is one of its users */
+    hear(0, 1);
+    CHECK(is_free(again));
+    localities_close(&localities);
+}
+
+/* One dies that has begun, and marked one that had died before. */
+static void test_dead_in_turn(void)
+{
+    open_all();
+    struct cohort__board_name name = take(0);
+    hear(2, 0);
+    CHECK(is_free(name));
+    localities_close(&localities);
+    open_all();
+    name = take(1);
+    hear(2, 0);
+    CHECK(begin(1, name) && begin(2, name));
+    leave(2, name);
+    CHECK(!is_free(name));
+    hear(2, 1);
+    CHECK(is_free(name));
     localities_close(&localities);
 }
 
@@ -141,7 +263,7 @@ static void test_foreign(void)
     CHECK_INT(foreign.number, name.number);
     CHECK(!cohort__boards_has(localities.processes[0], foreign));
     CHECK(!cohort__boards_has(others.processes[0], name));
-    cohort__boards_give_back(localities.processes[0], foreign); /* does nothing */
+    cohort__boards_leave(localities.processes[0], foreign); /* does nothing */
     CHECK(take(0).number != name.number);
     bad.number = COHORT__NUM_BOARDS;
     CHECK(!cohort__boards_has(localities.processes[0], bad));
@@ -159,7 +281,7 @@ static void test_alone(void)
     CHECK(!cohort__boards_slot_of(localities.processes[0], 0, &slot));
     CHECK(!cohort__boards_slot_of(localities.processes[0], 1, &slot));
     CHECK_INT(slot, 77);
-    CHECK(!cohort__boards_has(localities.processes[0], (struct cohort__board_name){5, 1}));
+    CHECK(!cohort__boards_has(localities.processes[0], (struct cohort__board_name){5, 1, 1}));
     localities_close(&localities);
 }
 
@@ -181,8 +303,16 @@ static void test_slots(void)
 }
 
 static const struct test_case cases[] = {
-    {"all", test_all},         {"contents", test_contents}, {"free", test_free},
-    {"leaving", test_leaving}, {"foreign", test_foreign},   {"alone", test_alone},
+    {"all", test_all},
+    {"contents", test_contents},
+    {"free", test_free},
+    {"leaving", test_leaving},
+    {"late", test_late},
+    {"dead", test_dead},
+    {"dead_taker", test_dead_taker},
+    {"dead_in_turn", test_dead_in_turn},
+    {"foreign", test_foreign},
+    {"alone", test_alone},
     {"slots", test_slots},
 };
 
