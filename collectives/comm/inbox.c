@@ -98,11 +98,12 @@ static void deliver(struct cohort__inbox *inbox, struct cohort__group *group,
     const struct cohort__envelope *envelope = &arrival->envelope;
     uint32_t num_sites = group->membership->num_sites;
     uint32_t site = envelope->dest_site;
-    bool is_for_all = site == COHORT__NO_SITE &&
-                      (envelope->kind == COHORT__KIND_VERDICT ||
-                       (envelope->kind == COHORT__KIND_ERROR && envelope->tag == COHORT__TAG_CALL));
-    if ((!is_for_all && (site >= num_sites || !cohort__group_is_local(group, site))) ||
-        envelope->source_site >= num_sites ||
+    bool is_verdict = envelope->kind == COHORT__KIND_VERDICT; /* never for one site: see early.h */
+    bool is_for_all =
+        site == COHORT__NO_SITE &&
+        (is_verdict || (envelope->kind == COHORT__KIND_ERROR && envelope->tag == COHORT__TAG_CALL));
+    bool is_for_one = !is_verdict && site < num_sites && cohort__group_is_local(group, site);
+    if ((!is_for_all && !is_for_one) || envelope->source_site >= num_sites ||
         group->membership->locality_of[envelope->source_site] != envelope->source_locality) {
         cohort__log(COHORT__LOG_ERROR,
                     "communicator \"%s\": dropped a message of locality %u from site %u to %u",
@@ -193,8 +194,8 @@ static void sort_out(struct cohort__inbox *inbox, struct cohort__group *group,
 
 /* Revocations ------------------------------------------------------------------------------- */
 
-/* With the lock held: GROUP is new, and may have been revoked before, perhaps by two sites: then the
- * home has named the first one both times. */
+/* With the lock held: GROUP is new, and may have been revoked before, perhaps by two sites: then
+ * the home has named the first one both times. */
 static void look_whether_revoked(struct cohort__inbox *inbox, struct cohort__group *group)
 {
     for (struct cohort__list *link = inbox->revoked.next; link != &inbox->revoked;

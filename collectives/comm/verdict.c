@@ -550,7 +550,8 @@ static cohort_status take_vote(struct cohort__group *group, const struct cohort_
         return status;
     }
     verdict->num_votes_missing--;
-    verdict->num_others_holding -= envelope->handle == ALL_GONE || envelope->handle == NO_MEMORY;
+    bool is_over_there = envelope->handle == ALL_GONE || envelope->handle == NO_MEMORY;
+    verdict->num_others_holding -= is_over_there && verdict->num_others_holding > 0;
     verdict->can_not |= status || envelope->handle == NO_MEMORY;
     cohort__tally_merge(&verdict->tally, &tally);
     go_on(verdict);
