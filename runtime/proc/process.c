@@ -170,8 +170,11 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
     if (rank >= process->options.size || rank == process->options.rank)
         return;
     struct cohort__peer *peer = cohort__peer_get(process, rank);
-    if (!peer)
-        return; /* no memory */
+    if (!peer) { /* else the job ends with the death anyway */
+        if (process->options.accuse)
+            cohort__process_give_up(process, rank, "has died, and there is no memory to note that");
+        return;
+    }
     pthread_mutex_lock(&peer->lock);
     bool was_dead = peer->dead, is_dropped = peer->is_dropped;
     take_death(process, peer, death);
