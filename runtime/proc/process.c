@@ -7,6 +7,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
+#include "runtime/names/limits.h"
 #include "runtime/proc/delay.h"
 #include "runtime/proc/peer.h"
 #include "runtime/proc/registry.h"
@@ -227,7 +228,10 @@ void cohort__process_give_up(struct cohort__process *process, uint32_t rank, con
         cohort__process_peer_died(process, rank, why);
         return;
     }
-    snprintf(text, sizeof(text), "can't go on: for it, locality %u %s", rank, why);
+    if (rank == COHORT__HOME_LAUNCHER)
+        snprintf(text, sizeof(text), "can't go on: for it, cohortrun %s", why);
+    else
+        snprintf(text, sizeof(text), "can't go on: for it, locality %u %s", rank, why);
     accuse(process, process->options.rank, text);
 }
 
