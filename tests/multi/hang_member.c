@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -200,6 +201,36 @@ static cohort_status alone(void *arg)
     return COHORT_OK;
 }
 
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+static cohort_promise *let_go;
+
+static cohort_status take_held(void *arg)
+{
+    (void)arg;
+    pthread_mutex_lock(&held);
+    cohort_promise_fulfil(let_go, NULL);
+    pthread_mutex_unlock(&held);
+    return COHORT_OK;
+}
+
+NOT_INLINE static void wait_with_held(cohort_future *future)
+{
+    CHECK_INT(cohort_await(future), COHORT_OK);
+}
+
+/* A task waits for one that wants a mutex of pthreads which it holds itself. */
+static cohort_status holds(void *arg)
+{
+    cohort_future *future;
+    (void)arg;
+    CHECK_INT(cohort_promise_create(&let_go, &future), COHORT_OK);
+    pthread_mutex_lock(&held);
+    cohort_future_unref(cohort_async(take_held, NULL));
+    wait_with_held(future);
+    pthread_mutex_unlock(&held);
+    return COHORT_OK;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -218,6 +249,7 @@ int main(int argc, char **argv)
         {"late", late},
         {"never_joins", never_joins},
         {"alone", alone},
+        {"holds", holds},
     };
     for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++)
         if (strcmp(argv[1], programs[i].name) == 0)

@@ -200,6 +200,16 @@ def test_channel():
                r'for a block from a channel \(cohort_channel_get\)' + FOR + '\n')
 
 
+def test_holds():
+    """A mutex of pthreads is held across an await: where that is, and which worker is blocked."""
+    out = check_hang(2, 'holds', *[
+        r'locality %d \(pid \d+\): a task blocks worker \d' % rank + FOR + '(, in a lock or a '
+        r'condition of pthreads: its holder may be a task that waits for this worker \(.*futex.*\)|'
+        ', in a call of the system: other tasks wait for this worker)\n' for rank in range(2)],
+        r'  2 \(2 localities\) in @wait_with_held@ for a future' + FOR)
+    check_equal(out.count('blocks'), 2)
+
+
 def test_lines():
     """A program with -g, if cohortrun has been built with libdw: the line is the right one."""
     if not HAS_LINES:
