@@ -23,7 +23,8 @@ size_t cohort__describe_awaited(const struct cohort__operation *operation, char 
  * site and its locality. */
 #define COHORT__FORGOTTEN                                                                          \
     "site %u (locality %u) is through with this generation without what this site waits for: it "  \
-    "has called something else, or failed, too long ago to remember what"
+    "does not send this site so many blocks (in an exchange), or it has called something else or " \
+    "failed, too long ago to remember what"
 
 /* Fails OPERATION, since SITE has answered that it has completed this call, and a look after that
  * answer does not find what SITE owes. All that SITE has posted or sent came before its answer

@@ -19,7 +19,7 @@
 #define COHORT__LEDGER_NAME "cohort-ledger" /* of the memory, in /proc/PID/fd and maps */
 
 enum {
-    COHORT__LEDGER_VERSION = 2,
+    COHORT__LEDGER_VERSION = 3,
     COHORT__LEDGER_HEAD_BYTES = 4096,
     COHORT__LEDGER_PAGE_BYTES = 65536, /* a region is divided into these; no system has larger */
     COHORT__LEDGER_CHUNKS = 224,
@@ -195,7 +195,8 @@ struct cohort__worker_line {
     _Atomic uint64_t seen_at;    /* when it last turned the loop, or left that to others; ticks */
     _Atomic uint64_t num_events; /* so many in all; number i is at i % COHORT__LEDGER_EVENTS */
     _Atomic uint32_t index;      /* of the worker; UINT32_MAX: the progress thread */
-    uint32_t padding[9];
+    _Atomic uint32_t is_idle;    /* it sleeps, since it has nothing to do */
+    uint32_t padding[8];
     struct cohort__ledger_event events[COHORT__LEDGER_EVENTS];
 };
 

@@ -57,6 +57,7 @@ static void run_counted(struct cohort__loop *loop, struct cohort__loop_request *
     (void)loop;
     struct cohort__bootstrap *bootstrap =
         COHORT_CONTAINER_OF(request, struct cohort__bootstrap, counted);
+    bootstrap->is_counting = false;
     if (!bootstrap->closing)
         bootstrap->way->counted(bootstrap);
 }
@@ -283,7 +284,9 @@ void cohort__bootstrap_report_counts(struct cohort__bootstrap *bootstrap, uint64
     bootstrap->counts.sent = sent;
     bootstrap->counts.received = received;
     bootstrap->counts.busy = busy;
-    cohort__loop_request(bootstrap->loop, &bootstrap->counted);
+    if (!bootstrap->is_counting)
+        cohort__loop_request(bootstrap->loop, &bootstrap->counted);
+    bootstrap->is_counting = true;
 }
 
 void cohort__bootstrap_accuse(struct cohort__bootstrap *bootstrap, uint32_t rank, const char *why)

@@ -120,9 +120,10 @@ void cohort__bootstrap_finished(struct cohort__bootstrap *bootstrap);
  * nobody knows; with PMIx, say. Only after the exchange. */
 bool cohort__bootstrap_ask_returned(struct cohort__bootstrap *bootstrap);
 
-/* SENT and RECEIVED are the numbers of messages to and from other localities since the start.
- * (Messages to itself may be counted as well, but then in both numbers.) BUSY says whether
- * something here may still send before it receives anything. */
+/* By the loop's holder. After a death in the drain there may be a second question before the first
+ * is answered: then only the later one is. SENT and RECEIVED are the numbers of messages to and
+ * from other localities since the start. (Messages to itself may be counted as well, but then in
+ * both numbers.) BUSY says whether something here may still send before it receives anything. */
 void cohort__bootstrap_report_counts(struct cohort__bootstrap *bootstrap, uint64_t round,
                                      uint64_t sent, uint64_t received, bool busy);
 

@@ -63,6 +63,7 @@ struct cohort__bootstrap {
     struct cohort__loop_request ask_returned;
     atomic_bool is_asking_returned; /* the request is queued */
     struct cohort__loop_request counted;
+    bool is_counting; /* that request is queued */
     struct {
         uint64_t round;
         uint64_t sent;

@@ -7,6 +7,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
+#include "runtime/names/limits.h"
 #include "runtime/proc/boards.h"
 #include "runtime/proc/delay.h"
 #include "runtime/proc/peer.h"
@@ -171,8 +172,11 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
     if (rank >= process->options.size || rank == process->options.rank)
         return;
     struct cohort__peer *peer = cohort__peer_get(process, rank);
-    if (!peer)
-        return; /* no memory */
+    if (!peer) { /* else the job ends with the death anyway */
+        if (process->options.accuse)
+            cohort__process_give_up(process, rank, "has died, and there is no memory to note that");
+        return;
+    }
     pthread_mutex_lock(&peer->lock);
     bool was_dead = peer->dead, is_dropped = peer->is_dropped;
     take_death(process, peer, death);
@@ -227,7 +231,10 @@ void cohort__process_give_up(struct cohort__process *process, uint32_t rank, con
         cohort__process_peer_died(process, rank, why);
         return;
     }
-    snprintf(text, sizeof(text), "can't go on: for it, locality %u %s", rank, why);
+    if (rank == COHORT__HOME_LAUNCHER)
+        snprintf(text, sizeof(text), "can't go on: for it, cohortrun %s", why);
+    else
+        snprintf(text, sizeof(text), "can't go on: for it, locality %u %s", rank, why);
     accuse(process, process->options.rank, text);
 }
 

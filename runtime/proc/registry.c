@@ -752,14 +752,15 @@ static cohort_status revoked(struct cohort__registry *registry,
 
 void cohort__registry_lost(struct cohort__registry *registry, uint32_t source, cohort_status status)
 {
-    char text[400];
+    struct cohort__process *process = registry->process;
+    char why[300], text[400];
     bool is_told = cohort__error_slot()->status == status;
-    snprintf(text, sizeof(text), "locality %u: registry message of locality %u: %s",
-             registry->process->options.rank, source,
+    snprintf(why, sizeof(why), "has sent a registry message that is lost here: %s",
              is_told ? cohort_error_message() : cohort_status_text(status));
+    snprintf(text, sizeof(text), "locality %u: locality %u %s", process->options.rank, source, why);
     cohort__log(COHORT__LOG_ERROR, "%s", text);
-    if (registry->process->options.accuse) /* the others go on without this locality */
-        cohort__process_give_up(registry->process, source, text);
+    if (process->options.accuse) /* the others go on without this locality */
+        cohort__process_give_up(process, source, why);
     else
         break_registry(registry, status, text);
 }

@@ -314,6 +314,7 @@ void cohort__worker_idle(struct cohort__worker *worker)
     bool is_holder = cohort__token_try(worker);
     search_begin(worker);
     if (!search(worker, &is_holder)) {
+        atomic_store_explicit(&worker->line->is_idle, 1, memory_order_relaxed);
         search_give_up(worker);
         cohort__worker_take_returned(worker);
         cohort__fiber_pool_trim(&worker->pool, STACKS_A_SLEEP);
@@ -323,4 +324,5 @@ void cohort__worker_idle(struct cohort__worker *worker)
     if (is_holder)
         cohort__token_release();
     cohort__worker_polled(worker);
+    atomic_store_explicit(&worker->line->is_idle, 0, memory_order_release); /* seen_at is new */
 }

@@ -9,6 +9,7 @@ import jobs
 from jobs import check, check_equal, run
 
 MEMBER = os.path.abspath(sys.argv[2])
+SURVIVE = os.path.join(os.path.dirname(MEMBER), 'survive_member')
 CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 LONG = '--long' in sys.argv
 ROUNDS = 40
@@ -122,6 +123,24 @@ def test_alloc():
     for number in numbers:
         for locality in (0, 1):
             check_alloc(locality, number)
+
+
+def test_alloc_survivors():
+    """Where an allocation fails while a site revokes, all agree, or make a new communicator, nobody
+    waits for ever: it does not matter, or a locality ends, with its reason, and the others go on or
+    end. How many allocations there are depends on the order of things."""
+    numbers = range(1, 601) if LONG else (117, 200, 450, 590)
+    for number in numbers:
+        for way in ('revoke', 'work'):
+            status, out, err = run('-n', 4, '--workers', 1, '--keep-going', '--grace', 0.1,
+                                   '--timeout', 60, '-x', 'COHORT_FAULT=alloc:1@%d' % number,
+                                   SURVIVE, way)
+            check(status != 124, way, number, err)
+            lines = [line for line in err.splitlines() if line.startswith('cohortrun: ') and
+                     'was killed by signal 9 (Killed); ' not in line]
+            check(status == 0 or re.search("memory|can't be reached|is lost|exited with status",
+                                           ''.join(lines)), way, number, err)
+            check('nobody has asked' not in err and 'locality 4096' not in err, way, number, err)
 
 
 if __name__ == '__main__':

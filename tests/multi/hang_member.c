@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -105,6 +106,20 @@ static cohort_status channel(void *arg)
     return COHORT_OK;
 }
 
+/* Each site has a block for the next one, but site 1 does not send the one that site 2 expects.
+ * That is an error, which is told. */
+static cohort_status exchange(void *arg)
+{
+    (void)arg;
+    const uint32_t me = cohort_locality(), num = cohort_num_localities();
+    cohort_comm *comm = join("ring", me, 0);
+    int32_t in = (int32_t)me, out = 0;
+    const cohort_neighbour to = {.site = (me + 1) % num, .count = 1};
+    const cohort_neighbour from = {.site = (me + num - 1) % num, .count = 1};
+    return cohort_await(
+        cohort_exchange(comm, &in, &to, me == 1 ? 0 : 1, &out, &from, 1, COHORT_INT32, 1));
+}
+
 /* Two localities meet in two communicators, in opposite orders. */
 static cohort_status opposite(void *arg)
 {
@@ -200,24 +215,47 @@ static cohort_status alone(void *arg)
     return COHORT_OK;
 }
 
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+static cohort_promise *let_go;
+
+static cohort_status take_held(void *arg)
+{
+    (void)arg;
+    pthread_mutex_lock(&held);
+    cohort_promise_fulfil(let_go, NULL);
+    pthread_mutex_unlock(&held);
+    return COHORT_OK;
+}
+
+NOT_INLINE static void wait_with_held(cohort_future *future)
+{
+    CHECK_INT(cohort_await(future), COHORT_OK);
+}
+
+/* A task waits for one that wants a mutex of pthreads which it holds itself. */
+static cohort_status holds(void *arg)
+{
+    cohort_future *future;
+    (void)arg;
+    CHECK_INT(cohort_promise_create(&let_go, &future), COHORT_OK);
+    pthread_mutex_lock(&held);
+    cohort_future_unref(cohort_async(take_held, NULL));
+    wait_with_held(future);
+    pthread_mutex_unlock(&held);
+    return COHORT_OK;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         cohort_task_function *program;
     } programs[] = {
-        {"name", name},
-        {"count", count},
-        {"turns", turns},
-        {"returns", returns},
-        {"straggler", straggler},
-        {"channel", channel},
-        {"opposite", opposite},
-        {"sleeps", sleeps},
-        {"many", many},
-        {"late", late},
-        {"never_joins", never_joins},
-        {"alone", alone},
+        {"name", name},         {"count", count},         {"turns", turns},
+        {"returns", returns},   {"straggler", straggler}, {"channel", channel},
+        {"exchange", exchange}, {"opposite", opposite},   {"sleeps", sleeps},
+        {"many", many},         {"late", late},           {"never_joins", never_joins},
+        {"alone", alone},       {"holds", holds},
     };
     for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++)
         if (strcmp(argv[1], programs[i].name) == 0)

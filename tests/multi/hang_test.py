@@ -194,10 +194,32 @@ def test_straggler():
 
 
 def test_channel():
+    """Whose block it is that does not come, and what that site does instead."""
     check_hang(3, 'channel',
                'communicator "halo", generation 2: 2 of 3 sites have called' + FOR + '; missing:\n'
                r'  site 0 \(locality 0\): last called 1; its task waits in @take_block@ '
-               r'for a block from a channel \(cohort_channel_get\)' + FOR + '\n')
+               r'for a block from site 1 of "halo", tag 1 \(cohort_channel_get\)' + FOR + '\n'
+               r'    the task of site 1 \(locality 1\) waits in @meet@ for a collective of "halo", '
+               'generation 2' + FOR + '\n')
+
+
+def test_exchange():
+    """A block that nobody sends does not hang: the site that owes it is named."""
+    job = Job('-n', 3, '--grace', 0.2, MEMBER, 'exchange')
+    code, _, err = job.finish()
+    check(code == 1 and re.search(
+        r'communicator "ring", generation 1, site 2, exchange .*: site 1 \(locality 1\) is through '
+        'with this generation .*: it does not send this site so many blocks', err), err)
+
+
+def test_holds():
+    """A mutex of pthreads is held across an await: where that is, and which worker is blocked."""
+    out = check_hang(2, 'holds', *[
+        r'locality %d \(pid \d+\): a task blocks worker \d' % rank + FOR + '(, in a lock or a '
+        r'condition of pthreads: its holder may be a task that waits for this worker \(.*futex.*\)|'
+        ', in a call of the system: other tasks wait for this worker)\n' for rank in range(2)],
+        r'  2 \(2 localities\) in @wait_with_held@ for a future' + FOR)
+    check_equal(out.count('blocks'), 2)
 
 
 def test_lines():

@@ -156,17 +156,43 @@ static char read_state(int pid, uint64_t thread)
     return end && end[1] == ' ' && end[2] ? end[2] : '?';
 }
 
+/* Where THREAD sleeps in the kernel, which may not say so. */
+static void read_kernel_function(int pid, uint64_t thread, char *ret_name, size_t bytes)
+{
+    char path[80];
+    snprintf(path, sizeof(path), "/proc/%d/task/%llu/wchan", pid, (unsigned long long)thread);
+    int fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    ssize_t got = fd < 0 ? 0 : read(fd, ret_name, bytes - 1);
+    if (fd >= 0)
+        close(fd);
+    ret_name[got > 0 ? got : 0] = '\0';
+    if (strspn(ret_name, "abcdefghijklmnopqrstuvwxyz_0123456789") != strlen(ret_name) ||
+        ret_name[0] == '0')
+        ret_name[0] = '\0';
+}
+
+bool look_is_blocked(const struct look_worker *worker)
+{
+    return worker->index != UINT32_MAX && (worker->state == 'S' || worker->state == 'D') &&
+           !worker->is_idle && worker->age >= LOOK_BUSY_NS;
+}
+
 static void take_worker(void *context, const void *line)
 {
     struct reading *reading = context;
     const struct cohort__worker_line *from = line;
     struct look_worker *worker =
         append(reading, &reading->look->workers, &reading->look->num_workers, sizeof(*worker));
-    if (worker)
-        *worker = (struct look_worker){.thread = from->thread,
-                                       .age = age_of_ticks(reading, from->seen_at),
-                                       .index = from->index,
-                                       .state = read_state(reading->pid, from->thread)};
+    if (!worker)
+        return;
+    *worker = (struct look_worker){.thread = from->thread,
+                                   .age = from->seen_at ? age_of_ticks(reading, from->seen_at) : 0,
+                                   .index = from->index,
+                                   .state = read_state(reading->pid, from->thread),
+                                   .is_idle = from->is_idle};
+    if (look_is_blocked(worker))
+        read_kernel_function(reading->pid, from->thread, worker->kernel_function,
+                             sizeof(worker->kernel_function));
 }
 
 static void take_module(void *context, const void *line)

@@ -14,6 +14,9 @@
  * dead. Times are ages, in nanoseconds. Addresses are those of its process. Nothing that it says is
  * trusted: texts end, numbers may be any. */
 
+/* A worker turns its loop every 100 us, so one that has not for so long is busy with one task. */
+#define LOOK_BUSY_NS UINT64_C(500000000)
+
 struct look_site {
     uint64_t instance;
     uint64_t last_called; /* generation; 0: none */
@@ -70,9 +73,11 @@ struct look_account {
 
 struct look_worker {
     uint64_t thread;
-    uint64_t age;   /* since it last turned the loop */
-    uint32_t index; /* UINT32_MAX: the progress thread */
-    char state;     /* as in /proc: R runs, S sleeps, T is stopped; '?': not known */
+    uint64_t age;             /* since it last turned the loop */
+    uint32_t index;           /* UINT32_MAX: the progress thread */
+    char state;               /* as in /proc: R runs, S sleeps, T is stopped; '?': not known */
+    bool is_idle;             /* it sleeps, since it has nothing to do */
+    char kernel_function[40]; /* in which it sleeps, as in /proc; "": not known */
 };
 
 struct look_module {
@@ -115,6 +120,10 @@ const struct look_wait *look_find_wait(const struct look *look, uint64_t task);
 
 /* What WAIT, for a call or a get, was seen to wait for. NULL: that is not known. */
 const struct look_pending *look_find_pending(const struct look *look, const struct look_wait *wait);
+
+/* Whether WORKER has been in a call of the system for a while, though it has something to do: a
+ * task has made it. */
+bool look_is_blocked(const struct look_worker *worker);
 
 /* The module that ADDRESS is in; NULL: none. */
 const struct look_module *look_find_module(const struct look *look, uint64_t address);

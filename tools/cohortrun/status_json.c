@@ -118,6 +118,24 @@ static const char *stage_word(enum cohort__ledger_stage stage)
                                               : "over";
 }
 
+static void write_blocked(struct writer *writer, const struct look *look)
+{
+    struct json *json = &writer->json;
+    json_begin(json, "blocked", '[');
+    for (uint32_t i = 0; i < look->num_workers; i++) {
+        const struct look_worker *worker = &look->workers[i];
+        if (!look_is_blocked(worker))
+            continue;
+        json_begin(json, NULL, '{');
+        json_count(json, "worker", worker->index);
+        write_seconds(writer, "seconds", worker->age);
+        if (worker->kernel_function[0])
+            json_text(json, "kernel_function", worker->kernel_function);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
 static void write_locality(struct writer *writer, uint32_t rank)
 {
     struct json *json = &writer->json;
@@ -137,6 +155,7 @@ static void write_locality(struct writer *writer, uint32_t rank)
         json_bool(json, "stopped", look->is_stopped);
         json_bool(json, "cut", look->is_cut);
         json_count(json, "waiting", look->num_waits);
+        write_blocked(writer, look);
     }
     json_end(json, '}');
 }

@@ -9,7 +9,6 @@
 #include "runtime/base/error.h"
 #include "tools/cohortrun/status_private.h"
 
-static const uint64_t computes_ns = 500000000; /* a worker turns its loop every 100 us */
 
 void *status_allocate(size_t num, size_t bytes)
 {
@@ -134,7 +133,7 @@ static void find_fate(const struct look *look, struct status_site *site)
     site->age = STATUS_NEVER;
     for (uint32_t i = 0; i < look->num_workers; i++) {
         const struct look_worker *worker = &look->workers[i];
-        if (worker->index == UINT32_MAX || worker->state != 'R' || worker->age < computes_ns)
+        if (worker->index == UINT32_MAX || worker->state != 'R' || worker->age < LOOK_BUSY_NS)
             continue;
         if (site->fate == STATUS_RUNS || worker->age > site->age)
             site->age = worker->age;

@@ -269,11 +269,41 @@ static bool print_locality(const struct printer *printer, uint32_t rank)
     return true;
 }
 
+/* A worker whose task has made a call that blocks its thread. False: there is none. */
+static bool print_blocked(const struct printer *printer, uint32_t rank)
+{
+    const struct status_locality *locality = &printer->model->job->localities[rank];
+    const struct look *look = locality->look;
+    FILE *file = printer->file;
+    bool any = false;
+    for (uint32_t i = 0; look && !locality->end && !look->is_stopped && i < look->num_workers;
+         i++) {
+        const struct look_worker *worker = &look->workers[i];
+        if (!look_is_blocked(worker))
+            continue;
+        fprintf(file, "locality %u (pid %d): a task blocks worker %u", (unsigned)rank,
+                locality->pid, (unsigned)worker->index);
+        print_for(printer, worker->age);
+        fputs(strstr(worker->kernel_function, "futex")
+                  ? ", in a lock or a condition of pthreads: its holder may be a task that waits "
+                    "for this worker"
+                  : ", in a call of the system: other tasks wait for this worker",
+              file);
+        if (worker->kernel_function[0])
+            fprintf(file, " (%s)", worker->kernel_function);
+        fputc('\n', file);
+        any = true;
+    }
+    return any;
+}
+
 static void print_localities(const struct printer *printer)
 {
     uint32_t rank = 0, shown = 0;
-    for (; rank < printer->model->job->num && shown < MAX_LOCALITIES; rank++)
+    for (; rank < printer->model->job->num && shown < MAX_LOCALITIES; rank++) {
         shown += print_locality(printer, rank);
+        shown += print_blocked(printer, rank);
+    }
     if (rank < printer->model->job->num)
         fprintf(printer->file, "(not said of localities %u-%u whether they run)\n", (unsigned)rank,
                 (unsigned)printer->model->job->num - 1);

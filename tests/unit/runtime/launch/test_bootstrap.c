@@ -130,6 +130,9 @@ struct fake {
     struct cohort__launcher *launcher;
     struct cohort__stream *stream;
     unsigned num_broken;
+    bool keeps_counts; /* what locality 0 answers, instead of the launcher: */
+    unsigned num_counts;
+    uint64_t last_round;
 };
 
 static void fake_send(void *context, uint32_t rank, const void *message, size_t bytes)
@@ -158,10 +161,21 @@ static void fake_say(struct fake *fake, const struct cohort__control *control)
     cohort__packer_fini(&packer);
 }
 
+static cohort_status keep_counts(void *context, const struct cohort__control *control)
+{
+    struct fake *fake = context;
+    fake->num_counts += control->kind == COHORT__CONTROL_COUNTS;
+    fake->last_round = control->round;
+    return COHORT_OK;
+}
+
 static void fake_message(void *context, const void *message, size_t bytes)
 {
     struct fake *fake = context;
-    cohort__launcher_message(fake->launcher, 0, message, bytes);
+    if (fake->keeps_counts)
+        CHECK_INT(cohort__control_read(message, bytes, "locality 0", keep_counts, fake), COHORT_OK);
+    else
+        cohort__launcher_message(fake->launcher, 0, message, bytes);
 }
 
 static void fake_ended(void *context, cohort_status status)
@@ -234,6 +248,39 @@ static void test_launched(void)
     cohort__launcher_ended(fake.launcher, 0, false, "locality 0 exited");
     CHECK_INT(fake.num_broken, 0);
     CHECK_INT(locality.num_lost, 0);
+    cohort__stream_close(fake.stream);
+    cohort__launcher_destroy(fake.launcher);
+    cohort__loop_destroy(loop);
+}
+
+static void ask(struct fake *fake, uint64_t round)
+{
+    struct cohort__packer packer = {0};
+    cohort__control_pack(&packer,
+                         &(struct cohort__control){.kind = COHORT__CONTROL_COUNT, .round = round});
+    fake_send(fake, 0, packer.data, packer.bytes);
+    cohort__packer_fini(&packer);
+}
+
+/* As after a death in the drain: two questions are read at once. The later one is answered. */
+static void test_asked_twice(void)
+{
+    struct cohort__loop *loop = create_loop();
+    struct fake fake;
+    struct locality locality;
+    launch(&fake, loop);
+    CHECK_INT(create(&locality, loop), COHORT_OK);
+    CHECK_INT(cohort__bootstrap_exchange(locality.bootstrap, "here", 5), COHORT_OK);
+    fake.keeps_counts = true;
+    for (uint64_t round = 1; round <= 5; round += 2) {
+        ask(&fake, round);
+        ask(&fake, round + 1);
+        while (fake.last_round < round + 1)
+            cohort__loop_park(loop);
+        CHECK_INT(locality.num_asked, (long long)round + 1);
+    }
+    CHECK_INT(fake.num_counts, 3);
+    cohort__bootstrap_destroy(locality.bootstrap);
     cohort__stream_close(fake.stream);
     cohort__launcher_destroy(fake.launcher);
     cohort__loop_destroy(loop);
@@ -359,6 +406,7 @@ int main(int argc, char **argv)
         {"singleton", test_singleton},
         {"singleton_destroyed_early", test_singleton_destroyed_early},
         {"launched", test_launched},
+        {"asked_twice", test_asked_twice},
         {"peer_dies", test_peer_dies},
         {"peer_dies_before_exchange", test_peer_dies_before_exchange},
         {"bad_environment", test_bad_environment},

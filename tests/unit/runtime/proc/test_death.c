@@ -234,6 +234,31 @@ static void test_accuses_itself(void)
     fake_net_close(&fake);
 }
 
+/* Called instead of the real function (--wrap). */
+struct cohort__peer *__real_cohort__peer_make(struct cohort__process *process, uint32_t rank);
+struct cohort__peer *__wrap_cohort__peer_make(struct cohort__process *process, uint32_t rank);
+static bool has_no_memory;
+
+struct cohort__peer *__wrap_cohort__peer_make(struct cohort__process *process, uint32_t rank)
+{
+    return has_no_memory ? NULL : __real_cohort__peer_make(process, rank);
+}
+
+/* Without memory for a death this locality would count another number of dead than the others. */
+static void test_no_memory(void)
+{
+    has_no_memory = true;
+    open_going();
+    tell(2, 1, "was killed");
+    CHECK_CONTAINS(accused, "0 can't go on: for it, locality 2 has died, and there is no memory");
+    fake_net_close(&fake);
+    fake_net_open(&fake, 0); /* here the launcher ends the job with the death */
+    tell(2, 1, "was killed");
+    has_no_memory = false;
+    CHECK(!cohort__process_any_dead(fake.process));
+    fake_net_close(&fake);
+}
+
 /* Peers may know of a death before the launcher has told it here: their word does not count. */
 static void test_heard_only(void)
 {
@@ -304,6 +329,7 @@ static const struct test_case cases[] = {
     {"letter", test_letter},
     {"accused", test_accused},
     {"accuses_itself", test_accuses_itself},
+    {"no_memory", test_no_memory},
     {"heard_only", test_heard_only},
     {"late", test_late},
     {"list", test_list},

@@ -507,7 +507,8 @@ static void test_malformed(void)
     cohort__registry_message(cohort__process_registry(job.processes[0]), 1, "\x81", 1);
     localities_settle(&job);
     /* The first of these messages has ended the waiting join, since it may have been its answer. */
-    check_done(&guests[0], COHORT_ERR_PROTOCOL, "locality 0: registry message of locality 1: ");
+    check_done(&guests[0], COHORT_ERR_PROTOCOL,
+               "locality 0: locality 1 has sent a registry message that is lost here: ");
     localities_close(&job);
 }
 
@@ -579,9 +580,10 @@ static void test_broken(void)
     localities_settle(&job);
     for (uint32_t site = 0; site < NUM_LOCALITIES; site++)
         check_done(&guests[site], COHORT_ERR_PROTOCOL,
-                   "locality 1: registry message of locality 0: ");
+                   "locality 1: locality 0 has sent a registry message that is lost here: ");
     enter(&late, 2, "later", 0, 1, "terms", 0);
-    check_done(&late, COHORT_ERR_PROTOCOL, "locality 1: registry message of locality 0: ");
+    check_done(&late, COHORT_ERR_PROTOCOL,
+               "locality 1: locality 0 has sent a registry message that is lost here: ");
     localities_close(&job);
 }
 
