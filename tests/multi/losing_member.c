@@ -207,7 +207,10 @@ static cohort_status lose(cohort_comm **comm, struct round *round, bool *ret_ove
     if (agreed.num_failed == 0)
         draw(round, *comm);
     cohort_status done = call_all(*comm, round);
-    status = agree(*comm, round, done ? 0 : 1, &agreed);
+    if (done) /* others may wait for messages of those that live */
+        status = cohort_await(cohort_comm_revoke(*comm));
+    if (!status)
+        status = agree(*comm, round, done ? 0 : 1, &agreed);
     if (!status && agreed.value)
         return cohort_fail(COHORT_ERR_FAILED, "round %" PRIu32 ": all is well", round->number);
     if (!status)
