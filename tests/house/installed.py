@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of an installation share: `meson install` into an empty folder, and its removal."""
+"""What tests of an installation share: `meson install` into an empty folder, and its removal."""
 import contextlib
 import fcntl
 import os
