@@ -63,6 +63,20 @@ extern "C" {
  * It is called once in a process, from a thread that runs no task. */
 COHORT_API int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg);
 
+/* Ends the job at once, with all of its localities, whatever their tasks do: this process calls
+ * _exit(CODE), cohortrun prints which locality has aborted it and REASON, ends the others (SIGTERM,
+ * after two seconds SIGKILL; with --keep-going, too) and exits with CODE. Without cohortrun this
+ * function prints REASON itself. Under other launchers the others are ended as when a locality has
+ * died, and the status is what the launcher makes of CODE.
+ *
+ * CODE is 1 to 255; anything else counts as 1. REASON is one line of at most 4,000 bytes, or NULL.
+ * What this process has printed is flushed if nobody else is printing just then; functions of
+ * atexit are not called. Any thread, also in a callback of the loop, but not in a signal handler;
+ * at any time, also before cohort_main has started the job and after it has returned: then it ends
+ * only this process, with CODE, which ends a job under cohortrun, too, unless it had been left
+ * already. Does not return; does not suspend. */
+COHORT_API void cohort_abort(int code, const char *reason) __attribute__((noreturn));
+
 /* This locality's number in the job, and how many localities there are. To be called in tasks, and
  * in what runs on the loop (uv.h), which may be after the last task. Before cohort_main they return
  * 0 and 1. */

@@ -18,6 +18,7 @@
 #include "runtime/base/log.h"
 #include "runtime/base/slab.h"
 #include "runtime/base/trace.h"
+#include "runtime/job/abort.h"
 #include "runtime/job/contact.h"
 #include "runtime/job/position.h"
 #include "runtime/job/settings.h"
@@ -333,6 +334,7 @@ static cohort_status start(struct job *job)
                                               .letter = on_letter_in,
                                               .launcher_lost = on_launcher_lost,
                                           });
+    cohort__abort_through(status ? NULL : job->bootstrap);
     if (!status)
         status = cohort__settings_read(&job->settings); /* a launcher can report errors now */
     if (!status)
@@ -473,6 +475,7 @@ static void stop(struct job *job)
     cohort__stats_end(&job->stats, job->process);
     cohort__process_destroy(job->process);
     end_trace(job);
+    cohort__abort_through(NULL);
     cohort__bootstrap_destroy(job->bootstrap);
     cohort__loop_destroy(job->loop);
 }

@@ -331,3 +331,8 @@ void cohort__bootstrap_report_failure(struct cohort__bootstrap *bootstrap, const
     memcpy(failure->text, text, bytes);
     cohort__loop_request(bootstrap->loop, &failure->request);
 }
+
+bool cohort__bootstrap_abort(struct cohort__bootstrap *bootstrap, int code, const char *reason)
+{
+    return bootstrap->way->abort && bootstrap->way->abort(bootstrap, code, reason);
+}

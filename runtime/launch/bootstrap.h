@@ -130,6 +130,12 @@ void cohort__bootstrap_report_counts(struct cohort__bootstrap *bootstrap, uint64
 /* Reports why this locality is going to end. The launcher prints TEXT, which is copied. */
 void cohort__bootstrap_report_failure(struct cohort__bootstrap *bootstrap, const char *text);
 
+/* Tells the launcher that this locality ends now, and that the job is to end with it, with the
+ * status CODE, 1 to 255, because of REASON. Writes at once, also if nobody turns the loop: the
+ * caller ends the process, and nothing else may be told from now on. Any thread, until destroy
+ * begins. False: there is nobody to tell, or the connection has taken nothing for a second. */
+bool cohort__bootstrap_abort(struct cohort__bootstrap *bootstrap, int code, const char *reason);
+
 /* Locality RANK, which may be this one, can't go on: WHY, which is copied, goes on behind its name.
  * To be called only if the job keeps going. If this can't be told, this locality says so in the
  * log, and waits for RANK for ever. */

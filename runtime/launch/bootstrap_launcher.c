@@ -2,11 +2,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/base/container.h"
@@ -21,6 +23,8 @@ struct launched {
     struct cohort__bootstrap base;
     struct cohort__stream *stream;
     int fd;                              /* the connection until the stream takes it; else -1 */
+    int number;                          /* of its descriptor, as long as this struct exists */
+    pthread_mutex_t speaking;            /* who sends, or changes `stream` */
     struct cohort__error exchange_error; /* the error that came instead of addresses */
     bool lost;
     bool has_finished;
@@ -44,8 +48,10 @@ static void send_control(struct launched *launched, const struct cohort__control
     struct cohort__packer packer = {0};
     cohort__control_pack(&packer, control);
     cohort_status status = packer.status;
+    pthread_mutex_lock(&launched->speaking);
     if (!status)
         status = cohort__stream_send(launched->stream, packer.data, packer.bytes);
+    pthread_mutex_unlock(&launched->speaking);
     cohort__packer_fini(&packer);
     if (!status || launched->lost || launched->base.released || launched->base.closing ||
         !launched->base.addresses)
@@ -221,24 +227,32 @@ static cohort_status read_welcome(struct launched *launched)
     return cohort__control_read(message, bytes, "the launcher", welcomed, launched);
 }
 
+/* Writes a message without the loop, in one piece. It is short, so either all of it has room in the
+ * socket, or nothing. */
+static bool write_directly(int fd, const struct cohort__control *control)
+{
+    struct cohort__packer packer = {0};
+    cohort__control_pack(&packer, control);
+    unsigned char head[COHORT__STREAM_HEAD_BYTES];
+    cohort__stream_head(head, packer.bytes);
+    struct iovec parts[] = {{head, sizeof(head)}, {packer.data, packer.bytes}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+    ssize_t bytes = -1;
+    if (!packer.status)
+        bytes = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    cohort__packer_fini(&packer);
+    return bytes > 0;
+}
+
 /* Sends the reason in the error slot to the launcher, without a loop. If this program has read
  * anything other than a welcome, it has perhaps taken it from another program of this locality (for
  * example its parent), which waits for that message. So the launcher has to know. */
 static void tell_refusal(int fd)
 {
-    struct cohort__packer packer = {0};
     const char *text = cohort_error_message();
-    cohort__control_pack(&packer, &(struct cohort__control){.kind = COHORT__CONTROL_FAILED,
-                                                            .text = text,
-                                                            .text_bytes = strlen(text)});
-    unsigned char head[COHORT__STREAM_HEAD_BYTES];
-    for (size_t i = 0; i < sizeof(head); i++)
-        head[i] = (unsigned char)(packer.bytes >> 8 * i);
-    struct iovec parts[] = {{head, sizeof(head)}, {packer.data, packer.bytes}};
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
-    if (!packer.status)
-        (void)!sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT); /* it is reported here anyway */
-    cohort__packer_fini(&packer);
+    (void)!write_directly(fd, &(struct cohort__control){.kind = COHORT__CONTROL_FAILED,
+                                                        .text = text,
+                                                        .text_bytes = strlen(text)});
 }
 
 static cohort_status take_descriptor(const char *text, int *ret_fd)
@@ -264,9 +278,15 @@ static cohort_status open_stream(struct launched *launched)
 {
     struct cohort__stream_handlers handlers = {launched, message_arrived, stream_ended};
     int fd = launched->fd;
+    pthread_mutex_lock(&launched->speaking);
     launched->fd = -1; /* the stream owns it, even if opening fails */
-    return cohort__stream_open(&launched->stream, launched->base.loop, fd, "the launcher",
-                               COHORT__CONTROL_MAX_MESSAGE, &handlers);
+    cohort_status status =
+        cohort__stream_open(&launched->stream, launched->base.loop, fd, "the launcher",
+                            COHORT__CONTROL_MAX_MESSAGE, &handlers);
+    if (status)
+        launched->number = -1;
+    pthread_mutex_unlock(&launched->speaking);
+    return status;
 }
 
 static cohort_status exchange(struct cohort__bootstrap *bootstrap, const void *address,
@@ -323,6 +343,32 @@ static void failed(struct cohort__bootstrap *bootstrap, const char *text)
                                                          .text_bytes = strlen(text)});
 }
 
+/* On success `speaking` stays locked: the abort is the last that the launcher reads. */
+static bool try_abort(struct launched *launched, const struct cohort__control *control)
+{
+    pthread_mutex_lock(&launched->speaking);
+    bool is_free = !launched->stream || cohort__stream_is_written(launched->stream);
+    if (is_free && launched->number >= 0 && write_directly(launched->number, control))
+        return true;
+    pthread_mutex_unlock(&launched->speaking);
+    return false;
+}
+
+static bool abort_launched(struct cohort__bootstrap *bootstrap, int code, const char *reason)
+{
+    enum { TRIES = 1000, PAUSE_NANOSECONDS = 1000000 };
+    const struct cohort__control control = {.kind = COHORT__CONTROL_ABORT,
+                                            .code = (uint32_t)code,
+                                            .text = reason,
+                                            .text_bytes = strlen(reason)};
+    for (int i = 0; i < TRIES; i++) {
+        if (try_abort(launched_of(bootstrap), &control))
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NANOSECONDS}, NULL);
+    }
+    return false;
+}
+
 static void accuse(struct cohort__bootstrap *bootstrap, uint32_t rank, const char *why)
 {
     send_control(launched_of(bootstrap), &(struct cohort__control){.kind = COHORT__CONTROL_ACCUSE,
@@ -346,6 +392,7 @@ static void close_launched(struct cohort__bootstrap *bootstrap)
     if (launched->fd >= 0)
         close(launched->fd);
     cohort__error_fini(&launched->exchange_error);
+    pthread_mutex_destroy(&launched->speaking);
     free(launched);
 }
 
@@ -355,6 +402,7 @@ static const struct cohort__bootstrap_way way = {
     .ask_returned = ask_returned,
     .counted = counted,
     .failed = failed,
+    .abort = abort_launched,
     .accuse = accuse,
     .letter = letter,
     .close = close_launched,
@@ -371,7 +419,9 @@ cohort_status cohort__bootstrap_open_launcher(struct cohort__bootstrap **ret_boo
         return cohort_fail(COHORT_ERR_NO_MEMORY, "bootstrap: out of memory");
     launched->base.way = &way;
     launched->fd = -1;
+    pthread_mutex_init(&launched->speaking, NULL);
     cohort_status status = take_descriptor(environment, &launched->fd);
+    launched->number = launched->fd;
     if (!status)
         status = cohort__hub_inherit(&launched->base.hub);
     if (!status)

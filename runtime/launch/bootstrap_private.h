@@ -14,7 +14,8 @@
 #include "runtime/launch/drain.h"
 #include "runtime/task/scheduler.h"
 
-/* A way of starting a program. All functions are called by the loop's holder. */
+/* A way of starting a program. Unless it says otherwise, the functions
+ * are called by the loop's holder. */
 struct cohort__bootstrap_way {
     /* Returns after cohort__bootstrap_store_addresses was called, or with an error. */
     cohort_status (*exchange)(struct cohort__bootstrap *bootstrap, const void *address,
@@ -24,6 +25,8 @@ struct cohort__bootstrap_way {
     void (*ask_returned)(struct cohort__bootstrap *bootstrap);
     void (*counted)(struct cohort__bootstrap *bootstrap); /* the counts are in `counts` */
     void (*failed)(struct cohort__bootstrap *bootstrap, const char *text);
+    /* As cohort__bootstrap_abort, in any thread. NULL: there is nobody to tell. */
+    bool (*abort)(struct cohort__bootstrap *bootstrap, int code, const char *reason);
     /* NULL: there is no launcher that keeps a job going. */
     void (*accuse)(struct cohort__bootstrap *bootstrap, uint32_t rank, const char *why);
     void (*letter)(struct cohort__bootstrap *bootstrap, const void *data, size_t bytes);

@@ -21,6 +21,7 @@ static const char *const kind_names[COHORT__CONTROL_NUM_KINDS] = {
     [COHORT__CONTROL_RETURNED] = "RETURNED",
     [COHORT__CONTROL_ACCUSE] = "ACCUSE",
     [COHORT__CONTROL_LETTER] = "LETTER",
+    [COHORT__CONTROL_ABORT] = "ABORT",
 };
 
 const char *cohort__control_kind_name(enum cohort__control_kind kind)
@@ -107,6 +108,10 @@ static void pack_fields(struct cohort__packer *packer, const struct cohort__cont
         cohort__pack_field_unsigned(packer, "rank", control->rank);
         pack_text(packer, control);
         break;
+    case COHORT__CONTROL_ABORT:
+        cohort__pack_field_unsigned(packer, "code", control->code);
+        pack_text(packer, control);
+        break;
     case COHORT__CONTROL_LETTER:
         cohort__pack_field_bytes(packer, "letter", control->letter.data, control->letter.bytes);
         break;
@@ -123,6 +128,7 @@ void cohort__control_pack(struct cohort__packer *packer, const struct cohort__co
         [COHORT__CONTROL_HELLO] = 3,    [COHORT__CONTROL_COUNTS] = 4,
         [COHORT__CONTROL_FAILED] = 1,   [COHORT__CONTROL_RETURNED] = 1,
         [COHORT__CONTROL_ACCUSE] = 2,   [COHORT__CONTROL_LETTER] = 1,
+        [COHORT__CONTROL_ABORT] = 2,
     };
     cohort__pack_map(packer, 1u + num_fields[control->kind]);
     cohort__pack_field_unsigned(packer, "kind", control->kind);
@@ -286,6 +292,12 @@ static void read_fields(struct reader *reader, struct cohort__control *control,
         break;
     case COHORT__CONTROL_ACCUSE:
         control->rank = read_small(reader, "rank", COHORT__CONTROL_MAX_LOCALITIES - 1);
+        read_text(reader, control);
+        break;
+    case COHORT__CONTROL_ABORT:
+        control->code = read_small(reader, "code", 255);
+        if (!reader->status && control->code == 0)
+            reader->status = cohort_fail(COHORT_ERR_PROTOCOL, "control message: an abort with 0");
         read_text(reader, control);
         break;
     case COHORT__CONTROL_LETTER:

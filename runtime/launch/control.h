@@ -30,6 +30,7 @@
  *     FINISHED                                                 its program has returned
  *     COUNTS     round sent received busy                      the answer to COUNT
  *     FAILED     text                                          why it is going to end
+ *     ABORT      code text                                     it ends at once, and the job with it
  *     ASK_RETURNED                                             which programs have returned?
  *     ACCUSE     rank text                                     that one (perhaps itself) can't go
  *                                                              on; only where the job keeps going
@@ -58,11 +59,12 @@ enum cohort__control_kind {
     COHORT__CONTROL_RETURNED,
     COHORT__CONTROL_ACCUSE,
     COHORT__CONTROL_LETTER,
+    COHORT__CONTROL_ABORT,
     COHORT__CONTROL_NUM_KINDS
 };
 
 enum {
-    COHORT__CONTROL_VERSION = 4,
+    COHORT__CONTROL_VERSION = 5,
     COHORT__CONTROL_MAX_LOCALITIES = 4096,
     COHORT__CONTROL_MAX_ADDRESS = 1024,
     COHORT__CONTROL_MAX_HOST_ADDRESS = 80, /* in digits, including the NUL */
@@ -82,6 +84,7 @@ struct cohort__control {
     uint32_t rank;
     uint32_t size;
     uint32_t order;
+    uint32_t code; /* of an ABORT: 1 to 255 */
     uint32_t epoch;
     uint32_t workers; /* 0: the locality may choose */
     uint32_t sharing; /* number of localities on this one's host */

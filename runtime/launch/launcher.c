@@ -395,15 +395,32 @@ static cohort_status bye(struct cohort__launcher *launcher, uint32_t rank)
     return COHORT_OK;
 }
 
+/* Becomes a part of a line. */
+static char *copy_line(const struct cohort__control *control)
+{
+    char *line = strndup(control->text, control->text_bytes);
+    for (char *c = line; c && *c; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    return line;
+}
+
+static cohort_status aborted(struct cohort__launcher *launcher, uint32_t rank,
+                             const struct cohort__control *control)
+{
+    char *reason = copy_line(control);
+    launcher->handlers.aborted(launcher->handlers.context, rank, (int)control->code,
+                               reason ? reason : "");
+    free(reason);
+    return COHORT_OK;
+}
+
 static cohort_status failed(struct cohort__launcher *launcher, uint32_t rank,
                             const struct cohort__control *control)
 {
     struct locality *locality = &launcher->localities[rank];
     free(locality->failure);
-    locality->failure = strndup(control->text, control->text_bytes);
-    for (char *c = locality->failure; c && *c; c++)
-        if ((unsigned char)*c < ' ')
-            *c = ' '; /* the text becomes part of one line */
+    locality->failure = copy_line(control);
     return COHORT_OK;
 }
 
@@ -532,6 +549,8 @@ static cohort_status dispatch(void *context, const struct cohort__control *contr
         return returned_asked(launcher, rank);
     case COHORT__CONTROL_ACCUSE:
         return accused(launcher, rank, control);
+    case COHORT__CONTROL_ABORT:
+        return aborted(launcher, rank, control);
     case COHORT__CONTROL_LETTER:
         return letter(launcher, rank, control);
     default:

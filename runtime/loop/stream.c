@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/loop/stream.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,9 @@ struct cohort__stream {
     unsigned char *input;
     size_t filled;
     size_t capacity;
-    bool ended;   /* `ended` was called */
-    bool closing; /* freed by libuv's close callback */
+    atomic_uint num_queued; /* parts of messages that libuv has still to write */
+    bool ended;             /* `ended` was called */
+    bool closing;           /* freed by libuv's close callback */
 };
 
 /* The part of a message that could not be written at once. */
@@ -169,6 +171,7 @@ static void written(uv_write_t *request, int error)
 {
     struct cohort__stream *stream = request->handle->data;
     free(request->data);
+    atomic_fetch_sub(&stream->num_queued, 1);
     if (error)
         end_failed(stream, error);
 }
@@ -189,8 +192,10 @@ static cohort_status queue(struct cohort__stream *stream,
         memcpy(outgoing->bytes + head_bytes, (const unsigned char *)message + message_done, rest);
     outgoing->request.data = outgoing;
     uv_buf_t buffer = uv_buf_init((char *)outgoing->bytes, (unsigned)(head_bytes + rest));
+    atomic_fetch_add(&stream->num_queued, 1);
     int error = uv_write(&outgoing->request, (uv_stream_t *)&stream->pipe, &buffer, 1, written);
     if (error) {
+        atomic_fetch_sub(&stream->num_queued, 1);
         free(outgoing);
         return cohort_fail(COHORT_ERR_NETWORK, "connection to %s: %s", stream->peer,
                            uv_strerror(error));
@@ -205,11 +210,21 @@ cohort_status cohort__stream_send(struct cohort__stream *stream, const void *mes
     if (stream->ended || stream->closing)
         return COHORT_OK;
     unsigned char head[COHORT__STREAM_HEAD_BYTES];
-    for (int i = 0; i < COHORT__STREAM_HEAD_BYTES; i++)
-        head[i] = (unsigned char)(bytes >> 8 * i);
+    cohort__stream_head(head, bytes);
     uv_buf_t buffers[] = {uv_buf_init((char *)head, sizeof(head)),
                           uv_buf_init((char *)message, (unsigned)bytes)};
     int tried = uv_try_write((uv_stream_t *)&stream->pipe, buffers, bytes > 0 ? 2 : 1);
     size_t done = tried > 0 ? (size_t)tried : 0; /* if it failed, uv_write tries again */
     return done == sizeof(head) + bytes ? COHORT_OK : queue(stream, head, message, bytes, done);
+}
+
+bool cohort__stream_is_written(const struct cohort__stream *stream)
+{
+    return atomic_load(&stream->num_queued) == 0;
+}
+
+void cohort__stream_head(unsigned char ret_head[COHORT__STREAM_HEAD_BYTES], size_t bytes)
+{
+    for (int i = 0; i < COHORT__STREAM_HEAD_BYTES; i++)
+        ret_head[i] = (unsigned char)(bytes >> 8 * i);
 }

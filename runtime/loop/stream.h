@@ -2,6 +2,7 @@
 #ifndef COHORT_RUNTIME_LOOP_STREAM_H
 #define COHORT_RUNTIME_LOOP_STREAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "cohort/status.h"
@@ -9,7 +10,8 @@
 struct cohort__loop;
 
 /* Messages over a connected socket or pipe, in order. In front of each message is its length (u32,
- * little-endian). All functions here may be called only by the loop's holder. */
+ * little-endian). Except
+ * where it says otherwise, the functions here may be called only by the loop's holder. */
 struct cohort__stream;
 
 enum { COHORT__STREAM_HEAD_BYTES = 4 };
@@ -40,5 +42,12 @@ void cohort__stream_limit(struct cohort__stream *stream, size_t max_message);
 /* Copies the message. Does nothing on a stream that has ended. If writing fails later, `ended` is
  * called. */
 cohort_status cohort__stream_send(struct cohort__stream *stream, const void *message, size_t bytes);
+
+/* Whether all messages that were sent have been written. While no other thread sends, what is
+ * written to the descriptor then doesn't get into the middle of a message. Any thread. */
+bool cohort__stream_is_written(const struct cohort__stream *stream);
+
+/* The head of a message of BYTES bytes. */
+void cohort__stream_head(unsigned char ret_head[COHORT__STREAM_HEAD_BYTES], size_t bytes);
 
 #endif

@@ -5,33 +5,20 @@ pkg-config's flags, links with the shared and with the static library, and runs.
 
 usage: install.py ROOT BUILD MESON PKG-CONFIG C-COMPILER"""
 import os
-import subprocess
 import sys
-import tempfile
 
 import house
-
-
-def output(*command, **options):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          **options)
-    if done.returncode:
-        house.finish([f"{' '.join(command)}: status {done.returncode}\n{done.stdout}"], 1)
-    return done.stdout.strip()
+from installed import check_linked, files, installed, one_file, output, run_hello
 
 
 def main():
     root, build, meson, pkg_config, compiler = sys.argv[1:]
-    with tempfile.TemporaryDirectory() as scratch:
-        output(*meson.split(), "install", "--no-rebuild", "-C", build, "--destdir", scratch)
-        pc = [os.path.join(folder, "cohort.pc") for folder, _, names in os.walk(scratch)
-              if "cohort.pc" in names]
-        if len(pc) != 1:
-            house.finish([f"{len(pc)} cohort.pc installed"], 1)
+    with installed(build, meson) as scratch:
+        pc = one_file(scratch, "cohort.pc")
 
         # The folders in cohort.pc are those after the move from DESTDIR to the root. So DESTDIR is
         # put in front of them in the flags.
-        env = {**os.environ, "PKG_CONFIG_PATH": os.path.dirname(pc[0]),
+        env = {**os.environ, "PKG_CONFIG_PATH": os.path.dirname(pc),
                "PKG_CONFIG_ALLOW_SYSTEM_CFLAGS": "1", "PKG_CONFIG_ALLOW_SYSTEM_LIBS": "1"}
         include, lib = (output(pkg_config, f"--variable={name}", "cohort", env=env)
                         for name in ("includedir", "libdir"))
@@ -43,8 +30,7 @@ def main():
 
         # gdb looks for the script by the real name of the library, below a folder of its own.
         library = os.path.realpath(f"{scratch}{lib}/libcohort.so")[len(os.path.realpath(scratch)):]
-        scripts = [os.path.join(folder, name) for folder, _, names in os.walk(scratch)
-                   for name in names if name.endswith("-gdb.py")]
+        scripts = [path for path in files(scratch) if path.endswith("-gdb.py")]
         if len(scripts) != 1 or not scripts[0].endswith(f"/gdb/auto-load{library}-gdb.py"):
             house.finish([f"{scripts} is no script of gdb for {library}"], 1)
 
@@ -62,13 +48,9 @@ def main():
         for name, libs in (("shared", shared), ("static", static)):
             program = os.path.join(scratch, name)
             output(*compiler.split(), "-std=c11", *cflags, source, *libs, "-o", program)
-            needed = output("readelf", "--dynamic", program)
-            if ("[libcohort.so.0]" in needed) != (name == "shared"):
-                house.finish([f"the {name} program's libraries:\n{needed}"], 1)
-            said = output(program, env={**os.environ, "LD_LIBRARY_PATH": scratch + lib},
-                          timeout=60)
-            if said.count(": the sum is 3") != 2:
-                house.finish([f"the {name} program says:\n{said}"], 1)
+            check_linked(program, name == "shared")
+            run_hello(program, scratch + lib)
+            os.remove(program)
     house.finish([], 2)
 
 

@@ -42,6 +42,13 @@ def test_wrong_options():
             (['-n', '99999999999999999999', 'true'], 'not'),
             (['-n', '2'], 'the program to start is missing'),
             (['-n', '2', ''], "the program's name is empty"),
+            (['-np'], '-np needs a value'),
+            (['-np', '0', 'true'], "-np needs a number from 1 to 4096, not '0'"),
+            (['-npx', '2', 'true'], "-np needs a number from 1 to 4096, not 'px'"),
+            (['-n', '2', 'true', ':', '-n', '1'], 'the program to start is missing'),
+            (['-n', '2', 'true', ':', '-n', 'x', 'true'], ": -n needs a number"),
+            (['--hosts', 'a', 'true', ':', '-n', '1', 'true'], 'of several programs each needs'),
+            (['-n', '4096', 'true', ':', '-n', '1', 'true'], 'more than 4096 localities'),
             (['-n', '2', '--workers', '0', 'true'], '--workers needs a number'),
             (['-n', '2', '--workers'], '--workers needs a value'),
             (['-n', '2', '--grace', '-1', 'true'], '--grace needs seconds'),
@@ -153,6 +160,26 @@ def test_exit_status():
     check_equal((status, out), (3, ''))
     check(re.fullmatch(r'cohortrun: locality 1 \(pid \d+\)' + ON_HOST +
                        r' exited with status 3\n', err), err)
+
+
+def test_np():
+    status, out, err = run('-np', 3, 'sh', '-c', 'echo $COHORT_LOCALITIES')
+    check_equal((status, out, err), (0, '3\n' * 3, ''))
+
+
+def test_several_programs():
+    """Each has its ranks and its arguments, and any of them gives the job its status."""
+    say = ['sh', '-c', 'echo $0 $COHORT_LOCALITY/$COHORT_LOCALITIES "$@"']
+    hosts = jobs.far_hosts(5) if FAR else []
+    status, out, err = run(*hosts, '-np', 2, *say, 'a', ':', 'x', ':', '-n', 1, *say, 'b', ':',
+                           '-np', 2, *say, 'c', 'd', 'e')
+    check_equal((status, sorted(out.splitlines()), err),
+                (0, ['a 0/5 : x', 'a 1/5 : x', 'b 2/5', 'c 3/5 d e', 'c 4/5 d e'], ''))
+    hosts = jobs.far_hosts(2) if FAR else []
+    status, _, err = run(*hosts, '-np', 1, 'true', ':', '-n', 1, 'sh', '-c', 'exit 5')
+    check_equal((status, 'locality 1' in err), (5, True))
+    status, _, err = run(*hosts, '-np', 1, 'true', ':', '-n', 1, '/none/such')
+    check_equal((status, 'cannot start /none/such' in err), (127, True))
 
 
 def test_signal_status():

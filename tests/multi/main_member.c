@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -106,14 +107,51 @@ static cohort_status leave_work(void *arg)
     return status ? status : cohort_await(cohort_run_on_loop(start_work, NULL));
 }
 
+/* Locality 1 aborts the job: in its only worker, while no other thread could turn the loop; in a
+ * thread outside, while that worker computes for ever; on the loop; before cohort_main or after it.
+ * The other localities wait for ever. */
+static const char reason[] = "the disk\nis full";
+
+static void *abort_in_thread(void *arg)
+{
+    (void)arg;
+    cohort_abort(7, reason);
+}
+
+static cohort_status abort_on_loop(uv_loop_t *loop, void *arg)
+{
+    (void)loop, (void)arg;
+    cohort_abort(7, reason);
+}
+
+static cohort_status abort_job(void *arg)
+{
+    pthread_t thread;
+    volatile bool for_ever = true;
+    if (cohort_num_localities() > 1 && cohort_locality() != 1)
+        return cohort_await(cohort_sleep(UINT64_C(3600000000000)));
+    printf("half a line");
+    if (strcmp(arg, "abort-zero") == 0)
+        cohort_abort(256, NULL);
+    if (strcmp(arg, "abort-loop") == 0)
+        return cohort_await(cohort_run_on_loop(abort_on_loop, NULL));
+    if (strcmp(arg, "abort-thread") == 0 && !pthread_create(&thread, NULL, abort_in_thread, NULL))
+        while (for_ever)
+            ;
+    cohort_abort(7, reason);
+}
+
 int main(int argc, char **argv)
 {
     char *mode = argc > 1 ? argv[1] : "";
-    cohort_task_function *program = strcmp(mode, "half") == 0    ? print_half
-                                    : strcmp(mode, "leave") == 0 ? leave_task
-                                    : strcmp(mode, "open") == 0  ? leave_open
-                                    : strcmp(mode, "work") == 0  ? leave_work
-                                                                 : print_and_die;
+    cohort_task_function *program = strcmp(mode, "half") == 0         ? print_half
+                                    : strcmp(mode, "leave") == 0      ? leave_task
+                                    : strcmp(mode, "open") == 0       ? leave_open
+                                    : strcmp(mode, "work") == 0       ? leave_work
+                                    : strncmp(mode, "abort-", 6) == 0 ? abort_job
+                                                                      : print_and_die;
     printf("before");
+    if (strcmp(mode, "abort-before") == 0)
+        cohort_abort(7, reason);
     return cohort_main(argc, argv, program, mode);
 }

@@ -3,12 +3,15 @@
 """What cohort_main does around a program. Usage: main_test.py COHORTRUN MEMBER [--far] [case...]"""
 import os
 import re
+import subprocess
 import sys
 
 import jobs
-from jobs import check_equal, run
+from jobs import check, check_equal, run
 
 MEMBER = os.path.abspath(sys.argv[2])
+# How messages describe where a locality is, as a pattern.
+ON_HOST = r' on host [ab]' if '--far' in sys.argv else ''
 CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 
 
@@ -52,6 +55,37 @@ def test_last_words():
         check_equal(sorted(re.findall('last words.*', out)),
                     [f'last words of {i} of {num}: 0 COHORT_ERR_STATE COHORT_ERR_STATE'
                      for i in range(num)])
+
+
+def check_abort(mode, num, options, code, reason):
+    status, out, err = run('-n', num, *options, '--workers', 1, MEMBER, mode)
+    check_equal((status, out.count('half a line')), (code, 1))
+    check(re.fullmatch(rf'cohortrun: locality {1 if num > 1 else 0} \(pid \d+\){ON_HOST} has '
+                       rf'aborted the job with status {code}: {reason}\n', err), err)
+
+
+def test_abort():
+    """It ends the job from any thread, at once, with its code, and the reason is printed once."""
+    for mode in ('task', 'thread', 'loop'):
+        check_abort(f'abort-{mode}', 3, (), 7, 'the disk is full')
+    check_abort('abort-zero', 3, (), 1, 'no reason given')
+    check_abort('abort-task', 1, (), 7, 'the disk is full')
+
+
+def test_abort_keeps_not_going():
+    check_abort('abort-thread', 3, ('--keep-going',), 7, 'the disk is full')
+
+
+def test_abort_outside():
+    """Before cohort_main the process ends, and with it the job; alone, too."""
+    status, out, err = run('-n', 2, MEMBER, 'abort-before')
+    check_equal((status, 'before' in out), (7, True))
+    check('main_member: aborted with status 7: the disk' in err, err)
+    for mode in ('abort-thread', 'abort-before'):
+        done = subprocess.run([MEMBER, mode], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, timeout=60)
+        check_equal((done.returncode, done.stderr),
+                    (7, 'main_member: aborted with status 7: the disk\nis full\n'))
 
 
 if __name__ == '__main__':

@@ -128,7 +128,7 @@ static cohort_status start_ward(struct agent *agent, char *command, const int in
     struct cohort__lines_handlers handlers = {agent, output_arrived, output_ended};
     struct guarded_options options = {.loop = agent->options->loop,
                                       .name = "an agent",
-                                      .program = program,
+                                      .command = {program, 3},
                                       .descriptors = agent->options->descriptors,
                                       .null = agent->options->null};
     int fds[GUARDIAN_FD_LINK] = {input[0], output[1], output[1], agent->options->null};

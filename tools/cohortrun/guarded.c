@@ -69,15 +69,14 @@ static void guardian_ended(void *context, int status, int signal)
 static char **make_arguments(const struct guarded_options *options, char *limit)
 {
     static char name[] = GUARDIAN_NAME;
-    size_t num = 0;
-    while (options->program[num])
-        num++;
+    const size_t num = options->command.num_words;
     char **arguments = malloc((num + 3) * sizeof(*arguments));
     if (!arguments)
         return NULL;
     arguments[0] = name;
     arguments[1] = limit;
-    memcpy(arguments + 2, options->program, (num + 1) * sizeof(*arguments));
+    memcpy(arguments + 2, options->command.words, num * sizeof(*arguments));
+    arguments[2 + num] = NULL;
     return arguments;
 }
 

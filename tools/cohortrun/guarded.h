@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
+#include "tools/cohortrun/command.h"
 #include "tools/cohortrun/guardian.h"
 
 struct cohort__loop;
@@ -37,8 +38,8 @@ struct guarded {
 
 struct guarded_options {
     struct cohort__loop *loop;
-    const char *name;              /* what errors call it */
-    char *const *program;          /* with its arguments; NULL-terminated */
+    const char *name; /* what errors call it */
+    struct command command;
     char *const *environment;      /* NULL: this process's */
     uint64_t descriptors;          /* the program's limit of open ones */
     int null;                      /* /dev/null */

@@ -11,6 +11,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/loop/child.h"
 #include "runtime/loop/loop.h"
+#include "tools/cohortrun/command.h"
 #include "tools/cohortrun/far_trace.h"
 #include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/job_private.h"
@@ -107,10 +108,15 @@ static bool was_said(const struct job *job, const struct locality *locality)
     return false;
 }
 
+static const char *program_of(const struct job *job, const struct locality *locality)
+{
+    return command_of(job->options->program, job->options->size, locality->rank).words[0];
+}
+
 /* The system's error is the same for a missing file and for one whose interpreter is missing. */
 static const char *hint(const struct job *job, const struct locality *locality)
 {
-    const char *program = job->options->program[0];
+    const char *program = program_of(job, locality);
     bool is_there = !locality->host && strchr(program, '/') && access(program, F_OK) == 0;
     return is_there && locality->guarded.status == ENOENT
                ? " (the file is there, what its first line names as its interpreter is not)"
@@ -124,7 +130,7 @@ static void judge(struct job *job, struct locality *locality)
     int status = guarded_exit_status(&locality->guarded);
     locality->judged = true;
     if (locality->guarded.end == GUARDED_NOT_STARTED)
-        snprintf(text, sizeof(text), "cannot start %s: %s%s", job->options->program[0],
+        snprintf(text, sizeof(text), "cannot start %s: %s%s", program_of(job, locality),
                  cohort__child_error_text(locality->guarded.status), hint(job, locality));
     else
         locality_describe(locality, text, sizeof(text));

@@ -60,6 +60,17 @@ static void launcher_accused(void *context, uint32_t rank, uint32_t by, const ch
     job_accused(context, rank, by, text);
 }
 
+/* The others are not given time to say what they have missed. */
+static void launcher_aborted(void *context, uint32_t rank, int code, const char *reason)
+{
+    struct job *job = context;
+    char name[200];
+    locality_name(&job->localities[rank], name, sizeof(name));
+    if (job->stage <= RUNNING)
+        output_say(job->output, "%s has aborted the job with status %d: %s", name, code, reason);
+    job_fail(job, code, NULL);
+}
+
 const struct locality_handlers job_locality_handlers = {control_arrived, output_opened,
                                                         job_locality_changed};
 
@@ -146,7 +157,8 @@ cohort_status job_start_launcher(struct job *job)
                                                .workers = job->options->workers,
                                                .keeps_going = job->options->keeps_going};
     struct cohort__launcher_handlers handlers = {
-        job, launcher_send, launcher_pause, launcher_broken, launcher_died, launcher_accused};
+        job,           launcher_send,    launcher_pause,  launcher_broken,
+        launcher_died, launcher_accused, launcher_aborted};
     cohort_status status = list_hosts(job);
     if (status)
         return status;

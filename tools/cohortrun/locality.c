@@ -125,12 +125,14 @@ static void member_changed(void *context)
     locality->handlers->changed(locality);
 }
 
-static struct guarded_options guarded_options(const struct locality_common *common,
+static struct guarded_options guarded_options(const struct locality *locality,
+                                              const struct locality_common *common,
                                               const char *name)
 {
     return (struct guarded_options){.loop = common->loop,
                                     .name = name,
-                                    .program = common->program,
+                                    .command =
+                                        command_of(common->program, common->size, locality->rank),
                                     .descriptors = common->descriptors,
                                     .null = common->null,
                                     .ledger = -1};
@@ -139,7 +141,7 @@ static struct guarded_options guarded_options(const struct locality_common *comm
 static cohort_status start_guardian(struct locality *locality, const struct locality_common *common,
                                     const struct place *place)
 {
-    struct guarded_options options = guarded_options(common, NULL);
+    struct guarded_options options = guarded_options(locality, common, NULL);
     char **environment = make_environment(locality, common, place);
     if (!environment)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
@@ -177,7 +179,7 @@ static cohort_status start_program(struct locality *locality, const struct local
     char name[32];
     int fds[GUARDIAN_FD_LINK] = {locality->rank == 0 ? common->input : common->null};
     snprintf(name, sizeof(name), "locality %u", (unsigned)locality->rank);
-    struct guarded_options options = guarded_options(common, name);
+    struct guarded_options options = guarded_options(locality, common, name);
     int error = open_ends(&ends);
     if (error)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "its connections: %s", strerror(error));

@@ -42,8 +42,8 @@ enum { LOCALITY_DESCRIPTORS = 4 };
 /* What all localities are started with. */
 struct locality_common {
     struct cohort__loop *loop;
-    uint32_t size; /* of the job */
-    char *const *program;
+    uint32_t size;        /* of the job */
+    char *const *program; /* or several, see command.h */
     int input;            /* standard input of locality 0 */
     int null;             /* /dev/null, that of the others */
     uint64_t descriptors; /* the limit that the program gets */

@@ -10,6 +10,7 @@
 #include "runtime/base/bounds.h"
 #include "runtime/launch/control.h"
 #include "tools/cohortrun/address.h"
+#include "tools/cohortrun/command.h"
 #include "tools/share/usage.h"
 
 enum { MAX_LOCALITIES = HOST_LIST_MAX_SLOTS };
@@ -21,7 +22,7 @@ static const uint64_t second_ns = 1000000000;
 static const char help[] =
     "Starts a program N times, on this host or on several, as the localities of one job.\n"
     "\n"
-    "  -n N             localities, 1 to 4096\n"
+    "  -n N, -np N      localities, 1 to 4096\n"
     "  --hosts HOST[:SLOTS],...\n"
     "                   fill these hosts in order, each with as many localities as it has slots\n"
     "                   (1); without -n, all slots\n"
@@ -63,6 +64,9 @@ static const char help[] =
     "                   the same as JSON, with nothing cut\n"
     "  --help, --version\n"
     "\n"
+    "Several programs make one job, each with its own -n: cohortrun -n 1 a : -n 2 b. The other\n"
+    "options stand before the first one and are for all; a program's rank in the job is by order.\n"
+    "\n"
     "Locality 0 reads standard input. INT and TERM go to all localities; a second INT within a\n"
     "second kills them. QUIT prints what --status says. When a locality fails, all are ended. The "
     "status is that of the first\n"
@@ -73,7 +77,7 @@ static const struct usage usage = {
     .line = "usage: cohortrun -n N [--hosts HOST[:SLOTS],...] [--hostfile FILE] [--agent COMMAND] "
             "[--workers W] [--bind core|numa|none] [--tag] [--timeout S] [--grace S] "
             "[--keep-going] [-x "
-            "VAR[=VALUE]] program [args...]\n",
+            "VAR[=VALUE]] program [args...] [: -n N program [args...]]...\n",
     .help = help,
 };
 
@@ -172,6 +176,12 @@ static int read_duration(const char *word, uint64_t *ret_ns)
                              (int)strcspn(word, "="), word, optarg);
 }
 
+struct reading {
+    struct options *options;
+    int argc;
+    char **argv;
+};
+
 static int read_host_option(int option, struct options *options, const char *word)
 {
     switch (option) {
@@ -196,12 +206,26 @@ static int read_host_option(int option, struct options *options, const char *wor
     }
 }
 
+/* getopt takes -np for -n with the value p. */
+static int read_size(const struct reading *reading, const char *word)
+{
+    const char *value = optarg;
+    if (strcmp(word, "-np") == 0) {
+        if (optind >= reading->argc)
+            return usage_wrong(&usage, "-np needs a value");
+        value = reading->argv[optind++];
+    }
+    return usage_read_count(&usage, strncmp(word, "-np", 3) == 0 ? "-np" : "-n", value, 1,
+                            MAX_LOCALITIES, &reading->options->size);
+}
+
 static int read_option(void *context, int option, const char *word)
 {
-    struct options *options = context;
+    const struct reading *reading = context;
+    struct options *options = reading->options;
     switch (option) {
     case 'n':
-        return usage_read_count(&usage, "-n", optarg, 1, MAX_LOCALITIES, &options->size);
+        return read_size(reading, word);
     case 'x':
         return set_variable(optarg);
     case OPTION_WORKERS:
@@ -274,21 +298,34 @@ void options_fini(struct options *options)
     host_list_fini(&options->hosts);
 }
 
+/* Adds the localities of all programs but the first. */
+static int read_programs(struct options *options, char **words)
+{
+    uint32_t later = 0;
+    if (command_check(words, &later))
+        return usage_wrong(&usage, "%s", cohort_error_message());
+    if (later > 0 && options->size == 0)
+        return usage_wrong(&usage, "-n is missing: of several programs each needs one");
+    if (options->size + later > MAX_LOCALITIES)
+        return usage_wrong(&usage, "the programs have more than %d localities together",
+                           MAX_LOCALITIES);
+    options->size += later;
+    options->program = words;
+    return -1;
+}
+
 static int read_all(int argc, char **argv, struct options *options)
 {
     /* Reading stops at the program; what follows is its own. */
     static const struct usage_reader reader = {"n:x:", long_options, read_option, NULL};
-    int status = usage_read(&usage, &reader, argc, argv, options);
+    struct reading reading = {options, argc, argv};
+    int status = usage_read(&usage, &reader, argc, argv, &reading);
     if (status >= 0)
         return status;
     if (options->size == 0 && options->hosts.num == 0)
         return usage_wrong(&usage, "-n is missing: how many localities?");
-    if (optind >= argc)
-        return usage_wrong(&usage, "the program to start is missing");
-    if (argv[optind][0] == '\0')
-        return usage_wrong(&usage, "the program's name is empty");
-    options->program = argv + optind;
-    return place(options);
+    status = read_programs(options, argv + optind);
+    return status < 0 ? place(options) : status;
 }
 
 int options_read(int argc, char **argv, struct options *ret_options)

@@ -25,7 +25,7 @@ struct options {
     uint64_t connect_timeout_ns;
     uint64_t heartbeat_ns;
     uint64_t heartbeat_timeout_ns;
-    char **program; /* with its arguments; NULL-terminated */
+    char **program; /* or several, see command.h; NULL-terminated */
 };
 
 /* Reads the command line. Puts the variables of -x, and this host's COHORT_LEVELS from the

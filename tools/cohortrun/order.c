@@ -7,6 +7,7 @@
 
 #include "runtime/base/bounds.h"
 #include "runtime/launch/control.h"
+#include "tools/cohortrun/command.h"
 
 static void pack_list(struct cohort__packer *packer, const char *key, char *const *list)
 {
@@ -102,6 +103,13 @@ static void copy_list(struct reader *reader, int i, char **list, char **next)
     list[reader->counts[i]] = NULL;
 }
 
+static void check_programs(struct reader *reader, const struct order *order)
+{
+    uint32_t later = 0;
+    if (!reader->status && (command_check(order->program, &later) || later >= order->size))
+        reader->status = cohort_fail(COHORT_ERR_PROTOCOL, "an order to start wrong programs");
+}
+
 /* The message is longer than all texts together, and each text gets a terminating zero. */
 static struct order *copy(struct reader *reader, const struct order *fields, size_t message_bytes)
 {
@@ -121,6 +129,7 @@ static struct order *copy(struct reader *reader, const struct order *fields, siz
     order->environment = environment;
     copy_list(reader, 0, program, &next);
     copy_list(reader, 1, environment, &next);
+    check_programs(reader, order);
     return order;
 }
 

@@ -18,7 +18,7 @@ struct order {
     struct binding_wish binding;
     const char *directory;
     const char *levels;       /* of the host, for COHORT_LEVELS; "": as in the environment */
-    char *const *program;     /* with its arguments; NULL-terminated */
+    char *const *program;     /* or several, see command.h; NULL-terminated */
     char *const *environment; /* "NAME=VALUE"; NULL-terminated */
 };
 

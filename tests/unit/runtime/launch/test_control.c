@@ -23,6 +23,7 @@ static cohort_status compare(void *context, const struct cohort__control *got)
     CHECK_INT(got->version, want->version);
     CHECK_INT(got->rank, want->rank);
     CHECK_INT(got->order, want->order);
+    CHECK_INT(got->code, want->code);
     CHECK_INT(got->size, want->size);
     CHECK_INT(got->epoch, want->epoch);
     CHECK_INT(got->workers, want->workers);
@@ -86,6 +87,7 @@ static const struct cohort__control samples[] = {
      .keeps_going = true},
     {.kind = COHORT__CONTROL_ADDRESSES, .size = 2, .addresses = two},
     {.kind = COHORT__CONTROL_COUNT, .round = 1ull << 40},
+    {.kind = COHORT__CONTROL_ABORT, .code = 255, .text = "no more", .text_bytes = 7},
     {.kind = COHORT__CONTROL_EXIT},
     {.kind = COHORT__CONTROL_DIED, .rank = 9, .order = 2, .text = "was killed", .text_bytes = 10},
     {.kind = COHORT__CONTROL_HELLO, .version = 1, .pid = 4711, .address = {"\0\1", 2}},

@@ -82,9 +82,17 @@ static void accused(void *context, uint32_t rank, uint32_t by, const char *text)
     snprintf(job->going_on + used, sizeof(job->going_on) - used, "%u by %u: %s ", rank, by, text);
 }
 
+static void aborted(void *context, uint32_t rank, int code, const char *reason)
+{
+    struct job *job = context;
+    size_t used = strlen(job->going_on);
+    snprintf(job->going_on + used, sizeof(job->going_on) - used, "%u aborts with %d: %s ", rank,
+             code, reason);
+}
+
 static void start_as(struct job *job, const struct cohort__launcher_options *options)
 {
-    struct cohort__launcher_handlers handlers = {job, sent, paused, broken, died, accused};
+    struct cohort__launcher_handlers handlers = {job, sent, paused, broken, died, accused, aborted};
     memset(job, 0, sizeof(*job));
     CHECK_INT(cohort__launcher_create(&job->launcher, options, &handlers), COHORT_OK);
 }
@@ -380,7 +388,7 @@ static void test_hosts(void)
     struct job job = {0};
     const struct cohort__launcher_host hosts[] = {{0, 1, "10.0.0.1"}, {1, 3, "fe80::1"}};
     struct cohort__launcher_options options = {.size = 4, .hosts = hosts, .num_hosts = 2};
-    struct cohort__launcher_handlers handlers = {&job, sent, paused, broken, NULL, NULL};
+    struct cohort__launcher_handlers handlers = {&job, sent, paused, broken, NULL, NULL, NULL};
     CHECK_INT(cohort__launcher_create(&job.launcher, &options, &handlers), COHORT_OK);
     CHECK_TEXT(log_of(&job, 0), "WELCOME(0/4 epoch 1, 0/1 on 0/2 10.0.0.1) ");
     CHECK_TEXT(log_of(&job, 1), "WELCOME(1/4 epoch 1, 0/3 on 1/2 fe80::1) ");
@@ -402,6 +410,21 @@ static void test_failure_text(void)
     say(&job, 1, COHORT__CONTROL_BYE);
     hello(&job, 1); /* from another program of this locality */
     CHECK(!cohort__launcher_failure(job.launcher, 1));
+    cohort__launcher_destroy(job.launcher);
+}
+
+/* Also before the job has begun; and it is not the launcher's to end what is left. */
+static void test_abort(void)
+{
+    struct job job;
+    const struct cohort__control abort = {
+        .kind = COHORT__CONTROL_ABORT, .code = 7, .text = "two\nlines", .text_bytes = 9};
+    start(&job, 2);
+    log_of(&job, 0);
+    say_message(&job, 1, &abort);
+    CHECK_TEXT(job.going_on, "1 aborts with 7: two lines ");
+    CHECK_TEXT(log_of(&job, 0), "");
+    CHECK_INT(job.num_broken, 0);
     cohort__launcher_destroy(job.launcher);
 }
 
@@ -663,6 +686,7 @@ int main(int argc, char **argv)
         {"dead_have_not_returned", test_dead_have_not_returned},
         {"nonsense", test_nonsense},
         {"failure_text", test_failure_text},
+        {"abort", test_abort},
         {"goes_on", test_goes_on},
         {"drain_begins_anew", test_drain_begins_anew},
         {"last_to_finish_dies", test_last_to_finish_dies},

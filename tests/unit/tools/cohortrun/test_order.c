@@ -11,6 +11,9 @@ static char name[] = "./program", argument[] = "", variable[] = "A=b c\n=";
 static char *program[] = {name, argument, NULL};
 static char *environment[] = {variable, argument, variable, NULL};
 static char *nothing[] = {NULL};
+/* All localities run the second program, and none the first. */
+static char colon[] = ":", option[] = "-n", nine[] = "9";
+static char *all_later[] = {name, colon, option, nine, name, NULL};
 
 static struct cohort__packer pack(const struct order *order)
 {
@@ -75,6 +78,9 @@ static void test_nonsense(void)
     check_refused(order);
     order = sample;
     order.program = nothing;
+    check_refused(order);
+    order = sample;
+    order.program = all_later;
     check_refused(order);
 }
 
