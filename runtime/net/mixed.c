@@ -227,8 +227,9 @@ static cohort_status open_poller(struct mixed *mixed)
         if (epoll_ctl(fd, EPOLL_CTL_ADD, mixed->parts[i]->poller.fd, &event))
             return cohort_fail(COHORT_ERR_NO_MEMORY, "no descriptor to wait for both networks: %m");
     }
-    return fd >= 0 ? COHORT_OK
-                   : cohort_fail(COHORT_ERR_NO_MEMORY, "no descriptor to wait for both networks: %m");
+    return fd >= 0
+               ? COHORT_OK
+               : cohort_fail(COHORT_ERR_NO_MEMORY, "no descriptor to wait for both networks: %m");
 }
 
 static cohort_status set_address(struct mixed *mixed)

@@ -9,7 +9,6 @@
 #include "runtime/base/error.h"
 #include "tools/cohortrun/status_private.h"
 
-
 void *status_allocate(size_t num, size_t bytes)
 {
     return calloc(num ? num : 1, bytes);
