@@ -4,7 +4,8 @@
  * There are N localities with a site each, and a home, which has sent them the map of the
  * communicator. Site 0 calls something there that not all sites will call; all may make a child,
  * by a join; sites 1 and 2 may revoke it, at any time, and site 1 then dies or leaves, or stays.
- * Messages overtake each other. The child's home may be another one, so its map comes at any time, too.
+ * Messages overtake each other. The child's home may be another one, so its map comes at any time,
+ * too.
  *
  * A revocation is a message to the home. Of the first one the home tells all localities, of a later
  * one only who has sent it; it always names the first. A locality that hears of it notes it in the
