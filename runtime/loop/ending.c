@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -44,12 +43,12 @@ cohort_status cohort__ending_open(struct cohort__ending **ret_ending, struct coh
         if (ending->fd >= 0)
             close(ending->fd);
         free(ending);
-        return cohort_fail(COHORT_ERR_SYSTEM, "cannot watch process %d: %s", pid, strerror(-error));
+        return cohort__loop_fail(error, "cannot watch process %d", pid);
     }
     error = uv_poll_start(&ending->uv, UV_READABLE, readable);
     if (error) {
         cohort__ending_close(ending);
-        return cohort_fail(COHORT_ERR_SYSTEM, "cannot watch process %d: %s", pid, strerror(-error));
+        return cohort__loop_fail(error, "cannot watch process %d", pid);
     }
     uv_unref((uv_handle_t *)&ending->uv);
     *ret_ending = ending;

@@ -42,8 +42,10 @@ static void end(struct cohort__stream *stream, cohort_status status)
 
 static void end_failed(struct cohort__stream *stream, int uv_error)
 {
-    end(stream, cohort_fail(COHORT_ERR_NETWORK, "connection to %s: %s", stream->peer,
-                            uv_strerror(uv_error)));
+    const bool no_memory = uv_error == UV_ENOBUFS; /* `allocate` had none */
+    end(stream,
+        cohort_fail(no_memory ? COHORT_ERR_NO_MEMORY : COHORT_ERR_NETWORK, "connection to %s: %s",
+                    stream->peer, no_memory ? "out of memory" : uv_strerror(uv_error)));
 }
 
 static size_t message_bytes(const unsigned char head[COHORT__STREAM_HEAD_BYTES])

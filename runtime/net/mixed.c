@@ -225,10 +225,11 @@ static cohort_status open_poller(struct mixed *mixed)
     for (int i = NEAR; i < NUM_PARTS && fd >= 0; i++) {
         struct epoll_event event = {.events = EPOLLIN};
         if (epoll_ctl(fd, EPOLL_CTL_ADD, mixed->parts[i]->poller.fd, &event))
-            return cohort_fail(COHORT_ERR_SYSTEM, "no descriptor to wait for both networks: %m");
+            return cohort_fail(COHORT_ERR_NO_MEMORY, "no descriptor to wait for both networks: %m");
     }
-    return fd >= 0 ? COHORT_OK
-                   : cohort_fail(COHORT_ERR_SYSTEM, "no descriptor to wait for both networks: %m");
+    return fd >= 0
+               ? COHORT_OK
+               : cohort_fail(COHORT_ERR_NO_MEMORY, "no descriptor to wait for both networks: %m");
 }
 
 static cohort_status set_address(struct mixed *mixed)

@@ -191,7 +191,7 @@ static cohort_status poller_open(struct cohort__ofi *ofi)
     };
     if (ofi->wake_fd < 0 || ofi->retry_fd < 0 || fd < 0 || !watch(fd, cq_fd) ||
         !watch(fd, ofi->wake_fd) || !watch(fd, ofi->retry_fd))
-        return cohort_fail(COHORT_ERR_SYSTEM, "no descriptor to wait for the network: %m");
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no descriptor to wait for the network: %m");
     return COHORT_OK;
 }
 

@@ -5,12 +5,14 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <uv.h>
 
 #include "tests/support/sites.h"
 
-/* usage: all_reduce_calls SITES CALLS: all_reduces of 8 bytes, one after the other, among tasks of
- * this locality. instructions.py counts what one call takes. */
+/* usage: all_reduce_calls SITES [deadline] CALLS: all_reduces of 8 bytes, one after the other,
+ * among tasks of this locality; with a deadline that never comes. instructions.py and
+ * deadline_instructions.py count what one call takes. */
 
 /* A worker that is busy polls by the clock, so a slow run has more polls. What libuv takes for them
  * is left out: nothing comes from outside while the calls are made. */
@@ -30,6 +32,7 @@ int uv_run(uv_loop_t *loop, uv_run_mode mode)
 struct program {
     uint32_t num_sites;
     uint64_t num_calls;
+    uint64_t deadline; /* 0: none */
 };
 
 static cohort_status repeat(cohort_comm *comm, void *arg)
@@ -52,7 +55,7 @@ static cohort_status run(void *arg)
     const struct program *program = arg;
     return sites_run(&(struct sites){
         .name = "calls",
-        .options = {.num_sites = program->num_sites},
+        .options = {.num_sites = program->num_sites, .deadline = program->deadline},
         .run = repeat,
         .arg = arg,
     });
@@ -60,12 +63,15 @@ static cohort_status run(void *arg)
 
 int main(int argc, char **argv)
 {
-    struct program program;
-    if (argc != 3) {
-        fprintf(stderr, "usage: all_reduce_calls SITES CALLS\n");
+    static const uint64_t hour_ns = UINT64_C(3600000000000);
+    struct program program = {0};
+    bool has_deadline = argc == 4 && strcmp(argv[2], "deadline") == 0;
+    if (argc != 3 && !has_deadline) {
+        fprintf(stderr, "usage: all_reduce_calls SITES [deadline] CALLS\n");
         return 2;
     }
     program.num_sites = (uint32_t)strtoul(argv[1], NULL, 10);
-    program.num_calls = strtoull(argv[2], NULL, 10);
+    program.num_calls = strtoull(argv[argc - 1], NULL, 10);
+    program.deadline = has_deadline ? hour_ns : 0;
     return cohort_main(argc, argv, run, &program);
 }

@@ -112,7 +112,10 @@ static cohort_status exchange(void *arg)
 {
     (void)arg;
     const uint32_t me = cohort_locality(), num = cohort_num_localities();
-    cohort_comm *comm = join("ring", me, 0);
+    const cohort_comm_options options = {
+        .num_sites = num, .this_site = me, .stall_after = 50000000};
+    cohort_comm *comm = NULL;
+    CHECK_INT(cohort_await(cohort_comm_create(&comm, "ring", &options)), COHORT_OK);
     int32_t in = (int32_t)me, out = 0;
     const cohort_neighbour to = {.site = (me + 1) % num, .count = 1};
     const cohort_neighbour from = {.site = (me + num - 1) % num, .count = 1};

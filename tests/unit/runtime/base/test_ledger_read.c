@@ -84,7 +84,7 @@ static void test_other_versions(void)
     make();
     put(&other, sizeof(other), offsetof(struct cohort__ledger_head, version));
     CHECK_INT(cohort__ledger_view_init(&view, memory, 0), COHORT_ERR_PROTOCOL);
-    CHECK_CONTAINS(cohort_error_message(), "version 3, not 2");
+    CHECK_CONTAINS(cohort_error_message(), "version 4, not 3");
     CHECK_INT(cohort__ledger_view_init(&view, memory, 1), COHORT_ERR_PROTOCOL);
     close(memory);
     CHECK_INT(cohort__ledger_view_init(&view, memory, 0), COHORT_ERR_SYSTEM);

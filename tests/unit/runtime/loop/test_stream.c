@@ -112,6 +112,35 @@ static void test_close_in_handler(void)
     cohort__loop_destroy(loop);
 }
 
+/* Called instead of the real function (--wrap). */
+void *__real_realloc(void *memory, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+static bool has_no_memory;
+
+void *__wrap_realloc(void *memory, size_t bytes)
+{
+    return has_no_memory ? NULL : __real_realloc(memory, bytes);
+}
+
+static void test_no_memory(void)
+{
+    int fds[2];
+    struct cohort__loop *loop = create(fds);
+    struct end left = {0}, right = {0};
+    open_end(&left, loop, fds[0], MAX_MESSAGE);
+    open_end(&right, loop, fds[1], MAX_MESSAGE);
+    has_no_memory = true;
+    send_number(&left, 0);
+    while (right.num_ended == 0)
+        cohort__loop_park(loop);
+    has_no_memory = false;
+    CHECK_INT(right.status, COHORT_ERR_NO_MEMORY);
+    CHECK_TEXT(right.text, "connection to the peer: out of memory");
+    cohort__stream_close(left.stream);
+    cohort__stream_close(right.stream);
+    cohort__loop_destroy(loop);
+}
+
 static void write_all(int fd, const void *data, size_t bytes)
 {
     CHECK(write(fd, data, bytes) == (ssize_t)bytes);
@@ -193,6 +222,7 @@ int main(int argc, char **argv)
     static const struct test_case cases[] = {
         {"messages", test_messages},
         {"close_in_handler", test_close_in_handler},
+        {"no_memory", test_no_memory},
         {"too_long", test_too_long},
         {"pieces", test_pieces},
         {"write_to_closed", test_write_to_closed},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/cohortrun/look.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +172,56 @@ static void test_worker(void)
     cohort__ledger_give_back(COHORT__LEDGER_WORKERS, line);
 }
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void *want_mutex(void *arg)
+{
+    struct cohort__worker_line *line = arg;
+    atomic_store(&line->thread, (uint64_t)gettid());
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+/* A thread that has something to do waits for a mutex, and has not turned its loop for long. */
+static void test_blocked(void)
+{
+    struct cohort__worker_line *line = cohort__ledger_take(COHORT__LEDGER_WORKERS);
+    pthread_t thread;
+    struct look *look;
+    char state = 'R';
+    line->seen_at = 1;
+    pthread_mutex_lock(&mutex);
+    CHECK_INT(pthread_create(&thread, NULL, want_mutex, line), 0);
+    while (state != 'S') {
+        look = look_here();
+        state = look->num_workers > 0 ? look->workers[0].state : 'R';
+        if (state == 'S')
+            CHECK(look_is_blocked(&look->workers[0]));
+        look_destroy(look);
+    }
+    look = look_here();
+    struct look_worker worker = look->workers[0];
+    look_destroy(look);
+    CHECK(worker.kernel_function[0] == '\0' || strstr(worker.kernel_function, "futex"));
+    worker.is_idle = true;
+    CHECK(!look_is_blocked(&worker));
+    worker.is_idle = false;
+    worker.index = UINT32_MAX;
+    CHECK(!look_is_blocked(&worker));
+    worker.index = 0;
+    worker.age = LOOK_BUSY_NS - 1;
+    CHECK(!look_is_blocked(&worker));
+    line->is_idle = 1;
+    line->seen_at = 0; /* it has not begun */
+    look = look_here();
+    CHECK(look->workers[0].is_idle && look->workers[0].age == 0);
+    look_destroy(look);
+    pthread_mutex_unlock(&mutex);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    cohort__ledger_give_back(COHORT__LEDGER_WORKERS, line);
+}
+
 /* --- names of functions, of this program --- */
 
 static void check_name(const struct look_module *module, uintptr_t address, const char *want)
@@ -320,6 +371,7 @@ int main(int argc, char **argv)
         {"communicators", test_communicators},
         {"pending", test_pending},
         {"worker", test_worker},
+        {"blocked", test_blocked},
         {"symbols", test_symbols},
         {"lines", test_lines},
         {"packed", test_packed},

@@ -190,8 +190,17 @@ static void test_fates(void)
     begin_halo();
     check_says(THREE, HALO SITE_2 "its task does not wait: it runs or has ended\n" MEETERS);
     w.looks[2].num_workers = 1;
-    w.workers[2][0] = (struct look_worker){.age = 9 * second, .state = 'S'}; /* it sleeps */
+    w.workers[2][0] = (struct look_worker){.age = 9 * second, .state = 'S', .is_idle = true};
     check_says(THREE, HALO SITE_2 "its task does not wait: it runs or has ended\n" MEETERS);
+    w.workers[2][0].is_idle = false;
+    check_says(THREE, "locality 2 (pid 102): a task blocks worker 0, for 9.0 s, in a call of the "
+                      "system: other tasks wait for this worker\n" HALO SITE_2
+                      "its task does not wait: it runs or has ended\n" MEETERS);
+    snprintf(w.workers[2][0].kernel_function, sizeof(w.workers[2][0].kernel_function), "futex_do");
+    check_says(THREE,
+               "locality 2 (pid 102): a task blocks worker 0, for 9.0 s, in a lock or a "
+               "condition of pthreads: its holder may be a task that waits for this worker "
+               "(futex_do)\n" HALO SITE_2 "its task does not wait: it runs or has ended\n" MEETERS);
     w.workers[2][0].state = 'R';
     check_says(THREE, HALO SITE_2 "its task computes or has ended: a worker there has not paused, "
                                   "for 9.0 s\n" MEETERS);
