@@ -236,8 +236,8 @@ def test_silent():
         status, out, err = job.finish()
         check_equal(status, 0)
         for line in lines:
-            check('shrunk' in line or 'on host b is lost: it has been silent for 1.5 s' in line, line)
-        check_equal(re.findall(r'^cohortrun: locality (\d) .* on host b .*; (\d go on)$', err, re.M),
+            check('shrunk' in line or 'on host b is lost: it has been silent for' in line, line)
+        check_equal(re.findall('^cohortrun: locality (.) .* on host b .*; (. go on)$', err, re.M),
                     [('2', '3 go on'), ('3', '2 go on')])
         print('told after %.2f s' % seconds)
         if seconds < jobs.LIMIT + 1:
