@@ -16,7 +16,8 @@
 /* One site's call of agree or shrink. It joins under a name that has the number of the call and
  * that of the dead sites in it. All localities hear of a death and of a complete creation in the
  * same order, if they do at all (runtime/proc/registry.h). So either all that live get the result,
- * or the join of all of them ends with the death, and they join again without the dead. */
+ * or the join of all of them ends with the death, and they join again without the dead. The home is
+ * that of the communicator, which knows who has left it. */
 struct call {
     struct cohort__waiter waiter; /* for `made` */
     struct cohort__work work;
@@ -38,8 +39,7 @@ struct call {
 /* The parent's sites that live. */
 struct living {
     uint32_t num;
-    uint32_t rank;  /* of this site among them */
-    uint32_t first; /* the lowest */
+    uint32_t rank; /* of this site among them */
     bool is_whole;
 };
 
@@ -60,8 +60,7 @@ static bool find_living(struct call *call, struct living *ret_living)
     for (uint32_t site = 0; site < all->num_sites; site++) {
         if (is_dead[site])
             continue;
-        if (living.num++ == 0)
-            living.first = site;
+        living.num++;
         living.rank += site < call->parent->this_site;
         living.is_whole &= all->locality_of[site] == call->parent->group->rank;
     }
@@ -150,7 +149,7 @@ static void try_to_shrink(struct call *call, const struct living *living)
         .generation = call->num_dead,
         .num_sites = living->num,
         .this_site = living->rank,
-        .home = parent->group->membership->locality_of[living->first],
+        .home = parent->group->membership->home,
         .is_flat =
             cohort__select_is_flat(living->num, parent->arity, parent->flat_fallback_threshold),
         .is_whole = living->is_whole,
@@ -192,7 +191,7 @@ static void try_to_agree(struct call *call, const struct living *living)
     call->join = (struct cohort__join){
         .name = call->name,
         .name_bytes = bytes + sizeof(origin),
-        .home = all->locality_of[living->first],
+        .home = all->home,
         .parent = all,
         .is_whole = living->is_whole,
         .is_of_living = true,

@@ -22,9 +22,11 @@ extern "C" {
  * the same ones in the same order, and the futures complete when all have. That order is all that
  * connects them: they have no generation, do not count in the window and are not collectives. A
  * site that is still in a call which waits for others that have gone to agree has to get an error
- * there first, so a site that gives up a communicator without a death should not call these. A site
- * that never calls, or has given its endpoint back, lets the others wait for ever, unless its
- * locality dies. If a locality dies meanwhile, those that are left go on by themselves.
+ * there first: whoever goes revokes the communicators that others may wait in. A site that has given
+ * its endpoint back, and lives, can't take part: the calls of the others fail with COHORT_ERR_GONE,
+ * which names it. A site that keeps it and never calls lets the others wait for ever, unless its
+ * locality dies; cohortrun --status says whom they wait for. If a locality dies meanwhile, those
+ * that are left go on by themselves.
  *
  * They work in all jobs. But if the job does not keep going, they end with COHORT_ERR_PEER_DIED
  * once any locality has died. Any task or thread; they never suspend. */
@@ -41,8 +43,8 @@ typedef struct cohort_agreed {
  * failure it is untouched. ret_agreed has to stay valid until the future completes.
  *
  * COHORT_ERR_BAD_PARAMETER without a communicator or a place for the result; COHORT_ERR_MISMATCH if
- * another site calls cohort_comm_shrink instead, COHORT_ERR_NO_MEMORY, COHORT_ERR_CANCELLED when
- * the job ends. */
+ * another site calls cohort_comm_shrink instead, COHORT_ERR_GONE if one that lives has given its
+ * endpoint back, COHORT_ERR_NO_MEMORY, COHORT_ERR_CANCELLED when the job ends. */
 COHORT_API cohort_future *cohort_comm_agree(cohort_comm *comm, uint64_t value,
                                             cohort_agreed *ret_agreed) COHORT_MUST_USE;
 

@@ -7,46 +7,10 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
+#include "runtime/names/home_private.h"
 #include "runtime/names/limits.h"
 
 enum { MOST_FAILED = 8 }; /* under one name */
-
-struct member {
-    uint32_t locality_plus_1; /* 0: has not joined */
-    bool left;
-};
-
-/* One creation under a name. It is first pending. Then it is either failed, until all of its sites
- * have been told so or there are too many that have failed, or alive as an instance, until all of
- * its sites have left. */
-struct creation {
-    struct cohort__list link;
-    uint64_t instance; /* 0: not alive */
-    uint32_t number;   /* lent to it; COHORT__NO_NUMBER: none */
-    cohort_status failed;
-    char text[640];      /* why it has failed */
-    uint32_t first_site; /* the site that `terms` came from */
-    uint32_t num_sites;
-    uint32_t num_members; /* that there is room for; fewer than sites only if it has failed */
-    uint32_t *told; /* sites beyond these that have joined, and were told that it has failed */
-    uint32_t num_told;
-    uint32_t num_joined;
-    uint32_t num_left;
-    uint32_t revoked_by; /* the site + 1; 0: none */
-    char *terms;
-    size_t terms_bytes;
-    uint64_t value; /* the AND of those that have joined */
-    void *settings; /* those of site 0, once it has joined */
-    size_t settings_bytes;
-    struct member members[];
-};
-
-struct name {
-    struct cohort__map_node node;
-    struct cohort__list creations; /* oldest first */
-    size_t bytes;
-    char text[];
-};
 
 struct cohort__registry_letter *
 cohort__registry_letter_add(struct cohort__list *outbox, const uint32_t *ranks, uint32_t num_ranks)
@@ -81,8 +45,10 @@ void cohort__registry_home_init(struct cohort__registry_home *home, uint32_t ran
                          COHORT__NUM_NOTICEBOARDS);
 }
 
-static void creation_destroy(struct creation *creation)
+void cohort__home_creation_destroy(struct creation *creation)
 {
+    cohort__home_gathering_leave(creation);
+    cohort__home_gatherings_orphan(creation);
     cohort__list_remove(&creation->link);
     free(creation->terms);
     free(creation->settings);
@@ -90,12 +56,12 @@ static void creation_destroy(struct creation *creation)
     free(creation);
 }
 
-static void name_destroy(struct cohort__registry_home *home, struct name *name)
+void cohort__home_name_destroy(struct cohort__registry_home *home, struct name *name)
 {
     struct cohort__list *link;
     while (!cohort__list_is_empty(&name->creations)) {
         link = name->creations.next;
-        creation_destroy(COHORT_CONTAINER_OF(link, struct creation, link));
+        cohort__home_creation_destroy(COHORT_CONTAINER_OF(link, struct creation, link));
     }
     cohort__map_remove(&home->names, &name->node);
     free(name);
@@ -105,7 +71,7 @@ void cohort__registry_home_fini(struct cohort__registry_home *home)
 {
     struct cohort__map_node *node;
     while ((node = cohort__map_first(&home->names)))
-        name_destroy(home, COHORT_CONTAINER_OF(node, struct name, node));
+        cohort__home_name_destroy(home, COHORT_CONTAINER_OF(node, struct name, node));
     cohort__map_fini(&home->names);
     cohort__numbers_fini(&home->numbers);
 }
@@ -118,12 +84,19 @@ static bool name_equal(const struct cohort__map_node *node, const void *key)
            memcmp(name->text, request->name, name->bytes) == 0;
 }
 
-static struct name *name_find(struct cohort__registry_home *home,
+struct name *cohort__home_name_find(struct cohort__registry_home *home, const char *text,
+                                    size_t bytes)
+{
+    const struct cohort__registry_request request = {.name = text, .name_bytes = bytes};
+    struct cohort__map_node *node =
+        cohort__map_find(&home->names, cohort__hash_bytes(text, bytes), name_equal, &request);
+    return node ? COHORT_CONTAINER_OF(node, struct name, node) : NULL;
+}
+
+static struct name *find_name(struct cohort__registry_home *home,
                               const struct cohort__registry_request *request)
 {
-    uint64_t hash = cohort__hash_bytes(request->name, request->name_bytes);
-    struct cohort__map_node *node = cohort__map_find(&home->names, hash, name_equal, request);
-    return node ? COHORT_CONTAINER_OF(node, struct name, node) : NULL;
+    return cohort__home_name_find(home, request->name, request->name_bytes);
 }
 
 static struct name *name_create(struct cohort__registry_home *home,
@@ -153,7 +126,7 @@ static void forget_old_failures(struct name *name)
             oldest = creation;
     }
     if (num > MOST_FAILED)
-        creation_destroy(oldest);
+        cohort__home_creation_destroy(oldest);
 }
 
 static struct creation *creation_create(struct name *name,
@@ -173,6 +146,8 @@ static struct creation *creation_create(struct name *name,
     creation->terms_bytes = request->terms_bytes;
     creation->num_sites = creation->num_members = request->num_sites;
     creation->value = UINT64_MAX;
+    creation->name = name;
+    cohort__list_init(&creation->gatherings);
     creation->first_site = request->site;
     cohort__list_push_back(&name->creations, &creation->link);
     return creation;
@@ -188,9 +163,11 @@ static struct creation *creation_grow(struct creation *creation, uint32_t num_si
     creation->num_sites = num_sites;
     if (!grown)
         return creation;
+    cohort__home_gathering_leave(creation);
     memcpy(grown, creation,
            sizeof(*creation) + creation->num_members * sizeof(creation->members[0]));
     grown->num_members = num_sites;
+    cohort__list_init(&grown->gatherings);
     cohort__list_insert_after(&creation->link, &grown->link);
     cohort__list_remove(&creation->link);
     free(creation);
@@ -208,6 +185,8 @@ static struct creation *creation_refuse(struct name *name,
     creation->num_sites = request->num_sites;
     creation->first_site = request->site;
     creation->failed = COHORT_ERR_NO_MEMORY;
+    creation->name = name;
+    cohort__list_init(&creation->gatherings);
     snprintf(creation->text, sizeof(creation->text),
              "communicator \"%.60s\": site %u of locality %u joins, but there is no memory for %u "
              "sites where the name is kept",
@@ -216,7 +195,7 @@ static struct creation *creation_refuse(struct name *name,
     return creation;
 }
 
-static bool has_joined(const struct creation *creation, uint32_t site)
+bool cohort__home_has_joined(const struct creation *creation, uint32_t site)
 {
     if (site < creation->num_members)
         return creation->members[site].locality_plus_1 != 0;
@@ -372,19 +351,6 @@ static void die_again(struct cohort__registry_home *home, struct creation *creat
     creation->instance = 0;
 }
 
-/* The sites of those who have died have left CREATION, which has just come alive. */
-static void leave_all_dead(struct cohort__registry_home *home, struct creation *creation)
-{
-    for (uint32_t site = 0; home->view > 0 && site < creation->num_sites; site++) {
-        uint32_t rank = creation->members[site].locality_plus_1 - 1;
-        if (rank >= COHORT__HOME_LAUNCHER || !(home->dead[rank / 64] >> rank % 64 & 1))
-            continue;
-        creation->members[site].left = true;
-        creation->num_left++;
-        cohort__numbers_return(&home->numbers, creation->instance, creation->number, rank);
-    }
-}
-
 /* All sites have joined: the creation becomes an instance, unless it only AGREES. */
 static cohort_status come_alive(struct cohort__registry_home *home, const struct name *name,
                                 struct creation *creation, bool agrees, struct cohort__list *outbox)
@@ -401,27 +367,30 @@ static cohort_status come_alive(struct cohort__registry_home *home, const struct
     if (status)
         die_again(home, creation, ranks, num);
     else
-        leave_all_dead(home, creation);
+        cohort__home_leave_all_dead(home, creation);
     free(ranks);
     return status;
 }
 
 /* All sites have left: the instance ends. Those who have died need not be told, but may be. */
-static cohort_status end(struct creation *creation, struct cohort__list *outbox)
+cohort_status cohort__home_end(struct cohort__registry_home *home, struct creation *creation,
+                               struct cohort__list *outbox)
 {
     uint32_t num;
+    cohort__home_gatherings_end(home, creation);
     uint32_t *ranks = localities(creation, &num);
     cohort_status status = ranks ? COHORT_OK : COHORT_ERR_NO_MEMORY;
     if (!status)
         status = tell_ended(outbox, ranks, num, creation->instance);
     free(ranks);
-    creation_destroy(creation);
+    cohort__home_creation_destroy(creation);
     return status;
 }
 
 /* The site has left the instance. If it was the last one, the instance ends. A second call for the
  * same site does nothing. */
-static cohort_status leave(struct name *name, const struct cohort__registry_request *request,
+static cohort_status leave(struct cohort__registry_home *home, struct name *name,
+                           const struct cohort__registry_request *request,
                            struct cohort__list *outbox)
 {
     uint64_t instance = request->instance;
@@ -438,12 +407,15 @@ static cohort_status leave(struct name *name, const struct cohort__registry_requ
     if (member->left || member->locality_plus_1 != request->source + 1)
         return COHORT_OK;
     member->left = true;
-    return ++creation->num_left < creation->num_sites ? COHORT_OK : end(creation, outbox);
+    creation->num_gone++;
+    return ++creation->num_left < creation->num_sites
+               ? cohort__home_gatherings_left(home, creation, outbox)
+               : cohort__home_end(home, creation, outbox);
 }
 
 /* Tells all sites that have joined so far. Sites that join later are told at that time. */
-static cohort_status tell_failed(const struct name *name, const struct creation *creation,
-                                 struct cohort__list *outbox)
+cohort_status cohort__home_tell_failed(const struct name *name, const struct creation *creation,
+                                       struct cohort__list *outbox)
 {
     cohort_status status = COHORT_OK;
     for (uint32_t site = 0; !status && site < creation->num_members; site++)
@@ -463,7 +435,7 @@ static cohort_status fail_as_it_says(const struct name *name, struct creation *c
              "communicator \"%.60s\": site %u of locality %u can't join: %.*s", name->text,
              request->site, request->source,
              (int)(request->terms_bytes < 480 ? request->terms_bytes : 480), request->terms);
-    return tell_failed(name, creation, outbox);
+    return cohort__home_tell_failed(name, creation, outbox);
 }
 
 /* The terms differ. */
@@ -480,7 +452,7 @@ static cohort_status fail_as_different(const struct name *name, struct creation 
              (int)(request->terms_bytes < 110 ? request->terms_bytes : 110), request->terms, first,
              creation->members[first].locality_plus_1 - 1,
              (int)(creation->terms_bytes < 110 ? creation->terms_bytes : 110), creation->terms);
-    return tell_failed(name, creation, outbox);
+    return cohort__home_tell_failed(name, creation, outbox);
 }
 
 enum { MISSING_LISTED = 8 };
@@ -518,14 +490,14 @@ static cohort_status fail_as_late(const struct name *name, struct creation *crea
         snprintf(creation->text + used, sizeof(creation->text) - used,
                  "; programs that have returned: %s %s",
                  strpbrk(request->returned, ",-") ? "localities" : "locality", request->returned);
-    return tell_failed(name, creation, outbox);
+    return cohort__home_tell_failed(name, creation, outbox);
 }
 
 cohort_status cohort__registry_home_withdraw(struct cohort__registry_home *home,
                                              const struct cohort__registry_request *request,
                                              struct cohort__list *outbox)
 {
-    struct name *name = name_find(home, request);
+    struct name *name = find_name(home, request);
     struct cohort__list *link = name ? name->creations.next : NULL;
     for (; name && link != &name->creations; link = link->next) {
         struct creation *creation = COHORT_CONTAINER_OF(link, struct creation, link);
@@ -546,7 +518,7 @@ static struct creation *creation_for(struct name *name, uint32_t site, bool *ret
     for (struct cohort__list *link = name->creations.next; link != &name->creations;
          link = link->next) {
         struct creation *creation = COHORT_CONTAINER_OF(link, struct creation, link);
-        bool joined = has_joined(creation, site);
+        bool joined = cohort__home_has_joined(creation, site);
         if (!joined && !creation->instance)
             return creation;
         if (joined && !creation->failed && !creation->members[site].left) {
@@ -601,8 +573,9 @@ static cohort_status fail_for_memory(const struct name *name, struct creation *c
              "communicator \"%.60s\": site %u of locality %u joins as the %u. of %u sites, but "
              "there is no memory for that where the name is kept",
              name->text, request->site, request->source,
-             creation->num_joined + !has_joined(creation, request->site), creation->num_sites);
-    return tell_failed(name, creation, outbox);
+             creation->num_joined + !cohort__home_has_joined(creation, request->site),
+             creation->num_sites);
+    return cohort__home_tell_failed(name, creation, outbox);
 }
 
 /* Makes the site a member of CREATION. A failed creation is destroyed once all its sites have been
@@ -632,13 +605,17 @@ static cohort_status enter(struct cohort__registry_home *home, const struct name
             refuse(outbox, name, request->source, request->site, creation->failed, creation->text);
     else if (complete && come_alive(home, name, creation, request->agrees, outbox))
         status = fail_for_memory(name, creation, request, outbox);
+    else if (!complete)
+        status = cohort__home_gathering_joined(home, creation, outbox);
+    if (creation->instance)
+        cohort__home_gathering_leave(creation); /* it is a communicator by now */
     if (complete && (creation->failed || request->agrees))
-        creation_destroy(creation);
+        cohort__home_creation_destroy(creation);
     return status;
 }
 
 /* Whether a user has given it. Else it is that of a child: it goes on behind a 0. */
-static bool is_of_user(const struct name *name)
+bool cohort__home_is_of_user(const struct name *name)
 {
     return !memchr(name->text, '\0', name->bytes);
 }
@@ -653,25 +630,28 @@ cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
     if (request->settings_bytes > COHORT__SETTINGS_BYTES_MAX)
         return cohort_fail(COHORT_ERR_PROTOCOL, "a join of site %u with %zu bytes of settings",
                            request->site, request->settings_bytes);
-    struct name *name = name_find(home, request);
+    struct name *name = find_name(home, request);
     if (!name)
         name = name_create(home, request);
     if (!name)
         return COHORT_ERR_NO_MEMORY;
     cohort_status status = COHORT_OK;
     if (request->instance)
-        status = leave(name, request, outbox);
+        status = leave(home, name, request, outbox);
     /* Who has sent it hears of the death, or has by now, and ends the join by itself. */
-    bool is_old = is_of_user(name) && request->view < home->view;
+    bool is_old = cohort__home_is_of_user(name) && request->view < home->view;
     if (is_old) {
         if (cohort__list_is_empty(&name->creations))
-            name_destroy(home, name);
+            cohort__home_name_destroy(home, name);
         return status;
     }
     bool duplicate = false;
     struct creation *creation = status ? NULL : creation_for(name, request->site, &duplicate);
-    if (!status && !creation)
+    if (!status && !creation) {
         creation = creation_create(name, request);
+        if (creation)
+            cohort__home_gathering_enter(home, creation, request);
+    }
     if (!status && !creation)
         creation = creation_refuse(name, request);
     if (!status && !creation)
@@ -680,7 +660,7 @@ cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
         status = duplicate ? refuse_duplicate(outbox, name, creation, request)
                            : enter(home, name, creation, request, outbox);
     if (cohort__list_is_empty(&name->creations))
-        name_destroy(home, name);
+        cohort__home_name_destroy(home, name);
     return status;
 }
 
@@ -688,16 +668,16 @@ cohort_status cohort__registry_home_leave(struct cohort__registry_home *home,
                                           const struct cohort__registry_request *request,
                                           struct cohort__list *outbox)
 {
-    struct name *name = name_find(home, request);
+    struct name *name = find_name(home, request);
     if (!name)
         return COHORT_OK; /* it was told before, by a join */
-    cohort_status status = leave(name, request, outbox);
+    cohort_status status = leave(home, name, request, outbox);
     if (cohort__list_is_empty(&name->creations))
-        name_destroy(home, name);
+        cohort__home_name_destroy(home, name);
     return status;
 }
 
-static struct creation *find_alive(const struct name *name, uint64_t instance)
+struct creation *cohort__home_find_alive(const struct name *name, uint64_t instance)
 {
     for (struct cohort__list *link = name->creations.next; link != &name->creations;
          link = link->next) {
@@ -725,8 +705,8 @@ cohort_status cohort__registry_home_revoke(struct cohort__registry_home *home,
                                            const struct cohort__registry_request *request,
                                            struct cohort__list *outbox)
 {
-    struct name *name = name_find(home, request);
-    struct creation *creation = name ? find_alive(name, request->instance) : NULL;
+    struct name *name = find_name(home, request);
+    struct creation *creation = name ? cohort__home_find_alive(name, request->instance) : NULL;
     bool is_first = creation && creation->revoked_by == 0;
     if (creation && request->site >= creation->num_sites)
         return cohort_fail(COHORT_ERR_PROTOCOL, "a revocation by site %u of %u sites",
@@ -742,57 +722,5 @@ cohort_status cohort__registry_home_revoke(struct cohort__registry_home *home,
     if (!status)
         creation->revoked_by = request->site + 1;
     free(ranks);
-    return status;
-}
-
-/* Locality RANK's sites have left CREATION. */
-static cohort_status leave_dead(struct creation *creation, uint32_t rank,
-                                struct cohort__list *outbox)
-{
-    for (uint32_t site = 0; site < creation->num_sites; site++) {
-        struct member *member = &creation->members[site];
-        if (member->locality_plus_1 == rank + 1 && !member->left) {
-            member->left = true;
-            creation->num_left++;
-        }
-    }
-    return creation->num_left < creation->num_sites ? COHORT_OK : end(creation, outbox);
-}
-
-/* The first error; what can be done is done. */
-static cohort_status forget_dead(struct name *name, uint32_t rank, struct cohort__list *outbox)
-{
-    cohort_status status = COHORT_OK;
-    struct cohort__list *next;
-    for (struct cohort__list *link = name->creations.next; link != &name->creations; link = next) {
-        struct creation *creation = COHORT_CONTAINER_OF(link, struct creation, link);
-        cohort_status here = COHORT_OK;
-        next = link->next;
-        if (creation->instance)
-            here = leave_dead(creation, rank, outbox);
-        else if (is_of_user(name))
-            creation_destroy(creation);
-        status = status ? status : here;
-    }
-    return status;
-}
-
-cohort_status cohort__registry_home_died(struct cohort__registry_home *home, uint32_t rank,
-                                         struct cohort__list *outbox)
-{
-    cohort_status status = COHORT_OK;
-    struct cohort__map_node *node, *next;
-    home->view++;
-    if (rank < COHORT__HOME_LAUNCHER)
-        home->dead[rank / 64] |= UINT64_C(1) << rank % 64;
-    cohort__numbers_died(&home->numbers, rank);
-    for (node = cohort__map_first(&home->names); node; node = next) {
-        struct name *name = COHORT_CONTAINER_OF(node, struct name, node);
-        next = cohort__map_next(&home->names, node);
-        cohort_status here = forget_dead(name, rank, outbox);
-        status = status ? status : here;
-        if (cohort__list_is_empty(&name->creations))
-            name_destroy(home, name);
-    }
     return status;
 }

@@ -53,6 +53,10 @@ struct cohort__registry_request {
     uint32_t view;        /* of a JOIN: how many deaths the locality knew */
     bool agrees;          /* of a JOIN: no instance is to be made, all get the AND of the values */
     uint64_t value;
+    /* Of a JOIN: all sites that live of this instance, with this name, gather. 0: none. */
+    uint64_t of;
+    const char *of_name;
+    size_t of_name_bytes;
 };
 cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
                                          const struct cohort__registry_request *request,
@@ -86,7 +90,8 @@ cohort_status cohort__registry_home_died(struct cohort__registry_home *home, uin
 /* The kinds of registry messages, field "type". */
 enum cohort__registry_type {
     COHORT__REGISTRY_JOIN = 1, /* name, site, num_sites, terms, settings, instance, failed, view,
-                                * agrees, value */
+                                * agrees, value; of the sites of an instance that gather also
+                                * of, of_name */
     COHORT__REGISTRY_LEAVE,    /* name, site, instance */
     COHORT__REGISTRY_REFUSE,   /* name, site, status, text */
     COHORT__REGISTRY_MAP,      /* name, instance, num_sites, settings, runs: [localities, sites,

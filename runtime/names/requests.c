@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/names/requests.h"
 
+static cohort_status read_of(const struct cohort__unpacked *unpacked,
+                             struct cohort__registry_request *request)
+{
+    const struct cohort__value *map = cohort__unpacked_root(unpacked);
+    bool has = false;
+    cohort_status status = cohort__has_field(unpacked, map, "of", &has);
+    if (status || !has)
+        return status;
+    status = cohort__get_unsigned(unpacked, map, "of", UINT64_MAX, &request->of);
+    return status ? status
+                  : cohort__get_bytes(unpacked, map, "of_name", (const void **)&request->of_name,
+                                      &request->of_name_bytes);
+}
+
 static cohort_status read_join(const struct cohort__unpacked *unpacked,
                                struct cohort__registry_request *request)
 {
@@ -22,6 +36,8 @@ static cohort_status read_join(const struct cohort__unpacked *unpacked,
         status = cohort__get_bool(unpacked, map, "agrees", &request->agrees);
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "value", UINT64_MAX, &request->value);
+    if (!status)
+        status = read_of(unpacked, request);
     if (!status && (failed > 0 || failed < INT32_MIN))
         status = cohort_fail(COHORT_ERR_PROTOCOL, "a join that failed with %d", (int)failed);
     request->failed = (cohort_status)failed;

@@ -223,7 +223,8 @@ static cohort_status write_join(struct cohort__list *outbox, uint32_t home, uint
                            join->name, join->site, join->settings_bytes,
                            COHORT__SETTINGS_BYTES_MAX);
     struct cohort__packer *packer = &letter->packer;
-    cohort__pack_map(packer, 11);
+    const struct cohort__membership *of = join->is_of_living ? join->parent : NULL;
+    cohort__pack_map(packer, of ? 13 : 11);
     cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_JOIN);
     cohort__pack_field_bytes(packer, "name", join->name, name_bytes(join));
     cohort__pack_field_unsigned(packer, "site", join->site);
@@ -235,6 +236,10 @@ static cohort_status write_join(struct cohort__list *outbox, uint32_t home, uint
     cohort__pack_field_unsigned(packer, "view", view);
     cohort__pack_field_bool(packer, "agrees", join->agrees);
     cohort__pack_field_unsigned(packer, "value", join->value);
+    if (of) {
+        cohort__pack_field_unsigned(packer, "of", of->instance);
+        cohort__pack_field_bytes(packer, "of_name", of->name, of->name_bytes);
+    }
     return packer->status;
 }
 

@@ -314,6 +314,48 @@ static void test_left(void)
     }
 }
 
+static void check_gone(cohort_future *future, uint32_t site)
+{
+    char who[] = "site 0 (locality";
+    who[5] = (char)('0' + site);
+    CHECK_INT(await_within(future, patience), COHORT_ERR_GONE);
+    CHECK_CONTAINS(cohort_error_message(), who);
+    CHECK_CONTAINS(cohort_error_message(), "has left the communicator, and can't take part");
+}
+
+/* A site that has left can't agree: the others don't wait for it, whether it leaves before or
+ * after they call. What it has agreed on before stays so. */
+static void test_agree_left(void)
+{
+    for (int is_whole = 0; is_whole < 2; is_whole++)
+        for (int is_before = 0; is_before < 2; is_before++) {
+            struct row row;
+            cohort_future *futures[SITES];
+            cohort_agreed agreed[SITES];
+            cohort_comm *next[SITES];
+            begin(&row, 3, is_whole);
+            go_on(&row);
+            for (uint32_t site = 0; site < SITES; site++)
+                futures[site] = cohort_comm_agree(row.comms[site], 1, &agreed[site]);
+            if (is_before)
+                cohort_comm_unref(row.comms[3]); /* its own call keeps it until all have called */
+            CHECK_INT(cohort_await(cohort_when_all(futures, SITES)), COHORT_OK);
+            for (uint32_t site = 0; site < SITES; site++)
+                if (site != 3)
+                    futures[site] = cohort_comm_agree(row.comms[site], 1, &agreed[site]);
+            if (!is_before)
+                cohort_comm_unref(row.comms[3]);
+            row.comms[3] = NULL;
+            for (uint32_t site = 0; site < SITES; site++)
+                if (site != 3)
+                    check_gone(futures[site], 3);
+            for (uint32_t site = 0; site < SITES; site++)
+                if (site != 3)
+                    check_gone(cohort_comm_shrink(&next[site], row.comms[site]), 3);
+            end(&row);
+        }
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -325,6 +367,7 @@ int main(int argc, char **argv)
         {"held", test_held},
         {"children", test_children},
         {"left", test_left},
+        {"agree_left", test_agree_left},
     };
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
 }

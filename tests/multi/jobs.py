@@ -253,6 +253,34 @@ def wait_for_end(pid):
         os.close(fd)
 
 
+# The limit of a silent host, in seconds.
+LIMIT = 1.5
+SILENT = ['--heartbeat', 0.2, '--heartbeat-timeout', LIMIT]
+
+
+def await_told(job, take_away):
+    """JOB is that of survive_member, way `wait`, on two hosts with two localities each. TAKE_AWAY
+    does so with the second host. How long it took until both of the first one were told, and the
+    first host's lines."""
+    ready = sum(bool(re.match(r'\d ready', line)) for line in job.read_lines(4))
+    check_equal(ready, 4)
+    start = time.monotonic()
+    take_away()
+    lines, told = [], {}
+    while len(lines) < 4 and told is not None:
+        line = job.process.stdout.readline().decode()
+        check(line, 'the job has ended after', lines)
+        match = re.match(r'[01] (told at (\S+): .*|shrunk: fine)', line)
+        if match:
+            lines.append(line)
+        elif re.match('[01] shrunk: ', line):
+            continue
+        if match and match[2]:
+            told[line[0]] = float(match[2]) - start
+    check_equal(sorted(told), ['0', '1'])
+    return max(told.values()), lines
+
+
 def run(*args, data=None, **options):
     if data is not None:
         options['stdin'] = subprocess.PIPE

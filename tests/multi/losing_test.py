@@ -28,9 +28,9 @@ def lose(num, seed, *options):
     print('seed', seed, flush=True)
     status, out, err = run('-n', num, '--workers', 1, '--keep-going', *options, MEMBER, seed)
     check_equal(status, 0)
-    dead = sorted(int(n) for n in re.findall(
-        r'^cohortrun: locality (\d+) .* was killed by signal 9 \(Killed\); \d+ goe?s? on$', err,
-        re.M))
+    ends = re.findall(r'^cohortrun: locality (\d+) .* was killed by signal 9 \(Killed\); '
+                      r'\d+ goe?s? on$', err, re.M)
+    dead = sorted(int(n) for n in ends)
     left = re.findall(r'^locality (\d+) is left$', out, re.M)
     check_equal((len(left), sorted(dead + [int(n) for n in left])), (1, list(range(num))))
     return out

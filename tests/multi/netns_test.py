@@ -214,6 +214,29 @@ def test_cable_pulled():
     check(re.fullmatch('((%s|%s)\n)*' % (lost, daemon), err), err)
 
 
+def test_goes_on_without_host():
+    """The same with --keep-going: the first host is told, and goes on."""
+    jobs.launcher_options = jobs.netns_hosts('ab')
+    member = os.path.join(MEMBERS, 'survive_member')
+    try:
+        for _ in range(3): # as far as the machine has time for it
+            job = jobs.Job('-n', 4, '--workers', 1, '--keep-going', *jobs.SILENT, member, 'wait')
+            seconds, lines = jobs.await_told(job, lambda: command('ip link set v-b down'))
+            status, out, err = job.finish()
+            command('ip link set v-b up')
+            check_equal(status, 0)
+            check_equal(re.findall('^cohortrun: locality (.).* on host b .*; (. go on)$', err,
+                                   re.M),
+                        [('2', '3 go on'), ('3', '2 go on')])
+            print('told after %.2f s' % seconds)
+            if seconds < jobs.LIMIT + 1:
+                return
+        raise Failed('told after %.1f s' % seconds)
+    finally:
+        command('ip link set v-b up')
+        jobs.launcher_options = jobs.netns_hosts('abc')
+
+
 namespaces.enter('abc')
 jobs.launcher_options = jobs.netns_hosts('abc')
 jobs.run_cases(globals(), PREFIX, CHOSEN)

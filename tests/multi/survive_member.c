@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cohort/cohort.h>
@@ -298,6 +299,33 @@ static cohort_status serve(cohort_comm *comm)
     return COHORT_OK;
 }
 
+/* All call until somebody is lost, whom the test takes away. */
+static cohort_status wait_for_loss(cohort_comm *comm)
+{
+    struct timespec time;
+    cohort_comm *next = NULL;
+    cohort_status status = COHORT_OK;
+    for (uint64_t i = 1; !status; i++) {
+        status = sum_right(comm, i);
+        if (i == CALLS && !status) {
+            printf("%" PRIu32 " ready\n", cohort_locality());
+            fflush(stdout);
+        }
+    }
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    printf("%" PRIu32 " told at %.3f: %s\n", cohort_locality(),
+           (double)time.tv_sec + (double)time.tv_nsec * 1e-9, cohort_error_message());
+    status = cohort_await(cohort_comm_shrink(&next, comm));
+    while (!status && use("shrunk", next, 1)) { /* another one was lost with it */
+        cohort_comm *rest = NULL;
+        status = cohort_await(cohort_comm_shrink(&rest, next));
+        cohort_comm_unref(next);
+        next = rest;
+    }
+    cohort_comm_unref(next);
+    return status;
+}
+
 static cohort_status where(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     (void)in, (void)context;
@@ -348,9 +376,12 @@ static cohort_status run(void *arg)
     cohort_status status = cohort_await(cohort_comm_create(&world, "world", &options));
     if (!status && (strcmp(way, "work") == 0 || strcmp(way, "peace") == 0))
         return work(world);
-    if (!status && (strcmp(way, "serve") == 0 || strcmp(way, "everywhere") == 0)) {
+    if (!status &&
+        (strcmp(way, "serve") == 0 || strcmp(way, "everywhere") == 0 || strcmp(way, "wait") == 0)) {
         if (strcmp(way, "everywhere") == 0)
             status = call_everywhere(world);
+        else if (strcmp(way, "wait") == 0)
+            status = wait_for_loss(world);
         else
             status = rank == 0 ? serve(world) : obey(world);
         cohort_comm_unref(world);

@@ -5,6 +5,7 @@
 With --figures: only how long survivors take, with 32 localities."""
 import os
 import re
+import signal
 import sys
 import time
 
@@ -234,6 +235,35 @@ def test_host():
     for rank in (0, 1):
         lines = lines_of(out, rank)
         check_equal((lines[0], lines[-1]), ('half: fine', 'survivors: fine'))
+
+
+def daemon_of(job, host):
+    for pid in job.processes():
+        if jobs.read_proc(pid, 'cmdline').split(b'\0')[1:2] == [b'--node'] and \
+                b'COHORT_TEST_HOST=' + host in jobs.read_proc(pid, 'environ').split(b'\0'):
+            return pid
+    raise jobs.Failed('no daemon')
+
+
+def test_silent():
+    """The second host's daemon is stopped. The first host is told within the limit and a second,
+    as far as the machine has time for it: of three jobs one is enough."""
+    if not FAR:
+        return
+    for _ in range(3):
+        job = Job('-n', NUM, '--workers', 1, '--keep-going', *jobs.SILENT, MEMBER, 'wait')
+        seconds, lines = jobs.await_told(
+            job, lambda: jobs.send_signal(daemon_of(job, b'b'), signal.SIGSTOP))
+        status, out, err = job.finish()
+        check_equal(status, 0)
+        for line in lines:
+            check('shrunk' in line or 'on host b is lost: it has been silent for' in line, line)
+        check_equal(re.findall('^cohortrun: locality (.) .* on host b .*; (. go on)$', err, re.M),
+                    [('2', '3 go on'), ('3', '2 go on')])
+        print('told after %.2f s' % seconds)
+        if seconds < jobs.LIMIT + 1:
+            return
+    raise jobs.Failed('told after %.1f s' % seconds)
 
 
 def test_interrupted():

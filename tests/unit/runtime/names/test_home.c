@@ -830,6 +830,70 @@ static void test_child_of_dead(void)
     end();
 }
 
+/* SITE of those that live joins a gathering of the sites of "a", as if NUM_SITES were alive. */
+static void gather(uint64_t of, uint32_t source, uint32_t site, uint32_t num_sites)
+{
+    struct cohort__list outbox;
+    struct cohort__registry_request request = {.name = "g\0b",
+                                               .name_bytes = 3,
+                                               .terms = "",
+                                               .num_sites = num_sites,
+                                               .site = site,
+                                               .source = source,
+                                               .agrees = true,
+                                               .of = of,
+                                               .of_name = "a",
+                                               .of_name_bytes = 1};
+    cohort__list_init(&outbox);
+    num_notes = 0;
+    CHECK_INT(cohort__registry_home_join(&home, &request, &outbox), COHORT_OK);
+    read_outbox(&outbox);
+}
+
+/* A gathering fails when a site that has not joined has left by itself, but not because of the
+ * dead, and not for one that has joined. It is forgotten with the instance. */
+static void test_gathering(void)
+{
+    const uint64_t instance = ((uint64_t)RANK + 1) << 32 | 1;
+    begin();
+    for (uint32_t site = 0; site < 4; site++)
+        join("a", 1 + site, site, 4);
+    leave("a", 1, 0, instance); /* who has left, and dies then */
+    die(1);
+    gather(instance, 2, 0, 3); /* site 1, which is the first that lives */
+    CHECK_INT(num_notes, 0);
+    num_notes = 0;
+    leave("a", 2, 1, instance); /* it can't do so before that is complete, but has joined */
+    CHECK_INT(num_notes, 0);
+    leave("a", 4, 3, instance);
+    CHECK_INT(num_notes, 1);
+    check_refusal(0, 2, 0, COHORT_ERR_GONE, "site 3 (locality 4) has left the communicator");
+    gather(instance, 3, 1, 3);
+    CHECK_INT(num_notes, 1);
+    check_refusal(0, 3, 1, COHORT_ERR_GONE, "site 3 (locality 4) has left the communicator");
+    gather(instance, 3, 0, 2); /* it knows of more deaths: these are told to all first */
+    CHECK_INT(num_notes, 0);
+    leave("a", 3, 2, instance);
+    CHECK(num_notes > 0 && notes[0].type == COHORT__REGISTRY_END);
+    end();
+}
+
+/* The same if the last one dies, which ends several names at once. */
+static void test_gathering_of_dead(void)
+{
+    const uint64_t instance = ((uint64_t)RANK + 1) << 32 | 1;
+    begin();
+    for (uint32_t site = 0; site < 2; site++)
+        join("a", 1 + site, site, 2);
+    gather(instance, 1, 0, 2);
+    CHECK_INT((long long)home.names.num_nodes, 2);
+    die(1);
+    CHECK_INT((long long)home.names.num_nodes, 2);
+    die(2);
+    CHECK_INT((long long)home.names.num_nodes, 0);
+    end();
+}
+
 /* A healthy communicator is divided while others die. Those of the dead one end where they wait. */
 static void test_children_stay(void)
 {
@@ -943,6 +1007,8 @@ static const struct test_case cases[] = {
     {"dead_have_left", test_dead_have_left},
     {"child_of_dead", test_child_of_dead},
     {"children_stay", test_children_stay},
+    {"gathering", test_gathering},
+    {"gathering_of_dead", test_gathering_of_dead},
     {"agreement", test_agreement},
     {"revoke", test_revoke},
 };
