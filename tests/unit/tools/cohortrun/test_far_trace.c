@@ -248,7 +248,8 @@ static void ended(void)
             host.node_link = NULL;
             CHECK(far_trace_fetch(trace, KEY));
         } else {
-            far_trace_give_up(trace);
+            CHECK(far_trace_give_up(trace));
+            CHECK(!far_trace_give_up(trace));
             CHECK_INT(num_over, 1);
             CHECK_INT(num_said, 1);
             CHECK(step()); /* it is late */
