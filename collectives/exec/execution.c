@@ -40,6 +40,8 @@ cohort__execution_trace(const struct cohort__execution *execution, uint32_t numb
                                        .peer = step->peer,
                                        .tag = step->tag,
                                        .level = COHORT__TRACE_NO_LEVEL};
+    if (!cohort__trace_has_file())
+        return; /* nobody counts steps */
     switch ((enum cohort__step_kind)step->kind) {
     case COHORT__STEP_JOIN:
     case COHORT__STEP_DONE:

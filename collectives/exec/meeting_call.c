@@ -68,10 +68,11 @@ static bool enter(struct call *call, struct cohort__participant *participant)
     return false;
 }
 
-/* It is one phase, which ends with the call. */
-__attribute__((noinline, cold)) static void trace_start(const struct cohort__operation *operation)
+/* It is one phase, with one step. */
+__attribute__((noinline, cold)) static void trace(const struct cohort__operation *operation,
+                                                  enum cohort__trace_kind kind)
 {
-    cohort__step_trace_write(operation, COHORT__TRACE_STEP,
+    cohort__step_trace_write(operation, kind,
                              &(struct cohort__step_trace){
                                  .what = COHORT__TRACE_STEP_MEET,
                                  .phase = 1,
@@ -87,7 +88,7 @@ static void on_start(struct cohort__operation *operation)
     if (cohort__operation_fail_if_broken(operation))
         return;
     if (__builtin_expect(cohort__trace_is_on, 0))
-        trace_start(operation);
+        trace(operation, COHORT__TRACE_STEP);
     for (uint32_t i = 0; i < call->num_segments; i++)
         if (!enter(call, &call->participants[i]))
             return;
@@ -124,8 +125,11 @@ static void on_told(struct cohort__participant *participant, const struct cohort
     leave(call, participant);
     if (fails)
         fail_segments(call);
-    if (call->num_inside == 0)
-        cohort__operation_ended(&call->operation);
+    if (call->num_inside > 0)
+        return;
+    if (__builtin_expect(cohort__trace_is_on, 0))
+        trace(&call->operation, COHORT__TRACE_OVER);
+    cohort__operation_ended(&call->operation);
 }
 
 static void on_fail(struct cohort__operation *operation)

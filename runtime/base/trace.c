@@ -289,6 +289,11 @@ __attribute__((noinline, cold)) void cohort__trace_add(enum cohort__counter coun
     errno = saved_errno;
 }
 
+bool cohort__trace_has_file(void)
+{
+    return trace.has_file;
+}
+
 uint64_t cohort__trace_now(void)
 {
     return __builtin_expect(cohort__trace_is_on, 0) ? ticks() : 0;

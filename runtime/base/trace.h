@@ -56,6 +56,9 @@ void cohort__trace_write(uint32_t kind_small, uint64_t value, uint64_t a, uint64
 void cohort__trace_write_more(uint64_t at, uint32_t kind_small, uint64_t value, uint64_t a,
                               uint64_t b, uint64_t c, uint64_t d);
 
+/* Whether records are written down, not only counted. */
+bool cohort__trace_has_file(void);
+
 /* 0: there is no trace. */
 uint64_t cohort__trace_now(void);
 

@@ -114,6 +114,21 @@ static void all_reduce(cohort_comm *comm, const struct late *late)
     }
 }
 
+/* Down a chain of sites: only the last one waits for the straggler, who passes on what it gets. */
+static void broadcast(cohort_comm *comm, const struct late *late)
+{
+    double block[64] = {0};
+    if (is_straggler())
+        be_late(late);
+    cohort_future *future = cohort_locality() == 0
+                                ? cohort_broadcast_to(comm, block, 64, COHORT_DOUBLE, 2)
+                                : cohort_broadcast_from(comm, block, 64, COHORT_DOUBLE, 2);
+    if (is_straggler())
+        CHECK_INT(cohort_await(future), COHORT_OK);
+    else
+        wait_for_late(late, future);
+}
+
 /* Neighbours in a chain: one is late, so its neighbours are late a step after, and theirs. */
 static void chain(cohort_comm *comm, const struct late *late)
 {
@@ -214,9 +229,9 @@ static void run_case(cohort_comm *control, uint32_t number, const char *how, con
     static const struct {
         const char *name;
         void (*function)(cohort_comm *comm, const struct late *late);
-    } cases[] = {{"barrier", barrier}, {"all_reduce", all_reduce},
-                 {"chain", chain},     {"channel", channel},
-                 {"task", task},       {"mutex", mutex}};
+    } cases[] = {{"barrier", barrier}, {"broadcast", broadcast}, {"all_reduce", all_reduce},
+                 {"chain", chain},     {"channel", channel},     {"task", task},
+                 {"mutex", mutex}};
     const struct late late = {how, number, control};
     cohort_comm *comm = join(what, strchr(what, '=') ? what : NULL);
     meet(comm, 1);

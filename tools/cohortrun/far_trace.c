@@ -247,11 +247,11 @@ bool far_trace_fetch(struct far_trace *trace, uint64_t key)
     return check_over(trace);
 }
 
-void far_trace_give_up(struct far_trace *trace)
+bool far_trace_give_up(struct far_trace *trace)
 {
     struct host *host;
     if (!trace || !trace->is_fetching || trace->is_over)
-        return;
+        return false;
     for (uint32_t i = 0; (host = host_at(trace, i)); i++)
         if (host->trace.stage != FAR_TRACE_IS_OVER) {
             say(trace, host, "its parts of the trace have not all come");
@@ -259,11 +259,12 @@ void far_trace_give_up(struct far_trace *trace)
         }
     check_over(trace);
     trace->handlers.over(trace->handlers.context);
+    return true;
 }
 
 static void patience_over(void *context)
 {
-    far_trace_give_up(context);
+    (void)far_trace_give_up(context);
 }
 
 /* The whole ----------------------------------------------------------------------------------- */

@@ -38,8 +38,8 @@ void far_trace_begin(struct far_trace *trace);
  * what there is. True: all is here, `over` is not called. */
 bool far_trace_fetch(struct far_trace *trace, uint64_t key);
 
-/* What is not here is left there. */
-void far_trace_give_up(struct far_trace *trace);
+/* What is not here is left there. False: nothing is being fetched. */
+bool far_trace_give_up(struct far_trace *trace);
 
 /* Answers of HOST. False: it makes no sense. ARRIVED: when it came. */
 bool far_trace_take_clock(struct far_trace *trace, struct host *host, const unsigned char *data,

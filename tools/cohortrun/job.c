@@ -77,8 +77,8 @@ static void forward(void *context, int signal)
         job_fail(job, 128 + signal, NULL);
         return;
     }
-    if (twice)
-        far_trace_give_up(job->far_trace);
+    if (twice && far_trace_give_up(job->far_trace))
+        return;
     if (twice && job->stage < KILLING) {
         if (job->status == 0)
             job->status = 128 + SIGINT;
@@ -124,7 +124,6 @@ static void show(void *context, int signal)
 
 static void end_late(struct job *job)
 {
-    far_trace_give_up(job->far_trace);
     job_fail(job, JOB_STATUS_TIMEOUT, NULL);
 }
 
@@ -133,6 +132,8 @@ static void timed_out(void *context)
     struct job *job = context;
     char who[256];
     double seconds = (double)job->options->timeout_ns / (double)second_ns;
+    if (far_trace_give_up(job->far_trace))
+        return; /* all have ended in time */
     if (job->stage == GATHERING) {
         fleet_list_awaited(job->fleet, who, sizeof(who));
         output_say(job->output, "timeout after %g s, no answer from: %s", seconds, who);

@@ -85,8 +85,13 @@ void job_check_done(struct job *job)
         ended &= job->localities[rank].guarded.end != GUARDED_RUNS;
         gone &= locality_is_gone(&job->localities[rank]) && job->localities[rank].judged;
     }
-    if (gone && !far_trace_fetch(job->far_trace, job->key))
-        return; /* it calls again */
+    if (gone && !far_trace_fetch(job->far_trace, job->key)) {
+        deadline_clear(&job->next_stage); /* nothing is left that could be killed */
+        return;                           /* it calls again */
+    }
+    if (gone && job->stage > RUNNING && job->stage < ABANDONED &&
+        !deadline_is_set(&job->next_stage))
+        deadline_set(&job->next_stage, patience(job, job->stage));
     if (gone && job->fleet)
         fleet_dismiss(job->fleet);
     if (gone && output_is_drained(job->output) && (!job->fleet || fleet_is_gone(job->fleet)))

@@ -2,6 +2,8 @@
 /* cohort-trace: who is to blame for each part of a wait. */
 #include "tools/trace/blame.h"
 
+#include "tools/trace/way.h"
+
 /* Each turn goes back in time, so it ends; but it need not go farther than anybody would read. */
 enum { MOST_TURNS = 64 };
 
@@ -92,7 +94,7 @@ static void divide_open(const struct blaming *blaming, const struct wait *wait, 
     uint32_t by = wait->by, last;
     switch ((enum cause)wait->cause) {
     case CAUSE_CALL:
-        last = model_last(model, by, wait->woken);
+        last = way_last(model, by, wait->woken);
         if (last != by)
             at = model->calls[last].at;
         charge(blaming, model->calls[last].task, cut(wait->begin, at, span), turns);
@@ -134,7 +136,7 @@ void blame_wait(const struct model *model, uint32_t number, bool directly,
     struct blaming blaming = {model, directly, tell, context, NONE, NONE};
     if (wait->cause == CAUSE_CALL) {
         blaming.call = wait->by;
-        blaming.last = model_last(model, wait->by, wait->woken);
+        blaming.last = way_last(model, wait->by, wait->woken);
     }
     divide(&blaming, wait, (struct span){wait->begin, wait->end}, 0);
 }

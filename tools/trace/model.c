@@ -347,6 +347,19 @@ static void on_ended(struct reading *reading, const struct event *event)
     free(open);
 }
 
+static void on_step(struct reading *reading, const struct event *event)
+{
+    struct model *model = reading->model;
+    const struct endpoint *endpoint =
+        cohort__keyed_find(&reading->endpoints, event->rank, event->value);
+    const struct numbered *open =
+        endpoint ? cohort__keyed_find(&reading->open_calls, (uintptr_t)endpoint, event->a) : NULL;
+    struct call *call = open ? &model->calls[open->number] : NULL;
+    if (call)
+        reading->has_failed |=
+            !push(&call->steps, &call->num_steps, (uint32_t)(event - model->trace->events));
+}
+
 /* Messages ------------------------------------------------------------------------------------ */
 
 /* A message that no task sends may have waited for its connection, or for room: it is that of the
@@ -383,6 +396,7 @@ static void look(struct reading *reading, const struct event *event)
         [COHORT__TRACE_AWAKE] = on_sleep,     [COHORT__TRACE_ENDPOINT] = on_endpoint,
         [COHORT__TRACE_CALL] = on_call,       [COHORT__TRACE_ENDED] = on_ended,
         [COHORT__TRACE_SENT] = on_sent,       [COHORT__TRACE_RECEIVED] = on_received,
+        [COHORT__TRACE_STEP] = on_step,       [COHORT__TRACE_OVER] = on_step,
     };
     if (event->kind < COHORT__TRACE_KINDS && handlers[event->kind])
         handlers[event->kind](reading, event);
@@ -434,6 +448,8 @@ void model_fini(struct model *model)
         free(model->tasks[i].waits);
     for (uint32_t i = 0; i < model->num_generations; i++)
         free(model->generations[i].calls);
+    for (uint32_t i = 0; i < model->num_calls; i++)
+        free(model->calls[i].steps);
     free(model->tasks);
     free(model->waits);
     free(model->calls);

@@ -49,6 +49,8 @@ struct call {
     uint32_t generation; /* number in the model's list */
     uint64_t at, ended;  /* 0: it is not over */
     const char *from;    /* the sites that it waits for, or "" */
+    uint32_t *steps;     /* numbers of events of the trace: each STEP and OVER, by time */
+    uint32_t num_steps;
 };
 
 /* The calls of all sites with one number. */

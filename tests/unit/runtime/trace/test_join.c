@@ -252,7 +252,9 @@ static void look_at_pings(const char *clock, const int64_t ahead[2], bool are_kn
     for (uint32_t rank = 0; rank < 2; rank++) {
         make(rank, rank ? "b" : "a");
         for (uint64_t i = 0; i < 20; i++) {
-            uint64_t sent = 1000000 + i * 1000000000, out = 7000 + i % 3 * 1000,
+            bool is_slow = i >= 5 && i < 10; /* a window of 5 s, which says little then */
+            uint64_t sent = 1000000 + i * 1000000000,
+                     out = 7000 + i % 3 * 1000 + (is_slow ? 3000000 : 0),
                      back = 9000 + i % 5 * 1000, far = (uint64_t)ahead[rank];
             add(0, COHORT__TRACE_CLOCK, sent + far, 0, sent + far, (uint64_t)(rank * 500000000));
             if (are_known)
@@ -288,6 +290,7 @@ static void pings(void)
     look_at_pings("c", (int64_t[]){5000000000, 1000000000000}, true);
     look_at_pings("a", (int64_t[]){0, -900000}, true);
     look_at_pings("b", (int64_t[]){700000000000, 0}, true);
+    look_at_pings("b", (int64_t[]){900000, 0}, true);
     look_at_pings("c", (int64_t[]){700000000000, 0}, false);
 }
 

@@ -31,6 +31,7 @@ static struct node_trace node;
 static struct cohort__loop *loop;
 static struct far_trace *trace;
 static uint32_t num_over, num_said, num_here, num_pings;
+static size_t most_sent; /* of a part, in one message */
 
 /* At most one message is under way. */
 static struct {
@@ -51,6 +52,8 @@ void node_link_send(struct node_link *node_link, enum node_link_kind kind, uint3
     answer.rank = rank;
     answer.bytes = bytes;
     memcpy(answer.data, data, bytes);
+    if (kind == NODE_LINK_PART && bytes - NODE_TRACE_QUESTION_BYTES > most_sent)
+        most_sent = bytes - NODE_TRACE_QUESTION_BYTES;
 }
 
 void host_ask_clock(struct host *asked, const unsigned char ping[NODE_TRACE_PING_BYTES])
@@ -129,6 +132,7 @@ static void begin(void)
 {
     const struct far_trace_handlers handlers = {NULL, host_at, over, said};
     num_over = num_said = num_here = num_pings = 0;
+    most_sent = 0;
     answer.is_there = false;
     node_trace_init(&node);
     host = (struct host){.name = &host_name,
@@ -215,6 +219,7 @@ static void not_fetched(void)
     CHECK_INT(num_here, 0);
     CHECK(has(part(file, FIRST), content[0], COHORT__TRACE_HEAD_BYTES));
     CHECK(has(part(far_file, FIRST), content[0], part_bytes));
+    CHECK_INT(most_sent, 0);
     CHECK_INT(access(part(file, FIRST + 1), F_OK), -1);
     finish();
     begin();
@@ -243,7 +248,8 @@ static void ended(void)
             host.node_link = NULL;
             CHECK(far_trace_fetch(trace, KEY));
         } else {
-            far_trace_give_up(trace);
+            CHECK(far_trace_give_up(trace));
+            CHECK(!far_trace_give_up(trace));
             CHECK_INT(num_over, 1);
             CHECK_INT(num_said, 1);
             CHECK(step()); /* it is late */
@@ -271,6 +277,29 @@ static void copy(void)
     CHECK_INT(trace_part_copy_init(&part_copy, "/nowhere/trace", KEY, FIRST, 10000), COHORT_OK);
     CHECK_INT(trace_part_copy_take(&part_copy, content[0], 9000), COHORT_ERR_SYSTEM);
     trace_part_copy_fini(&part_copy, false);
+    finish();
+}
+
+/* Answers to what was not asked. */
+static void wrong(void)
+{
+    begin();
+    far_trace_begin(trace);
+    answer.data[3] ^= 1;
+    CHECK(!step());
+    finish();
+    begin();
+    CHECK(!far_trace_fetch(trace, KEY));
+    while (answer.kind == NODE_LINK_CLOCK)
+        CHECK(step());
+    answer.data[0] ^= 1; /* another place */
+    CHECK(!step());
+    answer.data[0] ^= 1;
+    answer.rank++;
+    CHECK(!step());
+    answer.rank--;
+    answer.bytes = NODE_TRACE_QUESTION_BYTES - 1;
+    CHECK(!step());
     finish();
 }
 
@@ -327,8 +356,8 @@ static void damaged(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"fetch", fetch}, {"not_fetched", not_fetched}, {"ended", ended},
-        {"copy", copy},   {"damaged", damaged},
+        {"fetch", fetch}, {"not_fetched", not_fetched}, {"ended", ended}, {"copy", copy},
+        {"wrong", wrong}, {"damaged", damaged},
     };
     CHECK(mkdtemp(folder));
     snprintf(file, sizeof(file), "%s/trace", folder);

@@ -71,6 +71,15 @@ static void suspend(uint64_t at, uint32_t rank)
     add(at, rank, COHORT__TRACE_SUSPEND, 70 + rank, 16 + COHORT__WAIT_COLLECTIVE);
 }
 
+/* A step of a call begins or is over: PEER is the other site. */
+static void step(uint64_t at, uint32_t rank, enum cohort__trace_kind kind,
+                 enum cohort__trace_step what, uint32_t peer)
+{
+    struct event *event = add(at, rank, kind, 50, 1);
+    event->small = (uint8_t)(what | 1 << 4);
+    event->b = peer | UINT64_C(2) << 60;
+}
+
 static void end_call(uint64_t at, uint32_t rank, uint64_t generation)
 {
     add(at, rank, COHORT__TRACE_ENDED, 50, generation);
@@ -180,6 +189,72 @@ static void needs(void)
         CHECK_INT(model_last(&model, 0, 100), 0); /* before the others have called */
         model_fini(&model);
     }
+}
+
+/* A broadcast down a chain, from site 0 by 1 and 2 to 3. The root is early, site 2 late. Site 1 has
+ * nothing to do with it. */
+static void relay(void)
+{
+    begin_sites(4);
+    memset(trace.needs, COHORT__TRACE_NEEDS_ROOT, sizeof(trace.needs));
+    call(100, 0, 1);
+    step(101, 0, COHORT__TRACE_STEP, COHORT__TRACE_STEP_SEND, 1);
+    call(110, 3, 1);
+    step(111, 3, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 2);
+    suspend(112, 3);
+    call(120, 1, 1);
+    step(121, 1, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 0);
+    step(122, 1, COHORT__TRACE_OVER, COHORT__TRACE_STEP_RECEIVE, 0);
+    step(123, 1, COHORT__TRACE_STEP, COHORT__TRACE_STEP_SEND, 2);
+    suspend(124, 1);
+    end_call(125, 1, 1);
+    resume(126, 1);
+    call(300, 2, 1);
+    step(301, 2, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 1);
+    step(302, 2, COHORT__TRACE_OVER, COHORT__TRACE_STEP_RECEIVE, 1);
+    step(303, 2, COHORT__TRACE_STEP, COHORT__TRACE_STEP_SEND, 3);
+    step(310, 3, COHORT__TRACE_OVER, COHORT__TRACE_STEP_RECEIVE, 2);
+    end_call(311, 3, 1);
+    resume(312, 3);
+    finish();
+    blame_first(3, false);
+    CHECK_INT(made[2], 300 - 112);
+    CHECK_INT(by[BLAME_OPERATION], 11);
+    blame_first(1, false);
+    CHECK_INT(by[BLAME_TASK], 0);
+    CHECK_INT(by[BLAME_OPERATION], 1);
+    model_fini(&model);
+}
+
+/* The same where notes are read, and where sites meet: 1 waits for 0. One on another host meets
+ * others. */
+static void notes_and_meetings(void)
+{
+    for (int is_meeting = 0; is_meeting < 2; is_meeting++) {
+        enum cohort__trace_step in = is_meeting ? COHORT__TRACE_STEP_MEET : COHORT__TRACE_STEP_READ,
+                                out =
+                                    is_meeting ? COHORT__TRACE_STEP_MEET : COHORT__TRACE_STEP_POST;
+        begin_sites(3);
+        for (uint32_t rank = 0; rank < 3; rank++)
+            localities[rank] = (struct locality){.rank = rank, .host = rank == 2};
+        memset(trace.needs, COHORT__TRACE_NEEDS_ITSELF, sizeof(trace.needs));
+        call(100, 1, 1);
+        step(101, 1, COHORT__TRACE_STEP, in, 0);
+        suspend(102, 1);
+        call(200, 0, 1);
+        step(201, 0, COHORT__TRACE_STEP, out, 0);
+        call(205, 2, 1);
+        step(206, 2, COHORT__TRACE_STEP, out, 0);
+        step(210, 1, COHORT__TRACE_OVER, in, 0);
+        end_call(211, 1, 1);
+        resume(212, 1);
+        finish();
+        blame_first(1, false);
+        CHECK_INT(made[0], 200 - 102);
+        CHECK_INT(made[2], 0);
+        model_fini(&model);
+    }
+    memset(localities, 0, sizeof(localities));
 }
 
 /* An exchange: only those that are waited for, and not others with the same digits. */
@@ -320,9 +395,17 @@ static void missing(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"straggler", straggler},       {"needs", needs},   {"from", from},
-        {"charged_on", charged_on},     {"sleeps", sleeps}, {"message", message},
-        {"late_message", late_message}, {"task", task},     {"missing", missing},
+        {"straggler", straggler},
+        {"needs", needs},
+        {"relay", relay},
+        {"notes_and_meetings", notes_and_meetings},
+        {"from", from},
+        {"charged_on", charged_on},
+        {"sleeps", sleeps},
+        {"message", message},
+        {"late_message", late_message},
+        {"task", task},
+        {"missing", missing},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
 }
