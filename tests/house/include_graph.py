@@ -41,6 +41,7 @@ PROGRAMS = {
                          ("runtime/net/hub", "runtime/launch/launcher", "runtime/launch/control",
                           "runtime/launch/binding", "runtime/launch/domain")),
     "tools/trace/": (("trace",), ()),
+    "tools/info/": ((), ("runtime/job/settings", "runtime/net/ofi_list")),
     "tools/sim/": (("plan", "algo", "model"), ()),
     "tools/share/trial": (("plan", "algo"), ()),
     "tools/share/host_list": ((), ()),

@@ -14,6 +14,8 @@ SOURCE = re.compile(r"(runtime|collectives|tools)/.*\.[ch]")
 # Functions that read a variable by its name, and names of ours that are passed to them.
 GETENV = re.compile(r'\bgetenv\("([A-Za-z_0-9]+)"\)')
 VARIABLE = re.compile(r'"((?:COHORT|FI|PMIX)_[A-Z0-9_]+)=?"')
+# cohort-info has a list of those of Cohort. It reads none of them by itself.
+LISTED = "tools/info/variables.c"
 STATUS = re.compile(r"COHORT_(OK|ERR_.*)")
 
 LAUNCHERS = re.compile(r"tools/cohortrun.*options\.c")
@@ -43,6 +45,8 @@ def variables(sources):
     """For each name, the first file that reads it."""
     found = {}
     for path, text in sources.items():
+        if path == LISTED:
+            continue
         for name in [*GETENV.findall(text), *VARIABLE.findall(text)]:
             if not STATUS.fullmatch(name):
                 found.setdefault(name, path)
@@ -106,6 +110,11 @@ def main():
     wrong = [f"{path}: {name}: not in {PAGE}" for name, path in wanted.items() if name not in named]
     wrong += [f"{PAGE}: {name}: nobody reads it" for name in sorted(named)
               if VARIABLE.fullmatch(f'"{name}"') and name not in wanted]
+    if LISTED in sources:
+        listed = set(VARIABLE.findall(sources[LISTED])) - {"COHORT_"}
+        ours = {name for name in variables(sources) if name.startswith("COHORT_")}
+        wrong += [f"{LISTED}: {name}: is read, and not listed" for name in sorted(ours - listed)]
+        wrong += [f"{LISTED}: {name}: nobody reads it" for name in sorted(listed - ours)]
     there = named_fields(table)
     all_fields = fields(root, paths)
     wrong += [f"{path}: {struct}.{name}: not in {PAGE}"

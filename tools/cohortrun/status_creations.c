@@ -5,7 +5,7 @@
 
 #include "cohort/status.h"
 #include "runtime/base/error.h"
-#include "tools/cohortrun/likeness.h"
+#include "tools/share/likeness.h"
 #include "tools/cohortrun/status_private.h"
 
 /* For so many creations a name like theirs is looked for, among so many. */

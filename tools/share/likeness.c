@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: whether one name may be another one, mistyped. */
-#include "tools/cohortrun/likeness.h"
+/* tools: whether one name may be another one, mistyped. */
+#include "tools/share/likeness.h"
 
 #include <ctype.h>
 #include <string.h>

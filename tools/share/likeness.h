@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: whether one name may be another one, mistyped. */
-#ifndef COHORT_TOOLS_COHORTRUN_LIKENESS_H
-#define COHORT_TOOLS_COHORTRUN_LIKENESS_H
+/* tools: whether one name may be another one, mistyped. */
+#ifndef COHORT_TOOLS_SHARE_LIKENESS_H
+#define COHORT_TOOLS_SHARE_LIKENESS_H
 
 #include <stdbool.h>
 

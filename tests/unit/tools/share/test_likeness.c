@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/cohortrun/likeness.h"
+#include "tools/share/likeness.h"
 
 #include "tests/support/test.h"
 

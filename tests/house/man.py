@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Each public function has a manual page that says something, packaging/functions.txt has them
+all, and so has the symbol table of libcohort.so, but for inline functions; and mandoc finds nothing
+wrong with any page.
+
+usage: man.py ROOT BUILD LIBRARY NM [MANDOC]"""
+import os
+import re
+import subprocess
+import sys
+
+import house
+
+EXPORTED = re.compile(r" T (cohort_[a-z]\w*)")
+
+
+def output(*command):
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def check_page(path, name):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    parts = dict(re.findall(r"^\.SH (\w+)\n(.*?)(?=^\.SH |\Z)", text, re.M | re.S))
+    wrong = []
+    if not re.match(rf"{name} \\- \S.{{10,}}", parts.get("NAME", "")):
+        wrong.append(f"{path}: NAME says nothing of {name}")
+    if f"{name}(" not in parts.get("SYNOPSIS", "") or ";" not in parts["SYNOPSIS"]:
+        wrong.append(f"{path}: SYNOPSIS does not declare it")
+    if re.search("COHORT_API|__attribute__|static inline", parts.get("SYNOPSIS", "")):
+        wrong.append(f"{path}: SYNOPSIS has what is for the compiler only")
+    return wrong
+
+
+def main():
+    root, build, library, nm, *mandoc = sys.argv[1:]
+    include = os.path.join(root, "include/cohort")
+    headers = sorted(os.path.join(include, name) for name in os.listdir(include))
+    made = output(sys.executable, "-B", os.path.join(root, "packaging/man.py"), "list", *headers)
+    listed = house.read(root, "packaging/functions.txt").split()
+    wrong = [] if made.split() == listed else [
+        "packaging/functions.txt is stale: python3 -B packaging/man.py list include/cohort/*.h "
+        f"> packaging/functions.txt ({set(made.split()) ^ set(listed)})"]
+    exported = EXPORTED.findall(output(nm, "-D", "--defined-only", library))
+    wrong += [f"{name} is exported and has no page" for name in exported if name not in listed]
+    folder = os.path.join(build, "packaging")
+    pages = sorted(os.path.join(folder, name) for name in os.listdir(folder)
+                   if re.fullmatch(r".*\.[13]", name))
+    for name in listed:
+        wrong += check_page(os.path.join(folder, name + ".3"), name)
+    if mandoc and not wrong:
+        lint = subprocess.run([mandoc[0], "-Tlint", "-W", "warning", *pages],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        wrong += lint.stdout.splitlines()
+    if not mandoc and not wrong:
+        house.skip("there is no mandoc; all else is well")
+    house.finish(wrong, len(pages))
+
+
+main()
