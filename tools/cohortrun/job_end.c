@@ -235,7 +235,7 @@ static bool may_be_judged(const struct job *job, const struct locality *locality
 /* A script goes on without the program that it has started. */
 static void lose_program(struct job *job, struct locality *locality)
 {
-    char text[200];
+    char text[300];
     locality_name(locality, text, sizeof(text));
     size_t used = strlen(text);
     snprintf(text + used, sizeof(text) - used,

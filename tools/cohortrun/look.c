@@ -166,9 +166,15 @@ static void read_kernel_function(int pid, uint64_t thread, char *ret_name, size_
     if (fd >= 0)
         close(fd);
     ret_name[got > 0 ? got : 0] = '\0';
-    if (strspn(ret_name, "abcdefghijklmnopqrstuvwxyz_0123456789") != strlen(ret_name) ||
-        ret_name[0] == '0')
-        ret_name[0] = '\0';
+}
+
+void look_check_worker(struct look_worker *worker)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
+    char *name = worker->kernel_function;
+    name[sizeof(worker->kernel_function) - 1] = '\0';
+    if (name[strspn(name, letters)] != '\0' || name[0] == '0')
+        name[0] = '\0';
 }
 
 bool look_is_blocked(const struct look_worker *worker)
@@ -193,6 +199,7 @@ static void take_worker(void *context, const void *line)
     if (look_is_blocked(worker))
         read_kernel_function(reading->pid, from->thread, worker->kernel_function,
                              sizeof(worker->kernel_function));
+    look_check_worker(worker);
 }
 
 static void take_module(void *context, const void *line)

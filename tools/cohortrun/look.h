@@ -125,6 +125,9 @@ const struct look_pending *look_find_pending(const struct look *look, const stru
  * task has made it. */
 bool look_is_blocked(const struct look_worker *worker);
 
+/* Leaves out a kernel function that is no name of one: "0" where the kernel does not say it. */
+void look_check_worker(struct look_worker *worker);
+
 /* The module that ADDRESS is in; NULL: none. */
 const struct look_module *look_find_module(const struct look *look, uint64_t address);
 

@@ -107,7 +107,7 @@ static void limit(struct look *look)
         if ((unsigned)look->waits[i].kind >= COHORT__WAIT_KINDS)
             look->waits[i].kind = COHORT__WAIT_PLAIN;
     for (uint32_t i = 0; i < look->num_workers; i++)
-        look->workers[i].kernel_function[sizeof(look->workers[i].kernel_function) - 1] = 0;
+        look_check_worker(&look->workers[i]);
     for (uint32_t i = 0; i < look->num_modules; i++) {
         struct look_module *module = &look->modules[i];
         module->path[sizeof(module->path) - 1] = 0;

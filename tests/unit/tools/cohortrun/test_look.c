@@ -204,6 +204,13 @@ static void test_blocked(void)
     struct look_worker worker = look->workers[0];
     look_destroy(look);
     CHECK(worker.kernel_function[0] == '\0' || strstr(worker.kernel_function, "futex"));
+    static const char *const names[][2] = {
+        {"futex_wait_queue", "futex_wait_queue"}, {"0", ""}, {"\033[1m", ""}};
+    for (int i = 0; i < 3; i++) {
+        snprintf(worker.kernel_function, sizeof(worker.kernel_function), "%s", names[i][0]);
+        look_check_worker(&worker);
+        CHECK_TEXT(worker.kernel_function, names[i][1]);
+    }
     worker.is_idle = true;
     CHECK(!look_is_blocked(&worker));
     worker.is_idle = false;
