@@ -179,6 +179,17 @@ static void merge(void)
     unlink(paths[0]);
 }
 
+/* A call with a phase. */
+static void add_call(void)
+{
+    add(0, COHORT__TRACE_ENDPOINT, 1310, 0x7000, 900, UINT64_C(1) << 32);
+    add(0, COHORT__TRACE_LEVEL, 1311, 0x7000, 0, 0);
+    add(0, COHORT__TRACE_CALL, 1312, 0x7000, 1, 0);
+    add(0, COHORT__TRACE_STEP, 1313, 0x7000, 1, 0);
+    add(0, COHORT__TRACE_OVER, 1314, 0x7000, 1, 0);
+    add(0, COHORT__TRACE_ENDED, 1315, 0x7000, 1, 0);
+}
+
 /* Whatever is in the file, it ends, with a status. */
 static void damaged(void)
 {
@@ -187,6 +198,7 @@ static void damaged(void)
     const uint64_t rounds = test_rounds(1500, 200);
     for (uint64_t round = 0; round < rounds; round++) {
         make_usual(0);
+        add_call();
         for (uint64_t n = cohort__random_below(&random, 8) + 1; n > 0; n--) {
             size_t at = cohort__random_below(&random, 2)
                             ? cohort__random_below(&random, 300)
