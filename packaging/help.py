@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads what a program prints for --help: the one list from which completions and manual pages
-are made. Its lines that begin with two blanks are options, "  --bind core|numa|none  text", or commands,
+"""Reads what a program prints for --help: the list from which its completions and manual page are
+made. Lines that begin with two blanks are options, "  --bind core|numa|none  text", or commands,
 "  report  text"; lines that are further in go on with the text."""
 import re
 import subprocess
