@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import house
 
@@ -17,11 +18,12 @@ NAMED = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 TRY = """source "$1"; COMP_WORDS=("${@:3}"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 "$2"; printf '%s\\n' "${COMPREPLY[@]}" """
 FISH = "source $argv[1]; complete -C $argv[2]"
+HOME = tempfile.TemporaryDirectory(prefix="cohort-completion-") # shells write there
 
 
 def output(*command):
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          check=True, env={**os.environ, "HOME": "/none/such"}).stdout
+                          check=True, env={**os.environ, "HOME": HOME.name}).stdout
 
 
 def bash(file, *words):
