@@ -156,7 +156,6 @@ uint32_t way_last(const struct model *model, uint32_t number, uint64_t before)
     uint8_t collective = model->generations[call->generation].collective;
     if (model->trace->needs[collective] == COHORT__TRACE_NEEDS_ALL && !*call->from)
         return last;
-    uint32_t by_way =
-        follow(model, number, call->ended && call->ended < before ? call->ended : before);
+    uint32_t by_way = follow(model, number, before);
     return model->calls[by_way].at > model->calls[last].at ? by_way : last;
 }

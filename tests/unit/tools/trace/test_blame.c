@@ -192,10 +192,10 @@ static void needs(void)
 }
 
 /* A broadcast down a chain, from site 0 by 1 and 2 to 3. The root is early, site 2 late. Site 1 has
- * nothing to do with it. */
+ * nothing to do with it, nor has site 4, from which site 2 gets something when it has sent. */
 static void relay(void)
 {
-    begin_sites(4);
+    begin_sites(5);
     memset(trace.needs, COHORT__TRACE_NEEDS_ROOT, sizeof(trace.needs));
     call(100, 0, 1);
     step(101, 0, COHORT__TRACE_STEP, COHORT__TRACE_STEP_SEND, 1);
@@ -213,6 +213,10 @@ static void relay(void)
     step(301, 2, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 1);
     step(302, 2, COHORT__TRACE_OVER, COHORT__TRACE_STEP_RECEIVE, 1);
     step(303, 2, COHORT__TRACE_STEP, COHORT__TRACE_STEP_SEND, 3);
+    step(303, 2, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 4);
+    call(304, 4, 1);
+    step(305, 4, COHORT__TRACE_STEP, COHORT__TRACE_STEP_SEND, 2);
+    step(306, 2, COHORT__TRACE_OVER, COHORT__TRACE_STEP_RECEIVE, 4);
     step(310, 3, COHORT__TRACE_OVER, COHORT__TRACE_STEP_RECEIVE, 2);
     end_call(311, 3, 1);
     resume(312, 3);
