@@ -7,14 +7,18 @@
 /* Rings begin at page boundaries, for any usual page size. */
 enum { PAGE = 65536 };
 
-enum {
-    HEAD_BYTES = (sizeof(struct cohort__shm_head) + COHORT__SHM_LINE - 1) / COHORT__SHM_LINE *
-                 COHORT__SHM_LINE
-};
+enum { HEAD_BYTES = COHORT__SHM_LINE + COHORT__SHM_NUM_BOARDS * (int)sizeof(uint64_t) };
+
+_Static_assert(sizeof(struct cohort__shm_head) <= COHORT__SHM_LINE, "the holders are behind it");
 
 _Static_assert(COHORT__SHM_RING_BYTES % PAGE == 0 && COHORT__SHM_BULK_LEAST % PAGE == 0 &&
                    COHORT__SHM_BULK_MOST % PAGE == 0,
                "rings are mapped one by one");
+
+size_t cohort__shm_holder_offset(uint32_t number)
+{
+    return COHORT__SHM_LINE + number * sizeof(uint64_t);
+}
 
 size_t cohort__shm_slot_offset(uint32_t slot)
 {

@@ -6,15 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The layout of a hub's memory: a head, a slot for each locality, the seats of boards
- * (shm_seats.c), the boards themselves (runtime/net/board.h), for each ordered pair of localities a
- * ring for messages and a ring for bulk: the pieces of what is fetched; and notes
+/* The layout of a hub's memory: a head, the holders of boards (shm_seats.c), a slot for each
+ * locality, the seats of boards, the boards themselves (runtime/net/board.h), for each ordered pair
+ * of localities a ring for messages and a ring for bulk: the pieces of what is fetched; and notes
  * (runtime/net/notes.h). The file has the size of all of that, but only pages that were ever
  * touched take memory. What was never written is zero.
  *
  * There are no locks here. Each word has one writer, except `sleeping`, `writer_waits`, `callers`,
- * `holders` and seats. These change by single atomic operations. So a process that is killed
- * between any two instructions leaves nothing behind that others would wait for. */
+ * holders and seats. These change by single atomic operations. So a process that is killed between
+ * any two instructions leaves nothing behind that others would wait for. */
 enum {
     COHORT__SHM_LINE = 64,
     COHORT__SHM_RING_BYTES = 128 * 1024,
@@ -32,7 +32,6 @@ struct cohort__shm_head {
     uint32_t magic;
     uint32_t size; /* slots */
     uint64_t id;   /* random; localities with the same id share this memory */
-    _Atomic uint64_t holders[COHORT__SHM_NUM_BOARDS]; /* of boards, see shm_seats.c */
 };
 
 enum { COHORT__SHM_MAGIC = 0x6d687343 };
@@ -55,6 +54,7 @@ size_t cohort__shm_memory_bytes(uint32_t size);
 /* The size of head, slots and seats, which every locality maps, and the offsets of slot SLOT, of
  * its seat at board NUMBER, and of the ring FROM -> TO. */
 size_t cohort__shm_common_bytes(uint32_t size);
+size_t cohort__shm_holder_offset(uint32_t number); /* of board NUMBER */
 size_t cohort__shm_slot_offset(uint32_t slot);
 size_t cohort__shm_seat_offset(uint32_t size, uint32_t number, uint32_t slot);
 size_t cohort__shm_ring_offset(uint32_t size, uint32_t from, uint32_t to);

@@ -29,7 +29,7 @@ static struct cohort__shm *shm_of(struct cohort__net *net)
 
 static _Atomic uint64_t *holder_of(const struct cohort__shm *shm, uint32_t number)
 {
-    return &((struct cohort__shm_head *)(void *)shm->common)->holders[number];
+    return (_Atomic uint64_t *)(void *)(shm->common + cohort__shm_holder_offset(number));
 }
 
 static _Atomic uint64_t *seat_of(const struct cohort__shm *shm, uint32_t number, uint32_t slot)

@@ -831,10 +831,13 @@ static void test_child_of_dead(void)
 }
 
 /* SITE of those that live joins a gathering of the sites of "a", as if NUM_SITES were alive. */
+static char which = 'b'; /* of the gatherings */
+
 static void gather(uint64_t of, uint32_t source, uint32_t site, uint32_t num_sites)
 {
+    const char name[] = {'g', 0, which};
     struct cohort__list outbox;
-    struct cohort__registry_request request = {.name = "g\0b",
+    struct cohort__registry_request request = {.name = name,
                                                .name_bytes = 3,
                                                .terms = "",
                                                .num_sites = num_sites,
@@ -885,10 +888,12 @@ static void test_gathering_of_dead(void)
     begin();
     for (uint32_t site = 0; site < 2; site++)
         join("a", 1 + site, site, 2);
-    gather(instance, 1, 0, 2);
-    CHECK_INT((long long)home.names.num_nodes, 2);
+    for (which = 'b'; which < 'z'; which++)
+        gather(instance, 1, 0, 2);
+    const long long num_names = 1 + 'z' - 'b';
+    CHECK_INT((long long)home.names.num_nodes, num_names);
     die(1);
-    CHECK_INT((long long)home.names.num_nodes, 2);
+    CHECK_INT((long long)home.names.num_nodes, num_names);
     die(2);
     CHECK_INT((long long)home.names.num_nodes, 0);
     end();
