@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import house
 
@@ -20,8 +21,11 @@ FISH = "source $argv[1]; complete -C $argv[2]"
 
 
 def output(*command):
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          check=True, env={**os.environ, "HOME": "/none/such"}).stdout
+    with tempfile.TemporaryDirectory() as home: # fish writes into it
+        folders = {"HOME": home, "XDG_CONFIG_HOME": home, "XDG_DATA_HOME": home,
+                   "XDG_CACHE_HOME": home}
+        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              check=True, env={**os.environ, **folders}).stdout
 
 
 def bash(file, *words):

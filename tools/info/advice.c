@@ -88,7 +88,8 @@ static void look_at_transports(struct advice *advice, const struct facts *facts)
              "memfd_create fails, so localities of a host can't share memory");
     if (facts->ptrace_scope < FACTS_UNLIMITED && facts->ptrace_scope > 0)
         give(advice, "sysctl kernel.yama.ptrace_scope=0, if other users' debuggers do no harm here",
-             "kernel.yama.ptrace_scope is %" PRIu64 ", so localities that share cores can't read each "
+             "kernel.yama.ptrace_scope is %" PRIu64
+             ", so localities that share cores can't read each "
              "other's memory, and copy long messages twice",
              facts->ptrace_scope);
     if (facts->ofi_error[0])
