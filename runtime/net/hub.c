@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +45,7 @@ static cohort_status memory_create(struct cohort__hub *hub)
         return fail("getrandom");
     const char *what;
     hub->memory = cohort__memory_file_create("cohort", cohort__shm_memory_bytes(hub->size), &head,
-                                             offsetof(struct cohort__shm_head, holders), &what);
+                                             sizeof(head), &what);
     if (hub->memory < 0)
         return fail(what);
     return COHORT_OK;

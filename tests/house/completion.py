@@ -18,12 +18,14 @@ NAMED = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 TRY = """source "$1"; COMP_WORDS=("${@:3}"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 "$2"; printf '%s\\n' "${COMPREPLY[@]}" """
 FISH = "source $argv[1]; complete -C $argv[2]"
-HOME = tempfile.TemporaryDirectory(prefix="cohort-completion-") # shells write there
 
 
 def output(*command):
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          check=True, env={**os.environ, "HOME": HOME.name}).stdout
+    with tempfile.TemporaryDirectory() as home: # fish writes into it
+        folders = {"HOME": home, "XDG_CONFIG_HOME": home, "XDG_DATA_HOME": home,
+                   "XDG_CACHE_HOME": home}
+        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              check=True, env={**os.environ, **folders}).stdout
 
 
 def bash(file, *words):

@@ -10,7 +10,8 @@ import house
 
 LINE = re.compile(r"(# |/\* |; |<!-- |)SPDX-License-Identifier: Apache-2\.0( \*/| -->|)")
 # Pages, data, and the licence itself.
-EXEMPT = re.compile(r".*\.(md|txt|pgm|ppm|png|svg|json|csv|xml)|LICENSE|tests/fuzz/.*/corpus/.*")
+EXEMPT = re.compile(r".*\.(md|txt|pgm|ppm|png|svg|json|csv|xml)|LICENSE|tests/fuzz/.*/corpus/.*|"
+                    r"packaging/debian/(copyright|source/format|.*\.(install|examples|symbols))")
 
 
 def check(root, path):
