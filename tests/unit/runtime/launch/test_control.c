@@ -151,6 +151,10 @@ static void test_nonsense(void)
     check_refused(&control, "an address of 1025 bytes");
     control = (struct cohort__control){.kind = COHORT__CONTROL_ADDRESSES};
     check_refused(&control, "0 addresses");
+    control = (struct cohort__control){.kind = COHORT__CONTROL_ABORT, .text = "", .code = 0};
+    check_refused(&control, "an abort with 0");
+    control.code = 256;
+    check_refused(&control, "field 'code' is out of range");
     struct expected expected = {0};
     CHECK_INT(cohort__control_read("\x90", 1, "locality 3", compare, &expected),
               COHORT_ERR_PROTOCOL);
