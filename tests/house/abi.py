@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The public headers declare all that the last version had, with the same types: libabigail
-compares them with packaging/abi/MACHINE.xml. Functions may come, and structs of options may grow at
-their end. What the library really exports is what the headers declare, see symbols.py.
+compares them with tools/packaging/abi/MACHINE.xml. Functions may come, and structs of options may
+grow at their end. What the library really exports is what the headers declare, see symbols.py.
 
 usage: abi.py ROOT C-COMPILER MACHINE [--write]   --write: makes these headers the last version's"""
 import os
@@ -59,7 +59,7 @@ def build(root, compiler, folder):
 
 def main():
     root, compiler, machine, *write = sys.argv[1:]
-    baseline = os.path.join(root, "packaging/abi", machine + ".xml")
+    baseline = os.path.join(root, "tools/packaging/abi", machine + ".xml")
     if not shutil.which("abidw"):
         house.skip("there is no libabigail (abigail-tools)")
     if not write and not os.path.exists(baseline):
@@ -72,7 +72,8 @@ def main():
                             library], check=True)
             return
         done = subprocess.run(["abidiff", "--no-show-locs", "--no-added-syms", "--suppressions",
-                               os.path.join(root, "packaging/abi/allowed.ini"), baseline, library],
+                               os.path.join(root, "tools/packaging/abi/allowed.ini"), baseline,
+                               library],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     wrong = []
     if done.returncode & ~DIFFERENT:

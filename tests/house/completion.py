@@ -43,12 +43,12 @@ def check(root, build, program):
             wanted |= {"--" + option for option in KNOWN.findall(house.read(folder, path))}
     wrong = [f"{name} --help does not say {option}" for option in wanted - {"--help", "--version"}
              if option not in NAMED.findall(said)]
-    file = os.path.join(build, "packaging", name)
+    file = os.path.join(build, "tools", "packaging", name)
     offered = {word for word in bash(file, name, "--") if word.startswith("--")}
     wrong += [f"bash: {name} --: {word}" for word in sorted(offered ^ wanted)
               if word not in offered or word not in NAMED.findall(said)]
     if shutil.which("zsh"):
-        file_of_zsh = os.path.join(build, "packaging", "_" + name)
+        file_of_zsh = os.path.join(build, "tools", "packaging", "_" + name)
         wrong += output("zsh", "-f", "-n", file_of_zsh).splitlines()
     if shutil.which("fish"):
         lines = output("fish", "--no-config", "-c", FISH, file + ".fish", name + " --")
@@ -60,8 +60,8 @@ def check(root, build, program):
 def main():
     root, build, *programs = sys.argv[1:]
     wrong = [one for program in programs for one in check(root, build, program)]
-    cohortrun = os.path.join(build, "packaging", "cohortrun")
-    trace = os.path.join(build, "packaging", "cohort-trace")
+    cohortrun = os.path.join(build, "tools", "packaging", "cohortrun")
+    trace = os.path.join(build, "tools", "packaging", "cohort-trace")
     for words, want in ((("cohortrun", "--bind", ""), {"core", "numa", "none"}),
                         (("cohortrun", "--bind", "n"), {"numa", "none"}),
                         (("cohortrun", "-n", "2", "--t"), {"--tag", "--timeout"}),

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each public function has a manual page that says something, packaging/functions.txt has them
-all, and so has the symbol table of libcohort.so, but for inline functions; and mandoc finds nothing
-wrong with any page.
+"""Each public function has a manual page that says something, tools/packaging/functions.txt has
+them all, and so has the symbol table of libcohort.so, but for inline functions; and mandoc finds
+nothing wrong with any page.
 
 usage: man.py ROOT BUILD LIBRARY NM [MANDOC]"""
 import os
@@ -37,14 +37,16 @@ def main():
     root, build, library, nm, *mandoc = sys.argv[1:]
     include = os.path.join(root, "include/cohort")
     headers = sorted(os.path.join(include, name) for name in os.listdir(include))
-    made = output(sys.executable, "-B", os.path.join(root, "packaging/man.py"), "list", *headers)
-    listed = house.read(root, "packaging/functions.txt").split()
+    script = os.path.join(root, "tools/packaging/man.py")
+    made = output(sys.executable, "-B", script, "list", *headers)
+    listed = house.read(root, "tools/packaging/functions.txt").split()
     wrong = [] if made.split() == listed else [
-        "packaging/functions.txt is stale: python3 -B packaging/man.py list include/cohort/*.h "
-        f"> packaging/functions.txt ({set(made.split()) ^ set(listed)})"]
+        "tools/packaging/functions.txt is stale: "
+        "python3 -B tools/packaging/man.py list include/cohort/*.h "
+        f"> tools/packaging/functions.txt ({set(made.split()) ^ set(listed)})"]
     exported = EXPORTED.findall(output(nm, "-D", "--defined-only", library))
     wrong += [f"{name} is exported and has no page" for name in exported if name not in listed]
-    folder = os.path.join(build, "packaging")
+    folder = os.path.join(build, "tools", "packaging")
     pages = sorted(os.path.join(folder, name) for name in os.listdir(folder)
                    if re.fullmatch(r".*\.[13]", name))
     for name in listed:

@@ -30,7 +30,7 @@ def main():
     root = os.path.realpath(sys.argv[1])
     if not shutil.which("dpkg-checkbuilddeps"):
         house.skip("this is no Debian")
-    control = os.path.join(root, "packaging/debian/control")
+    control = os.path.join(root, "tools/packaging/debian/control")
     missing = subprocess.run(["dpkg-checkbuilddeps", control], stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, text=True)
     if missing.returncode:
@@ -45,7 +45,7 @@ def main():
         for name in PACKAGES:
             run("dpkg-deb", "--extract", names[name], system)
         library = next(folder for folder, _, files in os.walk(system) if "libcohort.so.0" in files)
-        run("sh", os.path.join(root, "packaging/debian/tests/build-and-run"), cwd=root, env={
+        run("sh", os.path.join(root, "tools/packaging/debian/tests/build-and-run"), cwd=root, env={
             **os.environ, "AUTOPKGTEST_TMP": scratch, "LD_LIBRARY_PATH": library,
             "PATH": f"{system}/usr/bin:{os.environ['PATH']}",
             "PKG_CONFIG_PATH": os.path.join(library, "pkgconfig"),

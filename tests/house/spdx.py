@@ -11,7 +11,8 @@ import house
 LINE = re.compile(r"(# |/\* |; |<!-- |)SPDX-License-Identifier: Apache-2\.0( \*/| -->|)")
 # Pages, data, and the licence itself.
 EXEMPT = re.compile(r".*\.(md|txt|pgm|ppm|png|svg|json|csv|xml)|LICENSE|tests/fuzz/.*/corpus/.*|"
-                    r"packaging/debian/(copyright|source/format|.*\.(install|examples|symbols))")
+                    r"tools/packaging/debian/(copyright|source/format|"
+                    r".*\.(install|examples|symbols))")
 
 
 def check(root, path):

@@ -7,7 +7,8 @@ import sys
 
 from help import Help, choices, is_file
 
-HEAD = "# SPDX-License-Identifier: Apache-2.0\n# Made from %s --help by packaging/completion.py.\n"
+HEAD = ("# SPDX-License-Identifier: Apache-2.0\n"
+        "# Made from %s --help by tools/packaging/completion.py.\n")
 
 
 def bash(helped):

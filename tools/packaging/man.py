@@ -145,7 +145,7 @@ def title(name, section, version, changelog):
         date = re.search(r"^## .*\((\d{4}-\d\d-\d\d)\)", file.read(), re.M)
     if not date:
         sys.exit(f"{changelog}: no version with a date: '## {version} (2026-01-31)'")
-    return ['.\\" SPDX-License-Identifier: Apache-2.0', '.\\" Made by packaging/man.py.',
+    return ['.\\" SPDX-License-Identifier: Apache-2.0', '.\\" Made by tools/packaging/man.py.',
             f'.TH {escaped(name)} {section} {date.group(1)} "Cohort {version}" "Cohort"', ".nh"]
 
 
