@@ -330,7 +330,7 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
     }
     creation->join.left_instance = left_instance;
     creation->join.failed = failed;
-    begin(creation, inbox, future, cohort__wait_line_self());
+    begin(creation, inbox, future, cohort__wait_line_stamped_self());
     return future;
 }
 

@@ -13,7 +13,7 @@ static inline void cohort__site_line_call(const struct cohort_comm *comm, uint64
 {
     struct cohort__site_line *line = comm->line;
     atomic_store_explicit(&line->last_called, generation, memory_order_relaxed);
-    atomic_store_explicit(&line->task, cohort__wait_line_self(), memory_order_relaxed);
+    atomic_store_explicit(&line->task, cohort__wait_line_stamped_self(), memory_order_relaxed);
     cohort__ledger_note(COHORT__EVENT_CALL,
                         atomic_load_explicit(&line->number, memory_order_relaxed), generation);
 }

@@ -98,13 +98,18 @@ enum cohort__wait_kind {
     COHORT__WAIT_KINDS = 16, /* the low bits of `what` */
 };
 
+/* Tasks are known by their addresses, which are used again. One that has called for a site has a
+ * stamp in the bits above these, in all lines from then on. `what` has only the address. */
+#define COHORT__LEDGER_ADDRESS_BITS 48
+#define COHORT__LEDGER_ADDRESS ((UINT64_C(1) << COHORT__LEDGER_ADDRESS_BITS) - 1)
+
 /* One for each stack, and for each thread outside of tasks that waits. */
 struct cohort__wait_line {
     _Atomic uint64_t since;     /* ticks; 0: it runs, or holds no task */
     _Atomic uintptr_t caller;   /* a return address: where it waits */
     _Atomic uintptr_t what;     /* an address, plus an enum cohort__wait_kind */
     _Atomic uintptr_t function; /* of the task; 0: a thread outside of tasks */
-    _Atomic uintptr_t task;     /* its address; plus 1: it runs in place of an await of `outer` */
+    _Atomic uintptr_t task;     /* see below; plus 1: it runs in place of an await of `outer` */
     _Atomic uintptr_t fiber; /* the stack, whose first word is the stack pointer; 0: a thread's */
     _Atomic uintptr_t outer; /* the task that awaits this one, which it runs itself */
     _Atomic uintptr_t outermost; /* the same, at the base of the stack */
@@ -114,7 +119,7 @@ struct cohort__wait_line {
 struct cohort__site_line {
     _Atomic uint64_t instance;    /* of the communicator */
     _Atomic uint64_t last_called; /* generation; 0: none */
-    _Atomic uintptr_t task;       /* that called last, at first: that created it; 0: a thread */
+    _Atomic uintptr_t task;       /* that called last, at first: that created it; with a stamp */
     _Atomic uint32_t site;
     _Atomic uint32_t rank;   /* the locality: a process may hold several in tests */
     _Atomic uint32_t number; /* as in events: of its line, below 2^20 */

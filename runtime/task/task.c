@@ -197,6 +197,7 @@ static inline void execute(struct cohort__worker *worker, struct cohort__task *t
     struct cohort__task_context context = {
         .function = task->function,
         .task = task,
+        .identity = (uintptr_t)task,
         .fiber = worker->fiber,
         .outer = worker->context,
     };

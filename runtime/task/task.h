@@ -33,6 +33,7 @@ struct cohort__task_context {
     struct cohort__error error;
     cohort_task_function *function;
     struct cohort__task *task;
+    uintptr_t identity; /* in the ledger, see wait_line.h */
     struct cohort__fiber *fiber;
     struct cohort__task_context
         *outer; /* of the task that runs this one by a plain call, or NULL */

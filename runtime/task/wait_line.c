@@ -11,9 +11,9 @@ void cohort__wait_line_note_outer(struct cohort__wait_line *line,
     const struct cohort__task_context *outermost = context->outer;
     while (outermost->outer)
         outermost = outermost->outer;
-    atomic_store_explicit(&line->task, (uintptr_t)context->task + 1, memory_order_relaxed);
-    atomic_store_explicit(&line->outer, (uintptr_t)context->outer->task, memory_order_relaxed);
-    atomic_store_explicit(&line->outermost, (uintptr_t)outermost->task, memory_order_relaxed);
+    atomic_store_explicit(&line->task, context->identity + 1, memory_order_relaxed);
+    atomic_store_explicit(&line->outer, context->outer->identity, memory_order_relaxed);
+    atomic_store_explicit(&line->outermost, outermost->identity, memory_order_relaxed);
 }
 
 uintptr_t cohort__wait_line_thread(void)

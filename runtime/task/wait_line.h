@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/ledger.h"
 #include "runtime/task/worker.h"
 
@@ -24,7 +25,7 @@ static inline void cohort__wait_line_begin(struct cohort__wait_line *line,
     atomic_store_explicit(&line->caller, (uintptr_t)caller, memory_order_relaxed);
     atomic_store_explicit(&line->what, what, memory_order_relaxed);
     atomic_store_explicit(&line->function, (uintptr_t)context->function, memory_order_relaxed);
-    atomic_store_explicit(&line->task, (uintptr_t)context->task, memory_order_relaxed);
+    atomic_store_explicit(&line->task, context->identity, memory_order_relaxed);
     if (__builtin_expect(context->outer != NULL, 0))
         cohort__wait_line_note_outer(line, context);
     atomic_store_explicit(&line->since, now, memory_order_release);
@@ -50,6 +51,21 @@ static inline uintptr_t cohort__wait_line_self(void)
     const struct cohort__worker *worker = cohort__worker_self;
     return worker && worker->context ? (uintptr_t)worker->context->task
                                      : cohort__wait_line_thread();
+}
+
+/* The same, for a note that is read when the task may have ended. Another task may have its address
+ * then. So from now on it has a stamp in its upper bits, which hardly any other one has. */
+static inline uintptr_t cohort__wait_line_stamped_self(void)
+{
+    const struct cohort__worker *worker = cohort__worker_self;
+    struct cohort__task_context *context = worker ? worker->context : NULL;
+    if (!context)
+        return cohort__wait_line_thread();
+    if (context->identity >> COHORT__LEDGER_ADDRESS_BITS == 0)
+        context->identity |= (cohort__clock_ticks() << (COHORT__LEDGER_ADDRESS_BITS - 4) |
+                              UINT64_C(1) << COHORT__LEDGER_ADDRESS_BITS) &
+                             ~COHORT__LEDGER_ADDRESS;
+    return context->identity;
 }
 
 #endif

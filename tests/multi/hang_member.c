@@ -136,6 +136,46 @@ static cohort_status opposite(void *arg)
 
 static cohort_future *never;
 
+/* Two tasks make the two sites, and end. Two others, which may have their addresses, are to call.
+ */
+static cohort_comm *made[2];
+
+NOT_INLINE static cohort_status make(void *arg)
+{
+    cohort_comm **site = arg;
+    *site = join("pair", (uint32_t)(site - made), 1);
+    return COHORT_OK;
+}
+
+NOT_INLINE static cohort_status meet_first(void *arg)
+{
+    (void)arg;
+    meet(made[0], 1);
+    return COHORT_OK;
+}
+
+NOT_INLINE static cohort_status meet_never(void *arg)
+{
+    (void)arg;
+    CHECK_INT(cohort_await(never), COHORT_OK);
+    return COHORT_OK;
+}
+
+static cohort_status passed_on(void *arg)
+{
+    static cohort_promise *promise;
+    cohort_future *first = cohort_async(make, &made[0]), *second = cohort_async(make, &made[1]);
+    (void)arg;
+    CHECK_INT(cohort_await(first), COHORT_OK);
+    CHECK_INT(cohort_await(second), COHORT_OK);
+    CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
+    first = cohort_async(meet_first, NULL);
+    second = cohort_async(meet_never, NULL);
+    CHECK_INT(cohort_await(first), COHORT_OK);
+    CHECK_INT(cohort_await(second), COHORT_OK);
+    return COHORT_OK;
+}
+
 /* The program of locality 0 returns without joining, and the others wait, for PATIENCE. */
 static cohort_status join_without_0(uint64_t patience)
 {
@@ -258,7 +298,7 @@ int main(int argc, char **argv)
         {"returns", returns},   {"straggler", straggler}, {"channel", channel},
         {"exchange", exchange}, {"opposite", opposite},   {"sleeps", sleeps},
         {"many", many},         {"late", late},           {"never_joins", never_joins},
-        {"alone", alone},       {"holds", holds},
+        {"alone", alone},       {"holds", holds},         {"passed_on", passed_on},
     };
     for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++)
         if (strcmp(argv[1], programs[i].name) == 0)

@@ -239,6 +239,14 @@ def test_opposite():
                r'  locality 1: in @meet@ for a collective of "columns", generation 1' + FOR)
 
 
+def test_passed_on():
+    """The tasks that have made the sites have ended. Others have their addresses now, and may be
+    about to call: it is no deadlock."""
+    out = check_hang(1, 'passed_on', r'  site 1 \(locality 0\): has called nothing; its task does '
+                     'not wait', '  1 in @meet_never@ for a future' + FOR)
+    check('deadlock' not in out, out)
+
+
 def test_alone():
     """Of a program without cohortrun, by its pid."""
     job = subprocess.Popen([MEMBER, 'alone'], stdin=subprocess.DEVNULL)

@@ -217,10 +217,16 @@ static void take_module(void *context, const void *line)
     snprintf(module->path, sizeof(module->path), "%.*s", (int)sizeof(from->path), from->path);
 }
 
+static uint64_t address_of(uint64_t task)
+{
+    return task & COHORT__LEDGER_ADDRESS;
+}
+
 static int compare_waits(const void *left, const void *right)
 {
-    const struct look_wait *a = left, *b = right;
-    return a->task < b->task ? -1 : a->task > b->task;
+    const uint64_t a = address_of(((const struct look_wait *)left)->task);
+    const uint64_t b = address_of(((const struct look_wait *)right)->task);
+    return a < b ? -1 : a > b;
 }
 
 static int compare_pendings(const void *left, const void *right)
@@ -314,14 +320,22 @@ void look_destroy(struct look *look)
     free(look);
 }
 
+/* Whether SEEN, a task that waits, is TASK: one with that address, or, with a stamp, that one. */
+static bool is_task(uint64_t seen, uint64_t task)
+{
+    return task == address_of(task) ? address_of(seen) == task : seen == task;
+}
+
 const struct look_wait *look_find_wait(const struct look *look, uint64_t task)
 {
     struct look_wait key = {.task = task};
     const struct look_wait *wait = NULL;
     if (task && look->num_waits > 0)
         wait = bsearch(&key, look->waits, look->num_waits, sizeof(key), compare_waits);
+    if (wait && !is_task(wait->task, task))
+        wait = NULL;
     for (uint32_t i = 0; task && look->num_nested > 0 && !wait && i < look->num_waits; i++)
-        if (look->waits[i].outer == task || look->waits[i].outermost == task)
+        if (is_task(look->waits[i].outer, task) || is_task(look->waits[i].outermost, task))
             wait = &look->waits[i];
     return wait;
 }

@@ -115,7 +115,8 @@ cohort_status look_read(struct look **ret_look, int memory, uint32_t slot, int p
 /* NULL is fine. */
 void look_destroy(struct look *look);
 
-/* The wait of TASK, or that of a task that it runs itself. NULL: it does not wait, or is none. */
+/* The wait of TASK, or that of a task that it runs itself. Without a stamp (see ledger_format.h) it
+ * is the one that has this address now. NULL: it does not wait, or is none, or has ended. */
 const struct look_wait *look_find_wait(const struct look *look, uint64_t task);
 
 /* What WAIT, for a call or a get, was seen to wait for. NULL: that is not known. */

@@ -25,6 +25,11 @@ static struct {
     __typeof__(dwfl_offline_section_address) *section_address;
     __typeof__(dwfl_module_getsrc) *find_line;
     __typeof__(dwfl_lineinfo) *line_info;
+    __typeof__(dwfl_module_nextcu) *next_unit;
+    __typeof__(dwarf_haspc) *has_address;
+    __typeof__(dwarf_getsrc_die) *find_line_in;
+    __typeof__(dwarf_linesrc) *line_file;
+    __typeof__(dwarf_lineno) *line_number;
 } dw;
 
 static bool load(void)
@@ -41,8 +46,14 @@ static bool load(void)
     dw.section_address = dlsym(handle, "dwfl_offline_section_address");
     dw.find_line = dlsym(handle, "dwfl_module_getsrc");
     dw.line_info = dlsym(handle, "dwfl_lineinfo");
+    dw.next_unit = dlsym(handle, "dwfl_module_nextcu");
+    dw.has_address = dlsym(handle, "dwarf_haspc");
+    dw.find_line_in = dlsym(handle, "dwarf_getsrc_die");
+    dw.line_file = dlsym(handle, "dwarf_linesrc");
+    dw.line_number = dlsym(handle, "dwarf_lineno");
     dw.is_there = dw.begin && dw.end && dw.report_begin && dw.report_elf && dw.report_end &&
-                  dw.section_address && dw.find_line && dw.line_info;
+                  dw.section_address && dw.find_line && dw.line_info && dw.next_unit &&
+                  dw.has_address && dw.find_line_in && dw.line_file && dw.line_number;
     return dw.is_there;
 }
 
@@ -74,11 +85,25 @@ struct source *source_open(const char *path)
     return NULL;
 }
 
+/* clang writes no table of the addresses of each unit, so all units are asked. */
+static const char *find_in_units(const struct source *source, uint64_t offset, int *ret_line)
+{
+    Dwarf_Addr bias = 0;
+    for (Dwarf_Die *unit = NULL; (unit = dw.next_unit(source->module, unit, &bias));) {
+        Dwarf_Line *found =
+            dw.has_address(unit, offset - bias) > 0 ? dw.find_line_in(unit, offset - bias) : NULL;
+        if (found && dw.line_number(found, ret_line) == 0)
+            return dw.line_file(found, NULL, NULL);
+    }
+    return NULL;
+}
+
 bool source_line(struct source *source, uint64_t offset, char *text, size_t bytes)
 {
     int line = 0;
     Dwfl_Line *found = dw.find_line(source->module, offset);
-    const char *path = found ? dw.line_info(found, NULL, &line, NULL, NULL, NULL) : NULL;
+    const char *path = found ? dw.line_info(found, NULL, &line, NULL, NULL, NULL)
+                             : find_in_units(source, offset, &line);
     if (!path || line <= 0)
         return false;
     const char *base = strrchr(path, '/');

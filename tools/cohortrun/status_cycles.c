@@ -113,10 +113,10 @@ cohort_status status_find_cycles(struct status_model *model)
  * meant to come from another task of its site. */
 bool status_model_is_certain(const struct status_model *model, const struct status_cycle *cycle)
 {
-    if (cycle->num == 1)
-        return true; /* it waits for itself */
     for (uint32_t i = 0; i < cycle->num; i++) {
         struct status_target target = status_model_target(model, cycle->tasks[i]);
+        if (cycle->num == 1 && target.task)
+            return true; /* it waits for itself */
         if (cycle->tasks[i].wait->age < second_ns || target.has_sender ||
             (target.comm && target.comm->num_missing != 1))
             return false;

@@ -102,7 +102,7 @@ static void write_wait(struct writer *writer, const char *key, struct status_tas
     if (place.is_main)
         json_bool(json, "main_task", true);
     if (wait->task)
-        write_address(writer, "task", wait->task);
+        write_address(writer, "task", wait->task & COHORT__LEDGER_ADDRESS);
     write_target(writer, task);
     write_seconds(writer, "seconds", wait->age);
     json_end(json, '}');
