@@ -561,7 +561,6 @@ static void absent_relay(void)
     suspend(112, 3);
     call(120, 2, 1);
     step(121, 2, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 1);
-    step(312, 3, COHORT__TRACE_OVER, COHORT__TRACE_STEP_RECEIVE, 2); /* given up */
     fail_call(312, 3, 1);
     resume(312, 3);
     call(400, 1, 1);
