@@ -97,8 +97,8 @@ def test_death():
     """So is one that never calls. It is named."""
     look_at([('compute', 'death')], '--keep-going')
     text = report(os.path.join(FOLDER, 'trace.pb'))
-    found = re.search(r'^never called\n  "death" barrier \S+, generation 2: site %d \(locality %d on '
-                      r'\S+\) was waited for ([\d.]+) s$' % (STRAGGLER, STRAGGLER), text, re.M)
+    found = re.search(r'^never called\n  "death" barrier \S+, generation 2: site %d \(locality %d '
+                      r'on \S+\) was waited for ([\d.]+) s$' % (STRAGGLER, STRAGGLER), text, re.M)
     check(found, text)
     check(float(found.group(1)) >= 0.2 * (NUM - 1), text)
 

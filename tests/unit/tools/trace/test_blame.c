@@ -474,18 +474,18 @@ static void failed_late(void)
     model_fini(&model);
 }
 
-/* Site 4 calls later, 3 and 2 never: the lowest of these is charged, both are named. The calls of
- * two generations are one line. */
+/* Sites 1 and 4 call later, 2 and 3 never: the lowest of these is charged, both are named. The
+ * calls of two generations are one line. */
 static void died(void)
 {
     begin_sites(5);
     for (uint64_t i = 1; i < 3; i++) {
         call(1000 * i, 0, i);
         suspend(1000 * i, 0);
-        call(1100 * i, 1, i);
         fail_call(1000 * i + 500, 0, i);
         resume(1000 * i + 500, 0);
-        call(1000 * i + 600, 4, i);
+        call(1000 * i + 600, 1, i);
+        call(1000 * i + 610, 4, i);
     }
     finish();
     blame_first(0, false);
@@ -517,13 +517,13 @@ static void given_up(void)
     suspend(100, 0);
     fail_call(200, 0, 1);
     resume(200, 0);
-    call(300, 2, 1);
+    call(300, 1, 1);
     call(310, 3, 1);
-    call(320, 1, 1);
+    call(320, 2, 1);
     finish();
     blame_first(0, false);
-    CHECK_INT(made[1], 100);
-    CHECK_INT(made[2] + made[3], 0);
+    CHECK_INT(made[2], 100);
+    CHECK_INT(made[1] + made[3], 0);
     model_fini(&model);
 }
 
@@ -543,6 +543,7 @@ static void no_locality(void)
     CHECK_INT(sums.num_absent, 1);
     CHECK_INT(sums.absent[0].site, 1);
     CHECK_INT(sums.absent[0].rank, NONE);
+    CHECK_INT(sums.calls[0].last_site, NONE);
     sums_fini(&sums);
     model_fini(&model);
 }
