@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from jobs import TIMEOUT, check, check_equal
+from jobs import TIMEOUT, Job, check, check_equal, far_hosts, is_running
 
 MEMBER, SCRIPT = (os.path.abspath(path) for path in sys.argv[2:4])
 # Of hang_member alone that wait; the main task may itself run the one that it awaits.
@@ -70,6 +70,52 @@ def check_said(subject):
     check('#0' not in one and '#0' in plain, said) # of the thread, which is as it was
 
 
+def said_of_events(text):
+    """Of each worker: how many events there were, and what is said of each, without the age."""
+    found = []
+    for line in text.splitlines():
+        head = re.match(r'(?:worker \d+|the progress thread) \(thread \d+\)(?:, which sleeps)?: '
+                        r'(\d+) events(?:, of which these are the last (\d+))?$', line)
+        event = re.match(r'  \d+\.\d{6} s ago: (.*)$', line)
+        if head:
+            found.append((int(head[1]), int(head[2] or head[1]), []))
+        elif event:
+            found[-1][2].append(event[1])
+    for _, num, events in found:
+        check_equal(len(events), num)
+    return found
+
+
+def check_events():
+    """Locality 1 of two hosts has met locality 0, and waits for it to come again."""
+    job = Job('-n', 2, *far_hosts(2), MEMBER, 'straggler')
+    try:
+        deadline = time.monotonic() + TIMEOUT
+        while 'communicator "halo", generation 2: ' not in subprocess.run(
+                [sys.argv[1], '--status', str(job.process.pid)], stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL, text=True).stdout:
+            check(time.monotonic() < deadline, 'it does not hang')
+        pid, = [p for p in job.processes() if is_running(p, MEMBER) and
+                b'\0COHORT_LOCALITY=1\0' in open('/proc/%d/environ' % p, 'rb').read()]
+        said = gdb(['-p', str(pid)], 'cohort events 4096', 'echo one:\\n', 'cohort events 1',
+                   'echo wrong:\\n', *('cohort events ' + n for n in ('0', '4097', 'x', '1 2')))
+    finally:
+        job.process.terminate()
+        job.process.communicate()
+    all_said, one = said.split('one:\n')
+    one, wrong = one.split('wrong:\n')
+    check_equal(wrong.count('cohort events needs a number from 1 to 4096'), 4)
+    workers = said_of_events(all_said)
+    events = [event for _, _, events in workers for event in events]
+    for event in ('site 1 of "halo" calls 1', 'call 1 of site 1 of "halo" has ended',
+                  'site 1 of "halo" calls 2',
+                  'data has come from locality 0, with generation or tag 1'):
+        check(event in events, event, said)
+    check('call 2 of' not in all_said, said)
+    check_equal([(num, events[-1:]) for num, _, events in workers],
+                [(num, events) for num, _, events in said_of_events(one)])
+
+
 def main():
     check_gdb()
     said = gdb(['-p', str(os.getpid())], 'cohort status')
@@ -94,6 +140,7 @@ def main():
         cores = [name for name in os.listdir(folder) if name.startswith('core')]
         if cores: # else the system writes them elsewhere, or nowhere
             check_said([MEMBER, os.path.join(folder, cores[0])])
+        check_events()
         print('with a core file' if cores else 'no core file is to be had')
 
 

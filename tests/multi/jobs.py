@@ -39,6 +39,10 @@ class Failed(Exception):
     pass
 
 
+class Skipped(Exception):
+    """By a case that can't be run here. It is printed as such, and is no failure."""
+
+
 def check(condition, *what):
     if not condition:
         raise Failed(' '.join(str(w) for w in what))
@@ -301,6 +305,8 @@ def run_cases(names, prefix='test_', chosen=None):
         try:
             function()
             result = 'ok'
+        except Skipped as skipped:
+            result = 'skipped: %s' % skipped
         except Failed as failure:
             result = 'FAILED: %s' % failure
             num_failed += 1

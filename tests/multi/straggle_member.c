@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cohort/cohort.h>
 
@@ -34,18 +36,23 @@ static uint64_t now(void)
     return (uint64_t)at.tv_sec * 1000000000 + (uint64_t)at.tv_nsec;
 }
 
-/* Begins when all others have called: so what they wait then is for this one, and no longer for
- * what was before, which takes its time where there are more threads than cores. */
-static void be_late(const struct late *late)
+/* Until each has told that it has come so far. */
+static void get_from_others(const struct late *late, uint64_t tag)
 {
     for (uint32_t site = 0; site < cohort_num_localities(); site++) {
         char none;
         size_t bytes;
         if (site != STRAGGLER)
-            CHECK_INT(cohort_await(cohort_channel_get(late->control, site, late->number + 1, &none,
-                                                      0, &bytes)),
+            CHECK_INT(cohort_await(cohort_channel_get(late->control, site, tag, &none, 0, &bytes)),
                       COHORT_OK);
     }
+}
+
+/* Begins when all others have called: so what they wait then is for this one, and no longer for
+ * what was before, which takes its time where there are more threads than cores. */
+static void be_late(const struct late *late)
+{
+    get_from_others(late, late->number + 1);
     uint64_t begin = now(), ns = DELAY_MS * UINT64_C(1000000);
     if (strcmp(late->how, "sleep") == 0)
         CHECK_INT(cohort_await(cohort_sleep(ns)), COHORT_OK);
@@ -223,6 +230,43 @@ static void mutex(cohort_comm *comm, const struct late *late)
     cohort_mutex_unref(own.mutex);
 }
 
+static void tell_late(const struct late *late, uint64_t tag)
+{
+    cohort_future *set = cohort_channel_set(late->control, STRAGGLER, tag, NULL, 0);
+    CHECK_INT(cohort_await(set), COHORT_OK);
+}
+
+/* The straggler calls when the others have given up, and have said so. */
+static void deadline(cohort_comm *comm, const struct late *late)
+{
+    const uint64_t given_up = late->number + 2; /* the case is the last one */
+    const cohort_call_options options = {.deadline = 1000000000};
+    if (is_straggler()) {
+        be_late(late);
+        get_from_others(late, given_up);
+        CHECK(cohort_await(cohort_barrier(comm, 2)) != COHORT_OK);
+        return;
+    }
+    CHECK_INT(cohort_comm_next_call(comm, &options), COHORT_OK);
+    cohort_future *future = cohort_barrier(comm, 2);
+    tell_late(late, late->number + 1);
+    CHECK_INT(cohort_await(future), COHORT_ERR_TIMEOUT);
+    tell_late(late, given_up);
+}
+
+/* The straggler dies instead of calling. */
+static void death(cohort_comm *comm, const struct late *late)
+{
+    if (is_straggler()) {
+        be_late(late);
+        fflush(stdout);
+        kill(getpid(), SIGKILL);
+    }
+    cohort_future *future = cohort_barrier(comm, 2);
+    tell_late(late, late->number + 1);
+    CHECK_INT(cohort_await(future), COHORT_ERR_PEER_DIED);
+}
+
 /* What has which row is said by `barrier=levels`, and its name is in front. */
 static void run_case(cohort_comm *control, uint32_t number, const char *how, const char *what)
 {
@@ -231,7 +275,7 @@ static void run_case(cohort_comm *control, uint32_t number, const char *how, con
         void (*function)(cohort_comm *comm, const struct late *late);
     } cases[] = {{"barrier", barrier}, {"broadcast", broadcast}, {"all_reduce", all_reduce},
                  {"chain", chain},     {"channel", channel},     {"task", task},
-                 {"mutex", mutex}};
+                 {"mutex", mutex},     {"deadline", deadline},   {"death", death}};
     const struct late late = {how, number, control};
     cohort_comm *comm = join(what, strchr(what, '=') ? what : NULL);
     meet(comm, 1);

@@ -66,13 +66,13 @@ def look(case, text):
         check(blamed_task(text, 'slow_task') >= LEAST * sum(waits.values()) - 0.001, case, text)
 
 
-def look_at(cases):
+def look_at(cases, *options):
     file = os.path.join(FOLDER, 'trace.pb')
     # Two domains, so that there are levels.
-    status, out, err = run('-n', NUM, '--workers', 2, '-x', 'COHORT_TOPOLOGY=1x2x2',
+    status, out, err = run('-n', NUM, *options, '--workers', 2, '-x', 'COHORT_TOPOLOGY=1x2x2',
                            '-x', 'COHORT_TRACE=' + file, MEMBER,
                            *[word for case in cases for word in case])
-    check_equal((status, err), (0, ''))
+    check(status == 0 and (options or not err), status, err)
     start = re.search(r'from (\d+)\.(\d{6}) s on', report(file))
     start = int(start.group(1)) * 10**9 + int(start.group(2)) * 1000
     delays = re.findall(r'delay (\d+) (\d+) (\d+)', out)
@@ -86,6 +86,21 @@ def test_straggler():
     look_at([('compute', 'barrier'), ('sleep', 'all_reduce=recursive_doubling'),
              ('compute', 'broadcast=chain'), ('compute', 'channel'), ('compute', 'task'),
              ('sleep', 'mutex'), ('sleep', 'chain')])
+
+
+def test_deadline():
+    """Whoever calls when the others have given up is to blame for that they waited at all."""
+    look_at([('compute', 'deadline')])
+
+
+def test_death():
+    """So is one that never calls. It is named."""
+    look_at([('compute', 'death')], '--keep-going')
+    text = report(os.path.join(FOLDER, 'trace.pb'))
+    found = re.search(r'^never called\n  "death" barrier \S+, generation 2: site %d \(locality %d '
+                      r'on \S+\) was waited for ([\d.]+) s$' % (STRAGGLER, STRAGGLER), text, re.M)
+    check(found, text)
+    check(float(found.group(1)) >= 0.2 * (NUM - 1), text)
 
 
 def rows(how):

@@ -4,7 +4,7 @@
 trace_hosts_test.py COHORTRUN MEMBER COHORT-TRACE [case...]
 
 The hosts are this one, with time namespaces or mount namespaces. Without the right to make these,
-all is skipped."""
+all is skipped; where only one kind is allowed, a case of the other says so."""
 import os
 import re
 import shutil
@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 import jobs
-from jobs import check, check_equal, run
+from jobs import Skipped, check, check_equal, run
 
 MEMBER, TOOL = map(os.path.abspath, sys.argv[2:4])
 CHOSEN = sys.argv[4:]
@@ -74,6 +74,7 @@ def look_at_clocks(text):
 def look_at_messages(file):
     """No message is received before it was sent."""
     if not shutil.which('protoc'):
+        print('clocks: messages are not looked at, without protoc')
         return
     with open(file, 'rb') as data:
         done = subprocess.run(['protoc', '--decode=Trace', '-I' + os.path.dirname(PROTO), PROTO],
@@ -95,7 +96,7 @@ def test_clocks():
     """Three hosts, of which two are 1,000 s and 5,000 s ahead. The straggler, locality 2, is on the
     second one."""
     if not are_clocks_permitted():
-        return
+        raise Skipped('without the right to make a time namespace')
     agent = make_agent(CLOCKS)
     file = os.path.join(FOLDER, 'clocks.pb')
     status, out, err = run('-n', 4, '--hosts', 'a:2,b:1,c:1', *agent, '-x', 'COHORT_TRACE=' + file,
@@ -115,7 +116,7 @@ def test_clocks():
 def test_pings():
     """Localities that send each other nothing: only cohortrun's pings tell."""
     if not are_clocks_permitted():
-        return
+        raise Skipped('without the right to make a time namespace')
     agent = make_agent(CLOCKS)
     file = os.path.join(FOLDER, 'pings.pb')
     status, _, err = run('-n', 4, '--hosts', 'a:2,b:1,c:1', *agent, '-x', 'COHORT_TRACE=' + file,
@@ -148,7 +149,7 @@ def left():
 def test_fetched():
     """The parts are fetched, in more than one piece, and go where they were."""
     if not are_folders_permitted():
-        return
+        raise Skipped('without the right to make a mount namespace')
     agent = folders()
     file = os.path.join(FOLDER, 'here', 'fetched.pb')
     status, _, err = run('-n', 3, '--hosts', 'a:2,b:1', *agent, '-x', 'COHORT_TRACE=' + file,
@@ -165,7 +166,7 @@ def test_fetched():
 def test_killed():
     """What one had not written is in the ledger that its daemon holds."""
     if not are_folders_permitted():
-        return
+        raise Skipped('without the right to make a mount namespace')
     agent = folders()
     file = os.path.join(FOLDER, 'here', 'killed.pb')
     status, _, err = run('-n', 4, '--hosts', 'a:2,b:2', *agent, '-x', 'COHORT_TRACE=' + file,
@@ -181,7 +182,7 @@ def test_killed():
 def test_lost():
     """A daemon that is killed sends nothing. Its parts stay where they are."""
     if not are_folders_permitted():
-        return
+        raise Skipped('without the right to make a mount namespace')
     agent = folders()
     file = os.path.join(FOLDER, 'here', 'lost.pb')
     status, _, err = run('-n', 3, '--hosts', 'a:2,b:1', *agent, '-x', 'COHORT_TRACE=' + file,

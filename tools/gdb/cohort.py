@@ -4,6 +4,7 @@
     cohort status      who this is, where tasks wait, and which sites have called what
     cohort tasks       each task that waits, with a number
     cohort bt [N|all]  the backtrace of task N, or of all
+    cohort events [N]  the last N calls, ends of calls and messages of each worker
 
 gdb loads this file by itself with libcohort, if that is installed where gdb trusts it; else
 `source cohort.py`. It needs no symbols of the library: the process has written it all into its
@@ -24,7 +25,8 @@ HEAD_BYTES = 4096
 CHUNKS = 224
 MOST_LINES = 1 << 20
 WORKERS, WAITS, SITES, GROUPS, JOINS = 1, 2, 3, 4, 5
-STRIDES = {WORKERS: 64 + 4096 * 16, WAITS: 64, SITES: 64, GROUPS: 320, JOINS: 320}
+EVENTS = 4096  # of each worker
+STRIDES = {WORKERS: 64 + EVENTS * 16, WAITS: 64, SITES: 64, GROUPS: 320, JOINS: 320}
 STAGES = ['it is starting', 'it runs', 'its program has returned', 'it is over']
 KINDS = ['a future', 'a task', 'a collective', 'a block from a channel (cohort_channel_get)',
          'the receiver of a block (cohort_channel_set)',
@@ -37,6 +39,7 @@ Head = collections.namedtuple('Head', 'magic version epoch rank size pid stage s
                               'moved num_chunks')
 Wait = collections.namedtuple('Wait', 'since caller what function task fiber outer outermost')
 Site = collections.namedtuple('Site', 'instance last_called task site rank number')
+Worker = collections.namedtuple('Worker', 'thread seen_at num_events index is_idle')
 
 
 def read(address, num):
@@ -109,6 +112,14 @@ class Ledger:
         waits = [Wait._make(struct.unpack('<8Q', line)) for line in self.lines(WAITS)]
         return sorted(waits, key=lambda wait: (wait.since, wait.fiber, wait.task))
 
+    def sites(self):
+        return [Site._make(struct.unpack_from('<3Q3I', line)) for line in self.lines(SITES)]
+
+    def communicators(self):
+        """The name of each instance."""
+        return {struct.unpack_from('<Q', line)[0]: text_of(line[16:272])
+                for line in self.lines(GROUPS)}
+
 
 def name(address):
     """Of the function that ADDRESS is in, or ADDRESS."""
@@ -133,7 +144,8 @@ def kind(wait):
 
 
 class CohortCommand(gdb.Command):
-    """What the tasks of a program of Cohort wait for: cohort status, cohort tasks, cohort bt."""
+    """What the tasks of a program of Cohort wait for, and what they have called: cohort status,
+    cohort tasks, cohort events, cohort bt."""
 
     def __init__(self):
         super().__init__('cohort', gdb.COMMAND_STATUS, prefix=True)
@@ -163,11 +175,8 @@ class StatusCommand(gdb.Command):
         self.print_groups(ledger)
 
     def print_sites(self, ledger):
-        names = {}
-        for line in ledger.lines(GROUPS):
-            names[struct.unpack_from('<Q', line)[0]] = text_of(line[16:272])
-        sites = [Site._make(struct.unpack_from('<3Q3I', line)) for line in ledger.lines(SITES)]
-        for site in sorted(sites):
+        names = ledger.communicators()
+        for site in sorted(ledger.sites()):
             print('site %d of %s: last called %d' % (
                 site.site, names.get(site.instance, '"?"'), site.last_called))
 
@@ -195,6 +204,54 @@ class TasksCommand(gdb.Command):
         for number, wait in enumerate(ledger.waits(), 1):
             print('%d: in %s for %s, for %.1f s' % (number, place(wait), kind(wait),
                                                     ledger.seconds(wait.since)))
+
+
+class EventsCommand(gdb.Command):
+    """Print what each worker has done last with collectives: cohort events [N], by default 20.
+
+    These are the calls of the process's sites, the ends of these calls, and data that has come for
+    collectives and channels, the oldest first. An age is that of the worker's last look at the
+    clock before the event, up to the last tick of the process. There are the last 4096."""
+
+    def __init__(self):
+        super().__init__('cohort events', gdb.COMMAND_STATUS)
+
+    def invoke(self, argument, from_tty):
+        words = argument.split() or ['20']
+        if len(words) > 1 or not re.fullmatch('[0-9]{1,4}', words[0]) or \
+                not 1 <= int(words[0]) <= EVENTS:
+            raise gdb.GdbError('cohort events needs a number from 1 to %d' % EVENTS)
+        ledger = Ledger()
+        names = ledger.communicators()
+        sites = {site.number: 'site %d of %s' % (site.site, names.get(site.instance, '"?"'))
+                 for site in ledger.sites()}
+        workers = [(Worker._make(struct.unpack_from('<3Q2I', line)), line)
+                   for line in ledger.lines(WORKERS)]
+        for worker, line in sorted(workers, key=lambda one: one[0].index):
+            self.print_worker(ledger, sites, worker, line, int(words[0]))
+
+    def print_worker(self, ledger, sites, worker, line, most):
+        num = min(worker.num_events, EVENTS, most)
+        who = 'the progress thread' if worker.index == 0xffffffff else 'worker %d' % worker.index
+        print('%s (thread %d)%s: %d events%s' % (
+            who, worker.thread, ', which sleeps' if worker.is_idle else '', worker.num_events,
+            ', of which these are the last %d' % num if num < worker.num_events else ''))
+        for i in range(worker.num_events - num, worker.num_events):
+            at, what = struct.unpack_from('<2Q', line, 64 + 16 * (i % EVENTS))
+            print('  %.6f s ago: %s' % (ledger.seconds(max(at, ledger.head.first_ticks)),
+                                        self.text(sites, what)))
+
+    def text(self, sites, what):
+        kind, number, generation = what & 15, what >> 4 & 0xfffff, what >> 24
+        site = sites.get(number, 'a site that has left')
+        if kind == 0:
+            return '%s calls %d' % (site, generation)
+        if kind == 1:
+            return 'call %d of %s has ended' % (generation, site)
+        if kind == 2:
+            return 'data has come from locality %d, with generation or tag %d' % (number,
+                                                                                  generation)
+        return 'something that this script does not know'
 
 
 class FrameId:
@@ -284,4 +341,5 @@ gdb.unwinder.register_unwinder(None, UNWINDER, replace=True)
 CohortCommand()
 StatusCommand()
 TasksCommand()
+EventsCommand()
 BacktraceCommand()

@@ -2,9 +2,11 @@
 /* cohort-trace: who is to blame for each part of a wait. */
 #include "tools/trace/blame.h"
 
+#include "tools/trace/absent.h"
 #include "tools/trace/way.h"
 
-/* Each turn goes back in time, so it ends; but it need not go farther than anybody would read. */
+/* Farther than anybody would read. Calls that end with an error may wait for each other in a
+ * circle; all others go back in time. */
 enum { MOST_TURNS = 64 };
 
 struct blaming {
@@ -12,7 +14,7 @@ struct blaming {
     bool directly;
     void (*tell)(void *context, const struct blame *blame);
     void *context;
-    uint32_t call, last; /* of the wait that all began with */
+    uint32_t call; /* of the wait that all began with */
 };
 
 struct span {
@@ -30,8 +32,16 @@ static void tell(const struct blaming *blaming, enum blame_kind kind, uint32_t t
                  struct span span)
 {
     if (span.end > span.begin)
-        blaming->tell(blaming->context, &(struct blame){kind, task, blaming->call, blaming->last,
+        blaming->tell(blaming->context, &(struct blame){kind, task, blaming->call, NONE, NONE,
                                                         span.begin, span.end - span.begin});
+}
+
+static void tell_missing(const struct blaming *blaming, uint32_t call, uint32_t site,
+                         struct span span)
+{
+    if (span.end > span.begin)
+        blaming->tell(blaming->context, &(struct blame){BLAME_MISSING, NONE, blaming->call, site,
+                                                        call, span.begin, span.end - span.begin});
 }
 
 static void divide(const struct blaming *blaming, const struct wait *wait, struct span span,
@@ -85,20 +95,50 @@ static uint32_t find_open_call(const struct model *model, const struct wait *wai
     return NONE;
 }
 
+/* A call that has ended. If with an error, those are to blame that had not called by then. */
+static void divide_call(const struct blaming *blaming, const struct wait *wait, struct span span,
+                        unsigned turns)
+{
+    const struct model *model = blaming->model;
+    const struct call *call = &model->calls[wait->by];
+    uint64_t at = wait->begin;
+    struct absent absent;
+    uint32_t last;
+    if (call->has_failed && absent_find(model, wait->by, call->ended, &absent)) {
+        at = call->ended;
+        last = absent.call;
+    } else {
+        absent = (struct absent){NONE, NONE};
+        last = way_last(model, wait->by, wait->woken);
+        at = last != wait->by ? model->calls[last].at : at;
+    }
+    if (last == NONE)
+        tell_missing(blaming, wait->by, absent.site, cut(wait->begin, at, span));
+    else
+        charge(blaming, model->calls[last].task, cut(wait->begin, at, span), turns);
+    tell(blaming, BLAME_OPERATION, NONE, cut(at, wait->woken, span));
+}
+
+/* Nobody has woken it. */
+static void divide_unfinished(const struct blaming *blaming, const struct wait *wait,
+                              struct span span)
+{
+    uint32_t call = find_open_call(blaming->model, wait);
+    struct absent absent;
+    if (call != NONE && absent_find(blaming->model, call, wait->woken, &absent))
+        tell_missing(blaming, call, absent.site, span);
+    else
+        tell(blaming, BLAME_OUTSIDE, NONE, span);
+}
+
 /* The part before the wake-up. */
 static void divide_open(const struct blaming *blaming, const struct wait *wait, struct span span,
                         unsigned turns)
 {
-    const struct model *model = blaming->model;
-    uint64_t at = wait->begin;
-    uint32_t by = wait->by, last;
+    uint32_t by = wait->by;
     switch ((enum cause)wait->cause) {
     case CAUSE_CALL:
-        last = way_last(model, by, wait->woken);
-        if (last != by)
-            at = model->calls[last].at;
-        charge(blaming, model->calls[last].task, cut(wait->begin, at, span), turns);
-        tell(blaming, BLAME_OPERATION, NONE, cut(at, wait->woken, span));
+        divide_call(blaming, wait, span, turns);
         break;
     case CAUSE_TASK:
         charge(blaming, by, span, turns);
@@ -110,10 +150,7 @@ static void divide_open(const struct blaming *blaming, const struct wait *wait, 
              cut(by == NONE ? wait->begin : wait->sent, wait->woken, span));
         break;
     case CAUSE_NONE:
-        by = find_open_call(model, wait);
-        tell(blaming,
-             by != NONE && model_is_missing(model, by, wait->woken) ? BLAME_MISSING : BLAME_OUTSIDE,
-             NONE, span);
+        divide_unfinished(blaming, wait, span);
         break;
     case CAUSE_OUTSIDE:
         tell(blaming, BLAME_OUTSIDE, NONE, span);
@@ -133,10 +170,10 @@ void blame_wait(const struct model *model, uint32_t number, bool directly,
                 void (*tell)(void *context, const struct blame *blame), void *context)
 {
     const struct wait *wait = &model->waits[number];
-    struct blaming blaming = {model, directly, tell, context, NONE, NONE};
-    if (wait->cause == CAUSE_CALL) {
+    struct blaming blaming = {model, directly, tell, context, NONE};
+    if (wait->cause == CAUSE_CALL)
         blaming.call = wait->by;
-        blaming.last = way_last(model, wait->by, wait->woken);
-    }
+    else if (wait->cause == CAUSE_NONE)
+        blaming.call = find_open_call(model, wait);
     divide(&blaming, wait, (struct span){wait->begin, wait->end}, 0);
 }

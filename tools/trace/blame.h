@@ -14,7 +14,7 @@ enum blame_kind {
     BLAME_MESSAGE,   /* a message took so long */
     BLAME_QUEUE,     /* the task could go on, but no worker took it */
     BLAME_OUTSIDE,   /* a timer, a file, a thread outside of tasks; or it is not known */
-    BLAME_MISSING,   /* a site has never called */
+    BLAME_MISSING,   /* a site that has never called */
     BLAME_KINDS,
 };
 
@@ -22,7 +22,8 @@ struct blame {
     enum blame_kind kind;
     uint32_t task;   /* of BLAME_TASK */
     uint32_t call;   /* the waiting site's call, if it is for a collective; or NONE */
-    uint32_t last;   /* of BLAME_TASK for a collective: the call that came late */
+    uint32_t site;   /* of BLAME_MISSING */
+    uint32_t lacks;  /* of BLAME_MISSING: a call which waited for that site */
     uint64_t at, ns; /* from when on, and how long */
 };
 

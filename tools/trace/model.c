@@ -40,6 +40,7 @@ struct endpoint {
     struct cohort__keyed keyed; /* rank, endpoint */
     uint64_t instance;
     uint32_t site, num_sites;
+    uint32_t communicator; /* number in the model's list */
     const char *name;
 };
 
@@ -56,7 +57,7 @@ struct sent {
 
 struct reading {
     struct model *model;
-    struct cohort__map threads, waits, endpoints, open_calls, generations, messages;
+    struct cohort__map threads, waits, endpoints, open_calls, communicators, generations, messages;
     bool has_failed;
 };
 
@@ -254,6 +255,39 @@ static void on_sleep(struct reading *reading, const struct event *event)
 
 /* Collectives --------------------------------------------------------------------------------- */
 
+/* NUM times NONE. NULL: no memory. */
+static uint32_t *nones(uint32_t num)
+{
+    uint32_t *list = malloc((num ? num : 1) * sizeof(*list));
+    for (uint32_t i = 0; list && i < num; i++)
+        list[i] = NONE;
+    return list;
+}
+
+/* NONE: no memory. */
+static uint32_t communicator_of(struct reading *reading, uint64_t instance, uint32_t num_sites)
+{
+    bool is_new;
+    struct model *model = reading->model;
+    struct numbered *found =
+        get(reading, &reading->communicators, sizeof(*found), instance, 0, &is_new);
+    if (!found)
+        return NONE;
+    if (!is_new)
+        return found->number;
+    void *list = model->communicators;
+    bool fits = grow(&list, model->num_communicators, sizeof(*model->communicators));
+    model->communicators = list;
+    uint32_t *ranks = fits ? nones(num_sites) : NULL;
+    found->number = model->num_communicators;
+    if (!ranks) {
+        reading->has_failed = true;
+        return NONE;
+    }
+    model->communicators[model->num_communicators++] = (struct communicator){ranks, num_sites};
+    return found->number;
+}
+
 static void on_endpoint(struct reading *reading, const struct event *event)
 {
     bool is_new;
@@ -265,6 +299,12 @@ static void on_endpoint(struct reading *reading, const struct event *event)
     endpoint->site = (uint32_t)event->b;
     endpoint->num_sites = (uint32_t)(event->b >> 32);
     endpoint->name = event->name;
+    endpoint->communicator = communicator_of(reading, endpoint->instance, endpoint->num_sites);
+    if (endpoint->communicator == NONE)
+        return;
+    struct communicator *sites = &reading->model->communicators[endpoint->communicator];
+    if (endpoint->site < sites->num_sites)
+        sites->ranks[endpoint->site] = event->rank;
 }
 
 /* NONE: no memory. */
@@ -282,8 +322,9 @@ static uint32_t generation_of(struct reading *reading, const struct endpoint *en
     void *list = model->generations;
     bool fits = grow(&list, model->num_generations, sizeof(*model->generations));
     model->generations = list;
+    uint32_t *of_site = fits ? nones(endpoint->num_sites) : NULL;
     found->number = model->num_generations;
-    if (!fits) {
+    if (!of_site) {
         reading->has_failed = true;
         return NONE;
     }
@@ -293,6 +334,8 @@ static uint32_t generation_of(struct reading *reading, const struct endpoint *en
         .number = event->a,
         .collective = event->small,
         .place = (uint32_t)event->d,
+        .sites = endpoint->communicator,
+        .of_site = of_site,
         .num_sites = endpoint->num_sites,
     };
     return found->number;
@@ -319,6 +362,8 @@ static void on_call(struct reading *reading, const struct event *event)
     struct generation *generation = &model->generations[number];
     open->number = model->num_calls;
     reading->has_failed |= !push(&generation->calls, &generation->num_calls, model->num_calls);
+    if (endpoint->site < generation->num_sites)
+        generation->of_site[endpoint->site] = model->num_calls;
     model->calls[model->num_calls++] = (struct call){
         .rank = event->rank,
         .site = endpoint->site,
@@ -343,6 +388,7 @@ static void on_ended(struct reading *reading, const struct event *event)
     if (!open)
         return;
     reading->model->calls[open->number].ended = event->at;
+    reading->model->calls[open->number].has_failed = event->small != 0; /* the status */
     cohort__map_remove(&reading->open_calls, &open->keyed.node);
     free(open);
 }
@@ -415,6 +461,7 @@ static void fini(struct reading *reading)
     cohort__keyed_free(&reading->waits);
     cohort__keyed_free(&reading->endpoints);
     cohort__keyed_free(&reading->open_calls);
+    cohort__keyed_free(&reading->communicators);
     cohort__keyed_free(&reading->generations);
     cohort__keyed_free(&reading->messages);
 }
@@ -431,6 +478,7 @@ cohort_status model_init(struct model *model, const struct trace *trace)
     cohort__map_init(&reading.waits);
     cohort__map_init(&reading.endpoints);
     cohort__map_init(&reading.open_calls);
+    cohort__map_init(&reading.communicators);
     cohort__map_init(&reading.generations);
     cohort__map_init(&reading.messages);
     for (size_t i = 0; i < trace->num && !reading.has_failed; i++)
@@ -446,14 +494,19 @@ void model_fini(struct model *model)
 {
     for (uint32_t i = 0; i < model->num_tasks; i++)
         free(model->tasks[i].waits);
-    for (uint32_t i = 0; i < model->num_generations; i++)
+    for (uint32_t i = 0; i < model->num_generations; i++) {
         free(model->generations[i].calls);
+        free(model->generations[i].of_site);
+    }
+    for (uint32_t i = 0; i < model->num_communicators; i++)
+        free(model->communicators[i].ranks);
     for (uint32_t i = 0; i < model->num_calls; i++)
         free(model->calls[i].steps);
     free(model->tasks);
     free(model->waits);
     free(model->calls);
     free(model->generations);
+    free(model->communicators);
     *model = (struct model){0};
 }
 
@@ -474,9 +527,9 @@ static bool is_listed(const char *list, uint32_t site)
     return false;
 }
 
-/* Whether the result at CALL's site depends on what SITE brings. */
-static bool depends(const struct model *model, const struct call *call, uint32_t site)
+bool model_depends(const struct model *model, uint32_t number, uint32_t site)
 {
+    const struct call *call = &model->calls[number];
     const struct generation *generation = &model->generations[call->generation];
     uint32_t num = generation->num_sites;
     if (*call->from)
@@ -504,21 +557,15 @@ uint32_t model_last(const struct model *model, uint32_t number, uint64_t before)
     for (uint32_t i = generation->num_calls; i-- > 0;) {
         uint32_t other = generation->calls[i];
         if (model->calls[other].at <= before &&
-            (other == number || depends(model, call, model->calls[other].site)))
+            (other == number || model_depends(model, number, model->calls[other].site)))
             return other;
     }
     return number;
 }
 
-bool model_is_missing(const struct model *model, uint32_t number, uint64_t before)
+uint32_t model_rank(const struct model *model, uint32_t number, uint32_t site)
 {
-    const struct call *call = &model->calls[number];
-    const struct generation *generation = &model->generations[call->generation];
-    uint32_t needed = 0, there = 0;
-    for (uint32_t site = 0; site < generation->num_sites; site++)
-        needed += depends(model, call, site);
-    for (uint32_t i = 0; i < generation->num_calls; i++)
-        there += model->calls[generation->calls[i]].at <= before &&
-                 depends(model, call, model->calls[generation->calls[i]].site);
-    return there < needed;
+    const struct generation *generation = &model->generations[model->calls[number].generation];
+    const struct communicator *sites = &model->communicators[generation->sites];
+    return site < sites->num_sites ? sites->ranks[site] : NONE;
 }

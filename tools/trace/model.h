@@ -48,9 +48,16 @@ struct call {
     uint32_t task;       /* that called; NONE: a thread outside */
     uint32_t generation; /* number in the model's list */
     uint64_t at, ended;  /* 0: it is not over */
+    bool has_failed;     /* it has ended with an error: a deadline, a cancel, a death */
     const char *from;    /* the sites that it waits for, or "" */
     uint32_t *steps;     /* numbers of events of the trace: each STEP and OVER, by time */
     uint32_t num_steps;
+};
+
+/* Where the sites of a communicator are. */
+struct communicator {
+    uint32_t *ranks; /* of each site: its locality; NONE: that is not in the trace */
+    uint32_t num_sites;
 };
 
 /* The calls of all sites with one number. */
@@ -58,7 +65,9 @@ struct generation {
     const char *communicator, *name; /* of the collective and its row */
     uint64_t number;
     uint8_t collective;
-    uint32_t place; /* root, or distance of a shift */
+    uint32_t place;    /* root, or distance of a shift */
+    uint32_t sites;    /* number of the communicator in the model's list */
+    uint32_t *of_site; /* of each site: its call; NONE: it has never called */
     uint32_t num_sites;
     uint32_t *calls; /* in the order of their times */
     uint32_t num_calls;
@@ -70,7 +79,8 @@ struct model {
     struct wait *waits;
     struct call *calls;
     struct generation *generations;
-    uint32_t num_tasks, num_waits, num_calls, num_generations;
+    struct communicator *communicators;
+    uint32_t num_tasks, num_waits, num_calls, num_generations, num_communicators;
     uint64_t begin, end;
 };
 
@@ -82,7 +92,10 @@ void model_fini(struct model *model);
  * depends on that came last before BEFORE. It may be CALL itself. */
 uint32_t model_last(const struct model *model, uint32_t call, uint64_t before);
 
-/* Whether a site that CALL depends on has not called before BEFORE. */
-bool model_is_missing(const struct model *model, uint32_t call, uint64_t before);
+/* Whether the result of CALL depends on what SITE brings, by what the collective means. */
+bool model_depends(const struct model *model, uint32_t call, uint32_t site);
+
+/* The locality of SITE of CALL's communicator. NONE: it is not in the trace. */
+uint32_t model_rank(const struct model *model, uint32_t call, uint32_t site);
 
 #endif

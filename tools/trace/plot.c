@@ -70,7 +70,8 @@ static void add_blame(void *context, const struct blame *blame)
     uint32_t rank = drawing->wait->rank;
     if (blame->kind == BLAME_OPERATION)
         add(drawing, rank, FOR_OPERATION, blame->at, blame->at + blame->ns);
-    else if (blame->kind == BLAME_TASK && drawing->model->tasks[blame->task].rank != rank)
+    else if (blame->kind == BLAME_MISSING ||
+             (blame->kind == BLAME_TASK && drawing->model->tasks[blame->task].rank != rank))
         add(drawing, rank, FOR_OTHERS, blame->at, blame->at + blame->ns);
 }
 

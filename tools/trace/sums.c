@@ -9,6 +9,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/ledger_format.h"
 #include "runtime/trace/keyed.h"
+#include "tools/trace/absent.h"
 
 /* Which element of a list is meant by two numbers. */
 struct place {
@@ -21,7 +22,7 @@ struct summing {
     const struct model *model;
     const struct sums_options *options;
     const struct wait *wait;
-    struct cohort__map pairs, tasks, calls;
+    struct cohort__map pairs, tasks, calls, absent;
     bool has_failed;
 };
 
@@ -98,6 +99,48 @@ static struct sum_call *call_of(struct summing *summing, const struct generation
     return sum;
 }
 
+static void add_absent(struct summing *summing, uint32_t call, uint32_t site, uint64_t ns)
+{
+    bool is_new;
+    const struct model *model = summing->model;
+    struct sums *sums = summing->sums;
+    const struct generation *generation = &model->generations[model->calls[call].generation];
+    const struct sum_call *of = call_of(summing, generation);
+    if (!of)
+        return;
+    void *list = sums->absent;
+    struct sum_absent *sum = element(summing, &summing->absent, (uint64_t)(of - sums->calls), site,
+                                     &list, &sums->num_absent, sizeof(*sum), &is_new);
+    sums->absent = list;
+    if (!sum)
+        return;
+    uint64_t number = generation->number;
+    if (is_new)
+        *sum = (struct sum_absent){generation->communicator,
+                                   generation->name,
+                                   site,
+                                   model_rank(model, call, site),
+                                   number,
+                                   number,
+                                   0};
+    sum->first = number < sum->first ? number : sum->first;
+    sum->last = number > sum->last ? number : sum->last;
+    sum->ns += ns;
+}
+
+/* The lowest one that has never called is charged, and all are named. */
+static void add_missing(struct summing *summing, const struct blame *blame, uint64_t ns)
+{
+    const struct model *model = summing->model;
+    uint32_t maker = model_rank(model, blame->lacks, blame->site);
+    struct sum_pair *pair = maker == NONE ? NULL : pair_of(summing, maker, summing->wait->rank);
+    if (pair)
+        pair->ns += ns;
+    for (uint32_t site = blame->site; site != NONE && !summing->has_failed;
+         site = absent_next(model, blame->lacks, site + 1))
+        add_absent(summing, blame->lacks, site, ns);
+}
+
 /* How much of what begins at BEGIN and ends at END is to be summed up. */
 static uint64_t within(const struct summing *summing, uint64_t begin, uint64_t end)
 {
@@ -129,11 +172,13 @@ static void add(void *context, const struct blame *blame)
     summing->sums->by[blame->kind] += ns;
     if (blame->kind == BLAME_TASK)
         add_task(summing, blame, ns);
+    if (blame->kind == BLAME_MISSING)
+        add_missing(summing, blame, ns);
     if (blame->call == NONE)
         return;
     const struct call *call = &summing->model->calls[blame->call];
     struct sum_call *sum = call_of(summing, &summing->model->generations[call->generation]);
-    if (sum && blame->kind == BLAME_TASK)
+    if (sum && (blame->kind == BLAME_TASK || blame->kind == BLAME_MISSING))
         sum->late += ns;
     else if (sum && blame->kind == BLAME_OPERATION)
         sum->operation += ns;
@@ -156,6 +201,18 @@ static void add_waits(struct summing *summing)
     }
 }
 
+/* Nobody was the last one if a site that was waited for has never called. */
+static bool has_last(const struct model *model, const struct generation *generation)
+{
+    for (uint32_t i = 0; i < generation->num_calls && generation->num_calls < generation->num_sites;
+         i++) {
+        const struct call *call = &model->calls[generation->calls[i]];
+        if (call->ended == 0 || call->has_failed)
+            return false;
+    }
+    return true;
+}
+
 /* All of which a call lies in the time to be summed up, or the first one before and the last one
  * behind it. */
 static void add_generations(struct summing *summing)
@@ -174,7 +231,8 @@ static void add_generations(struct summing *summing)
             continue;
         uint32_t last = last_call->site;
         sum->num++;
-        if (last < sum->num_sites && ++sum->lasts[last] > sum->num_last) {
+        if (has_last(model, generation) && last < sum->num_sites &&
+            ++sum->lasts[last] > sum->num_last) {
             sum->num_last = sum->lasts[last];
             sum->last_site = last;
         }
@@ -203,6 +261,13 @@ static int by_call(const void *left, const void *right)
     return of_a != of_b ? (of_a < of_b) - (of_a > of_b) : (a->num < b->num) - (a->num > b->num);
 }
 
+static int by_absent(const void *left, const void *right)
+{
+    const struct sum_absent *a = left, *b = right;
+    return a->ns != b->ns ? (a->ns < b->ns) - (a->ns > b->ns)
+                          : (a->site > b->site) - (a->site < b->site);
+}
+
 cohort_status sums_init(struct sums *sums, const struct model *model,
                         const struct sums_options *options)
 {
@@ -211,11 +276,13 @@ cohort_status sums_init(struct sums *sums, const struct model *model,
     cohort__map_init(&summing.pairs);
     cohort__map_init(&summing.tasks);
     cohort__map_init(&summing.calls);
+    cohort__map_init(&summing.absent);
     add_waits(&summing);
     add_generations(&summing);
     cohort__keyed_free(&summing.pairs);
     cohort__keyed_free(&summing.tasks);
     cohort__keyed_free(&summing.calls);
+    cohort__keyed_free(&summing.absent);
     if (summing.has_failed) {
         sums_fini(sums);
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the sums");
@@ -226,6 +293,8 @@ cohort_status sums_init(struct sums *sums, const struct model *model,
         qsort(sums->tasks, sums->num_tasks, sizeof(*sums->tasks), by_task);
     if (sums->num_calls > 0)
         qsort(sums->calls, sums->num_calls, sizeof(*sums->calls), by_call);
+    if (sums->num_absent > 0)
+        qsort(sums->absent, sums->num_absent, sizeof(*sums->absent), by_absent);
     return COHORT_OK;
 }
 
@@ -236,5 +305,6 @@ void sums_fini(struct sums *sums)
     free(sums->pairs);
     free(sums->tasks);
     free(sums->calls);
+    free(sums->absent);
     *sums = (struct sums){0};
 }

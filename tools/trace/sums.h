@@ -24,12 +24,20 @@ struct sum_task {
     uint64_t waited; /* itself */
 };
 
+/* A site that has not called a collective of which others waited for it. */
+struct sum_absent {
+    const char *communicator, *name;
+    uint32_t site, rank;  /* NONE: its locality is not in the trace */
+    uint64_t first, last; /* generations */
+    uint64_t ns; /* that they waited, also if it is charged to a lower one that is absent */
+};
+
 /* A collective of a communicator, with its row. */
 struct sum_call {
     const char *communicator, *name;
     uint64_t num; /* generations */
     uint64_t late, operation;
-    uint32_t last_site; /* that was last most often; NONE: it is always another one's */
+    uint32_t last_site; /* that was last most often; NONE: one was missing each time */
     uint64_t num_last;
     uint64_t *lasts; /* of each site: how often it was the last one */
     uint32_t num_sites;
@@ -42,7 +50,8 @@ struct sums {
     struct sum_pair *pairs; /* the longest first, as in all lists */
     struct sum_task *tasks;
     struct sum_call *calls;
-    uint32_t num_pairs, num_tasks, num_calls;
+    struct sum_absent *absent;
+    uint32_t num_pairs, num_tasks, num_calls, num_absent;
 };
 
 struct sums_options {

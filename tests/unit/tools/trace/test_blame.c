@@ -6,6 +6,7 @@
 
 #include "runtime/base/ledger_format.h"
 #include "tests/support/test.h"
+#include "tools/trace/absent.h"
 #include "tools/trace/sums.h"
 
 /* Traces that are made up, of localities with a thread each, and what is to follow from them. */
@@ -86,12 +87,21 @@ static void end_call(uint64_t at, uint32_t rank, uint64_t generation)
     add(at, rank, COHORT__TRACE_WAKE, 70 + rank, 0);
 }
 
+/* By a deadline, a cancel or a death. */
+static void fail_call(uint64_t at, uint32_t rank, uint64_t generation)
+{
+    end_call(at, rank, generation);
+    events[trace.num - 2].small = (uint8_t)COHORT_ERR_TIMEOUT;
+}
+
 static void resume(uint64_t at, uint32_t rank)
 {
     add(at, rank, COHORT__TRACE_RESUME, 70 + rank, 0);
 }
 
 static uint64_t made[8], by[BLAME_KINDS];
+static uint32_t missing_site;
+static struct sums sums;
 
 static void note(void *context, const struct blame *blame)
 {
@@ -99,6 +109,8 @@ static void note(void *context, const struct blame *blame)
     by[blame->kind] += blame->ns;
     if (blame->kind == BLAME_TASK)
         made[model.tasks[blame->task].rank] += blame->ns;
+    if (blame->kind == BLAME_MISSING)
+        missing_site = blame->site;
 }
 
 /* Whom the first wait of locality RANK was for. */
@@ -117,6 +129,11 @@ static void blame_first(uint32_t rank, bool directly)
 static void finish(void)
 {
     CHECK_INT(model_init(&model, &trace), COHORT_OK);
+}
+
+static void sum_up(void)
+{
+    CHECK_INT(sums_init(&sums, &model, &(struct sums_options){.to = UINT64_MAX}), COHORT_OK);
 }
 
 /* Site 2 comes 200 later than site 0, and all are through 10 after that. */
@@ -143,8 +160,7 @@ static void straggler(void)
     blame_first(2, false); /* the last one itself */
     CHECK_INT(by[BLAME_TASK], 0);
     CHECK_INT(by[BLAME_OPERATION], 9);
-    struct sums sums;
-    CHECK_INT(sums_init(&sums, &model, &(struct sums_options){.to = UINT64_MAX}), COHORT_OK);
+    sum_up();
     CHECK_INT(sums.num_pairs, 2);
     CHECK_INT(sums.pairs[0].ns, 199);
     CHECK_INT(sums.pairs[1].ns, 149);
@@ -270,8 +286,9 @@ static void from(void)
         call(100 + rank, rank, 1);
     finish();
     CHECK_INT(model.calls[model_last(&model, 0, 1000)].site, 1);
-    CHECK(model_is_missing(&model, 0, 100));
-    CHECK(!model_is_missing(&model, 0, 101));
+    struct absent absent;
+    CHECK(absent_find(&model, 0, 100, &absent));
+    CHECK(!absent_find(&model, 0, 101, &absent));
     model_fini(&model);
 }
 
@@ -393,6 +410,185 @@ static void missing(void)
     finish();
     blame_first(0, false);
     CHECK_INT(by[BLAME_MISSING], 400);
+    CHECK_INT(missing_site, 1);
+    sum_up();
+    CHECK_INT(sums.num_pairs, 1);
+    CHECK_INT(sums.pairs[0].maker, 1);
+    CHECK_INT(sums.pairs[0].ns, 400);
+    CHECK_INT(sums.num_absent, 1);
+    CHECK_INT(sums.absent[0].rank, 1);
+    CHECK_INT(sums.calls[0].late, 400);
+    CHECK_INT(sums.calls[0].last_site, NONE);
+    sums_fini(&sums);
+    model_fini(&model);
+}
+
+/* A deadline: site 2 calls when the others have given up. */
+static void deadline(void)
+{
+    begin_sites(3);
+    call(100, 0, 1);
+    suspend(101, 0);
+    call(150, 1, 1);
+    suspend(151, 1);
+    fail_call(300, 0, 1);
+    resume(305, 0);
+    fail_call(350, 1, 1);
+    resume(350, 1);
+    call(400, 2, 1);
+    suspend(401, 2);
+    fail_call(410, 2, 1);
+    resume(410, 2);
+    finish();
+    blame_first(0, false);
+    CHECK_INT(made[2], 199);
+    CHECK_INT(made[1], 0);
+    CHECK_INT(by[BLAME_OPERATION], 0);
+    CHECK_INT(by[BLAME_QUEUE], 5);
+    blame_first(1, false);
+    CHECK_INT(made[2], 199);
+    blame_first(2, false); /* all others had called */
+    CHECK_INT(by[BLAME_TASK], 0);
+    CHECK_INT(by[BLAME_OPERATION], 9);
+    sum_up();
+    CHECK_INT(sums.calls[0].late, 398);
+    CHECK_INT(sums.calls[0].last_site, 2);
+    CHECK_INT(sums.num_absent, 0);
+    sums_fini(&sums);
+    model_fini(&model);
+}
+
+/* An error although all had called by then, in the meantime: as if it had none. */
+static void failed_late(void)
+{
+    begin_sites(2);
+    call(100, 0, 1);
+    suspend(100, 0);
+    call(200, 1, 1);
+    fail_call(300, 0, 1);
+    resume(300, 0);
+    finish();
+    blame_first(0, false);
+    CHECK_INT(made[1], 100);
+    CHECK_INT(by[BLAME_OPERATION], 100);
+    model_fini(&model);
+}
+
+/* Sites 1 and 4 call later, 2 and 3 never: the lowest of these is charged, both are named. The
+ * calls of two generations are one line. */
+static void died(void)
+{
+    begin_sites(5);
+    for (uint64_t i = 1; i < 3; i++) {
+        call(1000 * i, 0, i);
+        suspend(1000 * i, 0);
+        fail_call(1000 * i + 500, 0, i);
+        resume(1000 * i + 500, 0);
+        call(1000 * i + 600, 1, i);
+        call(1000 * i + 610, 4, i);
+    }
+    finish();
+    blame_first(0, false);
+    CHECK_INT(by[BLAME_MISSING], 500);
+    CHECK_INT(missing_site, 2);
+    sum_up();
+    CHECK_INT(sums.num_pairs, 1);
+    CHECK_INT(sums.pairs[0].maker, 2);
+    CHECK_INT(sums.pairs[0].ns, 1000);
+    CHECK_INT(sums.by[BLAME_MISSING], 1000);
+    CHECK_INT(sums.num_absent, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        CHECK_INT(sums.absent[i].site, 2 + i);
+        CHECK_INT(sums.absent[i].rank, 2 + i);
+        CHECK_INT(sums.absent[i].first, 1);
+        CHECK_INT(sums.absent[i].last, 2);
+        CHECK_INT(sums.absent[i].ns, 1000);
+    }
+    CHECK_INT(sums.calls[0].last_site, NONE);
+    sums_fini(&sums);
+    model_fini(&model);
+}
+
+/* All have called later: the last one is to blame. */
+static void given_up(void)
+{
+    begin_sites(4);
+    call(100, 0, 1);
+    suspend(100, 0);
+    fail_call(200, 0, 1);
+    resume(200, 0);
+    call(300, 1, 1);
+    call(310, 3, 1);
+    call(320, 2, 1);
+    finish();
+    blame_first(0, false);
+    CHECK_INT(made[2], 100);
+    CHECK_INT(made[1] + made[3], 0);
+    model_fini(&model);
+}
+
+/* A site whose locality is not in the trace has a name, too. */
+static void no_locality(void)
+{
+    begin();
+    endpoint(0, 2);
+    begin_task(1, 0, "site");
+    call(100, 0, 1);
+    suspend(100, 0);
+    fail_call(200, 0, 1);
+    resume(200, 0);
+    finish();
+    sum_up();
+    CHECK_INT(sums.num_pairs, 0);
+    CHECK_INT(sums.num_absent, 1);
+    CHECK_INT(sums.absent[0].site, 1);
+    CHECK_INT(sums.absent[0].rank, NONE);
+    CHECK_INT(sums.calls[0].last_site, NONE);
+    sums_fini(&sums);
+    model_fini(&model);
+}
+
+/* Only the root is needed, and it has called: it is the relay, site 1 before 2, which has not. What
+ * site 3 has got is over. */
+static void absent_relay(void)
+{
+    begin_sites(5);
+    memset(trace.needs, COHORT__TRACE_NEEDS_ROOT, sizeof(trace.needs));
+    call(100, 0, 1);
+    call(110, 3, 1);
+    step(111, 3, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 4);
+    step(111, 3, COHORT__TRACE_OVER, COHORT__TRACE_STEP_RECEIVE, 4);
+    step(112, 3, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 2);
+    suspend(112, 3);
+    call(120, 2, 1);
+    step(121, 2, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 1);
+    fail_call(312, 3, 1);
+    resume(312, 3);
+    call(400, 1, 1);
+    finish();
+    blame_first(3, false);
+    CHECK_INT(made[1], 200);
+    CHECK_INT(by[BLAME_OPERATION] + by[BLAME_MISSING], 0);
+    model_fini(&model);
+}
+
+/* Two calls of which each waits for the other's site, which waits in the other call. */
+static void circle(void)
+{
+    begin_sites(2);
+    call(100, 0, 1);
+    suspend(100, 0);
+    call(100, 1, 2);
+    suspend(100, 1);
+    fail_call(200, 0, 1);
+    resume(200, 0);
+    fail_call(200, 1, 2);
+    resume(200, 1);
+    call(300, 0, 2);
+    call(300, 1, 1);
+    finish();
+    blame_first(0, false);
+    CHECK_INT(made[0] + made[1], 100);
     model_fini(&model);
 }
 
@@ -410,6 +606,13 @@ int main(int argc, char **argv)
         {"late_message", late_message},
         {"task", task},
         {"missing", missing},
+        {"deadline", deadline},
+        {"failed_late", failed_late},
+        {"died", died},
+        {"given_up", given_up},
+        {"no_locality", no_locality},
+        {"absent_relay", absent_relay},
+        {"circle", circle},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
 }
