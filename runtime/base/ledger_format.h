@@ -19,7 +19,7 @@
 #define COHORT__LEDGER_NAME "cohort-ledger" /* of the memory, in /proc/PID/fd and maps */
 
 enum {
-    COHORT__LEDGER_VERSION = 3,
+    COHORT__LEDGER_VERSION = 4,
     COHORT__LEDGER_HEAD_BYTES = 4096,
     COHORT__LEDGER_PAGE_BYTES = 65536, /* a region is divided into these; no system has larger */
     COHORT__LEDGER_CHUNKS = 224,
@@ -130,16 +130,26 @@ struct cohort__group_line {
     uint64_t padding[6];
 };
 
-/* One for each site that has joined a communicator that is not complete. */
+/* For what sites join each other. */
+enum cohort__join_kind {
+    COHORT__JOIN_NAME,      /* a communicator, by its name */
+    COHORT__JOIN_SPLIT,     /* one that a collective of another one makes */
+    COHORT__JOIN_SHRINK,    /* one of the sites of `parent` that live */
+    COHORT__JOIN_AGREEMENT, /* no communicator: these agree */
+};
+
+/* One for each site that has joined what is not complete. */
 struct cohort__join_line {
     _Atomic uint64_t since; /* nanoseconds of CLOCK_MONOTONIC */
     _Atomic uintptr_t future;
     _Atomic uint32_t site;
     _Atomic uint32_t num_sites;
     _Atomic uint32_t rank;
-    _Atomic uint32_t is_split; /* by a split of another communicator, not by name */
-    char name[256];            /* ends with 0 */
-    uint64_t padding[4];
+    _Atomic uint32_t kind;    /* enum cohort__join_kind */
+    char name[256];           /* ends with 0 */
+    _Atomic uint64_t parent;  /* of a shrink or an agreement: the instance of the communicator */
+    _Atomic uint32_t of_site; /* the same: which of its sites this is */
+    uint32_t padding[5];
 };
 
 /* One for each file that the process has mapped as code. */

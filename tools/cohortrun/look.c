@@ -90,7 +90,11 @@ static void take_join(void *context, const void *line)
                                .site = from->site,
                                .num_sites = from->num_sites,
                                .rank = from->rank,
-                               .is_split = from->is_split};
+                               .kind = from->kind <= COHORT__JOIN_AGREEMENT
+                                           ? (enum cohort__join_kind)from->kind
+                                           : COHORT__JOIN_NAME,
+                               .parent = from->parent,
+                               .of_site = from->of_site};
     snprintf(join->name, sizeof(join->name), "%.*s", (int)sizeof(from->name), from->name);
 }
 

@@ -574,7 +574,7 @@ static void test_closest(void)
     add_join(0, "abcdefxx", 1, 2, 0);
     CHECK_CONTAINS(say(), "0 has joined, for 12.0 s; missing: 1\n  site 0 joined in locality 0\n"
                           "  looks like \"abcdefgx\", which waits");
-    w.joins[0][1].is_split = true; /* it has the name of what was split */
+    w.joins[0][1].kind = COHORT__JOIN_SPLIT; /* it has the name of what was split */
     CHECK_CONTAINS(say(), "  site 0 joined in locality 0\n  looks like \"abcdefxx\", which waits");
     add_group(0, 4, 2, "abcdefgi");
     CHECK_CONTAINS(say(), "  site 0 joined in locality 0\n  looks like \"abcdefxx\", which waits");
@@ -592,7 +592,7 @@ static void test_numbers(void)
     CHECK_CONTAINS(say(), "  no name looks like it: num_sites may be too large, or ");
     w.joins[1][0].num_sites = 2;
     CHECK_CONTAINS(say(), "  others create it with 2 sites\n");
-    w.joins[1][0].is_split = true;
+    w.joins[1][0].kind = COHORT__JOIN_SPLIT;
     CHECK_CONTAINS(say(), "split of a communicator \"grid\", 2 sites: 1 has joined");
     w.joins[1][0].num_sites = 3;
     CHECK_CONTAINS(say(), "creation of \"grid\", 3 sites: 0 has joined");
