@@ -64,6 +64,13 @@ def test_kill():
     check(0 < len(seen.pop()) < ROUNDS)
 
 
+def test_kill_is_said():
+    """Without a log, too."""
+    status, _, err = run('-n', 3, '--workers', 1, '-x', 'COHORT_FAULT=kill:1@45', MEMBER, ROUNDS)
+    check_equal(status, 137)
+    check('cohort: locality 1: COHORT_FAULT kills it before its message 45\n' in err, err)
+
+
 def test_kill_drawn():
     """The seed decides who and when."""
     seen = {}
