@@ -173,7 +173,7 @@ NOT_INLINE static void wait_for_never(void)
  * the shrink. */
 static cohort_status shrink_without_last(cohort_comm *comm)
 {
-    const cohort_status status = cohort_await(cohort_barrier(comm, 2));
+    const cohort_status status = cohort_await(cohort_barrier(comm, 1));
     CHECK(status == COHORT_ERR_PEER_DIED || status == COHORT_ERR_REVOKED);
     if (cohort_locality() == cohort_num_localities() - 1)
         wait_for_never();
@@ -186,7 +186,6 @@ static cohort_status shrinks(void *arg)
 {
     (void)arg;
     cohort_comm *comm = join("halo", cohort_locality(), 0);
-    meet(comm, 1);
     if (cohort_locality() == 1)
         raise(SIGKILL);
     return shrink_without_last(comm);
@@ -196,7 +195,6 @@ static cohort_status revokes(void *arg)
 {
     (void)arg;
     cohort_comm *comm = join("halo", cohort_locality(), 0);
-    meet(comm, 1);
     if (cohort_locality() == 0) {
         CHECK_INT(cohort_await(cohort_comm_revoke(comm)), COHORT_OK);
         shrink(comm);

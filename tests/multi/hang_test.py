@@ -491,9 +491,11 @@ def test_finding():
                 (1, '', 'cohortrun: process %d: there is none\n' % one.process.pid))
     code, out, err = status(os.getpid())
     check(code == 1 and 'has no ledger' in err, code, out, err)
-    for words in ('1', '2'), ('--json', '--json'), ('1', '--json', 'x'):
+    for words, why in ((('1', '2'), "but '2' is another"),
+                       (('--json', '--json'), "'--json' is given twice"),
+                       (('1', '--json', 'x'), "but 'x' is another")):
         code, out, err = status(*words)
-        check(code == 2 and 'each once at most' in err, words, err)
+        check(code == 2 and why in err, words, err)
     for wrong in 'x', '0', '12x':
         check_equal(status(wrong)[0::2],
                     (2, "cohortrun: --status needs a pid, not '%s'\n" % wrong))
