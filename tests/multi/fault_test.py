@@ -21,7 +21,8 @@ def run_with(fault, num=3, rounds=ROUNDS):
     status, out, err = run('-n', num, '--workers', 1, '--grace', 0.3, '-x', 'COHORT_FAULT=' + fault,
                            '-x', 'COHORT_LOG=info', MEMBER, rounds)
     lines = [re.findall('^locality %d: (.*)$' % i, out, re.M) for i in range(num)]
-    acts = sorted(re.findall(r'^cohort(?:\[\d+\] info)?: (locality \d+: COHORT_FAULT .*)$', err, re.M))
+    acts = sorted(re.findall(r'^cohort(?:\[\d+\] info)?: (locality \d+: COHORT_FAULT .*)$', err,
+                             re.M))
     return status, lines, acts, re.sub(r'^cohort(\[\d+\]|:).*\n', '', err, flags=re.M)
 
 
