@@ -161,18 +161,22 @@ struct cohort__module_line {
     char path[464];
 };
 
-/* A call or a get that is not over. */
+/* A call, a get or a remote call that is not over. */
 struct cohort__pending {
     _Atomic uintptr_t future;
-    _Atomic uint64_t number; /* the generation, or the tag */
-    _Atomic uint32_t site;   /* of a get: whose message it waits for; UINT32_MAX: anybody's */
-    _Atomic uint32_t kind;   /* COHORT__WAIT_COLLECTIVE or COHORT__WAIT_GET */
+    _Atomic uint64_t number; /* the generation, the tag, or that of the remote call */
+    _Atomic uint32_t site;   /* of a get: whose message it waits for; UINT32_MAX: anybody's; of a
+                              * remote call: the locality */
+    _Atomic uint32_t kind;   /* COHORT__WAIT_COLLECTIVE, _GET or _REMOTE */
 };
 
 /* One for each endpoint that ever had something in flight at two ticks of its locality in turn:
  * what that was, the oldest call first, then gets. It stays as it is when there is nothing any
  * more. So an entry tells something of a line that waits for its future only if that has waited
- * since before `at`. */
+ * since before `at`.
+ *
+ * One also for each locality that has remote calls of this one: with instance 0, and their names in
+ * `text`, a line each. */
 struct cohort__pending_line {
     _Atomic uint64_t at; /* ticks */
     _Atomic uint64_t instance;

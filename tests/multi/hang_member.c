@@ -231,6 +231,38 @@ NOT_INLINE static void await_scope(void)
     CHECK_INT(cohort_scope_await(scope), COHORT_OK);
 }
 
+static cohort_status solve(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)context;
+    (void)in;
+    (void)ret_out;
+    wait_for_never();
+    return COHORT_OK;
+}
+
+NOT_INLINE static void call_solve(void)
+{
+    CHECK_INT(cohort_await(cohort_async_at(1, "solve", NULL, NULL)), COHORT_OK);
+}
+
+NOT_INLINE static cohort_status call_other(void *arg)
+{
+    (void)arg;
+    CHECK_INT(cohort_await(cohort_async_at(1, "solve/other", NULL, NULL)), COHORT_OK);
+    return COHORT_OK;
+}
+
+/* Locality 0 awaits two remote tasks of locality 1, neither of which ends. */
+static cohort_status remote(void *arg)
+{
+    (void)arg;
+    if (cohort_locality() == 0) {
+        cohort_future_unref(cohort_async(call_other, NULL));
+        call_solve();
+    }
+    return COHORT_OK;
+}
+
 /* Waits that are not those of an await that stands in the program. */
 static cohort_status places(void *arg)
 {
@@ -366,7 +398,10 @@ int main(int argc, char **argv)
         {"many", many},         {"late", late},           {"never_joins", never_joins},
         {"alone", alone},       {"holds", holds},         {"agrees", agrees},
         {"shrinks", shrinks},   {"revokes", revokes},     {"places", places},
+        {"remote", remote},
     };
+    CHECK_INT(cohort_remote_register("solve", solve, NULL), COHORT_OK);
+    CHECK_INT(cohort_remote_register("solve/other", solve, NULL), COHORT_OK);
     for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++)
         if (strcmp(argv[1], programs[i].name) == 0)
             return cohort_main(argc, argv, programs[i].program, NULL);

@@ -261,6 +261,13 @@ def test_places():
                r'  1 \(locality 1\) in @await_scope@ for ')
 
 
+def test_remote():
+    """Which remote task, and where."""
+    what = ' for the remote task "%s" of locality 1' + FOR
+    check_hang(2, 'remote', r'  1 \(locality 0\) in @call_solve@' + what % 'solve',
+               r'  1 \(locality 0\) in @call_other@' + what % 'solve/other')
+
+
 def test_words():
     """--json may stand first; a word that is mistyped is named."""
     job = Hang(1, 'turns')

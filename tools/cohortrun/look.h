@@ -63,6 +63,8 @@ struct look_pending {
     uint32_t site;   /* the endpoint's */
     uint32_t from;   /* of a get: whose message it waits for; UINT32_MAX: anybody's */
     bool is_get;
+    bool is_remote; /* a call of a remote task, of locality `from` */
+    char name[64];  /* of that; "": not known */
 };
 
 /* What a call that has waited for long says of whom it waits for. */

@@ -104,6 +104,8 @@ static void limit(struct look *look)
         if ((unsigned)look->joins[i].kind > COHORT__JOIN_AGREEMENT)
             look->joins[i].kind = COHORT__JOIN_NAME;
     }
+    for (uint32_t i = 0; i < look->num_pendings; i++)
+        look->pendings[i].name[sizeof(look->pendings[i].name) - 1] = 0;
     for (uint32_t i = 0; i < look->num_accounts; i++)
         look->accounts[i].text[sizeof(look->accounts[i].text) - 1] = 0;
     for (uint32_t i = 0; i < look->num_waits; i++)

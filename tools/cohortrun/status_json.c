@@ -76,12 +76,16 @@ static void write_target(struct writer *writer, struct status_task task)
     json_text(json, "for",
               target.creation && target.creation->parent ? creation_word(target.creation->kind)
               : target.creation                          ? kind_word(COHORT__WAIT_CREATION)
+              : pending && pending->is_remote            ? kind_word(COHORT__WAIT_REMOTE)
                                                          : kind_word(task.wait->kind));
     if (target.name)
         json_text(json, "communicator", target.name);
     else if (target.creation)
         json_text(json, "communicator", target.creation->name);
-    if (pending && pending->is_get) {
+    if (pending && pending->is_remote) {
+        json_text(json, "function", pending->name);
+        json_count(json, "locality", pending->from);
+    } else if (pending && pending->is_get) {
         if (pending->from != UINT32_MAX)
             json_count(json, "site", pending->from);
         json_count(json, "tag", pending->number);

@@ -508,7 +508,7 @@ struct status_target status_model_target(const struct status_model *model, struc
     const struct look_group *group = NULL;
     const struct status_future *future = NULL;
     target.pending = look_find_pending(model->job->localities[task.rank].look, wait);
-    if (target.pending)
+    if (target.pending && !target.pending->is_remote)
         group = status_find_group(model->index, target.pending->instance);
     if (target.pending && target.pending->is_get)
         find_sender(model, &target);

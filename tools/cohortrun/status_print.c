@@ -138,6 +138,14 @@ static void print_target(const struct printer *printer, struct status_task task)
     struct status_target target = status_model_target(printer->model, task);
     const struct look_pending *pending = target.pending;
     FILE *file = printer->file;
+    if (pending && pending->is_remote) {
+        fputs("the remote task ", file);
+        if (pending->name[0])
+            print_name(printer, pending->name);
+        fprintf(file, pending->name[0] ? " of locality %u" : "of locality %u",
+                (unsigned)pending->from);
+        return;
+    }
     if (pending && pending->is_get) {
         fputs("a block from ", file);
         if (pending->from == UINT32_MAX)

@@ -686,6 +686,31 @@ static void test_survivors_json(void)
     check_survivors_json("agreement", COHORT__JOIN_AGREEMENT);
 }
 
+/* A call of a remote task: which one, where, if that has been written down since it waits. */
+static void test_remote(void)
+{
+    begin(2);
+    add_wait(0, 0x100, GET, COHORT__WAIT_REMOTE, 0x900, 12);
+    CHECK_CONTAINS(say(), "for a task of another locality, for 12.0 s\n");
+    w.looks[0].num_pendings = 1;
+    w.pendings[0][0] = (struct look_pending){
+        .future = 0x900, .number = 5, .from = 1, .is_remote = true, .name = "solve"};
+    CHECK_CONTAINS(say(), "for the remote task \"solve\" of locality 1, for 12.0 s\n");
+    CHECK_CONTAINS(say_by(status_json), "\"function\": \"solve\", \"locality\": 1");
+    CHECK_CONTAINS(say_by(status_json), "\"for\": \"remote\"");
+    w.waits[0][0].kind = COHORT__WAIT_PLAIN; /* as a future of it says */
+    CHECK_CONTAINS(say(), "for the remote task \"solve\" of locality 1, for 12.0 s\n");
+    CHECK_CONTAINS(say_by(status_json), "\"for\": \"remote\"");
+    w.waits[0][0].kind = COHORT__WAIT_REMOTE;
+    w.pendings[0][0].name[0] = 0;
+    CHECK_CONTAINS(say(), "for the remote task of locality 1, for 12.0 s\n");
+    w.pendings[0][0].is_remote = false; /* of another future, at the same address */
+    CHECK_CONTAINS(say(), "for a task of another locality, for 12.0 s\n");
+    w.pendings[0][0].is_remote = true;
+    w.pendings[0][0].age = 13 * second; /* likewise */
+    CHECK_CONTAINS(say(), "for a task of another locality, for 12.0 s\n");
+}
+
 /* What ledgers hold is not trusted: numbers may be any, names may be for a terminal. */
 static void test_damaged(void)
 {
@@ -738,6 +763,7 @@ int main(int argc, char **argv)
         {"survivors", test_survivors},
         {"dead_call", test_dead_call},
         {"survivors_json", test_survivors_json},
+        {"remote", test_remote},
         {"damaged", test_damaged},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
