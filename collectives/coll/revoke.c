@@ -34,7 +34,7 @@ cohort_future *cohort_comm_revoke(cohort_comm *comm)
     if (cohort__remote_is_revoked(group))
         return cohort_future_of_value(NULL);
     struct call *call = malloc(sizeof(*call));
-    cohort_future *future = call ? cohort__future_create_about(COHORT__WAIT_COLLECTIVE) : NULL;
+    cohort_future *future = call ? cohort__future_create() : NULL;
     if (!future) {
         free(call);
         return cohort__future_no_memory();

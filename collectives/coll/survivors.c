@@ -155,8 +155,9 @@ static void try_to_shrink(struct call *call, const struct living *living)
         .is_whole = living->is_whole,
         .is_of_living = true,
         .num_dead = call->num_dead,
+        .awaited = call->future,
     };
-    call->made = cohort__future_create_about(COHORT__WAIT_COLLECTIVE);
+    call->made = cohort__future_create();
     if (!call->made) {
         conclude(call, COHORT_ERR_NO_MEMORY, cohort__error_slot());
         return;
@@ -196,6 +197,7 @@ static void try_to_agree(struct call *call, const struct living *living)
         .is_whole = living->is_whole,
         .is_of_living = true,
         .num_dead = call->num_dead,
+        .parent_site = call->parent->this_site,
         .agrees = true,
         .value = call->value,
         .site = living->rank,
@@ -232,7 +234,7 @@ static cohort_future *refuse(cohort_status status, const char *function, const c
 static cohort_future *begin(const char *function, cohort_comm *comm, const struct call *own)
 {
     struct call *call = malloc(sizeof(*call));
-    cohort_future *future = call ? cohort__future_create_about(COHORT__WAIT_COLLECTIVE) : NULL;
+    cohort_future *future = call ? cohort__future_create_about(COHORT__WAIT_CREATION) : NULL;
     if (!future) {
         char why[128];
         free(call);

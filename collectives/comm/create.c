@@ -270,7 +270,6 @@ static void begin(struct creation *creation, struct cohort__inbox *inbox, cohort
     creation->inbox = inbox;
     creation->future = future;
     creation->task = task;
-    join->future = future;
     join->name = creation->name;
     join->site = creation->options.this_site;
     join->num_sites = creation->options.num_sites;
@@ -330,6 +329,7 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
     }
     creation->join.left_instance = left_instance;
     creation->join.failed = failed;
+    creation->join.future = future;
     begin(creation, inbox, future, cohort__wait_line_stamped_self());
     return future;
 }
@@ -371,6 +371,7 @@ void cohort__comm_create_child(struct cohort_comm *parent, const struct cohort__
     const uint64_t origin[] = {membership->instance, child->generation};
     struct cohort__inbox *inbox = cohort__inbox_of(parent->group->commons);
     struct cohort__process *process = parent->group->commons->process;
+    const uint32_t parent_site = parent->this_site;
     cohort_comm_options options;
     struct cohort__comm_choice choice;
     take_over(parent, child, &options, &choice);
@@ -402,6 +403,8 @@ void cohort__comm_create_child(struct cohort_comm *parent, const struct cohort__
     creation->join.is_whole = child->is_whole;
     creation->join.is_of_living = child->is_of_living;
     creation->join.num_dead = child->num_dead;
+    creation->join.parent_site = parent_site;
+    creation->join.future = child->awaited ? child->awaited : future;
     creation->join.parent = membership;
     begin(creation, inbox, future, task);
 }

@@ -44,6 +44,7 @@ struct cohort__comm_child {
     /* Its sites are those of the parent that live; NUM_DEAD others don't (cohort/survivors.h). */
     bool is_of_living;
     uint32_t num_dead;
+    const cohort_future *awaited; /* that the site has got for it; NULL: the one that completes */
 };
 
 /* Joins CHILD, which takes over from PARENT all that is not in CHILD. Gives back a reference to

@@ -43,7 +43,7 @@ cohort_future *cohort_comm_roll_call(cohort_comm *comm)
     if (cohort__fork_is_child())
         return cohort__fork_refused("cohort_comm_roll_call");
     struct roll_call *call = cohort__slab_alloc(sizeof(*call));
-    cohort_future *future = call ? cohort__future_create_about(COHORT__WAIT_COLLECTIVE) : NULL;
+    cohort_future *future = call ? cohort__future_create() : NULL;
     if (!future) {
         cohort__slab_free(call);
         return cohort__future_no_memory();

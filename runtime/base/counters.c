@@ -118,6 +118,17 @@ static cohort_status fail_to_open(const char *file, const char *why)
                        "environment variable COHORT_STATS: %.300s can't be written: %s", file, why);
 }
 
+cohort_status cohort__counters_check(const char *setting)
+{
+    if (!*setting || strcmp(setting, "0") == 0 || strcmp(setting, "1") == 0 ||
+        strpbrk(setting, "/."))
+        return COHORT_OK;
+    return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                       "environment variable COHORT_STATS is \"%.40s\"; it can be 0, 1, or a file, "
+                       "which has a / or a . in its path: \"./%.40s\"",
+                       setting, setting);
+}
+
 /* A pipe could block or end this process, which is not what somebody wants who only counts. */
 cohort_status cohort__counters_open(const char *file, int *ret_fd)
 {

@@ -76,6 +76,10 @@ size_t cohort__counters_json(char text[COHORT__COUNTERS_JSON_BYTES],
  * where there are several localities, the least and the most with the locality (the lowest one). */
 void cohort__counters_print(FILE *to, const struct cohort__counters *counters, uint32_t num);
 
+/* What COHORT_STATS says. COHORT_ERR_BAD_PARAMETER, with a message that names it: a word as "yes",
+ * which would be taken for the name of a file. */
+cohort_status cohort__counters_check(const char *setting);
+
 /* The file of COHORT_STATS=FILE, to the end of which lines are written. COHORT_ERR_SYSTEM, with a
  * message that names the variable. */
 cohort_status cohort__counters_open(const char *file, int *ret_fd);

@@ -6,9 +6,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/base/hash.h"
-#include "runtime/base/log.h"
 #include "runtime/base/random.h"
 
 /* A link counts a message as lost when it has been missing for 10 s (proc/link.c). */
@@ -245,9 +245,10 @@ bool cohort__fault_lets_send(const struct cohort__fault *fault, uint32_t other, 
         if (rule->locality != fault->rank)
             continue;
         if (rule->kind == COHORT__FAULT_KILL && of_all >= rule->number) {
-            cohort__log(COHORT__LOG_INFO,
-                        "locality %u: COHORT_FAULT kills it before its message %" PRIu64,
-                        (unsigned)fault->rank, rule->number);
+            /* Whatever COHORT_LOG says, so that nobody takes it for another death. */
+            dprintf(STDERR_FILENO,
+                    "cohort: locality %u: COHORT_FAULT kills it before its message %" PRIu64 "\n",
+                    (unsigned)fault->rank, rule->number);
             raise(SIGKILL);
         }
         if (rule->kind == COHORT__FAULT_DROP && other == rule->other && of_link >= rule->number)

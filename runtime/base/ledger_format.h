@@ -19,7 +19,7 @@
 #define COHORT__LEDGER_NAME "cohort-ledger" /* of the memory, in /proc/PID/fd and maps */
 
 enum {
-    COHORT__LEDGER_VERSION = 3,
+    COHORT__LEDGER_VERSION = 4,
     COHORT__LEDGER_HEAD_BYTES = 4096,
     COHORT__LEDGER_PAGE_BYTES = 65536, /* a region is divided into these; no system has larger */
     COHORT__LEDGER_CHUNKS = 224,
@@ -135,16 +135,26 @@ struct cohort__group_line {
     uint64_t padding[6];
 };
 
-/* One for each site that has joined a communicator that is not complete. */
+/* For what sites join each other. */
+enum cohort__join_kind {
+    COHORT__JOIN_NAME,      /* a communicator, by its name */
+    COHORT__JOIN_SPLIT,     /* one that a collective of another one makes */
+    COHORT__JOIN_SHRINK,    /* one of the sites of `parent` that live */
+    COHORT__JOIN_AGREEMENT, /* no communicator: these agree */
+};
+
+/* One for each site that has joined what is not complete. */
 struct cohort__join_line {
     _Atomic uint64_t since; /* nanoseconds of CLOCK_MONOTONIC */
     _Atomic uintptr_t future;
     _Atomic uint32_t site;
     _Atomic uint32_t num_sites;
     _Atomic uint32_t rank;
-    _Atomic uint32_t is_split; /* by a split of another communicator, not by name */
-    char name[256];            /* ends with 0 */
-    uint64_t padding[4];
+    _Atomic uint32_t kind;    /* enum cohort__join_kind */
+    char name[256];           /* ends with 0 */
+    _Atomic uint64_t parent;  /* of a shrink or an agreement: the instance of the communicator */
+    _Atomic uint32_t of_site; /* the same: which of its sites this is */
+    uint32_t padding[5];
 };
 
 /* One for each file that the process has mapped as code. */
@@ -156,18 +166,22 @@ struct cohort__module_line {
     char path[464];
 };
 
-/* A call or a get that is not over. */
+/* A call, a get or a remote call that is not over. */
 struct cohort__pending {
     _Atomic uintptr_t future;
-    _Atomic uint64_t number; /* the generation, or the tag */
-    _Atomic uint32_t site;   /* of a get: whose message it waits for; UINT32_MAX: anybody's */
-    _Atomic uint32_t kind;   /* COHORT__WAIT_COLLECTIVE or COHORT__WAIT_GET */
+    _Atomic uint64_t number; /* the generation, the tag, or that of the remote call */
+    _Atomic uint32_t site;   /* of a get: whose message it waits for; UINT32_MAX: anybody's; of a
+                              * remote call: the locality */
+    _Atomic uint32_t kind;   /* COHORT__WAIT_COLLECTIVE, _GET or _REMOTE */
 };
 
 /* One for each endpoint that ever had something in flight at two ticks of its locality in turn:
  * what that was, the oldest call first, then gets. It stays as it is when there is nothing any
  * more. So an entry tells something of a line that waits for its future only if that has waited
- * since before `at`. */
+ * since before `at`.
+ *
+ * One also for each locality that has remote calls of this one: with instance 0, and their names in
+ * `text`, a line each. */
 struct cohort__pending_line {
     _Atomic uint64_t at; /* ticks */
     _Atomic uint64_t instance;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -474,6 +475,19 @@ static cohort_status open_part(const struct cohort__trace_options *options)
         close(trace.part);
     trace.part = -1;
     return status;
+}
+
+cohort_status cohort__trace_check_file(const char *file)
+{
+    struct stat at;
+    const size_t bytes = strlen(file);
+    if ((bytes > 0 && file[bytes - 1] == '/') || (stat(file, &at) == 0 && S_ISDIR(at.st_mode)))
+        return cohort_fail(
+            COHORT_ERR_BAD_PARAMETER,
+            "environment variable COHORT_TRACE is \"%.200s\", a folder; it has to be "
+            "a file",
+            file);
+    return COHORT_OK;
 }
 
 cohort_status cohort__trace_begin(const struct cohort__trace_options *options)

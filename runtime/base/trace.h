@@ -29,6 +29,10 @@ struct cohort__trace_options {
     uint32_t epoch, rank, size;
 };
 
+/* What COHORT_TRACE says. COHORT_ERR_BAD_PARAMETER, with a message that names it: FILE is a folder.
+ */
+cohort_status cohort__trace_check_file(const char *file);
+
 /* Begins the trace. Before other threads that may come to a hook. COHORT_ERR_SYSTEM: the part can't
  * be made; COHORT_ERR_NO_MEMORY; COHORT_ERR_STATE: there was a trace in this process already. */
 cohort_status cohort__trace_begin(const struct cohort__trace_options *options);

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "runtime/base/bounds.h"
+#include "runtime/base/counters.h"
 #include "runtime/base/log.h"
+#include "runtime/base/trace.h"
 #include "runtime/task/blocking.h"
 #include "runtime/task/spin.h"
 
@@ -179,7 +181,7 @@ static cohort_status read_trace(char ret_file[COHORT__TRACE_PATH_BYTES])
     int bytes = snprintf(ret_file, COHORT__TRACE_PATH_BYTES, "%s%s%s", folder,
                          *file == '/' ? "" : "/", file);
     if (bytes < COHORT__TRACE_PATH_BYTES)
-        return COHORT_OK;
+        return cohort__trace_check_file(ret_file);
     return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                        "environment variable COHORT_TRACE is a path of %d bytes, with the current "
                        "folder; %d are possible",
@@ -199,7 +201,7 @@ static cohort_status read_stats(char ret_stats[COHORT__TRACE_PATH_BYTES])
                            "possible",
                            bytes, COHORT__TRACE_PATH_BYTES - 1);
     memcpy(ret_stats, stats, bytes + 1);
-    return COHORT_OK;
+    return cohort__counters_check(stats);
 }
 
 /* Checks COHORT_LOG. The log reads this variable itself, in the first thread that logs, where it

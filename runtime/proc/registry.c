@@ -177,6 +177,15 @@ static struct cohort__join *find_waiting(struct cohort__registry *registry, cons
     return node ? COHORT_CONTAINER_OF(node, struct cohort__join, node) : NULL;
 }
 
+static enum cohort__join_kind kind_of(const struct cohort__join *join)
+{
+    if (join->agrees)
+        return COHORT__JOIN_AGREEMENT;
+    if (join->is_of_living)
+        return COHORT__JOIN_SHRINK;
+    return join->name_bytes > 0 ? COHORT__JOIN_SPLIT : COHORT__JOIN_NAME;
+}
+
 /* For those who look on; without memory they don't see it. A name that a user gives ends at its
  * 0. */
 static void write_line(const struct cohort__registry *registry, struct cohort__join *join)
@@ -190,7 +199,10 @@ static void write_line(const struct cohort__registry *registry, struct cohort__j
     atomic_store_explicit(&line->site, join->site, memory_order_relaxed);
     atomic_store_explicit(&line->num_sites, join->num_sites, memory_order_relaxed);
     atomic_store_explicit(&line->rank, registry->process->options.rank, memory_order_relaxed);
-    atomic_store_explicit(&line->is_split, join->name_bytes > 0, memory_order_relaxed);
+    atomic_store_explicit(&line->kind, (uint32_t)kind_of(join), memory_order_relaxed);
+    atomic_store_explicit(&line->parent, join->is_of_living ? join->parent->instance : 0,
+                          memory_order_relaxed);
+    atomic_store_explicit(&line->of_site, join->parent_site, memory_order_relaxed);
     atomic_store_explicit(&line->since, cohort__clock_now(), memory_order_release);
 }
 

@@ -42,6 +42,7 @@ struct cohort__join {
      * ends with COHORT_ERR_PEER_DIED. */
     bool is_of_living;
     uint32_t num_dead;
+    uint32_t parent_site; /* which of PARENT's sites this is, for those who look on */
     /* There is to be no instance: when all have joined, all get the AND of their VALUES. */
     bool agrees;
     uint64_t value;

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "runtime/base/ledger_format.h"
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
 #include "runtime/proc/arrival.h"
@@ -54,6 +55,8 @@ struct cohort__remote_peer {
     uint64_t last_number;
     uint32_t num_unadmitted; /* sent, and not known to be admitted */
     cohort_status over;      /* why there can be no more calls: it died, or the job is over */
+    bool was_called;         /* at the last tick some had no result */
+    struct cohort__pending_line *line; /* of the ledger; NULL: none yet. Only for the tick */
 
     /* Its calls here. */
     uint32_t num_untold;  /* that we have admitted, and not told it of */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "runtime/base/ledger.h"
 #include "runtime/base/log.h"
 #include "runtime/proc/fetch.h"
 #include "runtime/proc/send.h"
@@ -20,6 +21,7 @@ static void peer_destroy(struct cohort__remote_peer *peer)
     if (!peer)
         return;
     cohort__map_fini(&peer->calls);
+    cohort__ledger_give_back(COHORT__LEDGER_PENDING, peer->line);
     pthread_mutex_destroy(&peer->lock);
     free(peer);
 }

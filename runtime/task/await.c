@@ -117,6 +117,11 @@ cohort_status cohort_await(cohort_future *future)
     return await_value(future, NULL, "cohort_await", __builtin_return_address(0));
 }
 
+cohort_status cohort__future_await(cohort_future *future, const char *function, const void *caller)
+{
+    return await_value(future, NULL, function, caller);
+}
+
 cohort_status cohort_await_value(cohort_future *future, void **ret_value)
 {
     return await_value(future, ret_value, "cohort_await_value", __builtin_return_address(0));

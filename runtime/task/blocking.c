@@ -143,7 +143,7 @@ cohort_status cohort_blocking(cohort_task_function *function, void *arg)
         cohort_future_unref(future);
         return status;
     }
-    status = cohort_await(future);
+    status = cohort__future_await(future, "cohort_blocking", __builtin_return_address(0));
     if (status)
         return status;
     if (call.status)

@@ -140,6 +140,10 @@ void cohort__future_fail(cohort_future *future, cohort_status status, const char
 void cohort__future_vfail(cohort_future *future, cohort_status status, const char *format,
                           va_list args) __attribute__((format(printf, 3, 0)));
 
+/* As cohort_await, on behalf of a public FUNCTION, whose CALLER is then where the task waits. */
+cohort_status cohort__future_await(cohort_future *future, const char *function,
+                                   const void *caller) COHORT_MUST_USE;
+
 /* Registers WAITER, whose notify the caller has set. Returns false if FUTURE is complete already:
  * then WAITER is not registered and notify is not called. A waiter keeps no reference to the
  * future. Any thread. */

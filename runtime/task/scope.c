@@ -387,14 +387,15 @@ cohort_status cohort_scope_create_sized(const cohort_scope_options *options, siz
 }
 
 /* Its tasks have ended, and so have those of the scopes inside. Gives the handle back. */
-static cohort_status end(cohort_scope *scope)
+static cohort_status end(cohort_scope *scope, const void *caller)
 {
     if (claim(scope))
         cohort__future_fulfil(scope->cancelled, NULL);
     end_limit(scope);
     leave_outer(scope);
     /* Whoever has claimed it instead may not have come to that yet. */
-    cohort_status status = cohort_await(cohort_future_ref(scope->cancelled));
+    cohort_status status =
+        cohort__future_await(cohort_future_ref(scope->cancelled), "cohort_scope_await", caller);
     cohort__scope_unref(scope);
     return status;
 }
@@ -411,22 +412,22 @@ static cohort_scope *take_inner(cohort_scope *scope)
 }
 
 /* The caller may wait, so this does not fail. */
-static void wait_for_tasks(cohort_scope *scope)
+static void wait_for_tasks(cohort_scope *scope, const void *caller)
 {
-    (void)!cohort_await(cohort_future_ref(scope->ended));
+    (void)!cohort__future_await(cohort_future_ref(scope->ended), "cohort_scope_await", caller);
 }
 
 /* A thread outside awaits SCOPE and is about to take it out of the list that it is in. */
-static void let_go(cohort_scope *scope)
+static void let_go(cohort_scope *scope, const void *caller)
 {
-    wait_for_tasks(scope);
+    wait_for_tasks(scope, caller);
     cohort_yield();
 }
 
-static cohort_status await_tree(cohort_scope *scope);
+static cohort_status await_tree(cohort_scope *scope, const void *caller);
 
 /* All tasks of SCOPE have ended. So nobody is left who could await the scopes in it. */
-static void end_inner(cohort_scope *scope)
+static void end_inner(cohort_scope *scope, const void *caller)
 {
     cohort_scope *inner;
     while ((inner = take_inner(scope))) {
@@ -437,24 +438,29 @@ static void end_inner(cohort_scope *scope)
         cancel(scope, &error);
         cohort__error_fini(&error);
         if (!atomic_exchange(&inner->is_awaited, true))
-            (void)!await_tree(inner);
+            (void)!await_tree(inner, caller);
         else
-            let_go(inner);
+            let_go(inner, caller);
         cohort__scope_unref(inner);
     }
 }
 
-cohort_status cohort__scope_finish(cohort_scope *scope)
+static cohort_status finish(cohort_scope *scope, const void *caller)
 {
-    wait_for_tasks(scope);
-    end_inner(scope);
-    return end(scope);
+    wait_for_tasks(scope, caller);
+    end_inner(scope, caller);
+    return end(scope, caller);
 }
 
-static cohort_status await_tree(cohort_scope *scope)
+cohort_status cohort__scope_finish(cohort_scope *scope)
+{
+    return finish(scope, __builtin_return_address(0));
+}
+
+static cohort_status await_tree(cohort_scope *scope, const void *caller)
 {
     cohort__scope_leave(scope);
-    return cohort__scope_finish(scope);
+    return finish(scope, caller);
 }
 
 cohort_status cohort__scope_create_alone(cohort_scope **ret_scope)
@@ -489,5 +495,5 @@ cohort_status cohort_scope_await(cohort_scope *scope)
         return status;
     if (atomic_exchange(&scope->is_awaited, true))
         return cohort_fail(COHORT_ERR_STATE, "%s: the scope is being awaited already", name);
-    return await_tree(scope);
+    return await_tree(scope, __builtin_return_address(0));
 }

@@ -356,7 +356,7 @@ static void test_creation(void)
     CHECK_INT(found.joins[0].site, 1);
     CHECK_INT(found.joins[0].num_sites, 2);
     CHECK_INT(found.joins[0].rank, 1);
-    CHECK_INT(found.joins[0].is_split, 0);
+    CHECK_INT(found.joins[0].kind, COHORT__JOIN_NAME);
     CHECK(found.joins[0].since > 0);
     CHECK_INT(found.joins[0].future, (uintptr_t)first.future);
     CHECK_INT(what_of((uintptr_t)task), (uintptr_t)first.future + COHORT__WAIT_PLAIN);

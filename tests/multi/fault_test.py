@@ -21,8 +21,9 @@ def run_with(fault, num=3, rounds=ROUNDS):
     status, out, err = run('-n', num, '--workers', 1, '--grace', 0.3, '-x', 'COHORT_FAULT=' + fault,
                            '-x', 'COHORT_LOG=info', MEMBER, rounds)
     lines = [re.findall('^locality %d: (.*)$' % i, out, re.M) for i in range(num)]
-    acts = sorted(re.findall(r'^cohort\[\d+\] info: (locality \d+: COHORT_FAULT .*)$', err, re.M))
-    return status, lines, acts, re.sub(r'^cohort\[\d+\].*\n', '', err, flags=re.M)
+    acts = sorted(re.findall(r'^cohort(?:\[\d+\] info)?: (locality \d+: COHORT_FAULT .*)$', err,
+                             re.M))
+    return status, lines, acts, re.sub(r'^cohort(\[\d+\]|:).*\n', '', err, flags=re.M)
 
 
 def rounds_over(lines):
@@ -62,6 +63,13 @@ def test_kill():
         seen.add(tuple(lines[1]))
     check_equal(len(seen), 1)
     check(0 < len(seen.pop()) < ROUNDS)
+
+
+def test_kill_is_said():
+    """Without a log, too."""
+    status, _, err = run('-n', 3, '--workers', 1, '-x', 'COHORT_FAULT=kill:1@45', MEMBER, ROUNDS)
+    check_equal(status, 137)
+    check('cohort: locality 1: COHORT_FAULT kills it before its message 45\n' in err, err)
 
 
 def test_kill_drawn():

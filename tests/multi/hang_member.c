@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cohort/cohort.h>
 
@@ -176,6 +178,142 @@ static cohort_status passed_on(void *arg)
     return COHORT_OK;
 }
 
+NOT_INLINE static void agree(cohort_comm *comm)
+{
+    cohort_agreed agreed;
+    CHECK_INT(cohort_await(cohort_comm_agree(comm, 1, &agreed)), COHORT_OK);
+}
+
+NOT_INLINE static void shrink(cohort_comm *comm)
+{
+    cohort_comm *rest;
+    CHECK_INT(cohort_await(cohort_comm_shrink(&rest, comm)), COHORT_OK);
+}
+
+/* Locality 1 meets where the others agree. */
+static cohort_status agrees(void *arg)
+{
+    (void)arg;
+    cohort_comm *comm = join("halo", cohort_locality(), 0);
+    if (cohort_locality() == 1)
+        meet(comm, 1);
+    else
+        agree(comm);
+    return COHORT_OK;
+}
+
+NOT_INLINE static void wait_for_never(void)
+{
+    cohort_promise *promise;
+    CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_future_ref(never)), COHORT_OK);
+}
+
+/* A call fails, since locality 1 dies or revokes the communicator. The last one does not come to
+ * the shrink. */
+static cohort_status shrink_without_last(cohort_comm *comm)
+{
+    const cohort_status status = cohort_await(cohort_barrier(comm, 1));
+    CHECK(status == COHORT_ERR_PEER_DIED || status == COHORT_ERR_REVOKED);
+    if (cohort_locality() == cohort_num_localities() - 1)
+        wait_for_never();
+    else
+        shrink(comm);
+    return COHORT_OK;
+}
+
+static cohort_status shrinks(void *arg)
+{
+    (void)arg;
+    cohort_comm *comm = join("halo", cohort_locality(), 0);
+    if (cohort_locality() == 1)
+        raise(SIGKILL);
+    return shrink_without_last(comm);
+}
+
+static cohort_status revokes(void *arg)
+{
+    (void)arg;
+    cohort_comm *comm = join("halo", cohort_locality(), 0);
+    if (cohort_locality() == 0) {
+        CHECK_INT(cohort_await(cohort_comm_revoke(comm)), COHORT_OK);
+        shrink(comm);
+    }
+    return shrink_without_last(comm);
+}
+
+static cohort_status read_for_ever(void *arg)
+{
+    int pipes[2];
+    char byte;
+    CHECK_INT(pipe(pipes), 0);
+    (void)!read(pipes[0], &byte, 1);
+    return arg ? COHORT_OK : COHORT_ERR_STATE;
+}
+
+NOT_INLINE static void read_in_thread(void)
+{
+    CHECK_INT(cohort_blocking(read_for_ever, NULL), COHORT_OK);
+}
+
+static cohort_status never_ends(void *arg)
+{
+    (void)arg;
+    wait_for_never();
+    return COHORT_OK;
+}
+
+NOT_INLINE static void await_scope(void)
+{
+    cohort_scope *scope;
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, never_ends, NULL), COHORT_OK);
+    CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+}
+
+static cohort_status solve(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)context;
+    (void)in;
+    (void)ret_out;
+    wait_for_never();
+    return COHORT_OK;
+}
+
+NOT_INLINE static void call_solve(void)
+{
+    CHECK_INT(cohort_await(cohort_async_at(1, "solve", NULL, NULL)), COHORT_OK);
+}
+
+NOT_INLINE static cohort_status call_other(void *arg)
+{
+    (void)arg;
+    CHECK_INT(cohort_await(cohort_async_at(1, "solve/other", NULL, NULL)), COHORT_OK);
+    return COHORT_OK;
+}
+
+/* Locality 0 awaits two remote tasks of locality 1, neither of which ends. */
+static cohort_status remote(void *arg)
+{
+    (void)arg;
+    if (cohort_locality() == 0) {
+        cohort_future_unref(cohort_async(call_other, NULL));
+        call_solve();
+    }
+    return COHORT_OK;
+}
+
+/* Waits that are not those of an await that stands in the program. */
+static cohort_status places(void *arg)
+{
+    (void)arg;
+    if (cohort_locality() == 0)
+        read_in_thread();
+    else
+        await_scope();
+    return COHORT_OK;
+}
+
 /* The program of locality 0 returns without joining, and the others wait, for PATIENCE. */
 static cohort_status join_without_0(uint64_t patience)
 {
@@ -288,21 +426,25 @@ static cohort_status holds(void *arg)
     return COHORT_OK;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct {
-        const char *name;
-        cohort_task_function *program;
-    } programs[] = {
-        {"name", name},         {"count", count},         {"turns", turns},
-        {"returns", returns},   {"straggler", straggler}, {"channel", channel},
-        {"exchange", exchange}, {"opposite", opposite},   {"sleeps", sleeps},
-        {"many", many},         {"late", late},           {"never_joins", never_joins},
-        {"alone", alone},       {"holds", holds},         {"passed_on", passed_on},
-    };
-    for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++)
-        if (strcmp(argv[1], programs[i].name) == 0)
-            return cohort_main(argc, argv, programs[i].program, NULL);
-    fprintf(stderr, "hang_member: which program?\n");
-    return 2;
+int main(int argc, char **argv){static const struct {const char * name;
+cohort_task_function *program;
+}
+programs[] = {
+    {"name", name}, {"count", count}, {"turns", turns}, {"returns", returns},
+    {"straggler", straggler}, {"channel", channel}, {"exchange", exchange}, {"opposite", opposite},
+    {"sleeps", sleeps}, {"many", many}, {"late", late}, {"never_joins", never_joins},
+    {"alone", alone}, {"holds", holds}, {"passed_on", passed_on}, return COHORT_OK;
+}
+
+{"alone", alone}, {"holds", holds}, {"agrees", agrees}, {"shrinks", shrinks}, {"revokes", revokes},
+    {"places", places}, {"remote", remote},
+}
+;
+CHECK_INT(cohort_remote_register("solve", solve, NULL), COHORT_OK);
+CHECK_INT(cohort_remote_register("solve/other", solve, NULL), COHORT_OK);
+for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++)
+    if (strcmp(argv[1], programs[i].name) == 0)
+        return cohort_main(argc, argv, programs[i].program, NULL);
+fprintf(stderr, "hang_member: which program?\n");
+return 2;
 }

@@ -53,7 +53,7 @@ def check_json(pid):
                 sorted(a + b for a, b in re.findall(
                     r'^communicator "(.*?)".*?, generation (\d+):', text, re.MULTILINE)))
     check_equal(sorted(creation['name'] for creation in said['creations']),
-                sorted(re.findall('^creation of "(.*?)"', text, re.MULTILINE)))
+                sorted(re.findall('^(?:creation|shrink|agreement) of "(.*?)"', text, re.MULTILINE)))
     for comm in said['communicators']:
         check_equal(comm['num_missing'], len(comm['missing']) +
                     sum(last - first + 1 for first, last in comm['absent']))
@@ -66,7 +66,7 @@ def check_json(pid):
             check_wait(site.get('wait'), line[1])
     for creation in said['creations']:
         for join in creation['joined']:
-            line = re.search(r'^  site %d joined in locality %d(.*)' % (
+            line = re.search(r'^  site %d (?:joined|has called it) in locality %d(.*)' % (
                 join['site'], join['locality']), text, re.MULTILINE)
             check(line, join, text)
             check_wait(join.get('wait'), line[1])
@@ -139,8 +139,8 @@ class Hang(Job):
         self.check_nothing_left(wait=True)
 
 
-def check_hang(size, program, *patterns):
-    job = Hang(size, program)
+def check_hang(size, program, *patterns, options=()):
+    job = Hang(size, program, *options)
     out = await_status(job.process.pid, *patterns)
     check_json(job.process.pid)
     job.kill()
@@ -220,6 +220,90 @@ def test_holds():
         ', in a call of the system: other tasks wait for this worker)\n' for rank in range(2)],
         r'  2 \(2 localities\) in @wait_with_held@ for a future' + FOR)
     check_equal(out.count('blocks'), 2)
+
+
+def test_agrees():
+    """Who does not come to an agreement is named, and what it waits for instead."""
+    check_hang(3, 'agrees',
+               'agreement of "halo": 2 of 3 sites that live have called it' + FOR + '; missing:\n'
+               r'  site 1 \(locality 1\): its task waits in @meet@ for a collective of "halo", '
+               'generation 1' + FOR + '\n'
+               r'  site 0 has called it in locality 0, where its task waits in @agree@\n'
+               r'  site 2 has called it in locality 2, where its task waits in @agree@\n',
+               r'  2 \(2 localities\) in @agree@ for an agreement' + FOR)
+
+
+def test_shrinks():
+    """The call that the death has ended is not said to miss the dead site."""
+    out = check_hang(
+        4, 'shrinks', 'locality 1 .* was killed by signal 9',
+        'shrink of "halo": 2 of 3 sites that live have called it' + FOR + '; missing:\n'
+        r'  site 3 \(locality 3\): its task waits in @wait_for_never@ for a future' + FOR + '\n'
+        r'  site 0 has called it in locality 0, where its task waits in @shrink@\n'
+        r'  site 2 has called it in locality 2, where its task waits in @shrink@\n',
+        r'  2 \(2 localities\) in @shrink@ for a shrink' + FOR, options=['--keep-going'])
+    check('generation' not in out, out)
+
+
+def test_revokes():
+    """Nor is one that a revocation has ended."""
+    out = check_hang(
+        2, 'revokes', 'shrink of "halo": 1 of 2 sites that live has called it' + FOR +
+        '; missing:\n'
+        r'  site 1 \(locality 1\): its task waits in @wait_for_never@ for a future' + FOR + '\n',
+        r'  1 \(locality 0\) in @shrink@ for a shrink of "halo"' + FOR)
+    check('generation' not in out, out)
+
+
+def test_places():
+    """Functions of the library that wait inside are said by who has called them."""
+    check_hang(2, 'places', r'  1 \(locality 0\) in @read_in_thread@ for a timer, ',
+               r'  1 \(locality 1\) in @await_scope@ for ')
+
+
+def test_remote():
+    """Which remote task, and where."""
+    what = ' for the remote task "%s" of locality 1' + FOR
+    check_hang(2, 'remote', r'  1 \(locality 0\) in @call_solve@' + what % 'solve',
+               r'  1 \(locality 0\) in @call_other@' + what % 'solve/other')
+
+
+def test_words():
+    """--json may stand first; a word that is mistyped is named."""
+    job = Hang(1, 'turns')
+    await_status(job.process.pid, 'creation of "pair"')
+    for args in (['--json', '--status', job.process.pid], ['--status', '--json', job.process.pid]):
+        code, out, err = run_words(*args)
+        check_equal((code, err, json.loads(out)['job']), (0, '', job.process.pid))
+    for args, why in (
+            (['--status', '--jsn'], "'--jsn' is no option; is --json meant?"),
+            (['--json', '--statsu'], "'--statsu' is no option; is --status meant?"),
+            (['--json'], '--json needs --status'),
+            (['--status', '--json', '--json'], "'--json' is given twice"),
+            (['--status', '1', '2'], "one pid stands behind --status, but '2' is another"),
+            (['--status', '--tag'],
+             "'--tag' does not go with --status, which takes a pid and --json")):
+        check_equal(run_words(*args), (2, '', 'cohortrun: ' + why + '\n'))
+    job.kill()
+
+
+def run_words(*words):
+    result = subprocess.run([COHORTRUN] + [str(word) for word in words], text=True,
+                            stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT)
+    return result.returncode, result.stdout, result.stderr
+
+
+def test_unread():
+    """Of a job no locality of which can be read nothing is said, and the status tells so."""
+    job = Job('-n', 2, 'sleep', 100)
+    deadline = time.monotonic() + TIMEOUT
+    while True:
+        code, out, _ = status(job.process.pid)
+        if code == 1 and "localities 0-1 can't be read: " in out:
+            break
+        check(time.monotonic() < deadline, code, out)
+    job.process.terminate()
+    job.finish()
 
 
 def test_lines():
@@ -422,9 +506,11 @@ def test_finding():
                 (1, '', 'cohortrun: process %d: there is none\n' % one.process.pid))
     code, out, err = status(os.getpid())
     check(code == 1 and 'has no ledger' in err, code, out, err)
-    for words in ('1', '2'), ('--json', '--json'), ('1', '--json', 'x'):
+    for words, why in ((('1', '2'), "but '2' is another"),
+                       (('--json', '--json'), "'--json' is given twice"),
+                       (('1', '--json', 'x'), "but 'x' is another")):
         code, out, err = status(*words)
-        check(code == 2 and 'each once at most' in err, words, err)
+        check(code == 2 and why in err, words, err)
     for wrong in 'x', '0', '12x':
         check_equal(status(wrong)[0::2],
                     (2, "cohortrun: --status needs a pid, not '%s'\n" % wrong))

@@ -176,6 +176,15 @@ def test_refused():
     check(err.endswith(': %s\n' % why), err)
 
 
+def test_words():
+    """A word that somebody writes who wants a table is no file."""
+    why = ('environment variable COHORT_STATS is "yes"; it can be 0, 1, or a file, which has a / '
+           'or a . in its path: "./yes"\n')
+    status, out, err = run('-n', 2, '-x', 'COHORT_STATS=yes', MEMBER)
+    check_equal((status, out, err), (1, '', 'cohortrun: ' + why))
+    check(not os.path.exists('yes'))
+
+
 def test_full():
     """The job goes on, and it is said once."""
     status, out, err = run('-n', 2, '-x', 'COHORT_STATS=/dev/full', MEMBER)

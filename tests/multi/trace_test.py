@@ -253,6 +253,18 @@ def test_refused():
           "can't be written: No such file or directory" in err, err)
 
 
+def test_folder():
+    """A folder is refused before anything starts, and nothing is left in it, or beside it."""
+    with tempfile.TemporaryDirectory() as beside:
+        folder = os.path.join(beside, 'folder')
+        os.mkdir(folder)
+        for name in folder, folder + '/', os.path.join(beside, 'other/'):
+            status, out, err = run('-n', 2, '-x', 'COHORT_TRACE=' + name, MEMBER, 'task')
+            check_equal((status, out, err), (1, '', 'cohortrun: environment variable COHORT_TRACE '
+                                             'is "%s", a folder; it has to be a file\n' % name))
+        check_equal((os.listdir(beside), os.listdir(folder)), (['folder'], []))
+
+
 def test_join():
     """By hand, of parts that were left. Nothing else is taken for one."""
     file = path('left.pb')

@@ -192,6 +192,8 @@ static cohort_status set_up(struct job *job)
     if (!status)
         status = cohort__signals_open(&job->quit, job->loop, SIGQUIT, show, job);
     if (!status)
+        status = job_check_trace();
+    if (!status)
         status = job_stats_open(job);
     if (!status)
         job_status_open(job);

@@ -52,8 +52,10 @@ cohort_status job_stats_open(struct job *job)
     const char *setting = getenv("COHORT_STATS");
     if (!tally_is_wanted(setting))
         return COHORT_OK;
+    cohort_status status = cohort__counters_check(setting);
+    if (status)
+        return status;
     struct job_stats *stats = calloc(1, sizeof(*stats));
-    cohort_status status = COHORT_OK;
     if (stats)
         stats->counters = calloc(job->options->size, sizeof(*stats->counters));
     if (!stats || !stats->counters) {

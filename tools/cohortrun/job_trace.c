@@ -43,6 +43,12 @@ static void far_said(void *context, const char *text)
     output_say(job->output, "%s", text);
 }
 
+cohort_status job_check_trace(void)
+{
+    const char *file = find_file();
+    return file ? cohort__trace_check_file(file) : COHORT_OK;
+}
+
 cohort_status job_open_far_trace(struct job *job)
 {
     const struct far_trace_handlers handlers = {job, far_host, far_over, far_said};

@@ -7,6 +7,9 @@
 
 struct job;
 
+/* What COHORT_TRACE says, before anything is started. COHORT_ERR_BAD_PARAMETER. */
+cohort_status job_check_trace(void);
+
 /* For jobs on several hosts: job->far_trace, if there is a trace. COHORT_ERR_NO_MEMORY. */
 cohort_status job_open_far_trace(struct job *job);
 

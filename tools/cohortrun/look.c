@@ -90,7 +90,11 @@ static void take_join(void *context, const void *line)
                                .site = from->site,
                                .num_sites = from->num_sites,
                                .rank = from->rank,
-                               .is_split = from->is_split};
+                               .kind = from->kind <= COHORT__JOIN_AGREEMENT
+                                           ? (enum cohort__join_kind)from->kind
+                                           : COHORT__JOIN_NAME,
+                               .parent = from->parent,
+                               .of_site = from->of_site};
     snprintf(join->name, sizeof(join->name), "%.*s", (int)sizeof(from->name), from->name);
 }
 
@@ -112,12 +116,24 @@ static void take_wait(void *context, const void *line)
                                    .outermost = from->task & 1 ? from->outermost : 0};
 }
 
+/* The first line of TEXT, if that has one, into NAME. Returns what follows it. */
+static const char *take_name(char name[64], const char *text, const char *end)
+{
+    const char *at = text;
+    while (at < end && *at && *at != '\n')
+        at++;
+    if (at < end && *at == '\n')
+        snprintf(name, 64, "%.*s", (int)(at - text), text);
+    return at < end && *at ? at + 1 : end;
+}
+
 static void take_pending(void *context, const void *line)
 {
     struct reading *reading = context;
     const struct cohort__pending_line *from = line;
     const uint64_t kinds = COHORT__WAIT_KINDS - 1;
     struct look *look = reading->look;
+    const char *text = from->text, *end = from->text + sizeof(from->text);
     for (uint32_t i = 0; i < from->num && i < COHORT__LEDGER_PENDING_MOST; i++) {
         const struct cohort__pending *of = &from->of[i];
         struct look_pending *pending =
@@ -129,7 +145,10 @@ static void take_pending(void *context, const void *line)
                                              .number = of->number,
                                              .site = from->site,
                                              .from = of->site,
-                                             .is_get = of->kind == COHORT__WAIT_GET};
+                                             .is_get = of->kind == COHORT__WAIT_GET,
+                                             .is_remote = of->kind == COHORT__WAIT_REMOTE};
+        if (pending && pending->is_remote)
+            text = take_name(pending->name, text, end);
     }
     struct look_account *account =
         from->described ? append(reading, &look->accounts, &look->num_accounts, sizeof(*account))
@@ -340,19 +359,26 @@ const struct look_wait *look_find_wait(const struct look *look, uint64_t task)
     return wait;
 }
 
+/* A future has three bits for its kind, which are too few for this one: so it may look plain. */
+static bool may_be_remote(const struct look_wait *wait)
+{
+    return wait->kind == COHORT__WAIT_REMOTE || wait->kind == COHORT__WAIT_PLAIN;
+}
+
 /* The memory of a future that has ended is used again, so what was seen before the wait began is
  * of another one. */
 const struct look_pending *look_find_pending(const struct look *look, const struct look_wait *wait)
 {
     const struct look_pending key = {.future = wait->what};
-    const bool is_known_kind =
-        wait->kind == COHORT__WAIT_COLLECTIVE || wait->kind == COHORT__WAIT_GET;
+    const bool is_known_kind = wait->kind == COHORT__WAIT_COLLECTIVE ||
+                               wait->kind == COHORT__WAIT_GET || may_be_remote(wait);
     const struct look_pending *pending =
         is_known_kind && wait->what && look->num_pendings > 0
             ? bsearch(&key, look->pendings, look->num_pendings, sizeof(key), compare_pendings)
             : NULL;
     return pending && pending->age < wait->age &&
-                   pending->is_get == (wait->kind == COHORT__WAIT_GET)
+                   pending->is_get == (wait->kind == COHORT__WAIT_GET) &&
+                   pending->is_remote == may_be_remote(wait)
                ? pending
                : NULL;
 }

@@ -37,7 +37,9 @@ struct look_join {
     uint32_t site;
     uint32_t num_sites;
     uint32_t rank;
-    bool is_split;
+    enum cohort__join_kind kind;
+    uint64_t parent;  /* of a shrink or an agreement: the instance of the communicator; else 0 */
+    uint32_t of_site; /* the same: which of its sites this is */
     char name[256];
 };
 
@@ -61,6 +63,8 @@ struct look_pending {
     uint32_t site;   /* the endpoint's */
     uint32_t from;   /* of a get: whose message it waits for; UINT32_MAX: anybody's */
     bool is_get;
+    bool is_remote; /* a call of a remote task, of locality `from` */
+    char name[64];  /* of that; "": not known */
 };
 
 /* What a call that has waited for long says of whom it waits for. */

@@ -8,7 +8,7 @@
 
 #include "runtime/base/error.h"
 
-enum { VERSION = 1, NUM_ARRAYS = 8 };
+enum { VERSION = 2, NUM_ARRAYS = 8 };
 
 /* In front: what has to be the same at both ends. */
 struct head {
@@ -99,8 +99,13 @@ static void limit(struct look *look)
 {
     for (uint32_t i = 0; i < look->num_groups; i++)
         look->groups[i].name[sizeof(look->groups[i].name) - 1] = 0;
-    for (uint32_t i = 0; i < look->num_joins; i++)
+    for (uint32_t i = 0; i < look->num_joins; i++) {
         look->joins[i].name[sizeof(look->joins[i].name) - 1] = 0;
+        if ((unsigned)look->joins[i].kind > COHORT__JOIN_AGREEMENT)
+            look->joins[i].kind = COHORT__JOIN_NAME;
+    }
+    for (uint32_t i = 0; i < look->num_pendings; i++)
+        look->pendings[i].name[sizeof(look->pendings[i].name) - 1] = 0;
     for (uint32_t i = 0; i < look->num_accounts; i++)
         look->accounts[i].text[sizeof(look->accounts[i].text) - 1] = 0;
     for (uint32_t i = 0; i < look->num_waits; i++)

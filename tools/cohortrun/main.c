@@ -17,8 +17,8 @@ int main(int argc, char **argv)
     cohort__descriptors_open_standard();
     if (argc == 2 && strcmp(argv[1], NODE_OPTION) == 0)
         return node_main();
-    if (argc >= 2 && strcmp(argv[1], STATUS_OPTION) == 0)
-        return status_main(argc - 2, argv + 2);
+    if (argc >= 2 && status_is_asked(argv[1]))
+        return status_main(argc - 1, argv + 1);
     int status = options_read(argc, argv, &options);
     if (status >= 0)
         return status;

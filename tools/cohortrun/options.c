@@ -75,9 +75,11 @@ static const char help[] =
 static const struct usage usage = {
     .program = "cohortrun",
     .line = "usage: cohortrun -n N [--hosts HOST[:SLOTS],...] [--hostfile FILE] [--agent COMMAND] "
-            "[--workers W] [--bind core|numa|none] [--tag] [--timeout S] [--grace S] "
-            "[--keep-going] [-x "
-            "VAR[=VALUE]] program [args...] [: -n N program [args...]]...\n",
+            "[--listen ADDRESS] [--connect-timeout S] [--heartbeat S] [--heartbeat-timeout S] "
+            "[--workers W] [--bind core|numa|none] [--report-bindings] [--tag] [--timeout S] "
+            "[--stall S] [--grace S] [--keep-going] [-x VAR[=VALUE]] "
+            "program [args...] [: -n N program [args...]]...\n"
+            "       cohortrun --status [PID] [--json]\n",
     .help = help,
 };
 
@@ -258,7 +260,8 @@ static int read_option(void *context, int option, const char *word)
                    ? -1
                    : usage_wrong(&usage, "--grace needs seconds above 0, not '%s'", optarg);
     case OPTION_STATUS:
-        return usage_wrong(&usage, "--status comes first, with nothing but a pid behind it");
+        return usage_wrong(&usage,
+                           "--status comes first, with nothing but a pid and --json behind it");
     default:
         return read_host_option(option, options, word);
     }

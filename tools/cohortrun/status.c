@@ -22,6 +22,7 @@
 #include "tools/cohortrun/status_model.h"
 #include "tools/cohortrun/status_print.h"
 #include "tools/cohortrun/symbols.h"
+#include "tools/share/likeness.h"
 
 enum { WHY_BYTES = 200, MAX_PARENTS = 16 };
 
@@ -195,42 +196,86 @@ static void fini(struct subject *subject)
         close(subject->memory);
 }
 
-/* False: WORDS make no sense. */
-static bool read_words(int num, char *const *words, const char **ret_job, bool *ret_is_json)
+/* What to look at, and how to say it. */
+struct wish {
+    bool is_status, is_json;
+    const char *job; /* NULL: the only one */
+};
+
+/* Prints what is wrong with WORD, and returns false. */
+static bool refuse_word(const char *word)
 {
-    *ret_job = NULL;
-    *ret_is_json = false;
-    for (int i = 0; i < num; i++) {
-        const bool is_json = strcmp(words[i], STATUS_JSON_OPTION) == 0;
-        if (is_json ? *ret_is_json : *ret_job != NULL)
-            return false;
-        if (is_json)
-            *ret_is_json = true;
-        else
-            *ret_job = words[i];
+    static const char *const known[] = {STATUS_OPTION, STATUS_JSON_OPTION};
+    if (word[0] != '-') {
+        fprintf(stderr, "cohortrun: one pid stands behind " STATUS_OPTION ", but '%s' is another\n",
+                word);
+        return false;
     }
-    return true;
+    fprintf(stderr, "cohortrun: '%s' ", word);
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (strcmp(word, known[i]) == 0) {
+            fputs("is given twice\n", stderr);
+            return false;
+        }
+        if (likeness_is_close(word, known[i])) {
+            fprintf(stderr, "is no option; is %s meant?\n", known[i]);
+            return false;
+        }
+    }
+    fputs("does not go with " STATUS_OPTION ", which takes a pid and " STATUS_JSON_OPTION "\n",
+          stderr);
+    return false;
+}
+
+/* False: WORDS make no sense, which has been printed. */
+static bool read_words(struct wish *wish, int num, char *const *words)
+{
+    *wish = (struct wish){0};
+    for (int i = 0; i < num; i++)
+        if (!wish->is_status && strcmp(words[i], STATUS_OPTION) == 0)
+            wish->is_status = true;
+        else if (!wish->is_json && strcmp(words[i], STATUS_JSON_OPTION) == 0)
+            wish->is_json = true;
+        else if (!wish->job && words[i][0] != '-')
+            wish->job = words[i];
+        else
+            return refuse_word(words[i]);
+    if (!wish->is_status)
+        fputs("cohortrun: " STATUS_JSON_OPTION " needs " STATUS_OPTION "\n", stderr);
+    return wish->is_status;
+}
+
+bool status_is_asked(const char *first)
+{
+    return strcmp(first, STATUS_OPTION) == 0 || strcmp(first, STATUS_JSON_OPTION) == 0;
+}
+
+/* Whether anything is known of the localities, or all have ended. */
+static bool is_read(const struct status_job *job)
+{
+    bool all_have_ended = true;
+    for (uint32_t rank = 0; rank < job->num; rank++) {
+        if (job->localities[rank].look)
+            return true;
+        all_have_ended &= job->localities[rank].end != NULL;
+    }
+    return all_have_ended;
 }
 
 int status_main(int num, char *const *words)
 {
-    const char *job;
-    bool is_json;
+    struct wish wish;
     struct subject subject = {.memory = -1};
     int pid = 0, result;
     char *end = "";
-    if (!read_words(num, words, &job, &is_json)) {
-        fputs("cohortrun: behind " STATUS_OPTION " stand a pid and " STATUS_JSON_OPTION
-              ", each once at most\n",
-              stderr);
+    if (!read_words(&wish, num, words))
         return 2;
-    }
     signal(SIGQUIT, SIG_IGN); /* which is for the cohortrun that has started this one */
-    if (job) {
-        long number = strtol(job, &end, 10);
+    if (wish.job) {
+        long number = strtol(wish.job, &end, 10);
         pid = number > 0 && number <= INT_MAX ? (int)number : 0;
         if (*end || !pid) {
-            fprintf(stderr, "cohortrun: " STATUS_OPTION " needs a pid, not '%s'\n", job);
+            fprintf(stderr, "cohortrun: " STATUS_OPTION " needs a pid, not '%s'\n", wish.job);
             return 2;
         }
     } else if ((result = find_only_job(&pid)) >= 0) {
@@ -238,9 +283,10 @@ int status_main(int num, char *const *words)
     }
     cohort_status status = find_and_read(&subject, pid);
     if (!status)
-        status = show(&subject, is_json);
+        status = show(&subject, wish.is_json);
     if (status)
         fprintf(stderr, "cohortrun: %s\n", cohort_error_message());
+    const bool is_said = !status && is_read(&subject.job);
     fini(&subject);
-    return status ? 1 : 0;
+    return is_said ? 0 : 1;
 }

@@ -3,15 +3,21 @@
 #ifndef COHORT_TOOLS_COHORTRUN_STATUS_H
 #define COHORT_TOOLS_COHORTRUN_STATUS_H
 
-/* The command line of this role is `cohortrun --status [JOB] [--json]`. */
+#include <stdbool.h>
+
+/* The command line of this role is `cohortrun --status [JOB] [--json]`, in any order that begins
+ * with an option. */
 #define STATUS_OPTION "--status"
 
 #define STATUS_JSON_OPTION "--json"
 
-/* The NUM WORDS behind that. JOB: the pid of cohortrun, of a locality, or of a program that runs
+/* Whether FIRST, the first word behind cohortrun, is of this role. */
+bool status_is_asked(const char *first);
+
+/* The NUM WORDS of that. JOB: the pid of cohortrun, of a locality, or of a program that runs
  * alone; NULL: the only job of this user. Returns the status to exit with: 0 when it has been said;
- * 1 when not, which has been printed; 2 when there are several jobs, which have been listed, or JOB
- * is no number. */
+ * 1 when not, which has been printed, or when no locality could be read; 2 when there are several
+ * jobs, which have been listed, or WORDS make no sense. */
 int status_main(int num, char *const *words);
 
 #endif

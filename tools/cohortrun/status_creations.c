@@ -21,15 +21,23 @@ static int compare_kinds(const struct look_join *a, const struct look_join *b)
     int result = strcmp(a->name, b->name);
     if (result == 0 && a->num_sites != b->num_sites)
         result = a->num_sites < b->num_sites ? -1 : 1;
-    return result ? result : a->is_split - b->is_split;
+    if (result == 0)
+        result = (int)a->kind - (int)b->kind;
+    return result || a->parent == b->parent ? result : a->parent < b->parent ? -1 : 1;
+}
+
+static uint32_t site_of(const struct look_join *join)
+{
+    return join->parent ? join->of_site : join->site;
 }
 
 static int compare_entries(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
     int result = compare_kinds(a->join, b->join);
-    if (result == 0 && a->join->site != b->join->site)
-        result = a->join->site < b->join->site ? -1 : 1;
+    const uint32_t site_a = site_of(a->join), site_b = site_of(b->join);
+    if (result == 0 && site_a != site_b)
+        result = site_a < site_b ? -1 : 1;
     return result;
 }
 
@@ -74,23 +82,25 @@ static cohort_status fill_creation(struct status_index *index, struct status_cre
 {
     const uint64_t kinds = COHORT__WAIT_KINDS - 1;
     const struct look_join *first = entries[0].join;
-    *creation = (struct status_creation){
-        .name = first->name, .num_sites = first->num_sites, .is_split = first->is_split};
+    *creation = (struct status_creation){.name = first->name,
+                                         .num_sites = first->num_sites,
+                                         .kind = first->kind,
+                                         .parent = first->parent};
     creation->joins = status_allocate(num, sizeof(*creation->joins));
     if (!creation->joins)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < num; i++) {
         const struct look_join *join = entries[i].join;
-        if (i > 0 && join->site == entries[i - 1].join->site)
+        if (i > 0 && site_of(join) == site_of(entries[i - 1].join))
             continue;
         struct status_join *to = &creation->joins[creation->num_joins++];
-        *to = (struct status_join){join->site, entries[i].rank, join->age, NULL};
+        *to = (struct status_join){site_of(join), entries[i].rank, join->age, NULL};
         if (join->future)
             index->futures[index->num_futures++] =
                 (struct status_future){entries[i].rank, join->future & ~kinds, creation, to};
         creation->age = join->age > creation->age ? join->age : creation->age;
     }
-    creation->lacks_last = creation->num_joins < creation->num_sites &&
+    creation->lacks_last = !creation->parent && creation->num_joins < creation->num_sites &&
                            creation->joins[creation->num_joins - 1].site + 1 == creation->num_joins;
     return COHORT_OK;
 }
@@ -107,6 +117,32 @@ static cohort_status group_joins(struct status_model *model, struct entry *entri
                                end - i);
     }
     return status;
+}
+
+/* The sites of the communicator that live, and have not called. The joins are by site, too. */
+static cohort_status find_missing(const struct status_model *model,
+                                  struct status_creation *creation)
+{
+    const struct status_index *index = model->index;
+    const struct look_group *group = status_find_group(index, creation->parent);
+    uint32_t num, next = 0;
+    const struct status_entry *entries = status_find_sites(index, creation->parent, &num);
+    if (group)
+        creation->name = group->name;
+    creation->missing = status_allocate(num, sizeof(*creation->missing));
+    if (!creation->missing)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < num; i++) {
+        const uint32_t site = entries[i].site->site;
+        while (next < creation->num_joins && creation->joins[next].site < site)
+            next++;
+        const bool has_come = next < creation->num_joins && creation->joins[next].site == site;
+        const bool is_again = i > 0 && entries[i - 1].site->site == site;
+        if (!has_come && !is_again && !model->job->localities[entries[i].rank].end)
+            creation->missing[creation->num_missing++] =
+                status_describe_site(model->job, &entries[i]);
+    }
+    return COHORT_OK;
 }
 
 /* Localities that join no more. */
@@ -148,7 +184,7 @@ static void find_alike(struct status_model *model, struct status_creation *creat
     const struct status_index *index = model->index;
     unsigned best = 255;
     for (uint32_t i = 0; i < model->num_creations && i < MAX_NAMES; i++)
-        if (&model->creations[i] != creation && !model->creations[i].is_split)
+        if (&model->creations[i] != creation && model->creations[i].kind == COHORT__JOIN_NAME)
             offer(creation, &best, model->creations[i].name, model->creations[i].num_sites, true);
     if (creation->alike)
         return;
@@ -180,9 +216,13 @@ cohort_status status_find_creations(struct status_model *model)
     }
     cohort_status status = group_joins(model, entries, num);
     find_creators(model);
+    for (uint32_t i = 0; i < model->num_creations && !status; i++)
+        if (model->creations[i].parent)
+            status = find_missing(model, &model->creations[i]);
     for (uint32_t i = 0; i < model->num_creations && i < MAX_NAMELESS && !status; i++) {
-        status = find_returned(job, &model->creations[i]);
-        if (!model->creations[i].is_split)
+        if (!model->creations[i].parent)
+            status = find_returned(job, &model->creations[i]);
+        if (model->creations[i].kind == COHORT__JOIN_NAME)
             find_alike(model, &model->creations[i]);
     }
     free(entries);
@@ -194,6 +234,7 @@ void status_free_creations(struct status_model *model)
     for (uint32_t i = 0; i < model->num_creations; i++) {
         free(model->creations[i].joins);
         free(model->creations[i].returned);
+        free(model->creations[i].missing);
     }
     free(model->creations);
 }

@@ -60,17 +60,32 @@ static const char *kind_word(enum cohort__wait_kind kind)
     return (unsigned)kind < COHORT__WAIT_KINDS && words[kind] ? words[kind] : "future";
 }
 
+static const char *creation_word(enum cohort__join_kind kind)
+{
+    return kind == COHORT__JOIN_AGREEMENT ? "agreement"
+           : kind == COHORT__JOIN_SHRINK  ? "shrink"
+           : kind == COHORT__JOIN_SPLIT   ? "split"
+                                          : "creation";
+}
+
 static void write_target(struct writer *writer, struct status_task task)
 {
     struct json *json = &writer->json;
     const struct status_target target = status_model_target(writer->model, task);
     const struct look_pending *pending = target.pending;
-    json_text(json, "for", kind_word(target.creation ? COHORT__WAIT_CREATION : task.wait->kind));
+    json_text(json, "for",
+              target.creation && target.creation->parent ? creation_word(target.creation->kind)
+              : target.creation                          ? kind_word(COHORT__WAIT_CREATION)
+              : pending && pending->is_remote            ? kind_word(COHORT__WAIT_REMOTE)
+                                                         : kind_word(task.wait->kind));
     if (target.name)
         json_text(json, "communicator", target.name);
     else if (target.creation)
         json_text(json, "communicator", target.creation->name);
-    if (pending && pending->is_get) {
+    if (pending && pending->is_remote) {
+        json_text(json, "function", pending->name);
+        json_count(json, "locality", pending->from);
+    } else if (pending && pending->is_get) {
         if (pending->from != UINT32_MAX)
             json_count(json, "site", pending->from);
         json_count(json, "tag", pending->number);
@@ -173,12 +188,12 @@ static const char *fate_word(enum status_fate fate)
     return words[fate];
 }
 
-static void write_missing(struct writer *writer, const struct status_comm *comm)
+static void write_missing(struct writer *writer, const struct status_site *missing, uint32_t num)
 {
     struct json *json = &writer->json;
     json_begin(json, "missing", '[');
-    for (uint32_t i = 0; i < comm->num_listed; i++) {
-        const struct status_site *site = &comm->missing[i];
+    for (uint32_t i = 0; i < num; i++) {
+        const struct status_site *site = &missing[i];
         if (site->fate == STATUS_LEFT)
             continue; /* see write_absent */
         json_break(json, 3);
@@ -205,30 +220,16 @@ static void write_range(struct writer *writer, uint64_t next, uint64_t end)
     json_end(&writer->json, ']');
 }
 
-/* Where the sites of INSTANCE begin. */
-static uint32_t first_of(const struct status_index *index, uint64_t instance)
-{
-    uint32_t low = 0, high = index->num_sites;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (index->sites[middle].site->instance < instance)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Sites that have no line anywhere, as pairs of the first and the last one. */
 static void write_absent(struct writer *writer, const struct status_comm *comm)
 {
-    const struct status_index *index = writer->model->index;
+    uint32_t num;
+    const struct status_entry *entries =
+        status_find_sites(writer->model->index, comm->instance, &num);
     uint64_t next = 0;
     json_begin(&writer->json, "absent", '[');
-    for (uint32_t i = first_of(index, comm->instance); i < index->num_sites; i++) {
-        const struct look_site *site = index->sites[i].site;
-        if (site->instance != comm->instance)
-            break;
+    for (uint32_t i = 0; i < num; i++) {
+        const struct look_site *site = entries[i].site;
         if (site->site < next)
             continue;
         write_range(writer, next, site->site);
@@ -250,7 +251,7 @@ static void write_comm(struct writer *writer, const struct status_comm *comm)
     json_count(json, "num_waiting", comm->num_waiting);
     write_seconds(writer, "seconds", comm->age);
     json_count(json, "num_missing", comm->num_missing);
-    write_missing(writer, comm);
+    write_missing(writer, comm->missing, comm->num_listed);
     write_absent(writer, comm);
     if (comm->account) {
         json_begin(json, "says", '{');
@@ -267,7 +268,8 @@ static void write_creation(struct writer *writer, const struct status_creation *
     begin_element(writer);
     json_text(json, "name", creation->name);
     json_count(json, "num_sites", creation->num_sites);
-    json_bool(json, "split", creation->is_split);
+    json_text(json, "kind", creation_word(creation->kind));
+    json_bool(json, "split", creation->kind == COHORT__JOIN_SPLIT);
     write_seconds(writer, "seconds", creation->age);
     json_begin(json, "joined", '[');
     for (uint32_t i = 0; i < creation->num_joins; i++) {
@@ -282,6 +284,8 @@ static void write_creation(struct writer *writer, const struct status_creation *
         json_end(json, '}');
     }
     json_end(json, ']');
+    if (creation->parent)
+        write_missing(writer, creation->missing, creation->num_missing);
     json_begin(json, "returned", '[');
     for (uint32_t i = 0; i < creation->num_returned; i++)
         json_count(json, NULL, creation->returned[i]);

@@ -97,12 +97,29 @@ static cohort_status make_index(struct status_model *model)
     return COHORT_OK;
 }
 
-static const struct look_group *find_group(const struct status_index *index, uint64_t instance)
+const struct look_group *status_find_group(const struct status_index *index, uint64_t instance)
 {
     const struct look_group key = {.instance = instance}, *at = &key;
     const struct look_group **found =
         bsearch(&at, index->groups, index->num_groups, sizeof(at), compare_groups);
     return found ? *found : NULL;
+}
+
+const struct status_entry *status_find_sites(const struct status_index *index, uint64_t instance,
+                                             uint32_t *ret_num)
+{
+    uint32_t low = 0, high = index->num_sites, end;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (index->sites[middle].site->instance < instance)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (end = low; end < index->num_sites && index->sites[end].site->instance == instance;)
+        end++;
+    *ret_num = end - low;
+    return &index->sites[low];
 }
 
 /* Sites -------------------------------------------------------------------------------------- */
@@ -140,7 +157,7 @@ static void find_fate(const struct look *look, struct status_site *site)
     }
 }
 
-static struct status_site describe_site(const struct status_job *job,
+struct status_site status_describe_site(const struct status_job *job,
                                         const struct status_entry *entry)
 {
     const struct status_locality *locality = &job->localities[entry->rank];
@@ -232,7 +249,7 @@ static void fill_comm(struct status_comm *comm, const struct status_job *job,
         miss_absent(comm, &num_absent, next, entry->site->site);
         next = (uint64_t)entry->site->site + 1;
         if (entry->site->last_called < comm->generation) {
-            miss(comm, describe_site(job, entry));
+            miss(comm, status_describe_site(job, entry));
             continue;
         }
         comm->num_come++;
@@ -250,7 +267,7 @@ static void fill_comm(struct status_comm *comm, const struct status_job *job,
 static cohort_status add_comm(struct status_model *model, const struct range *range)
 {
     const uint64_t instance = range->sites[0].site->instance;
-    const struct look_group *group = find_group(model->index, instance);
+    const struct look_group *group = status_find_group(model->index, instance);
     const uint32_t last = range->sites[range->num - 1].site->site;
     struct status_comm comm = {.instance = instance,
                                .name = group ? group->name : "?",
@@ -279,6 +296,15 @@ static const struct status_comm *find_comm(const struct status_index *index, uin
     return comm ? *comm : NULL;
 }
 
+/* Whether a site that is missing in COMM has died: then its calls fail, and do not wait. */
+static bool has_dead(const struct status_comm *comm)
+{
+    for (uint32_t i = 0; i < comm->num_listed; i++)
+        if (comm->missing[i].fate == STATUS_ENDED)
+            return true;
+    return false;
+}
+
 /* The only incomplete communicator that TASK may wait in. */
 static const struct status_comm *find_only(const struct status_model *model, uint32_t rank,
                                            uint64_t task)
@@ -294,8 +320,8 @@ static const struct status_comm *find_only(const struct status_model *model, uin
     for (; entry && entry < index->by_task + index->num_sites && compare_tasks(entry, &key) == 0;
          entry++) {
         const struct status_comm *comm = find_comm(index, entry->site->instance);
-        if (!comm || comm->num_missing == 0 || entry->site->last_called < comm->generation ||
-            comm == only)
+        if (!comm || comm->num_missing == 0 || has_dead(comm) ||
+            entry->site->last_called < comm->generation || comm == only)
             continue;
         if (only)
             return NULL;
@@ -364,6 +390,29 @@ static cohort_status find_comms(struct status_model *model)
     return status;
 }
 
+/* Whether sites of COMM go on without it: what is missing in it is of a call that has failed. */
+static bool is_given_up(const struct status_model *model, const struct status_comm *comm)
+{
+    if (comm->num_waiting > 0)
+        return false;
+    for (uint32_t i = 0; i < model->num_creations; i++)
+        if (model->creations[i].parent == comm->instance)
+            return true;
+    return has_dead(comm);
+}
+
+static void drop_given_up(struct status_model *model)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < model->num_comms; i++)
+        if (is_given_up(model, &model->comms[i]))
+            free(model->comms[i].missing);
+        else
+            model->comms[kept++] = model->comms[i];
+    model->num_comms = kept;
+    order_comms(model);
+}
+
 static void find_namesakes(struct status_model *model)
 {
     for (uint32_t i = 0; i < model->num_comms; i++)
@@ -386,6 +435,8 @@ cohort_status status_model_create(struct status_model **ret_model, const struct 
         status = find_comms(model);
     if (!status)
         status = status_find_creations(model);
+    if (!status)
+        drop_given_up(model);
     if (!status)
         status = status_find_groups(model);
     if (!status)
@@ -457,8 +508,8 @@ struct status_target status_model_target(const struct status_model *model, struc
     const struct look_group *group = NULL;
     const struct status_future *future = NULL;
     target.pending = look_find_pending(model->job->localities[task.rank].look, wait);
-    if (target.pending)
-        group = find_group(model->index, target.pending->instance);
+    if (target.pending && !target.pending->is_remote)
+        group = status_find_group(model->index, target.pending->instance);
     if (target.pending && target.pending->is_get)
         find_sender(model, &target);
     else if (wait->kind == COHORT__WAIT_COLLECTIVE)

@@ -71,18 +71,21 @@ struct status_comm {
 };
 
 struct status_join {
-    uint32_t site;
+    uint32_t site; /* of a shrink or an agreement: in its communicator */
     uint32_t rank;
     uint64_t age;
     const struct look_wait *wait; /* of a task that waits for it; NULL: none does */
 };
 
-/* A communicator that is being created. */
+/* A communicator that is being created, or what the sites of one that live do without the dead. */
 struct status_creation {
-    const char *name;
+    const char *name; /* of a shrink or an agreement: of the communicator whose sites these are */
     uint32_t num_sites;
-    bool is_split;
-    struct status_join *joins; /* by site */
+    enum cohort__join_kind kind;
+    uint64_t parent;             /* of a shrink or an agreement: that communicator; else 0 */
+    struct status_site *missing; /* of a shrink or an agreement: sites that live, and have not */
+    uint32_t num_missing;        /* called, as far as they have a line; by site */
+    struct status_join *joins;   /* by site */
     uint32_t num_joins;
     uint64_t age;          /* of the oldest */
     const char *alike;     /* another name, perhaps this one mistyped; NULL: none */

@@ -124,6 +124,11 @@ static const char *kind_text(enum cohort__wait_kind kind)
 static void print_kind(const struct printer *printer, struct status_task task)
 {
     struct status_target target = status_model_target(printer->model, task);
+    if (target.creation && target.creation->parent) {
+        fputs(target.creation->kind == COHORT__JOIN_SHRINK ? "a shrink" : "an agreement",
+              printer->file);
+        return;
+    }
     fputs(kind_text(target.creation ? COHORT__WAIT_CREATION : task.wait->kind), printer->file);
 }
 
@@ -133,6 +138,14 @@ static void print_target(const struct printer *printer, struct status_task task)
     struct status_target target = status_model_target(printer->model, task);
     const struct look_pending *pending = target.pending;
     FILE *file = printer->file;
+    if (pending && pending->is_remote) {
+        fputs("the remote task ", file);
+        if (pending->name[0])
+            print_name(printer, pending->name);
+        fprintf(file, pending->name[0] ? " of locality %u" : "of locality %u",
+                (unsigned)pending->from);
+        return;
+    }
     if (pending && pending->is_get) {
         fputs("a block from ", file);
         if (pending->from == UINT32_MAX)
@@ -150,7 +163,7 @@ static void print_target(const struct printer *printer, struct status_task task)
         fprintf(file, ", generation %llu",
                 (unsigned long long)(pending ? pending->number : target.comm->generation));
     } else if (target.creation) {
-        fputs(": ", file);
+        fputs(target.creation->parent ? " of " : ": ", file);
         print_name(printer, target.creation->name);
     }
 }
@@ -405,6 +418,22 @@ static void print_absent(const struct printer *printer, const struct status_comm
           printer->file);
 }
 
+/* "site 2 (locality 2): " and what its task does, and what that waits for in turn. HAS_CALLED: with
+ * the last generation that it has called. */
+static void print_site(const struct printer *printer, const struct status_site *site,
+                       bool has_called)
+{
+    fprintf(printer->file, "  site %u (locality %u): ", (unsigned)site->site, (unsigned)site->rank);
+    if (has_called && site->last_called == 0)
+        fputs("has called nothing; ", printer->file);
+    else if (has_called)
+        fprintf(printer->file, "last called %llu; ", (unsigned long long)site->last_called);
+    print_fate(printer, site);
+    fputc('\n', printer->file);
+    if (site->fate == STATUS_WAITS)
+        print_steps(printer, (struct status_task){site->rank, site->wait});
+}
+
 static void print_missing(const struct printer *printer, const struct status_comm *comm)
 {
     uint32_t shown = 0, more = 0;
@@ -416,16 +445,7 @@ static void print_missing(const struct printer *printer, const struct status_com
             more++;
             continue;
         }
-        fprintf(printer->file, "  site %u (locality %u): ", (unsigned)site->site,
-                (unsigned)site->rank);
-        if (site->last_called == 0)
-            fputs("has called nothing; ", printer->file);
-        else
-            fprintf(printer->file, "last called %llu; ", (unsigned long long)site->last_called);
-        print_fate(printer, site);
-        fputc('\n', printer->file);
-        if (site->fate == STATUS_WAITS)
-            print_steps(printer, (struct status_task){site->rank, site->wait});
+        print_site(printer, site, true);
     }
     if (more > 0)
         fprintf(printer->file, "  and %u more sites\n", (unsigned)more);
@@ -498,17 +518,57 @@ static void print_hint(const struct printer *printer, const struct status_creati
         fprintf(file, ", which %s (%u sites)\n",
                 creation->is_alike_pending ? "waits for sites, too" : "exists",
                 (unsigned)creation->alike_sites);
-    } else if (creation->lacks_last && !creation->is_split) {
+    } else if (creation->lacks_last && creation->kind == COHORT__JOIN_NAME) {
         fputs("  no name looks like it: num_sites may be too large, or a task waits for one site "
               "before it joins as the next, or the others have not come so far\n",
               file);
     }
 }
 
+static void print_joins(const struct printer *printer, const struct status_creation *creation)
+{
+    FILE *file = printer->file;
+    for (uint32_t i = 0; i < creation->num_joins && i < MAX_SITES; i++) {
+        const struct status_join *join = &creation->joins[i];
+        fprintf(file,
+                creation->parent ? "  site %u has called it in locality %u"
+                                 : "  site %u joined in locality %u",
+                (unsigned)join->site, (unsigned)join->rank);
+        if (join->wait) {
+            fputs(", where its task waits in ", file);
+            print_place(printer, join->rank, join->wait);
+        }
+        fputc('\n', file);
+    }
+    if (creation->num_joins > MAX_SITES)
+        fprintf(file, "  and %u more sites\n", (unsigned)(creation->num_joins - MAX_SITES));
+}
+
+/* What those that live do without the dead: a shrink, or an agreement. */
+static void print_survivors(const struct printer *printer, const struct status_creation *creation)
+{
+    FILE *file = printer->file;
+    const uint32_t num_known = creation->num_joins + creation->num_missing;
+    fputs(creation->kind == COHORT__JOIN_SHRINK ? "shrink of " : "agreement of ", file);
+    print_name(printer, creation->name);
+    fprintf(file, ": %u of %u sites that live %s called it", (unsigned)creation->num_joins,
+            (unsigned)creation->num_sites, creation->num_joins == 1 ? "has" : "have");
+    print_for(printer, creation->age);
+    fputs(creation->num_joins < creation->num_sites ? "; missing:\n" : "\n", file);
+    for (uint32_t i = 0; i < creation->num_missing && i < MAX_SITES; i++)
+        print_site(printer, &creation->missing[i], false);
+    if (creation->num_missing > MAX_SITES)
+        fprintf(file, "  and %u more sites\n", (unsigned)(creation->num_missing - MAX_SITES));
+    if (num_known < creation->num_sites)
+        fprintf(file, "  of %u of them nothing is known\n",
+                (unsigned)(creation->num_sites - num_known));
+    print_joins(printer, creation);
+}
+
 static void print_creation(const struct printer *printer, const struct status_creation *creation)
 {
     FILE *file = printer->file;
-    fputs(creation->is_split ? "split of a communicator " : "creation of ", file);
+    fputs(creation->kind == COHORT__JOIN_SPLIT ? "split of a communicator " : "creation of ", file);
     print_name(printer, creation->name);
     fprintf(file, ", %u sites: ", (unsigned)creation->num_sites);
     if (creation->num_joins >= creation->num_sites) {
@@ -523,18 +583,7 @@ static void print_creation(const struct printer *printer, const struct status_cr
         print_not_joined(printer, creation);
     }
     fputc('\n', file);
-    for (uint32_t i = 0; i < creation->num_joins && i < MAX_SITES; i++) {
-        const struct status_join *join = &creation->joins[i];
-        fprintf(file, "  site %u joined in locality %u", (unsigned)join->site,
-                (unsigned)join->rank);
-        if (join->wait) {
-            fputs(", where its task waits in ", file);
-            print_place(printer, join->rank, join->wait);
-        }
-        fputc('\n', file);
-    }
-    if (creation->num_joins > MAX_SITES)
-        fprintf(file, "  and %u more sites\n", (unsigned)(creation->num_joins - MAX_SITES));
+    print_joins(printer, creation);
     if (creation->num_returned > 0) {
         fputs(creation->num_returned > 1
                   ? "  programs that have returned without joining: localities "
@@ -625,7 +674,10 @@ void status_print(FILE *file, const struct status_model *model, struct symbols *
     if (model->num_comms > MAX_COMMS)
         fprintf(file, "and %u more communicators\n", (unsigned)model->num_comms - MAX_COMMS);
     for (uint32_t i = 0; i < model->num_creations && i < MAX_COMMS; i++)
-        print_creation(&printer, &model->creations[i]);
+        if (model->creations[i].parent)
+            print_survivors(&printer, &model->creations[i]);
+        else
+            print_creation(&printer, &model->creations[i]);
     if (model->num_creations > MAX_COMMS)
         fprintf(file, "and %u more creations\n", (unsigned)model->num_creations - MAX_COMMS);
     for (uint32_t i = 0; i < model->num_cycles; i++)

@@ -35,6 +35,17 @@ struct status_index {
 /* Memory for NUM of BYTES each, all zero; 0 is fine. NULL: there is none. */
 void *status_allocate(size_t num, size_t bytes);
 
+/* The communicator INSTANCE. NULL: no locality says anything of it. */
+const struct look_group *status_find_group(const struct status_index *index, uint64_t instance);
+
+/* The lines of its sites, *RET_NUM of them, by number of the site. */
+const struct status_entry *status_find_sites(const struct status_index *index, uint64_t instance,
+                                             uint32_t *ret_num);
+
+/* What the task of a site does. */
+struct status_site status_describe_site(const struct status_job *job,
+                                        const struct status_entry *entry);
+
 cohort_status status_find_creations(struct status_model *model);
 void status_free_creations(struct status_model *model);
 cohort_status status_find_groups(struct status_model *model);

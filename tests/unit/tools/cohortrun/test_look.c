@@ -96,7 +96,9 @@ static void test_communicators(void)
     join->site = 5;
     join->num_sites = 6;
     join->future = 0x900;
-    join->is_split = 1;
+    join->kind = COHORT__JOIN_SHRINK;
+    join->parent = 77;
+    join->of_site = 8;
     snprintf(join->name, sizeof(join->name), "row");
     site->instance = group->instance = 9;
     join->since = cohort__clock_now();
@@ -106,7 +108,9 @@ static void test_communicators(void)
     CHECK(look->sites[0].task == 0x100 && look->sites[0].site == 2 && look->sites[0].rank == 3);
     CHECK(look->groups[0].instance == 9 && look->groups[0].num_sites == 4);
     CHECK_INT(strlen(look->groups[0].name), sizeof(look->groups[0].name) - 1);
-    CHECK(look->joins[0].site == 5 && look->joins[0].num_sites == 6 && look->joins[0].is_split);
+    CHECK(look->joins[0].site == 5 && look->joins[0].num_sites == 6);
+    CHECK_INT(look->joins[0].kind, COHORT__JOIN_SHRINK);
+    CHECK(look->joins[0].parent == 77 && look->joins[0].of_site == 8);
     CHECK(look->joins[0].future == 0x900 && look->joins[0].age < UINT64_C(60000000000));
     CHECK_TEXT(look->joins[0].name, "row");
     look_destroy(look);

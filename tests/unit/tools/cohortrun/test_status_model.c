@@ -574,7 +574,7 @@ static void test_closest(void)
     add_join(0, "abcdefxx", 1, 2, 0);
     CHECK_CONTAINS(say(), "0 has joined, for 12.0 s; missing: 1\n  site 0 joined in locality 0\n"
                           "  looks like \"abcdefgx\", which waits");
-    w.joins[0][1].is_split = true; /* it has the name of what was split */
+    w.joins[0][1].kind = COHORT__JOIN_SPLIT; /* it has the name of what was split */
     CHECK_CONTAINS(say(), "  site 0 joined in locality 0\n  looks like \"abcdefxx\", which waits");
     add_group(0, 4, 2, "abcdefgi");
     CHECK_CONTAINS(say(), "  site 0 joined in locality 0\n  looks like \"abcdefxx\", which waits");
@@ -592,7 +592,7 @@ static void test_numbers(void)
     CHECK_CONTAINS(say(), "  no name looks like it: num_sites may be too large, or ");
     w.joins[1][0].num_sites = 2;
     CHECK_CONTAINS(say(), "  others create it with 2 sites\n");
-    w.joins[1][0].is_split = true;
+    w.joins[1][0].kind = COHORT__JOIN_SPLIT;
     CHECK_CONTAINS(say(), "split of a communicator \"grid\", 2 sites: 1 has joined");
     w.joins[1][0].num_sites = 3;
     CHECK_CONTAINS(say(), "creation of \"grid\", 3 sites: 0 has joined");
@@ -601,6 +601,114 @@ static void test_numbers(void)
     add_join(0, "grid", 0, 1, 0);
     CHECK_CONTAINS(say(), "creation of \"grid\", 1 sites: all have joined, for 12.0 s\n"
                           "  site 0 joined in locality 0\nno task waits\n");
+}
+
+/* Site 1 of four has died, 0 and 2 shrink or agree, and site 3 waits elsewhere. The call that has
+ * failed by the death is not said to miss anybody, and no wait is guessed to be in it. */
+static void begin_survivors(enum cohort__join_kind kind)
+{
+    begin(4);
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        add_group(rank, 5, 4, "halo");
+        add_site(rank, 5, rank, rank == 1 ? 16 : 17, 0x100);
+    }
+    w.localities[1].end = "locality 1 (pid 101) was killed";
+    for (uint32_t rank = 0; rank < 3; rank += 2) {
+        add_join(rank, "halo/survivors 1", rank / 2, 3, 0x900);
+        w.joins[rank][0].kind = kind;
+        w.joins[rank][0].parent = 5;
+        w.joins[rank][0].of_site = rank;
+        add_wait(rank, 0x100, MEET, COHORT__WAIT_CREATION, 0x900, 12);
+    }
+    add_wait(3, 0x100, LOCK, COHORT__WAIT_PLAIN, 0x910, 9);
+}
+
+#define SURVIVORS(what, called)                                                                    \
+    "locality 1 (pid 101) was killed\n" what " of \"halo\": 2 of 3 sites that live have called "   \
+    "it, for 12.0 s; missing:\n"                                                                   \
+    "  site 3 (locality 3): its task waits in heat+0x30 (task heat+0x800) for a future, for 9.0 "  \
+    "s\n"                                                                                          \
+    "  site 0 has called it in locality 0, where its task waits in heat+0x10 (task heat+0x800)\n"  \
+    "  site 2 has called it in locality 2, where its task waits in heat+0x10 (task heat+0x800)\n"  \
+    "waiting tasks:\n"                                                                             \
+    "  2 (2 localities) in heat+0x10 (task heat+0x800) for " called ", for 12.0 s at most\n"       \
+    "  1 (locality 3) in heat+0x30 (task heat+0x800) for a future, for 9.0 s\n"
+
+#define FOUR "job 77, 4 localities: ./heat\n"
+
+static void test_survivors(void)
+{
+    begin_survivors(COHORT__JOIN_SHRINK);
+    check_says(FOUR, SURVIVORS("shrink", "a shrink"));
+    begin_survivors(COHORT__JOIN_AGREEMENT);
+    check_says(FOUR, SURVIVORS("agreement", "an agreement"));
+    w.looks[0].num_waits = w.looks[0].num_joins = 0; /* one alone is named with the communicator */
+    CHECK_CONTAINS(say(), "for an agreement of \"halo\", for 12.0 s\n");
+    begin_survivors(COHORT__JOIN_SHRINK);
+    w.joins[2][0].kind = COHORT__JOIN_AGREEMENT; /* which is another call */
+    CHECK_CONTAINS(say(), "shrink of \"halo\": 1 of 3 sites that live has called it");
+    CHECK_CONTAINS(say(),
+                   "  site 2 (locality 2): its task waits in heat+0x10 (task heat+0x800) for "
+                   "an agreement of \"halo\", for 12.0 s\n");
+    begin_survivors(COHORT__JOIN_SHRINK);
+    w.looks[3].num_sites = 0; /* it has no line */
+    CHECK_CONTAINS(say(), "missing:\n  of 1 of them nothing is known\n");
+    begin_survivors(COHORT__JOIN_SHRINK); /* nobody has died, but a site has revoked it */
+    w.localities[1].end = NULL;
+    CHECK_CONTAINS(say(), "shrink of \"halo\": 2 of 3");
+    CHECK(!strstr(say(), "generation 17"));
+}
+
+/* Who waits for a collective of a communicator with a dead site waits in another one. */
+static void test_dead_call(void)
+{
+    begin_halo();
+    w.localities[2].end = "locality 2 (pid 102) was killed";
+    w.looks[1].num_waits = 0;
+    CHECK_CONTAINS(say(), "in heat+0x10 (task heat+0x800) for a collective, for 12.0 s\n");
+    w.looks[0].num_waits = 0; /* then the call is over */
+    CHECK(!strstr(say(), "generation 17"));
+}
+
+static void check_survivors_json(const char *kind, enum cohort__join_kind number)
+{
+    char want[64];
+    begin_survivors(number);
+    snprintf(want, sizeof(want), "\"kind\": \"%s\"", kind);
+    CHECK_CONTAINS(say_by(status_json), want);
+    snprintf(want, sizeof(want), "\"for\": \"%s\"", kind);
+    CHECK_CONTAINS(say_by(status_json), want);
+}
+
+static void test_survivors_json(void)
+{
+    check_survivors_json("shrink", COHORT__JOIN_SHRINK);
+    check_survivors_json("agreement", COHORT__JOIN_AGREEMENT);
+}
+
+/* A call of a remote task: which one, where, if that has been written down since it waits. */
+static void test_remote(void)
+{
+    begin(2);
+    add_wait(0, 0x100, GET, COHORT__WAIT_REMOTE, 0x900, 12);
+    CHECK_CONTAINS(say(), "for a task of another locality, for 12.0 s\n");
+    w.looks[0].num_pendings = 1;
+    w.pendings[0][0] = (struct look_pending){
+        .future = 0x900, .number = 5, .from = 1, .is_remote = true, .name = "solve"};
+    CHECK_CONTAINS(say(), "for the remote task \"solve\" of locality 1, for 12.0 s\n");
+    CHECK_CONTAINS(say_by(status_json), "\"function\": \"solve\", \"locality\": 1");
+    CHECK_CONTAINS(say_by(status_json), "\"for\": \"remote\"");
+    w.waits[0][0].kind = COHORT__WAIT_PLAIN; /* as a future of it says */
+    CHECK_CONTAINS(say(), "for the remote task \"solve\" of locality 1, for 12.0 s\n");
+    CHECK_CONTAINS(say_by(status_json), "\"for\": \"remote\"");
+    w.waits[0][0].kind = COHORT__WAIT_REMOTE;
+    w.pendings[0][0].name[0] = 0;
+    CHECK_CONTAINS(say(), "for the remote task of locality 1, for 12.0 s\n");
+    w.pendings[0][0].is_remote = false; /* of another future, at the same address */
+    CHECK_CONTAINS(say(), "for a task of another locality, for 12.0 s\n");
+    w.pendings[0][0].is_remote = true;
+    w.pendings[0][0].age = 13 * second; /* likewise */
+    CHECK_CONTAINS(say(), "for a task of another locality, for 12.0 s\n");
 }
 
 /* What ledgers hold is not trusted: numbers may be any, names may be for a terminal. */
@@ -652,6 +760,10 @@ int main(int argc, char **argv)
         {"names", test_names},
         {"closest", test_closest},
         {"numbers", test_numbers},
+        {"survivors", test_survivors},
+        {"dead_call", test_dead_call},
+        {"survivors_json", test_survivors_json},
+        {"remote", test_remote},
         {"damaged", test_damaged},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
