@@ -426,25 +426,25 @@ static cohort_status holds(void *arg)
     return COHORT_OK;
 }
 
-int main(int argc, char **argv){static const struct {const char * name;
-cohort_task_function *program;
-}
-programs[] = {
-    {"name", name}, {"count", count}, {"turns", turns}, {"returns", returns},
-    {"straggler", straggler}, {"channel", channel}, {"exchange", exchange}, {"opposite", opposite},
-    {"sleeps", sleeps}, {"many", many}, {"late", late}, {"never_joins", never_joins},
-    {"alone", alone}, {"holds", holds}, {"passed_on", passed_on}, return COHORT_OK;
-}
-
-{"alone", alone}, {"holds", holds}, {"agrees", agrees}, {"shrinks", shrinks}, {"revokes", revokes},
-    {"places", places}, {"remote", remote},
-}
-;
-CHECK_INT(cohort_remote_register("solve", solve, NULL), COHORT_OK);
-CHECK_INT(cohort_remote_register("solve/other", solve, NULL), COHORT_OK);
-for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++)
-    if (strcmp(argv[1], programs[i].name) == 0)
-        return cohort_main(argc, argv, programs[i].program, NULL);
-fprintf(stderr, "hang_member: which program?\n");
-return 2;
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        cohort_task_function *program;
+    } programs[] = {
+        {"name", name},         {"count", count},         {"turns", turns},
+        {"returns", returns},   {"straggler", straggler}, {"channel", channel},
+        {"exchange", exchange}, {"opposite", opposite},   {"sleeps", sleeps},
+        {"many", many},         {"late", late},           {"never_joins", never_joins},
+        {"alone", alone},       {"holds", holds},         {"passed_on", passed_on},
+        {"agrees", agrees},     {"shrinks", shrinks},     {"revokes", revokes},
+        {"places", places},     {"remote", remote},
+    };
+    CHECK_INT(cohort_remote_register("solve", solve, NULL), COHORT_OK);
+    CHECK_INT(cohort_remote_register("solve/other", solve, NULL), COHORT_OK);
+    for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++)
+        if (strcmp(argv[1], programs[i].name) == 0)
+            return cohort_main(argc, argv, programs[i].program, NULL);
+    fprintf(stderr, "hang_member: which program?\n");
+    return 2;
 }
