@@ -97,11 +97,11 @@ static void read_ledger(void)
     close(memory);
 }
 
-/* What the task at TASK waits for. */
+/* What the task at TASK waits for, which is with its stamp, or only an address. */
 static uintptr_t what_of(uintptr_t task)
 {
     for (unsigned i = 0; i < found.num_waits; i++)
-        if (found.waits[i].task == task)
+        if (found.waits[i].task == task || (found.waits[i].task & COHORT__LEDGER_ADDRESS) == task)
             return found.waits[i].what;
     return 0;
 }
