@@ -57,8 +57,9 @@ typedef struct cohort_comm_options {
      * if the call takes more at a site because it is in place there, it fails with
      * COHORT_ERR_NO_MEMORY at all sites, and the error says how much it would need. */
     uint64_t memory_budget;
-    /* The deadline of each call, if the call has none of its own; see cohort_call_options. 0: none.
-     * Sites may give different ones. */
+    /* The deadline of each call of a collective, if the call has none of its own; see
+     * cohort_call_options. 0: none. Sites may give different ones. Sets and gets of channels,
+     * agreements and shrinks have none: cohort_wait bounds the wait for these. */
     uint64_t deadline;
     /* Nanoseconds from the call of cohort_comm_create on: if not all sites have joined by then, the
      * futures of all that have get COHORT_ERR_TIMEOUT, with the sites that are missing, the first 8
