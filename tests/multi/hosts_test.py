@@ -87,7 +87,7 @@ def test_wrong_options():
             (['--hosts', 'a', '--heartbeat', '9'], '--heartbeat-timeout has to be twice')]:
         status, out, err = run(*args, 'true')
         lines = err.splitlines()
-        check((status, out, len(lines)) == (2, '', 2) and why in lines[0], args, err)
+        check((status, out, len(lines)) == (2, '', 3) and why in lines[0], args, err)
 
 
 def test_hostfile():

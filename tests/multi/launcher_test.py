@@ -66,8 +66,8 @@ def test_wrong_options():
         status, out, err = run(*args)
         check_equal((status, out), (2, ''))
         lines = err.splitlines()
-        check(len(lines) == 2 and why in lines[0] and lines[0].startswith('cohortrun: ') and
-              lines[1].startswith(usage), args, err)
+        check(len(lines) == 3 and why in lines[0] and lines[0].startswith('cohortrun: ') and
+              lines[1].startswith(usage) and '--status' in lines[2], args, err)
 
 
 def test_help():
