@@ -112,10 +112,11 @@ def await_counter(file, name, num, ranks):
         time.sleep(0.01)
 
 
-def test_killed():
+def lose_one(name, *options):
     """Lines come while it runs. The last numbers of one that is killed are there."""
-    file = path('killed.json')
-    job = jobs.Job('-n', 2, '-x', 'COHORT_STATS=' + file, MEMBER, 'stay', stdin=subprocess.PIPE)
+    file = path(name)
+    job = jobs.Job('-n', 2, *options, '-x', 'COHORT_STATS=' + file, MEMBER, 'stay',
+                   stdin=subprocess.PIPE)
     pids = dict(map(int, line.split()) for line in job.read_lines(2))
     await_counter(file, 'remote_served', CALLS, range(2))
     os.kill(pids[1], signal.SIGKILL)
@@ -124,8 +125,12 @@ def test_killed():
     lines = lines_of(file)
     check_equal(sorted(lines), [0, 1])
     check_equal(lines[1][-1]['ended_barrier'], BARRIERS)
-    check_times(lines[0])
-    check_times(lines[1])
+    for rank in range(2):
+        check_times(lines[rank])
+
+
+def test_killed():
+    lose_one('killed.json')
 
 
 def alone(value, *args, **options):
@@ -213,20 +218,7 @@ def test_far():
 
 
 def test_far_killed():
-    """As test_killed, on other hosts: lines while it runs, and the last ones of who is killed."""
-    file = path('far_killed.json')
-    job = jobs.Job('-n', 2, *jobs.far_hosts(2), '-x', 'COHORT_STATS=' + file, MEMBER, 'stay',
-                   stdin=subprocess.PIPE)
-    pids = dict(map(int, line.split()) for line in job.read_lines(2))
-    await_counter(file, 'remote_served', CALLS, range(2))
-    os.kill(pids[1], signal.SIGKILL)
-    status, _, err = job.finish()
-    check(status != 0 and 'COHORT_STATS' not in err, status, err)
-    lines = lines_of(file)
-    check_equal(sorted(lines), [0, 1])
-    check_equal(lines[1][-1]['ended_barrier'], BARRIERS)
-    for rank in range(2):
-        check_times(lines[rank])
+    lose_one('far_killed.json', *jobs.far_hosts(2))
 
 
 try:
