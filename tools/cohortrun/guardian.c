@@ -84,6 +84,7 @@ static _Noreturn void become_program(char **argv, const sigset_t *signals, pid_t
         setrlimit(RLIMIT_NOFILE, &limit);
     }
     sigprocmask(SIG_SETMASK, signals, NULL);
+    report(REPORT_STARTED, getpid()); /* before the program itself can say anything */
     execvp(argv[2], argv + 2);
     int error = errno;
     (void)!write(failure, &error, sizeof(error));
@@ -117,7 +118,6 @@ static pid_t start_program(char **argv, const sigset_t *signals)
         report(REPORT_FAILED, error);
         return -1;
     }
-    report(REPORT_STARTED, pid);
     return pid;
 }
 

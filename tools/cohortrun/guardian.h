@@ -35,7 +35,7 @@ enum {
  * is a signal for the program's group; SIGKILL means everything. To cohortrun: one struct
  * report. */
 enum report_kind {
-    REPORT_STARTED, /* value: the program's pid */
+    REPORT_STARTED, /* value: the program's pid; REPORT_FAILED may still follow */
     REPORT_FAILED,  /* it could not be started; value: errno */
     REPORT_ENDED,   /* value: as from waitpid; nothing of it remains */
 };
