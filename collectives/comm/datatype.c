@@ -22,6 +22,8 @@ static const struct {
     [COHORT_UINT64] = {"uint64", 8},
     [COHORT_FLOAT] = {"float", sizeof(float)},
     [COHORT_DOUBLE] = {"double", sizeof(double)},
+    [COHORT_FLOAT_COMPLEX] = {"float complex", 2 * sizeof(float)},
+    [COHORT_DOUBLE_COMPLEX] = {"double complex", 2 * sizeof(double)},
 };
 
 static bool is_built_in(cohort_datatype datatype)

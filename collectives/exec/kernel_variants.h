@@ -34,7 +34,7 @@ struct cohort__kernel_functions {
     cohort__kernel_function *streamed; /* writes past the caches; RESULT overlaps neither */
 };
 
-enum { COHORT__NUM_KERNEL_ROWS = COHORT_DOUBLE + 1 }; /* by datatype */
+enum { COHORT__NUM_KERNEL_ROWS = COHORT_DOUBLE_COMPLEX + 1 }; /* by datatype */
 typedef const struct cohort__kernel_functions cohort__kernel_row[COHORT__KERNEL_END];
 
 struct cohort__kernel_variant {

@@ -27,6 +27,10 @@ typedef uint64_t cohort_datatype;
 #define COHORT_UINT64 ((cohort_datatype)9)
 #define COHORT_FLOAT ((cohort_datatype)10)
 #define COHORT_DOUBLE ((cohort_datatype)11)
+/* Two floats or doubles, the real part first: C's float _Complex, C++'s std::complex<float>. Only
+ * COHORT_SUM and COHORT_PRODUCT. */
+#define COHORT_FLOAT_COMPLEX ((cohort_datatype)12)
+#define COHORT_DOUBLE_COMPLEX ((cohort_datatype)13)
 
 /* A type for the user's own elements, of BYTES bytes each (1 to 2^48 - 1). They are moved as they
  * are, and reduced only by the user's own operations. Other sizes give a handle that every call

@@ -14,10 +14,18 @@ extern "C" {
 /* How a reduction combines two elements. */
 typedef struct cohort_op cohort_op;
 
-/* The built-in ones. They are commutative. They work on all built-in datatypes, with two
- * exceptions: the bitwise ones don't work on float and double, and only the bitwise ones work on
- * COHORT_BYTE. Logical ones give 0 or 1. Integers wrap around. The bits of a floating-point result
- * depend on the order of the sites in the tree, not on timing. */
+/* The built-in ones. They are commutative. What they work on:
+ *
+ *   COHORT_BYTE                the bitwise ones
+ *   integers                   all
+ *   float, double              all but the bitwise ones
+ *   float and double complex   sum and product
+ *
+ * Any other pair is COHORT_ERR_BAD_PARAMETER, with a message that names both: "min can't reduce
+ * elements of type double complex". Logical ones give 0 or 1. Integers wrap around. The bits of a
+ * floating-point result depend on the order of the sites in the tree, not on timing. The product
+ * (a + bi)(c + di) is (ac - bd) + (ad + bc)i. What C's own product does beyond that for infinite
+ * parts, which give NaN here, is left out. */
 COHORT_API extern const cohort_op *const COHORT_SUM;
 COHORT_API extern const cohort_op *const COHORT_PRODUCT;
 COHORT_API extern const cohort_op *const COHORT_MIN;

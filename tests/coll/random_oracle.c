@@ -8,27 +8,29 @@
 
 /* Types, operations, and the correct results of calls. */
 
-enum { NUM_TYPES = 14, NUM_BUILTIN = 10, AFFINE = NUM_BUILTIN, MIX, RUBBISH = 0xee };
+enum { NUM_BUILTIN = RANDOM_NUM_OPS - 2, AFFINE = NUM_BUILTIN, MIX, RUBBISH = 0xee };
 
 static const struct {
     cohort_datatype datatype; /* 0: a user's type */
     size_t bytes;
-    bool is_signed, is_floating;
-} types[NUM_TYPES] = {
-    {COHORT_BYTE, 1, false, false},
-    {COHORT_INT8, 1, true, false},
-    {COHORT_INT16, 2, true, false},
-    {COHORT_INT32, 4, true, false},
-    {COHORT_INT64, 8, true, false},
-    {COHORT_UINT8, 1, false, false},
-    {COHORT_UINT16, 2, false, false},
-    {COHORT_UINT32, 4, false, false},
-    {COHORT_UINT64, 8, false, false},
-    {COHORT_FLOAT, 4, true, true},
-    {COHORT_DOUBLE, 8, true, true},
-    {0, 3, false, false},
-    {0, 12, false, false},
-    {0, 40, false, false},
+    bool is_signed, is_floating, is_complex;
+} types[RANDOM_NUM_TYPES] = {
+    {COHORT_BYTE, 1, false, false, false},
+    {COHORT_INT8, 1, true, false, false},
+    {COHORT_INT16, 2, true, false, false},
+    {COHORT_INT32, 4, true, false, false},
+    {COHORT_INT64, 8, true, false, false},
+    {COHORT_UINT8, 1, false, false, false},
+    {COHORT_UINT16, 2, false, false, false},
+    {COHORT_UINT32, 4, false, false, false},
+    {COHORT_UINT64, 8, false, false, false},
+    {COHORT_FLOAT, 4, true, true, false},
+    {COHORT_DOUBLE, 8, true, true, false},
+    {COHORT_FLOAT_COMPLEX, 8, true, true, true},
+    {COHORT_DOUBLE_COMPLEX, 16, true, true, true},
+    {0, 3, false, false, false},
+    {0, 12, false, false, false},
+    {0, 40, false, false, false},
 };
 
 static cohort_op *affine, *mix;
@@ -95,7 +97,7 @@ size_t random_element(const struct random_call *call)
 
 bool random_has_users_type(const struct random_call *call)
 {
-    return random_datatype(call) > COHORT_DOUBLE;
+    return random_datatype(call) > COHORT_DOUBLE_COMPLEX;
 }
 
 /* NULL if the operation is not for the type. No operation is used whose floating-point result
@@ -109,11 +111,15 @@ const cohort_op *random_op(const struct random_call *call)
     };
     bool is_user = types[call->type].datatype == 0;
     bool is_byte = types[call->type].datatype == COHORT_BYTE;
+    bool is_sum_or_product = call->op == 3 || call->op == 4;
     if (call->op == MIX)
         return mix;
     if (call->op == AFFINE)
         return types[call->type].bytes == 8 && !types[call->type].is_floating ? affine : NULL;
-    if (is_user || (is_byte && call->op > 2) || (types[call->type].is_floating && call->op < 4))
+    if (is_user || (is_byte && call->op > 2))
+        return NULL;
+    if (types[call->type].is_complex ? !is_sum_or_product
+                                     : types[call->type].is_floating && call->op < 4)
         return NULL;
     return builtin[call->op];
 }
@@ -283,17 +289,23 @@ bool random_depends(const struct random_call *call, uint32_t site, uint32_t othe
 
 /* Contents ----------------------------------------------------------------------------------- */
 
+/* The number itself, or a part of a complex one. */
+static size_t part_bytes(uint32_t type)
+{
+    return types[type].bytes / (types[type].is_complex ? 2 : 1);
+}
+
 static void put_floating(uint32_t type, unsigned char *place, double value)
 {
     float single = (float)value;
-    memcpy(place, types[type].bytes == 4 ? (void *)&single : (void *)&value, types[type].bytes);
+    memcpy(place, part_bytes(type) == 4 ? (void *)&single : (void *)&value, part_bytes(type));
 }
 
 static double get_floating(uint32_t type, const unsigned char *place)
 {
     float single;
     double value;
-    if (types[type].bytes == 8) {
+    if (part_bytes(type) == 8) {
         memcpy(&value, place, sizeof(value));
         return value;
     }
@@ -301,7 +313,20 @@ static double get_floating(uint32_t type, const unsigned char *place)
     return single;
 }
 
-/* Floating-point numbers are small, so that their sums are exact. */
+/* Floating-point numbers are small, so that their sums are exact. Complex ones are 2 + i in one of
+ * the four directions. So their products are exact, too, and no part is a zero, whose sign would
+ * depend on the order. */
+static void put_hash(uint32_t type, unsigned char *place, uint64_t hash)
+{
+    static const double directions[4][2] = {{2, 1}, {-1, 2}, {-2, -1}, {1, -2}};
+    if (types[type].is_complex) {
+        put_floating(type, place, directions[hash % 4][0]);
+        put_floating(type, place + part_bytes(type), directions[hash % 4][1]);
+    } else {
+        put_floating(type, place, (double)(hash % 16));
+    }
+}
+
 unsigned char *random_input(const struct random_call *call, uint64_t key, uint32_t site)
 {
     struct random_side in, out;
@@ -314,7 +339,7 @@ unsigned char *random_input(const struct random_call *call, uint64_t key, uint32
     for (size_t i = 0; i < bytes; i += is_floating ? element : 8) {
         hash = cohort__hash_mix(hash, i);
         if (is_floating)
-            put_floating(call->type, input + i, (double)(hash % 16));
+            put_hash(call->type, input + i, hash);
         else
             memcpy(input + i, &hash, bytes - i < 8 ? bytes - i : 8);
     }
@@ -383,6 +408,17 @@ static double combine_floating(uint32_t op, double left, double right)
     }
 }
 
+static void combine_complex(const struct random_call *call, unsigned char *result,
+                            const unsigned char *right)
+{
+    uint32_t type = call->type;
+    size_t part = part_bytes(type);
+    double a = get_floating(type, result), b = get_floating(type, result + part);
+    double c = get_floating(type, right), d = get_floating(type, right + part);
+    put_floating(type, result, call->op == 4 ? a + c : a * c - b * d);
+    put_floating(type, result + part, call->op == 4 ? b + d : a * d + b * c);
+}
+
 /* RESULT is also the left operand. */
 static void combine(const struct random_call *call, unsigned char *result,
                     const unsigned char *right)
@@ -391,6 +427,8 @@ static void combine(const struct random_call *call, unsigned char *result,
     if (call->op == MIX) {
         for (size_t i = 0; i < types[type].bytes; i++)
             result[i] = (unsigned char)(result[i] + right[i]);
+    } else if (types[type].is_complex) {
+        combine_complex(call, result, right);
     } else if (types[type].is_floating) {
         put_floating(
             type, result,

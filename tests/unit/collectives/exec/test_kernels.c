@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/kernels.h"
 
+#include <complex.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,13 +22,15 @@ static const struct {
     size_t bytes;
     bool is_signed;
     bool is_floating;
+    bool is_complex; /* two floating-point parts */
 } types[] = {
-    {COHORT_BYTE, 1, false, false},   {COHORT_INT8, 1, true, false},
-    {COHORT_INT16, 2, true, false},   {COHORT_INT32, 4, true, false},
-    {COHORT_INT64, 8, true, false},   {COHORT_UINT8, 1, false, false},
-    {COHORT_UINT16, 2, false, false}, {COHORT_UINT32, 4, false, false},
-    {COHORT_UINT64, 8, false, false}, {COHORT_FLOAT, 4, true, true},
-    {COHORT_DOUBLE, 8, true, true},
+    {COHORT_BYTE, 1, false, false, false},         {COHORT_INT8, 1, true, false, false},
+    {COHORT_INT16, 2, true, false, false},         {COHORT_INT32, 4, true, false, false},
+    {COHORT_INT64, 8, true, false, false},         {COHORT_UINT8, 1, false, false, false},
+    {COHORT_UINT16, 2, false, false, false},       {COHORT_UINT32, 4, false, false, false},
+    {COHORT_UINT64, 8, false, false, false},       {COHORT_FLOAT, 4, true, true, false},
+    {COHORT_DOUBLE, 8, true, true, false},         {COHORT_FLOAT_COMPLEX, 8, true, true, true},
+    {COHORT_DOUBLE_COMPLEX, 16, true, true, true},
 };
 enum { NUM_TYPES = sizeof(types) / sizeof(types[0]) };
 
@@ -38,6 +41,8 @@ static bool is_bitwise(enum cohort__kernel kernel)
 
 static bool is_allowed(enum cohort__kernel kernel, int type)
 {
+    if (types[type].is_complex)
+        return kernel == COHORT__KERNEL_SUM || kernel == COHORT__KERNEL_PRODUCT;
     return is_bitwise(kernel) ? !types[type].is_floating : types[type].datatype != COHORT_BYTE;
 }
 
@@ -51,7 +56,7 @@ static void test_table(void)
     CHECK(!cohort__kernel_find((enum cohort__kernel)0, COHORT_INT32));
     CHECK(!cohort__kernel_find(COHORT__KERNEL_END, COHORT_INT32));
     CHECK(!cohort__kernel_find(COHORT__KERNEL_SUM, 0));
-    CHECK(!cohort__kernel_find(COHORT__KERNEL_SUM, COHORT_DOUBLE + 1));
+    CHECK(!cohort__kernel_find(COHORT__KERNEL_SUM, COHORT_DOUBLE_COMPLEX + 1));
     CHECK(!cohort__kernel_find(COHORT__KERNEL_SUM, cohort_datatype_of_bytes(8)));
     CHECK(!cohort__kernel_find(COHORT__KERNEL_BITWISE_AND, cohort_datatype_of_bytes(1)));
 }
@@ -97,12 +102,18 @@ static uint64_t reduce_integer(enum cohort__kernel kernel, uint64_t left, uint64
     }
 }
 
+/* The floating-point number itself, or a part of a complex one. */
+static size_t part_bytes(int type)
+{
+    return types[type].bytes / (types[type].is_complex ? 2 : 1);
+}
+
 static double load_floating(const unsigned char *at, int type)
 {
     float narrow;
     double wide;
     memcpy(&narrow, at, sizeof(narrow));
-    if (types[type].bytes == sizeof(float))
+    if (part_bytes(type) == sizeof(float))
         return (double)narrow;
     memcpy(&wide, at, sizeof(wide));
     return wide;
@@ -128,18 +139,33 @@ static double reduce_floating(enum cohort__kernel kernel, double left, double ri
     }
 }
 
+static void store_floating(unsigned char *to, int type, double wide)
+{
+    float narrow = (float)wide;
+    if (part_bytes(type) == sizeof(float))
+        memcpy(to, &narrow, sizeof(narrow));
+    else
+        memcpy(to, &wide, sizeof(wide));
+}
+
+static double complex load_complex(const unsigned char *at, int type)
+{
+    return load_floating(at, type) + load_floating(at + part_bytes(type), type) * I;
+}
+
 /* Computes one element of the result. */
 static void reduce_one(enum cohort__kernel kernel, int type, unsigned char *to,
                        const unsigned char *left, const unsigned char *right)
 {
-    if (types[type].is_floating) {
-        double wide =
-            reduce_floating(kernel, load_floating(left, type), load_floating(right, type));
-        float narrow = (float)wide;
-        if (types[type].bytes == sizeof(float))
-            memcpy(to, &narrow, sizeof(narrow));
-        else
-            memcpy(to, &wide, sizeof(wide));
+    if (types[type].is_complex) {
+        double complex a = load_complex(left, type), b = load_complex(right, type);
+        double complex result = kernel == COHORT__KERNEL_SUM ? a + b : a * b;
+        store_floating(to, type, creal(result));
+        store_floating(to + part_bytes(type), type, cimag(result));
+    } else if (types[type].is_floating) {
+        store_floating(
+            to, type,
+            reduce_floating(kernel, load_floating(left, type), load_floating(right, type)));
     } else {
         uint64_t result =
             reduce_integer(kernel, load_integer(left, type), load_integer(right, type), type);
@@ -151,7 +177,8 @@ static void reduce_one(enum cohort__kernel kernel, int type, unsigned char *to,
  * small multiples of a quarter, so that double and float both compute exactly. */
 static void fill(unsigned char *at, size_t count, int type, struct cohort__random *random)
 {
-    for (size_t i = 0; i < count; i++, at += types[type].bytes) {
+    size_t bytes = part_bytes(type);
+    for (size_t i = 0; i < count * (types[type].bytes / bytes); i++, at += bytes) {
         uint64_t bits = cohort__random_next(random);
         double wide = (double)cohort__random_below(random, 64) / 4 - 8;
         float narrow = (float)wide;
@@ -161,14 +188,14 @@ static void fill(unsigned char *at, size_t count, int type, struct cohort__rando
         else if (chance == 1)
             bits = UINT64_MAX;
         else if (chance == 2)
-            bits = UINT64_C(1) << (8 * types[type].bytes - 1); /* the lowest number */
+            bits = UINT64_C(1) << (8 * bytes - 1); /* the lowest number */
         else if (chance == 3)
-            bits = (UINT64_C(1) << (8 * types[type].bytes - 1)) - 1;
+            bits = (UINT64_C(1) << (8 * bytes - 1)) - 1;
         memcpy(at,
-               !types[type].is_floating              ? (const void *)&bits
-               : types[type].bytes == sizeof(double) ? (const void *)&wide
-                                                     : (const void *)&narrow,
-               types[type].bytes);
+               !types[type].is_floating  ? (const void *)&bits
+               : bytes == sizeof(double) ? (const void *)&wide
+                                         : (const void *)&narrow,
+               bytes);
     }
 }
 
@@ -210,7 +237,7 @@ static void for_each_kernel(void (*test)(struct subject *subject, struct cohort_
 static void check(const struct subject *subject, size_t count, size_t misaligned, enum place place,
                   struct cohort__random *random)
 {
-    enum { ROOM = COUNT_MAX * 8 + 2 * MARGIN };
+    enum { ROOM = COUNT_MAX * 16 + 2 * MARGIN };
     _Alignas(64) static unsigned char memory[3][ROOM];
     static unsigned char want[ROOM];
     int type = subject->type;
@@ -294,7 +321,8 @@ static void check_bits(struct subject *subject, struct cohort__random *random)
     enum { COUNT = 1000 };
     static double wide[4][COUNT];
     static float narrow[4][COUNT];
-    bool is_wide = types[subject->type].bytes == sizeof(double);
+    bool is_wide = part_bytes(subject->type) == sizeof(double);
+    size_t parts = types[subject->type].is_complex ? 2 : 1; /* of an element */
     if (!types[subject->type].is_floating)
         return;
     for (int i = 0; i < COUNT; i++)
@@ -305,12 +333,12 @@ static void check_bits(struct subject *subject, struct cohort__random *random)
     struct subject baseline = *subject;
     baseline.variant = (struct cohort__kernel_variant){"baseline", cohort__kernels_baseline};
     if (is_wide) {
-        apply(subject, wide[2], wide[0], wide[1], COUNT);
-        for (int i = 0; i < COUNT; i++) /* one by one, so that nothing is vectorised */
+        apply(subject, wide[2], wide[0], wide[1], COUNT / parts);
+        for (size_t i = 0; i < COUNT; i += parts) /* one by one, so that nothing is vectorised */
             apply(&baseline, &wide[3][i], &wide[0][i], &wide[1][i], 1);
     } else {
-        apply(subject, narrow[2], narrow[0], narrow[1], COUNT);
-        for (int i = 0; i < COUNT; i++)
+        apply(subject, narrow[2], narrow[0], narrow[1], COUNT / parts);
+        for (size_t i = 0; i < COUNT; i += parts)
             apply(&baseline, &narrow[3][i], &narrow[0][i], &narrow[1][i], 1);
     }
     if (memcmp(wide[2], wide[3], sizeof(wide[2])) ||
@@ -382,6 +410,26 @@ static void test_wraps(void)
     CHECK_INT(small_result, -2);
 }
 
+/* (1 + 2i)(3 + 4i) = -5 + 10i; infinite parts as in the two formulas, without C's exceptions. */
+static void test_complex(void)
+{
+    const float floats[] = {1, 2}, other_floats[] = {3, 4};
+    const double doubles[] = {1, 2}, endless[] = {(double)INFINITY, 0};
+    float narrow[2];
+    double wide[2];
+    cohort__kernel_find(COHORT__KERNEL_PRODUCT, COHORT_FLOAT_COMPLEX)
+        ->plain(narrow, floats, other_floats, 1);
+    CHECK(narrow[0] == -5 && narrow[1] == 10);
+    cohort__kernel_find(COHORT__KERNEL_PRODUCT, COHORT_DOUBLE_COMPLEX)
+        ->plain(wide, endless, doubles, 1);
+    CHECK(wide[0] == (double)INFINITY && wide[1] == (double)INFINITY);
+    cohort__kernel_find(COHORT__KERNEL_PRODUCT, COHORT_DOUBLE_COMPLEX)
+        ->plain(wide, endless, endless, 1);
+    CHECK(wide[0] == (double)INFINITY && isnan(wide[1]));
+    CHECK_INT(sizeof(float complex), cohort_datatype_size(COHORT_FLOAT_COMPLEX));
+    CHECK_INT(sizeof(double complex), cohort_datatype_size(COHORT_DOUBLE_COMPLEX));
+}
+
 /* With count 0 no address is accessed. */
 static void test_nothing(void)
 {
@@ -395,7 +443,7 @@ static void test_nothing(void)
 static const struct test_case cases[] = {
     {"table", test_table},       {"variants", test_variants}, {"against_naive", test_against_naive},
     {"streamed", test_streamed}, {"bits", test_bits},         {"large", test_large},
-    {"wraps", test_wraps},       {"nothing", test_nothing},
+    {"wraps", test_wraps},       {"complex", test_complex},   {"nothing", test_nothing},
 };
 
 int main(int argc, char **argv)

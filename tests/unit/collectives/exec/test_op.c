@@ -53,6 +53,9 @@ static void test_check(void)
     CHECK_CONTAINS(cohort_error_message(), "no operation");
     CHECK_INT(cohort__op_check(COHORT_BITWISE_OR, COHORT_FLOAT), COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "bitwise or can't reduce elements of type float");
+    CHECK_INT(cohort__op_check(COHORT_PRODUCT, COHORT_DOUBLE_COMPLEX), COHORT_OK);
+    CHECK_INT(cohort__op_check(COHORT_MIN, COHORT_DOUBLE_COMPLEX), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "min can't reduce elements of type double complex");
     CHECK_INT(cohort__op_check(COHORT_SUM, COHORT_BYTE), COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort__op_check(COHORT_SUM, cohort_datatype_of_bytes(8)), COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "sum can't reduce elements of type user type");
