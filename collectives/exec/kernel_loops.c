@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdbool.h>
+
 #include "collectives/exec/kernel_line.h"
 #include "collectives/exec/kernel_variants.h"
 
@@ -130,6 +133,31 @@ COMPLEX_SUM(double_complex, double)
 COMPLEX_PRODUCT(float_complex)
 COMPLEX_PRODUCT(double_complex)
 
+#define NO_NAN(VALUE) false
+
+/* op.h says which of two elements it is. WORD is an unsigned type of the value's width. */
+#define INDEXED_KERNELS(SUFFIX, WORD, IS_NAN)                                                      \
+    static inline bool is_lower_##SUFFIX(struct SUFFIX a, struct SUFFIX b)                         \
+    {                                                                                              \
+        WORD bits_a, bits_b;                                                                       \
+        memcpy(&bits_a, &a.value, sizeof(bits_a));                                                 \
+        memcpy(&bits_b, &b.value, sizeof(bits_b));                                                 \
+        return b.index < a.index || (b.index == a.index && bits_b < bits_a);                       \
+    }                                                                                              \
+    static inline struct SUFFIX choose_##SUFFIX(struct SUFFIX a, struct SUFFIX b,                  \
+                                                bool is_beaten) {                                  \
+        bool is_nan = IS_NAN(a.value), is_other_nan = IS_NAN(b.value);                             \
+        bool is_tie = is_nan == is_other_nan && (is_nan || a.value == b.value);                    \
+        bool is_b = is_nan != is_other_nan ? is_other_nan : is_beaten;                             \
+        return is_b || (is_tie && is_lower_##SUFFIX(a, b)) ? b : a;                                \
+    } KERNEL(minloc_##SUFFIX, struct SUFFIX, choose_##SUFFIX(a, b, b.value < a.value))             \
+        KERNEL(maxloc_##SUFFIX, struct SUFFIX, choose_##SUFFIX(a, b, b.value > a.value))
+
+INDEXED_KERNELS(cohort_int32_indexed, uint32_t, NO_NAN)
+INDEXED_KERNELS(cohort_int64_indexed, uint64_t, NO_NAN)
+INDEXED_KERNELS(cohort_float_indexed, uint32_t, isnan)
+INDEXED_KERNELS(cohort_double_indexed, uint64_t, isnan)
+
 #define ENTRY(NAME)                                                                                \
     {                                                                                              \
         NAME, NAME##_streamed                                                                      \
@@ -151,6 +179,10 @@ COMPLEX_PRODUCT(double_complex)
 #define COMPLEX_ROW(SUFFIX)                                                                        \
     [COHORT__KERNEL_SUM] = ENTRY(sum_##SUFFIX), [COHORT__KERNEL_PRODUCT] = ENTRY(product_##SUFFIX)
 
+#define INDEXED_ROW(SUFFIX)                                                                        \
+    [COHORT__KERNEL_MINLOC] = ENTRY(minloc_##SUFFIX), [COHORT__KERNEL_MAXLOC] =                    \
+                                                          ENTRY(maxloc_##SUFFIX)
+
 cohort__kernel_row COHORT__KERNELS[COHORT__NUM_KERNEL_ROWS] = {
     [COHORT_BYTE] = {BITWISE_ROW(uint8)},
     [COHORT_INT8] = {COMPARING_ROW(int8), BITWISE_ROW(int8)},
@@ -165,4 +197,8 @@ cohort__kernel_row COHORT__KERNELS[COHORT__NUM_KERNEL_ROWS] = {
     [COHORT_DOUBLE] = {COMPARING_ROW(double)},
     [COHORT_FLOAT_COMPLEX] = {COMPLEX_ROW(float_complex)},
     [COHORT_DOUBLE_COMPLEX] = {COMPLEX_ROW(double_complex)},
+    [COHORT_INT32_INDEXED] = {INDEXED_ROW(cohort_int32_indexed)},
+    [COHORT_INT64_INDEXED] = {INDEXED_ROW(cohort_int64_indexed)},
+    [COHORT_FLOAT_INDEXED] = {INDEXED_ROW(cohort_float_indexed)},
+    [COHORT_DOUBLE_INDEXED] = {INDEXED_ROW(cohort_double_indexed)},
 };
