@@ -164,8 +164,10 @@ __attribute__((noinline, cold)) static void trace_call(const struct cohort__oper
                              signature->algorithm, signature->count, signature->place);
 }
 
-static void trace_end(const struct cohort__operation *operation, cohort_status status)
+static void tell_end(const struct cohort__operation *operation, cohort_status status)
 {
+    if (cohort__hooks_are_set())
+        cohort__hooks_end(operation, status);
     cohort__trace(COHORT__TRACE_ENDED, (uint32_t)status, (uintptr_t)operation->comm,
                   operation->generation, operation->signature.collective);
 }
@@ -174,6 +176,8 @@ void cohort__operation_call(struct cohort__operation *operation)
 {
     if (__builtin_expect(cohort__trace_is_on, 0))
         trace_call(operation);
+    if (cohort__hooks_are_set())
+        cohort__hooks_begin(operation);
     operation->call.run = run_call;
     cohort__endpoint_post(operation->comm, &operation->call);
 }
@@ -246,7 +250,7 @@ void cohort__operation_ended(struct cohort__operation *operation)
     if (operation->generation == comm->oldest)
         find_oldest(comm);
     cohort__site_line_end(comm, operation->generation);
-    trace_end(operation, error.status);
+    tell_end(operation, error.status);
     operation->handlers->release(operation);
     cohort__future_complete(future, error.status, error.status ? &error : NULL);
     cohort__error_fini(&error);
@@ -352,7 +356,7 @@ void cohort__operation_abandon(struct cohort__operation *operation)
                       operation->comm->group->name, operation->generation,
                       operation->comm->this_site);
     struct cohort__error error = operation->failure; /* with its text */
-    trace_end(operation, error.status);
+    tell_end(operation, error.status);
     operation->handlers->release(operation);
     cohort__future_complete(future, error.status, &error);
     cohort__error_fini(&error);
