@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/comm/hooks.h"
 
-#include "collectives/comm/operation.h"
 #include "runtime/base/options.h"
 #include "runtime/task/unusual.h"
 
@@ -26,44 +25,15 @@ cohort_status cohort_hooks_set_sized(const cohort_hooks *hooks, size_t hooks_byt
     return COHORT_OK;
 }
 
-/* TEXT takes the name. */
-static cohort_hook_call describe(const struct cohort__operation *operation,
-                                 char text[static COHORT__SIGNATURE_TEXT])
-{
-    const struct cohort_comm *comm = operation->comm;
-    cohort__signature_name(&operation->signature, text, COHORT__SIGNATURE_TEXT);
-    return (cohort_hook_call){
-        .name = text,
-        .communicator = comm->group->name,
-        .site = comm->this_site,
-        .num_sites = cohort_comm_num_sites(comm),
-        .generation = operation->generation,
-        .in_bytes = operation->hooked.bytes.in,
-        .out_bytes = operation->hooked.bytes.out,
-    };
-}
-
-__attribute__((cold)) void cohort__hooks_begin(struct cohort__operation *operation)
+uint64_t cohort__hooks_begin(const cohort_hook_call *call)
 {
     const cohort_hooks *hooks = atomic_load_explicit(&cohort__hooks, memory_order_acquire);
-    struct cohort__hooked *hooked = &operation->hooked;
-    char text[COHORT__SIGNATURE_TEXT];
-    hooked->bytes = operation->comm->hook_bytes;
-    operation->comm->hook_bytes.are_known = false;
-    if (!hooked->bytes.are_known)
-        return; /* they have been set during the call */
-    const cohort_hook_call call = describe(operation, text);
-    if (hooks->begin)
-        hooked->begun = hooks->begin(&call, hooks->arg);
+    return hooks->begin ? hooks->begin(call, hooks->arg) : 0;
 }
 
-__attribute__((cold)) void cohort__hooks_end(const struct cohort__operation *operation,
-                                             cohort_status status)
+void cohort__hooks_end(const cohort_hook_call *call, cohort_status status, uint64_t begun)
 {
     const cohort_hooks *hooks = atomic_load_explicit(&cohort__hooks, memory_order_acquire);
-    char text[COHORT__SIGNATURE_TEXT];
-    if (!operation->hooked.bytes.are_known || !hooks->end)
-        return;
-    const cohort_hook_call call = describe(operation, text);
-    hooks->end(&call, status, operation->hooked.begun, hooks->arg);
+    if (hooks->end)
+        hooks->end(call, status, begun, hooks->arg);
 }

@@ -8,8 +8,6 @@
 
 #include "cohort/hooks.h"
 
-struct cohort__operation;
-
 /* The user's functions for the begin and the end of each call. Where there are none, looking for
  * them takes two instructions at the begin of a call, and two at its end. That they are set is also
  * unusual (unusual.h). */
@@ -33,9 +31,8 @@ struct cohort__hooked {
     uint64_t begun;                  /* the user's */
 };
 
-/* If they are set. _begin: by the caller's thread, whose endpoint has the sizes in hook_bytes;
- * _end: by whoever ends OPERATION, before its future completes. */
-void cohort__hooks_begin(struct cohort__operation *operation);
-void cohort__hooks_end(const struct cohort__operation *operation, cohort_status status);
+/* If they are set. _begin returns what _end is to get as BEGUN. */
+uint64_t cohort__hooks_begin(const cohort_hook_call *call);
+void cohort__hooks_end(const cohort_hook_call *call, cohort_status status, uint64_t begun);
 
 #endif
