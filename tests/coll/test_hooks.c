@@ -172,31 +172,54 @@ static cohort_status hooked(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-static cohort_status unhooked(cohort_comm *comm, void *arg)
+static void set_hooks(void)
 {
-    (void)arg;
+    const cohort_hooks hooks = {.begin = begin, .end = end, .arg = &num_records};
+    CHECK_INT(cohort_hooks_set(NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_hooks_set(&hooks), COHORT_OK);
+    CHECK_INT(cohort_hooks_set(&hooks), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_hooks_set: this process has hooks already");
+}
+
+struct late {
+    cohort_promise *set; /* site 0 fulfils it */
+    cohort_future *is_set;
+};
+
+/* Site 0's call is in flight when the hooks are set, and has none. Those of the others begin
+ * later. */
+static cohort_status set_late(cohort_comm *comm, void *arg)
+{
+    struct late *late = arg;
+    if (cohort_comm_this_site(comm) == 0) {
+        cohort_future *barrier = cohort_barrier(comm, 1);
+        set_hooks();
+        cohort_promise_fulfil(late->set, NULL);
+        return cohort_await(barrier);
+    }
+    CHECK_INT(cohort_await(cohort_future_ref(late->is_set)), COHORT_OK);
     return cohort_await(cohort_barrier(comm, 1));
 }
 
-static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void *arg))
+static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void *arg), void *arg)
 {
-    cohort_status status =
-        sites_run(&(struct sites){.name = name, .options = {.num_sites = N}, .run = site});
+    cohort_status status = sites_run(
+        &(struct sites){.name = name, .options = {.num_sites = N}, .run = site, .arg = arg});
     if (status)
         test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
 }
 
 static void test_all(void)
 {
-    run("unhooked", unhooked);
-    CHECK_INT(cohort_hooks_set(NULL), COHORT_ERR_BAD_PARAMETER);
-    const cohort_hooks hooks = {.begin = begin, .end = end, .arg = &num_records};
-    CHECK_INT(cohort_hooks_set(&hooks), COHORT_OK);
-    CHECK_INT(cohort_hooks_set(&hooks), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_hooks_set: this process has hooks already");
-    CHECK_INT((long long)num_records, 0);
-    run("hooked", hooked);
-    CHECK_INT((long long)num_records, N * (8 + 6 + 3));
+    struct late late;
+    CHECK_INT(cohort_promise_create(&late.set, &late.is_set), COHORT_OK);
+    run("set-late", set_late, &late);
+    cohort_future_unref(late.is_set);
+    CHECK_INT((long long)num_records, N - 1);
+    for (uint64_t i = 0; i < num_records; i++)
+        CHECK(records[i].site > 0 && records[i].num_ends == 1);
+    run("hooked", hooked, NULL);
+    CHECK_INT((long long)num_records, N - 1 + N * (8 + 6 + 3));
 }
 
 static const struct test_case cases[] = {
