@@ -25,12 +25,13 @@ static cohort_datatype type_of(const struct cohort__call *call, const struct coh
     return blocks->types ? blocks->types[index] : call->datatype;
 }
 
-/* The block at INDEX. It begins at NEXT if the caller gives no place. */
+/* The block at INDEX. It begins at NEXT if the caller gives no place. A block of no data has no
+ * place, so that none is added to a buffer that may be NULL. */
 static cohort_status make_part(const struct cohort__call *call, const struct cohort__blocks *blocks,
                                size_t index, size_t next, struct cohort__part *part)
 {
     size_t element = cohort_datatype_size(type_of(call, blocks, index));
-    size_t count = count_of(blocks, index), offset = next, bytes, end;
+    size_t count = count_of(blocks, index), offset, bytes, end;
     uint32_t site = site_of(blocks, index);
     bool fits = true;
     if (site >= cohort_comm_num_sites(call->comm))
@@ -41,9 +42,10 @@ static cohort_status make_part(const struct cohort__call *call, const struct coh
         return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
                                   "%s, block %zu: %" PRIu64 " is no datatype", blocks->name, index,
                                   type_of(call, blocks, index));
-    if (blocks->neighbours)
+    offset = count > 0 ? next : 0;
+    if (count > 0 && blocks->neighbours)
         fits = !__builtin_mul_overflow(blocks->neighbours[index].offset, element, &offset);
-    else if (blocks->displacements)
+    else if (count > 0 && blocks->displacements)
         fits = !__builtin_mul_overflow(blocks->displacements[index], blocks->types ? 1 : element,
                                        &offset);
     fits = fits && !__builtin_mul_overflow(count, element, &bytes) &&

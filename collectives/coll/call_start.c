@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/coll/call_start.h"
 
+#include "collectives/coll/call_bytes.h"
 #include "collectives/coll/call_check.h"
 #include "collectives/coll/call_meeting.h"
 #include "collectives/coll/call_parcels.h"
@@ -15,13 +16,15 @@
 #include "runtime/task/future.h"
 #include "runtime/task/scope.h"
 
-/* The process is a child, or has scopes, of which the caller may be in one. */
+/* The process is a child, or has scopes, of which the caller may be in one, or hooks. */
 __attribute__((noinline)) static cohort_status look_closer(const struct cohort__call *call)
 {
     if (cohort__fork_is_child())
         return cohort__fork_refuse(call->function);
     if (cohort__scope_current())
         call->comm->next_call.has |= COHORT__NEXT_SCOPE;
+    if (cohort__what_is_unusual() & COHORT__UNUSUAL_HOOKS)
+        call->comm->hook_bytes = cohort__call_bytes(call);
     return COHORT_OK;
 }
 

@@ -22,6 +22,12 @@ static const struct {
     [COHORT_UINT64] = {"uint64", 8},
     [COHORT_FLOAT] = {"float", sizeof(float)},
     [COHORT_DOUBLE] = {"double", sizeof(double)},
+    [COHORT_FLOAT_COMPLEX] = {"float complex", 2 * sizeof(float)},
+    [COHORT_DOUBLE_COMPLEX] = {"double complex", 2 * sizeof(double)},
+    [COHORT_INT32_INDEXED] = {"indexed int32", sizeof(cohort_int32_indexed)},
+    [COHORT_INT64_INDEXED] = {"indexed int64", sizeof(cohort_int64_indexed)},
+    [COHORT_FLOAT_INDEXED] = {"indexed float", sizeof(cohort_float_indexed)},
+    [COHORT_DOUBLE_INDEXED] = {"indexed double", sizeof(cohort_double_indexed)},
 };
 
 static bool is_built_in(cohort_datatype datatype)

@@ -13,6 +13,7 @@
 #include "collectives/comm/fingerprint.h"
 #include "collectives/comm/gate.h"
 #include "collectives/comm/group.h"
+#include "collectives/comm/hooks.h"
 #include "collectives/comm/settings.h"
 #include "runtime/base/error.h"
 
@@ -133,6 +134,7 @@ struct cohort_comm {
     struct cohort__deadlines *_Atomic deadlines; /* NULL: none of its calls has had one */
     struct cohort__scoped_run *latest_scoped;    /* NULL: no call of a task in a scope yet */
     uint32_t num_scoped;
+    struct cohort__hook_bytes hook_bytes; /* of the call that is being made, if there are hooks */
 
     /* The actor's side. */
     uint32_t num_failures;

@@ -43,6 +43,11 @@ void cohort__signature_set_names(const struct cohort__signature_names *to)
     atomic_store(&names, to);
 }
 
+static bool is_users_type(uint64_t datatype)
+{
+    return datatype >> 63;
+}
+
 static void append_elements(struct cohort__text *text, const struct cohort__signature *signature)
 {
     if (signature->datatype == 0)
@@ -51,7 +56,7 @@ static void append_elements(struct cohort__text *text, const struct cohort__sign
     if (signature->variant == COHORT__VARIANT_EQUAL)
         cohort__text_append(text, "%" PRIu64 " ", signature->count);
     cohort__text_append(text, "%s", cohort_datatype_name(signature->datatype));
-    if (signature->datatype > COHORT_DOUBLE)
+    if (is_users_type(signature->datatype))
         cohort__text_append(text, " of %zu bytes", cohort_datatype_size(signature->datatype));
     if (signature->count_is_hash)
         cohort__text_append(text, ", counts #%" PRIx64, signature->count);

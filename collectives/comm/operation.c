@@ -164,8 +164,50 @@ __attribute__((noinline, cold)) static void trace_call(const struct cohort__oper
                              signature->algorithm, signature->count, signature->place);
 }
 
-static void trace_end(const struct cohort__operation *operation, cohort_status status)
+/* TEXT takes the name. */
+static cohort_hook_call hook_call(const struct cohort__operation *operation,
+                                  char text[static COHORT__SIGNATURE_TEXT])
 {
+    const struct cohort_comm *comm = operation->comm;
+    cohort__signature_name(&operation->signature, text, COHORT__SIGNATURE_TEXT);
+    return (cohort_hook_call){
+        .name = text,
+        .communicator = comm->group->name,
+        .site = comm->this_site,
+        .num_sites = cohort_comm_num_sites(comm),
+        .generation = operation->generation,
+        .in_bytes = operation->hooked.bytes.in,
+        .out_bytes = operation->hooked.bytes.out,
+    };
+}
+
+/* The caller's endpoint has the sizes, unless the hooks have been set during the call. */
+__attribute__((noinline, cold)) static void hook_begin(struct cohort__operation *operation)
+{
+    struct cohort__hooked *hooked = &operation->hooked;
+    char text[COHORT__SIGNATURE_TEXT];
+    hooked->bytes = operation->comm->hook_bytes;
+    operation->comm->hook_bytes.are_known = false;
+    if (!hooked->bytes.are_known)
+        return;
+    const cohort_hook_call call = hook_call(operation, text);
+    hooked->begun = cohort__hooks_begin(&call);
+}
+
+__attribute__((noinline, cold)) static void hook_end(const struct cohort__operation *operation,
+                                                     cohort_status status)
+{
+    char text[COHORT__SIGNATURE_TEXT];
+    if (!operation->hooked.bytes.are_known)
+        return; /* it began before they were set */
+    const cohort_hook_call call = hook_call(operation, text);
+    cohort__hooks_end(&call, status, operation->hooked.begun);
+}
+
+static void tell_end(const struct cohort__operation *operation, cohort_status status)
+{
+    if (cohort__hooks_are_set())
+        hook_end(operation, status);
     cohort__trace(COHORT__TRACE_ENDED, (uint32_t)status, (uintptr_t)operation->comm,
                   operation->generation, operation->signature.collective);
 }
@@ -174,6 +216,8 @@ void cohort__operation_call(struct cohort__operation *operation)
 {
     if (__builtin_expect(cohort__trace_is_on, 0))
         trace_call(operation);
+    if (cohort__hooks_are_set())
+        hook_begin(operation);
     operation->call.run = run_call;
     cohort__endpoint_post(operation->comm, &operation->call);
 }
@@ -246,7 +290,7 @@ void cohort__operation_ended(struct cohort__operation *operation)
     if (operation->generation == comm->oldest)
         find_oldest(comm);
     cohort__site_line_end(comm, operation->generation);
-    trace_end(operation, error.status);
+    tell_end(operation, error.status);
     operation->handlers->release(operation);
     cohort__future_complete(future, error.status, error.status ? &error : NULL);
     cohort__error_fini(&error);
@@ -352,7 +396,7 @@ void cohort__operation_abandon(struct cohort__operation *operation)
                       operation->comm->group->name, operation->generation,
                       operation->comm->this_site);
     struct cohort__error error = operation->failure; /* with its text */
-    trace_end(operation, error.status);
+    tell_end(operation, error.status);
     operation->handlers->release(operation);
     cohort__future_complete(future, error.status, &error);
     cohort__error_fini(&error);

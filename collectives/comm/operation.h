@@ -7,6 +7,7 @@
 #include "cohort/future.h"
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
+#include "collectives/comm/hooks.h"
 #include "collectives/comm/message.h"
 
 /* One call in flight, as the endpoint sees it. exec embeds it in its own structs. All of this
@@ -51,6 +52,7 @@ struct cohort__operation {
     uint64_t fingerprint; /* of the signature */
     /* What was called, to describe it, also when it has ended. */
     struct cohort__signature signature;
+    struct cohort__hooked hooked;
     uint64_t asked_at; /* time of the last question, or when it was first found waiting; or 0 */
     unsigned patience; /* the next question is 2^patience times `stall_after` after the last */
     /* The last site of which it knows that it has not called, though somebody waits for it: the

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdbool.h>
+
 #include "collectives/exec/kernel_line.h"
 #include "collectives/exec/kernel_variants.h"
 
@@ -21,7 +24,7 @@
     TYPE a, b, c;                                                                                  \
     memcpy(&a, from_a + (I) * sizeof(a), sizeof(a));                                               \
     memcpy(&b, from_b + (I) * sizeof(b), sizeof(b));                                               \
-    c = (TYPE)(EXPRESSION)
+    c = EXPRESSION
 
 #define PLAIN_KERNEL(NAME, TYPE, EXPRESSION)                                                       \
     static void NAME(void *result, const void *left, const void *right, size_t count)              \
@@ -61,28 +64,31 @@
     PLAIN_KERNEL(NAME, TYPE, EXPRESSION)                                                           \
     STREAMED_KERNEL(NAME, TYPE, EXPRESSION)
 
+/* Of numbers, whose results C may have widened. */
+#define NUMBER_KERNEL(NAME, TYPE, EXPRESSION) KERNEL(NAME, TYPE, (TYPE)(EXPRESSION))
+
 #define COMPARING_KERNELS(SUFFIX, TYPE)                                                            \
-    KERNEL(min_##SUFFIX, TYPE, b < a ? b : a)                                                      \
-    KERNEL(max_##SUFFIX, TYPE, b > a ? b : a)                                                      \
-    KERNEL(logical_and_##SUFFIX, TYPE, a != 0 && b != 0)                                           \
-    KERNEL(logical_or_##SUFFIX, TYPE, a != 0 || b != 0)                                            \
-    KERNEL(logical_xor_##SUFFIX, TYPE, (a != 0) != (b != 0))
+    NUMBER_KERNEL(min_##SUFFIX, TYPE, b < a ? b : a)                                               \
+    NUMBER_KERNEL(max_##SUFFIX, TYPE, b > a ? b : a)                                               \
+    NUMBER_KERNEL(logical_and_##SUFFIX, TYPE, a != 0 && b != 0)                                    \
+    NUMBER_KERNEL(logical_or_##SUFFIX, TYPE, a != 0 || b != 0)                                     \
+    NUMBER_KERNEL(logical_xor_##SUFFIX, TYPE, (a != 0) != (b != 0))
 
 #define BITWISE_KERNELS(SUFFIX, TYPE)                                                              \
-    KERNEL(bitwise_and_##SUFFIX, TYPE, a &b)                                                       \
-    KERNEL(bitwise_or_##SUFFIX, TYPE, a | b)                                                       \
-    KERNEL(bitwise_xor_##SUFFIX, TYPE, a ^ b)
+    NUMBER_KERNEL(bitwise_and_##SUFFIX, TYPE, a &b)                                                \
+    NUMBER_KERNEL(bitwise_or_##SUFFIX, TYPE, a | b)                                                \
+    NUMBER_KERNEL(bitwise_xor_##SUFFIX, TYPE, a ^ b)
 
 /* WIDE is an unsigned type of at least the width of int. */
 #define INTEGER_KERNELS(SUFFIX, TYPE, WIDE)                                                        \
-    KERNEL(sum_##SUFFIX, TYPE, (WIDE)a + (WIDE)b)                                                  \
-    KERNEL(product_##SUFFIX, TYPE, (WIDE)a *(WIDE)b)                                               \
+    NUMBER_KERNEL(sum_##SUFFIX, TYPE, (WIDE)a + (WIDE)b)                                           \
+    NUMBER_KERNEL(product_##SUFFIX, TYPE, (WIDE)a *(WIDE)b)                                        \
     COMPARING_KERNELS(SUFFIX, TYPE)                                                                \
     BITWISE_KERNELS(SUFFIX, TYPE)
 
 #define FLOATING_KERNELS(SUFFIX, TYPE)                                                             \
-    KERNEL(sum_##SUFFIX, TYPE, a + b)                                                              \
-    KERNEL(product_##SUFFIX, TYPE, a *b)                                                           \
+    NUMBER_KERNEL(sum_##SUFFIX, TYPE, a + b)                                                       \
+    NUMBER_KERNEL(product_##SUFFIX, TYPE, a *b)                                                    \
     COMPARING_KERNELS(SUFFIX, TYPE)
 
 INTEGER_KERNELS(int8, int8_t, uint32_t)
@@ -95,6 +101,62 @@ INTEGER_KERNELS(uint32, uint32_t, uint32_t)
 INTEGER_KERNELS(uint64, uint64_t, uint64_t)
 FLOATING_KERNELS(float, float)
 FLOATING_KERNELS(double, double)
+
+/* The sum of complex elements is that of twice as many parts. Their product is written out: C's own
+ * one calls a function that looks for infinite parts. */
+#define COMPLEX_SUM(NAME, PART)                                                                    \
+    static void sum_##NAME(void *result, const void *left, const void *right, size_t count)        \
+    {                                                                                              \
+        sum_##PART(result, left, right, 2 * count);                                                \
+    }                                                                                              \
+    static void sum_##NAME##_streamed(void *result, const void *left, const void *right,           \
+                                      size_t count)                                                \
+    {                                                                                              \
+        sum_##PART##_streamed(result, left, right, 2 * count);                                     \
+    }
+
+struct float_complex {
+    float real, imaginary;
+};
+
+struct double_complex {
+    double real, imaginary;
+};
+
+#define COMPLEX_PRODUCT(NAME)                                                                      \
+    KERNEL(product_##NAME, struct NAME,                                                            \
+           ((struct NAME){a.real * b.real - a.imaginary * b.imaginary,                             \
+                          a.real * b.imaginary + a.imaginary * b.real}))
+
+COMPLEX_SUM(float_complex, float)
+COMPLEX_SUM(double_complex, double)
+COMPLEX_PRODUCT(float_complex)
+COMPLEX_PRODUCT(double_complex)
+
+#define NO_NAN(VALUE) false
+
+/* op.h says which of two elements it is. WORD is an unsigned type of the value's width. */
+#define INDEXED_KERNELS(SUFFIX, WORD, IS_NAN)                                                      \
+    static inline bool is_lower_##SUFFIX(struct SUFFIX a, struct SUFFIX b)                         \
+    {                                                                                              \
+        WORD bits_a, bits_b;                                                                       \
+        memcpy(&bits_a, &a.value, sizeof(bits_a));                                                 \
+        memcpy(&bits_b, &b.value, sizeof(bits_b));                                                 \
+        return b.index < a.index || (b.index == a.index && bits_b < bits_a);                       \
+    }                                                                                              \
+    static inline struct SUFFIX choose_##SUFFIX(struct SUFFIX a, struct SUFFIX b,                  \
+                                                bool is_beaten) {                                  \
+        bool is_nan = IS_NAN(a.value), is_other_nan = IS_NAN(b.value);                             \
+        bool is_tie = is_nan == is_other_nan && (is_nan || a.value == b.value);                    \
+        bool is_b = is_nan != is_other_nan ? is_other_nan : is_beaten;                             \
+        return is_b || (is_tie && is_lower_##SUFFIX(a, b)) ? b : a;                                \
+    } KERNEL(minloc_##SUFFIX, struct SUFFIX, choose_##SUFFIX(a, b, b.value < a.value))             \
+        KERNEL(maxloc_##SUFFIX, struct SUFFIX, choose_##SUFFIX(a, b, b.value > a.value))
+
+INDEXED_KERNELS(cohort_int32_indexed, uint32_t, NO_NAN)
+INDEXED_KERNELS(cohort_int64_indexed, uint64_t, NO_NAN)
+INDEXED_KERNELS(cohort_float_indexed, uint32_t, isnan)
+INDEXED_KERNELS(cohort_double_indexed, uint64_t, isnan)
 
 #define ENTRY(NAME)                                                                                \
     {                                                                                              \
@@ -114,6 +176,13 @@ FLOATING_KERNELS(double, double)
     [COHORT__KERNEL_BITWISE_OR] = ENTRY(bitwise_or_##SUFFIX),                                      \
     [COHORT__KERNEL_BITWISE_XOR] = ENTRY(bitwise_xor_##SUFFIX)
 
+#define COMPLEX_ROW(SUFFIX)                                                                        \
+    [COHORT__KERNEL_SUM] = ENTRY(sum_##SUFFIX), [COHORT__KERNEL_PRODUCT] = ENTRY(product_##SUFFIX)
+
+#define INDEXED_ROW(SUFFIX)                                                                        \
+    [COHORT__KERNEL_MINLOC] = ENTRY(minloc_##SUFFIX), [COHORT__KERNEL_MAXLOC] =                    \
+                                                          ENTRY(maxloc_##SUFFIX)
+
 cohort__kernel_row COHORT__KERNELS[COHORT__NUM_KERNEL_ROWS] = {
     [COHORT_BYTE] = {BITWISE_ROW(uint8)},
     [COHORT_INT8] = {COMPARING_ROW(int8), BITWISE_ROW(int8)},
@@ -126,4 +195,10 @@ cohort__kernel_row COHORT__KERNELS[COHORT__NUM_KERNEL_ROWS] = {
     [COHORT_UINT64] = {COMPARING_ROW(uint64), BITWISE_ROW(uint64)},
     [COHORT_FLOAT] = {COMPARING_ROW(float)},
     [COHORT_DOUBLE] = {COMPARING_ROW(double)},
+    [COHORT_FLOAT_COMPLEX] = {COMPLEX_ROW(float_complex)},
+    [COHORT_DOUBLE_COMPLEX] = {COMPLEX_ROW(double_complex)},
+    [COHORT_INT32_INDEXED] = {INDEXED_ROW(cohort_int32_indexed)},
+    [COHORT_INT64_INDEXED] = {INDEXED_ROW(cohort_int64_indexed)},
+    [COHORT_FLOAT_INDEXED] = {INDEXED_ROW(cohort_float_indexed)},
+    [COHORT_DOUBLE_INDEXED] = {INDEXED_ROW(cohort_double_indexed)},
 };

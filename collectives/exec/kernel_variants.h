@@ -22,6 +22,8 @@ enum cohort__kernel {
     COHORT__KERNEL_BITWISE_AND,
     COHORT__KERNEL_BITWISE_OR,
     COHORT__KERNEL_BITWISE_XOR,
+    COHORT__KERNEL_MINLOC,
+    COHORT__KERNEL_MAXLOC,
     COHORT__KERNEL_END,
 };
 
@@ -34,7 +36,7 @@ struct cohort__kernel_functions {
     cohort__kernel_function *streamed; /* writes past the caches; RESULT overlaps neither */
 };
 
-enum { COHORT__NUM_KERNEL_ROWS = COHORT_DOUBLE + 1 }; /* by datatype */
+enum { COHORT__NUM_KERNEL_ROWS = COHORT_DOUBLE_INDEXED + 1 }; /* by datatype */
 typedef const struct cohort__kernel_functions cohort__kernel_row[COHORT__KERNEL_END];
 
 struct cohort__kernel_variant {

@@ -34,6 +34,12 @@ static const cohort_op built_in[COHORT__KERNEL_END] = {
     [COHORT__KERNEL_BITWISE_XOR] = {.number = COHORT__KERNEL_BITWISE_XOR,
                                     .commutative = true,
                                     .name = "bitwise xor"},
+    [COHORT__KERNEL_MINLOC] = {.number = COHORT__KERNEL_MINLOC,
+                               .commutative = true,
+                               .name = "minloc"},
+    [COHORT__KERNEL_MAXLOC] = {.number = COHORT__KERNEL_MAXLOC,
+                               .commutative = true,
+                               .name = "maxloc"},
 };
 
 const cohort_op *const COHORT_SUM = &built_in[COHORT__KERNEL_SUM];
@@ -46,6 +52,8 @@ const cohort_op *const COHORT_LOGICAL_XOR = &built_in[COHORT__KERNEL_LOGICAL_XOR
 const cohort_op *const COHORT_BITWISE_AND = &built_in[COHORT__KERNEL_BITWISE_AND];
 const cohort_op *const COHORT_BITWISE_OR = &built_in[COHORT__KERNEL_BITWISE_OR];
 const cohort_op *const COHORT_BITWISE_XOR = &built_in[COHORT__KERNEL_BITWISE_XOR];
+const cohort_op *const COHORT_MINLOC = &built_in[COHORT__KERNEL_MINLOC];
+const cohort_op *const COHORT_MAXLOC = &built_in[COHORT__KERNEL_MAXLOC];
 
 bool cohort__op_is_builtin(const cohort_op *op)
 {

@@ -12,6 +12,7 @@
 #include "cohort/explain.h"
 #include "cohort/file.h"
 #include "cohort/future.h"
+#include "cohort/hooks.h"
 #include "cohort/job.h"
 #include "cohort/machine.h"
 #include "cohort/object.h"

@@ -27,6 +27,38 @@ typedef uint64_t cohort_datatype;
 #define COHORT_UINT64 ((cohort_datatype)9)
 #define COHORT_FLOAT ((cohort_datatype)10)
 #define COHORT_DOUBLE ((cohort_datatype)11)
+/* Two floats or doubles, the real part first: C's float _Complex, C++'s std::complex<float>. Only
+ * COHORT_SUM and COHORT_PRODUCT. */
+#define COHORT_FLOAT_COMPLEX ((cohort_datatype)12)
+#define COHORT_DOUBLE_COMPLEX ((cohort_datatype)13)
+
+/* A value and the index that belongs to it, a site's number for instance: COHORT_MINLOC and
+ * COHORT_MAXLOC find the extreme value and where it is. The index is as wide as the value, so there
+ * are no bytes between elements. Only these two operations. */
+#define COHORT_INT32_INDEXED ((cohort_datatype)14)
+#define COHORT_INT64_INDEXED ((cohort_datatype)15)
+#define COHORT_FLOAT_INDEXED ((cohort_datatype)16)
+#define COHORT_DOUBLE_INDEXED ((cohort_datatype)17)
+
+typedef struct cohort_int32_indexed {
+    int32_t value;
+    int32_t index;
+} cohort_int32_indexed;
+
+typedef struct cohort_int64_indexed {
+    int64_t value;
+    int64_t index;
+} cohort_int64_indexed;
+
+typedef struct cohort_float_indexed {
+    float value;
+    int32_t index;
+} cohort_float_indexed;
+
+typedef struct cohort_double_indexed {
+    double value;
+    int64_t index;
+} cohort_double_indexed;
 
 /* A type for the user's own elements, of BYTES bytes each (1 to 2^48 - 1). They are moved as they
  * are, and reduced only by the user's own operations. Other sizes give a handle that every call

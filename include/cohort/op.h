@@ -14,10 +14,19 @@ extern "C" {
 /* How a reduction combines two elements. */
 typedef struct cohort_op cohort_op;
 
-/* The built-in ones. They are commutative. They work on all built-in datatypes, with two
- * exceptions: the bitwise ones don't work on float and double, and only the bitwise ones work on
- * COHORT_BYTE. Logical ones give 0 or 1. Integers wrap around. The bits of a floating-point result
- * depend on the order of the sites in the tree, not on timing. */
+/* The built-in ones. They are commutative. What they work on:
+ *
+ *   COHORT_BYTE                the bitwise ones
+ *   integers                   all but minloc and maxloc
+ *   float, double              these without the bitwise ones
+ *   float and double complex   sum and product
+ *   what is indexed            minloc and maxloc
+ *
+ * Any other pair is COHORT_ERR_BAD_PARAMETER, with a message that names both: "min can't reduce
+ * elements of type double complex". Logical ones give 0 or 1. Integers wrap around. The bits of a
+ * floating-point result depend on the order of the sites in the tree, not on timing. The product
+ * (a + bi)(c + di) is (ac - bd) + (ad + bc)i. What C's own product does beyond that for infinite
+ * parts, which give NaN here, is left out. */
 COHORT_API extern const cohort_op *const COHORT_SUM;
 COHORT_API extern const cohort_op *const COHORT_PRODUCT;
 COHORT_API extern const cohort_op *const COHORT_MIN;
@@ -28,6 +37,14 @@ COHORT_API extern const cohort_op *const COHORT_LOGICAL_XOR;
 COHORT_API extern const cohort_op *const COHORT_BITWISE_AND;
 COHORT_API extern const cohort_op *const COHORT_BITWISE_OR;
 COHORT_API extern const cohort_op *const COHORT_BITWISE_XOR;
+
+/* The smallest, or the largest, value with its index (COHORT_DOUBLE_INDEXED and so on). Of equal
+ * values, that with the lowest index. A NaN comes before all numbers, also for COHORT_MAXLOC, so it
+ * is seen, and where it is. 0.0 and -0.0 are equal. If the indices are equal, too, it is the one
+ * whose bits are the lower unsigned number. So the result has the same bits in whatever order sites
+ * are combined. */
+COHORT_API extern const cohort_op *const COHORT_MINLOC;
+COHORT_API extern const cohort_op *const COHORT_MAXLOC;
 
 /* The user's own reduction: for each of COUNT elements, result[i] = left[i] op right[i]. RESULT may
  * be the same address as LEFT or as RIGHT. LEFT comes from lower sites than RIGHT. The reduction

@@ -18,6 +18,9 @@ extern "C" {
  * between them, which are not touched. But blocks that are received must not overlap
  * (COHORT_ERR_BAD_PARAMETER). The arrays are only read during the call.
  *
+ * A block of 0 elements may be for any site, in every function. Its displacement is not looked at.
+ * A buffer may be NULL if all its blocks at this site have 0 elements. COUNTS may not be NULL.
+ *
  * What a site sends and what the other one expects have to be of the same size. Otherwise the
  * receiver gets COHORT_ERR_MISMATCH, which names both sizes. This also holds for a block of 0
  * elements.

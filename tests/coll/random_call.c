@@ -129,8 +129,8 @@ static void draw_counts(struct random_call *call, struct cohort__random *random)
 static void draw_type(struct random_call *call, struct cohort__random *random)
 {
     do {
-        call->type = (uint32_t)cohort__random_below(random, 14);
-        call->op = (uint32_t)cohort__random_below(random, 12);
+        call->type = (uint32_t)cohort__random_below(random, RANDOM_NUM_TYPES);
+        call->op = (uint32_t)cohort__random_below(random, RANDOM_NUM_OPS);
     } while (!random_op(call));
 }
 
@@ -191,7 +191,7 @@ void random_call_change(struct random_call *call, struct cohort__random *random)
     case 1:
         if (random_kind_reduces(call->kind) && !random_has_users_type(call)) {
             while (call->op == before.op || !random_op(call))
-                call->op = (uint32_t)cohort__random_below(random, 12);
+                call->op = (uint32_t)cohort__random_below(random, RANDOM_NUM_OPS);
             return;
         } /* the user's types have one operation only */
         break;

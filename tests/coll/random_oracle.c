@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,27 +9,41 @@
 
 /* Types, operations, and the correct results of calls. */
 
-enum { NUM_TYPES = 14, NUM_BUILTIN = 10, AFFINE = NUM_BUILTIN, MIX, RUBBISH = 0xee };
+enum {
+    MINLOC = 10, /* the others that are built in: random_op() */
+    MAXLOC,
+    AFFINE,
+    MIX,
+    NUM_BUILTIN = AFFINE,
+    RUBBISH = 0xee,
+};
+_Static_assert(MIX + 1 == RANDOM_NUM_OPS, "all operations");
 
 static const struct {
     cohort_datatype datatype; /* 0: a user's type */
     size_t bytes;
-    bool is_signed, is_floating;
-} types[NUM_TYPES] = {
-    {COHORT_BYTE, 1, false, false},
-    {COHORT_INT8, 1, true, false},
-    {COHORT_INT16, 2, true, false},
-    {COHORT_INT32, 4, true, false},
-    {COHORT_INT64, 8, true, false},
-    {COHORT_UINT8, 1, false, false},
-    {COHORT_UINT16, 2, false, false},
-    {COHORT_UINT32, 4, false, false},
-    {COHORT_UINT64, 8, false, false},
-    {COHORT_FLOAT, 4, true, true},
-    {COHORT_DOUBLE, 8, true, true},
-    {0, 3, false, false},
-    {0, 12, false, false},
-    {0, 40, false, false},
+    bool is_signed, is_floating, is_complex, is_indexed;
+} types[RANDOM_NUM_TYPES] = {
+    {COHORT_BYTE, 1, false, false, false, false},
+    {COHORT_INT8, 1, true, false, false, false},
+    {COHORT_INT16, 2, true, false, false, false},
+    {COHORT_INT32, 4, true, false, false, false},
+    {COHORT_INT64, 8, true, false, false, false},
+    {COHORT_UINT8, 1, false, false, false, false},
+    {COHORT_UINT16, 2, false, false, false, false},
+    {COHORT_UINT32, 4, false, false, false, false},
+    {COHORT_UINT64, 8, false, false, false, false},
+    {COHORT_FLOAT, 4, true, true, false, false},
+    {COHORT_DOUBLE, 8, true, true, false, false},
+    {COHORT_FLOAT_COMPLEX, 8, true, true, true, false},
+    {COHORT_DOUBLE_COMPLEX, 16, true, true, true, false},
+    {COHORT_INT32_INDEXED, 8, true, false, false, true},
+    {COHORT_INT64_INDEXED, 16, true, false, false, true},
+    {COHORT_FLOAT_INDEXED, 8, true, true, false, true},
+    {COHORT_DOUBLE_INDEXED, 16, true, true, false, true},
+    {0, 3, false, false, false, false},
+    {0, 12, false, false, false, false},
+    {0, 40, false, false, false, false},
 };
 
 static cohort_op *affine, *mix;
@@ -95,7 +110,7 @@ size_t random_element(const struct random_call *call)
 
 bool random_has_users_type(const struct random_call *call)
 {
-    return random_datatype(call) > COHORT_DOUBLE;
+    return random_datatype(call) > COHORT_DOUBLE_INDEXED;
 }
 
 /* NULL if the operation is not for the type. No operation is used whose floating-point result
@@ -105,15 +120,25 @@ const cohort_op *random_op(const struct random_call *call)
     const cohort_op *const builtin[NUM_BUILTIN] = {
         COHORT_BITWISE_AND, COHORT_BITWISE_OR,  COHORT_BITWISE_XOR, COHORT_PRODUCT,
         COHORT_SUM,         COHORT_MIN,         COHORT_MAX,         COHORT_LOGICAL_AND,
-        COHORT_LOGICAL_OR,  COHORT_LOGICAL_XOR,
+        COHORT_LOGICAL_OR,  COHORT_LOGICAL_XOR, COHORT_MINLOC,      COHORT_MAXLOC,
     };
     bool is_user = types[call->type].datatype == 0;
     bool is_byte = types[call->type].datatype == COHORT_BYTE;
+    bool is_indexed = types[call->type].is_indexed;
+    bool is_location = call->op == MINLOC || call->op == MAXLOC;
+    bool is_sum_or_product = call->op == 3 || call->op == 4;
     if (call->op == MIX)
         return mix;
     if (call->op == AFFINE)
-        return types[call->type].bytes == 8 && !types[call->type].is_floating ? affine : NULL;
-    if (is_user || (is_byte && call->op > 2) || (types[call->type].is_floating && call->op < 4))
+        return types[call->type].bytes == 8 && !types[call->type].is_floating && !is_indexed
+                   ? affine
+                   : NULL;
+    if (is_indexed || is_location)
+        return is_indexed && is_location ? builtin[call->op] : NULL;
+    if (is_user || (is_byte && call->op > 2))
+        return NULL;
+    if (types[call->type].is_complex ? !is_sum_or_product
+                                     : types[call->type].is_floating && call->op < 4)
         return NULL;
     return builtin[call->op];
 }
@@ -283,17 +308,23 @@ bool random_depends(const struct random_call *call, uint32_t site, uint32_t othe
 
 /* Contents ----------------------------------------------------------------------------------- */
 
+/* The number itself, a part of a complex one, a value or its index. */
+static size_t part_bytes(uint32_t type)
+{
+    return types[type].bytes / (types[type].is_complex || types[type].is_indexed ? 2 : 1);
+}
+
 static void put_floating(uint32_t type, unsigned char *place, double value)
 {
     float single = (float)value;
-    memcpy(place, types[type].bytes == 4 ? (void *)&single : (void *)&value, types[type].bytes);
+    memcpy(place, part_bytes(type) == 4 ? (void *)&single : (void *)&value, part_bytes(type));
 }
 
 static double get_floating(uint32_t type, const unsigned char *place)
 {
     float single;
     double value;
-    if (types[type].bytes == 8) {
+    if (part_bytes(type) == 8) {
         memcpy(&value, place, sizeof(value));
         return value;
     }
@@ -301,20 +332,51 @@ static double get_floating(uint32_t type, const unsigned char *place)
     return single;
 }
 
-/* Floating-point numbers are small, so that their sums are exact. */
+/* Floating-point numbers are small, so that their sums are exact. Complex ones are 2 + i in one of
+ * four directions. So their products are exact, too, and no part is a zero, whose sign would
+ * depend on the order. */
+static void put_complex(uint32_t type, unsigned char *place, uint64_t hash)
+{
+    static const double directions[4][2] = {{2, 1}, {-1, 2}, {-2, -1}, {1, -2}};
+    put_floating(type, place, directions[hash % 4][0]);
+    put_floating(type, place + part_bytes(type), directions[hash % 4][1]);
+}
+
+/* Few values and few indices, so that many are equal. */
+static void put_indexed(uint32_t type, unsigned char *place, uint64_t hash)
+{
+    static const double values[] = {-3, 2, 7, 0.0, -0.0, (double)NAN};
+    int64_t value = (int64_t)(hash % 6) - 3, index = (int64_t)(hash / 8 % 4) - 1;
+    memcpy(place, &value, part_bytes(type));
+    if (types[type].is_floating)
+        put_floating(type, place, values[hash % 6]);
+    memcpy(place + part_bytes(type), &index, part_bytes(type));
+}
+
+static void put_hash(uint32_t type, unsigned char *place, uint64_t hash)
+{
+    if (types[type].is_complex)
+        put_complex(type, place, hash);
+    else if (types[type].is_indexed)
+        put_indexed(type, place, hash);
+    else
+        put_floating(type, place, (double)(hash % 16));
+}
+
 unsigned char *random_input(const struct random_call *call, uint64_t key, uint32_t site)
 {
     struct random_side in, out;
     random_lay_out(call, site, &in, &out);
     size_t element = random_element(call), bytes = in.end * element;
-    bool is_floating = random_kind_reduces(call->kind) && types[call->type].is_floating;
+    bool has_numbers = random_kind_reduces(call->kind) &&
+                       (types[call->type].is_floating || types[call->type].is_indexed);
     unsigned char *input = malloc(bytes + 1);
     CHECK(input);
     uint64_t hash = cohort__hash_mix(key, site);
-    for (size_t i = 0; i < bytes; i += is_floating ? element : 8) {
+    for (size_t i = 0; i < bytes; i += has_numbers ? element : 8) {
         hash = cohort__hash_mix(hash, i);
-        if (is_floating)
-            put_floating(call->type, input + i, (double)(hash % 16));
+        if (has_numbers)
+            put_hash(call->type, input + i, hash);
         else
             memcpy(input + i, &hash, bytes - i < 8 ? bytes - i : 8);
     }
@@ -325,7 +387,7 @@ unsigned char *random_input(const struct random_call *call, uint64_t key, uint32
 static uint64_t get_integer(uint32_t type, const unsigned char *place)
 {
     uint64_t value = 0;
-    size_t bytes = types[type].bytes;
+    size_t bytes = part_bytes(type);
     memcpy(&value, place, bytes);
     if (types[type].is_signed && bytes < 8 && value >> (8 * bytes - 1))
         value |= ~UINT64_C(0) << 8 * bytes;
@@ -383,6 +445,46 @@ static double combine_floating(uint32_t op, double left, double right)
     }
 }
 
+static void combine_complex(const struct random_call *call, unsigned char *result,
+                            const unsigned char *right)
+{
+    uint32_t type = call->type;
+    size_t part = part_bytes(type);
+    double a = get_floating(type, result), b = get_floating(type, result + part);
+    double c = get_floating(type, right), d = get_floating(type, right + part);
+    put_floating(type, result, call->op == 4 ? a + c : a * c - b * d);
+    put_floating(type, result + part, call->op == 4 ? b + d : a * d + b * c);
+}
+
+/* Whether the value at RIGHT comes before that at LEFT. */
+static bool is_before(const struct random_call *call, const unsigned char *right,
+                      const unsigned char *left)
+{
+    if (!types[call->type].is_floating)
+        return call->op == MINLOC ? (int64_t)get_integer(call->type, right) <
+                                        (int64_t)get_integer(call->type, left)
+                                  : (int64_t)get_integer(call->type, right) >
+                                        (int64_t)get_integer(call->type, left);
+    double a = get_floating(call->type, left), b = get_floating(call->type, right);
+    return isnan(b) ? !isnan(a) : call->op == MINLOC ? b < a : b > a;
+}
+
+static void combine_indexed(const struct random_call *call, unsigned char *result,
+                            const unsigned char *right)
+{
+    uint32_t type = call->type;
+    size_t part = part_bytes(type);
+    bool is_equal = !is_before(call, right, result) && !is_before(call, result, right);
+    int64_t index = (int64_t)get_integer(type, result + part);
+    int64_t other = (int64_t)get_integer(type, right + part);
+    uint64_t bits = 0, other_bits = 0;
+    memcpy(&bits, result, part);
+    memcpy(&other_bits, right, part);
+    if (is_before(call, right, result) ||
+        (is_equal && (other < index || (other == index && other_bits < bits))))
+        memcpy(result, right, types[type].bytes);
+}
+
 /* RESULT is also the left operand. */
 static void combine(const struct random_call *call, unsigned char *result,
                     const unsigned char *right)
@@ -391,6 +493,10 @@ static void combine(const struct random_call *call, unsigned char *result,
     if (call->op == MIX) {
         for (size_t i = 0; i < types[type].bytes; i++)
             result[i] = (unsigned char)(result[i] + right[i]);
+    } else if (types[type].is_complex) {
+        combine_complex(call, result, right);
+    } else if (types[type].is_indexed) {
+        combine_indexed(call, result, right);
     } else if (types[type].is_floating) {
         put_floating(
             type, result,

@@ -375,8 +375,11 @@ void random_site_begin(struct random_site *site, cohort_comm *comm, const unsign
     if (random_kind_is_of_objects(call->kind))
         make_objects(site);
     bool is_in = in_place == INPUT || in_place == OWN || in_place == WHOLE;
-    const void *in = is_in ? COHORT_IN_PLACE : site->in;
-    void *out = in_place == STAYS_IN ? (void *)COHORT_IN_PLACE : site->out;
+    /* A buffer without elements is NULL, also where its blocks have displacements. */
+    bool gives = has_elements(&site->in_side);
+    bool gets = has_elements(&site->out_side) || (is_in && gives);
+    const void *in = is_in ? COHORT_IN_PLACE : gives ? site->in : NULL;
+    void *out = in_place == STAYS_IN ? (void *)COHORT_IN_PLACE : gets ? site->out : NULL;
     in = site->reject == RANDOM_REJECT_NO_IN ? NULL : in;
     out = site->reject == RANDOM_REJECT_NO_OUT ? NULL : out;
     set_options(site, comm);

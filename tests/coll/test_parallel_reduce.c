@@ -86,6 +86,27 @@ static void test_built_in(void)
     CHECK(most == 999 * 999);
 }
 
+static cohort_status turn(size_t index, void *value, void *arg)
+{
+    (void)arg;
+    memcpy(value, index % 1000 == 0 ? (float[]){0, 1} : (float[]){1, 0}, 2 * sizeof(float));
+    return COHORT_OK;
+}
+
+/* i to the power of 6 is -1. */
+static void test_complex(void)
+{
+    float product[2] = {3, 2};
+    cohort_future *future = cohort_parallel_reduce(0, 5500, NULL, turn, NULL, product, 1,
+                                                   COHORT_FLOAT_COMPLEX, COHORT_PRODUCT);
+    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK(product[0] == -3 && product[1] == -2);
+    future = cohort_parallel_reduce(0, 1, NULL, turn, NULL, product, 1, COHORT_FLOAT_COMPLEX,
+                                    COHORT_MIN);
+    CHECK_INT(cohort_await(future), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "min can't reduce elements of type float complex");
+}
+
 static cohort_status fail_to_combine(void *result, const void *left, const void *right,
                                      size_t count, cohort_datatype datatype, void *arg)
 {
@@ -154,6 +175,7 @@ int main(int argc, char **argv)
     static const struct test_case cases[] = {
         {"order is kept", test_order_is_kept},
         {"built in", test_built_in},
+        {"complex", test_complex},
         {"errors", test_errors},
         {"mistakes", test_mistakes},
     };

@@ -26,7 +26,7 @@ SPREAD = {name + within: '%' if within else 'x'
           for within in ['', *(f'_within_{limit}' for limit in limits)]}
 UNITS = {**dict.fromkeys([*TASKS, 'mutex_hand_over', 'then', 'fib'], 'ns'), 'memory_rss': 'MiB',
          **dict(reversed(SUSPENDED)), **SPREAD}
-KERNELS = [name + place for name in ('double_sum', 'float_sum', 'int32_max')
+KERNELS = [name + place for name in ('double_sum', 'float_sum', 'int32_max', 'complex_product')
            for place in ('', '_in_place')]
 DATA = [(name, size) for name in ('all_reduce', 'all_to_all') for size in (8, 4096, 1 << 20)]
 COLL = [('barrier', 0)] + DATA

@@ -10,13 +10,14 @@
 /* The reductions as the library applies them to one piece of memory, side by side with memcpy. No
  * public function does only that, so this program has the library's kernels itself. */
 
-enum { PAGE_BYTES = 4096, NUM_KERNELS = 3, NUM_SUBJECTS = 1 + 2 * NUM_KERNELS };
+enum { PAGE_BYTES = 4096, NUM_KERNELS = 4, NUM_SUBJECTS = 1 + 2 * NUM_KERNELS };
 static const size_t sizes[] = {4096, 256 * 1024, 64 * 1024 * 1024};
 
 /* Elements: of the left, of the right, of the result. */
 static const double doubles[] = {3, 4, 7};
 static const float floats[] = {3, 4, 7};
 static const int32_t integers[] = {3, 4, 4};
+static const double complexes[] = {3, 1, 4, 2, 10, 10};
 
 static const struct kernel {
     const char *name;
@@ -27,6 +28,8 @@ static const struct kernel {
     {"double_sum", COHORT__KERNEL_SUM, COHORT_DOUBLE, (const unsigned char *)doubles},
     {"float_sum", COHORT__KERNEL_SUM, COHORT_FLOAT, (const unsigned char *)floats},
     {"int32_max", COHORT__KERNEL_MAX, COHORT_INT32, (const unsigned char *)integers},
+    {"complex_product", COHORT__KERNEL_PRODUCT, COHORT_DOUBLE_COMPLEX,
+     (const unsigned char *)complexes},
 };
 
 /* Blocks of so many bytes. */

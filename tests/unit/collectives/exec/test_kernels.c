@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/kernels.h"
 
+#include <complex.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,13 +22,26 @@ static const struct {
     size_t bytes;
     bool is_signed;
     bool is_floating;
+    bool is_complex; /* two floating-point parts */
+    bool is_indexed; /* a value and an index */
 } types[] = {
-    {COHORT_BYTE, 1, false, false},   {COHORT_INT8, 1, true, false},
-    {COHORT_INT16, 2, true, false},   {COHORT_INT32, 4, true, false},
-    {COHORT_INT64, 8, true, false},   {COHORT_UINT8, 1, false, false},
-    {COHORT_UINT16, 2, false, false}, {COHORT_UINT32, 4, false, false},
-    {COHORT_UINT64, 8, false, false}, {COHORT_FLOAT, 4, true, true},
-    {COHORT_DOUBLE, 8, true, true},
+    {COHORT_BYTE, 1, false, false, false, false},
+    {COHORT_INT8, 1, true, false, false, false},
+    {COHORT_INT16, 2, true, false, false, false},
+    {COHORT_INT32, 4, true, false, false, false},
+    {COHORT_INT64, 8, true, false, false, false},
+    {COHORT_UINT8, 1, false, false, false, false},
+    {COHORT_UINT16, 2, false, false, false, false},
+    {COHORT_UINT32, 4, false, false, false, false},
+    {COHORT_UINT64, 8, false, false, false, false},
+    {COHORT_FLOAT, 4, true, true, false, false},
+    {COHORT_DOUBLE, 8, true, true, false, false},
+    {COHORT_FLOAT_COMPLEX, 8, true, true, true, false},
+    {COHORT_DOUBLE_COMPLEX, 16, true, true, true, false},
+    {COHORT_INT32_INDEXED, 8, true, false, false, true},
+    {COHORT_INT64_INDEXED, 16, true, false, false, true},
+    {COHORT_FLOAT_INDEXED, 8, true, true, false, true},
+    {COHORT_DOUBLE_INDEXED, 16, true, true, false, true},
 };
 enum { NUM_TYPES = sizeof(types) / sizeof(types[0]) };
 
@@ -36,8 +50,17 @@ static bool is_bitwise(enum cohort__kernel kernel)
     return kernel >= COHORT__KERNEL_BITWISE_AND && kernel <= COHORT__KERNEL_BITWISE_XOR;
 }
 
+static bool is_location(enum cohort__kernel kernel)
+{
+    return kernel == COHORT__KERNEL_MINLOC || kernel == COHORT__KERNEL_MAXLOC;
+}
+
 static bool is_allowed(enum cohort__kernel kernel, int type)
 {
+    if (types[type].is_indexed || is_location(kernel))
+        return types[type].is_indexed && is_location(kernel);
+    if (types[type].is_complex)
+        return kernel == COHORT__KERNEL_SUM || kernel == COHORT__KERNEL_PRODUCT;
     return is_bitwise(kernel) ? !types[type].is_floating : types[type].datatype != COHORT_BYTE;
 }
 
@@ -51,17 +74,28 @@ static void test_table(void)
     CHECK(!cohort__kernel_find((enum cohort__kernel)0, COHORT_INT32));
     CHECK(!cohort__kernel_find(COHORT__KERNEL_END, COHORT_INT32));
     CHECK(!cohort__kernel_find(COHORT__KERNEL_SUM, 0));
-    CHECK(!cohort__kernel_find(COHORT__KERNEL_SUM, COHORT_DOUBLE + 1));
+    CHECK(!cohort__kernel_find(COHORT__KERNEL_SUM, COHORT_DOUBLE_INDEXED + 1));
     CHECK(!cohort__kernel_find(COHORT__KERNEL_SUM, cohort_datatype_of_bytes(8)));
     CHECK(!cohort__kernel_find(COHORT__KERNEL_BITWISE_AND, cohort_datatype_of_bytes(1)));
 }
 
-/* Loads one element, sign-extended if the type is signed. */
+static size_t num_parts(int type)
+{
+    return types[type].is_complex || types[type].is_indexed ? 2 : 1;
+}
+
+/* The number itself, or each of the two that an element has. */
+static size_t part_bytes(int type)
+{
+    return types[type].bytes / num_parts(type);
+}
+
+/* Loads one number, sign-extended if the type is signed. */
 static uint64_t load_integer(const unsigned char *at, int type)
 {
     uint64_t value = 0;
-    memcpy(&value, at, types[type].bytes); /* little-endian, as everywhere in this project */
-    unsigned unused = 64 - 8 * (unsigned)types[type].bytes;
+    memcpy(&value, at, part_bytes(type)); /* little-endian, as everywhere in this project */
+    unsigned unused = 64 - 8 * (unsigned)part_bytes(type);
     value <<= unused;
     return types[type].is_signed ? (uint64_t)((int64_t)value >> unused) : value >> unused;
 }
@@ -102,7 +136,7 @@ static double load_floating(const unsigned char *at, int type)
     float narrow;
     double wide;
     memcpy(&narrow, at, sizeof(narrow));
-    if (types[type].bytes == sizeof(float))
+    if (part_bytes(type) == sizeof(float))
         return (double)narrow;
     memcpy(&wide, at, sizeof(wide));
     return wide;
@@ -128,18 +162,70 @@ static double reduce_floating(enum cohort__kernel kernel, double left, double ri
     }
 }
 
+static void store_floating(unsigned char *to, int type, double wide)
+{
+    float narrow = (float)wide;
+    if (part_bytes(type) == sizeof(float))
+        memcpy(to, &narrow, sizeof(narrow));
+    else
+        memcpy(to, &wide, sizeof(wide));
+}
+
+static double complex load_complex(const unsigned char *at, int type)
+{
+    return load_floating(at, type) + load_floating(at + part_bytes(type), type) * I;
+}
+
+static int compare(double left, double right)
+{
+    return (left > right) - (left < right);
+}
+
+/* How the value at LEFT stands to that at RIGHT: lower (-1), equal or higher. The values of the
+ * test are all doubles. */
+static int compare_values(enum cohort__kernel kernel, int type, const unsigned char *left,
+                          const unsigned char *right)
+{
+    bool is_floating = types[type].is_floating;
+    double a = is_floating ? load_floating(left, type) : (double)(int64_t)load_integer(left, type);
+    double b =
+        is_floating ? load_floating(right, type) : (double)(int64_t)load_integer(right, type);
+    if (isnan(a) || isnan(b))
+        return !isnan(a) - !isnan(b);
+    return kernel == COHORT__KERNEL_MINLOC ? compare(a, b) : compare(b, a);
+}
+
+/* The first one of two indexed values. */
+static const unsigned char *first_of(enum cohort__kernel kernel, int type,
+                                     const unsigned char *left, const unsigned char *right)
+{
+    int order = compare_values(kernel, type, left, right);
+    int64_t index = (int64_t)load_integer(left + part_bytes(type), type);
+    int64_t other = (int64_t)load_integer(right + part_bytes(type), type);
+    if (order == 0)
+        order = (index > other) - (index < other);
+    for (size_t i = part_bytes(type); order == 0 && i-- > 0;) /* the highest byte is the last one */
+        order = left[i] - right[i];
+    return order <= 0 ? left : right;
+}
+
 /* Computes one element of the result. */
 static void reduce_one(enum cohort__kernel kernel, int type, unsigned char *to,
                        const unsigned char *left, const unsigned char *right)
 {
-    if (types[type].is_floating) {
-        double wide =
-            reduce_floating(kernel, load_floating(left, type), load_floating(right, type));
-        float narrow = (float)wide;
-        if (types[type].bytes == sizeof(float))
-            memcpy(to, &narrow, sizeof(narrow));
-        else
-            memcpy(to, &wide, sizeof(wide));
+    if (types[type].is_indexed) {
+        memmove(to, first_of(kernel, type, left, right), types[type].bytes);
+        return;
+    }
+    if (types[type].is_complex) {
+        double complex a = load_complex(left, type), b = load_complex(right, type);
+        double complex result = kernel == COHORT__KERNEL_SUM ? a + b : a * b;
+        store_floating(to, type, creal(result));
+        store_floating(to + part_bytes(type), type, cimag(result));
+    } else if (types[type].is_floating) {
+        store_floating(
+            to, type,
+            reduce_floating(kernel, load_floating(left, type), load_floating(right, type)));
     } else {
         uint64_t result =
             reduce_integer(kernel, load_integer(left, type), load_integer(right, type), type);
@@ -147,11 +233,31 @@ static void reduce_one(enum cohort__kernel kernel, int type, unsigned char *to,
     }
 }
 
+/* Few values, so that many are equal: numbers, zeros of both signs, two NaNs. Few indices. */
+static void fill_indexed(unsigned char *at, size_t count, int type, struct cohort__random *random)
+{
+    static const double values[] = {-3, 2, 0.0, -0.0, (double)NAN, -(double)NAN};
+    for (size_t i = 0; i < count; i++, at += types[type].bytes) {
+        uint64_t which = cohort__random_below(random, 6);
+        int64_t integer = (int64_t)which - 3, index = (int64_t)cohort__random_below(random, 4) - 2;
+        if (types[type].is_floating)
+            store_floating(at, type, values[which]);
+        else
+            memcpy(at, &integer, part_bytes(type));
+        memcpy(at + part_bytes(type), &index, part_bytes(type));
+    }
+}
+
 /* Integers get any bits, among them zeros and both ends of the range. Floating-point numbers are
  * small multiples of a quarter, so that double and float both compute exactly. */
 static void fill(unsigned char *at, size_t count, int type, struct cohort__random *random)
 {
-    for (size_t i = 0; i < count; i++, at += types[type].bytes) {
+    size_t bytes = part_bytes(type);
+    if (types[type].is_indexed) {
+        fill_indexed(at, count, type, random);
+        return;
+    }
+    for (size_t i = 0; i < count * num_parts(type); i++, at += bytes) {
         uint64_t bits = cohort__random_next(random);
         double wide = (double)cohort__random_below(random, 64) / 4 - 8;
         float narrow = (float)wide;
@@ -161,14 +267,14 @@ static void fill(unsigned char *at, size_t count, int type, struct cohort__rando
         else if (chance == 1)
             bits = UINT64_MAX;
         else if (chance == 2)
-            bits = UINT64_C(1) << (8 * types[type].bytes - 1); /* the lowest number */
+            bits = UINT64_C(1) << (8 * bytes - 1); /* the lowest number */
         else if (chance == 3)
-            bits = (UINT64_C(1) << (8 * types[type].bytes - 1)) - 1;
+            bits = (UINT64_C(1) << (8 * bytes - 1)) - 1;
         memcpy(at,
-               !types[type].is_floating              ? (const void *)&bits
-               : types[type].bytes == sizeof(double) ? (const void *)&wide
-                                                     : (const void *)&narrow,
-               types[type].bytes);
+               !types[type].is_floating  ? (const void *)&bits
+               : bytes == sizeof(double) ? (const void *)&wide
+                                         : (const void *)&narrow,
+               bytes);
     }
 }
 
@@ -210,7 +316,7 @@ static void for_each_kernel(void (*test)(struct subject *subject, struct cohort_
 static void check(const struct subject *subject, size_t count, size_t misaligned, enum place place,
                   struct cohort__random *random)
 {
-    enum { ROOM = COUNT_MAX * 8 + 2 * MARGIN };
+    enum { ROOM = COUNT_MAX * 16 + 2 * MARGIN };
     _Alignas(64) static unsigned char memory[3][ROOM];
     static unsigned char want[ROOM];
     int type = subject->type;
@@ -294,7 +400,8 @@ static void check_bits(struct subject *subject, struct cohort__random *random)
     enum { COUNT = 1000 };
     static double wide[4][COUNT];
     static float narrow[4][COUNT];
-    bool is_wide = types[subject->type].bytes == sizeof(double);
+    bool is_wide = part_bytes(subject->type) == sizeof(double);
+    size_t parts = num_parts(subject->type);
     if (!types[subject->type].is_floating)
         return;
     for (int i = 0; i < COUNT; i++)
@@ -305,12 +412,12 @@ static void check_bits(struct subject *subject, struct cohort__random *random)
     struct subject baseline = *subject;
     baseline.variant = (struct cohort__kernel_variant){"baseline", cohort__kernels_baseline};
     if (is_wide) {
-        apply(subject, wide[2], wide[0], wide[1], COUNT);
-        for (int i = 0; i < COUNT; i++) /* one by one, so that nothing is vectorised */
+        apply(subject, wide[2], wide[0], wide[1], COUNT / parts);
+        for (size_t i = 0; i < COUNT; i += parts) /* one by one, so that nothing is vectorised */
             apply(&baseline, &wide[3][i], &wide[0][i], &wide[1][i], 1);
     } else {
-        apply(subject, narrow[2], narrow[0], narrow[1], COUNT);
-        for (int i = 0; i < COUNT; i++)
+        apply(subject, narrow[2], narrow[0], narrow[1], COUNT / parts);
+        for (size_t i = 0; i < COUNT; i += parts)
             apply(&baseline, &narrow[3][i], &narrow[0][i], &narrow[1][i], 1);
     }
     if (memcmp(wide[2], wide[3], sizeof(wide[2])) ||
@@ -382,6 +489,74 @@ static void test_wraps(void)
     CHECK_INT(small_result, -2);
 }
 
+/* (1 + 2i)(3 + 4i) = -5 + 10i; infinite parts as in the two formulas, without C's exceptions. */
+static void test_complex(void)
+{
+    const float floats[] = {1, 2}, other_floats[] = {3, 4};
+    const double doubles[] = {1, 2}, endless[] = {(double)INFINITY, 0};
+    float narrow[2];
+    double wide[2];
+    cohort__kernel_find(COHORT__KERNEL_PRODUCT, COHORT_FLOAT_COMPLEX)
+        ->plain(narrow, floats, other_floats, 1);
+    CHECK(narrow[0] == -5 && narrow[1] == 10);
+    cohort__kernel_find(COHORT__KERNEL_PRODUCT, COHORT_DOUBLE_COMPLEX)
+        ->plain(wide, endless, doubles, 1);
+    CHECK(wide[0] == (double)INFINITY && wide[1] == (double)INFINITY);
+    cohort__kernel_find(COHORT__KERNEL_PRODUCT, COHORT_DOUBLE_COMPLEX)
+        ->plain(wide, endless, endless, 1);
+    CHECK(wide[0] == (double)INFINITY && isnan(wide[1]));
+    CHECK_INT(sizeof(float complex), cohort_datatype_size(COHORT_FLOAT_COMPLEX));
+    CHECK_INT(sizeof(double complex), cohort_datatype_size(COHORT_DOUBLE_COMPLEX));
+}
+
+/* Whatever the order and the grouping, the result has the same bits. */
+static void check_any_order(struct subject *subject, struct cohort__random *random)
+{
+    enum { NUM = 6 };
+    unsigned char elements[NUM * 16], forward[16], backward[16], halves[2][16];
+    size_t bytes = types[subject->type].bytes;
+    for (int round = 0; round < 200 && is_location(subject->kernel); round++) {
+        fill(elements, NUM, subject->type, random);
+        memcpy(forward, elements, bytes);
+        memcpy(backward, elements + (NUM - 1) * bytes, bytes);
+        for (size_t i = 1; i < NUM; i++) {
+            apply(subject, forward, forward, elements + i * bytes, 1);
+            apply(subject, backward, backward, elements + (NUM - 1 - i) * bytes, 1);
+        }
+        for (size_t half = 0; half < 2; half++) {
+            memcpy(halves[half], elements + half * bytes, bytes);
+            for (size_t i = half + 2; i < NUM; i += 2)
+                apply(subject, halves[half], halves[half], elements + i * bytes, 1);
+        }
+        apply(subject, halves[0], halves[1], halves[0], 1);
+        CHECK(memcmp(forward, backward, bytes) == 0 && memcmp(forward, halves[0], bytes) == 0);
+    }
+}
+
+static void test_any_order(void)
+{
+    for_each_kernel(check_any_order, false);
+}
+
+/* The layouts that datatype.h promises, and the rules of op.h by examples. */
+static void test_locations(void)
+{
+    const cohort_double_indexed left[] = {{2, 7}, {5, 4}, {0.0, 9}, {(double)NAN, 6}, {1, 1}};
+    const cohort_double_indexed right[] = {{3, 1}, {5, 3}, {-0.0, 8}, {-9, 0}, {(double)NAN, 2}};
+    cohort_double_indexed low[5], high[5];
+    cohort__kernel_find(COHORT__KERNEL_MINLOC, COHORT_DOUBLE_INDEXED)->plain(low, left, right, 5);
+    cohort__kernel_find(COHORT__KERNEL_MAXLOC, COHORT_DOUBLE_INDEXED)->plain(high, left, right, 5);
+    CHECK(low[0].value == 2 && low[0].index == 7 && high[0].value == 3 && high[0].index == 1);
+    CHECK(low[1].index == 3 && high[1].index == 3);
+    CHECK(low[2].index == 8 && high[2].index == 8 && signbit(low[2].value));
+    CHECK(isnan(low[3].value) && low[3].index == 6 && isnan(high[3].value) && high[3].index == 6);
+    CHECK(low[4].index == 2 && high[4].index == 2);
+    CHECK_INT(sizeof(cohort_int32_indexed), 2 * sizeof(int32_t));
+    CHECK_INT(sizeof(cohort_int64_indexed), 2 * sizeof(int64_t));
+    CHECK_INT(sizeof(cohort_float_indexed), 2 * sizeof(float));
+    CHECK_INT(sizeof(cohort_double_indexed), 2 * sizeof(double));
+}
+
 /* With count 0 no address is accessed. */
 static void test_nothing(void)
 {
@@ -393,9 +568,17 @@ static void test_nothing(void)
 }
 
 static const struct test_case cases[] = {
-    {"table", test_table},       {"variants", test_variants}, {"against_naive", test_against_naive},
-    {"streamed", test_streamed}, {"bits", test_bits},         {"large", test_large},
-    {"wraps", test_wraps},       {"nothing", test_nothing},
+    {"table", test_table},
+    {"variants", test_variants},
+    {"against_naive", test_against_naive},
+    {"streamed", test_streamed},
+    {"bits", test_bits},
+    {"large", test_large},
+    {"wraps", test_wraps},
+    {"complex", test_complex},
+    {"nothing", test_nothing},
+    {"any_order", test_any_order},
+    {"locations", test_locations},
 };
 
 int main(int argc, char **argv)

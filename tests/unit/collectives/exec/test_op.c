@@ -12,7 +12,7 @@ static void test_built_in(void)
     const struct {
         const cohort_op *op;
         const char *name;
-        int64_t result; /* of 6 and 3 */
+        int64_t result; /* of 6 and 3, or of 6 at 0 and 3 at 1 */
     } rows[] = {
         {COHORT_SUM, "sum", 9},
         {COHORT_PRODUCT, "product", 18},
@@ -24,6 +24,8 @@ static void test_built_in(void)
         {COHORT_BITWISE_AND, "bitwise and", 2},
         {COHORT_BITWISE_OR, "bitwise or", 7},
         {COHORT_BITWISE_XOR, "bitwise xor", 5},
+        {COHORT_MINLOC, "minloc", 3},
+        {COHORT_MAXLOC, "maxloc", 6},
     };
     CHECK_INT(sizeof(rows) / sizeof(rows[0]), COHORT__KERNEL_END - 1);
     for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -32,9 +34,12 @@ static void test_built_in(void)
         CHECK(cohort__op_is_builtin(op) && op->commutative);
         CHECK_TEXT(op->name, rows[i].name);
         CHECK_TEXT(cohort__op_name(i + 1), rows[i].name);
-        int64_t left = 6, right = 3, result = -1;
-        CHECK_INT(cohort__op_apply(op, &result, &left, &right, 1, COHORT_INT64), COHORT_OK);
-        CHECK_INT(result, rows[i].result);
+        cohort_int64_indexed left = {6, 0}, right = {3, 1}, result = {-1, -1};
+        bool is_location = op == COHORT_MINLOC || op == COHORT_MAXLOC;
+        CHECK_INT(cohort__op_apply(op, &result, &left, &right, 1,
+                                   is_location ? COHORT_INT64_INDEXED : COHORT_INT64),
+                  COHORT_OK);
+        CHECK_INT(result.value, rows[i].result);
         cohort__op_ref(op); /* the operations are constants: nothing happens */
         cohort__op_unref(op);
         cohort__op_unref(op);
@@ -53,6 +58,13 @@ static void test_check(void)
     CHECK_CONTAINS(cohort_error_message(), "no operation");
     CHECK_INT(cohort__op_check(COHORT_BITWISE_OR, COHORT_FLOAT), COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "bitwise or can't reduce elements of type float");
+    CHECK_INT(cohort__op_check(COHORT_PRODUCT, COHORT_DOUBLE_COMPLEX), COHORT_OK);
+    CHECK_INT(cohort__op_check(COHORT_MIN, COHORT_DOUBLE_COMPLEX), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "min can't reduce elements of type double complex");
+    CHECK_INT(cohort__op_check(COHORT_MINLOC, COHORT_DOUBLE), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "minloc can't reduce elements of type double");
+    CHECK_INT(cohort__op_check(COHORT_SUM, COHORT_DOUBLE_INDEXED), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "sum can't reduce elements of type indexed double");
     CHECK_INT(cohort__op_check(COHORT_SUM, COHORT_BYTE), COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort__op_check(COHORT_SUM, cohort_datatype_of_bytes(8)), COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "sum can't reduce elements of type user type");
