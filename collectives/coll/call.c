@@ -21,7 +21,7 @@ cohort_status cohort__call_wrong(const struct cohort__call *call, cohort_status 
 enum cohort__variant cohort__call_variant(const struct cohort__call *call)
 {
     if (call->of_objects)
-        return COHORT__VARIANT_OBJECTS;
+        return call->is_sparse ? COHORT__VARIANT_SPARSE : COHORT__VARIANT_OBJECTS;
     return call->ragged ? call->ragged->variant : COHORT__VARIANT_EQUAL;
 }
 

@@ -16,7 +16,7 @@
 
 /* The assumed size of an object, or of a block of those whose sizes differ, when an algorithm is
  * chosen, since sites don't know the real ones. */
-enum { OBJECT_BYTES = 1024 };
+enum { OBJECT_BYTES = 1024, SPARSE_OBJECT_BYTES = 32 };
 
 /* All sites must come to the same one, also where the call of a site is wrong. So what the sites
  * may do together depends on the communicator alone. */
@@ -85,7 +85,7 @@ cohort_status cohort__call_question(const struct cohort__call *call,
     if (cohort__call_sizes_differ(call))
         *ret_request = cohort__call_parcels_request(call, &shape->request);
     if (call->of_objects || cohort__call_sizes_differ(call))
-        ret_request->bytes = OBJECT_BYTES;
+        ret_request->bytes = call->is_sparse ? SPARSE_OBJECT_BYTES : OBJECT_BYTES;
     cohort_status status = cohort__choice_question(call->comm, ret_request, &question);
     if (!status)
         status = memory_of_agreement(call, shape, &question.memory_beside);

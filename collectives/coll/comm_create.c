@@ -41,10 +41,9 @@ static const char *place_name(uint32_t collective)
 static const char *suffix(uint32_t collective, enum cohort__variant variant)
 {
     static const char *const suffixes[] = {
-        [COHORT__VARIANT_EQUAL] = "",
-        [COHORT__VARIANT_COUNTS] = "v",
-        [COHORT__VARIANT_TYPES] = "w",
-        [COHORT__VARIANT_OBJECTS] = " of objects",
+        [COHORT__VARIANT_EQUAL] = "",         [COHORT__VARIANT_COUNTS] = "v",
+        [COHORT__VARIANT_TYPES] = "w",        [COHORT__VARIANT_OBJECTS] = " of objects",
+        [COHORT__VARIANT_SPARSE] = "_sparse",
     };
     return collective == COHORT__EXCHANGE ? "" : suffixes[variant];
 }

@@ -61,14 +61,33 @@ cohort_status cohort__blobs_create(size_t num, struct cohort__blobs **ret_blobs)
     return COHORT_OK;
 }
 
+/* How many objects from FIRST on are empty. */
+static size_t run_from(const struct cohort__blobs *objects, size_t first)
+{
+    size_t end = first;
+    while (end < objects->num && !objects->blobs[end])
+        end++;
+    return end - first;
+}
+
+/* The elements of the message: one for each object, and for each run of empty ones. */
+static uint32_t num_elements(const struct cohort__blobs *objects)
+{
+    uint32_t num = 0;
+    for (size_t i = 0, run; i<objects->num; i += run> 0 ? run : 1, num++)
+        run = run_from(objects, i);
+    return num;
+}
+
 size_t cohort__blobs_packed_bytes(const struct cohort__blobs *objects)
 {
     if (objects->num > UINT32_MAX)
         return 0;
-    size_t sum = cohort__bins_head_bytes((uint32_t)objects->num);
-    for (size_t i = 0; i < objects->num; i++) {
-        const struct cohort__blob *blob = objects->blobs[i];
-        size_t bytes = cohort__bins_string_bytes(blob ? blob->bytes : 0);
+    size_t sum = cohort__bins_head_bytes(num_elements(objects));
+    for (size_t i = 0, run; i<objects->num; i += run> 0 ? run : 1) {
+        run = run_from(objects, i);
+        size_t bytes = run > 0 ? cohort__bins_run_bytes((uint32_t)run)
+                               : cohort__bins_string_bytes(objects->blobs[i]->bytes);
         if (bytes == 0 || __builtin_add_overflow(sum, bytes, &sum))
             return 0;
     }
@@ -77,10 +96,12 @@ size_t cohort__blobs_packed_bytes(const struct cohort__blobs *objects)
 
 void cohort__blobs_pack(const struct cohort__blobs *objects, unsigned char *to)
 {
-    to = cohort__bins_put_head(to, (uint32_t)objects->num);
-    for (size_t i = 0; i < objects->num; i++) {
-        const struct cohort__blob *blob = objects->blobs[i];
-        to = cohort__bins_put_string(to, blob ? blob->data : NULL, blob ? blob->bytes : 0);
+    to = cohort__bins_put_head(to, num_elements(objects));
+    for (size_t i = 0, run; i<objects->num; i += run> 0 ? run : 1) {
+        run = run_from(objects, i);
+        to = run > 0
+                 ? cohort__bins_put_run(to, (uint32_t)run)
+                 : cohort__bins_put_string(to, objects->blobs[i]->data, objects->blobs[i]->bytes);
     }
 }
 
@@ -108,13 +129,20 @@ cohort_status cohort__blobs_unpack(const void *data, size_t bytes, size_t num,
     struct cohort__bins bins = {data, bytes};
     struct cohort__blobs *objects = NULL;
     uint32_t count;
+    size_t used = 0;
     cohort_status status = cohort__bins_get_head(&bins, &count);
-    if (!status && count != num)
-        status = cohort_fail(COHORT_ERR_PROTOCOL, "%u objects instead of %zu", count, num);
     if (!status)
         status = cohort__blobs_create(num, &objects);
-    for (size_t i = 0; !status && i < num; i++)
-        status = unpack_blob(&bins, &objects->blobs[i]);
+    for (uint32_t i = 0; !status && i < count && used <= num; i++) {
+        uint32_t run = cohort__bins_get_run(&bins);
+        if (run == 0 && used < num)
+            status = unpack_blob(&bins, &objects->blobs[used]);
+        used += run > 0 ? run : 1;
+    }
+    if (!status && used > num)
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "more than %zu objects", num);
+    else if (!status && used < num)
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "%zu objects instead of %zu", used, num);
     if (!status)
         status = cohort__bins_get_end(&bins);
     if (status && objects)

@@ -8,7 +8,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/text.h"
 
-enum { COLLECTIVE_BITS = 5, VARIANT_BITS = 2, EARLY_BITS = 8 };
+enum { COLLECTIVE_BITS = 5, VARIANT_BITS = 3, EARLY_BITS = 9 };
 static const uint64_t early_mask = (UINT64_C(1) << EARLY_BITS) - 1;
 
 static const struct cohort__signature_names *_Atomic names;

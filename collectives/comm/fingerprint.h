@@ -19,9 +19,9 @@ struct cohort__signature {
     uint8_t inner;     /* for a composed row: that of the row among the leaders, + 1; else 0 */
     bool count_is_hash : 1; /* `count` is a hash of the counts of all sites */
     uint8_t purpose : 4;    /* enum cohort__purpose */
+    uint8_t checked : 1;    /* an agreement comes first */
     uint8_t collective : 5;
-    uint8_t variant : 2; /* enum cohort__variant */
-    uint8_t checked : 1; /* an agreement comes first */
+    uint8_t variant : 3; /* enum cohort__variant */
 };
 
 /* What the library itself has called the collective for. */
@@ -52,7 +52,7 @@ static inline uint64_t cohort__signature_of_users_op(uint64_t hash)
 }
 
 /* The signature in 64 bits, which travel with every message. Two sites agree if their numbers are
- * equal. The low 8 bits are what phase 0 compares: 5 for the collective, 2 for the variant, 1 for
+ * equal. The low 9 bits are what phase 0 compares: 5 for the collective, 3 for the variant, 1 for
  * checked. The others are a hash of the whole signature. */
 uint64_t cohort__fingerprint(const struct cohort__signature *signature);
 
@@ -67,6 +67,7 @@ enum cohort__variant {
     COHORT__VARIANT_COUNTS,  /* a count each: "gatherv" */
     COHORT__VARIANT_TYPES,   /* a count and a datatype each: "all_to_allw" */
     COHORT__VARIANT_OBJECTS, /* as large as what is in them: "gather of objects" */
+    COHORT__VARIANT_SPARSE,  /* the same, and most are empty: "all_to_all_sparse" */
 };
 
 /* Writes in words what was called, for instance "reduce (linear) of 10 double with sum, root 3", at

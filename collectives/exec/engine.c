@@ -40,6 +40,7 @@ static size_t aligned(size_t bytes)
 static const struct cohort__step_mode *mode_of(const struct cohort__plan_entry *entry)
 {
     return entry->has_parcels                        ? &cohort__parcel_mode
+           : entry->key.flags & COHORT__PLAN_SPARSE  ? &cohort__sparse_mode
            : entry->key.flags & COHORT__PLAN_OBJECTS ? &cohort__object_mode
                                                      : &cohort__byte_mode;
 }

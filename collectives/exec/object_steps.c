@@ -378,18 +378,80 @@ static void finish(struct cohort__execution *execution)
     }
 }
 
+static bool is_complete(const struct cohort__execution *execution)
+{
+    return !execution->operation.failure.status && execution->num_left == 0;
+}
+
+/* Of a blob that no other site has. */
+static cohort_object take_data(struct cohort__blob *blob)
+{
+    cohort_object object = {blob->data, blob->bytes};
+    blob->data = NULL;
+    return object;
+}
+
 static void release(struct cohort__execution *execution)
 {
-    const struct cohort__plan *plan = execution->plan;
-    bool complete = !execution->operation.failure.status && execution->num_left == 0;
     struct cohort__blob **slots = execution->slots[COHORT__SPACE_OUT];
-    for (size_t i = 0; complete && i < plan->out_bytes; i++)
-        if (slots[i]) { /* no other site has it */
-            execution->out_objects[i] = (cohort_object){slots[i]->data, slots[i]->bytes};
-            slots[i]->data = NULL;
-        }
+    if (is_complete(execution))
+        for (size_t i = 0; i < execution->plan->out_bytes; i++)
+            if (slots[i])
+                execution->out_objects[i] = take_data(slots[i]);
     cohort__objects_release(execution);
 }
+
+/* Of a sparse call ------------------------------------------------------------------------------
+ */
+
+static cohort_status init_sparse(struct cohort__execution *execution,
+                                 const struct cohort__execution_call *call)
+{
+    execution->ret_list = call->out;
+    execution->list = (cohort_site_objects){0};
+    return init(execution, call);
+}
+
+/* The list is allocated while the call may still fail. */
+static void finish_sparse(struct cohort__execution *execution)
+{
+    struct cohort__blob **slots = execution->slots[COHORT__SPACE_OUT];
+    size_t num = 0;
+    finish(execution);
+    for (size_t i = 0; i < execution->plan->out_bytes; i++)
+        num += slots[i] != NULL;
+    if (num == 0 || execution->list.list)
+        return;
+    execution->list.list = malloc(num * sizeof(*execution->list.list));
+    if (!execution->list.list)
+        cohort__operation_fail_with(&execution->operation, COHORT_ERR_NO_MEMORY,
+                                    "no memory for a list of %zu objects", num);
+}
+
+static void release_sparse(struct cohort__execution *execution)
+{
+    struct cohort__blob **slots = execution->slots[COHORT__SPACE_OUT];
+    cohort_site_objects *list = &execution->list;
+    if (is_complete(execution)) {
+        for (uint32_t i = 0; i < execution->plan->out_bytes; i++)
+            if (slots[i])
+                list->list[list->num++] = (cohort_site_object){i, take_data(slots[i])};
+        *execution->ret_list = *list;
+    } else {
+        free(list->list);
+    }
+    cohort__objects_release(execution);
+}
+
+const struct cohort__step_mode cohort__sparse_mode = {
+    .has_slots = true,
+    .send = cohort__objects_send,
+    .receive = cohort__objects_receive,
+    .compute = cohort__objects_compute,
+    .init = init_sparse,
+    .finish = finish_sparse,
+    .release = release_sparse,
+};
 
 const struct cohort__step_mode cohort__object_mode = {
     .has_slots = true,

@@ -9,6 +9,9 @@
  * message of as many objects as it has bytes. A COPY shares the objects. */
 extern const struct cohort__step_mode cohort__object_mode;
 
+/* The same, but OUT is a cohort_site_objects: a list of the objects that are not empty. */
+extern const struct cohort__step_mode cohort__sparse_mode;
+
 /* How many bytes the slots of PLAN take. */
 size_t cohort__object_slots_bytes(const struct cohort__plan *plan);
 

@@ -38,6 +38,7 @@ enum cohort__plan_flag {
     COHORT__PLAN_OBJECTS = 64,
     COHORT__PLAN_RAGGED = 128,
     COHORT__PLAN_SIZES_KNOWN = 256, /* all sites know the sizes, though ragged */
+    COHORT__PLAN_SPARSE = 512,      /* of objects, most of which are empty */
 };
 
 struct cohort__plan_entry {

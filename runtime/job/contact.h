@@ -19,7 +19,7 @@ struct cohort__contact {
     size_t address_bytes;
 };
 
-enum { COHORT__CONTACT_VERSION = 3 };
+enum { COHORT__CONTACT_VERSION = 4 };
 
 /* PACKER's status says whether that has succeeded. */
 void cohort__contact_pack(struct cohort__packer *packer, const struct cohort__contact *contact);

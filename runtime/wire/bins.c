@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The heads that msgpack has for arrays and byte strings: a tag, and a number of some width.
+/* The heads that msgpack has for arrays and byte strings, and its numbers: a tag, and a number of
+ * some width.
  * Writing uses the shortest head, reading accepts any. */
 enum {
     ARRAY_SHORT = 0x90, /* has the number in the low four bits */
@@ -13,6 +14,9 @@ enum {
     BIN_8 = 0xc4,
     BIN_16 = 0xc5,
     BIN_32 = 0xc6,
+    NUMBER_SHORT_MAX = 0x7f, /* is a tag itself */
+    NUMBER_16 = 0xcd,
+    NUMBER_32 = 0xce,
 };
 
 /* Writing ------------------------------------------------------------------------------------- */
@@ -89,6 +93,21 @@ unsigned char *cohort__bins_put_string(unsigned char *to, const void *data, size
     return put_bin(to, from, (uint32_t)bytes);
 }
 
+size_t cohort__bins_run_bytes(uint32_t num)
+{
+    return num <= NUMBER_SHORT_MAX ? 1 : num <= UINT16_MAX ? 3 : 5;
+}
+
+unsigned char *cohort__bins_put_run(unsigned char *to, uint32_t num)
+{
+    if (num <= NUMBER_SHORT_MAX) {
+        *to++ = (unsigned char)num;
+        return to;
+    }
+    *to++ = num <= UINT16_MAX ? NUMBER_16 : NUMBER_32;
+    return put_number(to, num, num <= UINT16_MAX ? 2 : 4);
+}
+
 /* Reading ------------------------------------------------------------------------------------- */
 
 /* Reads a tag and a number of WIDTH bytes after it. Returns false if there are too few bytes. */
@@ -161,6 +180,20 @@ cohort_status cohort__bins_get_head(struct cohort__bins *bins, uint32_t *ret_cou
         return cohort_fail(COHORT_ERR_PROTOCOL, "%u objects in %zu bytes", count, bytes);
     *ret_count = count;
     return COHORT_OK;
+}
+
+uint32_t cohort__bins_get_run(struct cohort__bins *bins)
+{
+    unsigned tag = bins->left > 0 ? bins->next[0] : 0;
+    uint32_t num = 0;
+    if (tag == NUMBER_16 || tag == NUMBER_32) {
+        (void)!get_number(bins, tag == NUMBER_16 ? 2 : 4, &num);
+    } else if (tag <= NUMBER_SHORT_MAX && tag > 0) {
+        num = tag;
+        bins->next++;
+        bins->left--;
+    }
+    return num;
 }
 
 cohort_status cohort__bins_get_length(const struct cohort__bins *bins, size_t *ret_bytes)

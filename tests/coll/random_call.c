@@ -44,6 +44,7 @@ static const struct {
                                  .is_of_objects = true},
     [RANDOM_ALL_GATHER_OBJECTS] = {"all_gather_objects", COHORT__ALL_GATHER, .is_of_objects = true},
     [RANDOM_ALL_TO_ALL_OBJECTS] = {"all_to_all_objects", COHORT__ALL_TO_ALL, .is_of_objects = true},
+    [RANDOM_ALL_TO_ALL_SPARSE] = {"all_to_all_sparse", COHORT__ALL_TO_ALL, .is_of_objects = true},
 };
 
 bool random_kind_is_rooted(enum random_kind kind)

@@ -176,6 +176,7 @@ static size_t count_of(const struct random_call *call, uint32_t from, uint32_t t
     case RANDOM_ALL_TO_ALLV:
     case RANDOM_ALL_TO_ALLW:
     case RANDOM_ALL_TO_ALL_OBJECTS:
+    case RANDOM_ALL_TO_ALL_SPARSE:
         return call->counts[from][to];
     default:
         return call->count;
@@ -278,7 +279,8 @@ void random_lay_out(const struct random_call *call, uint32_t site, struct random
     } else if (call->kind > RANDOM_CHECK) {
         bool is_for_each = call->kind == RANDOM_ALL_TO_ALL || call->kind == RANDOM_ALL_TO_ALLV ||
                            call->kind == RANDOM_ALL_TO_ALLW ||
-                           call->kind == RANDOM_ALL_TO_ALL_OBJECTS;
+                           call->kind == RANDOM_ALL_TO_ALL_OBJECTS ||
+                           call->kind == RANDOM_ALL_TO_ALL_SPARSE;
         if (is_for_each)
             add_to_each(call, site, in);
         else

@@ -174,6 +174,17 @@ static cohort_future *call_ragged(struct random_site *site, cohort_comm *comm, c
     }
 }
 
+/* From the last site to the first. */
+static cohort_future *call_sparse(struct random_site *site, cohort_comm *comm)
+{
+    cohort_site_object to[RANDOM_SITES];
+    size_t num = 0;
+    for (uint32_t i = site->call->num_sites; i-- > 0;)
+        if (site->in_objects[i].bytes > 0)
+            to[num++] = (cohort_site_object){i, site->in_objects[i]};
+    return cohort_all_to_all_sparse(comm, to, num, &site->list, site->generation);
+}
+
 static cohort_future *call_objects(struct random_site *site, cohort_comm *comm)
 {
     const cohort_object *in = site->in_objects;
@@ -192,6 +203,8 @@ static cohort_future *call_objects(struct random_site *site, cohort_comm *comm)
                        : cohort_broadcast_object_from(comm, out, generation);
     case RANDOM_ALL_GATHER_OBJECTS:
         return cohort_all_gather_objects(comm, in, out, generation);
+    case RANDOM_ALL_TO_ALL_SPARSE:
+        return call_sparse(site, comm);
     default:
         return cohort_all_to_all_objects(comm, in, out, generation);
     }
@@ -389,15 +402,28 @@ void random_site_begin(struct random_site *site, cohort_comm *comm, const unsign
                                                          : call_for_all(site, comm, in, out, type);
 }
 
+/* What has come as block I of OUT. */
+static cohort_object object_of(const struct random_site *site, uint32_t i)
+{
+    if (site->call->kind != RANDOM_ALL_TO_ALL_SPARSE)
+        return site->out_objects[i];
+    for (size_t k = 0; k < site->list.num; k++)
+        if (site->list.list[k].site == site->out_side.blocks[i].peer)
+            return site->list.list[k].object;
+    return (cohort_object){0};
+}
+
 /* Checking ----------------------------------------------------------------------------------- */
 
 static bool is_block_right(const struct random_site *site, const unsigned char *want, uint32_t i)
 {
     const struct random_block *block = &site->out_side.blocks[i];
     size_t element = random_element(site->call), bytes = block->count * element;
-    if (site->out_objects)
-        return site->out_objects[i].bytes == bytes &&
-               (bytes == 0 || !memcmp(site->out_objects[i].data, want + block->offset, bytes));
+    if (site->out_objects) {
+        cohort_object object = object_of(site, i);
+        return object.bytes == bytes &&
+               (bytes == 0 || !memcmp(object.data, want + block->offset, bytes));
+    }
     size_t offset = block->offset * element;
     return bytes == 0 || !memcmp(site->out + offset, want + offset, bytes);
 }
@@ -445,6 +471,7 @@ void random_site_fini(struct random_site *site)
 {
     if (site->out_objects)
         cohort_objects_fini(site->out_objects, RANDOM_SITES);
+    cohort_site_objects_fini(&site->list);
     free(site->in_objects);
     free(site->out_objects);
     free(site->in);

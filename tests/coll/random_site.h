@@ -36,6 +36,7 @@ struct random_site {
     unsigned char *before; /* OUT as it was before the call */
     size_t out_bytes;
     cohort_object *in_objects, *out_objects;
+    cohort_site_objects list; /* in place of out_objects, of a sparse call */
     cohort_future *done;
     cohort_future *rows[RANDOM_SITES];
 };

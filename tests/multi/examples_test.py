@@ -426,6 +426,24 @@ def test_sample_sort_wrong():
     check_unwritable('sample_sort', __file__)
 
 
+# particles
+
+
+def test_particles():
+    for num_localities in (1, 3):
+        for sites, particles, steps in ((1, 1, 1), (3, 2, 40), (12, 10000, 20), (40, 500, 3)):
+            text = succeed('particles', num_localities, '--sites', sites, '--particles', particles,
+                           '--steps', steps)
+            check(text.startswith(f'particles: {particles}, sites: {sites}, steps: {steps}\n'),
+                  text)
+            check(text.endswith('check: each is where it should be\n'), text)
+
+
+def test_particles_wrong():
+    check_wrong('particles', [], (['--particles', '0'], '--particles needs a number from 1 to'),
+                (['--sites', '4097'], '--sites needs a number from 1 to 4096'))
+
+
 # stencil
 
 

@@ -45,7 +45,8 @@ static size_t case_elements(const struct bench_case *one, uint32_t num_sites)
 
 static cohort_status start_and_await(struct site *site, const struct bench_operation *operation)
 {
-    return cohort_await(operation->start(&site->call, ++site->generation));
+    site->generation += operation->num_generations ? operation->num_generations : 1;
+    return cohort_await(operation->start(&site->call, site->generation));
 }
 
 /* The first wrong result of this locality is printed at once. The program ends with the error of

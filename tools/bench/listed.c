@@ -23,6 +23,7 @@ static const struct listed {
     {&bench_operation_all_to_allv, false}, {&bench_operation_checked_gather, false},
     {&bench_operation_check, false},       {&bench_operation_remote, true},
     {&bench_operation_rate, true},         {&bench_operation_communicators, true},
+    {&bench_operation_sparse, false},      {&bench_operation_counted, false},
 };
 
 static cohort_status measure(const struct bench *bench, const struct bench_work *work)

@@ -28,10 +28,11 @@ struct bench_call {
 struct bench_operation {
     const char *name;
     bool has_data;
-    bool has_blocks;      /* IN and OUT are one block for each site */
-    size_t num_buffers;   /* else so many blocks; 0: one */
-    unsigned num_in_call; /* how many times a call does what the name says; 0: once */
-    bool is_one_way;      /* site 0 may complete before the others: time ends when all have */
+    bool has_blocks;          /* IN and OUT are one block for each site */
+    size_t num_buffers;       /* else so many blocks; 0: one */
+    unsigned num_in_call;     /* how many times a call does what the name says; 0: once */
+    unsigned num_generations; /* that it uses up, the last one of which is given; 0: one */
+    bool is_one_way;          /* site 0 may complete before the others: time ends when all have */
     void (*fill)(const struct bench_call *call);
     cohort_future *(*start)(const struct bench_call *call, uint64_t generation);
     cohort_status (*check)(const struct bench_call *call);
@@ -49,6 +50,10 @@ extern const struct bench_operation bench_operation_gatherv;
 extern const struct bench_operation bench_operation_all_to_allv;
 extern const struct bench_operation bench_operation_checked_gather;
 extern const struct bench_operation bench_operation_check; /* agreement alone */
+
+/* Blocks for 8 sites that do not know of them; and by all_to_allv, counts first (sparse.c). */
+extern const struct bench_operation bench_operation_sparse;
+extern const struct bench_operation bench_operation_counted;
 
 /* For two sites, see pairs.c. ping_pong: half the round trip of a message. remote: half of what a
  * remote task takes that gives back what it gets. stream: one message of several, rate: of many.

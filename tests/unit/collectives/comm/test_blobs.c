@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/random.h"
+#include "runtime/wire/bins.h"
 #include "tests/support/test.h"
 
 static struct cohort__blobs *objects_of(const char *const *texts, size_t num)
@@ -65,6 +66,8 @@ static void test_wrong(void)
     unsigned char *packed = pack(objects, &bytes);
     CHECK_INT(cohort__blobs_unpack(packed, bytes, 3, &again), COHORT_ERR_PROTOCOL);
     CHECK_CONTAINS(cohort_error_message(), "2 objects instead of 3");
+    CHECK_INT(cohort__blobs_unpack(packed, bytes, 1, &again), COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), "more than 1 objects");
     CHECK_INT(cohort__blobs_unpack(packed, bytes - 1, 2, &again), COHORT_ERR_PROTOCOL);
     CHECK_INT(cohort__blobs_unpack(packed, 0, 2, &again), COHORT_ERR_PROTOCOL);
     CHECK_CONTAINS(cohort_error_message(), "no array");
@@ -74,6 +77,46 @@ static void test_wrong(void)
     CHECK(!again);
     objects->attachment.release(&objects->attachment);
     free(packed);
+}
+
+/* Empty objects in a row take a few bytes together, however many they are. */
+static void test_runs(void)
+{
+    static const size_t runs[] = {1, 126, 127, 128, 65535, 65536, 1000000};
+    for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+        struct cohort__blobs *objects, *again = NULL;
+        size_t num = 2 * runs[i] + 1, bytes;
+        CHECK_INT(cohort__blobs_create(num, &objects), COHORT_OK);
+        objects->blobs[runs[i]] = cohort__blob_create("middle", 6);
+        unsigned char *packed = pack(objects, &bytes);
+        CHECK(bytes == 1 + 2 * cohort__bins_run_bytes((uint32_t)runs[i]) + 8);
+        CHECK_INT(cohort__blobs_unpack(packed, bytes, num, &again), COHORT_OK);
+        for (size_t k = 0; k < num; k++)
+            CHECK(!again->blobs[k] == (k != runs[i]));
+        again->attachment.release(&again->attachment);
+        again = NULL;
+        CHECK_INT(cohort__blobs_unpack(packed, bytes, num - 1, &again), COHORT_ERR_PROTOCOL);
+        CHECK_CONTAINS(cohort_error_message(), "more than");
+        CHECK_INT(cohort__blobs_unpack(packed, bytes, num + 1, &again), COHORT_ERR_PROTOCOL);
+        CHECK_CONTAINS(cohort_error_message(), "instead of");
+        CHECK_INT(cohort__blobs_unpack(packed, bytes - 1, num, &again), COHORT_ERR_PROTOCOL);
+        CHECK(!again);
+        objects->attachment.release(&objects->attachment);
+        free(packed);
+    }
+}
+
+/* A run of no empty objects, one that is cut off, and runs that add up to more than memory. */
+static void test_wrong_runs(void)
+{
+    static const unsigned char none[] = {0x91, 0x00}, cut[] = {0x91, 0xce, 0, 0, 1},
+                               huge[] = {0x92, 0xce, 255, 255, 255, 255, 0xce, 255, 255, 255, 255};
+    struct cohort__blobs *again = NULL;
+    CHECK_INT(cohort__blobs_unpack(none, sizeof(none), 1, &again), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__blobs_unpack(none, sizeof(none), 0, &again), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__blobs_unpack(cut, sizeof(cut), 1, &again), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__blobs_unpack(huge, sizeof(huge), 5, &again), COHORT_ERR_PROTOCOL);
+    CHECK(!again);
 }
 
 /* Any bytes are accepted or refused. Nothing leaks (the address sanitizer checks that). */
@@ -107,6 +150,8 @@ static const struct test_case cases[] = {
     {"there_and_back", test_there_and_back},
     {"shared", test_shared},
     {"wrong", test_wrong},
+    {"runs", test_runs},
+    {"wrong_runs", test_wrong_runs},
     {"mutations", test_mutations},
 };
 

@@ -16,13 +16,13 @@ static const struct cohort__signature ten_doubles = {
     .count = 10,
 };
 
-/* Phase 0 compares the low bits: 5 bits for the collective, 2 for the variant, 1 for checked. */
+/* Phase 0 compares the low bits: 5 bits for the collective, 3 for the variant, 1 for checked. */
 static void test_early_bits(void)
 {
-    CHECK_INT((long long)(cohort__fingerprint(&ten_doubles) & 0xff), 6);
+    CHECK_INT((long long)(cohort__fingerprint(&ten_doubles) & 0x1ff), 6);
     struct cohort__signature signature = {
-        .collective = 31, .variant = COHORT__VARIANT_OBJECTS, .checked = true, .place = 63};
-    CHECK_INT((long long)(cohort__fingerprint(&signature) & 0xff), 0xff);
+        .collective = 31, .variant = 7, .checked = true, .place = 63};
+    CHECK_INT((long long)(cohort__fingerprint(&signature) & 0x1ff), 0x1ff);
 }
 
 /* Gives one field, chosen by RANDOM, another value. Most values are small, as in programs. */
@@ -56,7 +56,7 @@ static void change_one(struct cohort__signature *signature, struct cohort__rando
         signature->collective ^= 1 + by % 31;
         break;
     case 8:
-        signature->variant ^= 1 + by % 3;
+        signature->variant ^= 1 + by % 7;
         break;
     case 9:
         signature->purpose = (uint8_t)((signature->purpose + 1 + by % (COHORT__NUM_PURPOSES - 1)) %
