@@ -11,9 +11,9 @@ In what is printed
     4.2 ms, pid 77   times, numbers of processes and addresses may be any others;
     and the lines of a job may be in any order.
 
-In place of an installation stands the build. Hosts a and b are both this one: in place of ssh stands
-a program that starts the command here, and cohortrun is told at which address it listens, since no
-name server knows them.
+In place of an installation stands the build. Hosts a and b are both this one: in place of ssh
+stands a program that starts the command here, and cohortrun is told at which address it listens,
+since no name server knows them.
 
 usage: listings.py ROOT BUILD C-COMPILER [PAGE...]"""
 import os
