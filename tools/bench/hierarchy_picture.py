@@ -8,12 +8,12 @@ Runs `cohort-bench hierarchy` (two minutes; on a machine that does nothing else)
 of cohort-bench (--quick, --rounds R), and draws a frame for each number of localities and workers:
 trees, and what the library chooses, as a multiple of the flat algorithm's time. Below the frames
 are the date, the commit of this checkout and the machine."""
-import datetime
 import json
 import math
-import os
 import subprocess
 import sys
+
+from origin import origin
 
 TITLE = "all_to_all: what the library chooses, beside a flat call and forced trees"
 SUBTITLE = "64 sites; the time of a call as a multiple of the flat one's; lower is faster"
@@ -102,20 +102,6 @@ class Frame:
             weight = ' font-weight="bold"' if colour == CHOICE else ""
             lines.append(text_at(self.x + WIDE + 8, at, name, f'fill="{colour}"{weight}'))
         return lines
-
-
-def origin(report):
-    """What the figures depend on, in one line."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    try:
-        commit = subprocess.run(["git", "-C", here, "describe", "--always", "--dirty"], text=True,
-                                check=True, capture_output=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        commit = "unknown"
-    machine = report["machine"]
-    quick = ", a quick run" if report["quick"] else ""
-    return (f"{datetime.date.today()}, commit {commit}, {machine['cores']} cores of "
-            f"{machine['cpu']}, {machine['system']}, load {machine['load']:.1f}{quick}")
 
 
 def draw(report):
