@@ -18,6 +18,7 @@ since no name server knows them.
 usage: listings.py ROOT BUILD C-COMPILER [PAGE...]"""
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -61,6 +62,8 @@ def environment(root, build, compiler, scratch):
     """With a compiler, pkg-config's file, cohortrun and ssh, and nothing of the user's own."""
     programs = os.path.join(scratch, "bin")
     os.mkdir(programs)
+    first, *words = compiler.split()
+    compiler = " ".join([shutil.which(first) or first, *words])  # not the cc that follows
     executable(os.path.join(programs, "cc"), f'#!/bin/sh\nexec {compiler} "$@"\n')
     executable(os.path.join(programs, "ssh"), SSH)
     executable(os.path.join(programs, "cohortrun"), COHORTRUN.format(build=build))
@@ -81,7 +84,7 @@ def run(command, folder, env):
             return process.communicate(timeout=LIMIT)[0], process.returncode
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
-            return f"(has not ended after {LIMIT} s)", 1
+            house.finish([f"$ {command}\nhas not ended after {LIMIT} s"], 1)
 
 
 def pattern(line):
