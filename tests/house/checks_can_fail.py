@@ -18,6 +18,9 @@ ROW = ("const struct cohort__algorithm cohort__scan_a = {\n    .collective = COH
        '    .name = "a",\n')
 DIFF = ("```diff\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-int a;\n+int b;\n"
         "--- /dev/null\n+++ b/b.c\n@@ -0,0 +1 @@\n+int c;\n```\n")
+LISTING = ("```c\n/* a.c */\n#include <stdio.h>\n#include <stdlib.h>\n"
+           "int main(void) { int a = %s; printf(\"%%d\\n\", a); return 0; }\n```\n"
+           "```console\n$ cc -Wall a.c -o a\n$ ./a\n%s\n```\n")
 PICTURE = Drawing().draw()
 FUTURE = "struct cohort_future; typedef struct cohort_future cohort_future;\ncohort_future *"
 WARNED = FUTURE + "cohort_a(void) __attribute__((warn_unused_result));\n"
@@ -140,6 +143,17 @@ CASES = [
     ("dropped_futures", {"include/cohort/a.h": WARNED +
                          "cohort_status cohort_b(cohort_future **ret_a);\n"}, "cohort_b"),
     ("dropped_futures", {"include/cohort/a.h": ""}, "no function"),
+    ("links", {"a.md": "[a](b/c.md#d-e)", "b/c.md": "# D, e\n[a](../a.md)"}, None),
+    ("links", {"a.md": "[a](b.md)"}, "there is no b.md"),
+    ("links", {"a.md": "[a](#b)\n```\n# b\n```\n"}, "no heading #b"),
+    ("links", {"a.md": "`cohort_ab(1)`", "include/cohort/a.h": "int cohort_ab(int);"}, None),
+    ("links", {"a.md": "`cohort_ab`", "include/cohort/a.h": "int cohort_abc(int);"},
+     "has cohort_ab"),
+    ("listings", {"docs/a.md": LISTING % ("1", "1")}, None),
+    ("listings", {"docs/a.md": LISTING % ("1", "... 4.5 ms")}, "does not print: ..."),
+    ("listings", {"docs/a.md": LISTING % ("1", "")}, "page does not have: 1"),
+    ("listings", {"docs/a.md": LISTING % ("1; int b", "1")}, "unused variable"),
+    ("listings", {"docs/a.md": LISTING % ("1; exit(3)", "1")}, "ends with status 3"),
 ]
 HEADERS = ["runtime/%s/%s.h" % (name, name)
            for name in ("base", "task", "loop", "wire", "net", "proc")]
@@ -192,7 +206,8 @@ def symbols(root, compiler, nm, kind, header, source):
 def main():
     compiler, nm, *clang_format = sys.argv[1:]
     extra = {"format": clang_format, "public_headers": [compiler],
-             "dropped_futures": [compiler], "first_hour": [compiler]}
+             "dropped_futures": [compiler], "first_hour": [compiler],
+             "listings": [".", compiler]}
     good = True
     for check, files, want in CASES:
         with tempfile.TemporaryDirectory() as root:

@@ -16,6 +16,7 @@ from jobs import TIMEOUT, await_orphans, check, check_equal, read_proc, run, run
 from namespaces import why_impossible
 
 BENCH = sys.argv[2]
+SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../tools/bench')
 TASKS = ['spawn_await', 'spawn_when_all', 'suspend_resume', 'yield', 'spawn_in_scope', 'mutex',
          'pthread_mutex'] # and mutex_hand_over with one worker
 SUSPENDED = [('touch_page', 'ns'), ('start_suspend', 'ns'), ('start_suspend', 'x'),
@@ -408,6 +409,34 @@ def hierarchy_counts(report):
     return names.count('all_to_all'), names.count('phase 2')
 
 
+def script(name, *args):
+    """What the script prints, which has to succeed."""
+    done = subprocess.run([sys.executable, '-B', os.path.join(SCRIPTS, name), *args], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    check_equal(done.returncode, 0)
+    return done.stdout
+
+
+def test_readme_figures():
+    """The tables of what cohort-bench has said, in whose place a program says always the same."""
+    figures = {'cohort_shm': 0.1234, 'openmpi': 123.4, 'openmpi_wait': 45678, 'cohort': 9.87,
+               'tbb': 100}
+    report = {'machine': {'cores': 2, 'cpu': 'a CPU', 'system': 'a system', 'load': 1},
+              'quick': False, 'results': [{'unit': 'us', 'figures': figures}]}
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, 'program')
+        with open(program, 'w') as file:
+            file.write("#!/bin/sh\ncat <<'end'\n%s\nend\n" % json.dumps(report))
+        os.chmod(program, 0o755)
+        said = script('readme_figures.py', program)
+    for line in ('|  | Cohort | Open MPI | its `MPI_I...` and `MPI_Wait` |',
+                 '| message of 8 B, one way | 0.123 us | 123 us | 46 ms |',
+                 '|  | Cohort | oneTBB |',
+                 '| spawn and await a task, 1 worker | 9.87 us | 100 us |'):
+        check(line in said.splitlines(), line, said)
+    check('2 cores of a CPU, a system, load 1.0)' in said, said)
+
+
 def test_hierarchy_of_job():
     """What each job of `hierarchy` does, with fewer sites."""
     report = read(*run('-n', 2, BENCH, '--json', '--quick', '--rounds', 1,
@@ -418,10 +447,12 @@ def test_hierarchy_of_job():
 def long_hierarchy():
     with tempfile.TemporaryDirectory() as folder:
         plot = os.path.join(folder, 'h.svg')
-        report = read(*bench('--json', '--quick', '--rounds', 1, '--plot', plot, 'hierarchy'))
+        check_equal(script('hierarchy_picture.py', BENCH, plot, '--quick', '--rounds', '1'), '')
         with open(plot) as file:
-            check(file.read().count('<polyline') == 28, plot)
-    check_equal(hierarchy_counts(report), (4 * 7 * 5, 4 * 3 * 5))
+            text = file.read()
+    # Four frames of three trees, flat and chosen.
+    check_equal((text.count('<polyline'), text.count('>chosen</text>')), (20, 4))
+    check(', commit ' in text and ' cores of ' in text, text[-300:])
 
 
 def test_works():

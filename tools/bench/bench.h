@@ -39,9 +39,8 @@ int bench_host_peers(const struct bench_options *options); /* the same over seve
 int bench_task_peers(const struct bench_options *options); /* tasks --peers */
 
 /* all_to_all flat and over trees. The first one measures within a job. The other one starts the
- * jobs, as above, and draws the picture. */
+ * jobs, as above. */
 cohort_status bench_hierarchy(const struct bench *bench);
 int bench_hierarchy_jobs(const struct bench_options *options, struct bench_report *report);
-cohort_status bench_hierarchy_plot(const struct bench_report *report, const char *path);
 
 #endif

@@ -137,9 +137,5 @@ int bench_hierarchy_jobs(const struct bench_options *options, struct bench_repor
     };
     if (!run_parts(trees, sizeof(trees) / sizeof(trees[0]), options, report))
         return 1;
-    if (options->plot && bench_hierarchy_plot(report, options->plot)) {
-        fprintf(stderr, "cohort-bench: %s\n", cohort_error_message());
-        return 1;
-    }
     return end(report, NULL, 0);
 }

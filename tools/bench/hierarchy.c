@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: `hierarchy`: all_to_all flat and over trees, and the plot of it. */
+/* cohort-bench: `hierarchy`: all_to_all flat and over trees. */
 #include <stdio.h>
 #include <string.h>
 
 #include "tools/bench/group.h"
 #include "tools/bench/phases.h"
-#include "tools/share/plot.h"
 
 /* Section 13 of the hierarchical design: all_to_all flat, over trees of several arities whatever
  * the number of sites, and as the library chooses. Blocks are from one number to large. */
@@ -68,68 +67,4 @@ cohort_status bench_hierarchy(const struct bench *bench)
     for (unsigned i = 0; !status && i < NUM_ARITIES; i++)
         status = run_phases(bench, arities[i]);
     return status;
-}
-
-enum { MAX_CURVES = 32 };
-
-/* One curve for each kind of line in the report. */
-struct curve {
-    const struct bench_result *first;
-    char label[80];
-    struct plot_point points[NUM_CASES];
-    size_t num_points;
-};
-
-static bool is_same_curve(const struct bench_result *a, const struct bench_result *b)
-{
-    return a->localities == b->localities && a->workers == b->workers && a->arity == b->arity &&
-           strcmp(a->name, b->name) == 0 && strcmp(a->shape, b->shape) == 0;
-}
-
-static struct curve *find_curve(struct curve *curves, size_t *num,
-                                const struct bench_result *result)
-{
-    for (size_t i = 0; i < *num; i++)
-        if (is_same_curve(curves[i].first, result))
-            return &curves[i];
-    if (*num == MAX_CURVES)
-        return NULL;
-    struct curve *curve = &curves[(*num)++];
-    *curve = (struct curve){.first = result};
-    char arity[24] = "";
-    if (result->arity > 0)
-        snprintf(arity, sizeof(arity), " arity %u", (unsigned)result->arity);
-    snprintf(curve->label, sizeof(curve->label), "%s%s, %u localit%s, %u worker%s", result->shape,
-             arity, (unsigned)result->localities, result->localities == 1 ? "y" : "ies",
-             (unsigned)result->workers, result->workers == 1 ? "" : "s");
-    return curve;
-}
-
-/* Draws the whole calls. The phases are in the table. */
-cohort_status bench_hierarchy_plot(const struct bench_report *report, const char *path)
-{
-    struct curve curves[MAX_CURVES];
-    struct plot_series series[MAX_CURVES];
-    size_t num = 0;
-    for (size_t i = 0; i < report->num_results; i++) {
-        const struct bench_result *result = &report->results[i];
-        if (strcmp(result->name, "all_to_all") != 0)
-            continue;
-        struct curve *curve = find_curve(curves, &num, result);
-        if (curve && curve->num_points < NUM_CASES)
-            curve->points[curve->num_points++] =
-                (struct plot_point){(double)result->bytes, result->median};
-    }
-    for (size_t i = 0; i < num; i++)
-        series[i] = (struct plot_series){curves[i].label, curves[i].points, curves[i].num_points};
-    return plot_write(
-        &(struct plot){
-            .title = "all_to_all, 64 sites: flat against the tree",
-            .subtitle = "cohort-bench hierarchy; chosen: by the library, the tree allowed",
-            .x = {"bytes for each pair of sites", PLOT_LOG2, PLOT_BYTES},
-            .y = {"time of a call in microseconds", PLOT_LOG10, PLOT_NUMBER},
-            .series = series,
-            .num_series = num,
-        },
-        path);
 }

@@ -78,7 +78,6 @@ static const char help[] =
     "                           that is not timed, then four that are, or one if they take long;\n"
     "                           with a barrier behind each where no site waits for all others\n"
     "  --limit SECONDS          select: what is not measured then is left out; default 570\n"
-    "  --plot FILE.svg          hierarchy: draws time against bytes\n"
     "  --peers                  coll: beside Open MPI, MPICH and fi_pingpong; tasks: beside TBB,\n"
     "                           OpenMP and the system itself; as far as they are there, in turns;\n"
     "                           starts the jobs by itself; 3 rounds by default\n"
@@ -132,7 +131,6 @@ enum {
     OPTION_PLACEMENT,
     OPTION_BY_CALL,
     OPTION_LIMIT,
-    OPTION_PLOT,
     OPTION_PEERS,
     OPTION_HOSTS,
     OPTION_ONLY,
@@ -158,7 +156,6 @@ static const struct option long_options[] = {
     {"placement", required_argument, NULL, OPTION_PLACEMENT},
     {"by-call", no_argument, NULL, OPTION_BY_CALL},
     {"limit", required_argument, NULL, OPTION_LIMIT},
-    {"plot", required_argument, NULL, OPTION_PLOT},
     {"peers", no_argument, NULL, OPTION_PEERS},
     {"hosts", required_argument, NULL, OPTION_HOSTS},
     {"only", required_argument, NULL, OPTION_ONLY},
@@ -278,9 +275,6 @@ static int read_other_option(int option, struct bench_options *options)
         return -1;
     case OPTION_LIMIT:
         return usage_read_count(&usage, "--limit", optarg, 1, 86400, &options->limit);
-    case OPTION_PLOT:
-        options->plot = optarg;
-        return optarg[0] ? -1 : usage_wrong(&usage, "--plot needs a path");
     default:
         return read_beside_option(option, options);
     }
@@ -410,8 +404,6 @@ static int complete(struct bench_options *options)
         !is_select)
         return usage_wrong(
             &usage, "--collective, --bytes, --placement, --by-call and --limit are for select");
-    if (options->plot && options->subcommands != BENCH_HIERARCHY)
-        return usage_wrong(&usage, "--plot is for hierarchy");
     if (options->tasks && !(options->subcommands & BENCH_SUSPENDED))
         return usage_wrong(&usage, "--tasks is for suspended");
     if (options->runs && options->subcommands != BENCH_SPREAD)

@@ -58,7 +58,6 @@ struct bench_options {
     uint32_t limit;              /* of select, in seconds */
     bool by_call;                /* of select: rows take turns by call, not by round */
     char placement;              /* of select: enum bench_placement, or 0: all but hosts */
-    const char *plot;            /* of hierarchy; NULL: no picture */
     bool peers;                  /* of coll or tasks: beside others, in jobs of their own */
     struct bench_places places;  /* of coll with peers, and of select */
     const char *only;            /* of peers and spread; NULL: all rows */

@@ -205,4 +205,5 @@ def main():
         sys.stdout.write(program_page(Help(program), version, changelog))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -19,7 +19,8 @@ enum {
     RIGHT = 740,
     TOP = 80,
     BOTTOM = 550,
-    LEGEND_LEFT = RIGHT + 24,
+    LEGEND_LEFT = RIGHT + 34,
+    LEGEND_STEP = 20, /* between labels, if there is room for all */
     X_TICKS = 9,
     Y_TICKS = 10,
 };
@@ -36,6 +37,12 @@ struct drawing {
     FILE *file;
     struct plot_range x;
     struct plot_range y;
+    double *label_y; /* of each series, where its label in the legend is */
+};
+
+struct label {
+    size_t series;
+    double y;
 };
 
 static cohort_status wrong(const struct plot *plot, const char *series, const char *why)
@@ -271,19 +278,59 @@ static void draw_legend_label(const struct drawing *self, size_t index, double y
     fputs("</text>\n", self->file);
 }
 
-static void draw_legend(const struct drawing *self)
+/* How far down the curve of SERIES ends; the lower end of the frame if it has no points. */
+static double end_of(const struct drawing *self, const struct plot_series *series)
+{
+    return series->num_points ? down(self, series->points[series->num_points - 1].y) : BOTTOM;
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+    const struct label *one = a, *other = b;
+    if (one->y < other->y || one->y > other->y)
+        return one->y < other->y ? -1 : 1;
+    return one->series < other->series ? -1 : 1;
+}
+
+/* Each label is beside the right end of its curve; those that would overlap are moved apart. */
+static cohort_status place_labels(struct drawing *self)
 {
     size_t num = self->plot->num_series;
-    double step = fmin(22, (double)(BOTTOM - TOP) / (double)(num > 0 ? num : 1));
-    for (size_t i = 0; i < num; i++) {
-        double y = TOP + 10 + (double)i * step;
+    double step = fmin(LEGEND_STEP, (double)(BOTTOM - TOP) / (double)num);
+    struct label *labels = calloc(num, sizeof(*labels));
+    self->label_y = calloc(num, sizeof(*self->label_y));
+    if (!labels || !self->label_y) {
+        free(labels);
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "plot '%s': no memory for %zu labels",
+                           self->plot->title, num);
+    }
+    for (size_t i = 0; i < num; i++)
+        labels[i] = (struct label){i, end_of(self, &self->plot->series[i])};
+    qsort(labels, num, sizeof(*labels), compare_labels);
+    double least = TOP, most = BOTTOM;
+    for (size_t i = 0; i < num; i++, least += step)
+        least = labels[i].y = fmax(labels[i].y, least);
+    for (size_t i = num; i-- > 0; most -= step)
+        most = self->label_y[labels[i].series] = fmin(labels[i].y, most);
+    free(labels);
+    return COHORT_OK;
+}
+
+static void draw_legend(const struct drawing *self)
+{
+    for (size_t i = 0; i < self->plot->num_series; i++) {
+        const struct plot_series *series = &self->plot->series[i];
+        double y = self->label_y[i];
+        draw_legend_label(self, i, y + 4);
+        if (!series->num_points) {
+            text_at(self->file, LEGEND_LEFT - 14, y + 4, "font-size=\"10\"", "no points");
+            continue;
+        }
+        line(self->file, RIGHT + 4, end_of(self, series), LEGEND_LEFT - 4, y, "stroke=\"#bbbbbb\"");
         fprintf(self->file, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" ", LEGEND_LEFT, y,
                 LEGEND_LEFT + 34, y);
         stroke(self, i);
         fputs("/>\n", self->file);
-        draw_legend_label(self, i, y + 4);
-        if (self->plot->series[i].num_points == 0)
-            text_at(self->file, LEGEND_LEFT - 2, y + 4, "font-size=\"10\"", "no points");
     }
 }
 
@@ -344,15 +391,23 @@ static cohort_status replace(struct drawing *self, const char *path)
     return status;
 }
 
+static cohort_status write_at(struct drawing *self, const char *path)
+{
+    struct stat there;
+    if (stat(path, &there) != 0 || S_ISREG(there.st_mode))
+        return replace(self, path);
+    FILE *file = fopen(path, "w");
+    return file ? write_to(self, file, path) : cannot_write(path, errno);
+}
+
 cohort_status plot_write(const struct plot *plot, const char *path)
 {
     struct drawing self = {.plot = plot};
-    struct stat there;
     cohort_status status = set_ranges(&self);
-    if (status != COHORT_OK)
-        return status;
-    if (stat(path, &there) != 0 || S_ISREG(there.st_mode))
-        return replace(&self, path);
-    FILE *file = fopen(path, "w");
-    return file ? write_to(&self, file, path) : cannot_write(path, errno);
+    if (status == COHORT_OK)
+        status = place_labels(&self);
+    if (status == COHORT_OK)
+        status = write_at(&self, path);
+    free(self.label_y);
+    return status;
 }

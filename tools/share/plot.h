@@ -8,8 +8,8 @@
 
 #include "cohort/status.h"
 
-/* Curves in a picture: a self-contained SVG file with axes, ticks, grid and legend, for cohort-sim
- * and cohort-bench. */
+/* Curves in a picture: a self-contained SVG file with axes, ticks and grid, for cohort-sim. Each
+ * curve has its label beside its right end. */
 
 struct plot_point {
     double x;
@@ -17,10 +17,10 @@ struct plot_point {
 };
 
 struct plot_series {
-    const char *label; /* in the legend; with " = OTHER" where an earlier curve is the same */
+    const char *label; /* with " = OTHER" behind it where an earlier curve is the same */
     const struct plot_point *points;
-    size_t num_points; /* x ascending; series may have different x; 0: the series is only in the
-                          legend, marked "no points" */
+    size_t num_points; /* x ascending; series may have different x; 0: the series has only its
+                          label, marked "no points" */
 };
 
 enum plot_scale {

@@ -129,6 +129,58 @@ static void test_same(void)
     end_directory(in, 1);
 }
 
+/* Where the label that ends with LABEL is, down from the top. */
+static double label_place(const char *text, const char *label)
+{
+    char end[64];
+    double x, y;
+    snprintf(end, sizeof(end), ">%s</text>", label);
+    const char *at = strstr(text, end);
+    CHECK(at);
+    while (at > text && *at != '\n')
+        at--;
+    CHECK_INT(sscanf(at, "\n<text x=\"%lf\" y=\"%lf\"", &x, &y), 2);
+    return y;
+}
+
+/* Labels are in the order in which the curves end, and don't overlap, also where curves end at one
+ * place, or there are more than fit. */
+static void test_labels(void)
+{
+    enum { MANY = 40 };
+    static const struct plot_series some[] = {
+        {"first", falling, 4}, {"second", rising, 4}, {"third", falling, 4}, {"never", NULL, 0}};
+    struct plot_series many[MANY];
+    char path[96], names[MANY][8];
+    const char *in = directory();
+    struct plot plot = example(some, 4);
+    snprintf(path, sizeof(path), "%s/a.svg", in);
+    CHECK_INT(plot_write(&plot, path), COHORT_OK);
+    const char *text = text_of(path);
+    double first = label_place(text, "first"), third = label_place(text, "third = first");
+    CHECK(label_place(text, "second") < first - 15);
+    CHECK(first < third - 15);
+    CHECK(third < label_place(text, "never") - 15);
+    CHECK(label_place(text, "never") < 560);
+
+    for (unsigned i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof(names[i]), "s%u", i);
+        many[i] = (struct plot_series){names[i], falling, 3 + i % 2};
+    }
+    plot = example(many, MANY);
+    CHECK_INT(plot_write(&plot, path), COHORT_OK);
+    text = text_of(path);
+    double last = label_place(text, "s1");
+    for (unsigned i = 3; i < MANY; i += 2) {
+        char label[24];
+        snprintf(label, sizeof(label), "s%u = s1", i);
+        double y = label_place(text, label);
+        CHECK(y > 70 && y < 565 && (y - last > 5 || last - y > 5));
+        last = y;
+    }
+    end_directory(in, 1);
+}
+
 static void test_wrong_points(void)
 {
     static const struct plot_point zero[] = {{1, 0}};
@@ -169,8 +221,12 @@ static void test_failures(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"picture", test_picture},           {"gaps", test_gaps},         {"same", test_same},
-        {"wrong_points", test_wrong_points}, {"failures", test_failures},
+        {"picture", test_picture},
+        {"gaps", test_gaps},
+        {"same", test_same},
+        {"labels", test_labels},
+        {"wrong_points", test_wrong_points},
+        {"failures", test_failures},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
