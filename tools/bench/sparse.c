@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: blocks for a few sites that do not know of them: `sparse`, and the same by
- * all_to_allv, for which sizes are exchanged first: `counted`. */
+/* cohort-bench: blocks for a few sites that do not know of them. The work `sparse`, and the same by
+ * all_to_allv, for which counts are exchanged first: `counted`. */
 #include <stdlib.h>
 #include <string.h>
 
