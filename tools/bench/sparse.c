@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: blocks for a few sites that do not know of them. The work `sparse`, and the same by
- * all_to_allv, for which counts are exchanged first: `counted`. */
+/* cohort-bench: blocks for a few sites that do not know of them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/bench/operation.h"
 
+/* `sparse`; and `counted`: the same by all_to_allv, for which counts are exchanged first. */
 enum { NUM_PARTNERS = 8 };
 
 static uint32_t num_partners(uint32_t num_sites)
