@@ -35,6 +35,7 @@ struct cohort__bootstrap_way {
     bool tells_failures; /* `failed` gets its text printed */
     bool tells_deaths;   /* the launcher reports all deaths, soon */
     bool joins_traces;   /* the launcher makes one trace of the localities' parts */
+    bool may_begin_again; /* who has left may create another bootstrap */
     bool may_bind;       /* the launcher may give each locality cores of its own, by its mask */
 };
 
