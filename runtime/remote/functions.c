@@ -78,8 +78,7 @@ static cohort_status add(struct cohort__remote_function *made, uint64_t hash)
 {
     if (functions.is_sealed)
         return cohort_fail(COHORT_ERR_STATE,
-                           "cohort_remote_register: \"%s\": the runtime is up already",
-                           made->name);
+                           "cohort_remote_register: \"%s\": the runtime is up already", made->name);
     const struct cohort__remote_function *other = cohort__remote_function_find(hash);
     if (other)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
