@@ -61,7 +61,9 @@ extern "C" {
  * that wrong values of COHORT_CHECK_ASYMMETRIC and COHORT_TUNE are an error when the first
  * communicator is created.
  *
- * It is called once in a process, from a thread that runs no task. */
+ * It is called from a thread that runs no task, while the runtime is not up (by another call, or by
+ * cohort_start). A process that was started alone may call it again when it has returned; one of a
+ * launcher's job may not, since it has left its job. */
 COHORT_API int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg);
 
 /* How cohort_start starts the runtime. 0 is the default of each. */

@@ -543,16 +543,11 @@ static void complain(char **argv)
 
 int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg)
 {
-    static atomic_bool was_called;
     (void)argc;
     bool is_launched = false; /* if it is not even begun, no launcher is told */
-    cohort_status status = COHORT_OK;
-    if (!program)
-        status = cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_main: no program");
-    else if (atomic_exchange(&was_called, true))
-        status = cohort_fail(COHORT_ERR_STATE, "cohort_main: called twice in one process");
-    else
-        status = cohort__run_claim("cohort_main");
+    cohort_status status = program
+                               ? cohort__run_claim("cohort_main")
+                               : cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_main: no program");
     if (!status) {
         status = cohort__run(
             &(struct cohort__run_options){.program = program, .arg = arg, .owns_output = true},
