@@ -21,8 +21,8 @@
 #include "runtime/task/worker.h"
 
 /* All is under one lock, the writes to the descriptor and the reads of it too: so it is readable
- * just as long as READY is not empty, and no wake-up can get lost. Nobody holds the lock while he
- * calls or waits. */
+ * just as long as READY is not empty, and no wake-up can get lost. Nobody holds the lock while a
+ * callback runs. tests/model/callbacks.pml is a model of this. */
 struct cohort_callbacks {
     struct cohort__list link; /* among all; under all_lock */
     pthread_mutex_t lock;
@@ -73,14 +73,20 @@ static void unref(struct callback *callback)
 
 /* --- from pending to ready, with the lock held --- */
 
-static void make_ready(cohort_callbacks *callbacks, struct callback *callback)
+/* It is written while it is readable only by the ends of runs, so its counter has always room. */
+static void make_readable(const cohort_callbacks *callbacks)
 {
     const uint64_t one = 1;
+    (void)!write(callbacks->fd, &one, sizeof(one));
+}
+
+static void make_ready(cohort_callbacks *callbacks, struct callback *callback)
+{
     cohort__list_remove(&callback->link);
     callback->is_pending = false;
     cohort__list_push_back(&callbacks->ready, &callback->link);
     if (callbacks->num_ready++ == 0)
-        (void)!write(callbacks->fd, &one, sizeof(one)); /* its counter is 0, so there is room */
+        make_readable(callbacks);
 }
 
 static void cancel_pending(cohort_callbacks *callbacks, const char *why)
@@ -258,10 +264,13 @@ static size_t call_ready(cohort_callbacks *callbacks, size_t most)
     return num;
 }
 
+/* Who watches the descriptor by its edges needs one for what is left. */
 static void leave(cohort_callbacks *callbacks)
 {
     pthread_mutex_lock(&callbacks->lock);
     callbacks->is_running = false;
+    if (callbacks->num_ready > 0)
+        make_readable(callbacks);
     pthread_mutex_unlock(&callbacks->lock);
 }
 

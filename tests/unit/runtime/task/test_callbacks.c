@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -223,6 +225,29 @@ static void test_bound(void)
     }
     stop();
     CHECK_INT(cohort_callbacks_destroy(callbacks), COHORT_OK);
+}
+
+/* A loop that watches by edges is woken for what a run leaves. */
+static void test_edges(void)
+{
+    struct record records[3] = {0};
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    cohort_callbacks *callbacks = create();
+    int loop = epoll_create1(EPOLL_CLOEXEC);
+    start(1);
+    CHECK_INT(epoll_ctl(loop, EPOLL_CTL_ADD, cohort_callbacks_fd(callbacks), &event), 0);
+    CHECK_INT(epoll_wait(loop, &event, 1, 0), 0);
+    for (unsigned i = 0; i < 3; i++)
+        add(callbacks, cohort_future_of_value(NULL), &records[i]);
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK_INT(epoll_wait(loop, &event, 1, 0), 1);
+        CHECK_INT(epoll_wait(loop, &event, 1, 0), 0);
+        CHECK_INT(run(callbacks, 1), 1);
+    }
+    CHECK_INT(epoll_wait(loop, &event, 1, 0), 0);
+    stop();
+    CHECK_INT(cohort_callbacks_destroy(callbacks), COHORT_OK);
+    CHECK_INT(close(loop), 0);
 }
 
 /* The runtime ends while a future is pending. What completes it later has no effect. A queue serves
@@ -518,6 +543,7 @@ int main(int argc, char **argv)
         {"result", test_result},
         {"complete", test_complete},
         {"bound", test_bound},
+        {"edges", test_edges},
         {"end", test_end},
         {"destroy", test_destroy},
         {"wrong thread", test_wrong_thread},
