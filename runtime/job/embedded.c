@@ -25,7 +25,8 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     enum stage stage;
-    bool is_over; /* the run that was started */
+    bool has_begun; /* the run that was started: its program */
+    bool is_over;   /* it has returned */
     pthread_t thread;
     uint32_t workers;
     cohort_promise *stop;
@@ -41,9 +42,8 @@ static cohort_status wait_for_stop(void *arg)
 {
     (void)arg;
     pthread_mutex_lock(&embedded.lock);
-    embedded.stage = UP;
+    embedded.has_begun = true;
     cohort_future *stopped = embedded.stopped;
-    embedded.stopped = NULL;
     pthread_cond_signal(&embedded.changed);
     pthread_mutex_unlock(&embedded.lock);
     return cohort_await(stopped);
@@ -90,7 +90,6 @@ static cohort_status take_result(void)
     if (status)
         cohort__error_copy(cohort__error_slot(), &embedded.error);
     cohort__error_fini(&embedded.error);
-    embedded.error = (struct cohort__error){0};
     return status;
 }
 
@@ -113,12 +112,11 @@ static void drop_promise(void)
 {
     cohort_promise_fulfil(embedded.stop, NULL);
     cohort_future_unref(embedded.stopped);
-    embedded.stopped = NULL;
 }
 
 static cohort_status begin(void)
 {
-    embedded.is_over = false;
+    embedded.has_begun = embedded.is_over = false;
     cohort_status status = cohort_promise_create(&embedded.stop, &embedded.stopped);
     if (status)
         return status;
@@ -129,11 +127,11 @@ static cohort_status begin(void)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "cohort_start: no thread: %s", strerror(error));
     }
     pthread_mutex_lock(&embedded.lock);
-    while (embedded.stage == STARTING && !embedded.is_over)
+    while (!embedded.has_begun && !embedded.is_over)
         pthread_cond_wait(&embedded.changed, &embedded.lock);
-    bool is_up = embedded.stage == UP;
+    bool has_begun = embedded.has_begun;
     pthread_mutex_unlock(&embedded.lock);
-    if (is_up)
+    if (has_begun)
         return COHORT_OK;
     drop_promise();
     return take_result();
@@ -157,6 +155,8 @@ cohort_status cohort_start_sized(const cohort_start_options *options, size_t opt
     status = begin();
     if (status)
         end();
+    else
+        set_stage(UP);
     return status;
 }
 

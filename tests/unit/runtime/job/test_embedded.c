@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -22,11 +23,20 @@ int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*function)(void *), void *arg);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*function)(void *), void *arg);
-static atomic_bool has_no_threads;
+static atomic_bool has_no_threads, wants_stop;
+
+/* Within cohort_start. */
+static void try_early_stop(void)
+{
+    CHECK_INT(cohort_stop(COHORT_OK), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_stop: cohort_start has not returned yet");
+}
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*function)(void *), void *arg)
 {
+    if (atomic_exchange(&wants_stop, false))
+        try_early_stop();
     return has_no_threads ? EAGAIN : __real_pthread_create(thread, attributes, function, arg);
 }
 
@@ -326,11 +336,31 @@ static void check_one_does(void *(*function)(void *))
     CHECK_INT(num_done, 1);
 }
 
+/* Stops as soon as it may, which is not before the start has returned. */
+static void *stop_soon(void *arg)
+{
+    cohort_status status;
+    while ((status = cohort_stop(COHORT_OK)) == COHORT_ERR_STATE)
+        sched_yield();
+    CHECK_INT(status, COHORT_OK);
+    return arg;
+}
+
 static void test_race(void)
 {
     for (int i = 0; i < 5; i++) {
         check_one_does(try_to_start);
         check_one_does(try_to_stop);
+    }
+    wants_stop = true;
+    start(1);
+    CHECK(!wants_stop);
+    stop();
+    for (int i = 0; i < 5; i++) {
+        pthread_t thread;
+        CHECK_INT(pthread_create(&thread, NULL, stop_soon, NULL), 0);
+        start(1);
+        CHECK_INT(pthread_join(thread, NULL), 0);
     }
 }
 

@@ -12,6 +12,7 @@
 
 #include "cohort/cohort.h"
 #include "runtime/task/callbacks.h"
+#include "runtime/task/future.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 /* The thread of the test is that of a loop of somebody else's; workers are other threads. */
@@ -335,6 +336,37 @@ static void test_destroy(void)
     CHECK_INT(cohort_callbacks_destroy(NULL), COHORT_OK);
 }
 
+static unsigned num_waiters(cohort_future *future)
+{
+    unsigned num = 0;
+    uintptr_t state = (uintptr_t)atomic_load(&future->state);
+    for (const struct cohort__waiter *waiter = (void *)(state & ~(uintptr_t)3); waiter;
+         waiter = waiter->next)
+        num++;
+    return num;
+}
+
+/* Callbacks that were cancelled don't pile up in a future that stays pending. */
+static void test_forgotten(void)
+{
+    enum { NUM = 100, MOST_LEFT = 16 };
+    cohort_promise *promise;
+    cohort_future *future;
+    start(1);
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    for (unsigned i = 0; i < NUM; i++) {
+        struct record record = {0};
+        cohort_callbacks *callbacks = create();
+        add(callbacks, cohort_future_ref(future), &record);
+        CHECK_INT(cohort_callbacks_destroy(callbacks), COHORT_OK);
+        CHECK_INT(record.num_calls, 1);
+        CHECK(num_waiters(future) <= MOST_LEFT);
+    }
+    cohort_promise_fulfil(promise, NULL);
+    cohort_future_unref(future);
+    stop();
+}
+
 /* --- refusals --- */
 
 static void check_refused(cohort_callbacks *callbacks, const char *why)
@@ -546,6 +578,7 @@ int main(int argc, char **argv)
         {"edges", test_edges},
         {"end", test_end},
         {"destroy", test_destroy},
+        {"forgotten", test_forgotten},
         {"wrong thread", test_wrong_thread},
         {"bad parameters", test_bad_parameters},
         {"no memory", test_no_memory},
