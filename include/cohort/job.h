@@ -82,8 +82,10 @@ typedef struct cohort_start_options {
  * they may start tasks and collectives, wait for futures (cohort_await, cohort_wait; they block),
  * or have callbacks called by a loop of their own (cohort/callbacks.h).
  *
- * Threads of the runtime leave the program's signals to its own threads. Standard output stays as
- * it is: where a launcher reads it, it is not made line-buffered.
+ * What other headers say of cohort_main is true of cohort_start and cohort_stop, and what they say
+ * of the thread that has called it, of one of these. Threads of the runtime leave the program's
+ * signals to its own threads. Standard output stays as it is: where a launcher reads it, it is not
+ * made line-buffered.
  *
  * OPTIONS may be NULL, and is read before the call returns. On failure nothing is up, nothing is
  * printed by this process, and a launcher ends the job, as when cohort_main has failed to start:
@@ -138,9 +140,9 @@ COHORT_API cohort_status cohort_stop(cohort_status status);
  * already. Does not return; does not suspend. */
 COHORT_API void cohort_abort(int code, const char *reason) __attribute__((noreturn));
 
-/* This locality's number in the job, and how many localities there are. To be called in tasks, and
- * in what runs on the loop (uv.h), which may be after the last task. Before cohort_main they return
- * 0 and 1. */
+/* This locality's number in the job, and how many localities there are. Any thread, once the job has
+ * started; also when it has ended, as what runs on the loop (uv.h) at the end. Before that they
+ * return 0 and 1. */
 COHORT_API uint32_t cohort_locality(void);
 COHORT_API uint32_t cohort_num_localities(void);
 
@@ -152,8 +154,8 @@ COHORT_API uint32_t cohort_num_localities(void);
  * the result is 0. */
 COHORT_API uint32_t cohort_failed_localities(uint32_t *ret_ranks, uint32_t capacity);
 
-/* The number of workers of this locality. To be called in tasks. Before cohort_main it returns
- * 0. */
+/* The number of workers of this locality. To be called in tasks, and in other threads after
+ * cohort_start has returned. Before the start and after the end it returns 0. */
 COHORT_API uint32_t cohort_num_workers(void);
 
 #ifdef __cplusplus
