@@ -140,8 +140,8 @@ COHORT_API cohort_status cohort_stop(cohort_status status);
  * already. Does not return; does not suspend. */
 COHORT_API void cohort_abort(int code, const char *reason) __attribute__((noreturn));
 
-/* This locality's number in the job, and how many localities there are. Any thread, once the job has
- * started; also when it has ended, as what runs on the loop (uv.h) at the end. Before that they
+/* This locality's number in the job, and how many localities there are. Any thread, once the job
+ * has started; also when it has ended, as what runs on the loop (uv.h) at the end. Before that they
  * return 0 and 1. */
 COHORT_API uint32_t cohort_locality(void);
 COHORT_API uint32_t cohort_num_localities(void);
