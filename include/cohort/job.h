@@ -92,9 +92,13 @@ typedef struct cohort_start_options {
  * COHORT_ERR_BAD_PARAMETER (the options, or an environment variable), COHORT_ERR_NO_MEMORY (no
  * memory, no thread, no descriptor), COHORT_ERR_STATE: the runtime is up already (by cohort_main,
  * too), or starts or stops just now; in a child that was forked while it was up; or this process
- * has left a launcher's job. A process that was started alone may start it again after cohort_stop,
- * as often as it likes, each time as a new job; one of a launcher's job may not, since the job has
- * ended with its localities' stops. COHORT_TRACE and COHORT_STATS are of the first run.
+ * has left the job of a launcher that takes no process twice.
+ *
+ * After cohort_stop it may be started again, each time as a new job: as often as it likes in a
+ * process that was started alone; under cohortrun by all localities together, as if a script had
+ * started one program after the other (for which this process keeps copies of the descriptors that
+ * cohortrun has given it); not under another launcher, nor where cohort_main came first under
+ * cohortrun. COHORT_TRACE and COHORT_STATS are of the first run.
  *
  * Any thread outside of tasks; blocks it. A process that exits without cohort_stop has died, as one
  * that exits without returning from cohort_main. _sized: the exported function, for OPTIONS_BYTES

@@ -29,6 +29,7 @@
 #include "runtime/io/object.h"
 #include "runtime/loop/loop.h"
 #include "runtime/launch/bootstrap.h"
+#include "runtime/launch/inheritance.h"
 #include "runtime/proc/process.h"
 #include "runtime/proc/registry.h"
 #include "runtime/remote/functions.h"
@@ -323,7 +324,11 @@ static cohort_status draw_faults(struct job *job, const struct cohort__fault **r
 static cohort_status start(struct job *job)
 {
     const struct cohort__fault *fault = NULL;
-    cohort_status status = cohort__loop_create(&job->loop);
+    cohort_status status = cohort__inheritance_renew();
+    if (!status && job->options->may_return)
+        cohort__inheritance_keep();
+    if (!status)
+        status = cohort__loop_create(&job->loop);
     if (!status)
         status = cohort__bootstrap_create(&job->bootstrap, job->loop,
                                           &(struct cohort__bootstrap_handlers){
@@ -503,6 +508,12 @@ cohort_status cohort__run_claim(const char *function)
                              "it, and can't join another one");
 }
 
+static bool may_begin_again(const struct job *job)
+{
+    return !job->bootstrap || cohort__bootstrap_may_begin_again(job->bootstrap) ||
+           cohort__inheritance_is_kept();
+}
+
 void cohort__run_release(void)
 {
     atomic_store(&standing, next_standing);
@@ -524,8 +535,7 @@ cohort_status cohort__run(const struct cohort__run_options *options, bool *ret_i
     struct cohort__error error = {0};
     if (status)
         cohort__error_copy(&error, cohort__error_slot());
-    bool may_begin_again = !job.bootstrap || cohort__bootstrap_may_begin_again(job.bootstrap);
-    next_standing = may_begin_again ? OUTSIDE : GONE;
+    next_standing = may_begin_again(&job) ? OUTSIDE : GONE;
     stop(&job);
     cohort__callbacks_cancel_all();
     cohort__remote_functions_unseal();

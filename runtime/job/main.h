@@ -14,6 +14,7 @@ struct cohort__run_options {
     void *arg;
     uint32_t workers; /* how many, where neither the launcher nor the settings say so; or 0 */
     bool owns_output; /* standard output may be made line-buffered */
+    bool may_return;  /* another run may follow in the next job of this launcher */
 };
 
 /* A process has one run at a time, and none after that of a launcher's job. From now on this is
