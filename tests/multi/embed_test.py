@@ -71,14 +71,19 @@ def test_again_in_job():
         status, out, err = jobs.run('-n', 3, *options, *PROGRAMS['libuv'], 'twice')
         check_equal((status, sorted(out.splitlines()), err),
                     (0, sorted(2 * lines_of('libuv', 3)), ''))
+    # One does not.
+    member = PROGRAMS['libuv'][0]
+    status, out, err = jobs.run('-n', 1, member, 'twice', ':', '-n', 1, member, 'sum')
+    check_equal((status, err), (1, 'cohortrun: locality 1 ended without joining the job\n'))
+    check('start: locality 1 ended without joining the job' in out, out)
 
 
 def test_failure():
     """Who stops with an error fails the job, which is said once."""
     status, _, err = jobs.run('-n', 3, *PROGRAMS['libuv'], 'fail')
     check_equal(status, 1)
-    check(re.fullmatch(r'cohortrun: locality 1 \(pid \d+\) (has failed|exited with status 1): out of '
-                       r'paper\n', err), err)
+    how = '(has failed|exited with status 1)'
+    check(re.fullmatch(rf'cohortrun: locality 1 \(pid \d+\) {how}: out of paper\n', err), err)
 
 
 def test_exit():
