@@ -38,6 +38,7 @@
 #include "runtime/task/fork.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/stack.h"
+#include "runtime/task/unusual.h"
 #include "runtime/trace/last.h"
 
 /* Creates the layers from bottom to top, runs the program, and destroys the layers when the job has
@@ -523,6 +524,7 @@ cohort_status cohort__run(const struct cohort__run_options *options, bool *ret_i
 {
     cohort__descriptors_open_standard();
     cohort__remote_functions_seal();
+    atomic_fetch_and(&cohort__unusual, (unsigned char)~COHORT__UNUSUAL_OVER);
     struct job job = {.options = options};
     cohort_status status = start(&job);
     if (status)
@@ -537,6 +539,7 @@ cohort_status cohort__run(const struct cohort__run_options *options, bool *ret_i
         cohort__error_copy(&error, cohort__error_slot());
     next_standing = may_begin_again(&job) ? OUTSIDE : GONE;
     stop(&job);
+    atomic_fetch_or(&cohort__unusual, COHORT__UNUSUAL_OVER);
     cohort__callbacks_cancel_all();
     cohort__remote_functions_unseal();
     cohort__ledger_enter_stage(COHORT__LEDGER_OVER, job.status);

@@ -27,7 +27,7 @@ static struct {
     cohort_promise *promise; /* of a future that nobody completes */
     uint64_t generation;
     int64_t mine, sum;
-    unsigned num_ticks, num_ticks_at_stop;
+    unsigned num_ticks;
     bool is_over;
     cohort_status stop_status;
 } own;
@@ -75,8 +75,8 @@ static void cancelled(cohort_status status, void *value, void *arg)
 
 static void begin_stop(void)
 {
-    own.num_ticks_at_stop = own.num_ticks;
-    cohort_comm_unref(own.comm);
+    if (strcmp(own.mode, "twice") != 0)
+        cohort_comm_unref(own.comm);
     check(pthread_create(&own.stopper, NULL, stop, NULL) == 0, "pthread_create");
 }
 
@@ -194,6 +194,8 @@ static void run(void)
     embed_loop_run(cohort_callbacks_fd(own.callbacks), readable, tick);
     if (will_stop)
         check(pthread_join(own.stopper, NULL) == 0 && !own.stop_status, "stop");
+    if (strcmp(own.mode, "twice") == 0)
+        cohort_comm_unref(own.comm); /* it has ended by itself */
     cohort_promise_fulfil(own.promise, NULL);
     check(!cohort_callbacks_destroy(own.callbacks), "destroy");
     if (!will_stop)
