@@ -86,17 +86,29 @@ static void use_all(void)
     CHECK_INT(unsetenv("COHORT_BINDING"), 0);
 }
 
+static int num_open(void)
+{
+    int num = 0;
+    for (int fd = 0; fd < 200; fd++)
+        num += fcntl(fd, F_GETFD) >= 0;
+    return num;
+}
+
 static void again(void)
 {
     inherit();
+    int before = num_open();
     cohort__inheritance_keep();
     CHECK(cohort__inheritance_is_kept());
+    CHECK_INT(num_open(), before + NUM_FILES);
     for (int i = 0; i < 3; i++) {
         use_all();
         CHECK_INT(cohort__inheritance_renew(), COHORT_OK);
         cohort__inheritance_keep();
+        CHECK_INT(num_open(), before + NUM_FILES);
     }
     CHECK_INT(cohort__inheritance_renew(), COHORT_OK); /* nothing was used */
+    CHECK_INT(num_open(), before + NUM_FILES);
     use_all();
 }
 
@@ -136,11 +148,14 @@ static void between(void)
         close(fd);
     for (int fd = STDERR_FILENO + 3; fd < 60; fd += 3)
         CHECK_INT(dup2(STDERR_FILENO, fd), fd);
+    int before = num_open();
     cohort__inheritance_keep();
     CHECK(cohort__inheritance_is_kept());
+    CHECK_INT(num_open(), before + NUM_FILES);
     use_all();
     CHECK_INT(cohort__inheritance_renew(), COHORT_OK);
     use_all();
+    CHECK_INT(num_open(), before);
     for (int fd = STDERR_FILENO + 3; fd < 60; fd += 3)
         CHECK_INT(file_of(fd), file_of(STDERR_FILENO));
 }
@@ -148,14 +163,6 @@ static void between(void)
 static void test_between(void)
 {
     in_child(between);
-}
-
-static int num_open(void)
-{
-    int num = 0;
-    for (int fd = 0; fd < 200; fd++)
-        num += fcntl(fd, F_GETFD) >= 0;
-    return num;
 }
 
 static void allow(rlim_t num)
