@@ -155,8 +155,11 @@ static void joined(cohort_status status, void *value, void *arg)
 {
     (void)value, (void)arg;
     check_thread();
-    check(!status, "create");
-    if (strcmp(own.mode, "fail") == 0 || strcmp(own.mode, "exit") == 0)
+    bool exits = strcmp(own.mode, "exit") == 0;
+    check(!status || exits, "create");
+    if (status) /* locality 1 was sooner */
+        failed(status, NULL, NULL);
+    else if (exits || strcmp(own.mode, "fail") == 0)
         go_wrong();
     else
         begin_round();
