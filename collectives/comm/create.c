@@ -411,7 +411,7 @@ void cohort__comm_create_child(struct cohort_comm *parent, const struct cohort__
 
 void cohort_comm_unref(cohort_comm *comm)
 {
-    if (!comm || cohort__fork_is_child())
+    if (!comm || cohort__what_is_unusual() & (COHORT__UNUSUAL_CHILD | COHORT__UNUSUAL_OVER))
         return;
     if (atomic_fetch_sub(&comm->refs, 1) == 1)
         cohort__endpoint_leave(comm);

@@ -5,6 +5,7 @@
 /* All of Cohort. Each header may also be included alone. */
 
 #include "cohort/call.h"
+#include "cohort/callbacks.h"
 #include "cohort/channel.h"
 #include "cohort/collectives.h"
 #include "cohort/comm.h"

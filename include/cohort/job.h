@@ -2,6 +2,7 @@
 #ifndef COHORT_JOB_H
 #define COHORT_JOB_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "cohort/task.h"
@@ -60,8 +61,77 @@ extern "C" {
  * that wrong values of COHORT_CHECK_ASYMMETRIC and COHORT_TUNE are an error when the first
  * communicator is created.
  *
- * It is called once in a process, from a thread that runs no task. */
+ * It is called from a thread that runs no task, while the runtime is not up (by another call, or by
+ * cohort_start). A process that was started alone may call it again when it has returned; one of a
+ * launcher's job may not, since it has left its job. */
 COHORT_API int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg);
+
+/* How cohort_start starts the runtime. 0 is the default of each. */
+typedef struct cohort_start_options {
+    /* Threads that run tasks, at most 4096, where neither COHORT_WORKERS nor cohortrun says how
+     * many. 0: as for cohort_main. */
+    uint32_t workers;
+} cohort_start_options;
+
+/* Starts the runtime in a program that keeps its thread, as a library does within a program, or a
+ * program that has an event loop of another kind. The workers are threads of their own. When it
+ * returns COHORT_OK, this process is a locality, as within cohort_main: of the job of cohortrun, or
+ * of another launcher, that has started it, or of a job of its own. So it waits for the start of
+ * the job's other localities. The environment is read as by cohort_main; no other thread may use
+ * the environment meanwhile. Whatever the program's threads are, they are threads outside of tasks:
+ * they may start tasks and collectives, wait for futures (cohort_await, cohort_wait; they block),
+ * or have callbacks called by a loop of their own (cohort/callbacks.h).
+ *
+ * What other headers say of cohort_main is true of cohort_start and cohort_stop, and what they say
+ * of the thread that has called it, of one of these. Threads of the runtime leave the program's
+ * signals to its own threads. Standard output stays as it is: where a launcher reads it, it is not
+ * made line-buffered.
+ *
+ * OPTIONS may be NULL, and is read before the call returns. On failure nothing is up, nothing is
+ * printed by this process, and a launcher ends the job, as when cohort_main has failed to start:
+ * COHORT_ERR_BAD_PARAMETER (the options, or an environment variable), COHORT_ERR_NO_MEMORY (no
+ * memory, no thread, no descriptor), COHORT_ERR_STATE: the runtime is up already (by cohort_main,
+ * too), or starts or stops just now; in a child that was forked while it was up; or this process
+ * has left the job of a launcher that takes no process twice.
+ *
+ * After cohort_stop it may be started again, each time as a new job: as often as it likes in a
+ * process that was started alone; under cohortrun by all localities together, as if a script had
+ * started one program after the other (for which this process keeps copies of the descriptors that
+ * cohortrun has given it); not under another launcher, nor where cohort_main came first under
+ * cohortrun. COHORT_TRACE and COHORT_STATS are of the first run.
+ *
+ * Any thread outside of tasks; blocks it. A process that exits without cohort_stop has died, as one
+ * that exits without returning from cohort_main. _sized: the exported function, for OPTIONS_BYTES
+ * of OPTIONS; see cohort_comm_create_sized. */
+COHORT_API cohort_status cohort_start_sized(const cohort_start_options *options,
+                                            size_t options_bytes) COHORT_MUST_USE;
+COHORT_MUST_USE static inline cohort_status cohort_start(const cohort_start_options *options)
+{
+    return cohort_start_sized(options, sizeof(*options));
+}
+
+/* Ends what cohort_start has started, by the rules by which cohort_main ends when its program
+ * returns STATUS. Waits until all tasks of this locality have ended, those of all localities, too,
+ * and they have called cohort_stop, or returned from their programs, and no message is under way.
+ * Then the threads of the runtime have ended, callbacks whose futures are still pending are ready,
+ * with COHORT_ERR_CANCELLED, and communicators are gone: calls in flight there have ended with
+ * COHORT_ERR_CANCELLED, and an endpoint that is left must not be used any more, except that
+ * cohort_comm_unref does nothing until the next start. The references to futures, files and
+ * connections are the program's still.
+ *
+ * STATUS is COHORT_OK, or the error with which the program ends, with the calling thread's
+ * cohort_error_message() if that is of this status. A launcher is told then, as when a program has
+ * returned an error: the job fails, and others do not wait for this locality for ever.
+ *
+ * Returns STATUS if that is an error, or an error of the end itself, with its message. Nothing was
+ * stopped if it returns COHORT_ERR_STATE: cohort_start has not started the runtime or has not
+ * returned, cohort_stop was called before, in a task, on the locality's loop or in a function of
+ * cohort_blocking (the end would wait for itself), in a child that was forked.
+ *
+ * It blocks, so a task that waits for what this thread is to do waits for ever. Where a loop has to
+ * go on meanwhile, let another thread call it. Any thread outside of tasks, also another one than
+ * that of cohort_start. */
+COHORT_API cohort_status cohort_stop(cohort_status status);
 
 /* Ends the job at once, with all of its localities, whatever their tasks do: this process calls
  * _exit(CODE), cohortrun prints which locality has aborted it and REASON, ends the others (SIGTERM,
@@ -77,9 +147,9 @@ COHORT_API int cohort_main(int argc, char **argv, cohort_task_function *program,
  * already. Does not return; does not suspend. */
 COHORT_API void cohort_abort(int code, const char *reason) __attribute__((noreturn));
 
-/* This locality's number in the job, and how many localities there are. To be called in tasks, and
- * in what runs on the loop (uv.h), which may be after the last task. Before cohort_main they return
- * 0 and 1. */
+/* This locality's number in the job, and how many localities there are. Any thread, once the job
+ * has started; also when it has ended, as what runs on the loop (uv.h) at the end. Before that they
+ * return 0 and 1. */
 COHORT_API uint32_t cohort_locality(void);
 COHORT_API uint32_t cohort_num_localities(void);
 
@@ -91,8 +161,8 @@ COHORT_API uint32_t cohort_num_localities(void);
  * the result is 0. */
 COHORT_API uint32_t cohort_failed_localities(uint32_t *ret_ranks, uint32_t capacity);
 
-/* The number of workers of this locality. To be called in tasks. Before cohort_main it returns
- * 0. */
+/* The number of workers of this locality. To be called in tasks, and in other threads after
+ * cohort_start has returned. Before the start and after the end it returns 0. */
 COHORT_API uint32_t cohort_num_workers(void);
 
 #ifdef __cplusplus

@@ -187,8 +187,8 @@ static void say_what_is_open(void)
         unsigned num = count_kind(of_link(link));
         if (num > 0)
             cohort__log(COHORT__LOG_WARN,
-                        "cohort_main: the program has left %u %s%s open at its end; closed now",
-                        num, of_link(link)->kind->noun, num == 1 ? "" : "s");
+                        "runtime: the program has left %u %s%s open at its end; closed now", num,
+                        of_link(link)->kind->noun, num == 1 ? "" : "s");
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cohort/job.h"
+#include "runtime/job/main.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cohort/job.h"
 #include "runtime/base/bounds.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/cores.h"
@@ -28,13 +29,16 @@
 #include "runtime/io/object.h"
 #include "runtime/loop/loop.h"
 #include "runtime/launch/bootstrap.h"
+#include "runtime/launch/inheritance.h"
 #include "runtime/proc/process.h"
 #include "runtime/proc/registry.h"
 #include "runtime/remote/functions.h"
 #include "runtime/remote/tasks.h"
+#include "runtime/task/callbacks.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/stack.h"
+#include "runtime/task/unusual.h"
 #include "runtime/trace/last.h"
 
 /* Creates the layers from bottom to top, runs the program, and destroys the layers when the job has
@@ -50,6 +54,7 @@ enum { TICK_NANOSECONDS = 100000000 };
 static const uint64_t news_ns = 1000000000;
 
 struct job {
+    const struct cohort__run_options *options;
     struct cohort__settings settings;
     struct cohort__loop *loop;
     struct cohort__bootstrap *bootstrap;
@@ -57,8 +62,6 @@ struct job {
     struct cohort__net *net; /* NULL if the job has only one locality */
     struct cohort__fault fault;
     struct cohort__stats stats;
-    cohort_task_function *program;
-    void *arg;
     bool has_begun;       /* the program, as a task */
     cohort_status status; /* what the program has returned */
 };
@@ -173,7 +176,7 @@ static unsigned cores_each(const struct job *job)
 static unsigned workers_asked_for(const struct job *job)
 {
     unsigned told = cohort__bootstrap_workers(job->bootstrap);
-    return told ? told : job->settings.workers;
+    return told ? told : job->settings.workers ? job->settings.workers : job->options->workers;
 }
 
 /* If nobody has said how many, this locality's share of the cores. */
@@ -322,7 +325,11 @@ static cohort_status draw_faults(struct job *job, const struct cohort__fault **r
 static cohort_status start(struct job *job)
 {
     const struct cohort__fault *fault = NULL;
-    cohort_status status = cohort__loop_create(&job->loop);
+    cohort_status status = cohort__inheritance_renew();
+    if (!status && job->options->may_return)
+        cohort__inheritance_keep();
+    if (!status)
+        status = cohort__loop_create(&job->loop);
     if (!status)
         status = cohort__bootstrap_create(&job->bootstrap, job->loop,
                                           &(struct cohort__bootstrap_handlers){
@@ -409,7 +416,7 @@ static cohort_status run_program(void *context)
     struct cohort__error error = {0};
     cohort__ledger_enter_stage(COHORT__LEDGER_RUNNING, COHORT_OK);
     job->has_begun = true;
-    job->status = job->program(job->arg);
+    job->status = job->options->program(job->options->arg);
     if (cohort__fork_is_child())
         return job->status; /* of a child process, which is no locality */
     cohort__ledger_enter_stage(COHORT__LEDGER_RETURNED, job->status);
@@ -480,43 +487,89 @@ static void stop(struct job *job)
     cohort__loop_destroy(job->loop);
 }
 
-static void complain(char **argv, const char *text)
+/* --- one run at a time --- */
+
+/* GONE: it has left a launcher's job, for good. */
+enum standing { OUTSIDE, INSIDE, GONE };
+
+static atomic_int standing = OUTSIDE;
+static enum standing next_standing;
+
+cohort_status cohort__run_claim(const char *function)
 {
-    fprintf(stderr, "%s: %s\n", argv && argv[0] ? argv[0] : "cohort", text);
+    int before = OUTSIDE;
+    if (cohort__fork_is_child())
+        return cohort__fork_refuse(function);
+    if (atomic_compare_exchange_strong(&standing, &before, INSIDE))
+        return COHORT_OK;
+    return cohort_fail(COHORT_ERR_STATE, "%s: %s", function,
+                       before == INSIDE
+                           ? "the runtime of this process is up already"
+                           : "this process has left the job for which its launcher had started "
+                             "it, and can't join another one");
 }
 
-int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg)
+static bool may_begin_again(const struct job *job)
 {
-    static atomic_bool was_called;
-    (void)argc;
-    if (!program || atomic_exchange(&was_called, true)) {
-        cohort_fail(program ? COHORT_ERR_STATE : COHORT_ERR_BAD_PARAMETER, "cohort_main: %s",
-                    program ? "called twice in one process" : "no program");
-        complain(argv, cohort_error_message()); /* no launcher is told */
-        return 1;
-    }
+    return !job->bootstrap || cohort__bootstrap_may_begin_again(job->bootstrap) ||
+           cohort__inheritance_is_kept();
+}
+
+void cohort__run_release(void)
+{
+    atomic_store(&standing, next_standing);
+}
+
+cohort_status cohort__run(const struct cohort__run_options *options, bool *ret_is_launched)
+{
     cohort__descriptors_open_standard();
     cohort__remote_functions_seal();
-    struct job job = {.program = program, .arg = arg};
+    atomic_fetch_and(&cohort__unusual, (unsigned char)~COHORT__UNUSUAL_OVER);
+    struct job job = {.options = options};
     cohort_status status = start(&job);
     if (status)
         report_failure(&job);
-    bool is_launched = job.bootstrap && cohort__bootstrap_has_launcher(job.bootstrap);
-    if (!status && is_launched)
+    *ret_is_launched = job.bootstrap && cohort__bootstrap_has_launcher(job.bootstrap);
+    if (!status && *ret_is_launched && options->owns_output)
         line_buffer_output();
     if (!status)
         status = run(&job);
     struct cohort__error error = {0};
     if (status)
         cohort__error_copy(&error, cohort__error_slot());
+    next_standing = may_begin_again(&job) ? OUTSIDE : GONE;
     stop(&job);
+    atomic_fetch_or(&cohort__unusual, COHORT__UNUSUAL_OVER);
+    cohort__callbacks_cancel_all();
+    cohort__remote_functions_unseal();
     cohort__ledger_enter_stage(COHORT__LEDGER_OVER, job.status);
     cohort__ledger_close();
-    /* With a launcher, the launcher prints the message, once for the whole job. */
-    if (status && !is_launched)
-        complain(argv, cohort__error_message(&error));
     cohort__error_copy(cohort__error_slot(), &error);
     cohort__error_fini(&error);
+    return status;
+}
+
+static void complain(char **argv)
+{
+    fprintf(stderr, "%s: %s\n", argv && argv[0] ? argv[0] : "cohort", cohort_error_message());
+}
+
+int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg)
+{
+    (void)argc;
+    bool is_launched = false; /* if it is not even begun, no launcher is told */
+    cohort_status status = program
+                               ? cohort__run_claim("cohort_main")
+                               : cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_main: no program");
+    if (!status) {
+        status = cohort__run(
+            &(struct cohort__run_options){.program = program, .arg = arg, .owns_output = true},
+            &is_launched);
+        cohort__run_release();
+    }
+    /* With a launcher, the launcher prints the message, once for the whole job. */
+    if (status && !is_launched)
+        complain(argv);
     return status ? 1 : 0;
 }
 

@@ -241,6 +241,11 @@ bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap)
     return bootstrap->way->tells_failures;
 }
 
+bool cohort__bootstrap_may_begin_again(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->way->may_begin_again;
+}
+
 bool cohort__bootstrap_joins_traces(const struct cohort__bootstrap *bootstrap)
 {
     return bootstrap->way->joins_traces;

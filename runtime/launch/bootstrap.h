@@ -79,6 +79,10 @@ uint32_t cohort__bootstrap_workers(const struct cohort__bootstrap *bootstrap);
 /* Whether there is a launcher. If so, the text of report_failure gets printed. */
 bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap);
 
+/* Whether this process may create another bootstrap when it has destroyed this one: only one that
+ * was started alone, since launchers start a locality once. */
+bool cohort__bootstrap_may_begin_again(const struct cohort__bootstrap *bootstrap);
+
 /* Whether the launcher makes one trace of the parts that localities write with COHORT_TRACE. */
 bool cohort__bootstrap_joins_traces(const struct cohort__bootstrap *bootstrap);
 

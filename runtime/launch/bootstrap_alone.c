@@ -38,6 +38,7 @@ static const struct cohort__bootstrap_way way = {
     .counted = counted,
     .failed = failed,
     .close = close_alone,
+    .may_begin_again = true,
 };
 
 cohort_status cohort__bootstrap_open_alone(struct cohort__bootstrap **ret_bootstrap)

@@ -32,10 +32,11 @@ struct cohort__bootstrap_way {
     void (*letter)(struct cohort__bootstrap *bootstrap, const void *data, size_t bytes);
     /* The last call. Leaves the job, properly if `released`, and frees BOOTSTRAP. */
     void (*close)(struct cohort__bootstrap *bootstrap);
-    bool tells_failures; /* `failed` gets its text printed */
-    bool tells_deaths;   /* the launcher reports all deaths, soon */
-    bool joins_traces;   /* the launcher makes one trace of the localities' parts */
-    bool may_bind;       /* the launcher may give each locality cores of its own, by its mask */
+    bool tells_failures;  /* `failed` gets its text printed */
+    bool tells_deaths;    /* the launcher reports all deaths, soon */
+    bool joins_traces;    /* the launcher makes one trace of the localities' parts */
+    bool may_begin_again; /* who has left may create another bootstrap */
+    bool may_bind;        /* the launcher may give each locality cores of its own, by its mask */
 };
 
 /* The part that all ways have in common. Each way has it as the first member of its own struct. */

@@ -118,7 +118,7 @@ bool cohort__guests_close(struct cohort__loop *loop)
     }
     if (census.all > 0)
         cohort__log(COHORT__LOG_WARN,
-                    "cohort_main: the program has left %u handle%s of libuv open at its end (%s); "
+                    "runtime: the program has left %u handle%s of libuv open at its end (%s); "
                     "closed now",
                     census.all, census.all == 1 ? "" : "s", kinds);
     return census.all > 0;

@@ -56,11 +56,21 @@ cohort_status cohort__remote_function_call(const struct cohort__remote_function 
                : cohort_fail(status, "%s", cohort_status_text(status));
 }
 
-void cohort__remote_functions_seal(void)
+static void set_sealed(bool is_sealed)
 {
     pthread_mutex_lock(&functions.lock);
-    functions.is_sealed = true;
+    functions.is_sealed = is_sealed;
     pthread_mutex_unlock(&functions.lock);
+}
+
+void cohort__remote_functions_seal(void)
+{
+    set_sealed(true);
+}
+
+void cohort__remote_functions_unseal(void)
+{
+    set_sealed(false);
 }
 
 /* With the lock held. Takes MADE on success. */
@@ -68,8 +78,7 @@ static cohort_status add(struct cohort__remote_function *made, uint64_t hash)
 {
     if (functions.is_sealed)
         return cohort_fail(COHORT_ERR_STATE,
-                           "cohort_remote_register: \"%s\": cohort_main was called already",
-                           made->name);
+                           "cohort_remote_register: \"%s\": the runtime is up already", made->name);
     const struct cohort__remote_function *other = cohort__remote_function_find(hash);
     if (other)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,

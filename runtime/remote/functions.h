@@ -30,4 +30,7 @@ cohort_status cohort__remote_function_call(const struct cohort__remote_function 
 /* From now on registering fails: the functions are looked for without a lock. */
 void cohort__remote_functions_seal(void);
 
+/* Ends that, when nobody looks for them any more. */
+void cohort__remote_functions_unseal(void);
+
 #endif

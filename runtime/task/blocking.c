@@ -37,6 +37,13 @@ static struct pool {
     pthread_t threads[COHORT__MAX_BLOCKING_THREADS];
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .wanted = PTHREAD_COND_INITIALIZER};
 
+static _Thread_local bool is_self;
+
+bool cohort__blocking_is_self(void)
+{
+    return is_self;
+}
+
 static void run(struct call *call)
 {
     struct cohort__error *slot = cohort__error_slot();
@@ -77,6 +84,7 @@ static struct call *take(void)
 static void *thread_main(void *arg)
 {
     struct call *call;
+    is_self = true;
     pthread_mutex_lock(&pool.lock);
     while ((call = take())) {
         pthread_mutex_unlock(&pool.lock);

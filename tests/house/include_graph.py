@@ -59,7 +59,9 @@ EXAMPLES = {("tools/bench/graph.h", "examples/shape.h"),
 # Headers of the dependencies, and which files may include them, by the beginnings of their paths.
 FOREIGN = {
     r"uv\.h|uv/.*": ("runtime/loop/", "runtime/io/", "include/cohort/uv.h",
-                     "tools/bench/peer_system", "tests/counts/all_reduce_calls"),
+                     "tools/bench/peer_system", "tests/counts/all_reduce_calls",
+                     "tests/multi/embed_uv"),
+    r"glib(\.h|-.*)": ("tests/multi/embed_glib",),
     r"msgpack(\.h|/.*)": ("runtime/wire/", "include/cohort/msgpack.h"),
     r"rdma/.*": ("runtime/net/ofi",),
     r"pmix.*\.h": ("runtime/launch/pmix_",),

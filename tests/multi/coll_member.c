@@ -182,6 +182,6 @@ int main(int argc, char **argv)
     if (strcmp(member.mode, "again") != 0)
         return status;
     CHECK_INT(cohort_main(argc, argv, program, &member), 1);
-    CHECK_CONTAINS(cohort_error_message(), "called twice");
+    CHECK_CONTAINS(cohort_error_message(), "has left the job");
     return status;
 }

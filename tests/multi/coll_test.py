@@ -202,7 +202,9 @@ def test_few_descriptors():
 
 def test_called_twice():
     status, out, err = run('-n', 1, COLL, 'again')
-    check_equal((status, err), (0, COLL + ': cohort_main: called twice in one process\n'))
+    check_equal((status, err), (0, COLL + ': cohort_main: this process has left the job for '
+                                          "which its launcher had started it, and can't join "
+                                          'another one\n'))
 
 
 def test_cannot_start():

@@ -215,6 +215,46 @@ def test_checksum():
     check(status == 1 and 'usage: checksum FILE...' in err, status, err)
 
 
+# factors
+
+
+def factors_of(number):
+    found, divisor = [], 2
+    while number > 1:
+        while number % divisor == 0:
+            found.append(divisor)
+            number //= divisor
+        divisor += 1
+    return found
+
+
+def test_factors():
+    """The input goes to locality 0; the others have nothing to do until its end."""
+    numbers = list(range(1, 300)) + [2 ** 63, 1000003 * 1009]
+    data = ''.join('%d\n' % number for number in numbers).encode()
+    lines = [' '.join(map(str, [number, '='] + factors_of(number))) for number in numbers]
+    total = sum(len(factors_of(number)) for number in numbers)
+    program = os.path.join(EXAMPLES, 'factors')
+    for num_localities in 0, 1, 3:
+        if num_localities:
+            status, out, err = jobs.run('-n', num_localities, program, data=data)
+        else:
+            done = subprocess.run([program], input=data, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, timeout=jobs.TIMEOUT, check=False)
+            status, out, err = done.returncode, done.stdout.decode(), done.stderr.decode()
+        check_equal((status, err), (0, ''))
+        check_equal(sorted(out.splitlines()),
+                    sorted(lines + ['factors in all localities: %d' % total]))
+    check_equal(example('factors', 0), (0, 'factors in all localities: 0\n', ''))
+    for line, why in (b'0\n', '0'), (b'7x\n', '7x'), (b'-1\n', '-1'), (b'9' * 21 + b'\n', '9' * 21):
+        done = subprocess.run([program], input=line, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=jobs.TIMEOUT, check=False)
+        check_equal((done.returncode, done.stderr.decode()),
+                    (1, 'factors: no number from 1 to 2^64 - 1: %s\n' % why))
+    status, _, err = jobs.run('-n', 2, '--grace', 0.05, program, data=b'x\n')
+    check(status == 1 and 'has failed: no number from 1 to 2^64 - 1: x\n' in err, status, err)
+
+
 # word_count
 
 

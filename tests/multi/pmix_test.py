@@ -27,6 +27,7 @@ BUILD = os.path.abspath(sys.argv[2])
 COLL = os.path.join(BUILD, 'tests/multi/coll_member')
 STORM = os.path.join(BUILD, 'tests/multi/storm_member')
 PROTOCOL = os.path.join(BUILD, 'tests/multi/launcher_member')
+EMBED = os.path.join(BUILD, 'tests/multi/embed_uv_member')
 TRACED = os.path.join(BUILD, 'tests/multi/trace_member')
 TRACE = os.path.join(BUILD, 'tools/cohort-trace')
 TRANSPOSE = os.path.join(BUILD, 'examples/transpose')
@@ -109,6 +110,14 @@ def test_collectives():
                            3 if SLOW else 50, '--in-flight', 4, '--count', 1000)
     check_equal((status, err), (0, ''))
     check_equal(sorted(re.findall(r'(\d) of 4 has done it', out)), list('0123'))
+
+
+def test_embedded():
+    """In a loop of the program's own (cohort_start)."""
+    status, out, err = run('-n', 3, EMBED, 'sum')
+    check_equal((status, err), (0, ''))
+    check_equal(sorted(out.splitlines()),
+                ['libuv: locality %d of 3: sum 66' % rank for rank in range(3)])
 
 
 def test_trace():

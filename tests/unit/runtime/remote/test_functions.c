@@ -70,7 +70,7 @@ static void test_sealed(void)
 {
     cohort__remote_functions_seal();
     CHECK_INT(cohort_remote_register("late", nothing, NULL), COHORT_ERR_STATE);
-    CHECK_CONTAINS(cohort_error_message(), "\"late\": cohort_main was called already");
+    CHECK_CONTAINS(cohort_error_message(), "\"late\": the runtime is up already");
     CHECK(!cohort__remote_function_find(cohort__remote_hash("late")));
     CHECK(cohort__remote_function_find(cohort__remote_hash("one")));
 }

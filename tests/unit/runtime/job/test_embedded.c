@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cohort/cohort.h"
+#include "cohort/uv.h"
+#include "tests/support/test.h"
+
+/* A process that was started alone. tests/multi/embed_test.py has those of cohortrun. */
+
+/* The linker puts this before pthread_create (--wrap). */
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*function)(void *), void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*function)(void *), void *arg);
+static atomic_bool has_no_threads, wants_stop;
+
+/* Within cohort_start. */
+static void try_early_stop(void)
+{
+    CHECK_INT(cohort_stop(COHORT_OK), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_stop: cohort_start has not returned yet");
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*function)(void *), void *arg)
+{
+    if (atomic_exchange(&wants_stop, false))
+        try_early_stop();
+    return has_no_threads ? EAGAIN : __real_pthread_create(thread, attributes, function, arg);
+}
+
+static void start(uint32_t workers)
+{
+    CHECK_INT(cohort_start(&(cohort_start_options){.workers = workers}), COHORT_OK);
+}
+
+static void stop(void)
+{
+    CHECK_INT(cohort_stop(COHORT_OK), COHORT_OK);
+}
+
+static void check_refused(cohort_status status, const char *message)
+{
+    CHECK_INT(status, COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), message);
+}
+
+static void check_not_started(void)
+{
+    check_refused(cohort_stop(COHORT_OK), "cohort_stop: cohort_start has not started the runtime");
+}
+
+static int num_entries(const char *folder)
+{
+    int num = 0;
+    DIR *dir = opendir(folder);
+    CHECK(dir);
+    while (readdir(dir))
+        num++;
+    closedir(dir);
+    return num;
+}
+
+static int num_threads(void)
+{
+    return num_entries("/proc/self/task");
+}
+
+/* Threads that were joined are there for a moment. If others are left over, this never ends. */
+static void await_threads(int num)
+{
+    while (num_threads() > num)
+        sched_yield();
+}
+
+/* --- the runtime beside the program's thread --- */
+
+static cohort_status look_around(void *arg)
+{
+    sigset_t blocked;
+    bool *is_done = arg;
+    CHECK(cohort_worker_index() >= 0);
+    CHECK_INT(pthread_sigmask(SIG_SETMASK, NULL, &blocked), 0);
+    CHECK(sigismember(&blocked, SIGTERM) == 1);
+    CHECK(sigismember(&blocked, SIGCHLD) == 1);
+    CHECK(sigismember(&blocked, SIGSEGV) == 0);
+    *is_done = true;
+    return COHORT_OK;
+}
+
+static void test_beside(void)
+{
+    sigset_t blocked;
+    bool is_done = false;
+    start(3);
+    CHECK_INT(cohort_num_workers(), 3);
+    CHECK_INT(cohort_num_localities(), 1);
+    CHECK_INT(cohort_worker_index(), -1);
+    CHECK_INT(cohort_await(cohort_async(look_around, &is_done)), COHORT_OK);
+    CHECK(is_done);
+    CHECK_INT(pthread_sigmask(SIG_SETMASK, NULL, &blocked), 0);
+    CHECK(sigismember(&blocked, SIGTERM) == 0);
+    stop();
+    CHECK_INT(cohort_num_workers(), 0);
+}
+
+/* Who starts the program has the last word. */
+static void test_workers(void)
+{
+    CHECK_INT(setenv("COHORT_WORKERS", "2", 1), 0);
+    start(3);
+    CHECK_INT(cohort_num_workers(), 2);
+    stop();
+    CHECK_INT(unsetenv("COHORT_WORKERS"), 0);
+    CHECK_INT(cohort_start(NULL), COHORT_OK);
+    CHECK(cohort_num_workers() > 0);
+    stop();
+}
+
+/* A remote task, a sleep: all of the locality is there, and nothing of it after the end, however
+ * often. */
+static cohort_status answer(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)in, (void)ret_out;
+    ++*(int *)context;
+    return COHORT_OK;
+}
+
+static void test_again(void)
+{
+    enum { NUM = 4 };
+    static int num_answers;
+    int num_before = num_threads(), num_descriptors = 0;
+    for (int i = 0; i < NUM; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "answer %d", i);
+        CHECK_INT(cohort_remote_register(name, answer, &num_answers), COHORT_OK);
+        start(2);
+        check_refused(cohort_remote_register("late", answer, NULL), "the runtime is up already");
+        CHECK_INT(cohort_await(cohort_async_at(0, name, NULL, NULL)), COHORT_OK);
+        CHECK_INT(cohort_await(cohort_sleep(1000)), COHORT_OK);
+        stop();
+        await_threads(num_before);
+        if (i == 0)
+            num_descriptors = num_entries("/proc/self/fd");
+        CHECK_INT(num_entries("/proc/self/fd"), num_descriptors);
+        CHECK_INT(cohort_await(cohort_async(look_around, NULL)), COHORT_ERR_STATE);
+    }
+    CHECK_INT(num_answers, NUM);
+}
+
+/* --- the end --- */
+
+static cohort_status sleep_and_count(void *arg)
+{
+    cohort_status status = cohort_await(cohort_sleep(20000000));
+    ++*(_Atomic int *)arg;
+    return status;
+}
+
+static void test_stop_waits(void)
+{
+    _Atomic int num_ended = 0;
+    start(2);
+    for (int i = 0; i < 5; i++)
+        cohort_future_unref(cohort_async(sleep_and_count, &num_ended));
+    stop();
+    CHECK_INT(num_ended, 5);
+}
+
+static void test_failure(void)
+{
+    start(1);
+    CHECK_INT(cohort_stop(cohort_fail(COHORT_ERR_FAILED, "out of paper")), COHORT_ERR_FAILED);
+    CHECK_TEXT(cohort_error_message(), "out of paper");
+    start(1);
+    (void)cohort_fail(COHORT_ERR_FAILED, "out of ink");
+    CHECK_INT(cohort_stop(COHORT_ERR_TIMEOUT), COHORT_ERR_TIMEOUT);
+    CHECK_TEXT(cohort_error_message(), "the program has failed");
+    check_not_started();
+}
+
+struct called {
+    cohort_status status;
+    int num;
+};
+
+static void note(cohort_status status, void *value, void *arg)
+{
+    struct called *called = arg;
+    (void)value;
+    called->status = status;
+    called->num++;
+}
+
+static void stop_in_callback(cohort_status status, void *value, void *arg)
+{
+    (void)value, (void)arg;
+    CHECK_INT(status, COHORT_OK);
+    stop();
+}
+
+/* Callbacks that are left have their turn behind the end, with an error. */
+static void test_callbacks(void)
+{
+    struct called called = {0};
+    cohort_callbacks *callbacks = NULL;
+    cohort_promise *promise;
+    cohort_future *future;
+    CHECK_INT(cohort_callbacks_create(&callbacks), COHORT_OK);
+    start(1);
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_INT(cohort_callbacks_add(callbacks, future, note, &called), COHORT_OK);
+    CHECK_INT(cohort_callbacks_add(callbacks, cohort_future_of_value(NULL), stop_in_callback, NULL),
+              COHORT_OK);
+    CHECK_INT(cohort_callbacks_run(callbacks, 0, NULL), COHORT_OK);
+    check_not_started();
+    CHECK_INT(called.num, 0);
+    CHECK_INT(cohort_callbacks_run(callbacks, 0, NULL), COHORT_OK);
+    CHECK_INT(called.num, 1);
+    CHECK_INT(called.status, COHORT_ERR_CANCELLED);
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(cohort_callbacks_destroy(callbacks), COHORT_OK);
+    CHECK_INT(called.num, 1);
+}
+
+/* --- refusals --- */
+
+static cohort_status stop_in_runtime(void *arg)
+{
+    (void)arg;
+    check_refused(cohort_stop(COHORT_OK), "cohort_stop: called by a thread of the runtime");
+    check_refused(cohort_start(NULL), "cohort_start: the runtime of this process is up already");
+    return COHORT_OK;
+}
+
+static cohort_status stop_in_blocking(void *arg)
+{
+    return cohort_blocking(stop_in_runtime, arg);
+}
+
+static cohort_status stop_on_loop(uv_loop_t *loop, void *arg)
+{
+    (void)loop;
+    return stop_in_runtime(arg);
+}
+
+static void check_inside(void)
+{
+    CHECK_INT(cohort_await(cohort_async(stop_in_runtime, NULL)), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_async(stop_in_blocking, NULL)), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_run_on_loop(stop_on_loop, NULL)), COHORT_OK);
+}
+
+static void test_misuse(void)
+{
+    char *argv[] = {"embedded", NULL};
+    check_not_started();
+    start(1);
+    check_refused(cohort_start(NULL), "cohort_start: the runtime of this process is up already");
+    CHECK_INT(cohort_main(1, argv, stop_in_runtime, NULL), 1);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_main: the runtime of this process is up");
+    check_inside();
+    pid_t child = fork();
+    if (child == 0) {
+        check_refused(cohort_stop(COHORT_OK), "cohort_stop: in a process that was forked");
+        check_refused(cohort_start(NULL), "cohort_start: in a process that was forked");
+        _exit(0);
+    }
+    int status = -1;
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK_INT(status, 0);
+    stop();
+    check_not_started();
+    CHECK_INT(setenv("COHORT_PROGRESS", "thread", 1), 0);
+    start(1);
+    check_inside();
+    stop();
+    CHECK_INT(unsetenv("COHORT_PROGRESS"), 0);
+}
+
+static void test_bad_start(void)
+{
+    struct {
+        cohort_start_options options;
+        uint32_t unknown;
+    } newer = {.unknown = 1};
+    CHECK_INT(cohort_start_sized(&newer.options, sizeof(newer)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_start");
+    CHECK_INT(cohort_start(&(cohort_start_options){.workers = 4097}), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_start: 4097 workers, not at most 4096");
+    CHECK_INT(setenv("COHORT_WORKERS", "several", 1), 0);
+    CHECK_INT(cohort_start(NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "COHORT_WORKERS");
+    CHECK_INT(unsetenv("COHORT_WORKERS"), 0);
+    check_not_started();
+    int num_before = num_threads();
+    has_no_threads = true;
+    CHECK_INT(cohort_start(NULL), COHORT_ERR_NO_MEMORY);
+    has_no_threads = false;
+    CHECK_CONTAINS(cohort_error_message(), "cohort_start: no thread: ");
+    check_not_started();
+    await_threads(num_before);
+    start(1);
+    stop();
+}
+
+/* Of several that start or stop at once, one does. */
+static void *try_to_start(void *arg)
+{
+    cohort_status status = cohort_start(NULL);
+    if (status)
+        CHECK_INT(status, COHORT_ERR_STATE);
+    else
+        ++*(_Atomic int *)arg;
+    return NULL;
+}
+
+static void *try_to_stop(void *arg)
+{
+    cohort_status status = cohort_stop(COHORT_OK);
+    if (status)
+        CHECK_INT(status, COHORT_ERR_STATE);
+    else
+        ++*(_Atomic int *)arg;
+    return NULL;
+}
+
+static void check_one_does(void *(*function)(void *))
+{
+    enum { NUM = 3 };
+    _Atomic int num_done = 0;
+    pthread_t threads[NUM];
+    for (int i = 0; i < NUM; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, function, &num_done), 0);
+    for (int i = 0; i < NUM; i++)
+        CHECK_INT(pthread_join(threads[i], NULL), 0);
+    CHECK_INT(num_done, 1);
+}
+
+/* Stops as soon as it may, which is not before the start has returned. */
+static void *stop_soon(void *arg)
+{
+    cohort_status status;
+    while ((status = cohort_stop(COHORT_OK)) == COHORT_ERR_STATE)
+        sched_yield();
+    CHECK_INT(status, COHORT_OK);
+    return arg;
+}
+
+static void test_race(void)
+{
+    for (int i = 0; i < 5; i++) {
+        check_one_does(try_to_start);
+        check_one_does(try_to_stop);
+    }
+    wants_stop = true;
+    start(1);
+    CHECK(!wants_stop);
+    stop();
+    for (int i = 0; i < 5; i++) {
+        pthread_t thread;
+        CHECK_INT(pthread_create(&thread, NULL, stop_soon, NULL), 0);
+        start(1);
+        CHECK_INT(pthread_join(thread, NULL), 0);
+    }
+}
+
+/* cohort_main goes by the same rule. */
+static cohort_status start_in_main(void *arg)
+{
+    check_refused(cohort_start(NULL), "cohort_start: the runtime of this process is up already");
+    check_refused(cohort_stop(COHORT_OK), "cohort_stop: called by a thread of the runtime");
+    ++*(int *)arg;
+    return COHORT_OK;
+}
+
+static void *refuse_in_thread(void *arg)
+{
+    check_not_started();
+    return arg;
+}
+
+static cohort_status await_in_main(void *arg)
+{
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, refuse_in_thread, NULL), 0);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    return start_in_main(arg);
+}
+
+static void test_main_program(void)
+{
+    int num_calls = 0;
+    char *argv[] = {"embedded", NULL};
+    for (int i = 1; i <= 2; i++) {
+        CHECK_INT(cohort_main(1, argv, await_in_main, &num_calls), 0);
+        CHECK_INT(num_calls, i);
+        start(1);
+        stop();
+    }
+    CHECK_INT(cohort_main(1, argv, NULL, NULL), 1);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_main: no program");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"beside", test_beside},   {"workers", test_workers},
+        {"again", test_again},     {"stop waits", test_stop_waits},
+        {"failure", test_failure}, {"callbacks", test_callbacks},
+        {"misuse", test_misuse},   {"bad start", test_bad_start},
+        {"race", test_race},       {"main program", test_main_program},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
