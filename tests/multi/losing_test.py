@@ -51,8 +51,8 @@ def measured(out):
 def renew(num, seed, rounds, deaths):
     """A communicator is revoked and made anew, again and again. Returns the looks of site 0."""
     start = time.monotonic()
-    status, out, err = run('-n', num, '--workers', 1, '--keep-going', '--timeout', 60, '-x',
-                           'MEASURE=1', MEMBER, seed, rounds, 10 * deaths)
+    status, out, err = run('-n', num, '--workers', 1, '--keep-going', '--timeout', max(60, rounds),
+                           '-x', 'MEASURE=1', MEMBER, seed, rounds, 10 * deaths)
     check_equal((status, len(re.findall('was killed by signal 9', err))), (0, deaths))
     check_equal(len(re.findall(r'^locality \d+ is left$', out, re.M)), num - deaths)
     print('   %d rounds with %d deaths in %.1f s' % (rounds, deaths, time.monotonic() - start))
