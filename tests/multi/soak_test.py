@@ -9,7 +9,7 @@ one. With fewer than 60 seconds the limits are wide, since caches still fill.
 
 The C library is told to keep nothing for itself. Else its arenas and the caches of its threads are
 most of a locality's memory: they have up to 4 MiB free, and grow with the most that ever was in use
-at once. So the least that there is in a quarter is what the library keeps, which may hardly grow."""
+at once. So the least that there is in a quarter is what the library keeps. It may hardly grow."""
 import os
 import re
 import sys
@@ -62,8 +62,8 @@ def looks(samples, index, what, begin, end):
 
 
 def test_soak():
-    job = Job('-n', NUM, '--workers', 2, '-x', TUNABLES, MEMBER, 'soak', '--sites', 2 * NUM, '--count',
-              int(SECONDS), '--seed', 7)
+    job = Job('-n', NUM, '--workers', 2, '-x', TUNABLES, MEMBER, 'soak', '--sites', 2 * NUM,
+              '--count', int(SECONDS), '--seed', 7)
     samples, lines = [], job.read_lines(1)
     check_equal(lines, ['begun\n'])
     reader = threading.Thread(target=lambda: lines.extend(job.process.stdout))
