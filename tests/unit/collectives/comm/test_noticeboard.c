@@ -858,11 +858,12 @@ static bool is_clear(const struct cohort__notes *notes, uint32_t rank)
 /* What a locality has left and waited for when it died is cleared by the others, if they go on. */
 static void destroy_without_dead(void)
 {
-    enum { DEAD = 3 };
+    enum { LIVING = 1, DEAD = 3 };
     open_all();
     struct cohort__notes notes = memory_open();
     struct cohort__notice_call next = poster(1 + W);
     struct waiter waiting = waiter(&next, NUM);
+    CHECK(call_post(LIVING, 1, 8, &for_all));
     CHECK(call_post(DEAD, 1, LONGEST, &for_all));
     begin(DEAD, &next);
     cohort__noticeboard_wait(boards[DEAD], &waiting.notice);
@@ -876,6 +877,7 @@ static void destroy_without_dead(void)
             break;
     }
     CHECK_INT(is_clear(&notes, DEAD), keeps_going);
+    CHECK_INT(is_clear(&notes, LIVING), !keeps_going); /* else by itself */
     CHECK_INT(atomic_load(cohort__notes_num_waiting(&notes)), keeps_going ? 0 : 1);
     atomic_store(cohort__notes_num_waiting(&notes), 1);
     CHECK(cohort__noticeboard_give_up(boards[DEAD], &waiting.notice));
