@@ -3,12 +3,13 @@
 
 #include <cohort/cohort.h>
 
+#include "runtime/names/home.h"
 #include "tests/support/await_within.h"
 #include "tests/support/cluster.h"
 
-/* Each allocation of a site's agree or shrink fails in turn. The site calls again, as whoever gets
- * COHORT_ERR_NO_MEMORY may do. Nobody waits for ever: either all get the same right result, or all
- * get an error, since one that could not join is known to all. */
+/* Each allocation of a site's agree or shrink fails in turn, and each join of a dup. The site calls
+ * again, as whoever gets COHORT_ERR_NO_MEMORY may do. Nobody waits for ever: either all get the
+ * same right result, or all get an error, since one that could not join is known to all. */
 
 enum { SITES = 4, LOCALITIES = 2, POOR = SITES - 1, ROUNDS = 3 };
 static const uint64_t patience = 20 * UINT64_C(1000000000);
@@ -49,6 +50,24 @@ void *__wrap_realloc(void *memory, size_t bytes)
 void *__wrap_cohort__slab_alloc(size_t bytes)
 {
     return fails() ? NULL : __real_cohort__slab_alloc(bytes);
+}
+
+/* How many letters of the registry there are before there is no memory for one. -1: no end. */
+static long letters_left = -1;
+
+struct cohort__registry_letter *__real_cohort__registry_letter_add(struct cohort__list *outbox,
+                                                                   const uint32_t *ranks,
+                                                                   uint32_t num_ranks);
+struct cohort__registry_letter *__wrap_cohort__registry_letter_add(struct cohort__list *outbox,
+                                                                   const uint32_t *ranks,
+                                                                   uint32_t num_ranks);
+
+struct cohort__registry_letter *__wrap_cohort__registry_letter_add(struct cohort__list *outbox,
+                                                                   const uint32_t *ranks,
+                                                                   uint32_t num_ranks)
+{
+    const bool fails = letters_left >= 0 && letters_left-- == 0;
+    return fails ? NULL : __real_cohort__registry_letter_add(outbox, ranks, num_ranks);
 }
 
 /* What a site has called, and where its results go. */
@@ -164,8 +183,27 @@ static void test_shrink(void)
     fail_each(true);
 }
 
+/* A dup, whose sites join each other behind its collective. Each of their letters fails in turn. */
+static void test_dup(void)
+{
+    for (long number = 0; number < SITES; number++) {
+        struct scene scene = {0};
+        cohort_future *futures[SITES];
+        begin(&scene);
+        letters_left = number;
+        for (uint32_t site = 0; site < SITES; site++)
+            futures[site] = cohort_comm_dup(&scene.sites[site].next, scene.sites[site].comm, 1);
+        for (uint32_t site = 0; site < SITES; site++)
+            CHECK_INT(await_within(futures[site], patience), COHORT_ERR_NO_MEMORY);
+        CHECK(letters_left < 0);
+        letters_left = -1;
+        end(&scene);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"agree", test_agree}, {"shrink", test_shrink}};
+    static const struct test_case cases[] = {
+        {"agree", test_agree}, {"shrink", test_shrink}, {"dup", test_dup}};
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
 }
