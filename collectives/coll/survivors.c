@@ -34,6 +34,7 @@ struct call {
     cohort_status status;       /* of an agree */
     struct cohort__error error; /* the same */
     char name[COHORT__NAME_BYTES_MAX + 1 + 2 * sizeof(uint64_t)];
+    bool is_dead[]; /* the parent's sites, in the attempt; its memory is there before the turn is */
 };
 
 /* The parent's sites that live. */
@@ -48,25 +49,20 @@ static struct cohort__registry *registry_of(const struct call *call)
     return cohort__process_registry(call->commons->process);
 }
 
-/* False: no memory. */
-static bool find_living(struct call *call, struct living *ret_living)
+static struct living find_living(struct call *call)
 {
     const struct cohort__membership *all = call->parent->group->membership;
-    bool *is_dead = calloc(all->num_sites, sizeof(*is_dead));
     struct living living = {.is_whole = true};
-    if (!is_dead)
-        return false;
-    call->num_dead = cohort__registry_count_dead(registry_of(call), all, is_dead);
+    memset(call->is_dead, 0, all->num_sites * sizeof(*call->is_dead));
+    call->num_dead = cohort__registry_count_dead(registry_of(call), all, call->is_dead);
     for (uint32_t site = 0; site < all->num_sites; site++) {
-        if (is_dead[site])
+        if (call->is_dead[site])
             continue;
         living.num++;
         living.rank += site < call->parent->this_site;
         living.is_whole &= all->locality_of[site] == call->parent->group->rank;
     }
-    free(is_dead);
-    *ret_living = living;
-    return true;
+    return living;
 }
 
 static void print_name(struct call *call)
@@ -158,8 +154,12 @@ static void try_to_shrink(struct call *call, const struct living *living)
         .awaited = call->future,
     };
     call->made = cohort__future_create();
-    if (!call->made) {
-        conclude(call, COHORT_ERR_NO_MEMORY, cohort__error_slot());
+    if (!call->made) { /* the others wait for this site in this turn */
+        struct cohort__error error = {0};
+        cohort__error_copy(&error, cohort__error_slot());
+        cohort__registry_lost(registry_of(call), parent->group->rank, COHORT_ERR_NO_MEMORY);
+        conclude(call, COHORT_ERR_NO_MEMORY, &error);
+        cohort__error_fini(&error);
         return;
     }
     atomic_fetch_add(&parent->refs, 1); /* which the child's creation gives back */
@@ -213,16 +213,11 @@ static void try_to_agree(struct call *call, const struct living *living)
 
 static void attempt(struct call *call)
 {
-    struct living living;
-    if (!find_living(call, &living)) {
-        (void)cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%.60s\": no memory for %u sites",
-                          cohort_comm_name(call->parent), cohort_comm_num_sites(call->parent));
-        conclude(call, COHORT_ERR_NO_MEMORY, cohort__error_slot());
-    } else if (call->ret_agreed) {
+    const struct living living = find_living(call);
+    if (call->ret_agreed)
         try_to_agree(call, &living);
-    } else {
+    else
         try_to_shrink(call, &living);
-    }
 }
 
 static cohort_future *refuse(cohort_status status, const char *function, const char *why)
@@ -231,9 +226,11 @@ static cohort_future *refuse(cohort_status status, const char *function, const c
     return cohort__future_of_status(status, cohort__error_slot());
 }
 
+/* Without memory this site has not had its turn: it may call again. From the turn on whatever it
+ * can't do ends it for the others, too: the registry is lost here (cohort__registry_lost). */
 static cohort_future *begin(const char *function, cohort_comm *comm, const struct call *own)
 {
-    struct call *call = malloc(sizeof(*call));
+    struct call *call = malloc(sizeof(*call) + cohort_comm_num_sites(comm) * sizeof(bool));
     cohort_future *future = call ? cohort__future_create_about(COHORT__WAIT_CREATION) : NULL;
     if (!future) {
         char why[128];

@@ -23,6 +23,8 @@
 enum { MOST_CHUNK_BYTES = 8 << 20, LINE_ALIGNMENT = 64 };
 
 _Static_assert(sizeof(struct cohort__ledger_head) == COHORT__LEDGER_HEAD_BYTES, "a page");
+_Static_assert(sizeof(((struct cohort__worker_line *)0)->events) == 1 << 16, "see event_place");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "see event_place");
 
 /* A line that was given back: its first word is 0. */
 struct free_line {

@@ -65,21 +65,36 @@ void cohort__ledger_close(void);
 extern _Thread_local struct cohort__worker_line *cohort__ledger_thread
     __attribute__((tls_model("initial-exec")));
 
-/* Notes an event of KIND. NUMBER: see struct cohort__ledger_event. It costs about 15 instructions,
- * and nothing in other threads. */
+/* There is one event more. Only the thread that has LINE counts, so nothing is locked. Of a relaxed
+ * load and store compilers make three instructions. */
+static inline void cohort__ledger_count_event(struct cohort__worker_line *line)
+{
+    enum { BYTES = sizeof(struct cohort__ledger_event) };
+#ifdef __x86_64__
+    __asm__("addq %1, %0" : "+m"(line->event_bytes) : "i"(BYTES));
+#else
+    uint64_t bytes = atomic_load_explicit(&line->event_bytes, memory_order_relaxed);
+    atomic_store_explicit(&line->event_bytes, bytes + BYTES, memory_order_relaxed);
+#endif
+}
+
+/* Notes an event of KIND. NUMBER, below 2^20: see struct cohort__ledger_event. It costs 12
+ * instructions on x86-64, and 4 in other threads. */
 static inline void cohort__ledger_note(enum cohort__event_kind kind, uint32_t number,
                                        uint64_t generation)
 {
     struct cohort__worker_line *line = cohort__ledger_thread;
     if (!line)
         return;
-    uint64_t num = atomic_load_explicit(&line->num_events, memory_order_relaxed);
-    struct cohort__ledger_event *event = &line->events[num % COHORT__LEDGER_EVENTS];
+    uint16_t place = atomic_load_explicit(&line->event_place, memory_order_relaxed);
+    struct cohort__ledger_event *event = (void *)((char *)line->events + place);
     uint64_t at = atomic_load_explicit(&line->seen_at, memory_order_relaxed);
+    /* The parts have no bit in common, and sums are computed at once with an address. */
+    uint64_t what = (generation << COHORT__EVENT_GENERATION_SHIFT) + number +
+                    ((uint64_t)kind << COHORT__EVENT_KIND_SHIFT);
     atomic_store_explicit(&event->at, at, memory_order_relaxed);
-    atomic_store_explicit(&event->what, generation << 24 | number << 4 | kind,
-                          memory_order_relaxed);
-    atomic_store_explicit(&line->num_events, num + 1, memory_order_relaxed);
+    atomic_store_explicit(&event->what, what, memory_order_relaxed);
+    cohort__ledger_count_event(line);
 }
 
 /* --- ledger_modules.c --- */

@@ -19,11 +19,11 @@
 #define COHORT__LEDGER_NAME "cohort-ledger" /* of the memory, in /proc/PID/fd and maps */
 
 enum {
-    COHORT__LEDGER_VERSION = 4,
+    COHORT__LEDGER_VERSION = 5,
     COHORT__LEDGER_HEAD_BYTES = 4096,
     COHORT__LEDGER_PAGE_BYTES = 65536, /* a region is divided into these; no system has larger */
     COHORT__LEDGER_CHUNKS = 224,
-    COHORT__LEDGER_EVENTS = 4096, /* a power of two */
+    COHORT__LEDGER_EVENTS = 4096, /* 2^16 bytes of them */
     COHORT__LEDGER_PENDING_MOST = 12,
     COHORT__LEDGER_COUNTERS_MOST = 62,
 };
@@ -200,21 +200,25 @@ enum cohort__event_kind {
     COHORT__EVENT_RECEIVED, /* a message of a collective or a channel, from a locality */
 };
 
-/* `what` is the generation, of which the upper 24 bits are lost, times 2^24, plus 16 times the
- * number of the site's line or of the locality, plus the kind. `at`
- * is the last reading of the clock before that, in ticks: some 20 us old, or more in a long task.
- */
+enum { COHORT__EVENT_KIND_SHIFT = 20, COHORT__EVENT_GENERATION_SHIFT = 24 };
+
+/* `what` is the generation, of which the upper 24 bits are lost, times 2^24, plus the kind times
+ * 2^20, plus the number of the site's line or of the locality. `at` is the last reading of the
+ * clock before that, in ticks: some 20 us old, or more in a long task. */
 struct cohort__ledger_event {
     _Atomic uint64_t at, what;
 };
 
 /* One for each worker and for the progress thread. */
 struct cohort__worker_line {
-    _Atomic uint64_t thread;     /* its number in the kernel */
-    _Atomic uint64_t seen_at;    /* when it last turned the loop, or left that to others; ticks */
-    _Atomic uint64_t num_events; /* so many in all; number i is at i % COHORT__LEDGER_EVENTS */
-    _Atomic uint32_t index;      /* of the worker; UINT32_MAX: the progress thread */
-    _Atomic uint32_t is_idle;    /* it sleeps, since it has nothing to do */
+    _Atomic uint64_t thread;  /* its number in the kernel */
+    _Atomic uint64_t seen_at; /* when it last turned the loop, or left that to others; ticks */
+    union {
+        _Atomic uint64_t event_bytes; /* of all events so far */
+        _Atomic uint16_t event_place; /* its lower bits: where in `events` the next one is */
+    };
+    _Atomic uint32_t index;   /* of the worker; UINT32_MAX: the progress thread */
+    _Atomic uint32_t is_idle; /* it sleeps, since it has nothing to do */
     uint32_t padding[8];
     struct cohort__ledger_event events[COHORT__LEDGER_EVENTS];
 };

@@ -339,6 +339,7 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
     /* Under the lock, so that the join is of the view in which it is listed: the next death ends
      * it. */
     cohort_status status = write_join(&outbox, home, registry->view, join);
+    const bool is_lost = status == COHORT_ERR_NO_MEMORY && join->name_bytes > 0;
     if (!status)
         status = is_in_vain(registry, join);
     if (!status && registry->broken.status)
@@ -360,6 +361,8 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
     }
     discard(&outbox);
     join->done(join, status, NULL);
+    if (is_lost) /* the other sites of its parent wait for it */
+        cohort__registry_lost(registry, registry->process->options.rank, status);
 }
 
 void cohort__registry_withdraw(struct cohort__registry *registry, const struct cohort__join *join,

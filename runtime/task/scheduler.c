@@ -155,12 +155,12 @@ uint64_t cohort__scheduler_moved(void)
     const struct cohort__worker_line *progress = s->progress.line;
     uint64_t sum = atomic_load_explicit(&s->num_foreign_spawned, memory_order_relaxed);
     if (progress)
-        sum += atomic_load_explicit(&progress->num_events, memory_order_relaxed);
+        sum += atomic_load_explicit(&progress->event_bytes, memory_order_relaxed);
     for (unsigned i = 0; i < s->num_workers; i++) {
         const struct cohort__worker *worker = s->workers[i];
         sum += atomic_load_explicit(&worker->num_spawned, memory_order_relaxed) +
                atomic_load_explicit(&worker->num_finished, memory_order_relaxed) +
-               atomic_load_explicit(&worker->line->num_events, memory_order_relaxed);
+               atomic_load_explicit(&worker->line->event_bytes, memory_order_relaxed);
     }
     return sum;
 }

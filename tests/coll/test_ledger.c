@@ -68,15 +68,17 @@ static void add_events(void *context, const void *line)
     const struct cohort__worker_line *worker = line;
     (void)context;
     CHECK(worker->thread != 0);
-    CHECK(worker->num_events <= COHORT__LEDGER_EVENTS);
-    for (uint64_t i = 0; i < worker->num_events; i++) {
+    const uint64_t num = worker->event_bytes / sizeof(worker->events[0]);
+    CHECK(num <= COHORT__LEDGER_EVENTS);
+    for (uint64_t i = 0; i < num; i++) {
         uint64_t what = worker->events[i].what;
         CHECK(worker->events[i].at <= worker->seen_at);
-        found.num_calls += what % 16 == COHORT__EVENT_CALL;
-        found.num_ends += what % 16 == COHORT__EVENT_END;
-        found.num_received += what % 16 == COHORT__EVENT_RECEIVED;
-        found.last_number = (uint32_t)(what >> 4) & 0xfffff;
-        found.last_generation = what >> 24;
+        const uint64_t kind = what >> COHORT__EVENT_KIND_SHIFT & 15;
+        found.num_calls += kind == COHORT__EVENT_CALL;
+        found.num_ends += kind == COHORT__EVENT_END;
+        found.num_received += kind == COHORT__EVENT_RECEIVED;
+        found.last_number = (uint32_t)what & 0xfffff;
+        found.last_generation = what >> COHORT__EVENT_GENERATION_SHIFT;
     }
 }
 

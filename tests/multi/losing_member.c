@@ -11,6 +11,7 @@
 
 #include <cohort/cohort.h>
 
+#include "runtime/base/ledger_format.h"
 #include "runtime/base/random.h"
 
 /* A job of one site in each locality, which loses one or two of them in each round (cohortrun
@@ -18,14 +19,19 @@
  * its calls, while the others agree, or while they shrink. The others make communicators, use them,
  * give up and go on with those that are left.
  *
- * usage: losing_member SEED    With MEASURE in the environment, site 0 prints in each round how
- * many mappings and descriptors it has, and how many KiB of memory the localities share. */
+ * With two more arguments nobody has to die: a communicator is revoked and made anew, ROUNDS times
+ * one after the other, and in every tenth of the first MOST rounds one dies.
+ *
+ * usage: losing_member SEED [ROUNDS MOST]    With MEASURE in the environment, site 0 prints in each
+ * round how many mappings and descriptors it has, how many KiB of memory the localities share, and
+ * how many are its own. */
 
 enum {
     DUPS = 3,
     BLOCK = 100000 / sizeof(uint64_t),
     MOST_YIELDS = 12,
     MESSAGES = 50,
+    ROUNDS_A_DEATH = 10,
     MESSAGE_BYTES = 4000
 };
 
@@ -48,6 +54,7 @@ struct round {
 };
 
 static uint64_t seed;
+static uint32_t num_renewals, most_deadly;
 
 static void die_if(const struct round *round, enum point point)
 {
@@ -172,7 +179,8 @@ static uint32_t count_lines(const char *path)
     return num;
 }
 
-/* Of all files without a name that this process has open. */
+/* Of all files without a name that this process has open, but for the ledger, in which the rings of
+ * events fill. */
 static long long count_shared_kib(void)
 {
     long long blocks = 0;
@@ -181,19 +189,31 @@ static long long count_shared_kib(void)
         struct stat file;
         snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         if (readlink(path, target, sizeof(target) - 1) > 0 && strstr(target, "memfd:") &&
-            fstat(fd, &file) == 0)
+            !strstr(target, COHORT__LEDGER_NAME) && fstat(fd, &file) == 0)
             blocks += file.st_blocks;
     }
     return blocks / 2;
+}
+
+static long long count_own_kib(void)
+{
+    long long kib = 0;
+    char line[256];
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof(line), file) && sscanf(line, "RssAnon: %lld", &kib) != 1)
+        continue;
+    fclose(file);
+    return kib;
 }
 
 static void measure(cohort_comm *comm)
 {
     if (!getenv("MEASURE") || cohort_comm_this_site(comm) != 0)
         return;
-    printf("left %" PRIu32 ": mappings %" PRIu32 ", descriptors %" PRIu32 ", shared %lld\n",
+    printf("left %" PRIu32 ": mappings %" PRIu32 ", descriptors %" PRIu32
+           ", shared %lld, own %lld\n",
            cohort_comm_num_sites(comm), count_lines("/proc/self/maps"),
-           count_entries("/proc/self/fd"), count_shared_kib());
+           count_entries("/proc/self/fd"), count_shared_kib(), count_own_kib());
 }
 
 /* A round. *RET_OVER: one is left. */
@@ -220,6 +240,50 @@ static cohort_status lose(cohort_comm **comm, struct round *round, bool *ret_ove
     return status;
 }
 
+/* One of those that live, and where it dies. */
+static void draw_for_renewal(struct round *round, cohort_comm *comm)
+{
+    struct cohort__random random;
+    round->point = NOWHERE;
+    if (round->number % ROUNDS_A_DEATH != 0 || round->number > most_deadly)
+        return;
+    cohort__random_init(&random, seed * 1000 + round->number);
+    const uint32_t victim = (uint32_t)cohort__random_below(&random, cohort_comm_num_sites(comm));
+    const enum point point = (enum point)(BEFORE_AGREE + cohort__random_below(&random, 4));
+    round->num_yields = (uint32_t)cohort__random_below(&random, MOST_YIELDS);
+    if (victim == cohort_comm_this_site(comm))
+        round->point = point;
+}
+
+/* One site revokes, and the others wait in vain for its call. */
+static cohort_status break_off(cohort_comm *comm, const struct round *round)
+{
+    const uint32_t revoker = round->number % cohort_comm_num_sites(comm);
+    if (cohort_comm_this_site(comm) == revoker)
+        return cohort_await(cohort_comm_revoke(comm));
+    cohort_status status = cohort_await(cohort_barrier(comm, 2));
+    if (status == COHORT_ERR_REVOKED || (status == COHORT_ERR_PEER_DIED && most_deadly > 0))
+        return COHORT_OK;
+    return cohort_fail(COHORT_ERR_FAILED, "round %" PRIu32 ": the barrier ends with %s",
+                       round->number, cohort_status_name(status));
+}
+
+/* A round: those that live go on with a communicator in which all have had a right result. */
+static cohort_status renew(cohort_comm **comm, struct round *round)
+{
+    cohort_agreed agreed = {0};
+    draw_for_renewal(round, *comm);
+    cohort_status status = break_off(*comm, round);
+    while (!status && agreed.value == 0) {
+        status = shrink(comm, round);
+        if (!status)
+            status = agree(*comm, round, sum(*comm, round, 1) ? 0 : 1, &agreed);
+    }
+    if (!status)
+        measure(*comm);
+    return status;
+}
+
 static cohort_status run(void *arg)
 {
     (void)arg;
@@ -234,7 +298,8 @@ static cohort_status run(void *arg)
         status = cohort_await(cohort_comm_create(&comm, "all", &options));
     while (!status && !is_over) {
         round.number++;
-        status = lose(&comm, &round, &is_over);
+        status = num_renewals ? renew(&comm, &round) : lose(&comm, &round, &is_over);
+        is_over |= round.number == num_renewals;
     }
     if (!status)
         printf("locality %" PRIu32 " is left\n", cohort_locality());
@@ -247,5 +312,9 @@ static cohort_status run(void *arg)
 int main(int argc, char **argv)
 {
     seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    if (argc > 3) {
+        num_renewals = (uint32_t)strtoul(argv[2], NULL, 10);
+        most_deadly = (uint32_t)strtoul(argv[3], NULL, 10);
+    }
     return cohort_main(argc, argv, run, NULL);
 }

@@ -18,7 +18,7 @@ import gdb
 import gdb.unwinder
 
 MAGIC = 0x72656764656c6863
-VERSION = 4
+VERSION = 5
 REGION = 512 << 20
 PAGE = 65536
 HEAD_BYTES = 4096
@@ -39,7 +39,7 @@ Head = collections.namedtuple('Head', 'magic version epoch rank size pid stage s
                               'moved num_chunks')
 Wait = collections.namedtuple('Wait', 'since caller what function task fiber outer outermost')
 Site = collections.namedtuple('Site', 'instance last_called task site rank number')
-Worker = collections.namedtuple('Worker', 'thread seen_at num_events index is_idle')
+Worker = collections.namedtuple('Worker', 'thread seen_at event_bytes index is_idle')
 
 
 def read(address, num):
@@ -231,18 +231,19 @@ class EventsCommand(gdb.Command):
             self.print_worker(ledger, sites, worker, line, int(words[0]))
 
     def print_worker(self, ledger, sites, worker, line, most):
-        num = min(worker.num_events, EVENTS, most)
+        total = worker.event_bytes // 16
+        num = min(total, EVENTS, most)
         who = 'the progress thread' if worker.index == 0xffffffff else 'worker %d' % worker.index
         print('%s (thread %d)%s: %d events%s' % (
-            who, worker.thread, ', which sleeps' if worker.is_idle else '', worker.num_events,
-            ', of which these are the last %d' % num if num < worker.num_events else ''))
-        for i in range(worker.num_events - num, worker.num_events):
+            who, worker.thread, ', which sleeps' if worker.is_idle else '', total,
+            ', of which these are the last %d' % num if num < total else ''))
+        for i in range(total - num, total):
             at, what = struct.unpack_from('<2Q', line, 64 + 16 * (i % EVENTS))
             print('  %.6f s ago: %s' % (ledger.seconds(max(at, ledger.head.first_ticks)),
                                         self.text(sites, what)))
 
     def text(self, sites, what):
-        kind, number, generation = what & 15, what >> 4 & 0xfffff, what >> 24
+        number, kind, generation = what & 0xfffff, what >> 20 & 15, what >> 24
         site = sites.get(number, 'a site that has left')
         if kind == 0:
             return '%s calls %d' % (site, generation)

@@ -35,6 +35,16 @@ cohort_status __real_cohort__boards_open_notes(struct cohort__process *process, 
 cohort_status __wrap_cohort__boards_open_notes(struct cohort__process *process, uint32_t number,
                                                struct cohort__notes *ret_notes);
 
+bool __wrap_cohort__process_keeps_going(const struct cohort__process *process);
+
+static bool keeps_going;
+
+bool __wrap_cohort__process_keeps_going(const struct cohort__process *process)
+{
+    (void)process;
+    return keeps_going;
+}
+
 /* How many allocations succeed before one fails. -1: none fails. */
 static long left = -1;
 
@@ -834,6 +844,56 @@ static void test_destroy(void)
     close_all();
 }
 
+static bool is_clear(const struct cohort__notes *notes, uint32_t rank)
+{
+    uint32_t slot;
+    bool is_clear = true;
+    CHECK(cohort__boards_slot_of(localities.processes[rank], rank, &slot));
+    const unsigned char *own = cohort__notes_slot(notes, slot);
+    for (size_t i = 0; i < cohort__notes_clear_bytes(); i++)
+        is_clear &= own[i] == 0;
+    return is_clear;
+}
+
+/* What a locality has left and waited for when it died is cleared by the others, if they go on. */
+static void destroy_without_dead(void)
+{
+    enum { LIVING = 1, DEAD = 3 };
+    open_all();
+    struct cohort__notes notes = memory_open();
+    struct cohort__notice_call next = poster(1 + W);
+    struct waiter waiting = waiter(&next, NUM);
+    CHECK(call_post(LIVING, 1, 8, &for_all));
+    CHECK(call_post(DEAD, 1, LONGEST, &for_all));
+    begin(DEAD, &next);
+    cohort__noticeboard_wait(boards[DEAD], &waiting.notice);
+    CHECK_INT(atomic_load(cohort__notes_num_waiting(&notes)), 1);
+    for (uint32_t rank = 0; rank < DEAD; rank++) {
+        CHECK(!is_clear(&notes, DEAD));
+        cohort__process_peer_died(localities.processes[rank], DEAD, "was killed");
+        cohort__noticeboard_destroy(boards[rank]);
+        atomic_store(&groups[rank]->noticeboard, NULL);
+        if (keeps_going) /* one is enough */
+            break;
+    }
+    CHECK_INT(is_clear(&notes, DEAD), keeps_going);
+    CHECK_INT(is_clear(&notes, LIVING), !keeps_going); /* else by itself */
+    CHECK_INT(atomic_load(cohort__notes_num_waiting(&notes)), keeps_going ? 0 : 1);
+    atomic_store(cohort__notes_num_waiting(&notes), 1);
+    CHECK(cohort__noticeboard_give_up(boards[DEAD], &waiting.notice));
+    end(DEAD, &next);
+    cohort__boards_close_notes(&notes);
+    close_all();
+}
+
+static void test_destroy_dead(void)
+{
+    destroy_without_dead();
+    keeps_going = true;
+    destroy_without_dead();
+    keeps_going = false;
+}
+
 static bool look_never(struct cohort__watch *watch)
 {
     (void)watch;
@@ -900,6 +960,7 @@ static const struct test_case cases[] = {
     {"wake_own", test_wake_own},
     {"wait_for_note", test_wait_for_note},
     {"destroy", test_destroy},
+    {"destroy_dead", test_destroy_dead},
     {"no_memory", test_no_memory},
     {"dead", test_dead},
 };

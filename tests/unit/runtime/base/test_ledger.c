@@ -362,10 +362,10 @@ static void test_events(void)
         line->seen_at = 1000 + i;
         cohort__ledger_note(COHORT__EVENT_END, 0xabcde, i);
     }
-    CHECK_INT(line->num_events, NUM);
+    CHECK_INT(line->event_bytes, NUM * sizeof(line->events[0]));
     const struct cohort__ledger_event *last = &line->events[(NUM - 1) % COHORT__LEDGER_EVENTS];
     CHECK_INT(last->at, 1000 + 4105);
-    CHECK_INT(last->what, UINT64_C(4105) << 24 | 0xabcde << 4 | COHORT__EVENT_END);
+    CHECK_INT(last->what, UINT64_C(4105) << 24 | COHORT__EVENT_END << 20 | 0xabcde);
     CHECK_INT(last[1].what >> 24, NUM - COHORT__LEDGER_EVENTS); /* the oldest */
     cohort__ledger_thread = NULL;
     cohort__ledger_give_back(COHORT__LEDGER_WORKERS, line);

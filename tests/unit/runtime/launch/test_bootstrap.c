@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/loop/loop.h"
@@ -128,6 +130,7 @@ static void test_singleton_destroyed_early(void)
  * locality 0. The test plays locality 1. */
 struct fake {
     struct cohort__launcher *launcher;
+    int fd;
     struct cohort__stream *stream;
     unsigned num_broken;
     bool keeps_counts; /* what locality 0 answers, instead of the launcher: */
@@ -193,6 +196,7 @@ static void launch(struct fake *fake, struct cohort__loop *loop)
     struct cohort__stream_handlers stream = {fake, fake_message, fake_ended};
     memset(fake, 0, sizeof(*fake));
     CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    fake->fd = fds[0];
     snprintf(number, sizeof(number), "%d", fds[1]);
     setenv("COHORT_CONTROL_FD", number, 1);
     CHECK_INT(cohort__stream_open(&fake->stream, loop, fds[0], "locality 0",
@@ -324,6 +328,108 @@ static void test_peer_dies_before_exchange(void)
     cohort__loop_destroy(loop);
 }
 
+/* The linker redirects all calls of nanosleep here: a pause between two tries of an abort. After so
+ * many pauses the launcher reads all that is in its socket. */
+int __wrap_nanosleep(const struct timespec *time, struct timespec *ret_left);
+
+static struct {
+    unsigned num_pauses, most;
+    int fd;
+    size_t bytes; /* that were read */
+    char last[512];
+    size_t num_last; /* how many bytes of that */
+} full;
+
+static void drain(void)
+{
+    ssize_t bytes;
+    while ((bytes = recv(full.fd, full.last, sizeof(full.last), MSG_DONTWAIT)) > 0) {
+        full.bytes += (size_t)bytes;
+        full.num_last = (size_t)bytes;
+    }
+}
+
+int __wrap_nanosleep(const struct timespec *time, struct timespec *ret_left)
+{
+    CHECK(time->tv_sec == 0 && time->tv_nsec == 1000000);
+    (void)ret_left;
+    if (++full.num_pauses == full.most)
+        drain();
+    return 0;
+}
+
+/* A locality whose launcher does not read: its socket is full. */
+static size_t fill(int fd)
+{
+    static const char bytes[512];
+    size_t num = 0;
+    for (ssize_t sent; (sent = send(fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0;)
+        num += (size_t)sent;
+    CHECK(num > sizeof(bytes));
+    return num;
+}
+
+static cohort_status is_abort(void *context, const struct cohort__control *control)
+{
+    (void)context;
+    CHECK_INT(control->kind, COHORT__CONTROL_ABORT);
+    CHECK_INT(control->code, 9);
+    CHECK_INT(control->text_bytes, 6);
+    CHECK_INT(memcmp(control->text, "enough", 6), 0);
+    return COHORT_OK;
+}
+
+/* MOST: after so many pauses the launcher reads; 0: never. */
+static void check_full(unsigned most, bool is_told)
+{
+    struct cohort__loop *loop = create_loop();
+    struct fake fake;
+    struct locality locality;
+    launch(&fake, loop);
+    const int fd = atoi(getenv("COHORT_CONTROL_FD"));
+    CHECK_INT(create(&locality, loop), COHORT_OK);
+    CHECK_INT(cohort__bootstrap_exchange(locality.bootstrap, "here", 5), COHORT_OK);
+    memset(&full, 0, sizeof(full));
+    full.most = most;
+    full.fd = fake.fd;
+    const size_t before = fill(fd);
+    CHECK_INT(cohort__bootstrap_abort(locality.bootstrap, 9, "enough"), is_told);
+    CHECK_INT(full.num_pauses, is_told ? most : 1000);
+    drain();
+    if (is_told) { /* it is whole, and behind all else */
+        const size_t bytes = full.bytes - before;
+        CHECK(bytes > COHORT__STREAM_HEAD_BYTES && bytes <= full.num_last);
+        CHECK_INT(
+            cohort__control_read(full.last + full.num_last - bytes + COHORT__STREAM_HEAD_BYTES,
+                                 bytes - COHORT__STREAM_HEAD_BYTES, "it", is_abort, NULL),
+            COHORT_OK);
+        _exit(0); /* nobody speaks after an abort */
+    }
+    CHECK_INT((long long)full.bytes, (long long)before);
+    cohort__bootstrap_destroy(locality.bootstrap);
+    cohort__stream_close(fake.stream);
+    cohort__launcher_destroy(fake.launcher);
+    cohort__loop_destroy(loop);
+}
+
+/* An abort does not wait for a launcher for ever: whoever aborts prints its reason then, and ends.
+ * It stays without a part of a message. If the launcher reads in time, it is told. */
+static void test_abort_full(void)
+{
+    check_full(0, false);
+    check_full(1000, false); /* after the last try */
+}
+
+static void test_abort_full_for_a_while(void)
+{
+    int status, pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0)
+        check_full(3, true);
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 static void check_environment(const char *value, cohort_status want, const char *why)
 {
     struct cohort__loop *loop = create_loop();
@@ -409,6 +515,8 @@ int main(int argc, char **argv)
         {"asked_twice", test_asked_twice},
         {"peer_dies", test_peer_dies},
         {"peer_dies_before_exchange", test_peer_dies_before_exchange},
+        {"abort_full", test_abort_full},
+        {"abort_full_for_a_while", test_abort_full_for_a_while},
         {"bad_environment", test_bad_environment},
         {"bad_welcome", test_bad_welcome},
         {"refusal_is_told", test_refusal_is_told},
