@@ -289,7 +289,7 @@ static cohort_status latches(void *arg)
     CHECK_INT(cohort_latch_create(1, &latch), COHORT_OK);
     cohort_future *task = cohort_async(counts_down, latch);
     let_suspend();
-    CHECK_INT(line_of(counts_down)->what, (uintptr_t)latch + COHORT__WAIT_SYNC);
+    CHECK_INT(line_of(counts_down)->what, (uintptr_t)latch + COHORT__WAIT_LATCH);
     CHECK_INT(cohort_latch_count_down(latch, 1), COHORT_OK);
     CHECK_INT(cohort_await(task), COHORT_OK);
     cohort_latch_unref(latch);
