@@ -282,9 +282,9 @@ static bool print_locality(const struct printer *printer, uint32_t rank)
         return false;
     fprintf(file, "locality %u (pid %d)", (unsigned)rank, locality->pid);
     if (locality->core)
-        fprintf(file, ": in %s", locality->core);
+        fprintf(file, ": read from %s", locality->core);
     if (locality->signal)
-        fprintf(file, ", by signal %d (%s)", locality->signal, strsignal(locality->signal));
+        fprintf(file, ", signal %d (%s)", locality->signal, strsignal(locality->signal));
     if (look->stage == COHORT__LEDGER_STARTING)
         fputs(": its program is starting", file);
     else if (look->stage >= COHORT__LEDGER_RETURNED) {

@@ -225,8 +225,8 @@ static void test_cores(void)
     w.localities[1].core = "core.101";
     w.localities[1].signal = 6;
     CHECK_CONTAINS(world_say(), "core files of 2 of 2 localities: ./heat\n"
-                                "locality 0 (pid 100): in core.100\n"
-                                "locality 1 (pid 101): in core.101, by signal 6 (Aborted)\n");
+                                "locality 0 (pid 100): read from core.100\n"
+                                "locality 1 (pid 101): read from core.101, signal 6 (Aborted)\n");
     CHECK_CONTAINS(world_say(), "\ndeadlock: ");
     CHECK_CONTAINS(world_say_by(status_json), "\"core\": \"core.101\", \"signal\": 6");
     w.looks[1].tick_age = 4 * second - 1;
@@ -236,7 +236,7 @@ static void test_cores(void)
     w.job.num_cores = 1;
     w.localities[1] = (struct status_locality){.why = "no core file of it is given"};
     CHECK_CONTAINS(world_say(), "core files of 1 of 2 localities: ./heat\n"
-                                "locality 0 (pid 100): in core.100\n"
+                                "locality 0 (pid 100): read from core.100\n"
                                 "locality 1 can't be read: no core file of it is given\n");
     CHECK_CONTAINS(world_say(), "  site 1: not known, as not all localities can be read\n");
     CHECK(!strstr(world_say(), "deadlock"));
@@ -244,7 +244,7 @@ static void test_cores(void)
     w.job = (struct status_job){
         .program = "./heat", .num = 1, .num_cores = 1, .localities = w.localities};
     w.localities[0].core = "core";
-    world_check("core file of process 100, alone: ./heat\n", "locality 0 (pid 100): in core\n"
+    world_check("core file of process 100, alone: ./heat\n", "locality 0 (pid 100): read from core\n"
                                                              "no task waits\n");
 }
 
