@@ -51,8 +51,7 @@ struct cohort_future {
     bool is_task : 1;
     bool may_move : 1;                /* a task that other workers may go on with */
     bool is_scoped : 1;               /* a struct cohort__scoped_task, see task.h */
-    unsigned char : 1;                /* so that the next one is the upper half of a byte */
-    unsigned char about : 4;          /* an enum cohort__wait_kind, for those who look on */
+    unsigned char about : 5;          /* an enum cohort__wait_kind, for those who look on */
     atomic_uchar claim;               /* of a task, see above */
     unsigned char priority : 2;       /* of a task, see lanes.c */
     unsigned char stack_exponent : 6; /* of a task, see task.h */
@@ -80,7 +79,7 @@ static inline void cohort__future_init(cohort_future *future, uint32_t refs,
     future->may_move = false;
     future->is_scoped = false;
     future->priority = 0;
-    future->about = (unsigned char)about & (COHORT__WAIT_KINDS - 1);
+    future->about = (unsigned char)about & 31;
     atomic_init(&future->claim, COHORT__TASK_CLAIMED);
     future->stack_exponent = 0;
     atomic_init(&future->sweep_shift, 0);
