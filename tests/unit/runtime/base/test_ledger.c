@@ -154,6 +154,7 @@ static void test_head(void)
     uint64_t last = head()->last.mono;
     cohort__ledger_tick(42, 7);
     CHECK_INT(head()->moved, 42);
+    CHECK_INT(head()->tasks, 7);
     CHECK(head()->last.mono > last);
     cohort__ledger_close();
 }
