@@ -133,7 +133,7 @@ static void take_serve(struct reading *reading, const struct cohort__pending *of
         append(reading, &reading->look->serves, &reading->look->num_serves, sizeof(*serve));
     if (serve)
         *serve = (struct look_serve){.age = age_of_ticks(reading, at),
-                                     .task = of->future & COHORT__LEDGER_ADDRESS,
+                                     .task = of->future,
                                      .number = of->number,
                                      .from = of->site};
 }

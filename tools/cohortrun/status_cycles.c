@@ -45,8 +45,8 @@ static void follow(void *context, const struct status_edge *edge)
 {
     struct search *search = context;
     const struct status_task next = edge->task;
-    if (!next.wait || next.wait->kind == COHORT__WAIT_YIELD)
-        return;
+    if (!next.wait || search->model->job->localities[next.rank].end)
+        return; /* what a locality waited for that has ended holds nobody up */
     if (*colour_of(search, next) == OPEN)
         note_cycle(search, next);
     else if (*colour_of(search, next) == NEW)

@@ -20,7 +20,7 @@ struct status_stuck {
 };
 
 /* More rounds are not made: then nothing is for certain. */
-enum { MAX_ROUNDS = 100 };
+enum { MAX_ROUNDS = 64 };
 
 static const uint64_t second_ns = 1000000000;
 

@@ -19,7 +19,7 @@ void world_begin(uint32_t num)
                                         .end = LIBRARY + 0x1000,
                                         .bias = LIBRARY,
                                         .path = "/none/libcohort.so.0.1.0"};
-    for (uint32_t rank = 0; rank < num; rank++) {
+    for (uint32_t rank = 0; rank < LOCALITIES; rank++) {
         w.localities[rank] =
             (struct status_locality){.pid = 100 + (int)rank, .look = &w.looks[rank]};
         w.looks[rank] = (struct look){.rank = rank,

@@ -30,6 +30,9 @@ static struct image {
 } image;
 
 static size_t note_bytes;
+enum { LINES_PAGE = COHORT__LEDGER_PAGE_BYTES / PAGE };
+/* Where the note says that the lines are in the region, in pages, and how many bytes. */
+static uint64_t place_of_lines = LINES_PAGE, bytes_of_lines = sizeof(image.lines);
 /* Two files, without names. */
 static int files[2];
 static char path[32], other[32];
@@ -46,8 +49,9 @@ static void add_note(uint32_t type, const void *data, size_t bytes)
 
 static void add_files(void)
 {
-    static const char names[] = "/bin/heat\0/memfd:" COHORT__LEDGER_NAME " (deleted)\0"
-                                "/memfd:" COHORT__LEDGER_NAME " (deleted)";
+    static const char names[] =
+        "/usr/lib/libhas-a-long-name.so\0/memfd:" COHORT__LEDGER_NAME " (deleted)\0"
+        "/memfd:" COHORT__LEDGER_NAME " (deleted)";
     const uint64_t region = SLOT * COHORT__LEDGER_REGION_BYTES / PAGE;
     const uint64_t ranges[2 + 3 * FILES] = {
         FILES,
@@ -59,8 +63,8 @@ static void add_files(void)
         BASE + sizeof(image.ledger),
         region,
         AT,
-        AT + sizeof(image.lines),
-        region + COHORT__LEDGER_PAGE_BYTES / PAGE,
+        AT + bytes_of_lines,
+        region + place_of_lines,
     };
     char note[sizeof(ranges) + sizeof(names)];
     memcpy(note, ranges, sizeof(ranges));
@@ -217,10 +221,28 @@ static void test_cut(void)
                        bytes < sizeof(image.head) ? "is no core file" : "is cut off: it has only ");
     }
     begin(1, 3);
+    image.head.e_phnum = PN_XNUM;
+    image.section.sh_info = UINT32_MAX;
+    put_at(path, sizeof(image));
+    CHECK_INT(core_read(&core, path), COHORT_ERR_PROTOCOL);
+    begin(1, 3);
     image.segments[0].p_filesz = UINT64_MAX;
     put_at(path, sizeof(image));
     CHECK_INT(core_read(&core, path), COHORT_ERR_PROTOCOL);
     CHECK_CONTAINS(cohort_error_message(), " is cut off: it has only ");
+}
+
+/* A range that is said to lie behind the end of the region. */
+static void test_outside(void)
+{
+    place_of_lines = COHORT__LEDGER_REGION_BYTES / PAGE - 1;
+    bytes_of_lines = PAGE + 1;
+    begin(1, 3);
+    image.segments[2].p_filesz = image.segments[2].p_memsz = bytes_of_lines;
+    image.segments[2].p_offset = 0;
+    check_fails(COHORT_ERR_PROTOCOL, "%s: its ledger is damaged");
+    bytes_of_lines = sizeof(image.lines);
+    place_of_lines = LINES_PAGE;
 }
 
 /* Anything else that is wrong is an error, or is not looked at. */
@@ -264,9 +286,17 @@ static void test_two(void)
     CHECK(first->tick_age == 2 * second && second_one->tick_age == 0);
     CHECK(first->waits[0].age == 7 * second && second_one->waits[0].age == 6 * second);
     status_cores_destroy(cores);
+    CHECK_INT(status_cores_create(&cores, (const char *const[]){other, path}, 2), COHORT_OK);
+    CHECK_INT((long long)status_cores_job(cores)->localities[1].look->tick_age,
+              (long long)(2 * second));
+    status_cores_destroy(cores);
     begin(1, 3);
     put_at(other, sizeof(image));
     check_job_fails(" are both of locality 1");
+    begin(2, 3);
+    image.ledger.epoch = 1;
+    put_at(other, sizeof(image));
+    check_job_fails(" of another one");
     begin(1, 4);
     put_at(other, sizeof(image));
     check_job_fails(" is of a job of 3 localities, and ");
@@ -288,8 +318,9 @@ static void test_two(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"one", test_one}, {"no_core", test_no_core}, {"no_ledger", test_no_ledger},
-        {"cut", test_cut}, {"damaged", test_damaged}, {"two", test_two},
+        {"one", test_one},         {"no_core", test_no_core}, {"no_ledger", test_no_ledger},
+        {"outside", test_outside}, {"cut", test_cut},         {"damaged", test_damaged},
+        {"two", test_two},
     };
     for (int i = 0; i < 2; i++) {
         files[i] = memfd_create("core", 0);

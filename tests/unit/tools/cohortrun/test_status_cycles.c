@@ -110,6 +110,39 @@ static void test_not_quiet(void)
     check_perhaps();
 }
 
+/* A task that waits for one of another locality that may go on may do so, too. */
+static void test_not_quiet_by_another(void)
+{
+    begin_opposite();
+    w.job.num = 3;
+    world_add_wait(0, 0x200, GET, COHORT__WAIT_REMOTE, 0x910, 12);
+    world_add_wait(2, 0x700, LOCK, COHORT__WAIT_MUTEX, 0x800, 12);
+    world_add_wait(2, 0x800, LOCK, COHORT__WAIT_TASK, 0x700, 12);
+    w.looks[0].num_pendings = w.looks[2].num_serves = 1;
+    w.pendings[0][0] =
+        (struct look_pending){.future = 0x910, .number = 5, .from = 2, .is_remote = true};
+    w.serves[2][0] = (struct look_serve){.age = second, .task = 0x700, .number = 5, .from = 0};
+    CHECK(!strstr(world_say(), "perhaps"));
+    w.waits[2][1].kind = COHORT__WAIT_OUTSIDE;
+    CHECK_CONTAINS(world_say(), "\nperhaps a deadlock: ");
+}
+
+/* What may go on is found from the end of long chains, too. If one is too long, nothing is for
+ * certain. */
+static void test_long_ways(void)
+{
+    for (uint64_t length = 40; length <= 80; length += 40) {
+        world_begin(1);
+        for (uint64_t i = 0; i < length; i++)
+            world_add_wait(0, 0x1000 + 16 * i, LOCK,
+                           i < length - 1 ? COHORT__WAIT_TASK : COHORT__WAIT_OUTSIDE,
+                           0x1000 + 16 * (i + 1), 5);
+        world_add_wait(0, 0x100, LOCK, COHORT__WAIT_MUTEX, 0x200, 5);
+        world_add_wait(0, 0x200, LOCK, COHORT__WAIT_TASK, 0x100, 5);
+        CHECK_CONTAINS(world_say(), length == 40 ? "\ndeadlock: " : "\nperhaps a deadlock: ");
+    }
+}
+
 /* Not hung: the main task has made two sites, each for a task of its own, and waits for the first
  * one. That one has called, and the second one has yet to. */
 static void test_made_for_others(void)
@@ -172,6 +205,12 @@ static void test_several_missing(void)
                          "first:\n  locality 0: ");
     CHECK(!strstr(text, "perhaps"));
     w.looks[2].num_sites = 0; /* unless some are not known */
+    CHECK_CONTAINS(world_say(), "\nperhaps a deadlock: ");
+    world_add_site(0, 4, 0, 1, 0x100); /* a line that is there twice is of one site */
+    world_add_site(1, 5, 1, 1, 0x100);
+    CHECK_CONTAINS(world_say(), "\nperhaps a deadlock: ");
+    begin_three(); /* or one does not wait, and so may begin something */
+    w.workers[2][0].is_idle = true;
     CHECK_CONTAINS(world_say(), "\nperhaps a deadlock: ");
 }
 
@@ -244,8 +283,9 @@ static void test_cores(void)
     w.job = (struct status_job){
         .program = "./heat", .num = 1, .num_cores = 1, .localities = w.localities};
     w.localities[0].core = "core";
-    world_check("core file of process 100, alone: ./heat\n", "locality 0 (pid 100): read from core\n"
-                                                             "no task waits\n");
+    world_check("core file of process 100, alone: ./heat\n",
+                "locality 0 (pid 100): read from core\n"
+                "no task waits\n");
 }
 
 /* A mutex whose holder awaits who wants it; one task that waits for itself; and a chain without
@@ -276,6 +316,15 @@ static void test_mutex(void)
     world_add_wait(0, 0x200, LOCK, COHORT__WAIT_MUTEX, 0x300, 5);
     world_add_wait(0, 0x300, LOCK, COHORT__WAIT_SEVERAL, 0x200,
                    5); /* it may need one of them only */
+    CHECK(!strstr(world_say(), "deadlock"));
+}
+
+/* One in a locality that has died holds nobody up. */
+static void test_dead_circle(void)
+{
+    world_begin(1);
+    world_add_wait(0, 0x200, LOCK, COHORT__WAIT_MUTEX, 0x200, 5);
+    w.localities[0].end = "locality 0 (pid 100) was killed";
     CHECK(!strstr(world_say(), "deadlock"));
 }
 
@@ -315,6 +364,9 @@ static void test_gets(void)
                    "  locality 1: in heat+0x20 (task heat+0x800) for a block from site 0 of ");
     w.workers[0][0].is_idle = true;
     CHECK_CONTAINS(world_say(), "\ndeadlock: each of these tasks");
+    w.localities[1].end = "locality 1 (pid 101) was killed"; /* then the get fails */
+    CHECK(!strstr(world_say(), "deadlock"));
+    w.localities[1].end = NULL;
     w.pendings[1][0].from = UINT32_MAX;
     w.waits[1][0].caller = LOCK; /* so that it is listed alone */
     CHECK(!strstr(world_say(), "deadlock"));
@@ -365,6 +417,9 @@ int main(int argc, char **argv)
     static const struct test_case cases[] = {
         {"opposite", test_opposite},
         {"not_quiet", test_not_quiet},
+        {"not_quiet_by_another", test_not_quiet_by_another},
+        {"long_ways", test_long_ways},
+        {"dead_circle", test_dead_circle},
         {"made_for_others", test_made_for_others},
         {"several_missing", test_several_missing},
         {"later_generation", test_later_generation},
