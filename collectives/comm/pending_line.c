@@ -28,8 +28,8 @@ static void add_get(void *context, const cohort_future *future, uint64_t tag, ui
 /* Blocks with counts of their own may be empty, and then nobody waits for them. */
 static bool needs_all(const struct cohort__signature *signature)
 {
-    return signature->checked || (signature->variant == COHORT__VARIANT_EQUAL &&
-                                  !cohort__signature_may_end_alone(signature));
+    return signature->variant == COHORT__VARIANT_EQUAL &&
+           !cohort__signature_may_end_alone(signature);
 }
 
 static void add_calls(struct cohort__pending_line *line, struct cohort_comm *comm)

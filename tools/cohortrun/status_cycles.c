@@ -107,8 +107,7 @@ cohort_status status_find_cycles(struct status_model *model)
     cohort_status status = allocate(&search);
     for (uint32_t rank = 0; rank < job->num && !status; rank++) {
         const struct look *look = job->localities[rank].look;
-        const bool lives = look && !job->localities[rank].end;
-        for (uint32_t i = 0; lives && i < look->num_waits; i++) {
+        for (uint32_t i = 0; look && i < look->num_waits; i++) {
             const struct status_task task = {rank, &look->waits[i]};
             if (*colour_of(&search, task) == NEW)
                 visit(&search, task);

@@ -624,12 +624,12 @@ static void print_creation(const struct printer *printer, const struct status_cr
 static void print_cycle(const struct printer *printer, const struct status_cycle *cycle)
 {
     FILE *file = printer->file;
+    fputs(cycle->is_certain ? "deadlock: " : "perhaps a deadlock: ", file);
     if (cycle->num == 1)
-        fprintf(file, "deadlock: a task waits for %s:\n",
+        fprintf(file, "a task waits for %s:\n",
                 cycle->tasks[0].wait->outer ? "one that awaits it" : "itself");
     else
-        fprintf(file, "%s: each of these tasks waits for the next, the last for the first:\n",
-                cycle->is_certain ? "deadlock" : "perhaps a deadlock");
+        fputs("each of these tasks waits for the next, the last for the first:\n", file);
     for (uint32_t i = 0; i < cycle->num; i++) {
         fprintf(file, "  locality %u:", (unsigned)cycle->tasks[i].rank);
         print_wait(printer, cycle->tasks[i]);

@@ -110,6 +110,23 @@ static void test_not_quiet(void)
     check_perhaps();
 }
 
+/* Nor is a get from a site that has died: it fails. */
+static void test_not_quiet_by_death(void)
+{
+    begin_opposite();
+    w.job.num = 3;
+    world_add_group(0, 6, 2, "ring");
+    world_add_site(2, 6, 1, 0, 0x100);
+    world_add_wait(2, 0x100, LOCK, COHORT__WAIT_MUTEX, 0x100, 12);
+    world_add_wait(0, 0x200, GET, COHORT__WAIT_GET, 0x910, 12);
+    w.looks[0].num_pendings = 1;
+    w.pendings[0][0] = (struct look_pending){
+        .instance = 6, .future = 0x910, .number = 7, .from = 1, .is_get = true};
+    CHECK(!strstr(world_say(), "perhaps"));
+    w.localities[2].end = "locality 2 (pid 102) was killed";
+    CHECK_CONTAINS(world_say(), "\nperhaps a deadlock: ");
+}
+
 /* A task that waits for one of another locality that may go on may do so, too. */
 static void test_not_quiet_by_another(void)
 {
@@ -158,6 +175,17 @@ static void test_made_for_others(void)
     CHECK(!strstr(world_say(), "\ndeadlock"));
     world_add_wait(0, 0x300, GET, COHORT__WAIT_OUTSIDE, 0, 5);
     CHECK(!strstr(world_say(), "\ndeadlock"));
+    w.sites[0][0].task = 0x100; /* the main task has called itself */
+    w.looks[0].num_waits = 0;
+    world_add_wait(0, 0x100, MEET, COHORT__WAIT_COLLECTIVE, 0x900, 5);
+    w.looks[0].num_tasks = 2;
+    CHECK_CONTAINS(world_say(), "\nperhaps a deadlock: a task waits for itself:\n");
+    w.looks[0].num_tasks = 1;
+    CHECK_CONTAINS(world_say(), "\ndeadlock: a task waits for itself:\n");
+    w.looks[0].num_waits = 0;
+    w.sites[0][0].task = 0x200;
+    world_add_wait(0, 0x100, LOCK, COHORT__WAIT_TASK, 0x200, 5);
+    world_add_wait(0, 0x200, MEET, COHORT__WAIT_COLLECTIVE, 0x900, 5);
     w.looks[0].num_waits = 2; /* there is no third one */
     w.looks[0].num_tasks = 2;
     CHECK_CONTAINS(world_say(), "\ndeadlock: each of these tasks");
@@ -310,6 +338,10 @@ static void test_mutex(void)
     CHECK_CONTAINS(world_say(),
                    "deadlock: a task waits for itself:\n"
                    "  locality 0: in heat+0x30 (task heat+0x800) for a mutex, for 5.0 s\n");
+    w.waits[0][0].age = 0; /* however young it is, and whatever else there is */
+    w.workers[0][0].is_idle = false;
+    CHECK_CONTAINS(world_say(), "\ndeadlock: a task waits for itself:\n");
+    CHECK_CONTAINS(world_say_by(status_json), "{\"certain\": true");
     w.waits[0][0].what = w.waits[0][0].outer = 0x100; /* which awaits it, and so runs it */
     CHECK_CONTAINS(world_say(), "deadlock: a task waits for one that awaits it:\n");
     world_begin(1);
@@ -418,6 +450,7 @@ int main(int argc, char **argv)
         {"opposite", test_opposite},
         {"not_quiet", test_not_quiet},
         {"not_quiet_by_another", test_not_quiet_by_another},
+        {"not_quiet_by_death", test_not_quiet_by_death},
         {"long_ways", test_long_ways},
         {"dead_circle", test_dead_circle},
         {"made_for_others", test_made_for_others},
