@@ -54,8 +54,8 @@ def check_said(subject, who):
         skip(said)
     rest = said.split('list:\n')[1]
     check(re.search('^%s, alone: ' % who + re.escape(MEMBER), said, re.MULTILINE), said)
-    check(re.search(r'^  1000 in wait_for_ever(\+0x[0-9a-f]+| \(hang_member\.c:\d+\)) for a future, '
-                    r'for \d+\.\d s at most$', said, re.MULTILINE), said)
+    check(re.search(r'^  1000 in wait_for_ever(\+0x[0-9a-f]+| \(hang_member\.c:\d+\)) for a '
+                    r'future, for \d+\.\d s at most$', said, re.MULTILINE), said)
     check(re.search(r'^deadlock: .*\n(.*\n)?  locality 0: in lock_second.* for a mutex, for '
                     r'\d+\.\d s$', said, re.MULTILINE), said)
     tasks = re.findall(r'^(\d+): in (\S+).* for .*, for \d+\.\d s$', rest, re.MULTILINE)
@@ -124,8 +124,8 @@ def status(*words):
     return done.returncode, done.stdout, done.stderr
 
 
-DEADLOCK = r'^deadlock: .*\n  locality 0: in meet.* for a collective of "rows", generation 1, for ' \
-           r'.*\n  locality 1: in meet.* for a collective of "columns", generation 1, for '
+DEADLOCK = r'^deadlock: .*\n  locality 0: in meet.* for a collective of "rows", generation 1, ' \
+           r'for .*\n  locality 1: in meet.* for a collective of "columns", generation 1, for '
 
 
 def check_job(folder):
