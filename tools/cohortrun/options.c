@@ -60,8 +60,8 @@ static const char help[] =
     "                   (the whole environment is handed on; without a value VAR has to exist)\n"
     "  --status [PID]   say who waits for whom in the job of that cohortrun or locality, or in a\n"
     "                   program that runs alone; without PID in the only job of this user\n"
-    "  --status CORE... the same of a job that has died, from core files of its localities\n"
-    "  --status [PID|CORE...] --json\n"
+    "  --status FILE... the same of a job that has died, from core files of its localities\n"
+    "  --status [PID] --json\n"
     "                   the same as JSON, with nothing cut\n"
     "  --help, --version\n"
     "\n"
@@ -80,7 +80,7 @@ static const struct usage usage = {
             "[--workers W] [--bind core|numa|none] [--report-bindings] [--tag] [--timeout S] "
             "[--stall S] [--grace S] [--keep-going] [-x VAR[=VALUE]] "
             "program [args...] [: -n N program [args...]]...\n"
-            "       cohortrun --status [PID|CORE...] [--json]\n",
+            "       cohortrun --status [PID | FILE...] [--json]\n",
     .help = help,
 };
 

@@ -167,6 +167,8 @@ struct status_site status_describe_site(const struct status_job *job,
                                .last_called = entry->site->last_called,
                                .age = STATUS_NEVER};
     site.wait = look_find_wait(look, entry->site->task);
+    if (site.wait && site.wait->kind == COHORT__WAIT_YIELD)
+        site.wait = NULL; /* it runs */
     if (locality->end) {
         site.fate = STATUS_ENDED;
     } else if (look->is_stopped) {
@@ -174,7 +176,7 @@ struct status_site status_describe_site(const struct status_job *job,
     } else if (look->stage >= COHORT__LEDGER_RETURNED) {
         site.fate = STATUS_RETURNED;
         site.age = look->stage_age;
-    } else if (site.wait && site.wait->kind != COHORT__WAIT_YIELD) {
+    } else if (site.wait) {
         site.fate = STATUS_WAITS;
         site.age = site.wait->age;
     } else {

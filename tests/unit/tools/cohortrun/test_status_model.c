@@ -156,6 +156,8 @@ static void test_yields_run(void)
     begin_halo();
     world_add_wait(2, 0x100, GET, COHORT__WAIT_YIELD, 0, 0);
     world_check(THREE, HALO SITE_2 "its task does not wait: it runs or has ended\n" MEETERS);
+    w.looks[2].is_stopped = true;
+    CHECK_CONTAINS(world_say(), SITE_2 "its process is stopped\n");
 }
 
 /* The library's own functions say nothing to a user. */
