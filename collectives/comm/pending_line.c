@@ -6,8 +6,8 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/ledger.h"
 
-static void add(struct cohort__pending_line *line, const cohort_future *future,
-                enum cohort__wait_kind kind, uint64_t number, uint32_t site)
+static void add(struct cohort__pending_line *line, const cohort_future *future, uint32_t kind,
+                uint64_t number, uint32_t site)
 {
     uint32_t num = atomic_load_explicit(&line->num, memory_order_relaxed);
     atomic_store_explicit(&line->num, num + 1, memory_order_relaxed);
@@ -17,7 +17,7 @@ static void add(struct cohort__pending_line *line, const cohort_future *future,
     atomic_store_explicit(&pending->future, (uintptr_t)future, memory_order_relaxed);
     atomic_store_explicit(&pending->number, number, memory_order_relaxed);
     atomic_store_explicit(&pending->site, site, memory_order_relaxed);
-    atomic_store_explicit(&pending->kind, (uint32_t)kind, memory_order_relaxed);
+    atomic_store_explicit(&pending->kind, kind, memory_order_relaxed);
 }
 
 static void add_get(void *context, const cohort_future *future, uint64_t tag, uint32_t site)
@@ -25,13 +25,22 @@ static void add_get(void *context, const cohort_future *future, uint64_t tag, ui
     add(context, future, COHORT__WAIT_GET, tag, site);
 }
 
+/* Blocks with counts of their own may be empty, and then nobody waits for them. */
+static bool needs_all(const struct cohort__signature *signature)
+{
+    return signature->variant == COHORT__VARIANT_EQUAL &&
+           !cohort__signature_may_end_alone(signature);
+}
+
 static void add_calls(struct cohort__pending_line *line, struct cohort_comm *comm)
 {
     for (uint64_t i = 0; comm->oldest > 0 && i < COHORT__WINDOW; i++) {
         const struct cohort__operation *operation = cohort__endpoint_find(comm, comm->oldest + i);
         if (operation)
-            add(line, operation->future, COHORT__WAIT_COLLECTIVE, operation->generation,
-                comm->this_site);
+            add(line, operation->future,
+                COHORT__WAIT_COLLECTIVE |
+                    (needs_all(&operation->signature) ? COHORT__PENDING_NEEDS_ALL : 0U),
+                operation->generation, comm->this_site);
     }
 }
 

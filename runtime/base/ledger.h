@@ -44,9 +44,10 @@ void cohort__ledger_introduce(uint32_t rank, uint32_t size, uint32_t epoch);
 /* The program has come so far. STATUS is what it has returned. */
 void cohort__ledger_enter_stage(enum cohort__ledger_stage stage, cohort_status status);
 
-/* To be called now and then. MOVED: any number that changes when something has moved. Also looks
- * for modules that were loaded meanwhile. One thread at a time. */
-void cohort__ledger_tick(uint64_t moved);
+/* To be called now and then. MOVED: any number that changes when something has moved. TASKS: how
+ * many there are that have not ended. Also looks for modules that were loaded meanwhile. One thread
+ * at a time. */
+void cohort__ledger_tick(uint64_t moved, uint64_t tasks);
 
 /* A line of KIND, all zero, aligned to 64. NULL: not even private memory. Any thread. */
 void *cohort__ledger_take(enum cohort__ledger_kind kind);

@@ -19,7 +19,7 @@
 #define COHORT__LEDGER_NAME "cohort-ledger" /* of the memory, in /proc/PID/fd and maps */
 
 enum {
-    COHORT__LEDGER_VERSION = 5,
+    COHORT__LEDGER_VERSION = 6,
     COHORT__LEDGER_HEAD_BYTES = 4096,
     COHORT__LEDGER_PAGE_BYTES = 65536, /* a region is divided into these; no system has larger */
     COHORT__LEDGER_CHUNKS = 224,
@@ -76,8 +76,9 @@ struct cohort__ledger_head {
     struct cohort__ledger_moment first;
     struct cohort__ledger_moment last; /* at the last tick, for core files */
     _Atomic uint64_t moved; /* another number at each tick before which something moved */
+    _Atomic uint64_t tasks; /* that there were at the last tick, begun or not */
     _Atomic uint32_t num_chunks;
-    uint32_t padding[101];
+    uint32_t padding[99];
     struct cohort__ledger_chunk chunks[COHORT__LEDGER_CHUNKS];
 };
 
@@ -94,8 +95,12 @@ enum cohort__wait_kind {
     COHORT__WAIT_REMOTE,     /* the future of a remote task */
     COHORT__WAIT_YIELD,      /* nothing: it goes on by itself */
     COHORT__WAIT_MUTEX,      /* the task that held it when the wait began, or 0 */
-    COHORT__WAIT_SYNC,       /* another object of cohort/sync.h: its address */
-    COHORT__WAIT_KINDS = 16, /* the low bits of `what` */
+    COHORT__WAIT_CONDITION,  /* this and those below: its address */
+    COHORT__WAIT_SEMAPHORE,
+    COHORT__WAIT_LATCH,
+    COHORT__WAIT_LOCAL_BARRIER,
+    COHORT__WAIT_QUEUE,
+    COHORT__WAIT_KINDS, /* 16: the low bits of `what`, all of which are used */
 };
 
 /* Tasks are known by their addresses, which are used again. One that has called for a site has a
@@ -166,14 +171,18 @@ struct cohort__module_line {
     char path[464];
 };
 
-/* A call, a get or a remote call that is not over. */
+/* A call, a get or a remote call that is not over; or one of another locality that a task works
+ * on here. */
 struct cohort__pending {
-    _Atomic uintptr_t future;
-    _Atomic uint64_t number; /* the generation, the tag, or that of the remote call */
-    _Atomic uint32_t site;   /* of a get: whose message it waits for; UINT32_MAX: anybody's; of a
-                              * remote call: the locality */
-    _Atomic uint32_t kind;   /* COHORT__WAIT_COLLECTIVE, _GET or _REMOTE */
+    _Atomic uintptr_t future; /* of the last kind: the task; 0: it has yet to begin */
+    _Atomic uint64_t number;  /* the generation, the tag, or that of the remote call */
+    _Atomic uint32_t site;    /* of a get: whose message it waits for; UINT32_MAX: anybody's; of a
+                               * remote call: the other locality */
+    _Atomic uint32_t kind;    /* COHORT__WAIT_COLLECTIVE, _GET, _REMOTE or _TASK; or with this: */
 };
+
+/* Of a collective: it does not end at this site before all sites have called it. */
+#define COHORT__PENDING_NEEDS_ALL 256
 
 /* One for each endpoint that ever had something in flight at two ticks of its locality in turn:
  * what that was, the oldest call first, then gets. It stays as it is when there is nothing any
@@ -181,7 +190,7 @@ struct cohort__pending {
  * since before `at`.
  *
  * One also for each locality that has remote calls of this one: with instance 0, and their names in
- * `text`, a line each. */
+ * `text`, a line each. And some for the calls of others that are worked on here, oldest first. */
 struct cohort__pending_line {
     _Atomic uint64_t at; /* ticks */
     _Atomic uint64_t instance;

@@ -155,7 +155,7 @@ static void tick(void *context)
 {
     struct job *job = context;
     cohort__process_tick(job->process, cohort__clock_now());
-    cohort__ledger_tick(cohort__scheduler_moved());
+    cohort__ledger_tick(cohort__scheduler_moved(), cohort__scheduler_live_tasks());
     cohort__trace_tick();
     cohort__stats_tick(&job->stats, job->process);
 }
@@ -352,8 +352,7 @@ static cohort_status start(struct job *job)
     status = begin_trace(job);
     if (status)
         return status;
-    if (!cohort__bootstrap_has_launcher(job->bootstrap))
-        cohort__status_signal_watch(getenv("PATH"));
+    cohort__status_signal_watch(getenv("PATH"));
     cohort__bootstrap_set_grace(job->bootstrap, job->settings.grace);
     cohort__stack_use_guard(job->settings.stack_guard);
     struct cohort__process_options options = {

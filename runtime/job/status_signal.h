@@ -2,8 +2,9 @@
 #ifndef COHORT_RUNTIME_JOB_STATUS_SIGNAL_H
 #define COHORT_RUNTIME_JOB_STATUS_SIGNAL_H
 
-/* SIGUSR2 to a program that has no launcher: `cohortrun --status` of it, on its standard error. The
- * program itself only starts that, so it makes no difference what it is doing. */
+/* SIGUSR2 to a locality: `cohortrun --status` of it, on its standard error: that is of its whole
+ * job if cohortrun has started it on this host, and else of this locality alone. The program itself
+ * only starts that, so it makes no difference what it is doing. */
 
 /* If the program has not said itself what SIGUSR2 is to do. PATH: in which folders cohortrun is
  * looked for if it is not where this library is installed; may be NULL. Before there are threads

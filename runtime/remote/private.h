@@ -42,6 +42,7 @@ enum {
     COHORT__REMOTE_ADMITTED_MAX = 1024,
     COHORT__REMOTE_ADMITTED_BYTES_MAX = 64 << 20,
     COHORT__REMOTE_ON_THE_SPOT_BYTES = 4096, /* more is copied by a task or a chore */
+    COHORT__REMOTE_SERVED_LINES = 8,         /* of the ledger, at most */
 };
 
 /* What is known of another locality. Made when first needed. */
@@ -65,9 +66,10 @@ struct cohort__remote_peer {
 
 /* The calls of others in this locality. */
 struct cohort__remote_served {
-    pthread_mutex_t lock;        /* of all below; no outside function is called under it */
-    struct cohort__list waiting; /* to be admitted, oldest first */
-    struct cohort__map scoped;   /* scoped calls that are not over, by caller and number */
+    pthread_mutex_t lock;         /* of all below; no outside function is called under it */
+    struct cohort__list waiting;  /* to be admitted, oldest first */
+    struct cohort__list admitted; /* that are not over, oldest first */
+    struct cohort__map scoped;    /* scoped calls that are not over, by caller and number */
     uint32_t num_waiting;
     uint32_t num_admitted; /* that are not over */
     size_t bytes_admitted; /* of their IN */
@@ -75,6 +77,8 @@ struct cohort__remote_served {
     size_t extra_bytes;    /* and how many bytes, at least one call */
     bool has_ended;        /* one, or the fetch of one, since the last tick */
     bool is_admitting;     /* a thread */
+    bool was_serving;      /* at the last tick, which alone has the next ones: */
+    struct cohort__pending_line *lines[COHORT__REMOTE_SERVED_LINES]; /* of the ledger, or NULL */
     uint32_t num_more;     /* how often more were admitted; this and the next are for tests */
     uint32_t most_waiting; /* the most there have been */
     uint32_t most_admitted;

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "cohort/task.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/ledger.h"
 #include "runtime/base/slab.h"
 #include "runtime/base/trace.h"
 #include "runtime/proc/fetch.h"
@@ -15,6 +17,7 @@
 #include "runtime/task/future.h"
 #include "runtime/task/scope.h"
 #include "runtime/task/task.h"
+#include "runtime/task/wait_line.h"
 #include "runtime/wire/bins.h"
 #include "runtime/wire/pack.h"
 
@@ -22,6 +25,8 @@
 
 struct served {
     struct cohort__list link;     /* in `waiting` */
+    struct cohort__list admitted; /* in `admitted`, once it is; also under the lock of all */
+    _Atomic uintptr_t task;       /* that is in the function, as in the ledger; 0: none */
     struct cohort__map_node node; /* of a scoped one: in `scoped` */
     cohort_scope *scope;          /* of a scoped one that has begun; under the lock of all */
     bool is_scoped;
@@ -132,6 +137,7 @@ static void leave(struct served *served)
     struct cohort__remote_served *all = &tasks->served;
     served->has_left = true;
     pthread_mutex_lock(&all->lock);
+    cohort__list_remove(&served->admitted);
     all->num_admitted--;
     all->bytes_admitted -= served->bytes;
     all->has_ended = true;
@@ -246,7 +252,7 @@ static cohort_status run_span(struct served *served)
     return status;
 }
 
-static cohort_status call_function(struct served *served)
+static cohort_status call_what_is_named(struct served *served)
 {
     cohort_status status = take_along(served);
     if (status)
@@ -255,6 +261,14 @@ static cohort_status call_function(struct served *served)
         return run_span(served);
     const struct cohort__remote_function *function = cohort__remote_function_find(served->hash);
     return cohort__remote_function_call(function, &served->in, &served->out);
+}
+
+static cohort_status call_function(struct served *served)
+{
+    atomic_store_explicit(&served->task, cohort__wait_line_self(), memory_order_relaxed);
+    cohort_status status = call_what_is_named(served);
+    atomic_store_explicit(&served->task, 0, memory_order_relaxed);
+    return status;
 }
 
 static cohort_status run(void *arg)
@@ -486,6 +500,7 @@ static struct served *admit(struct cohort__remote_served *all)
         COHORT_CONTAINER_OF(cohort__list_pop_front(&all->waiting), struct served, link);
     all->num_waiting--;
     all->num_admitted++;
+    cohort__list_push_back(&all->admitted, &served->admitted);
     cohort__trace_count(COHORT__COUNTER_REMOTE_SERVED, 1);
     all->bytes_admitted += served->bytes;
     if (!is_room) {
@@ -520,9 +535,74 @@ static void admit_some(struct cohort__remote_tasks *tasks)
     pthread_mutex_unlock(&all->lock);
 }
 
+/* With the lock held: line I of those that say what is worked on here. NULL: it has none. */
+static struct cohort__pending_line *begin_line(const struct cohort__remote_tasks *tasks, unsigned i)
+{
+    struct cohort__pending_line *line = tasks->served.lines[i];
+    if (!line)
+        return NULL;
+    atomic_store_explicit(&line->at, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    atomic_store_explicit(&line->rank, cohort__process_rank(tasks->process), memory_order_relaxed);
+    atomic_store_explicit(&line->num, 0, memory_order_relaxed);
+    return line;
+}
+
+/* With the lock held: SERVED as what is worked on. */
+static void describe(struct cohort__pending_line *line, const struct served *served)
+{
+    const uint32_t num = atomic_load_explicit(&line->num, memory_order_relaxed);
+    struct cohort__pending *pending = &line->of[num];
+    atomic_store_explicit(&pending->future,
+                          atomic_load_explicit(&served->task, memory_order_relaxed),
+                          memory_order_relaxed);
+    atomic_store_explicit(&pending->number, served->number, memory_order_relaxed);
+    atomic_store_explicit(&pending->site, served->peer->rank, memory_order_relaxed);
+    atomic_store_explicit(&pending->kind, COHORT__WAIT_TASK, memory_order_relaxed);
+    atomic_store_explicit(&line->num, num + 1, memory_order_relaxed);
+}
+
+/* With the lock held. For those who look on: which task works on which call, the oldest first, as
+ * many as there is room for. */
+static void write_lines(struct cohort__remote_tasks *tasks)
+{
+    struct cohort__remote_served *all = &tasks->served;
+    const uint64_t now = cohort__clock_ticks();
+    struct cohort__list *at = all->admitted.next;
+    for (unsigned i = 0; i < COHORT__REMOTE_SERVED_LINES; i++) {
+        struct cohort__pending_line *line = begin_line(tasks, i);
+        for (int num = 0; line && num < COHORT__LEDGER_PENDING_MOST && at != &all->admitted;
+             num++, at = at->next)
+            describe(line, COHORT_CONTAINER_OF(at, struct served, admitted));
+        if (line)
+            atomic_store_explicit(&line->at, now, memory_order_release);
+    }
+}
+
+/* As for calls: those that end in time don't pay for it. Only the ticks take lines. */
+static void look_on(struct cohort__remote_tasks *tasks)
+{
+    struct cohort__remote_served *all = &tasks->served;
+    const uint32_t each = COHORT__LEDGER_PENDING_MOST;
+    pthread_mutex_lock(&all->lock);
+    const uint32_t num = all->num_admitted;
+    const bool is_told = num > 0 && all->was_serving;
+    all->was_serving = num > 0;
+    pthread_mutex_unlock(&all->lock);
+    for (unsigned i = 0; is_told && i < COHORT__REMOTE_SERVED_LINES && i * each < num; i++)
+        if (!all->lines[i])
+            all->lines[i] = cohort__ledger_take(COHORT__LEDGER_PENDING);
+    if (!is_told)
+        return;
+    pthread_mutex_lock(&all->lock);
+    write_lines(tasks);
+    pthread_mutex_unlock(&all->lock);
+}
+
 void cohort__remote_served_tick(struct cohort__remote_tasks *tasks)
 {
     struct cohort__remote_served *all = &tasks->served;
+    look_on(tasks);
     pthread_mutex_lock(&all->lock);
     bool is_stuck = !all->has_ended && !cohort__list_is_empty(&all->waiting);
     all->has_ended = false;
@@ -647,6 +727,8 @@ static struct served *create(struct cohort__remote_tasks *tasks, struct cohort__
     if (!served)
         return NULL;
     cohort__list_init(&served->link);
+    cohort__list_init(&served->admitted);
+    atomic_init(&served->task, 0);
     served->tasks = tasks;
     served->peer = peer;
     served->number = envelope->generation;

@@ -57,6 +57,8 @@ void cohort__remote_close(struct cohort__remote_tasks *tasks)
         return;
     for (uint32_t rank = 0; rank < tasks->size; rank++)
         peer_destroy(atomic_load(&tasks->peers[rank]));
+    for (unsigned i = 0; i < COHORT__REMOTE_SERVED_LINES; i++)
+        cohort__ledger_give_back(COHORT__LEDGER_PENDING, tasks->served.lines[i]);
     cohort__map_fini(&tasks->served.scoped);
     pthread_mutex_destroy(&tasks->served.lock);
     free(tasks);
@@ -167,6 +169,7 @@ cohort_status cohort__remote_tasks_create(struct cohort__process *process)
     atomic_init(&tasks->num_open, 1);
     pthread_mutex_init(&tasks->served.lock, NULL);
     cohort__list_init(&tasks->served.waiting);
+    cohort__list_init(&tasks->served.admitted);
     cohort__map_init(&tasks->served.scoped);
     cohort__process_set_remote_handlers(process, &(struct cohort__process_handlers){
                                                      .context = tasks,

@@ -61,6 +61,7 @@ cohort_status cohort_condition_wait(cohort_condition *condition, cohort_mutex *m
     struct cohort__parked parked = {0};
     struct cohort__parking_terms terms = {.function = name,
                                           .caller = caller,
+                                          .what = (uintptr_t)condition + COHORT__WAIT_CONDITION,
                                           .nanoseconds = nanoseconds,
                                           .listed = unlock,
                                           .arg = &held};

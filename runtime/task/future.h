@@ -49,14 +49,14 @@ struct cohort_future {
         struct cohort__error_text *text; /* of an error; a counted reference */
     };
     bool is_task : 1;
-    bool may_move : 1;              /* a task that other workers may go on with */
-    bool is_scoped : 1;             /* a struct cohort__scoped_task, see task.h */
-    unsigned char priority : 2;     /* of a task, see lanes.c */
-    unsigned char about : 3;        /* an enum cohort__wait_kind, for those who look on */
-    atomic_uchar claim;             /* of a task, see above */
-    unsigned char stack_exponent;   /* of a task, see task.h */
-    atomic_uchar sweep_shift;       /* see forget */
-    _Atomic uint32_t num_forgotten; /* waiters that may still be in the list */
+    bool may_move : 1;                /* a task that other workers may go on with */
+    bool is_scoped : 1;               /* a struct cohort__scoped_task, see task.h */
+    unsigned char about : 5;          /* an enum cohort__wait_kind, for those who look on */
+    atomic_uchar claim;               /* of a task, see above */
+    unsigned char priority : 2;       /* of a task, see lanes.c */
+    unsigned char stack_exponent : 6; /* of a task, see task.h */
+    atomic_uchar sweep_shift;         /* see forget */
+    _Atomic uint32_t num_forgotten;   /* waiters that may still be in the list */
 };
 
 /* FUTURE as what somebody waits for, see struct cohort__wait_line. It is aligned to 16. */
@@ -79,7 +79,7 @@ static inline void cohort__future_init(cohort_future *future, uint32_t refs,
     future->may_move = false;
     future->is_scoped = false;
     future->priority = 0;
-    future->about = (unsigned char)about & 7;
+    future->about = (unsigned char)about & 31;
     atomic_init(&future->claim, COHORT__TASK_CLAIMED);
     future->stack_exponent = 0;
     atomic_init(&future->sweep_shift, 0);
@@ -106,7 +106,7 @@ static inline void cohort__future_check(const cohort_future *future, const char 
  * it (the completer). NULL if there is no memory; the message is set. Any thread. */
 cohort_future *cohort__future_create(void);
 
-/* The same, and says what it is about: at most COHORT__WAIT_REMOTE. */
+/* The same, and says what it is about. */
 cohort_future *cohort__future_create_about(enum cohort__wait_kind about);
 
 /* The three ways to complete a future. The completer calls one of them, once. Each consumes the

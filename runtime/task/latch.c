@@ -66,7 +66,9 @@ cohort_status cohort_latch_wait(cohort_latch *latch, uint64_t nanoseconds)
         return COHORT_OK;
     }
     struct cohort__parked parked = {0};
-    struct cohort__parking_terms terms = {
-        .function = name, .caller = caller, .nanoseconds = nanoseconds};
+    struct cohort__parking_terms terms = {.function = name,
+                                          .caller = caller,
+                                          .what = (uintptr_t)latch + COHORT__WAIT_LATCH,
+                                          .nanoseconds = nanoseconds};
     return cohort__parking_wait(&latch->parking, &latch->waiting, &parked, &terms);
 }

@@ -57,8 +57,10 @@ cohort_status cohort_local_barrier_wait(cohort_local_barrier *barrier, uint64_t 
                                         bool *ret_is_last)
 {
     const char *name = "cohort_local_barrier_wait";
-    struct cohort__parking_terms terms = {
-        .function = name, .caller = __builtin_return_address(0), .nanoseconds = nanoseconds};
+    struct cohort__parking_terms terms = {.function = name,
+                                          .caller = __builtin_return_address(0),
+                                          .what = (uintptr_t)barrier + COHORT__WAIT_LOCAL_BARRIER,
+                                          .nanoseconds = nanoseconds};
     cohort_status status = COHORT_OK;
     if (!barrier)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: barrier is NULL", name);

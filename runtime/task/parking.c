@@ -181,6 +181,6 @@ cohort_status cohort__parking_wait(struct cohort__parking *parking,
     pthread_mutex_unlock(&parking->lock);
     if (terms->listed)
         terms->listed(terms->arg);
-    uintptr_t what = terms->what ? terms->what : (uintptr_t)parking + COHORT__WAIT_SYNC;
-    return ended(parking, parked, terms, cohort__wait_suspend(&parked->wait, what, terms->caller));
+    return ended(parking, parked, terms,
+                 cohort__wait_suspend(&parked->wait, terms->what, terms->caller));
 }

@@ -52,7 +52,7 @@ void cohort__parking_unref(struct cohort__parking *parking, struct cohort__parki
 struct cohort__parking_terms {
     const char *function; /* for messages */
     const void *caller;   /* a return address, noted (wait_line.h) */
-    uintptr_t what;       /* the same; 0: the object */
+    uintptr_t what;       /* the same: the object, with its kind */
     uint64_t nanoseconds;
     bool always;                                       /* no limit, and its scope does not matter */
     void (*withdraw)(struct cohort__parking *parking); /* see below; these may be NULL */

@@ -100,6 +100,7 @@ cohort_status cohort_queue_put(cohort_queue *queue, void *item, uint64_t nanosec
 {
     struct cohort__parking_terms terms = {.function = "cohort_queue_put",
                                           .caller = __builtin_return_address(0),
+                                          .what = (uintptr_t)queue + COHORT__WAIT_QUEUE,
                                           .nanoseconds = nanoseconds,
                                           .fini = fini};
     struct cohort__parking_list to_wake = {0};
@@ -138,6 +139,7 @@ cohort_status cohort_queue_get(cohort_queue *queue, void **ret_item, uint64_t na
 {
     struct cohort__parking_terms terms = {.function = "cohort_queue_get",
                                           .caller = __builtin_return_address(0),
+                                          .what = (uintptr_t)queue + COHORT__WAIT_QUEUE,
                                           .nanoseconds = nanoseconds,
                                           .fini = fini};
     struct cohort__parking_list to_wake = {0};

@@ -49,8 +49,10 @@ cohort_status cohort_semaphore_acquire(cohort_semaphore *semaphore, uint64_t nan
         return COHORT_OK;
     }
     struct cohort__parked parked = {0};
-    struct cohort__parking_terms terms = {
-        .function = name, .caller = caller, .nanoseconds = nanoseconds};
+    struct cohort__parking_terms terms = {.function = name,
+                                          .caller = caller,
+                                          .what = (uintptr_t)semaphore + COHORT__WAIT_SEMAPHORE,
+                                          .nanoseconds = nanoseconds};
     return cohort__parking_wait(&semaphore->parking, &semaphore->waiting, &parked, &terms);
 }
 

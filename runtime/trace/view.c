@@ -217,7 +217,11 @@ static const char *words_of_wait(uint64_t what)
         [COHORT__WAIT_REMOTE] = "waits for a remote task",
         [COHORT__WAIT_YIELD] = "yields",
         [COHORT__WAIT_MUTEX] = "waits for a mutex",
-        [COHORT__WAIT_SYNC] = "waits for a condition",
+        [COHORT__WAIT_CONDITION] = "waits for a condition",
+        [COHORT__WAIT_SEMAPHORE] = "waits for a semaphore",
+        [COHORT__WAIT_LATCH] = "waits for a latch",
+        [COHORT__WAIT_LOCAL_BARRIER] = "waits for a local barrier",
+        [COHORT__WAIT_QUEUE] = "waits for a queue",
     };
     const char *found = words[what % COHORT__WAIT_KINDS];
     return found ? found : "waits";

@@ -232,7 +232,7 @@ static const struct cohort__pending *find_pending(uint32_t site, enum cohort__wa
 {
     for (unsigned i = 0; i < found.num_pending; i++)
         for (uint32_t k = 0; found.pending[i].site == site && k < found.pending[i].num; k++)
-            if (found.pending[i].of[k].kind == (uint32_t)kind &&
+            if (found.pending[i].of[k].kind % COHORT__WAIT_KINDS == (uint32_t)kind &&
                 found.pending[i].of[k].number == number)
                 return &found.pending[i].of[k];
     return NULL;
@@ -263,6 +263,7 @@ static cohort_status stall_in_call(cohort_comm *comm, void *arg)
         } while (!find_pending(0, COHORT__WAIT_COLLECTIVE, 1) || !is_described(0, 1));
     CHECK_INT(found.num_pending, 1);
     CHECK_INT(found.pending[0].num, 1);
+    CHECK_INT(found.pending[0].of[0].kind, COHORT__WAIT_COLLECTIVE | COHORT__PENDING_NEEDS_ALL);
     CHECK(found.num_received <= before + 1); /* without a board, the call itself */
     return cohort_await(cohort_barrier(comm, 1));
 }
@@ -303,6 +304,31 @@ static cohort_status stall(cohort_comm *comm, void *arg)
     return cohort_await(cohort_barrier(comm, 1));
 }
 
+/* A broadcast, or blocks with counts of their own, which may be empty, may need no other site. */
+static cohort_status stall_alone(cohort_comm *comm, void *arg)
+{
+    const uint32_t site = cohort_comm_this_site(comm);
+    const size_t counts[2] = {1, 1}, places[2] = {0, 1};
+    int32_t in[2] = {1, 2}, out[2];
+    (void)arg;
+    for (uint64_t generation = 1; generation <= 2; generation++) {
+        if (site == 0) /* which is the root */
+            for (const struct cohort__pending *call = NULL; !call;) {
+                CHECK_INT(cohort_await(cohort_sleep(1000000)), COHORT_OK);
+                read_ledger();
+                call = find_pending(1, COHORT__WAIT_COLLECTIVE, generation);
+                CHECK(!call || call->kind == COHORT__WAIT_COLLECTIVE);
+            }
+        cohort_future *future =
+            generation == 2 ? cohort_all_to_allv(comm, in, counts, places, out, counts, places,
+                                                 COHORT_INT32, generation)
+            : site == 0     ? cohort_broadcast_to(comm, in, 1, COHORT_INT32, generation)
+                            : cohort_broadcast_from(comm, out, 1, COHORT_INT32, generation);
+        CHECK_INT(cohort_await(future), COHORT_OK);
+    }
+    return COHORT_OK;
+}
+
 /* A site asks after a nanosecond, so at each tick at first. */
 static void run_stalled(cohort_status (*site)(cohort_comm *comm, void *arg))
 {
@@ -321,6 +347,7 @@ static void run_stalled(cohort_status (*site)(cohort_comm *comm, void *arg))
 static void test_pending_call(void)
 {
     run_stalled(stall_in_call);
+    run_stalled(stall_alone);
 }
 
 static void test_pending(void)

@@ -3,6 +3,7 @@
 """tools/gdb/cohort.py, on a process and on its core file. Usage: gdb_test.py COHORTRUN MEMBER
 SCRIPT. Status 77, which is skipped, where there is no gdb with Python, or it may not look at
 processes."""
+import json
 import os
 import re
 import resource
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from jobs import TIMEOUT, Job, check, check_equal, far_hosts, is_running
+from jobs import TIMEOUT, Job, check, check_equal, far_hosts, is_running, read_proc
 
 MEMBER, SCRIPT = (os.path.abspath(path) for path in sys.argv[2:4])
 # Of hang_member alone that wait; the main task may itself run the one that it awaits.
@@ -44,18 +45,19 @@ def check_gdb():
         skip('this gdb has no Python')
 
 
-def check_said(subject):
-    """Of a program that hangs. All commands leave the process as it was, so they are given at
-    once."""
+def check_said(subject, who):
+    """Of a program that hangs, WHO at the beginning of a line. All commands leave the process as it
+    was, so they are given at once."""
     said = gdb(subject, 'cohort status', 'echo list:\\n', 'cohort tasks', 'echo one:\\n',
                'cohort bt 700', 'echo plain:\\n', 'bt 3')
     if 'ptrace: ' in said:
         skip(said)
     rest = said.split('list:\n')[1]
-    check(re.search(r'^locality 0 of 1 \(pid \d+\): it runs$', said, re.MULTILINE), said)
-    check(re.search(r'^  1000 in wait_for_ever( \(hang_member\.c:\d+\))?, task wait_for_ever for a '
+    check(re.search('^%s, alone: ' % who + re.escape(MEMBER), said, re.MULTILINE), said)
+    check(re.search(r'^  1000 in wait_for_ever(\+0x[0-9a-f]+| \(hang_member\.c:\d+\)) for a '
                     r'future, for \d+\.\d s at most$', said, re.MULTILINE), said)
-    check(re.search(r'^  1 in lock_second.* for a mutex, for \d+\.\d s$', said, re.MULTILINE), said)
+    check(re.search(r'^deadlock: .*\n(.*\n)?  locality 0: in lock_second.* for a mutex, for '
+                    r'\d+\.\d s$', said, re.MULTILINE), said)
     tasks = re.findall(r'^(\d+): in (\S+).* for .*, for \d+\.\d s$', rest, re.MULTILINE)
     check_equal([int(number) for number, _ in tasks], list(range(1, len(tasks) + 1)))
     check(len(tasks) in TASKS, len(tasks))
@@ -116,10 +118,74 @@ def check_events():
                 [(num, events) for num, _, events in said_of_events(one)])
 
 
+def status(*words):
+    done = subprocess.run([sys.argv[1], '--status', *words], stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=TIMEOUT, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+DEADLOCK = r'^deadlock: .*\n  locality 0: in meet.* for a collective of "rows", generation 1, ' \
+           r'for .*\n  locality 1: in meet.* for a collective of "columns", generation 1, for '
+
+
+def check_job(folder):
+    """Of one locality in gdb the whole job is told; of its core file what is known of the others,
+    and the same of all core files at once."""
+    job = Job('-n', 2, MEMBER, 'opposite')
+    cores = [os.path.join(folder, 'core of %d' % rank) for rank in range(2)]
+    try:
+        deadline = time.monotonic() + TIMEOUT
+        # It has to have been one before the last tick of each process.
+        while not re.search(DEADLOCK + r'[3-9]\.', status(str(job.process.pid))[1], re.MULTILINE):
+            check(time.monotonic() < deadline, 'it does not hang')
+        pids = {}
+        for pid in job.processes():
+            rank = re.search(rb'\0COHORT_LOCALITY=(\d+)', read_proc(pid, 'environ'))
+            if rank and is_running(pid, MEMBER):
+                pids[int(rank[1])] = pid
+        for rank in range(2):
+            said = gdb(['-p', str(pids[rank])], 'cohort status', 'cohort status core',
+                       'generate-core-file ' + cores[rank])
+            check(re.search(DEADLOCK, said, re.MULTILINE), said)
+            check(re.search('^job %d, 2 localities: ' % job.process.pid, said, re.MULTILINE), said)
+            check('either a pid stands behind --status, or core files' in said or
+                  "not 'core': No such file" in said, said)
+    finally:
+        job.process.terminate()
+        job.process.communicate()
+    said = gdb([MEMBER, cores[0]], 'cohort status', 'echo all:\\n',
+               "cohort status '%s'" % cores[1], 'cohort status x')
+    check("not 'x': No such file" in said, said)
+    one, both = said.split('all:\n')
+    check_both(both)
+    check(re.search('^core files of 1 of 2 localities: ' + re.escape(MEMBER), one, re.MULTILINE) and
+          'locality 1 can\'t be read: no core file of it is given\n' in one and
+          '  site 1: not known, as not all localities can be read\n' in one, one)
+    check('deadlock' not in one, one)
+    code, out, err = status(*cores)
+    check_equal((code, err), (0, ''))
+    check_both(out)
+    code, out, err = status('--json', *cores)
+    said = json.loads(out)
+    check_equal((code, [cycle['certain'] for cycle in said['deadlocks']],
+                 [locality['core'] for locality in said['localities']]), (0, [True], cores))
+    check_equal(status(cores[0], cores[0]),
+                (1, '', 'cohortrun: %s and %s are both of locality 0\n' % (cores[0], cores[0])))
+
+
+def check_both(text):
+    check(re.search(DEADLOCK, text, re.MULTILINE), text)
+    check(re.search('^core files of 2 of 2 localities: ' + re.escape(MEMBER), text, re.MULTILINE),
+          text)
+
+
 def main():
     check_gdb()
-    said = gdb(['-p', str(os.getpid())], 'cohort status')
-    check('there is no ledger' in said or 'ptrace: ' in said, said)
+    said = gdb(['-p', str(os.getpid())], 'cohort tasks', 'cohort status')
+    check('there is no ledger' in said and 'has no ledger: it is no program' in said or
+          'nor in PATH' in said or 'ptrace: ' in said, said)
+    check('there is no process, and no core file' in gdb([MEMBER], 'cohort status') or
+          'nor in PATH' in gdb([MEMBER], 'cohort status'))
     with tempfile.TemporaryDirectory() as folder:
         resource.setrlimit(resource.RLIMIT_CORE, [resource.getrlimit(resource.RLIMIT_CORE)[1]] * 2)
         process = subprocess.Popen([MEMBER, 'alone'], stdin=subprocess.DEVNULL, cwd=folder)
@@ -129,7 +195,7 @@ def main():
                     [sys.argv[1], '--status', str(process.pid)], stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL, text=True).stdout:
                 check(time.monotonic() < deadline, 'it does not hang')
-            check_said(['-p', str(process.pid)])
+            check_said(['-p', str(process.pid)], 'process %d' % process.pid)
             said = gdb(['-p', str(process.pid)], *('cohort bt ' + n for n in ('0', '1003', 'x')))
             check_equal(said.count('cohort bt needs a number from 1 to 100'), 3)
             process.send_signal(signal.SIGABRT)
@@ -139,7 +205,9 @@ def main():
             process.wait()
         cores = [name for name in os.listdir(folder) if name.startswith('core')]
         if cores: # else the system writes them elsewhere, or nowhere
-            check_said([MEMBER, os.path.join(folder, cores[0])])
+            check_said([MEMBER, os.path.join(folder, cores[0])],
+                       'core file of process %d' % process.pid)
+        check_job(folder)
         check_events()
         print('with a core file' if cores else 'no core file is to be had')
 

@@ -136,6 +136,106 @@ static cohort_status opposite(void *arg)
     return COHORT_OK;
 }
 
+/* The same, and locality 2 comes to neither. */
+static cohort_status opposite_of_three(void *arg)
+{
+    (void)arg;
+    const uint32_t me = cohort_locality();
+    cohort_comm *rows = join("rows", me, 0), *columns = join("columns", me, 0);
+    if (me == 2)
+        compute();
+    meet(me == 0 ? rows : columns, 1);
+    meet(me == 0 ? columns : rows, 1);
+    return COHORT_OK;
+}
+
+NOT_INLINE static void receive(cohort_comm *comm)
+{
+    int32_t value;
+    CHECK_INT(cohort_await(cohort_broadcast_from(comm, &value, 1, COHORT_INT32, 1)), COHORT_OK);
+}
+
+/* Locality 1 needs 0 only, which computes, and then calls what the others wait for. */
+static cohort_status broadcast(void *arg)
+{
+    (void)arg;
+    const uint32_t me = cohort_locality();
+    cohort_comm *rows = join("rows", me, 0), *columns = join("columns", me, 0);
+    if (me == 0)
+        compute();
+    if (me == 1)
+        receive(rows);
+    meet(columns, 1);
+    return COHORT_OK;
+}
+
+static cohort_comm *both[2];
+
+NOT_INLINE static cohort_status meet_as_0(void *arg)
+{
+    (void)arg;
+    meet(both[0], 1);
+    return COHORT_OK;
+}
+
+static cohort_status meet_late_as_1(void *arg)
+{
+    (void)arg;
+    compute();
+    meet(both[1], 1);
+    return COHORT_OK;
+}
+
+NOT_INLINE static void await_first(cohort_future *first)
+{
+    CHECK_INT(cohort_await(first), COHORT_OK);
+}
+
+/* The main task has made both sites, for two others, and waits for these. The second one takes its
+ * time. It is no deadlock. */
+static cohort_status made_for_others(void *arg)
+{
+    cohort_future *made_both[2];
+    (void)arg;
+    for (uint32_t site = 0; site < 2; site++) {
+        const cohort_comm_options options = {.num_sites = 2, .this_site = site};
+        made_both[site] = cohort_comm_create(&both[site], "both", &options);
+    }
+    CHECK_INT(cohort_await(cohort_when_all(made_both, 2)), COHORT_OK);
+    cohort_future *first = cohort_async(meet_as_0, NULL);
+    cohort_future *second = cohort_async(meet_late_as_1, NULL);
+    await_first(first);
+    return cohort_await(second);
+}
+
+static cohort_comm *halo;
+
+static cohort_status meet_there(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)context;
+    (void)in;
+    (void)ret_out;
+    meet(halo, 1);
+    return COHORT_OK;
+}
+
+NOT_INLINE static void call_meet_there(void)
+{
+    CHECK_INT(cohort_await(cohort_async_at(1, "meet_there", NULL, NULL)), COHORT_OK);
+}
+
+/* Locality 0 lets 1 meet it, and waits for that before it comes itself. */
+static cohort_status remote_circle(void *arg)
+{
+    (void)arg;
+    halo = join("halo", cohort_locality(), 0);
+    if (cohort_locality() == 0) {
+        call_meet_there();
+        meet(halo, 1);
+    }
+    return COHORT_OK;
+}
+
 static cohort_future *never;
 
 /* Two tasks make the two sites, and end. Two others, which may have their addresses, are to call.
@@ -314,6 +414,59 @@ static cohort_status places(void *arg)
     return COHORT_OK;
 }
 
+NOT_INLINE static cohort_status await_condition(void *arg)
+{
+    cohort_condition *condition;
+    cohort_mutex *mutex;
+    (void)arg;
+    CHECK_INT(cohort_mutex_create(&mutex), COHORT_OK);
+    CHECK_INT(cohort_condition_create(&condition), COHORT_OK);
+    CHECK_INT(cohort_mutex_lock(mutex, UINT64_MAX), COHORT_OK);
+    return cohort_condition_wait(condition, mutex, UINT64_MAX) + 1;
+}
+
+NOT_INLINE static cohort_status await_semaphore(void *arg)
+{
+    cohort_semaphore *semaphore;
+    (void)arg;
+    CHECK_INT(cohort_semaphore_create(0, &semaphore), COHORT_OK);
+    return cohort_semaphore_acquire(semaphore, UINT64_MAX) + 1;
+}
+
+NOT_INLINE static cohort_status await_latch(void *arg)
+{
+    cohort_latch *latch;
+    (void)arg;
+    CHECK_INT(cohort_latch_create(1, &latch), COHORT_OK);
+    return cohort_latch_wait(latch, UINT64_MAX) + 1;
+}
+
+NOT_INLINE static cohort_status await_local_barrier(void *arg)
+{
+    cohort_local_barrier *barrier;
+    (void)arg;
+    CHECK_INT(cohort_local_barrier_create(2, &barrier), COHORT_OK);
+    return cohort_local_barrier_wait(barrier, UINT64_MAX, NULL) + 1;
+}
+
+NOT_INLINE static cohort_status await_queue(void *arg)
+{
+    cohort_queue *queue;
+    void *item;
+    (void)arg;
+    CHECK_INT(cohort_queue_create(1, &queue), COHORT_OK);
+    return cohort_queue_get(queue, &item, UINT64_MAX) + 1;
+}
+
+static cohort_status objects(void *arg)
+{
+    cohort_future_unref(cohort_async(await_condition, NULL));
+    cohort_future_unref(cohort_async(await_semaphore, NULL));
+    cohort_future_unref(cohort_async(await_latch, NULL));
+    cohort_future_unref(cohort_async(await_local_barrier, NULL));
+    return await_queue(arg);
+}
+
 /* The program of locality 0 returns without joining, and the others wait, for PATIENCE. */
 static cohort_status join_without_0(uint64_t patience)
 {
@@ -432,16 +585,35 @@ int main(int argc, char **argv)
         const char *name;
         cohort_task_function *program;
     } programs[] = {
-        {"name", name},         {"count", count},         {"turns", turns},
-        {"returns", returns},   {"straggler", straggler}, {"channel", channel},
-        {"exchange", exchange}, {"opposite", opposite},   {"sleeps", sleeps},
-        {"many", many},         {"late", late},           {"never_joins", never_joins},
-        {"alone", alone},       {"holds", holds},         {"passed_on", passed_on},
-        {"agrees", agrees},     {"shrinks", shrinks},     {"revokes", revokes},
-        {"places", places},     {"remote", remote},
+        {"name", name},
+        {"count", count},
+        {"turns", turns},
+        {"returns", returns},
+        {"straggler", straggler},
+        {"channel", channel},
+        {"exchange", exchange},
+        {"opposite", opposite},
+        {"sleeps", sleeps},
+        {"many", many},
+        {"late", late},
+        {"never_joins", never_joins},
+        {"alone", alone},
+        {"holds", holds},
+        {"passed_on", passed_on},
+        {"agrees", agrees},
+        {"shrinks", shrinks},
+        {"revokes", revokes},
+        {"places", places},
+        {"remote", remote},
+        {"opposite_of_three", opposite_of_three},
+        {"broadcast", broadcast},
+        {"made_for_others", made_for_others},
+        {"remote_circle", remote_circle},
+        {"objects", objects},
     };
     CHECK_INT(cohort_remote_register("solve", solve, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("solve/other", solve, NULL), COHORT_OK);
+    CHECK_INT(cohort_remote_register("meet_there", meet_there, NULL), COHORT_OK);
     for (size_t i = 0; argc == 2 && i < sizeof(programs) / sizeof(programs[0]); i++)
         if (strcmp(argv[1], programs[i].name) == 0)
             return cohort_main(argc, argv, programs[i].program, NULL);

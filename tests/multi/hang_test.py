@@ -287,7 +287,7 @@ def test_words():
             (['--status', '--json', '--json'], "'--json' is given twice"),
             (['--status', '1', '2'], "one pid stands behind --status, but '2' is another"),
             (['--status', '--tag'],
-             "'--tag' does not go with --status, which takes a pid and --json")):
+             "'--tag' does not go with --status, which takes a pid or core files, and --json")):
         check_equal(run_words(*args), (2, '', 'cohortrun: ' + why + '\n'))
     job.kill()
 
@@ -326,6 +326,47 @@ def test_opposite():
                'first:\n'
                r'  locality 0: in @meet@ for a collective of "rows", generation 1' + FOR + '\n'
                r'  locality 1: in @meet@ for a collective of "columns", generation 1' + FOR)
+
+
+def test_opposite_of_three():
+    """A barrier needs all sites, so it is one for certain though another site is missing, too."""
+    check_hang(3, 'opposite_of_three', 'deadlock: each of these tasks waits for the next, the last '
+               'for the first:\n'
+               r'  locality 0: in @meet@ for a collective of "rows", generation 1' + FOR + '\n'
+               r'  locality 1: in @meet@ for a collective of "columns", generation 1' + FOR)
+
+
+def test_broadcast():
+    """A broadcast does not, and it is none."""
+    out = check_hang(3, 'broadcast', 'perhaps a deadlock: each of these tasks waits for the next, '
+                     'the last for the first:\n'
+                     r'  locality 1: in @receive@ for a collective of "rows", generation 1' + FOR +
+                     '\n' r'  locality 2: in @meet@ for a collective of "columns", generation 1' +
+                     r', for [1-9]\d*\.\d s')
+    check('\ndeadlock' not in out, out)
+
+
+def test_made_for_others():
+    """A site's task is the one that has made it only until another one calls for it."""
+    out = check_hang(1, 'made_for_others', 'perhaps a deadlock: ',
+                     r'  1 in @meet@ \(task meet_as_0\) for a collective of "both", generation 1, '
+                     r'for [2-9]\.\d s')
+    check('\ndeadlock' not in out, out)
+
+
+def test_remote_circle():
+    """Which task works on a remote call, and what that waits for in turn."""
+    there = r'@meet@ for a collective of "halo", generation 1' + FOR + '\n'
+    here = r'@call_meet_there@ for the remote task "meet_there" of locality 1' + FOR + '\n'
+    check_hang(2, 'remote_circle', 'deadlock: each of these tasks waits for the next, the last for '
+               'the first:\n' r'  locality 0: in ' + here + r'  locality 1: in ' + there,
+               r'  1 \(locality 0\) in ' + here + '    that task, of locality 1, waits in ' + there)
+
+
+def test_objects():
+    check_hang(1, 'objects', *[r'  1 in (@await_%s@|await_%s \(at its end\)).* for a %s' %
+                               (name, name, name.replace('_', ' ')) + FOR for name in (
+                                   'condition', 'semaphore', 'latch', 'local_barrier', 'queue')])
 
 
 def test_passed_on():
@@ -384,6 +425,25 @@ def test_signal():
         await_status(process.pid, '  1000 in @wait_for_ever@')
         process.kill()
         check_equal(process.stderr.read(), '')
+
+
+def test_signal_in_job():
+    """A locality says it, too: of the whole job if cohortrun is on its host. All go on."""
+    if 'thread_sanitizer' in sys.argv:
+        return
+    job = Hang(2, 'opposite')
+    await_status(job.process.pid, 'deadlock: ')
+    os.kill(job.localities()[1], signal.SIGUSR2)
+    watchdog = threading.Timer(TIMEOUT, job.process.kill)
+    watchdog.start()
+    lines = [job.process.stderr.readline().decode()]
+    while lines[-1] != 'waiting tasks:\n':
+        check(lines[-1], 'it ended', lines)
+        lines.append(job.process.stderr.readline().decode())
+    watchdog.cancel()
+    check(lines[0].startswith('job %d, 2 localities: ' % job.process.pid), lines)
+    await_status(job.process.pid, 'deadlock: ')
+    job.kill()
 
 
 def test_stopped():
@@ -513,12 +573,20 @@ def test_finding():
     check(code == 1 and 'has no ledger' in err, code, out, err)
     for words, why in ((('1', '2'), "but '2' is another"),
                        (('--json', '--json'), "'--json' is given twice"),
-                       (('1', '--json', 'x'), "but 'x' is another")):
+                       (('1', '--json', 'x'), "'x': either a pid stands behind --status, or core"),
+                       (('/dev/null', '1'), "'1': either a pid stands behind --status, or core"),
+                       (('x', '1'), "needs a pid or core files, not 'x': No such file")):
         code, out, err = status(*words)
         check(code == 2 and why in err, words, err)
-    for wrong in 'x', '0', '12x':
+    for wrong in '0', '00':
         check_equal(status(wrong)[0::2],
                     (2, "cohortrun: --status needs a pid, not '%s'\n" % wrong))
+    for wrong in 'x', '12x':
+        check_equal(status(wrong)[0::2], (2, "cohortrun: --status needs a pid or core files, not "
+                                             "'%s': No such file or directory\n" % wrong))
+    check_equal(status('/dev/null')[0::2], (1, 'cohortrun: /dev/null is no core file\n'))
+    check_equal(status(MEMBER)[0::2], (
+        1, 'cohortrun: %s is no core file of a program of this machine\n' % MEMBER))
 
 
 def daemon_of(job, host):

@@ -127,6 +127,17 @@ static const char *take_name(char name[64], const char *text, const char *end)
     return at < end && *at ? at + 1 : end;
 }
 
+static void take_serve(struct reading *reading, const struct cohort__pending *of, uint64_t at)
+{
+    struct look_serve *serve =
+        append(reading, &reading->look->serves, &reading->look->num_serves, sizeof(*serve));
+    if (serve)
+        *serve = (struct look_serve){.age = age_of_ticks(reading, at),
+                                     .task = of->future,
+                                     .number = of->number,
+                                     .from = of->site};
+}
+
 static void take_pending(void *context, const void *line)
 {
     struct reading *reading = context;
@@ -136,6 +147,11 @@ static void take_pending(void *context, const void *line)
     const char *text = from->text, *end = from->text + sizeof(from->text);
     for (uint32_t i = 0; i < from->num && i < COHORT__LEDGER_PENDING_MOST; i++) {
         const struct cohort__pending *of = &from->of[i];
+        const uint32_t kind = of->kind & kinds;
+        if (kind == COHORT__WAIT_TASK) {
+            take_serve(reading, of, from->at);
+            continue;
+        }
         struct look_pending *pending =
             append(reading, &look->pendings, &look->num_pendings, sizeof(*pending));
         if (pending)
@@ -145,8 +161,9 @@ static void take_pending(void *context, const void *line)
                                              .number = of->number,
                                              .site = from->site,
                                              .from = of->site,
-                                             .is_get = of->kind == COHORT__WAIT_GET,
-                                             .is_remote = of->kind == COHORT__WAIT_REMOTE};
+                                             .is_get = kind == COHORT__WAIT_GET,
+                                             .needs_all = of->kind & COHORT__PENDING_NEEDS_ALL,
+                                             .is_remote = kind == COHORT__WAIT_REMOTE};
         if (pending && pending->is_remote)
             text = take_name(pending->name, text, end);
     }
@@ -297,30 +314,47 @@ static void read_head(struct reading *reading)
         stage <= COHORT__LEDGER_OVER ? (enum cohort__ledger_stage)stage : COHORT__LEDGER_STARTING;
     look->stage_age = age_of(reading, head->stage_at);
     look->status = head->status;
+    look->num_tasks = head->tasks;
     look->is_cut = head->is_cut || reading->view->is_damaged;
     look->is_stopped = state == 'T' || state == 't';
+}
+
+/* READING has the view, and what time it is. */
+static cohort_status read_all(struct look **ret_look, struct reading *reading)
+{
+    struct look *look = reading->look = calloc(1, sizeof(*look));
+    if (!look)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    read_head(reading);
+    cohort_status status = read_lines(reading);
+    if (status)
+        look_destroy(look);
+    else
+        *ret_look = look;
+    return status;
 }
 
 cohort_status look_read(struct look **ret_look, int memory, uint32_t slot, int pid)
 {
     struct cohort__ledger_view view;
     cohort_status status = cohort__ledger_view_init(&view, memory, slot);
+    struct reading reading = {
+        .view = &view, .ticks = cohort__clock_ticks(), .mono = cohort__clock_now(), .pid = pid};
+    return status ? status : read_all(ret_look, &reading);
+}
+
+cohort_status look_read_dead(struct look **ret_look, int memory, uint32_t slot, uint64_t now)
+{
+    struct cohort__ledger_view view;
+    cohort_status status = cohort__ledger_view_init(&view, memory, slot);
     if (status)
         return status;
-    struct look *look = calloc(1, sizeof(*look));
-    if (!look)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
-    struct reading reading = {.look = look,
-                              .view = &view,
-                              .ticks = cohort__clock_ticks(),
-                              .mono = cohort__clock_now(),
-                              .pid = pid};
-    read_head(&reading);
-    status = read_lines(&reading);
-    if (status)
-        look_destroy(look);
-    else
-        *ret_look = look;
+    const struct cohort__ledger_moment *last = &view.head.last;
+    const uint64_t since = now > last->real ? now - last->real : 0;
+    struct reading reading = {.view = &view, .mono = last->mono + since};
+    status = read_all(ret_look, &reading);
+    if (!status)
+        (*ret_look)->tick_age = since;
     return status;
 }
 
@@ -333,6 +367,7 @@ void look_destroy(struct look *look)
     free(look->joins);
     free(look->waits);
     free(look->pendings);
+    free(look->serves);
     free(look->accounts);
     free(look->workers);
     free(look->modules);
@@ -359,28 +394,55 @@ const struct look_wait *look_find_wait(const struct look *look, uint64_t task)
     return wait;
 }
 
-/* A future has three bits for its kind, which are too few for this one: so it may look plain. */
-static bool may_be_remote(const struct look_wait *wait)
-{
-    return wait->kind == COHORT__WAIT_REMOTE || wait->kind == COHORT__WAIT_PLAIN;
-}
-
 /* The memory of a future that has ended is used again, so what was seen before the wait began is
  * of another one. */
 const struct look_pending *look_find_pending(const struct look *look, const struct look_wait *wait)
 {
     const struct look_pending key = {.future = wait->what};
     const bool is_known_kind = wait->kind == COHORT__WAIT_COLLECTIVE ||
-                               wait->kind == COHORT__WAIT_GET || may_be_remote(wait);
+                               wait->kind == COHORT__WAIT_GET || wait->kind == COHORT__WAIT_REMOTE;
     const struct look_pending *pending =
         is_known_kind && wait->what && look->num_pendings > 0
             ? bsearch(&key, look->pendings, look->num_pendings, sizeof(key), compare_pendings)
             : NULL;
     return pending && pending->age < wait->age &&
                    pending->is_get == (wait->kind == COHORT__WAIT_GET) &&
-                   pending->is_remote == may_be_remote(wait)
+                   pending->is_remote == (wait->kind == COHORT__WAIT_REMOTE)
                ? pending
                : NULL;
+}
+
+/* Its address may be another task's by now. So it tells something only if the wait has been there
+ * since before. */
+const struct look_wait *look_find_serving(const struct look *look, uint32_t from, uint64_t number)
+{
+    const struct look_wait *wait = NULL;
+    for (uint32_t i = 0; i < look->num_serves && !wait; i++)
+        if (look->serves[i].from == from && look->serves[i].number == number) {
+            wait = look_find_wait(look, look->serves[i].task);
+            if (wait && wait->age <= look->serves[i].age)
+                wait = NULL;
+        }
+    return wait;
+}
+
+bool look_is_quiet(const struct look *look)
+{
+    uint64_t num_known = 0; /* between an outer task and the outermost one there may be others */
+    uint32_t num_workers = 0;
+    for (uint32_t i = 0; i < look->num_waits; i++) {
+        const struct look_wait *wait = &look->waits[i];
+        num_known += (wait->function != 0) + (wait->outer != 0) +
+                     (wait->outermost != 0 && wait->outermost != wait->outer);
+    }
+    for (uint32_t i = 0; i < look->num_workers; i++) {
+        const struct look_worker *worker = &look->workers[i];
+        if (worker->index != UINT32_MAX && !worker->is_idle)
+            return false;
+        num_workers += worker->index != UINT32_MAX;
+    }
+    return num_workers > 0 && !look->is_cut && look->stage == COHORT__LEDGER_RUNNING &&
+           num_known > 0 && num_known >= look->num_tasks;
 }
 
 const struct look_module *look_find_module(const struct look *look, uint64_t address)

@@ -63,8 +63,17 @@ struct look_pending {
     uint32_t site;   /* the endpoint's */
     uint32_t from;   /* of a get: whose message it waits for; UINT32_MAX: anybody's */
     bool is_get;
+    bool needs_all; /* a call that does not end here before all sites have called it */
     bool is_remote; /* a call of a remote task, of locality `from` */
     char name[64];  /* of that; "": not known */
+};
+
+/* A task that works on a remote call, as of the last tick. */
+struct look_serve {
+    uint64_t age;    /* since then */
+    uint64_t task;   /* without a stamp; 0: it has yet to begin, or its function has returned */
+    uint64_t number; /* as that of what is in flight at the caller */
+    uint32_t from;   /* the locality that has called */
 };
 
 /* What a call that has waited for long says of whom it waits for. */
@@ -96,25 +105,31 @@ struct look {
     uint32_t size; /* localities of its job */
     enum cohort__ledger_stage stage;
     uint64_t stage_age;
-    int32_t status; /* that its program has returned */
-    bool is_cut;    /* not all is there: there was no memory for it, or the ledger is damaged */
+    int32_t status;     /* that its program has returned */
+    uint64_t num_tasks; /* that it had at its last tick, whether they wait or not */
+    uint64_t tick_age;  /* of a process that is dead: since its last tick; else 0 */
+    bool is_cut;        /* not all is there: there was no memory for it, or the ledger is damaged */
     bool is_stopped;
     struct look_site *sites;
     struct look_group *groups;
     struct look_join *joins;
     struct look_wait *waits;       /* by task */
     struct look_pending *pendings; /* by future */
+    struct look_serve *serves;
     struct look_account *accounts;
     struct look_worker *workers;
     struct look_module *modules;
     uint32_t num_sites, num_groups, num_joins, num_waits, num_workers, num_modules;
-    uint32_t num_pendings, num_accounts;
+    uint32_t num_pendings, num_serves, num_accounts;
     uint32_t num_nested; /* of the waits, those with an outer task */
 };
 
 /* Reads region SLOT of MEMORY, which the process PID writes (0: nobody any more). Errors as for
  * cohort__ledger_view_init and cohort__ledger_each. */
 cohort_status look_read(struct look **ret_look, int memory, uint32_t slot, int pid);
+
+/* The same of a process that is dead, as of the moment NOW, in nanoseconds of CLOCK_REALTIME. */
+cohort_status look_read_dead(struct look **ret_look, int memory, uint32_t slot, uint64_t now);
 
 /* NULL is fine. */
 void look_destroy(struct look *look);
@@ -125,6 +140,13 @@ const struct look_wait *look_find_wait(const struct look *look, uint64_t task);
 
 /* What WAIT, for a call or a get, was seen to wait for. NULL: that is not known. */
 const struct look_pending *look_find_pending(const struct look *look, const struct look_wait *wait);
+
+/* The wait of the task that works on call NUMBER of locality FROM. NULL: that is not known, or it
+ * does not wait. */
+const struct look_wait *look_find_serving(const struct look *look, uint32_t from, uint64_t number);
+
+/* Whether nothing there can begin or go on by itself: each task is among the waits. */
+bool look_is_quiet(const struct look *look);
 
 /* Whether WORKER has been in a call of the system for a while, though it has something to do: a
  * task has made it. */

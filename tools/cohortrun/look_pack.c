@@ -8,7 +8,7 @@
 
 #include "runtime/base/error.h"
 
-enum { VERSION = 2, NUM_ARRAYS = 8 };
+enum { VERSION = 3, NUM_ARRAYS = 9 };
 
 /* In front: what has to be the same at both ends. */
 struct head {
@@ -32,6 +32,7 @@ static void list_arrays(struct look *look, struct array ret_arrays[NUM_ARRAYS])
         {(void **)&look->joins, &look->num_joins, sizeof(*look->joins)},
         {(void **)&look->waits, &look->num_waits, sizeof(*look->waits)},
         {(void **)&look->pendings, &look->num_pendings, sizeof(*look->pendings)},
+        {(void **)&look->serves, &look->num_serves, sizeof(*look->serves)},
         {(void **)&look->accounts, &look->num_accounts, sizeof(*look->accounts)},
         {(void **)&look->workers, &look->num_workers, sizeof(*look->workers)},
         {(void **)&look->modules, &look->num_modules, sizeof(*look->modules)},

@@ -60,6 +60,7 @@ static const char help[] =
     "                   (the whole environment is handed on; without a value VAR has to exist)\n"
     "  --status [PID]   say who waits for whom in the job of that cohortrun or locality, or in a\n"
     "                   program that runs alone; without PID in the only job of this user\n"
+    "  --status FILE... the same of a job that has died, from core files of its localities\n"
     "  --status [PID] --json\n"
     "                   the same as JSON, with nothing cut\n"
     "  --help, --version\n"
@@ -79,7 +80,7 @@ static const struct usage usage = {
             "[--workers W] [--bind core|numa|none] [--report-bindings] [--tag] [--timeout S] "
             "[--stall S] [--grace S] [--keep-going] [-x VAR[=VALUE]] "
             "program [args...] [: -n N program [args...]]...\n"
-            "       cohortrun --status [PID] [--json]\n",
+            "       cohortrun --status [PID | FILE...] [--json]\n",
     .help = help,
 };
 
@@ -261,7 +262,8 @@ static int read_option(void *context, int option, const char *word)
                    : usage_wrong(&usage, "--grace needs seconds above 0, not '%s'", optarg);
     case OPTION_STATUS:
         return usage_wrong(&usage,
-                           "--status comes first, with nothing but a pid and --json behind it");
+                           "--status comes first, with nothing but a pid or core files and --json "
+                           "behind it");
     default:
         return read_host_option(option, options, word);
     }

@@ -18,6 +18,7 @@
 #include "tools/cohortrun/far_looks.h"
 #include "tools/cohortrun/look.h"
 #include "tools/cohortrun/look_pack.h"
+#include "tools/cohortrun/status_cores.h"
 #include "tools/cohortrun/status_json.h"
 #include "tools/cohortrun/status_model.h"
 #include "tools/cohortrun/status_print.h"
@@ -167,10 +168,10 @@ static int find_only_job(int *ret_pid)
 
 /* -------------------------------------------------------------------------------------------- */
 
-static cohort_status show(const struct subject *subject, bool is_json)
+static cohort_status show(const struct status_job *job, bool is_json)
 {
     struct status_model *model = NULL;
-    cohort_status status = status_model_create(&model, &subject->job);
+    cohort_status status = status_model_create(&model, job);
     if (status)
         return status;
     struct symbols *symbols = symbols_create();
@@ -199,18 +200,15 @@ static void fini(struct subject *subject)
 /* What to look at, and how to say it. */
 struct wish {
     bool is_status, is_json;
-    const char *job; /* NULL: the only one */
+    const char *job;    /* NULL: the only one, or core files */
+    const char **cores; /* as many as there are words */
+    uint32_t num_cores;
 };
 
 /* Prints what is wrong with WORD, and returns false. */
 static bool refuse_word(const char *word)
 {
     static const char *const known[] = {STATUS_OPTION, STATUS_JSON_OPTION};
-    if (word[0] != '-') {
-        fprintf(stderr, "cohortrun: one pid stands behind " STATUS_OPTION ", but '%s' is another\n",
-                word);
-        return false;
-    }
     fprintf(stderr, "cohortrun: '%s' ", word);
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (strcmp(word, known[i]) == 0) {
@@ -222,27 +220,51 @@ static bool refuse_word(const char *word)
             return false;
         }
     }
-    fputs("does not go with " STATUS_OPTION ", which takes a pid and " STATUS_JSON_OPTION "\n",
+    fputs("does not go with " STATUS_OPTION
+          ", which takes a pid or core files, and " STATUS_JSON_OPTION "\n",
           stderr);
     return false;
+}
+
+/* WORD is a pid, or else the name of a core file. False as below. */
+static bool read_subject(struct wish *wish, const char *word)
+{
+    const bool is_pid = word[strspn(word, "0123456789")] == '\0';
+    const char *before = is_pid ? wish->job : NULL;
+    if (before || (is_pid && wish->num_cores > 0) || (!is_pid && wish->job)) {
+        fprintf(stderr,
+                before ? "cohortrun: one pid stands behind " STATUS_OPTION ", but '%s' is another\n"
+                       : "cohortrun: '%s': either a pid stands behind " STATUS_OPTION
+                         ", or core files\n",
+                word);
+        return false;
+    }
+    if (!is_pid && access(word, F_OK) != 0) {
+        fprintf(stderr, "cohortrun: " STATUS_OPTION " needs a pid or core files, not '%s': %s\n",
+                word, strerror(errno));
+        return false;
+    }
+    if (is_pid)
+        wish->job = word;
+    else
+        wish->cores[wish->num_cores++] = word;
+    return true;
 }
 
 /* False: WORDS make no sense, which has been printed. */
 static bool read_words(struct wish *wish, int num, char *const *words)
 {
-    *wish = (struct wish){0};
-    for (int i = 0; i < num; i++)
+    bool is_right = true;
+    for (int i = 0; i < num && is_right; i++)
         if (!wish->is_status && strcmp(words[i], STATUS_OPTION) == 0)
             wish->is_status = true;
         else if (!wish->is_json && strcmp(words[i], STATUS_JSON_OPTION) == 0)
             wish->is_json = true;
-        else if (!wish->job && words[i][0] != '-')
-            wish->job = words[i];
         else
-            return refuse_word(words[i]);
-    if (!wish->is_status)
+            is_right = words[i][0] != '-' ? read_subject(wish, words[i]) : refuse_word(words[i]);
+    if (is_right && !wish->is_status)
         fputs("cohortrun: " STATUS_JSON_OPTION " needs " STATUS_OPTION "\n", stderr);
-    return wish->is_status;
+    return is_right && wish->is_status;
 }
 
 bool status_is_asked(const char *first)
@@ -262,20 +284,31 @@ static bool is_read(const struct status_job *job)
     return all_have_ended;
 }
 
-int status_main(int num, char *const *words)
+static int say_error(void)
 {
-    struct wish wish;
+    fprintf(stderr, "cohortrun: %s\n", cohort_error_message());
+    return 1;
+}
+
+static int show_cores(const struct wish *wish)
+{
+    struct status_cores *cores = NULL;
+    cohort_status status = status_cores_create(&cores, wish->cores, wish->num_cores);
+    if (!status)
+        status = show(status_cores_job(cores), wish->is_json);
+    status_cores_destroy(cores);
+    return status ? say_error() : 0;
+}
+
+static int show_job(const struct wish *wish)
+{
     struct subject subject = {.memory = -1};
     int pid = 0, result;
-    char *end = "";
-    if (!read_words(&wish, num, words))
-        return 2;
-    signal(SIGQUIT, SIG_IGN); /* which is for the cohortrun that has started this one */
-    if (wish.job) {
-        long number = strtol(wish.job, &end, 10);
+    if (wish->job) {
+        long number = strtol(wish->job, NULL, 10);
         pid = number > 0 && number <= INT_MAX ? (int)number : 0;
-        if (*end || !pid) {
-            fprintf(stderr, "cohortrun: " STATUS_OPTION " needs a pid, not '%s'\n", wish.job);
+        if (!pid) {
+            fprintf(stderr, "cohortrun: " STATUS_OPTION " needs a pid, not '%s'\n", wish->job);
             return 2;
         }
     } else if ((result = find_only_job(&pid)) >= 0) {
@@ -283,10 +316,23 @@ int status_main(int num, char *const *words)
     }
     cohort_status status = find_and_read(&subject, pid);
     if (!status)
-        status = show(&subject, wish.is_json);
-    if (status)
-        fprintf(stderr, "cohortrun: %s\n", cohort_error_message());
+        status = show(&subject.job, wish->is_json);
     const bool is_said = !status && is_read(&subject.job);
     fini(&subject);
-    return is_said ? 0 : 1;
+    return status ? say_error() : is_said ? 0 : 1;
+}
+
+int status_main(int num, char *const *words)
+{
+    struct wish wish = {.cores = calloc((size_t)num + 1, sizeof(*wish.cores))};
+    int result = 2;
+    if (!wish.cores) {
+        fputs("cohortrun: out of memory\n", stderr);
+        return 1;
+    }
+    signal(SIGQUIT, SIG_IGN); /* which is for the cohortrun that has started this one */
+    if (read_words(&wish, num, words))
+        result = wish.num_cores > 0 ? show_cores(&wish) : show_job(&wish);
+    free(wish.cores);
+    return result;
 }

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* The command line of this role is `cohortrun --status [JOB] [--json]`, in any order that begins
- * with an option. */
+/* The command line of this role is `cohortrun --status [JOB] [--json]`, or with core files in place
+ * of JOB, in any order that begins with an option. */
 #define STATUS_OPTION "--status"
 
 #define STATUS_JSON_OPTION "--json"

@@ -7,11 +7,8 @@
 #include "runtime/base/error.h"
 #include "tools/cohortrun/status_private.h"
 
-/* Only what is known for certain is followed: each task of a circle waits for the next one. So many
- * circles are looked for. */
+/* So many circles are looked for. */
 enum { MAX_CYCLES = 16 };
-
-static const uint64_t second_ns = 1000000000;
 
 enum colour { NEW, OPEN, DONE };
 
@@ -44,11 +41,12 @@ static void note_cycle(struct search *search, struct status_task task)
     memcpy(cycle->tasks, &search->path[first - 1], cycle->num * sizeof(*cycle->tasks));
 }
 
-static void follow(struct search *search, uint32_t rank, const struct look_wait *wait)
+static void follow(void *context, const struct status_edge *edge)
 {
-    const struct status_task next = {rank, wait};
-    if (!wait)
-        return;
+    struct search *search = context;
+    const struct status_task next = edge->task;
+    if (!next.wait || search->model->job->localities[next.rank].end)
+        return; /* what a locality waited for that has ended holds nobody up */
     if (*colour_of(search, next) == OPEN)
         note_cycle(search, next);
     else if (*colour_of(search, next) == NEW)
@@ -60,17 +58,9 @@ static void visit(struct search *search, struct status_task task)
 {
     if (search->depth == STATUS_MAX_CYCLE)
         return;
-    const struct look *look = search->model->job->localities[task.rank].look;
-    struct status_target target = status_model_target(search->model, task);
     search->path[search->depth++] = task;
     *colour_of(search, task) = OPEN;
-    if (target.task)
-        follow(search, task.rank, look_find_wait(look, target.task));
-    if (target.has_sender)
-        follow(search, target.sender.rank, target.sender.wait);
-    for (uint32_t i = 0; target.comm && i < target.comm->num_listed && i < STATUS_MAX_MISSING; i++)
-        if (target.comm->missing[i].fate == STATUS_WAITS)
-            follow(search, target.comm->missing[i].rank, target.comm->missing[i].wait);
+    (void)status_follow(search->model, task, follow, search);
     *colour_of(search, task) = DONE;
     search->depth--;
 }
@@ -89,6 +79,27 @@ static cohort_status allocate(struct search *search)
     return is_short ? cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory") : COHORT_OK;
 }
 
+/* A task that waits for itself, or for one that awaits it, is one for certain, however young. */
+static bool waits_for_itself(const struct status_model *model, const struct status_cycle *cycle)
+{
+    return cycle->num == 1 && status_model_target(model, cycle->tasks[0]).task;
+}
+
+static cohort_status find_certain(struct status_model *model)
+{
+    struct status_stuck *stuck = NULL;
+    cohort_status status = model->num_cycles > 0 ? status_stuck_create(&stuck, model) : COHORT_OK;
+    for (uint32_t i = 0; i < model->num_cycles && !status; i++) {
+        struct status_cycle *cycle = &model->cycles[i];
+        cycle->is_certain = true;
+        for (uint32_t k = 0; k < cycle->num; k++)
+            cycle->is_certain &= status_is_stuck(stuck, cycle->tasks[k]);
+        cycle->is_certain |= waits_for_itself(model, cycle);
+    }
+    status_stuck_destroy(stuck);
+    return status;
+}
+
 cohort_status status_find_cycles(struct status_model *model)
 {
     struct search search = {.model = model};
@@ -105,21 +116,5 @@ cohort_status status_find_cycles(struct status_model *model)
     for (uint32_t rank = 0; search.colours && rank < job->num; rank++)
         free(search.colours[rank]);
     free(search.colours);
-    return status;
-}
-
-/* If each wait is old, so that it was there when the others were read, and if each
- * communicator misses one site only: not each collective needs all sites. And a message may be
- * meant to come from another task of its site. */
-bool status_model_is_certain(const struct status_model *model, const struct status_cycle *cycle)
-{
-    for (uint32_t i = 0; i < cycle->num; i++) {
-        struct status_target target = status_model_target(model, cycle->tasks[i]);
-        if (cycle->num == 1 && target.task)
-            return true; /* it waits for itself */
-        if (cycle->tasks[i].wait->age < second_ns || target.has_sender ||
-            (target.comm && target.comm->num_missing != 1))
-            return false;
-    }
-    return true;
+    return status ? status : find_certain(model);
 }

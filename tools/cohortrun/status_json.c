@@ -55,9 +55,24 @@ static const char *kind_word(enum cohort__wait_kind kind)
         [COHORT__WAIT_REMOTE] = "remote",
         [COHORT__WAIT_YIELD] = "yield",
         [COHORT__WAIT_MUTEX] = "mutex",
-        [COHORT__WAIT_SYNC] = "sync",
+        [COHORT__WAIT_CONDITION] = "sync",
+        [COHORT__WAIT_SEMAPHORE] = "sync",
+        [COHORT__WAIT_LATCH] = "sync",
+        [COHORT__WAIT_LOCAL_BARRIER] = "sync",
+        [COHORT__WAIT_QUEUE] = "sync",
     };
     return (unsigned)kind < COHORT__WAIT_KINDS && words[kind] ? words[kind] : "future";
+}
+
+/* Of cohort/sync.h. NULL: it is none of these. */
+static const char *object_word(enum cohort__wait_kind kind)
+{
+    return kind == COHORT__WAIT_CONDITION       ? "condition"
+           : kind == COHORT__WAIT_SEMAPHORE     ? "semaphore"
+           : kind == COHORT__WAIT_LATCH         ? "latch"
+           : kind == COHORT__WAIT_LOCAL_BARRIER ? "local_barrier"
+           : kind == COHORT__WAIT_QUEUE         ? "queue"
+                                                : NULL;
 }
 
 static const char *creation_word(enum cohort__join_kind kind)
@@ -78,6 +93,8 @@ static void write_target(struct writer *writer, struct status_task task)
               : target.creation                          ? kind_word(COHORT__WAIT_CREATION)
               : pending && pending->is_remote            ? kind_word(COHORT__WAIT_REMOTE)
                                                          : kind_word(task.wait->kind));
+    if (object_word(task.wait->kind))
+        json_text(json, "object", object_word(task.wait->kind));
     if (target.name)
         json_text(json, "communicator", target.name);
     else if (target.creation)
@@ -94,6 +111,8 @@ static void write_target(struct writer *writer, struct status_task task)
     }
     if (target.task)
         write_address(writer, "awaits", target.task);
+    if (target.serving.wait)
+        write_address(writer, "serving_task", target.serving.wait->task & COHORT__LEDGER_ADDRESS);
     if (target.has_sender)
         json_count(json, "sender_locality", target.sender.rank);
 }
@@ -158,9 +177,14 @@ static void write_locality(struct writer *writer, uint32_t rank)
     const struct look *look = locality->look;
     begin_element(writer);
     json_count(json, "locality", rank);
-    json_count(json, "pid", (uint64_t)locality->pid);
+    if (locality->pid || !writer->model->job->num_cores)
+        json_count(json, "pid", (uint64_t)locality->pid);
     if (locality->end)
         json_text(json, "end", locality->end);
+    if (locality->core)
+        json_text(json, "core", locality->core);
+    if (locality->signal)
+        json_count(json, "signal", (uint64_t)locality->signal);
     if (!look && locality->why)
         json_text(json, "unread", locality->why);
     if (look) {
@@ -203,7 +227,7 @@ static void write_missing(struct writer *writer, const struct status_site *missi
         json_count(json, "last_called", site->last_called);
         json_text(json, "fate", fate_word(site->fate));
         write_seconds(writer, "seconds", site->age);
-        if (site->fate == STATUS_WAITS)
+        if (site->fate == STATUS_WAITS || (site->fate == STATUS_STOPPED && site->wait))
             write_wait(writer, "wait", (struct status_task){site->rank, site->wait});
         json_end(json, '}');
     }
@@ -306,7 +330,7 @@ static void write_cycle(struct writer *writer, const struct status_cycle *cycle)
 {
     struct json *json = &writer->json;
     begin_element(writer);
-    json_bool(json, "certain", status_model_is_certain(writer->model, cycle));
+    json_bool(json, "certain", cycle->is_certain);
     json_begin(json, "tasks", '[');
     for (uint32_t i = 0; i < cycle->num; i++) {
         json_begin(json, NULL, '{');

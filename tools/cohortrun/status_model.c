@@ -167,6 +167,8 @@ struct status_site status_describe_site(const struct status_job *job,
                                .last_called = entry->site->last_called,
                                .age = STATUS_NEVER};
     site.wait = look_find_wait(look, entry->site->task);
+    if (site.wait && site.wait->kind == COHORT__WAIT_YIELD)
+        site.wait = NULL; /* it runs */
     if (locality->end) {
         site.fate = STATUS_ENDED;
     } else if (look->is_stopped) {
@@ -174,7 +176,7 @@ struct status_site status_describe_site(const struct status_job *job,
     } else if (look->stage >= COHORT__LEDGER_RETURNED) {
         site.fate = STATUS_RETURNED;
         site.age = look->stage_age;
-    } else if (site.wait && site.wait->kind != COHORT__WAIT_YIELD) {
+    } else if (site.wait) {
         site.fate = STATUS_WAITS;
         site.age = site.wait->age;
     } else {
@@ -493,6 +495,18 @@ static void find_sender(const struct status_model *model, struct status_target *
     target->sender = (struct status_task){entry->rank, look_find_wait(look, entry->site->task)};
 }
 
+/* The task of the other locality that works on the call. */
+static void find_serving(const struct status_model *model, uint32_t rank,
+                         struct status_target *target)
+{
+    const struct look_pending *pending = target->pending;
+    const struct look *look =
+        pending->from < model->job->num ? model->job->localities[pending->from].look : NULL;
+    if (look)
+        target->serving =
+            (struct status_task){pending->from, look_find_serving(look, rank, pending->number)};
+}
+
 /* A call that is known waits for those that are missing in its generation or an earlier one. */
 static const struct status_comm *find_awaited(const struct status_model *model,
                                               const struct look_pending *pending)
@@ -510,7 +524,9 @@ struct status_target status_model_target(const struct status_model *model, struc
     target.pending = look_find_pending(model->job->localities[task.rank].look, wait);
     if (target.pending && !target.pending->is_remote)
         group = status_find_group(model->index, target.pending->instance);
-    if (target.pending && target.pending->is_get)
+    if (target.pending && target.pending->is_remote)
+        find_serving(model, task.rank, &target);
+    else if (target.pending && target.pending->is_get)
         find_sender(model, &target);
     else if (wait->kind == COHORT__WAIT_COLLECTIVE)
         target.comm = target.pending ? find_awaited(model, target.pending)
@@ -522,4 +538,61 @@ struct status_target status_model_target(const struct status_model *model, struc
     target.creation = future ? future->creation : NULL;
     target.name = group ? group->name : target.comm ? target.comm->name : NULL;
     return target;
+}
+
+/* Those that have not called what TARGET, a collective, is. */
+static enum status_needs follow_missing(const struct status_model *model,
+                                        const struct status_target *target,
+                                        status_visit_edge *visit, void *context)
+{
+    const struct status_comm *comm = target->comm;
+    const struct look_pending *pending = target->pending;
+    const uint64_t generation = pending ? pending->number : comm->generation;
+    uint32_t num, num_sites = 0;
+    const struct status_entry *entries = status_find_sites(model->index, comm->instance, &num);
+    for (uint32_t i = 0; i < num; i++)
+        if (model->job->localities[entries[i].rank].end)
+            return STATUS_NEEDS_UNKNOWN; /* it fails */
+    for (uint32_t i = 0; i < num; i++) {
+        if (i > 0 && entries[i].site->site == entries[i - 1].site->site)
+            continue;
+        num_sites++;
+        if (entries[i].site->last_called >= generation)
+            continue;
+        const struct status_site site = status_describe_site(model->job, &entries[i]);
+        visit(context, &(struct status_edge){{site.rank, site.wait}, true});
+    }
+    if (pending && pending->needs_all)
+        return STATUS_NEEDS_ALL;
+    return num_sites == comm->num_sites ? STATUS_NEEDS_SOME : STATUS_NEEDS_UNKNOWN;
+}
+
+static enum status_needs follow_survivors(const struct status_creation *creation,
+                                          status_visit_edge *visit, void *context)
+{
+    for (uint32_t i = 0; i < creation->num_missing; i++) {
+        const struct status_site *site = &creation->missing[i];
+        visit(context, &(struct status_edge){{site->rank, site->wait}, true});
+    }
+    return STATUS_NEEDS_ALL;
+}
+
+enum status_needs status_follow(const struct status_model *model, struct status_task task,
+                                status_visit_edge *visit, void *context)
+{
+    const struct status_target target = status_model_target(model, task);
+    struct status_edge only = {.task = target.serving};
+    if (target.comm)
+        return follow_missing(model, &target, visit, context);
+    if (target.creation && target.creation->parent)
+        return follow_survivors(target.creation, visit, context);
+    if (target.has_sender)
+        only = (struct status_edge){target.sender, true};
+    else if (target.task)
+        only.task = (struct status_task){
+            task.rank, look_find_wait(model->job->localities[task.rank].look, target.task)};
+    if (!only.task.wait && !only.is_site)
+        return STATUS_NEEDS_UNKNOWN;
+    visit(context, &only);
+    return STATUS_NEEDS_ALL;
 }

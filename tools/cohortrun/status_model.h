@@ -16,16 +16,19 @@
 /* What is known of a job. */
 struct status_locality {
     int pid;           /* 0: it has not been started */
+    const char *core;  /* the core file that this is from; NULL: none */
+    int signal;        /* that has made it; 0: none, or that is not known */
     const char *end;   /* "locality 1 (pid 7) exited with status 0"; NULL: it runs */
     struct look *look; /* NULL: it could not be read */
     const char *why;   /* it could not be read; not NULL then */
 };
 
 struct status_job {
-    int pid;             /* of cohortrun; 0: a program alone */
+    int pid;             /* of cohortrun; 0: a program alone, or core files */
     const char *program; /* as it was started */
     uint32_t num;        /* localities */
     struct status_locality *localities;
+    uint32_t num_cores; /* 0: it is not read from core files */
 };
 
 /* A task that waits: where it is, and for what. */
@@ -39,7 +42,7 @@ enum status_fate {
     STATUS_WAITS,    /* see its wait */
     STATUS_RUNS,     /* it does not wait; or it has ended */
     STATUS_COMPUTES, /* the same, and a worker has not turned its loop for a while */
-    STATUS_STOPPED,  /* its process is */
+    STATUS_STOPPED,  /* its process is; its task may wait */
     STATUS_RETURNED, /* its program has returned */
     STATUS_ENDED,    /* its locality has */
     STATUS_LEFT,     /* it has no line: it has left, or its locality can't be read */
@@ -111,6 +114,7 @@ enum { STATUS_MAX_MISSING = 64, STATUS_MAX_CYCLE = 32 };
 struct status_cycle {
     struct status_task tasks[STATUS_MAX_CYCLE];
     uint32_t num;
+    bool is_certain; /* a deadlock, and not only perhaps */
 };
 
 struct status_model {
@@ -129,9 +133,6 @@ cohort_status status_model_create(struct status_model **ret_model, const struct 
 /* NULL is fine. */
 void status_model_destroy(struct status_model *model);
 
-/* Whether CYCLE, of MODEL, is a deadlock for certain, and not only perhaps. */
-bool status_model_is_certain(const struct status_model *model, const struct status_cycle *cycle);
-
 /* For what a task waits, and which other tasks, if that is known. */
 struct status_target {
     const struct status_comm *comm;         /* a collective of it, by those that are missing */
@@ -141,6 +142,8 @@ struct status_target {
     const char *name;                   /* of the communicator of that, or of COMM */
     struct status_task sender; /* of a get: the task of its site; no wait: it does not wait */
     bool has_sender;
+    struct status_task serving; /* of a remote call: the task that works on it; no wait: that is not
+                                 * known, or it does not wait */
 };
 
 /* The targets of TASK's wait; all zero: nothing is known. */

@@ -114,8 +114,16 @@ static const char *kind_text(enum cohort__wait_kind kind)
         return "its next turn";
     case COHORT__WAIT_MUTEX:
         return "a mutex";
-    case COHORT__WAIT_SYNC:
-        return "a condition, a semaphore, a latch or a barrier";
+    case COHORT__WAIT_CONDITION:
+        return "a condition";
+    case COHORT__WAIT_SEMAPHORE:
+        return "a semaphore";
+    case COHORT__WAIT_LATCH:
+        return "a latch";
+    case COHORT__WAIT_LOCAL_BARRIER:
+        return "a local barrier";
+    case COHORT__WAIT_QUEUE:
+        return "a queue";
     default:
         return "a future";
     }
@@ -187,6 +195,11 @@ static bool print_next(const struct printer *printer, struct status_task task,
         fprintf(printer->file, "    the task of site %u (locality %u)",
                 (unsigned)target.pending->from, (unsigned)target.sender.rank);
         *ret_next = target.sender;
+        return true;
+    }
+    if (target.serving.wait) {
+        fprintf(printer->file, "    that task, of locality %u,", (unsigned)target.serving.rank);
+        *ret_next = target.serving;
         return true;
     }
     if (!target.task)
@@ -264,9 +277,14 @@ static bool print_locality(const struct printer *printer, uint32_t rank)
     }
     if (!look)
         return is_unread(locality, NULL) && print_unread(printer, rank);
-    if (!look->is_stopped && !look->is_cut && look->stage == COHORT__LEDGER_RUNNING)
+    if (!locality->core && !look->is_stopped && !look->is_cut &&
+        look->stage == COHORT__LEDGER_RUNNING)
         return false;
     fprintf(file, "locality %u (pid %d)", (unsigned)rank, locality->pid);
+    if (locality->core)
+        fprintf(file, ": read from %s", locality->core);
+    if (locality->signal)
+        fprintf(file, ", signal %d (%s)", locality->signal, strsignal(locality->signal));
     if (look->stage == COHORT__LEDGER_STARTING)
         fputs(": its program is starting", file);
     else if (look->stage >= COHORT__LEDGER_RETURNED) {
@@ -334,7 +352,8 @@ static bool any_is_read(const struct status_job *job)
 /* A locality of a job of another launcher, the others of which are not known. */
 static bool is_part(const struct status_job *job)
 {
-    return !job->pid && job->localities[0].look && job->localities[0].look->size > 1;
+    return !job->pid && !job->num_cores && job->localities[0].look &&
+           job->localities[0].look->size > 1;
 }
 
 /* Whether each locality that runs could be read. */
@@ -385,6 +404,10 @@ static void print_fate(const struct printer *printer, const struct status_site *
         break;
     case STATUS_STOPPED:
         fputs("its process is stopped", file);
+        if (site->wait) {
+            fputs(site->wait->function ? ", and its task waits" : ", and its thread waits", file);
+            print_wait(printer, (struct status_task){site->rank, site->wait});
+        }
         break;
     case STATUS_RETURNED:
         fputs("its program has returned, ", file);
@@ -430,7 +453,7 @@ static void print_site(const struct printer *printer, const struct status_site *
         fprintf(printer->file, "last called %llu; ", (unsigned long long)site->last_called);
     print_fate(printer, site);
     fputc('\n', printer->file);
-    if (site->fate == STATUS_WAITS)
+    if (site->fate == STATUS_WAITS || (site->fate == STATUS_STOPPED && site->wait))
         print_steps(printer, (struct status_task){site->rank, site->wait});
 }
 
@@ -601,12 +624,12 @@ static void print_creation(const struct printer *printer, const struct status_cr
 static void print_cycle(const struct printer *printer, const struct status_cycle *cycle)
 {
     FILE *file = printer->file;
+    fputs(cycle->is_certain ? "deadlock: " : "perhaps a deadlock: ", file);
     if (cycle->num == 1)
-        fprintf(file, "deadlock: a task waits for %s:\n",
+        fprintf(file, "a task waits for %s:\n",
                 cycle->tasks[0].wait->outer ? "one that awaits it" : "itself");
     else
-        fprintf(file, "%s: each of these tasks waits for the next, the last for the first:\n",
-                status_model_is_certain(printer->model, cycle) ? "deadlock" : "perhaps a deadlock");
+        fputs("each of these tasks waits for the next, the last for the first:\n", file);
     for (uint32_t i = 0; i < cycle->num; i++) {
         fprintf(file, "  locality %u:", (unsigned)cycle->tasks[i].rank);
         print_wait(printer, cycle->tasks[i]);
@@ -659,7 +682,12 @@ void status_print(FILE *file, const struct status_model *model, struct symbols *
 {
     const struct printer printer = {file, model, symbols};
     const struct status_job *job = model->job;
-    if (job->pid)
+    if (job->num_cores && job->num == 1)
+        fprintf(file, "core file of process %d, alone: %s\n", job->localities[0].pid, job->program);
+    else if (job->num_cores)
+        fprintf(file, "core files of %u of %u localities: %s\n", (unsigned)job->num_cores,
+                (unsigned)job->num, job->program);
+    else if (job->pid)
         fprintf(file, "job %d, %u %s: %s\n", job->pid, (unsigned)job->num,
                 job->num == 1 ? "locality" : "localities", job->program);
     else if (is_part(job))

@@ -6,7 +6,8 @@
 #include "tools/cohortrun/status_model.h"
 
 /* For the files of the model only. status_model.c finds communicators, status_creations.c those
- * that are being created, status_groups.c counts tasks, status_cycles.c finds deadlocks. */
+ * that are being created, status_groups.c counts tasks, status_cycles.c finds deadlocks, and
+ * status_stuck.c which of them are certain. */
 
 struct status_entry {
     uint32_t rank;
@@ -50,6 +51,30 @@ cohort_status status_find_creations(struct status_model *model);
 void status_free_creations(struct status_model *model);
 cohort_status status_find_groups(struct status_model *model);
 cohort_status status_find_cycles(struct status_model *model);
+
+/* A task waits for another one. */
+struct status_edge {
+    struct status_task task; /* no wait: it does not wait, or is not known */
+    bool is_site;            /* for a site, which this task has called for last */
+};
+
+enum status_needs {
+    STATUS_NEEDS_UNKNOWN, /* it may need others, or none */
+    STATUS_NEEDS_ALL,     /* all of them */
+    STATUS_NEEDS_SOME,    /* one at least, and which ones is not known */
+};
+
+/* Calls VISIT for each task that TASK is known to wait for. */
+typedef void status_visit_edge(void *context, const struct status_edge *edge);
+enum status_needs status_follow(const struct status_model *model, struct status_task task,
+                                status_visit_edge *visit, void *context);
+
+/* Which tasks can't go on any more; see status_stuck.c. COHORT_ERR_NO_MEMORY. */
+struct status_stuck;
+cohort_status status_stuck_create(struct status_stuck **ret_stuck,
+                                  const struct status_model *model);
+void status_stuck_destroy(struct status_stuck *stuck);
+bool status_is_stuck(const struct status_stuck *stuck, struct status_task task);
 
 /* The join that has FUTURE in locality RANK. NULL: none. */
 const struct status_future *status_find_future(const struct status_index *index, uint32_t rank,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """gdb: what the tasks of a program of Cohort wait for, and where. For a core file or a process.
 
-    cohort status      who this is, where tasks wait, and which sites have called what
+    cohort status      who waits for whom: what `cohortrun --status` says of it
     cohort tasks       each task that waits, with a number
     cohort bt [N|all]  the backtrace of task N, or of all
     cohort events [N]  the last N calls, ends of calls and messages of each worker
@@ -9,34 +9,38 @@
 gdb loads this file by itself with libcohort, if that is installed where gdb trusts it; else
 `source cohort.py`. It needs no symbols of the library: the process has written it all into its
 ledger (runtime/base/ledger_format.h), which is found by the name of its memory. A core file has it
-unless /proc/PID/coredump_filter leaves shared anonymous memory out."""
+unless /proc/PID/coredump_filter leaves shared anonymous memory out. Who waits for whom is for
+cohortrun to say, which reads core files by itself; here is what needs a debugger."""
 import collections
+import os
 import re
+import shutil
 import struct
+import subprocess
 
 import gdb
 import gdb.unwinder
 
 MAGIC = 0x72656764656c6863
-VERSION = 5
+VERSION = 6
 REGION = 512 << 20
 PAGE = 65536
 HEAD_BYTES = 4096
 CHUNKS = 224
 MOST_LINES = 1 << 20
-WORKERS, WAITS, SITES, GROUPS, JOINS = 1, 2, 3, 4, 5
+WORKERS, WAITS, SITES, GROUPS = 1, 2, 3, 4
 EVENTS = 4096  # of each worker
-STRIDES = {WORKERS: 64 + EVENTS * 16, WAITS: 64, SITES: 64, GROUPS: 320, JOINS: 320}
-STAGES = ['it is starting', 'it runs', 'its program has returned', 'it is over']
+STRIDES = {WORKERS: 64 + EVENTS * 16, WAITS: 64, SITES: 64, GROUPS: 320}
 KINDS = ['a future', 'a task', 'a collective', 'a block from a channel (cohort_channel_get)',
          'the receiver of a block (cohort_channel_set)',
          "a communicator's other sites to join", 'several futures',
          'a timer, a file, a connection or a blocking call', 'a task of another locality',
-         'its next turn', 'a mutex', 'a condition, a semaphore, a latch or a barrier']
+         'its next turn', 'a mutex', 'a condition', 'a semaphore', 'a latch', 'a local barrier',
+         'a queue']
 
 Head = collections.namedtuple('Head', 'magic version epoch rank size pid stage stage_at status cut '
                               'first_ticks first_mono first_real last_ticks last_mono last_real '
-                              'moved num_chunks')
+                              'moved tasks num_chunks')
 Wait = collections.namedtuple('Wait', 'since caller what function task fiber outer outermost')
 Site = collections.namedtuple('Site', 'instance last_called task site rank number')
 Worker = collections.namedtuple('Worker', 'thread seen_at event_bytes index is_idle')
@@ -66,7 +70,7 @@ class Ledger:
         for begin, _, offset in self.maps:
             if offset % REGION:
                 continue
-            head = Head._make(struct.unpack('<QIIIIiIQiI6QQI', read(begin, 108)))
+            head = Head._make(struct.unpack('<QIIIIiIQiI6QQQI', read(begin, 116)))
             if head.magic == MAGIC:
                 self.head, self.begin, self.region = head, begin, offset
         if not self.head:
@@ -151,46 +155,54 @@ class CohortCommand(gdb.Command):
         super().__init__('cohort', gdb.COMMAND_STATUS, prefix=True)
 
 
-class StatusCommand(gdb.Command):
-    """Say who this is, where its tasks wait, and which sites have called what.
+def find_cohortrun():
+    """That of the library which the program has loaded, or else the one in PATH."""
+    for objfile in gdb.objfiles():
+        folder, name = os.path.split(os.path.realpath(objfile.filename or ''))
+        for below in ('tools', '../bin', '../../bin') if name.startswith('libcohort.so') else ():
+            path = os.path.join(folder, below, 'cohortrun')
+            if os.access(path, os.X_OK):
+                return path
+    path = shutil.which('cohortrun')
+    if not path:
+        raise gdb.GdbError('cohortrun, which says who waits for whom, is neither beside libcohort '
+                           'nor in PATH')
+    return path
 
-    The others of its job are not known here: `cohortrun --status` says who waits for whom."""
+
+def subject():
+    """The core file that gdb has open, or the pid of the process, as text."""
+    targets = gdb.execute('info target', to_string=True)
+    core = re.search(r"core dump file:\n\s*[`'\u2018](.*)['\u2019], file type", targets)
+    if core:
+        return core[1]
+    pid = gdb.selected_inferior().pid
+    if not pid:
+        raise gdb.GdbError('there is no process, and no core file')
+    if not re.search('^Native process', targets, re.MULTILINE):
+        raise gdb.GdbError('this process is not on this host: write a core file of it with '
+                           '"generate-core-file FILE", and say "cohortrun --status FILE"')
+    return str(pid)
+
+
+class StatusCommand(gdb.Command):
+    """Say who waits for whom: cohort status [CORE...].
+
+    That is what `cohortrun --status` says. Of a process it is of its whole job. Of a core file it
+    is of this one, with those of the other localities that stand behind it."""
 
     def __init__(self):
-        super().__init__('cohort status', gdb.COMMAND_STATUS)
+        super().__init__('cohort status', gdb.COMMAND_STATUS, gdb.COMPLETE_FILENAME)
 
     def invoke(self, argument, from_tty):
-        ledger = Ledger()
-        head = ledger.head
-        print('locality %d of %d (pid %d): %s' % (head.rank, head.size, head.pid,
-                                                  STAGES[min(head.stage, 3)]))
-        if head.cut:
-            print('it had no memory to say all')
-        self.print_sites(ledger)
-        for line in ledger.lines(JOINS):
-            since, _, site, num_sites = struct.unpack_from('<QQII', line)
-            print('site %d has joined %s, of %d sites, which is not complete, for %.1f s' % (
-                site, text_of(line[32:288]), num_sites,
-                max(0, (head.last_mono - since) / 1e9)))
-        self.print_groups(ledger)
-
-    def print_sites(self, ledger):
-        names = ledger.communicators()
-        for site in sorted(ledger.sites()):
-            print('site %d of %s: last called %d' % (
-                site.site, names.get(site.instance, '"?"'), site.last_called))
-
-    def print_groups(self, ledger):
-        groups = collections.defaultdict(list)
-        for wait in ledger.waits():
-            if wait.what & 15 != 9:  # those that yield run
-                groups[wait.caller, wait.function, wait.what & 15].append(wait)
-        print('waiting tasks:' if groups else 'no task waits')
-        for group in sorted(groups.values(), key=len, reverse=True):
-            oldest = max(ledger.seconds(wait.since) for wait in group)
-            print('  %d in %s for %s, for %.1f s%s' % (
-                len(group), place(group[0]), kind(group[0]), oldest,
-                ' at most' if len(group) > 1 else ''))
+        words = [find_cohortrun(), '--status', subject()]
+        others = [os.path.expanduser(word) for word in gdb.string_to_argv(argument)]
+        done = subprocess.run(words + others, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, check=False)
+        gdb.write(done.stdout.decode('utf-8', 'replace'))
+        if done.returncode:
+            raise gdb.GdbError(done.stderr.decode('utf-8', 'replace').strip() or
+                               'none of its localities can be read')
 
 
 class TasksCommand(gdb.Command):

@@ -152,8 +152,9 @@ static void test_head(void)
     CHECK(head()->stage_at > head()->first.mono);
     CHECK(head()->first.ticks > 0 && head()->last.ticks >= head()->first.ticks);
     uint64_t last = head()->last.mono;
-    cohort__ledger_tick(42);
+    cohort__ledger_tick(42, 7);
     CHECK_INT(head()->moved, 42);
+    CHECK_INT(head()->tasks, 7);
     CHECK(head()->last.mono > last);
     cohort__ledger_close();
 }
@@ -295,7 +296,7 @@ static void take_without(void)
     cohort__ledger_enter_stage(COHORT__LEDGER_RUNNING, COHORT_OK);
     struct cohort__wait_line *line = take(1);
     give_back(line);
-    cohort__ledger_tick(1);
+    cohort__ledger_tick(1, 0);
     cohort__ledger_close();
 }
 

@@ -282,6 +282,38 @@ static cohort_status counts_down(void *arg)
     return cohort_latch_wait(arg, COHORT_NO_LIMIT);
 }
 
+static cohort_status acquires(void *arg)
+{
+    return cohort_semaphore_acquire(arg, COHORT_NO_LIMIT);
+}
+
+static cohort_status meets(void *arg)
+{
+    return cohort_local_barrier_wait(arg, COHORT_NO_LIMIT, NULL);
+}
+
+static cohort_status puts_two(void *arg)
+{
+    CHECK_INT(cohort_queue_put(arg, NULL, COHORT_NO_LIMIT), COHORT_OK);
+    return cohort_queue_put(arg, NULL, COHORT_NO_LIMIT);
+}
+
+static cohort_status gets_item(void *arg)
+{
+    void *item;
+    return cohort_queue_get(arg, &item, COHORT_NO_LIMIT);
+}
+
+static cohort_mutex *of_condition;
+
+static cohort_status awaits_signal(void *arg)
+{
+    CHECK_INT(cohort_mutex_lock(of_condition, COHORT_NO_LIMIT), COHORT_OK);
+    cohort_status status = cohort_condition_wait(arg, of_condition, COHORT_NO_LIMIT);
+    CHECK_INT(cohort_mutex_unlock(of_condition), COHORT_OK);
+    return status;
+}
+
 static cohort_status latches(void *arg)
 {
     cohort_latch *latch;
@@ -289,16 +321,60 @@ static cohort_status latches(void *arg)
     CHECK_INT(cohort_latch_create(1, &latch), COHORT_OK);
     cohort_future *task = cohort_async(counts_down, latch);
     let_suspend();
-    CHECK_INT(line_of(counts_down)->what, (uintptr_t)latch + COHORT__WAIT_SYNC);
+    CHECK_INT(line_of(counts_down)->what, (uintptr_t)latch + COHORT__WAIT_LATCH);
     CHECK_INT(cohort_latch_count_down(latch, 1), COHORT_OK);
     CHECK_INT(cohort_await(task), COHORT_OK);
     cohort_latch_unref(latch);
     return COHORT_OK;
 }
 
+/* FUNCTION, a new task, waits for OBJECT, of KIND. */
+static cohort_future *await_line(cohort_task_function *function, void *object,
+                                 enum cohort__wait_kind kind)
+{
+    cohort_future *task = cohort_async(function, object);
+    let_suspend();
+    CHECK_INT(line_of(function)->what, (uintptr_t)object + kind);
+    return task;
+}
+
+static cohort_status sync_objects(void *arg)
+{
+    cohort_semaphore *semaphore;
+    cohort_local_barrier *barrier;
+    cohort_queue *queue;
+    cohort_condition *condition;
+    (void)arg;
+    CHECK_INT(cohort_semaphore_create(0, &semaphore), COHORT_OK);
+    CHECK_INT(cohort_local_barrier_create(2, &barrier), COHORT_OK);
+    CHECK_INT(cohort_queue_create(1, &queue), COHORT_OK);
+    CHECK_INT(cohort_condition_create(&condition), COHORT_OK);
+    CHECK_INT(cohort_mutex_create(&of_condition), COHORT_OK);
+    cohort_future *tasks[] = {await_line(acquires, semaphore, COHORT__WAIT_SEMAPHORE),
+                              await_line(meets, barrier, COHORT__WAIT_LOCAL_BARRIER),
+                              await_line(awaits_signal, condition, COHORT__WAIT_CONDITION),
+                              await_line(gets_item, queue, COHORT__WAIT_QUEUE)};
+    CHECK_INT(cohort_semaphore_release(semaphore, 1), COHORT_OK);
+    CHECK_INT(meets(barrier), COHORT_OK);
+    cohort_condition_signal(condition);
+    CHECK_INT(cohort_queue_put(queue, NULL, COHORT_NO_LIMIT), COHORT_OK);
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(cohort_await(tasks[i]), COHORT_OK);
+    cohort_future *putter = await_line(puts_two, queue, COHORT__WAIT_QUEUE);
+    CHECK_INT(gets_item(queue), COHORT_OK);
+    CHECK_INT(cohort_await(putter), COHORT_OK);
+    cohort_semaphore_unref(semaphore);
+    cohort_local_barrier_unref(barrier);
+    cohort_queue_unref(queue);
+    cohort_condition_unref(condition);
+    cohort_mutex_unref(of_condition);
+    return COHORT_OK;
+}
+
 static void test_latch(void)
 {
     run(latches);
+    run(sync_objects);
 }
 
 /* Stacks ------------------------------------------------------------------------------------- */

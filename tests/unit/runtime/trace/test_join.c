@@ -2,9 +2,11 @@
 #include "runtime/trace/join.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -306,6 +308,25 @@ static void pings(void)
     look_at_pings("c", (int64_t[]){700000000000, 0}, false);
 }
 
+/* A part that can't be opened is named: else there would be no trace, and nobody would know why. */
+static void check_without_descriptors(void)
+{
+    struct rlimit limit, none;
+    char want[120];
+    CHECK_INT(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 0;
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &none), 0);
+    CHECK_INT(cohort__trace_join_last(file, 11, 3), COHORT_ERR_SYSTEM);
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    snprintf(want, sizeof(want), "no trace is made: part 0 of %s: Too many open files", file);
+    CHECK_TEXT(cohort_error_message(), want);
+    static char long_path[2 * PATH_MAX];
+    memset(long_path, 'x', sizeof(long_path) - 1);
+    CHECK_INT(cohort__trace_join_last(long_path, 11, 3), COHORT_ERR_SYSTEM);
+    CHECK_CONTAINS(cohort_error_message(), "no trace is made: part 0 of xxx");
+}
+
 /* Only when all are closed, and only one of several that find that. */
 static void last(void)
 {
@@ -325,6 +346,7 @@ static void last(void)
         CHECK_INT(cohort__trace_join_last(file, 12, 3), COHORT_OK); /* of another job */
         CHECK_INT(cohort__trace_join_last(file, 11, 4), COHORT_OK); /* one is missing */
         CHECK_INT(access(file, F_OK), -1);
+        check_without_descriptors();
         for (int i = 0; i < AT_ONCE; i++)
             if ((children[i] = fork()) == 0)
                 _exit(cohort__trace_join_last(file, 11, 3) != COHORT_OK);

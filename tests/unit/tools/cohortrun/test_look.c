@@ -158,6 +158,90 @@ static void test_pending(void)
     cohort__ledger_give_back(COHORT__LEDGER_PENDING, line);
 }
 
+/* What is in flight explains a wait only if it is of the same kind. */
+static void test_pending_kinds(void)
+{
+    static const enum cohort__wait_kind kinds[] = {COHORT__WAIT_COLLECTIVE, COHORT__WAIT_GET,
+                                                   COHORT__WAIT_REMOTE};
+    struct cohort__wait_line *wait = wait_line(0x100, 0);
+    struct cohort__pending_line *line = cohort__ledger_take(COHORT__LEDGER_PENDING);
+    line->num = 1;
+    line->of[0].future = 0x900;
+    while (line->at <= wait->since)
+        line->at = cohort__clock_ticks();
+    for (int i = 0; i < COHORT__WAIT_KINDS; i++)
+        for (int k = 0; k < 6; k++) {
+            const bool needs_all = k >= 3;
+            wait->what = 0x900 + (uintptr_t)i;
+            line->of[0].kind = kinds[k % 3] | (needs_all ? COHORT__PENDING_NEEDS_ALL : 0U);
+            struct look *look = look_here();
+            const struct look_pending *pending =
+                look_find_pending(look, look_find_wait(look, 0x100));
+            CHECK_INT(pending != NULL, i == (int)kinds[k % 3]);
+            CHECK(!pending || (pending->is_get == (i == COHORT__WAIT_GET) &&
+                               pending->is_remote == (i == COHORT__WAIT_REMOTE) &&
+                               pending->needs_all == needs_all));
+            look_destroy(look);
+        }
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, wait);
+    cohort__ledger_give_back(COHORT__LEDGER_PENDING, line);
+}
+
+/* Which task works on a call of another locality, if it has not ended since. */
+static void test_serving(void)
+{
+    struct cohort__wait_line *before = wait_line(0x100 | UINT64_C(7) << 48, 0x900);
+    struct cohort__pending_line *line = cohort__ledger_take(COHORT__LEDGER_PENDING);
+    line->num = 2;
+    for (uint32_t i = 0; i < 2; i++) {
+        line->of[i].kind = COHORT__WAIT_TASK;
+        line->of[i].site = 3;
+        line->of[i].number = 7 + i;
+        line->of[i].future = 0x100 + 0x100 * i;
+    }
+    while (line->at <= before->since)
+        line->at = cohort__clock_ticks();
+    struct cohort__wait_line *after = wait_line(0x200, 0x900);
+    while (after->since <= line->at)
+        after->since = cohort__clock_ticks();
+    struct look *look = look_here();
+    CHECK(look->num_serves == 2 && look->num_pendings == 0);
+    const struct look_wait *wait = look_find_serving(look, 3, 7);
+    CHECK(wait && wait->task == (0x100 | UINT64_C(7) << 48));
+    CHECK(!look_find_serving(look, 3, 8)); /* that task has begun to wait since */
+    CHECK(!look_find_serving(look, 3, 9) && !look_find_serving(look, 2, 7));
+    look_destroy(look);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, before);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, after);
+    cohort__ledger_give_back(COHORT__LEDGER_PENDING, line);
+}
+
+/* Of one that is dead ages are as of a moment that is given. */
+static void test_dead(void)
+{
+    struct cohort__wait_line *line = wait_line(0x100, 0x900);
+    struct cohort__ledger_view view;
+    struct look *look = NULL;
+    uint32_t slot;
+    int memory;
+    while (cohort__clock_ticks() <= line->since)
+        ;
+    cohort__ledger_tick(1, 12);
+    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
+    CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
+    const uint64_t last = view.head.last.real, hour = UINT64_C(3600000000000);
+    CHECK_INT(look_read_dead(&look, memory, slot, last + hour), COHORT_OK);
+    CHECK(look->num_waits == 1 && look->num_tasks == 12);
+    CHECK(look->tick_age == hour);
+    CHECK(look->waits[0].age > hour && look->waits[0].age < hour + hour / 60);
+    look_destroy(look);
+    CHECK_INT(look_read_dead(&look, memory, slot, 0), COHORT_OK); /* not before its last tick */
+    CHECK(look->tick_age == 0 && look->waits[0].age > 0 && look->waits[0].age < hour / 60);
+    look_destroy(look);
+    close(memory);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, line);
+}
+
 static void test_worker(void)
 {
     struct cohort__worker_line *line = cohort__ledger_take(COHORT__LEDGER_WORKERS);
@@ -381,6 +465,9 @@ int main(int argc, char **argv)
         {"waits", test_waits},
         {"communicators", test_communicators},
         {"pending", test_pending},
+        {"pending_kinds", test_pending_kinds},
+        {"serving", test_serving},
+        {"dead", test_dead},
         {"worker", test_worker},
         {"blocked", test_blocked},
         {"symbols", test_symbols},

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/remote/private.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cohort/remote.h"
+#include "cohort/sync.h"
+#include "cohort/task.h"
+#include "runtime/base/ledger_read.h"
+#include "runtime/task/wait_line.h"
+#include "tests/support/cluster.h"
+
+/* What the ledger says of calls that are under way: which task works on which, as long as it does.
+ * All localities are in this process, so their lines are side by side. */
+
+enum { MANY = 30, MOST = COHORT__LEDGER_PENDING_MOST * COHORT__REMOTE_SERVED_LINES };
+
+static struct cluster *cluster;
+static cohort_latch *let_go;
+static _Atomic uintptr_t working[MANY + 1]; /* the tasks, by number of the call */
+
+static struct {
+    struct cohort__pending of[4 * MOST];
+    uint32_t num;
+} found;
+
+static void add_line(void *context, const void *line)
+{
+    const struct cohort__pending_line *from = line;
+    (void)context;
+    for (uint32_t i = 0; i < from->num && i < COHORT__LEDGER_PENDING_MOST; i++)
+        if (from->of[i].kind == COHORT__WAIT_TASK) {
+            CHECK(found.num < 4 * MOST);
+            memcpy(&found.of[found.num++], &from->of[i], sizeof(from->of[i]));
+        }
+}
+
+static void read_ledger(void)
+{
+    struct cohort__ledger_view view;
+    uint32_t slot;
+    int memory;
+    found.num = 0;
+    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
+    CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
+    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_PENDING, add_line, NULL), COHORT_OK);
+    close(memory);
+}
+
+/* IN is the number of the call. */
+static cohort_status wait(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    uint32_t number;
+    (void)ret_out;
+    (void)context;
+    CHECK_INT((long long)in->bytes, sizeof(number));
+    memcpy(&number, in->data, sizeof(number));
+    working[number] = cohort__wait_line_self();
+    return cohort_latch_wait(let_go, COHORT_NO_LIMIT);
+}
+
+static uint32_t num_working(void)
+{
+    uint32_t num = 0;
+    read_ledger();
+    for (uint32_t i = 0; i < found.num; i++)
+        if (found.of[i].future) {
+            CHECK(found.of[i].number >= 1 && found.of[i].number <= MANY);
+            CHECK_INT(found.of[i].future, working[found.of[i].number]);
+            CHECK_INT(found.of[i].site, 0);
+            num++;
+        }
+    return num;
+}
+
+static void test_lines(void)
+{
+    cohort_future *calls[MANY];
+    uint32_t numbers[MANY];
+    cluster = cluster_create(1, 2, 0);
+    CHECK_INT(cohort_latch_create(1, &let_go), COHORT_OK);
+    for (uint32_t i = 0; i < MANY; i++) {
+        numbers[i] = i + 1;
+        calls[i] = cohort__async_at_from(cluster_process(cluster, 0), 1, "wait",
+                                         &(cohort_object){&numbers[i], sizeof(numbers[i])}, NULL);
+    }
+    while (num_working() < MANY)
+        CHECK_INT(cohort_await(cohort_sleep(1000000)), COHORT_OK);
+    CHECK_INT(found.num, MANY);
+    CHECK_INT(cohort_latch_count_down(let_go, 1), COHORT_OK);
+    for (uint32_t i = 0; i < MANY; i++)
+        CHECK_INT(cohort_await(calls[i]), COHORT_OK);
+    cluster_destroy(cluster);
+    cohort_latch_unref(let_go);
+}
+
+static const struct test_case cases[] = {
+    {"lines", test_lines},
+};
+
+int main(int argc, char **argv)
+{
+    CHECK_INT(cohort_remote_register("wait", wait, NULL), COHORT_OK);
+    int result = cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    read_ledger(); /* the clusters are gone */
+    CHECK_INT(found.num, 0);
+    return result;
+}
