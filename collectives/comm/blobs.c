@@ -61,21 +61,22 @@ cohort_status cohort__blobs_create(size_t num, struct cohort__blobs **ret_blobs)
     return COHORT_OK;
 }
 
-/* How many objects from FIRST on are empty. */
-static size_t run_from(const struct cohort__blobs *objects, size_t first)
+/* A message has an element for each object, and one for each run of empty ones: where the one ends
+ * that begins at FIRST. */
+static size_t element_end(const struct cohort__blobs *objects, size_t first)
 {
-    size_t end = first;
-    while (end < objects->num && !objects->blobs[end])
-        end++;
-    return end - first;
+    size_t end = first + 1;
+    if (!objects->blobs[first])
+        while (end < objects->num && !objects->blobs[end])
+            end++;
+    return end;
 }
 
-/* The elements of the message: one for each object, and for each run of empty ones. */
 static uint32_t num_elements(const struct cohort__blobs *objects)
 {
     uint32_t num = 0;
-    for (size_t i = 0, run; i<objects->num; i += run> 0 ? run : 1, num++)
-        run = run_from(objects, i);
+    for (size_t i = 0; i < objects->num; i = element_end(objects, i))
+        num++;
     return num;
 }
 
@@ -84,10 +85,11 @@ size_t cohort__blobs_packed_bytes(const struct cohort__blobs *objects)
     if (objects->num > UINT32_MAX)
         return 0;
     size_t sum = cohort__bins_head_bytes(num_elements(objects));
-    for (size_t i = 0, run; i<objects->num; i += run> 0 ? run : 1) {
-        run = run_from(objects, i);
-        size_t bytes = run > 0 ? cohort__bins_run_bytes((uint32_t)run)
-                               : cohort__bins_string_bytes(objects->blobs[i]->bytes);
+    for (size_t i = 0, end; i < objects->num; i = end) {
+        end = element_end(objects, i);
+        const struct cohort__blob *blob = objects->blobs[i];
+        size_t bytes = blob ? cohort__bins_string_bytes(blob->bytes)
+                            : cohort__bins_run_bytes((uint32_t)(end - i));
         if (bytes == 0 || __builtin_add_overflow(sum, bytes, &sum))
             return 0;
     }
@@ -97,11 +99,11 @@ size_t cohort__blobs_packed_bytes(const struct cohort__blobs *objects)
 void cohort__blobs_pack(const struct cohort__blobs *objects, unsigned char *to)
 {
     to = cohort__bins_put_head(to, num_elements(objects));
-    for (size_t i = 0, run; i<objects->num; i += run> 0 ? run : 1) {
-        run = run_from(objects, i);
-        to = run > 0
-                 ? cohort__bins_put_run(to, (uint32_t)run)
-                 : cohort__bins_put_string(to, objects->blobs[i]->data, objects->blobs[i]->bytes);
+    for (size_t i = 0, end; i < objects->num; i = end) {
+        end = element_end(objects, i);
+        const struct cohort__blob *blob = objects->blobs[i];
+        to = blob ? cohort__bins_put_string(to, blob->data, blob->bytes)
+                  : cohort__bins_put_run(to, (uint32_t)(end - i));
     }
 }
 

@@ -191,9 +191,10 @@ def main():
         process = subprocess.Popen([MEMBER, 'alone'], stdin=subprocess.DEVNULL, cwd=folder)
         try:
             deadline = time.monotonic() + TIMEOUT
-            while '  1000 in ' not in subprocess.run(
+            # That it is quiet is known with the tick after the last task has suspended.
+            while not re.search('^deadlock: (.*\n)*  1000 in ', subprocess.run(
                     [sys.argv[1], '--status', str(process.pid)], stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL, text=True).stdout:
+                    stderr=subprocess.DEVNULL, text=True).stdout, re.MULTILINE):
                 check(time.monotonic() < deadline, 'it does not hang')
             check_said(['-p', str(process.pid)], 'process %d' % process.pid)
             said = gdb(['-p', str(process.pid)], *('cohort bt ' + n for n in ('0', '1003', 'x')))
