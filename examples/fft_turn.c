@@ -38,7 +38,7 @@ static cohort_status exchange(struct site *site, const double complex *out,
 {
     return cohort_await(cohort_all_to_allv(site->comm, out, out_counts, NULL, in, in_counts, NULL,
                                            cohort_datatype_of_bytes(sizeof(*out)),
-                                           ++site->generation));
+                                           COHORT_AUTO_GENERATION));
 }
 
 cohort_status fft_turn(struct site *site, const double complex *from, size_t height, size_t width,

@@ -43,10 +43,10 @@ static cohort_status create(struct matvec *matvec)
     const int32_t which_row = (int32_t)matvec->column.index;
     const int32_t which_column = (int32_t)matvec->row.index;
     cohort_future *made[] = {
-        cohort_comm_split(&matvec->row.comm, site->comm, which_row, 0, site->generation + 1),
-        cohort_comm_split(&matvec->column.comm, site->comm, which_column, 0, site->generation + 2),
+        cohort_comm_split(&matvec->row.comm, site->comm, which_row, 0, COHORT_AUTO_GENERATION),
+        cohort_comm_split(&matvec->column.comm, site->comm, which_column, 0,
+                          COHORT_AUTO_GENERATION),
     };
-    site->generation += 2;
     return cohort_await(cohort_when_all(made, 2));
 }
 
@@ -108,7 +108,7 @@ static cohort_status spread(struct matvec *matvec)
                               COHORT_DOUBLE);
     if (status)
         return status;
-    uint64_t generation = ++column->generation;
+    const uint64_t generation = COHORT_AUTO_GENERATION;
     return cohort_await(column->index == 0
                             ? cohort_broadcast_to(column->comm, matvec->in, matvec->num_in,
                                                   COHORT_DOUBLE, generation)
@@ -131,7 +131,7 @@ static cohort_status collect(struct matvec *matvec)
 {
     struct site *row = &matvec->row;
     struct site *column = &matvec->column;
-    uint64_t generation = ++row->generation;
+    const uint64_t generation = COHORT_AUTO_GENERATION;
     cohort_status status = cohort_await(
         row->index == 0 ? cohort_reduce_here(row->comm, matvec->products, matvec->out,
                                              matvec->num_out, COHORT_DOUBLE, COHORT_SUM, generation)

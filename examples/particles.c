@@ -137,7 +137,7 @@ static cohort_status exchange(struct swarm *swarm)
     cohort_site_objects arrived;
     size_t num_parcels = pack(swarm);
     cohort_status status = cohort_await(cohort_all_to_all_sparse(
-        site->comm, swarm->parcels, num_parcels, &arrived, ++site->generation));
+        site->comm, swarm->parcels, num_parcels, &arrived, COHORT_AUTO_GENERATION));
     for (size_t i = 0; !status && i < arrived.num; i++)
         status = add(swarm, arrived.list[i].object.data,
                      arrived.list[i].object.bytes / sizeof(struct particle));
@@ -187,8 +187,8 @@ static cohort_status check(struct swarm *swarm, const struct options *options)
         mine[2] +=
             memcmp(&want, &swarm->list[i], sizeof(want)) != 0 || owner(swarm, &want) != site->index;
     }
-    cohort_status status = cohort_await(
-        cohort_all_reduce(site->comm, mine, all, 4, COHORT_UINT64, COHORT_SUM, ++site->generation));
+    cohort_status status = cohort_await(cohort_all_reduce(site->comm, mine, all, 4, COHORT_UINT64,
+                                                          COHORT_SUM, COHORT_AUTO_GENERATION));
     uint64_t num = options->particles;
     if (!status && (all[0] != num || all[1] != num * (num - 1) / 2 || all[2] > 0))
         status = cohort_fail(COHORT_ERR_FAILED,

@@ -99,7 +99,7 @@ static cohort_status reduce_planes(struct solver *solver, cohort_range_value_fun
         0, solver->box.planes, NULL, function, solver, &mine, 1, COHORT_DOUBLE, op));
     return status ? status
                   : cohort_await(cohort_all_reduce(site->comm, &mine, ret_result, 1, COHORT_DOUBLE,
-                                                   op, ++site->generation));
+                                                   op, COHORT_AUTO_GENERATION));
 }
 
 /* The neighbours get this site's outermost planes of P, and the other way round. */
@@ -108,7 +108,7 @@ static cohort_status exchange(struct solver *solver)
     struct site *site = solver->site;
     size_t num = solver->num_neighbours;
     return cohort_await(cohort_exchange(site->comm, solver->box.p, solver->to, num, solver->box.p,
-                                        solver->from, num, COHORT_DOUBLE, ++site->generation));
+                                        solver->from, num, COHORT_DOUBLE, COHORT_AUTO_GENERATION));
 }
 
 static double now(void)

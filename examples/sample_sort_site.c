@@ -123,9 +123,9 @@ static cohort_status choose(struct sort *sort, const struct line *lines, size_t 
     if (status)
         return status;
     splitters_sample(lines, count, samples, SAMPLES_PER_SITE);
-    status =
-        cohort_await(cohort_all_gather(site->comm, samples, all, SAMPLES_PER_SITE,
-                                       cohort_datatype_of_bytes(sizeof(*all)), ++site->generation));
+    status = cohort_await(cohort_all_gather(site->comm, samples, all, SAMPLES_PER_SITE,
+                                            cohort_datatype_of_bytes(sizeof(*all)),
+                                            COHORT_AUTO_GENERATION));
     if (status) {
         free(all);
         return status;
@@ -164,7 +164,7 @@ static cohort_status exchange(struct sort *sort)
     cohort_status status = site_allocate(site, site->num_sites, sizeof(size_t), &in_sizes);
     if (!status)
         status = cohort_await(cohort_all_to_all(site->comm, sort->sizes, in_sizes, 1, size_type(),
-                                                ++site->generation));
+                                                COHORT_AUTO_GENERATION));
     for (size_t i = 0; !status && i < site->num_sites; i++)
         bucket.size += in_sizes[i];
     if (!status)
@@ -172,7 +172,7 @@ static cohort_status exchange(struct sort *sort)
     if (!status)
         status = cohort_await(cohort_all_to_allv(site->comm, sort->mine.bytes, sort->sizes, NULL,
                                                  bucket.bytes, in_sizes, NULL, COHORT_BYTE,
-                                                 ++site->generation));
+                                                 COHORT_AUTO_GENERATION));
     free(in_sizes);
     if (status) {
         free(bucket.bytes);

@@ -26,6 +26,7 @@ static cohort_status run_member(void *arg)
     cohort_comm_options options = member->program->options;
     options.num_sites = site->num_sites;
     options.this_site = site->index;
+    options.auto_generation = true;
     cohort_status status =
         cohort_await(cohort_comm_create(&site->comm, member->program->name, &options));
     if (!status)
@@ -96,7 +97,7 @@ cohort_status site_agree(struct site *site, cohort_status status, void *facts, s
 
     /* A struct travels as one element of a datatype of our own. */
     cohort_datatype type = cohort_datatype_of_bytes(sizeof(verdict));
-    uint64_t generation = ++site->generation;
+    const uint64_t generation = COHORT_AUTO_GENERATION;
     cohort_status told = cohort_await(
         site->index == 0 ? cohort_broadcast_to(site->comm, &verdict, 1, type, generation)
                          : cohort_broadcast_from(site->comm, &verdict, 1, type, generation));
@@ -123,7 +124,7 @@ cohort_status site_allocate(const struct site *site, size_t count, size_t bytes,
 cohort_status site_scatter(struct site *site, const void *all, const size_t *counts, void *mine,
                            size_t count, cohort_datatype datatype)
 {
-    uint64_t generation = ++site->generation;
+    const uint64_t generation = COHORT_AUTO_GENERATION;
     if (site->index == 0)
         return cohort_await(
             cohort_scatterv_to(site->comm, all, counts, NULL, mine, count, datatype, generation));
@@ -133,7 +134,7 @@ cohort_status site_scatter(struct site *site, const void *all, const size_t *cou
 cohort_status site_gather(struct site *site, const void *mine, size_t count, void *all,
                           const size_t *counts, cohort_datatype datatype)
 {
-    uint64_t generation = ++site->generation;
+    const uint64_t generation = COHORT_AUTO_GENERATION;
     if (site->index == 0)
         return cohort_await(
             cohort_gatherv_here(site->comm, mine, count, all, counts, NULL, datatype, generation));

@@ -16,10 +16,9 @@ enum { SITES_MAX = 4096, SITES_MAX_FACTS = 64, SITES_DEFAULT_PER_LOCALITY = 4 };
 struct site {
     uint32_t index;
     uint32_t num_sites;
-    cohort_comm *comm; /* of all sites */
-    /* The generation of the last collective on comm. Collectives are numbered 1, 2, 3, ..., alike
-     * at all sites: all sites make the same calls in the same order, so each just counts. */
-    uint64_t generation;
+    /* Of all sites. It numbers its calls itself (COHORT_AUTO_GENERATION), since all sites make the
+     * same calls in the same order. */
+    cohort_comm *comm;
     const void *work; /* the program's own; the sites of a locality share it */
 };
 
@@ -35,7 +34,7 @@ struct sites_program {
      * a tree keeps most of its traffic within the locality. 0: sites_per_locality decides. */
     uint32_t num_sites;
     uint32_t sites_per_locality; /* 0: SITES_DEFAULT_PER_LOCALITY */
-    /* Of the communicator; sites_run fills in num_sites and this_site. */
+    /* Of the communicator; sites_run fills in num_sites, this_site and auto_generation. */
     cohort_comm_options options;
 };
 

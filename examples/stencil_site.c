@@ -197,7 +197,7 @@ static cohort_status step(struct stencil *stencil)
         copy_edge(stencil, stencil->edges[i], stencil->edges_out + neighbours[i].offset, false);
     cohort_future *exchange =
         cohort_exchange(site->comm, stencil->edges_out, neighbours, num, stencil->edges_in,
-                        neighbours, num, COHORT_DOUBLE, ++site->generation);
+                        neighbours, num, COHORT_DOUBLE, COHORT_AUTO_GENERATION);
     step_within(stencil);
     cohort_status status = cohort_await(exchange);
     if (status)

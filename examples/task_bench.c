@@ -39,14 +39,13 @@ static cohort_status run_once(const struct shape *shape, const struct options *o
 }
 
 /* The first of two runs warms up. All localities begin together. */
-static cohort_status run_shape(cohort_comm *comm, const char *name, const struct options *options,
-                               uint64_t *generation)
+static cohort_status run_shape(cohort_comm *comm, const char *name, const struct options *options)
 {
     static struct shape shape;
     uint64_t elapsed_ns = 0;
     shape_init(&shape, name);
     for (int i = 0; i < 2; i++) {
-        cohort_status status = cohort_await(cohort_barrier(comm, ++*generation));
+        cohort_status status = cohort_await(cohort_barrier(comm, COHORT_AUTO_GENERATION));
         uint64_t start = now();
         if (!status)
             status = run_once(&shape, options, comm);
@@ -63,10 +62,10 @@ static cohort_status run_shape(cohort_comm *comm, const char *name, const struct
 static cohort_status program(void *arg)
 {
     const struct options *options = arg;
-    uint64_t generation = 0;
     cohort_comm *comm = NULL;
     cohort_comm_options comm_options = {.num_sites = cohort_num_localities(),
-                                        .this_site = cohort_locality()};
+                                        .this_site = cohort_locality(),
+                                        .auto_generation = true};
     cohort_status status = cohort_await(cohort_comm_create(&comm, "task_bench", &comm_options));
     if (!status && cohort_locality() == 0)
         printf("graphs: %" PRIu32 " steps of %d tasks\n"
@@ -74,7 +73,7 @@ static cohort_status program(void *arg)
                options->steps, SHAPE_WIDTH, cohort_num_localities(), cohort_num_workers(),
                options->is_plain ? ", but without tasks" : "");
     for (size_t i = 0; !status && shape_names[i]; i++)
-        status = run_shape(comm, shape_names[i], options, &generation);
+        status = run_shape(comm, shape_names[i], options);
     cohort_comm_unref(comm);
     return status;
 }

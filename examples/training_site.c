@@ -63,7 +63,7 @@ static cohort_status all_reduce(struct training *training, const double *mine, d
     if (status)
         return status;
     return cohort_await(
-        cohort_all_reduce(site->comm, mine, all, count, COHORT_DOUBLE, op, ++site->generation));
+        cohort_all_reduce(site->comm, mine, all, count, COHORT_DOUBLE, op, COHORT_AUTO_GENERATION));
 }
 
 static void report_epoch(const struct training *training, uint32_t epoch)
@@ -123,7 +123,6 @@ static cohort_status go_on_without_the_dead(struct training *training)
     site->comm = survivors;
     site->index = cohort_comm_this_site(survivors);
     site->num_sites = cohort_comm_num_sites(survivors);
-    site->generation = 0;
     status = all_reduce(training, &mine, &first, 1, COHORT_MIN);
     if (status)
         return status == COHORT_ERR_PEER_DIED ? COHORT_OK : status;

@@ -103,7 +103,7 @@ static cohort_status scatter_from_here(struct transpose_site *site, void *mine, 
     memcpy(all, picture->samples,
            picture->height * picture->width * cohort_datatype_size(site->sample));
     status = cohort_await(cohort_scatter_to(site->base->comm, all, mine, count, site->sample,
-                                            ++site->base->generation));
+                                            COHORT_AUTO_GENERATION));
     free(all);
     return status;
 }
@@ -120,7 +120,7 @@ static cohort_status spread_rows(struct transpose_site *site, void **ret_mine)
         status = scatter_from_here(site, mine, count);
     else
         status = cohort_await(cohort_scatter_from(site->base->comm, mine, count, site->sample,
-                                                  ++site->base->generation));
+                                                  COHORT_AUTO_GENERATION));
     if (status)
         free(mine);
     else
@@ -158,14 +158,14 @@ static uint64_t now(void)
 static cohort_status exchange_timed(struct transpose_site *site, const void *out, void *in,
                                     uint64_t *ret_time)
 {
-    cohort_status status = cohort_await(cohort_barrier(site->base->comm, ++site->base->generation));
+    cohort_status status = cohort_await(cohort_barrier(site->base->comm, COHORT_AUTO_GENERATION));
     if (status)
         return status;
     uint64_t start = now();
     status = cohort_await(cohort_all_to_all(site->base->comm, out, in, site->rows * site->columns,
-                                            site->sample, ++site->base->generation));
+                                            site->sample, COHORT_AUTO_GENERATION));
     if (!status)
-        status = cohort_await(cohort_barrier(site->base->comm, ++site->base->generation));
+        status = cohort_await(cohort_barrier(site->base->comm, COHORT_AUTO_GENERATION));
     if (!status)
         *ret_time = now() - start;
     return status;
@@ -251,7 +251,7 @@ static cohort_status gather_to_here(struct transpose_site *site, const void *tur
     if (status)
         return status;
     status = cohort_await(cohort_gather_here(site->base->comm, turned, all, count, site->sample,
-                                             ++site->base->generation));
+                                             COHORT_AUTO_GENERATION));
     if (!status)
         status = crop(site, all, result);
     free(all);
@@ -274,7 +274,7 @@ static cohort_status collect(struct transpose_site *site, void *in, struct pgm *
         status = gather_to_here(site, turned, count, result);
     else
         status = cohort_await(cohort_gather_there(site->base->comm, turned, count, site->sample,
-                                                  ++site->base->generation));
+                                                  COHORT_AUTO_GENERATION));
     free(turned);
     return status;
 }
