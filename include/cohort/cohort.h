@@ -14,6 +14,7 @@
 #include "cohort/future.h"
 #include "cohort/hooks.h"
 #include "cohort/job.h"
+#include "cohort/layout.h"
 #include "cohort/machine.h"
 #include "cohort/object.h"
 #include "cohort/objects.h"
