@@ -59,8 +59,8 @@ static cohort_status finish(struct builder *builder, cohort_layout **ret_layout)
         free(builder->layout);
         return builder->status;
     }
-    atomic_init(&builder->layout->refs, 1);
-    builder->layout->number = 1 + atomic_fetch_add(&last_number, 1);
+    builder->layout->refs = 1;
+    builder->layout->number = ++last_number;
     *ret_layout = builder->layout;
     return COHORT_OK;
 }
@@ -254,13 +254,13 @@ cohort_status cohort_layout_create_box(cohort_layout **ret_layout, size_t num_di
 cohort_layout *cohort_layout_ref(cohort_layout *layout)
 {
     if (layout)
-        atomic_fetch_add_explicit(&layout->refs, 1, memory_order_relaxed);
+        layout->refs++;
     return layout;
 }
 
 void cohort_layout_unref(cohort_layout *layout)
 {
-    if (layout && atomic_fetch_sub_explicit(&layout->refs, 1, memory_order_acq_rel) == 1)
+    if (layout && --layout->refs == 0)
         free(layout);
 }
 

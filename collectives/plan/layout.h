@@ -2,8 +2,6 @@
 #ifndef COHORT_COLLECTIVES_PLAN_LAYOUT_H
 #define COHORT_COLLECTIVES_PLAN_LAYOUT_H
 
-#include <stdatomic.h>
-
 #include "cohort/layout.h"
 
 /* In elements: `count` runs of `length`, each of which begins `stride` after the one before. With
