@@ -74,11 +74,12 @@ static int compare(const void *left, const void *right)
 static cohort_status report(const struct cohort__call *call, const struct run *a,
                             const struct run *b)
 {
+    const char *first = a->is_sent ? "for" : "from";
+    const char *second = a->is_sent == b->is_sent ? "" : b->is_sent ? "for " : "from ";
     return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
-                              "the blocks in OUT %s site %u (bytes %zu to %zu) and %s site %u (%zu "
+                              "the blocks in OUT %s site %u (bytes %zu to %zu) and %ssite %u (%zu "
                               "to %zu) overlap",
-                              a->is_sent ? "for" : "from", a->site, a->begin, a->end,
-                              b->is_sent ? "for" : "from", b->site, b->begin, b->end);
+                              first, a->site, a->begin, a->end, second, b->site, b->begin, b->end);
 }
 
 /* RUNS are in the order of where they begin. What is sent may overlap. */

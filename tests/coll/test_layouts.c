@@ -340,7 +340,7 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     check_wrong(comm, 6, NULL, four, 1, b, NULL, 0, "no buffer for to");
     check_wrong(comm, 7, a, NULL, 0, NULL, four, 1, "no buffer for from");
     check_wrong(comm, 8, a, NULL, 0, b, same, 1,
-                "from site 0 (bytes 4 to 8) and from site 0 (4 to 8) overlap");
+                "from site 0 (bytes 4 to 8) and site 0 (4 to 8) overlap");
     check_wrong(comm, 9, a, NULL, 0, b, crossing, 2, "overlap");
     check_wrong(comm, 10, a, two, 1, b, four, 1, "is not what it receives");
     if (cohort_comm_this_site(comm) == 1) {
