@@ -109,14 +109,16 @@ typedef struct cohort_layout_neighbour {
 } cohort_layout_neighbour;
 
 /* As cohort_exchange, where the elements of a block need not lie one behind the other: the faces of
- * a box of cells, and the ghost cells around it, say. Both sides of a block may lie in different
- * ways, also one with cohort_exchange, which is the same call: only the number of elements and the
- * datatype have to agree. IN and OUT may be the same array, as there.
+ * a box of cells, and the ghost cells around it, say. They may lie in different ways at the two
+ * ends of a block: only their number and the datatype have to agree. A site whose elements do lie
+ * one behind the other may call cohort_exchange, which is the same call. IN and OUT may be the same
+ * array, as there.
+ *
  * The layouts stay the caller's, and are only read during the call. Also COHORT_ERR_BAD_PARAMETER:
  * a block without a layout, or elements of FROM that overlap, in one block or in several. To find
- * that out, the first call of a shape sorts the blocks of all its layouts.
- * Elements go from where they lie to where they belong. Only to another process they are packed,
- * which takes as much memory as is on its way; it is not counted in a memory_budget. */
+ * that out, the first call with these layouts sorts all their blocks, with 24 bytes for each.
+ * Elements go from where they lie to where they belong. Only for another process they are packed,
+ * which takes as much memory as is on its way; a memory_budget does not count that. */
 COHORT_API cohort_future *cohort_exchange_layouts(cohort_comm *comm, const void *in,
                                                   const cohort_layout_neighbour *to, size_t num_to,
                                                   void *out, const cohort_layout_neighbour *from,
