@@ -298,6 +298,40 @@ static void test_columns(void)
         run(1, num_sites, num_sites, 0, columns);
 }
 
+/* Two layouts with as many elements in the same span are two shapes. */
+static cohort_status alike(cohort_comm *comm, void *arg)
+{
+    const uint32_t me = cohort_comm_this_site(comm);
+    const uint32_t other = (me + 1) % cohort_comm_num_sites(comm);
+    static const cohort_layout_block places[2][3] = {{{0, 1}, {2, 1}, {5, 1}},
+                                                     {{5, 1}, {3, 1}, {0, 1}}};
+    cohort_layout *layouts[2];
+    (void)arg;
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(cohort_layout_create_blocks(&layouts[i], places[i], 3), COHORT_OK);
+    for (uint64_t round = 0; round < 4; round++) {
+        int32_t cells[12] = {0, 1, 2, 3, 4, 5};
+        const cohort_layout_neighbour to = {other, 0, layouts[round % 2]};
+        const cohort_layout_neighbour from = {other, 6, layouts[round / 2]};
+        CHECK_INT(cohort_await(cohort_exchange_layouts(comm, cells, &to, 1, cells, &from, 1,
+                                                       COHORT_INT32, round + 1)),
+                  COHORT_OK);
+        for (int i = 0; i < 3; i++)
+            CHECK_INT(cells[6 + places[round / 2][i].offset],
+                      (long long)places[round % 2][i].offset);
+    }
+    cohort_layout_unref(layouts[0]);
+    cohort_layout_unref(layouts[1]);
+    return COHORT_OK;
+}
+
+static void test_alike(void)
+{
+    run(1, 1, 1, 0, alike);
+    run(1, 1, 2, 0, alike);
+    run(1, 2, 2, 0, alike);
+}
+
 /* Site 1 is wrong: it is told WHY. The others have nothing to do with it, or are told as well. */
 static void check_wrong(cohort_comm *comm, uint64_t generation, void *in,
                         const cohort_layout_neighbour *to, size_t num_to, void *out,
@@ -350,13 +384,19 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
             COHORT_OK);
         check_wrong(comm, 12, a, four, 1, a, into, 1,
                     "from site 1 (bytes 116 to 120) and for site 1 (116 to 120) overlap");
+        const cohort_layout_block four_cells = {0, 4};
+        cohort_layout *row;
+        CHECK_INT(cohort_layout_create_blocks(&row, &four_cells, 1), COHORT_OK);
+        check_wrong(comm, 13, a, (cohort_layout_neighbour[]){{1, 28, row}}, 1, a, into, 1,
+                    "for site 1 (bytes 112 to 128) and from site 1 (116 to 120) overlap");
+        cohort_layout_unref(row);
         /* What is sent may overlap. */
         CHECK_INT(cohort_await(cohort_exchange_layouts(
                       comm, a, (cohort_layout_neighbour[]){{1, 0, steps}, {1, 3, steps}}, 2, b,
-                      apart, 2, COHORT_INT32, 13)),
+                      apart, 2, COHORT_INT32, 14)),
                   COHORT_OK);
         CHECK_INT(
-            cohort_await(cohort_exchange_layouts(comm, a, empty, 1, a, empty, 1, COHORT_INT32, 14)),
+            cohort_await(cohort_exchange_layouts(comm, a, empty, 1, a, empty, 1, COHORT_INT32, 15)),
             COHORT_OK);
     }
     /* The number of elements differs. */
@@ -364,11 +404,11 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     const cohort_layout_neighbour to_1[] = {{1, 0, steps}}, from_0[] = {{0, 0, pair}};
     cohort_status status = cohort_await(
         cohort_exchange_layouts(comm, a, is_first ? to_1 : NULL, is_first, b,
-                                is_first ? NULL : from_0, !is_first, COHORT_INT32, 15));
+                                is_first ? NULL : from_0, !is_first, COHORT_INT32, 16));
     CHECK(is_first || status == COHORT_ERR_MISMATCH);
     if (!is_first)
         CHECK_CONTAINS(cohort_error_message(), "site 0 sent 16 bytes where 8 were expected");
-    CHECK_INT(cohort_await(cohort_exchange_layouts(NULL, a, NULL, 0, b, NULL, 0, COHORT_INT32, 16)),
+    CHECK_INT(cohort_await(cohort_exchange_layouts(NULL, a, NULL, 0, b, NULL, 0, COHORT_INT32, 17)),
               COHORT_ERR_BAD_PARAMETER);
     cohort_layout_unref(twice);
     cohort_layout_unref(steps);
@@ -386,6 +426,7 @@ static void test_wrong(void)
 static const struct test_case cases[] = {
     {"random", test_random},
     {"columns", test_columns},
+    {"alike", test_alike},
     {"wrong", test_wrong},
 };
 
