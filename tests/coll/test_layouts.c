@@ -359,6 +359,7 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     const cohort_layout_neighbour no_layout[] = {{1, 0, steps}, {1, 5, NULL}};
     const cohort_layout_neighbour no_site[] = {{2, 0, steps}};
     const cohort_layout_neighbour beyond[] = {{1, far * 4, pair}};
+    const cohort_layout_neighbour just_beyond[] = {{1, far, pair}};
     const cohort_layout_neighbour same[] = {{0, 1, twice}};
     const cohort_layout_neighbour apart[] = {{1, 0, steps}, {1, 1, steps}};
     const cohort_layout_neighbour crossing[] = {{0, 0, steps}, {0, 4, pair}};
@@ -370,33 +371,34 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     check_wrong(comm, 3, a, no_site, 1, b, NULL, 0,
                 "to[0]: site 2 is out of range: num_sites is 2");
     check_wrong(comm, 4, a, beyond, 1, b, NULL, 0, "to, block 0 (site 1): 2 elements of 4 bytes");
-    check_wrong(comm, 5, a, NULL, 1, b, NULL, 0, "to: no array");
-    check_wrong(comm, 6, NULL, four, 1, b, NULL, 0, "no buffer for to");
-    check_wrong(comm, 7, a, NULL, 0, NULL, four, 1, "no buffer for from");
-    check_wrong(comm, 8, a, NULL, 0, b, same, 1,
+    check_wrong(comm, 5, a, just_beyond, 1, b, NULL, 0, "end beyond memory");
+    check_wrong(comm, 6, a, NULL, 1, b, NULL, 0, "to: no array");
+    check_wrong(comm, 7, NULL, four, 1, b, NULL, 0, "no buffer for to");
+    check_wrong(comm, 8, a, NULL, 0, NULL, four, 1, "no buffer for from");
+    check_wrong(comm, 9, a, NULL, 0, b, same, 1,
                 "from site 0 (bytes 4 to 8) and site 0 (4 to 8) overlap");
-    check_wrong(comm, 9, a, NULL, 0, b, crossing, 2, "overlap");
-    check_wrong(comm, 10, a, two, 1, b, four, 1, "is not what it receives");
+    check_wrong(comm, 10, a, NULL, 0, b, crossing, 2, "overlap");
+    check_wrong(comm, 11, a, two, 1, b, four, 1, "is not what it receives");
     if (cohort_comm_this_site(comm) == 1) {
         /* The same shape is right with two arrays, and wrong with one. */
         CHECK_INT(
-            cohort_await(cohort_exchange_layouts(comm, a, four, 1, b, into, 1, COHORT_INT32, 11)),
+            cohort_await(cohort_exchange_layouts(comm, a, four, 1, b, into, 1, COHORT_INT32, 12)),
             COHORT_OK);
-        check_wrong(comm, 12, a, four, 1, a, into, 1,
+        check_wrong(comm, 13, a, four, 1, a, into, 1,
                     "from site 1 (bytes 116 to 120) and for site 1 (116 to 120) overlap");
         const cohort_layout_block four_cells = {0, 4};
         cohort_layout *row;
         CHECK_INT(cohort_layout_create_blocks(&row, &four_cells, 1), COHORT_OK);
-        check_wrong(comm, 13, a, (cohort_layout_neighbour[]){{1, 28, row}}, 1, a, into, 1,
+        check_wrong(comm, 14, a, (cohort_layout_neighbour[]){{1, 28, row}}, 1, a, into, 1,
                     "for site 1 (bytes 112 to 128) and from site 1 (116 to 120) overlap");
         cohort_layout_unref(row);
         /* What is sent may overlap. */
         CHECK_INT(cohort_await(cohort_exchange_layouts(
                       comm, a, (cohort_layout_neighbour[]){{1, 0, steps}, {1, 3, steps}}, 2, b,
-                      apart, 2, COHORT_INT32, 14)),
+                      apart, 2, COHORT_INT32, 15)),
                   COHORT_OK);
         CHECK_INT(
-            cohort_await(cohort_exchange_layouts(comm, a, empty, 1, a, empty, 1, COHORT_INT32, 15)),
+            cohort_await(cohort_exchange_layouts(comm, a, empty, 1, a, empty, 1, COHORT_INT32, 16)),
             COHORT_OK);
     }
     /* The number of elements differs. */
@@ -404,11 +406,11 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     const cohort_layout_neighbour to_1[] = {{1, 0, steps}}, from_0[] = {{0, 0, pair}};
     cohort_status status = cohort_await(
         cohort_exchange_layouts(comm, a, is_first ? to_1 : NULL, is_first, b,
-                                is_first ? NULL : from_0, !is_first, COHORT_INT32, 16));
+                                is_first ? NULL : from_0, !is_first, COHORT_INT32, 17));
     CHECK(is_first || status == COHORT_ERR_MISMATCH);
     if (!is_first)
         CHECK_CONTAINS(cohort_error_message(), "site 0 sent 16 bytes where 8 were expected");
-    CHECK_INT(cohort_await(cohort_exchange_layouts(NULL, a, NULL, 0, b, NULL, 0, COHORT_INT32, 17)),
+    CHECK_INT(cohort_await(cohort_exchange_layouts(NULL, a, NULL, 0, b, NULL, 0, COHORT_INT32, 18)),
               COHORT_ERR_BAD_PARAMETER);
     cohort_layout_unref(twice);
     cohort_layout_unref(steps);
