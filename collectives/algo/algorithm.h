@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "cohort/layout.h"
 #include "collectives/plan/machine.h"
 #include "collectives/plan/plan.h"
 
@@ -61,6 +62,10 @@ struct cohort__request {
     const struct cohort__part *out_parts;
     uint32_t num_in_parts;
     uint32_t num_out_parts;
+    /* Of an EXCHANGE, or NULL: the layout of each part, or NULL where it is one run of bytes. The
+     * layout begins at the part's offset; the part's bytes are those of its elements. */
+    const cohort_layout *const *in_layouts;
+    const cohort_layout *const *out_layouts;
 };
 
 /* Where the block of SITE is in IN (REDUCE_SCATTER, SCATTER, ALL_TO_ALL) or OUT (GATHER,

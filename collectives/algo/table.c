@@ -146,8 +146,9 @@ static const char *parts_refuse(const struct cohort__request *request)
     return NULL;
 }
 
-/* A new field must be added in cohort__request_words, unless it is the communicator's. */
-_Static_assert(sizeof(struct cohort__request) == 88, "cohort__request_words knows all fields");
+/* A new field must be added in cohort__request_words, unless it is the communicator's, or the
+ * contents of parts. */
+_Static_assert(sizeof(struct cohort__request) == 104, "cohort__request_words knows all fields");
 
 void cohort__request_words(const struct cohort__request *request,
                            uint64_t ret_words[COHORT__REQUEST_WORDS])

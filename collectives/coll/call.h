@@ -35,8 +35,17 @@ struct cohort__blocks {
     const size_t *displacements;  /* in elements, or in bytes if there are types; or NULL */
     const cohort_datatype *types; /* or NULL: all have the call's type */
     const cohort_neighbour *neighbours;
+    const cohort_layout_neighbour *layouts; /* in place of these */
     size_t num_neighbours;
 };
+
+/* The number of elements in the block at INDEX, if that has a layout where it needs one. */
+static inline size_t cohort__blocks_count(const struct cohort__blocks *blocks, size_t index)
+{
+    if (blocks->layouts)
+        return cohort_layout_num_elements(blocks->layouts[index].layout);
+    return blocks->neighbours ? blocks->neighbours[index].count : blocks->counts[index];
+}
 
 struct cohort__ragged {
     enum cohort__variant variant;

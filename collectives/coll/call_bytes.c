@@ -17,11 +17,12 @@ static uint64_t of_blocks(const struct cohort__call *call, const struct cohort__
     uint64_t bytes = 0;
     uint32_t num_sites = cohort_comm_num_sites(call->comm);
     size_t num = call->ragged->is_graph ? blocks->num_neighbours : num_sites;
-    if (call->ragged->is_graph ? !blocks->neighbours : !blocks->counts)
+    if (call->ragged->is_graph ? !blocks->neighbours && !blocks->layouts : !blocks->counts)
         return 0;
     for (size_t i = 0; i < num; i++) {
         cohort_datatype type = blocks->types ? blocks->types[i] : call->datatype;
-        uint64_t count = blocks->neighbours ? blocks->neighbours[i].count : blocks->counts[i];
+        bool has_layout = !blocks->layouts || blocks->layouts[i].layout;
+        uint64_t count = has_layout ? cohort__blocks_count(blocks, i) : 0;
         bytes += count * cohort_datatype_size(type);
     }
     return bytes;

@@ -5,17 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/plan/layout.h"
 #include "runtime/base/hash.h"
 
 /* Blocks of different sizes: turns the caller's arrays into parts, in bytes. */
 
-static size_t count_of(const struct cohort__blocks *blocks, size_t index)
-{
-    return blocks->neighbours ? blocks->neighbours[index].count : blocks->counts[index];
-}
-
 static uint32_t site_of(const struct cohort__blocks *blocks, size_t index)
 {
+    if (blocks->layouts)
+        return blocks->layouts[index].site;
     return blocks->neighbours ? blocks->neighbours[index].site : (uint32_t)index;
 }
 
@@ -25,13 +23,25 @@ static cohort_datatype type_of(const struct cohort__call *call, const struct coh
     return blocks->types ? blocks->types[index] : call->datatype;
 }
 
+/* Where the caller says that the block at INDEX begins, in elements, or in bytes if there are
+ * types. False: it begins at the end of the one before. */
+static bool has_place(const struct cohort__blocks *blocks, size_t index, size_t *ret_offset)
+{
+    if (!blocks->layouts && !blocks->neighbours && !blocks->displacements)
+        return false;
+    *ret_offset = blocks->layouts      ? blocks->layouts[index].offset
+                  : blocks->neighbours ? blocks->neighbours[index].offset
+                                       : blocks->displacements[index];
+    return true;
+}
+
 /* The block at INDEX. It begins at NEXT if the caller gives no place. A block of no data has no
  * place, so that none is added to a buffer that may be NULL. */
 static cohort_status make_part(const struct cohort__call *call, const struct cohort__blocks *blocks,
                                size_t index, size_t next, struct cohort__part *part)
 {
     size_t element = cohort_datatype_size(type_of(call, blocks, index));
-    size_t count = count_of(blocks, index), offset, bytes, end;
+    size_t offset, bytes, span, end, place;
     uint32_t site = site_of(blocks, index);
     bool fits = true;
     if (site >= cohort_comm_num_sites(call->comm))
@@ -42,14 +52,17 @@ static cohort_status make_part(const struct cohort__call *call, const struct coh
         return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
                                   "%s, block %zu: %" PRIu64 " is no datatype", blocks->name, index,
                                   type_of(call, blocks, index));
+    if (blocks->layouts && !blocks->layouts[index].layout)
+        return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER, "%s[%zu] (site %u): no layout",
+                                  blocks->name, index, site);
+    size_t count = cohort__blocks_count(blocks, index);
     offset = count > 0 ? next : 0;
-    if (count > 0 && blocks->neighbours)
-        fits = !__builtin_mul_overflow(blocks->neighbours[index].offset, element, &offset);
-    else if (count > 0 && blocks->displacements)
-        fits = !__builtin_mul_overflow(blocks->displacements[index], blocks->types ? 1 : element,
-                                       &offset);
-    fits = fits && !__builtin_mul_overflow(count, element, &bytes) &&
-           !__builtin_add_overflow(offset, bytes, &end) && end <= PTRDIFF_MAX;
+    if (count > 0 && has_place(blocks, index, &place))
+        fits = !__builtin_mul_overflow(place, blocks->types ? 1 : element, &offset);
+    span = blocks->layouts ? cohort_layout_span(blocks->layouts[index].layout) : count;
+    fits = fits && !__builtin_mul_overflow(count, element, &bytes) && bytes <= PTRDIFF_MAX &&
+           !__builtin_mul_overflow(span, element, &span) &&
+           !__builtin_add_overflow(offset, span, &end) && end <= PTRDIFF_MAX;
     if (!fits)
         return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
                                   "%s, block %zu (site %u): %zu elements of %zu bytes end beyond "
@@ -85,7 +98,8 @@ static cohort_status check_arrays(const struct cohort__call *call,
     if (!blocks->name)
         return COHORT_OK;
     bool is_graph = call->ragged->is_graph;
-    if (is_graph ? blocks->num_neighbours > 0 && !blocks->neighbours : !blocks->counts)
+    bool has_neighbours = blocks->neighbours || blocks->layouts || blocks->num_neighbours == 0;
+    if (is_graph ? !has_neighbours : !blocks->counts)
         return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER, "%s: no array", blocks->name);
     if (is_graph && blocks->num_neighbours > UINT32_MAX / 4)
         return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER, "%s: %zu blocks are too many",
@@ -137,6 +151,49 @@ static cohort_status fill(const struct cohort__call *call, struct cohort__reques
     return status;
 }
 
+/* What a call needs of scratch memory: the parts, then for each of them the number of its layout,
+ * and the layout itself. The tail ends in front of the layouts: a number says it all. */
+struct scratch {
+    struct cohort__part *parts;
+    uint64_t *numbers;
+    const cohort_layout **layouts; /* NULL: there are none */
+};
+
+static cohort_status get_scratch(const struct cohort__call *call, size_t num, bool has_layouts,
+                                 struct cohort__shape *shape, struct scratch *ret_scratch)
+{
+    size_t tail_bytes = num * (sizeof(struct cohort__part) + (has_layouts ? sizeof(uint64_t) : 0));
+    size_t bytes = tail_bytes + (has_layouts ? num * sizeof(cohort_layout *) : 0);
+    struct cohort__plan_cache *cache;
+    cohort_status status = cohort__call_cache(call->comm, &cache);
+    struct cohort__part *parts =
+        status ? NULL : cohort__plan_cache_scratch(cache, bytes + sizeof(*parts));
+    if (!parts)
+        return COHORT_ERR_NO_MEMORY;
+    memset(parts, 0, bytes + sizeof(*parts)); /* padding is compared, too */
+    struct scratch scratch = {.parts = parts, .numbers = (uint64_t *)(parts + num)};
+    scratch.layouts = has_layouts ? (const cohort_layout **)(void *)(scratch.numbers + num) : NULL;
+    shape->tail = parts;
+    shape->tail_bytes = tail_bytes;
+    *ret_scratch = scratch;
+    return COHORT_OK;
+}
+
+/* Layouts of one run are left out: the block then is like one without. */
+static void take_layouts(const struct cohort__blocks *blocks, struct cohort__part *parts,
+                         uint64_t *numbers, const cohort_layout **layouts)
+{
+    for (size_t i = 0; blocks->layouts && i < blocks->num_neighbours; i++) {
+        const cohort_layout *layout = blocks->layouts[i].layout;
+        if (!cohort__layout_is_run(layout)) {
+            layouts[i] = layout;
+            numbers[i] = layout->number;
+        } else if (layout->num_elements > 0) {
+            parts[i].offset += parts[i].bytes / layout->num_elements * layout->strips[0].offset;
+        }
+    }
+}
+
 cohort_status cohort__call_parts(const struct cohort__call *call, struct cohort__shape *shape)
 {
     const struct cohort__ragged *ragged = call->ragged;
@@ -148,61 +205,30 @@ cohort_status cohort__call_parts(const struct cohort__call *call, struct cohort_
         status = check_arrays(call, &ragged->out);
     if (status)
         return status;
-    request->num_in_parts = (uint32_t)num_blocks(call, in);
+    const uint32_t num_in = (uint32_t)num_blocks(call, in);
+    request->num_in_parts = num_in;
     request->num_out_parts = (uint32_t)num_blocks(call, &ragged->out);
-    size_t num = (size_t)request->num_in_parts + request->num_out_parts;
-    struct cohort__plan_cache *cache;
-    status = cohort__call_cache(call->comm, &cache);
-    struct cohort__part *parts =
-        status ? NULL : cohort__plan_cache_scratch(cache, (num + 1) * sizeof(*parts));
-    if (!parts)
-        return COHORT_ERR_NO_MEMORY;
-    memset(parts, 0, (num + 1) * sizeof(*parts)); /* padding is compared, too */
-    struct cohort__part *out_parts = parts + request->num_in_parts;
+    size_t num = (size_t)num_in + request->num_out_parts;
+    bool has_layouts = in->layouts || ragged->out.layouts;
+    struct scratch scratch;
+    status = get_scratch(call, num, has_layouts, shape, &scratch);
+    if (status)
+        return status;
+    struct cohort__part *parts = scratch.parts, *out_parts = parts + num_in;
     status = fill(call, request, in, parts, out_parts);
+    if (!status && has_layouts) {
+        take_layouts(in, parts, scratch.numbers, scratch.layouts);
+        take_layouts(&ragged->out, out_parts, scratch.numbers + num_in, scratch.layouts + num_in);
+        request->in_layouts = scratch.layouts;
+        request->out_layouts = scratch.layouts + num_in;
+    }
     request->in_parts = in->name ? parts : NULL;
     request->out_parts = ragged->out.name ? out_parts : NULL;
-    shape->tail = parts;
-    shape->tail_bytes = num * sizeof(*parts);
     const struct cohort__part *agreed = request->in_parts ? parts : out_parts;
     bool has_own = ragged->counts_agree || (ragged->checks_own && num > 0);
     if (!status && has_own)
         request->bytes = agreed[request->this_site].bytes;
     if (!status && ragged->counts_agree)
         shape->counts_hash = hash_counts(agreed, request->num_sites);
-    return status;
-}
-
-/* Overlap ------------------------------------------------------------------------------------ */
-
-static int compare_parts(const void *left, const void *right)
-{
-    const struct cohort__part *a = left, *b = right;
-    return (a->offset > b->offset) - (a->offset < b->offset);
-}
-
-cohort_status cohort__call_check_overlap(const struct cohort__call *call,
-                                         const struct cohort__request *request)
-{
-    if (!request->out_parts || request->num_out_parts == 0)
-        return COHORT_OK;
-    struct cohort__part *sorted = malloc(request->num_out_parts * sizeof(*sorted));
-    if (!sorted)
-        return cohort__call_wrong(call, COHORT_ERR_NO_MEMORY, "no memory for sorting the blocks");
-    uint32_t num = 0;
-    for (uint32_t i = 0; i < request->num_out_parts; i++)
-        if (request->out_parts[i].bytes > 0)
-            sorted[num++] = request->out_parts[i];
-    qsort(sorted, num, sizeof(*sorted), compare_parts);
-    cohort_status status = COHORT_OK;
-    for (uint32_t i = 1; !status && i < num; i++)
-        if (sorted[i].offset - sorted[i - 1].offset < sorted[i - 1].bytes)
-            status = cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
-                                        "the blocks in OUT from site %u (bytes %zu to %zu) and "
-                                        "site %u (%zu to %zu) overlap",
-                                        sorted[i - 1].site, sorted[i - 1].offset,
-                                        sorted[i - 1].offset + sorted[i - 1].bytes, sorted[i].site,
-                                        sorted[i].offset, sorted[i].offset + sorted[i].bytes);
-    free(sorted);
     return status;
 }

@@ -8,8 +8,4 @@
  * Fails if blocks end beyond memory or sites are out of range. */
 cohort_status cohort__call_parts(const struct cohort__call *call, struct cohort__shape *shape);
 
-/* Fails if blocks that are received overlap. Slow, so only done for new plans. */
-cohort_status cohort__call_check_overlap(const struct cohort__call *call,
-                                         const struct cohort__request *request);
-
 #endif

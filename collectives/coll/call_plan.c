@@ -8,8 +8,8 @@
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/shared.h"
 #include "collectives/coll/call_meeting.h"
+#include "collectives/coll/call_overlap.h"
 #include "collectives/coll/call_parcels.h"
-#include "collectives/coll/call_parts.h"
 #include "collectives/coll/choice.h"
 #include "collectives/plan/in_place.h"
 #include "collectives/plan/rows.h"
@@ -200,7 +200,7 @@ static cohort_status build_collective(const struct cohort__call *call,
 {
     struct cohort__candidate choice = {0};
     struct cohort__plan *plan = NULL;
-    cohort_status status = cohort__call_check_overlap(call, &shape->request);
+    cohort_status status = cohort__call_check_overlap(call, shape);
     if (!status)
         status = cohort__call_choose(call, shape, &choice);
     if (status)

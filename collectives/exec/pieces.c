@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "collectives/plan/strided.h"
+
 static const struct cohort__block *block_at(const struct cohort__pieces *pieces, uint32_t index)
 {
     return &pieces->plan->blocks[pieces->block_refs[index]];
@@ -64,6 +66,22 @@ static size_t bytes_of(const struct cohort__pieces *contiguous)
     return block->count * block->bytes;
 }
 
+/* How many whole pieces of its block, of BYTES bytes each, the cursor is in front of, the current
+ * one included. */
+static size_t whole_pieces(const struct cursor *cursor, size_t bytes)
+{
+    if (cursor->left != bytes || cursor->block->bytes != bytes)
+        return 0;
+    return 1 + (cursor->block->count - cursor->next_piece);
+}
+
+/* Skips NUM whole pieces, the current one included. */
+static void skip(struct cursor *cursor, size_t num)
+{
+    cursor->next_piece += (uint32_t)(num - 1);
+    cursor->left = 0;
+}
+
 void cohort__pieces_copy(const struct cohort__pieces *to, const struct cohort__pieces *from)
 {
     unsigned char *in_one = cohort__pieces_contiguous(to);
@@ -74,9 +92,18 @@ void cohort__pieces_copy(const struct cohort__pieces *to, const struct cohort__p
     struct cursor target = {.pieces = to}, source = {.pieces = from};
     while (advance(&target) && advance(&source)) {
         size_t bytes = target.left < source.left ? target.left : source.left;
-        copy(target.at, source.at, bytes);
-        consume(&target, bytes);
-        consume(&source, bytes);
+        size_t num_to = whole_pieces(&target, bytes), num_from = whole_pieces(&source, bytes);
+        size_t num = num_to < num_from ? num_to : num_from;
+        if (num > 0) {
+            cohort__strided_copy(target.at, target.block->stride, source.at, source.block->stride,
+                                 bytes, num);
+            skip(&target, num);
+            skip(&source, num);
+        } else {
+            copy(target.at, source.at, bytes);
+            consume(&target, bytes);
+            consume(&source, bytes);
+        }
     }
 }
 
@@ -89,9 +116,10 @@ void cohort__pieces_pack(unsigned char *to, const struct cohort__pieces *from)
     }
     struct cursor source = {.pieces = from};
     while (advance(&source)) {
-        copy(to, source.at, source.left);
-        to += source.left;
-        source.left = 0;
+        size_t bytes = source.left, num = whole_pieces(&source, bytes);
+        cohort__strided_copy(to, bytes, source.at, source.block->stride, bytes, num);
+        skip(&source, num);
+        to += num * bytes;
     }
 }
 
@@ -104,9 +132,10 @@ void cohort__pieces_unpack(const struct cohort__pieces *to, const unsigned char 
     }
     struct cursor target = {.pieces = to};
     while (advance(&target)) {
-        copy(target.at, from, target.left);
-        from += target.left;
-        target.left = 0;
+        size_t bytes = target.left, num = whole_pieces(&target, bytes);
+        cohort__strided_copy(target.at, target.block->stride, from, bytes, bytes, num);
+        skip(&target, num);
+        from += num * bytes;
     }
 }
 

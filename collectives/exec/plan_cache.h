@@ -39,6 +39,7 @@ enum cohort__plan_flag {
     COHORT__PLAN_RAGGED = 128,
     COHORT__PLAN_SIZES_KNOWN = 256, /* all sites know the sizes, though ragged */
     COHORT__PLAN_SPARSE = 512,      /* of objects, most of which are empty */
+    COHORT__PLAN_ONE_ARRAY = 1024,  /* IN and OUT, of neighbours, are the same array */
 };
 
 struct cohort__plan_entry {

@@ -15,6 +15,7 @@
 #include "cohort/future.h"
 #include "cohort/hooks.h"
 #include "cohort/job.h"
+#include "cohort/layout.h"
 #include "cohort/machine.h"
 #include "cohort/object.h"
 #include "cohort/objects.h"

@@ -4,6 +4,7 @@
 
 #include "cohort/comm.h"
 #include "cohort/datatype.h"
+#include "cohort/layout.h"
 #include "cohort/op.h"
 
 #ifdef __cplusplus
@@ -90,12 +91,39 @@ typedef struct cohort_neighbour {
  * block of FROM comes from its site into OUT. All sites have to call it, also those without
  * neighbours (NULL, 0). Several blocks between the same two sites are matched in the order of the
  * arrays. Every block that is sent has to be expected. A block that is expected but not sent is
- * waited for until its sender has failed or left. */
+ * waited for until its sender has failed or left.
+ * IN and OUT may be the same array, given by the same address: then no block of FROM may overlap
+ * one of TO (COHORT_ERR_BAD_PARAMETER). */
 COHORT_API cohort_future *cohort_exchange(cohort_comm *comm, const void *in,
                                           const cohort_neighbour *to, size_t num_to, void *out,
                                           const cohort_neighbour *from, size_t num_from,
                                           cohort_datatype datatype,
                                           uint64_t generation) COHORT_MUST_USE;
+
+/* The elements of LAYOUT, which begins OFFSET elements after the beginning of the buffer, for or
+ * from another site (or this one). */
+typedef struct cohort_layout_neighbour {
+    uint32_t site;
+    size_t offset;
+    const cohort_layout *layout;
+} cohort_layout_neighbour;
+
+/* As cohort_exchange, where the elements of a block need not lie one behind the other: the faces of
+ * a box of cells, and the ghost cells around it, say. They may lie in different ways at the two
+ * ends of a block: only their number and the datatype have to agree. A site whose elements do lie
+ * one behind the other may call cohort_exchange, which is the same call. IN and OUT may be the same
+ * array, as there.
+ *
+ * The layouts stay the caller's, and are only read during the call. Also COHORT_ERR_BAD_PARAMETER:
+ * a block without a layout, or elements of FROM that overlap, in one block or in several. To find
+ * that out, the first call with these layouts sorts all their blocks, with 24 bytes for each.
+ * Elements go from where they lie to where they belong. Only for another process they are packed,
+ * which takes as much memory as is on its way; a memory_budget does not count that. */
+COHORT_API cohort_future *cohort_exchange_layouts(cohort_comm *comm, const void *in,
+                                                  const cohort_layout_neighbour *to, size_t num_to,
+                                                  void *out, const cohort_layout_neighbour *from,
+                                                  size_t num_from, cohort_datatype datatype,
+                                                  uint64_t generation) COHORT_MUST_USE;
 
 #ifdef __cplusplus
 }

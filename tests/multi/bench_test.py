@@ -459,10 +459,10 @@ def test_works():
     """The list of works, in one locality and in a job, and what only a pair can do."""
     results = read(*run('-n', 2, BENCH, '--json', '--quick', '--rounds', 1, 'coll', '--works',
                         'stream:8192,memory_rss:0,nothing:0,overlap:8,exchange:8,rate:8,'
-                        'communicators:8'))['results']
+                        'communicators:8,halo:1728'))['results']
     check_equal([(result['name'], result['params']['bytes']) for result in results],
                 [('stream', 8192), ('memory_rss', 0), ('overlap', 8), ('exchange', 8), ('rate', 8),
-                 ('communicators', 8)])
+                 ('communicators', 8), ('halo', 1728)])
     results = read(*run('-n', 2, BENCH, '--json', '--quick', '--rounds', 1, 'coll', '--works',
                         'overlap:8', '--compute', 100))['results']
     check(results[0]['min'] >= 100 * 200, results)

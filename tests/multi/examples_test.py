@@ -484,6 +484,31 @@ def test_particles_wrong():
                 (['--sites', '4097'], '--sites needs a number from 1 to 4096'))
 
 
+# halo
+
+
+def test_halo():
+    """The program compares with one site; where a dimension has one site or two, both neighbours
+    are the same site."""
+    for num_localities, sites, size, steps, grid in ((1, 1, 5, 3, '1 x 1 x 1'),
+                                                     (1, 2, 9, 4, '1 x 1 x 2'),
+                                                     (2, 8, 20, 3, '2 x 2 x 2'),
+                                                     (3, 12, 13, 5, '2 x 2 x 3'),
+                                                     (3, 5, 6, 0, '1 x 1 x 5'),
+                                                     (4, 27, 48, 2, '3 x 3 x 3')):
+        text = succeed('halo', num_localities, '--sites', sites, '--size', size, '--steps', steps)
+        check(text.startswith(f'box: {size} x {size} x {size} cells, {steps} steps\n'), text)
+        check(f'\nsites: {sites} in {num_localities} localities, a grid of {grid}\n' in text, text)
+        check(text.endswith('check: equal to one site\'s, bit for bit\n'), text)
+
+
+def test_halo_wrong():
+    check_wrong('halo', [], (['--size', '0'], '--size needs a number from 1 to 1024'),
+                (['--steps'], '--steps'))
+    refuse('halo', 1, '5 sites along a dimension need more cells than --size 4', '--sites', 5,
+           '--size', 4)
+
+
 # stencil
 
 

@@ -55,6 +55,9 @@ extern const struct bench_operation bench_operation_check; /* agreement alone */
 extern const struct bench_operation bench_operation_sparse;
 extern const struct bench_operation bench_operation_counted;
 
+/* For two sites: the faces of a box with ghost cells (halo.c). */
+extern const struct bench_operation bench_operation_halo;
+
 /* For two sites, see pairs.c. ping_pong: half the round trip of a message. remote: half of what a
  * remote task takes that gives back what it gets. stream: one message of several, rate: of many.
  * communicators: an all_reduce of one double, of many communicators at once. exchange: an

@@ -11,6 +11,7 @@
 
 #include "tools/bench/burden.h"
 #include "tools/bench/pairs.h"
+#include "tools/bench/peer_halo.h"
 #include "tools/bench/result.h"
 #include "tools/bench/series.h"
 #include "tools/bench/works.h"
@@ -189,6 +190,11 @@ static void rate(const struct site *site)
     send_many(site, BENCH_RATE_MESSAGES);
 }
 
+static void halo(const struct site *site)
+{
+    peer_halo(site->out, site->count, site->other, site->waits);
+}
+
 /* See pairs.c: rank 1 comes late. Rank 0 computes meanwhile, if the call lets it. */
 static void overlap(const struct site *site)
 {
@@ -232,6 +238,7 @@ static const struct call {
      .is_for_two = true,
      .num_in_call = BENCH_RATE_MESSAGES,
      .num_buffers = BENCH_RATE_MESSAGES},
+    {.name = "halo", .make = halo, .is_for_two = true},
     {.name = "overlap", .make = overlap, .has_blocks = true, .is_for_two = true},
 };
 

@@ -1,57 +1,155 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exchange, linear: a message to its site for each part that is sent, and one from its site for
  * each part that is received. The k-th message to a site is the k-th one received there. Parts for
- * this site itself are copied. No step waits for another one.
- * Cost, seen from this site: max(s, r) messages with s parts that it sends and r that it receives,
- * and the larger one of the sums of their bytes; the totals are these times N. TMP: none.
- * Source: neighbourhood collectives of MPI-3, MPI_Neighbor_alltoallw. */
+ * this site itself are copied. No step waits for another one, except where such a part has layouts
+ * whose blocks differ: it goes through TMP. A part with a layout is as many blocks as that has
+ * strips. Cost, seen from this site: max(s, r) messages with s parts that it sends and r that it
+ * receives, and the larger one of the sums of their bytes; the totals are these times N. TMP: none,
+ * but see above. Source: neighbourhood collectives of MPI-3, MPI_Neighbor_alltoallw. */
 #include <stdlib.h>
 
 #include "collectives/algo/table.h"
+#include "collectives/plan/layout.h"
 
 enum { PHASE = 1 };
 
-static uint32_t part_block(struct cohort__plan_builder *builder, enum cohort__space space,
-                           const struct cohort__part *part)
+/* The blocks of a part. They are valid until the next part. */
+struct blocks {
+    uint32_t *list;
+    uint32_t num;
+    uint32_t capacity;
+};
+
+static void reserve(struct cohort__plan_builder *builder, struct blocks *blocks, size_t num)
 {
-    return cohort__plan_range(builder, space, part->offset, part->bytes);
+    if (num <= blocks->capacity)
+        return;
+    free(blocks->list);
+    blocks->list = num < UINT32_MAX / 4 ? malloc(num * sizeof(*blocks->list)) : NULL;
+    blocks->capacity = blocks->list ? (uint32_t)num : 0;
+    if (!blocks->list)
+        cohort__plan_builder_fail(builder);
+}
+
+/* Finds the blocks of PART, which has LAYOUT or is one run. */
+static void find_blocks(struct cohort__plan_builder *builder, enum cohort__space space,
+                        const struct cohort__part *part, const cohort_layout *layout,
+                        struct blocks *blocks)
+{
+    size_t num = layout ? layout->num_strips : 1;
+    reserve(builder, blocks, num);
+    blocks->num = blocks->capacity < num ? 0 : (uint32_t)num;
+    if (!layout && blocks->num > 0)
+        blocks->list[0] = cohort__plan_range(builder, space, part->offset, part->bytes);
+    for (uint32_t i = 0; layout && i < blocks->num; i++) {
+        const struct cohort__strip *strip = &layout->strips[i];
+        size_t element = part->bytes / layout->num_elements;
+        blocks->list[i] = cohort__plan_block(
+            builder, (struct cohort__block){.space = space,
+                                            .count = strip->count,
+                                            .offset = part->offset + strip->offset * element,
+                                            .bytes = strip->length * element,
+                                            .stride = strip->stride * element});
+    }
+}
+
+static const cohort_layout *layout_of(const cohort_layout *const *layouts, uint32_t index)
+{
+    return layouts ? layouts[index] : NULL;
 }
 
 static void recvs_append(struct cohort__plan_builder *builder,
-                         const struct cohort__request *request, uint32_t *next_tags)
+                         const struct cohort__request *request, struct blocks *blocks,
+                         uint32_t *next_tags)
 {
     for (uint32_t i = 0; i < request->num_out_parts; i++) {
         const struct cohort__part *part = &request->out_parts[i];
-        uint32_t block = part_block(builder, COHORT__SPACE_OUT, part);
-        if (part->site != request->this_site)
-            cohort__plan_recv(builder, PHASE, part->site, next_tags[part->site]++, &block, 1);
+        if (part->site == request->this_site)
+            continue;
+        find_blocks(builder, COHORT__SPACE_OUT, part, layout_of(request->out_layouts, i), blocks);
+        cohort__plan_recv(builder, PHASE, part->site, next_tags[part->site]++, blocks->list,
+                          blocks->num);
     }
 }
 
 static void sends_append(struct cohort__plan_builder *builder,
-                         const struct cohort__request *request, uint32_t *next_tags)
+                         const struct cohort__request *request, struct blocks *blocks,
+                         uint32_t *next_tags)
 {
     for (uint32_t i = 0; i < request->num_in_parts; i++) {
         const struct cohort__part *part = &request->in_parts[i];
-        uint32_t block = part_block(builder, COHORT__SPACE_IN, part);
-        if (part->site != request->this_site)
-            cohort__plan_send(builder, PHASE, part->site, next_tags[part->site]++, &block, 1);
+        if (part->site == request->this_site)
+            continue;
+        find_blocks(builder, COHORT__SPACE_IN, part, layout_of(request->in_layouts, i), blocks);
+        cohort__plan_send(builder, PHASE, part->site, next_tags[part->site]++, blocks->list,
+                          blocks->num);
+    }
+}
+
+/* Whether block for block as many bytes go FROM as TO, so that each may be copied by itself. */
+static bool do_blocks_match(const struct cohort__plan_builder *builder, const struct blocks *to,
+                            const struct blocks *from)
+{
+    bool match = to->num == from->num;
+    for (uint32_t i = 0; match && i < to->num; i++) {
+        struct cohort__block a = cohort__plan_get_block(builder, to->list[i]);
+        struct cohort__block b = cohort__plan_get_block(builder, from->list[i]);
+        match = a.count * a.bytes == b.count * b.bytes;
+    }
+    return match;
+}
+
+/* Blocks that don't match are put one behind the other in between. */
+static void copy_append(struct cohort__plan_builder *builder, const struct blocks *to,
+                        const struct blocks *from, size_t bytes)
+{
+    if (do_blocks_match(builder, to, from)) {
+        for (uint32_t i = 0; i < to->num; i++)
+            cohort__plan_copy(builder, PHASE, to->list[i], from->list[i]);
+        return;
+    }
+    size_t base = cohort__plan_get_block(builder, cohort__plan_tmp(builder, bytes)).offset;
+    uint32_t join = COHORT__NO_STEP;
+    const struct blocks *sides[] = {from, to};
+    for (unsigned side = 0; side < 2; side++) {
+        uint32_t first = cohort__plan_num_steps(builder);
+        size_t at = base;
+        for (uint32_t i = 0; i < sides[side]->num; i++) {
+            uint32_t block = sides[side]->list[i];
+            struct cohort__block what = cohort__plan_get_block(builder, block);
+            uint32_t packed =
+                cohort__plan_range(builder, COHORT__SPACE_TMP, at, what.count * what.bytes);
+            uint32_t step = side == 0 ? cohort__plan_copy(builder, PHASE, packed, block)
+                                      : cohort__plan_copy(builder, PHASE, block, packed);
+            cohort__plan_after(builder, step, join);
+            at += what.count * what.bytes;
+        }
+        if (side == 0) {
+            join = cohort__plan_join(builder, PHASE);
+            for (uint32_t step = first; step < join; step++)
+                cohort__plan_after(builder, join, step);
+        }
     }
 }
 
 /* There are as many such parts in IN as in OUT: cohort__algorithm_refuses has checked that. */
 static void copies_append(struct cohort__plan_builder *builder,
-                          const struct cohort__request *request)
+                          const struct cohort__request *request, struct blocks *to_blocks,
+                          struct blocks *from_blocks)
 {
     uint32_t k = 0;
     for (uint32_t i = 0; i < request->num_in_parts; i++) {
-        if (request->in_parts[i].site != request->this_site)
+        const struct cohort__part *from = &request->in_parts[i];
+        if (from->site != request->this_site)
             continue;
         while (request->out_parts[k].site != request->this_site)
             k++;
-        uint32_t to = part_block(builder, COHORT__SPACE_OUT, &request->out_parts[k++]);
-        uint32_t from = part_block(builder, COHORT__SPACE_IN, &request->in_parts[i]);
-        cohort__plan_copy(builder, PHASE, to, from);
+        find_blocks(builder, COHORT__SPACE_OUT, &request->out_parts[k],
+                    layout_of(request->out_layouts, k), to_blocks);
+        find_blocks(builder, COHORT__SPACE_IN, from, layout_of(request->in_layouts, i),
+                    from_blocks);
+        copy_append(builder, to_blocks, from_blocks, from->bytes);
+        k++;
     }
 }
 
@@ -65,9 +163,12 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
         return status;
     uint32_t *next_tags = calloc(2 * (size_t)num_sites, sizeof(*next_tags));
     if (next_tags) {
-        recvs_append(builder, request, next_tags);
-        sends_append(builder, request, next_tags + num_sites);
-        copies_append(builder, request);
+        struct blocks blocks = {0}, more_blocks = {0};
+        recvs_append(builder, request, &blocks, next_tags);
+        sends_append(builder, request, &blocks, next_tags + num_sites);
+        copies_append(builder, request, &blocks, &more_blocks);
+        free(blocks.list);
+        free(more_blocks.list);
     } else {
         cohort__plan_builder_fail(builder);
     }

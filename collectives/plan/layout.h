@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_PLAN_LAYOUT_H
+#define COHORT_COLLECTIVES_PLAN_LAYOUT_H
+
+#include "cohort/layout.h"
+
+/* In elements: `count` runs of `length`, each of which begins `stride` after the one before. With
+ * one run the stride is 0. Neither is 0 otherwise, only the stride may be. */
+struct cohort__strip {
+    size_t offset;
+    size_t length;
+    size_t stride;
+    uint32_t count;
+};
+
+/* The strips, in the order of the elements. */
+struct cohort_layout {
+    _Atomic uint32_t refs;
+    uint64_t number; /* from 1 on, never used again: whoever has seen it knows the strips */
+    size_t num_elements;
+    size_t span;
+    size_t num_strips;
+    struct cohort__strip strips[];
+};
+
+/* Whether all elements are one run. It may begin anywhere. */
+bool cohort__layout_is_run(const cohort_layout *layout);
+
+/* How many runs there are in all. */
+size_t cohort__layout_num_runs(const cohort_layout *layout);
+
+/* As cohort_layout_pack and _unpack, with elements of ELEMENT bytes, which fit into memory. */
+void cohort__layout_pack(const cohort_layout *layout, size_t element, void *to, const void *from);
+void cohort__layout_unpack(const cohort_layout *layout, size_t element, void *to, const void *from);
+
+#endif
