@@ -154,7 +154,7 @@ static cohort_status exchange(struct halo *halo)
     struct site *site = halo->site;
     return cohort_await(cohort_exchange_layouts(site->comm, halo->now, halo->to, FACES, halo->now,
                                                 halo->from, FACES, COHORT_DOUBLE,
-                                                ++site->generation));
+                                                COHORT_AUTO_GENERATION));
 }
 
 static cohort_status run_steps(struct halo *halo, uint32_t steps)
