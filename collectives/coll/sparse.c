@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cohort/objects.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cohort/objects.h"
-
 #include "collectives/coll/call_start.h"
 
-/* Puts the NUM objects of TO into IN, which has one for each site. False: WHY says what is wrong.
- */
+/* Puts the NUM objects of TO into IN, which has one for each site. False: WHY says why not. */
 static bool spread(const cohort_site_object *to, size_t num, cohort_object *in, uint32_t num_sites,
                    char why[128])
 {

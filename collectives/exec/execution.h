@@ -76,7 +76,7 @@ struct cohort__execution {
     unsigned char *bases[COHORT__NUM_SPACES];
     struct cohort__blob **slots[3]; /* of IN, OUT, TMP, if the plan is for objects */
     cohort_object *out_objects;     /* the caller's */
-    cohort_site_objects *ret_list;  /* the caller's, of a sparse call; */
+    cohort_site_objects *ret_list;  /* the caller's, of a sparse call */
     cohort_site_objects list;       /* what will be in it */
     struct cohort__parcels parcels; /* of OUT, if the plan is for parcels */
     const cohort_op *op;            /* a reference, or NULL */

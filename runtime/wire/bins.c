@@ -5,8 +5,7 @@
 #include <string.h>
 
 /* The heads that msgpack has for arrays and byte strings, and its numbers: a tag, and a number of
- * some width.
- * Writing uses the shortest head, reading accepts any. */
+ * some width. Writing uses the shortest head, reading accepts any. */
 enum {
     ARRAY_SHORT = 0x90, /* has the number in the low four bits */
     ARRAY_16 = 0xdc,
