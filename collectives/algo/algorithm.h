@@ -137,6 +137,7 @@ struct cohort__stages {
     uint32_t num_segments; /* of the block: each goes through all stages, behind the one before it.
                             * 0 is 1. The stages are those of one segment */
     double memory;         /* TMP besides that of the stages, at the site that needs most */
+    double copied;         /* bytes that the leader at the top which has most copies besides */
 };
 
 /* One row of the table: one algorithm for one collective. Each has a file of its own. */
@@ -169,6 +170,9 @@ struct cohort__algorithm {
 /* All rows, in the order of rows.h. */
 extern const struct cohort__algorithm *const cohort__algorithms[];
 extern const uint32_t cohort__num_algorithms;
+
+/* The number of the row called NAME for COLLECTIVE, or that of all rows if there is none. */
+uint32_t cohort__algorithm_row(enum cohort__collective collective, const char *name);
 
 /* The row called NAME for COLLECTIVE, or NULL. */
 const struct cohort__algorithm *cohort__algorithm_find(enum cohort__collective collective,

@@ -12,14 +12,20 @@ const struct cohort__algorithm *const cohort__algorithms[] = {
 #undef ROW
 const uint32_t cohort__num_algorithms = sizeof(cohort__algorithms) / sizeof(cohort__algorithms[0]);
 
+uint32_t cohort__algorithm_row(enum cohort__collective collective, const char *name)
+{
+    uint32_t row = 0;
+    while (row < cohort__num_algorithms && (cohort__algorithms[row]->collective != collective ||
+                                            strcmp(cohort__algorithms[row]->name, name) != 0))
+        row++;
+    return row;
+}
+
 const struct cohort__algorithm *cohort__algorithm_find(enum cohort__collective collective,
                                                        const char *name)
 {
-    for (uint32_t i = 0; i < cohort__num_algorithms; i++)
-        if (cohort__algorithms[i]->collective == collective &&
-            strcmp(cohort__algorithms[i]->name, name) == 0)
-            return cohort__algorithms[i];
-    return NULL;
+    uint32_t row = cohort__algorithm_row(collective, name);
+    return row < cohort__num_algorithms ? cohort__algorithms[row] : NULL;
 }
 
 const char *cohort__collective_name(enum cohort__collective collective)

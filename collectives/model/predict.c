@@ -193,6 +193,20 @@ double cohort__predict_stage(const struct cohort__parameters *parameters,
                          &none);
 }
 
+double cohort__predict_copies(const struct cohort__parameters *parameters,
+                              const struct cohort__placement *placement, double at_once,
+                              double bytes)
+{
+    const struct cohort__placement leader = {.num_sites = 1, .num_localities = 1, .num_hosts = 1};
+    const uint32_t gather = cohort__algorithm_row(COHORT__GATHER, "linear");
+    const uint32_t num_sites = 1u << COHORT__KNOTS_SITES; /* the most that are measured */
+    at_once *= cohort__placement_sharing(placement);
+    return parameters->terms[COHORT__SCOPE_TASKS][COHORT__TERM_MOVED] * bytes * at_once /
+           num_at_work(parameters, &leader, COHORT__SCOPE_TASKS, at_once) *
+           cohort__predict_factor(parameters, COHORT__SCOPE_TASKS, gather, num_sites,
+                                  (size_t)(at_once * bytes) / num_sites);
+}
+
 /* Sites that share memory in several localities, several in each: those of each locality meet, and
  * then the localities on a board. */
 static bool meets_in_two(const struct cohort__placement *placement, uint32_t row)

@@ -57,6 +57,13 @@ double cohort__predict_stage(const struct cohort__parameters *parameters,
                              const struct cohort__request *request,
                              const struct cohort__cost *cost);
 
+/* The time in which each of AT_ONCE leaders on a host of PLACEMENT copies BYTES within its memory.
+ * Bytes are priced as those of a gather that moves as many in the host: what no longer fits into
+ * caches takes several times as long. */
+double cohort__predict_copies(const struct cohort__parameters *parameters,
+                              const struct cohort__placement *placement, double at_once,
+                              double bytes);
+
 /* The factor of a row for any number of sites and bytes. Between the knots it is the weighted mean
  * of the knots around it; outside of them it is that of the nearest knot. There is one exception:
  * localities that share cores have to wait for their turns, and localities that don't share them

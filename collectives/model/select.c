@@ -265,7 +265,7 @@ static void price_stages(const struct cohort__question *question,
     candidate->cost = (struct cohort__cost){.memory = stages.memory};
     const uint32_t num_segments = stages.num_segments > 0 ? stages.num_segments : 1;
     const bool share_cores = cohort__placement_sharing(question->placement) > 1;
-    double longest = 0;
+    double longest = 0, leaders_of_host = 1;
     for (uint32_t i = 0; i < stages.num; i++) {
         const struct cohort__stage *stage = &stages.stages[i];
         struct cohort__cost cost = {0};
@@ -277,6 +277,8 @@ static void price_stages(const struct cohort__question *question,
         }
         if (stage->is_top)
             set_leaders(question, stage, row, candidate);
+        if (stage->is_top && stage->scope != COHORT__SCOPE_HOSTS)
+            leaders_of_host = (double)stage->num_sites * stage->at_once;
         double memory = candidate->cost.memory + num_segments * cost.memory;
         candidate->cost = cohort__cost_then(
             candidate->cost, cohort__cost_at_once(cost, (double)num_segments * stage->num_all));
@@ -285,6 +287,8 @@ static void price_stages(const struct cohort__question *question,
         longest = flow.all - flow.first > longest ? flow.all - flow.first : longest;
     }
     candidate->time += share_cores ? 0 : longest;
+    candidate->time += cohort__predict_copies(question->parameters, question->placement,
+                                              leaders_of_host, stages.copied);
 }
 
 static struct cohort__candidate judge(const struct cohort__question *question,

@@ -202,7 +202,6 @@ static cohort_status find_selected(struct trial_lead *lead, const struct trial *
                                    uint32_t *ret_row)
 {
     char *text = NULL, name[32] = "";
-    uint32_t row = 0;
     cohort_status status = cohort_explain(
         trial_comm(lead), cohort__collective_name((enum cohort__collective)trial->collective),
         trial->bytes / sizeof(double), COHORT_DOUBLE, NULL, &text);
@@ -211,10 +210,7 @@ static cohort_status find_selected(struct trial_lead *lead, const struct trial *
     const char *chosen = strstr(text, "\nchosen: ");
     if (chosen)
         snprintf(name, sizeof(name), "%.*s", (int)strcspn(chosen + 9, ",\n"), chosen + 9);
-    const struct cohort__algorithm *selected =
-        cohort__algorithm_find((enum cohort__collective)trial->collective, name);
-    while (row < cohort__num_algorithms && cohort__algorithms[row] != selected)
-        row++;
+    uint32_t row = cohort__algorithm_row((enum cohort__collective)trial->collective, name);
     if (row < cohort__num_algorithms)
         *ret_row = row;
     else

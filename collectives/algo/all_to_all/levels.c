@@ -179,7 +179,8 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
 
 static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)
 {
-    double largest = cohort__levels_largest(request);
+    const double of_leader =
+        (double)cohort__levels_largest(request) * request->num_sites * (double)request->bytes;
     cohort__levels_stages(
         request,
         (struct cohort__levels_way){.collective = COHORT__GATHER,
@@ -192,8 +193,9 @@ static void stages(const struct cohort__request *request, struct cohort__stages 
                                     .bytes = request->num_sites * request->bytes,
                                     .is_for_each = true},
         ret_stages);
-    ret_stages->memory = 4 * cohort__cost_tmp(1, largest * request->num_sites * request->bytes) +
-                         cohort__cost_tmp(COHORT__LEVELS_PIECES, 1);
+    ret_stages->memory =
+        4 * cohort__cost_tmp(1, of_leader) + cohort__cost_tmp(COHORT__LEVELS_PIECES, 1);
+    ret_stages->copied = 2 * of_leader; /* all rows are sorted, and all columns */
 }
 
 const struct cohort__algorithm cohort__all_to_all_levels = {

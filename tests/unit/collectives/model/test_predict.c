@@ -223,10 +223,8 @@ static void test_calls_of_operation(void)
                                             .element = 8,
                                             .commutative = true,
                                             .can_meet = true};
-    const struct cohort__algorithm *row = cohort__algorithm_find(COHORT__REDUCE_SCATTER, "shared");
-    uint32_t number = 0;
-    while (cohort__algorithms[number] != row)
-        number++;
+    const uint32_t number = cohort__algorithm_row(COHORT__REDUCE_SCATTER, "shared");
+    const struct cohort__algorithm *row = cohort__algorithms[number];
     parameters.terms[COHORT__SCOPE_TASKS][COHORT__TERM_COMBINED] = 1;
     const struct cohort__cost cost = row->cost(&request);
     double factor = cohort__predict_factor(&parameters, COHORT__SCOPE_TASKS, number, 16, 32);
@@ -234,6 +232,25 @@ static void test_calls_of_operation(void)
     double want = factor * 2 * (16 * 15 * 32 + 16 * 48 * 400);
     double got = cohort__predict(&parameters, &placement, number, &request, &cost);
     CHECK(got > want * 0.999999 && got < want * 1.000001);
+}
+
+/* Four leaders on two cores; and on two hosts that share them. What all of them copy, not what one
+ * of them does, decides whether it is in a cache. */
+static void test_copies(void)
+{
+    static struct cohort__parameters parameters = {.cores = 2, .workers = 1};
+    const uint32_t gather = cohort__algorithm_row(COHORT__GATHER, "linear");
+    struct cohort__placement placement = {.num_sites = 64, .num_localities = 4, .num_hosts = 2};
+    parameters.terms[COHORT__SCOPE_TASKS][COHORT__TERM_MOVED] = 0.5;
+    check_near(cohort__predict_copies(&parameters, &placement, 4, 4096), 0.5 * 4096 * 4 / 2);
+    check_near(cohort__predict_copies(&parameters, &placement, 1, 4096), 0.5 * 4096);
+    placement.sharing = 2;
+    check_near(cohort__predict_copies(&parameters, &placement, 4, 4096), 0.5 * 4096 * 8 / 2);
+    placement.sharing = 1;
+    int8_t *factors = parameters.factors[COHORT__SCOPE_TASKS][gather];
+    factors[COHORT__KNOTS - COHORT__KNOTS_BYTES + 2] = 16; /* twice, 32 sites of 512 bytes */
+    check_near(cohort__predict_copies(&parameters, &placement, 4, 4096), 4096 * 4 / 2);
+    check_near(cohort__predict_copies(&parameters, &placement, 1, 4096 * 4), 4096 * 4);
 }
 
 static void test_table_fits(void)
@@ -253,6 +270,7 @@ int main(int argc, char **argv)
         {"stage", test_stage},
         {"direct", test_direct},
         {"calls_of_operation", test_calls_of_operation},
+        {"copies", test_copies},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -310,6 +310,23 @@ static void test_composed(void)
     cohort__machine_destroy(machine);
 }
 
+/* The leaders of an all_to_all sort all that their sites send and get. They are one in each host, of
+ * 8 sites. */
+static void test_copies(void)
+{
+    struct cohort__machine *machine = test_machine_create();
+    struct cohort__request request = request_of(COHORT__ALL_TO_ALL, TEST_MACHINE_SITES, 4096);
+    const uint32_t gather = cohort__algorithm_row(COHORT__GATHER, "linear");
+    request.machine = machine;
+    set_machine(0, 0, 0);
+    parameters.terms[COHORT__SCOPE_TASKS][COHORT__TERM_MOVED] = 1;
+    double hot = composed(&request, true).time;
+    memset(parameters.factors[COHORT__SCOPE_TASKS][gather], 16, COHORT__KNOTS); /* twice */
+    double cold = composed(&request, true).time;
+    CHECK_INT((int)(cold - hot), 2 * 8 * TEST_MACHINE_SITES * 4096);
+    cohort__machine_destroy(machine);
+}
+
 /* Two localities of each of two hosts lead a share. The hosts have two cores each, or share them.
  */
 static void test_shares(void)
@@ -453,6 +470,7 @@ int main(int argc, char **argv)
         {"reproducible", test_reproducible},
         {"ragged", test_ragged},
         {"composed", test_composed},
+        {"copies", test_copies},
         {"composed_ragged", test_composed_ragged},
         {"shares", test_shares},
         {"segments", test_segments},
