@@ -310,8 +310,8 @@ static void test_composed(void)
     cohort__machine_destroy(machine);
 }
 
-/* The leaders of an all_to_all sort all that their sites send and get. They are one in each host, of
- * 8 sites. */
+/* The leaders of an all_to_all sort all that their sites send and get. They are one in each host,
+ * of 8 sites. */
 static void test_copies(void)
 {
     struct cohort__machine *machine = test_machine_create();
