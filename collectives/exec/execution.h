@@ -56,7 +56,8 @@ struct cohort__step_mode {
     /* STEP is posted, and MESSAGE is for it. Takes MESSAGE. */
     void (*receive)(struct cohort__execution *execution, uint32_t step,
                     struct cohort__message *message);
-    void (*compute)(struct cohort__execution *execution, uint32_t step); /* COPY, REDUCE, ZERO, ROUTE */
+    void (*compute)(struct cohort__execution *execution,
+                    uint32_t step); /* COPY, REDUCE, ZERO, ROUTE */
     /* DONE. NULL: the row is where the caller wants it. */
     void (*done)(struct cohort__execution *execution, uint32_t step);
     /* By the caller's thread, when all else is initialised. NULL if there is nothing to do. */
