@@ -66,7 +66,7 @@ struct cohort__call {
     bool needs_out;
     bool has_rows;   /* the caller may ask for a future for each row */
     bool of_objects; /* IN and OUT are arrays of cohort_object; no count, no datatype */
-    bool is_sparse;  /* and most are empty; OUT is a cohort_site_objects */
+    bool is_sparse;  /* or IN is a cohort__sparse_in, and OUT a cohort_site_objects */
     cohort_comm *comm;
     const void *in;
     void *out;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/coll/call_bytes.h"
 
+#include "collectives/exec/sparse_steps.h"
+
 static uint64_t of_objects(const struct cohort__call *call)
 {
     const cohort_object *in = call->in;
@@ -9,6 +11,15 @@ static uint64_t of_objects(const struct cohort__call *call)
     uint64_t bytes = 0;
     for (uint32_t i = 0; call->needs_in && in && i < num; i++)
         bytes += in[i].bytes;
+    return bytes;
+}
+
+static uint64_t of_sparse(const struct cohort__call *call)
+{
+    const struct cohort__sparse_in *in = call->in;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < in->num; i++)
+        bytes += in->list[i].object.bytes;
     return bytes;
 }
 
@@ -61,6 +72,8 @@ static uint64_t of_side(const struct cohort__call *call, bool is_out)
 
 struct cohort__hook_bytes cohort__call_bytes(const struct cohort__call *call)
 {
+    if (call->is_sparse)
+        return (struct cohort__hook_bytes){.are_known = true, .in = of_sparse(call)};
     if (call->of_objects)
         return (struct cohort__hook_bytes){.are_known = true, .in = of_objects(call)};
     return (struct cohort__hook_bytes){

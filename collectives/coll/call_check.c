@@ -108,7 +108,7 @@ static cohort_status check_objects(const struct cohort__call *call)
 cohort_status cohort__call_check_buffers(const struct cohort__call *call)
 {
     cohort_status status = check_memory(call);
-    return !status && call->of_objects ? check_objects(call) : status;
+    return !status && call->of_objects && !call->is_sparse ? check_objects(call) : status;
 }
 
 cohort_status cohort__call_check(struct cohort__call *call)

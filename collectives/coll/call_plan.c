@@ -7,6 +7,7 @@
 #include "collectives/algo/agreement.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/shared.h"
+#include "collectives/algo/sparse.h"
 #include "collectives/coll/call_meeting.h"
 #include "collectives/coll/call_overlap.h"
 #include "collectives/coll/call_parcels.h"
@@ -15,7 +16,7 @@
 #include "collectives/plan/rows.h"
 
 /* The assumed size of an object, or of a block of those whose sizes differ, when an algorithm is
- * chosen, since sites don't know the real ones. */
+ * chosen, since sites don't know the real ones. Of a sparse call most objects are empty. */
 enum { OBJECT_BYTES = 1024, SPARSE_OBJECT_BYTES = 32 };
 
 /* All sites must come to the same one, also where the call of a site is wrong. So what the sites
@@ -39,6 +40,13 @@ static cohort_status build_row(const struct cohort__candidate *choice,
     return choice->algorithm->shared
                ? cohort__shared_build(request, ret_plan)
                : cohort__algorithm_build(choice->algorithm, request, ret_plan);
+}
+
+static cohort_status build_sparse(const struct cohort__candidate *choice,
+                                  struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    request->inner = choice->inner;
+    return cohort__sparse_build(choice->algorithm, request, ret_plan);
 }
 
 /* Chooses the all_reduce of the agreement. All sites must come to the same choice, so it depends
@@ -95,6 +103,10 @@ cohort_status cohort__call_question(const struct cohort__call *call,
         question.forced = cohort__algorithms[shape->key.row - 1];
         question.forced_inner = shape->key.inner;
     }
+    if (call->is_sparse && !question.forced)
+        question.forced = cohort__sparse_row(ret_request);
+    if (call->is_sparse)
+        question.memory_budget = 0; /* nobody knows how many objects there are */
     question.is_reproducible = shape->key.flags & COHORT__PLAN_REPRODUCIBLE;
     question.is_ragged = call->ragged != NULL;
     question.are_sizes_known = !call->ragged || call->ragged->counts_agree;
@@ -165,7 +177,8 @@ static cohort_status build_plain(const struct cohort__call *call, const struct c
     const uint32_t flags = shape->key.flags;
     struct cohort__request request = shape->request;
     struct cohort__plan *plan = NULL;
-    cohort_status status = build_row(choice, &request, &plan);
+    cohort_status status = call->is_sparse ? build_sparse(choice, &request, &plan)
+                                           : build_row(choice, &request, &plan);
     if (!status && flags & (COHORT__PLAN_IN_PLACE | COHORT__PLAN_IN_PLACE_OUT))
         status = put_in_place(call, &shape->request, &plan);
     if (!status && flags & COHORT__PLAN_ROWS)

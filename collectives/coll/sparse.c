@@ -6,35 +6,71 @@
 #include <stdlib.h>
 
 #include "collectives/coll/call_start.h"
+#include "collectives/exec/sparse_steps.h"
 
-/* Puts the NUM objects of TO into IN, which has one for each site. False: WHY says why not. */
-static bool spread(const cohort_site_object *to, size_t num, cohort_object *in, uint32_t num_sites,
-                   char why[128])
+/* For whom object `index` is. */
+struct aim {
+    uint32_t site;
+    size_t index;
+};
+
+static int compare(const void *a, const void *b)
 {
-    for (size_t i = 0; i < num; i++) {
-        const cohort_site_object *one = &to[i];
-        if (one->site >= num_sites) {
+    const struct aim *left = a, *right = b;
+    int order = (left->site > right->site) - (left->site < right->site);
+    return order ? order : (left->index > right->index) - (left->index < right->index);
+}
+
+/* Whether each object of IN is for a site of NUM_SITES, and has data if it has bytes. */
+static cohort_status check_each(const struct cohort__sparse_in *in, uint32_t num_sites,
+                                char why[128])
+{
+    for (size_t i = 0; i < in->num; i++) {
+        const cohort_site_object *one = &in->list[i];
+        if (one->site >= num_sites)
             snprintf(why, 128, "object %zu is for site %" PRIu32 " of %" PRIu32, i, one->site,
                      num_sites);
-            return false;
-        }
-        if (in[one->site].bytes > 0) {
-            snprintf(why, 128, "object %zu is another one for site %" PRIu32, i, one->site);
-            return false;
-        }
-        if (one->object.bytes > 0 && !one->object.data) {
+        else if (one->object.bytes > 0 && !one->object.data)
             snprintf(why, 128, "object %zu has %zu bytes, but no data", i, one->object.bytes);
-            return false;
-        }
-        in[one->site] = one->object;
+        else
+            continue;
+        return COHORT_ERR_BAD_PARAMETER;
     }
-    return true;
+    return COHORT_OK;
+}
+
+/* Whether no two of them are for the same site. One without bytes is none. */
+static cohort_status check_twice(const struct cohort__sparse_in *in, char why[128])
+{
+    cohort_status status = COHORT_OK;
+    size_t num = 0;
+    struct aim *aims = in->num > 1 ? calloc(in->num, sizeof(*aims)) : NULL;
+    if (in->num <= 1)
+        return COHORT_OK;
+    if (!aims) {
+        snprintf(why, 128, "no memory for looking at %zu objects", in->num);
+        return COHORT_ERR_NO_MEMORY;
+    }
+    for (size_t i = 0; i < in->num; i++)
+        if (in->list[i].object.bytes > 0)
+            aims[num++] = (struct aim){in->list[i].site, i};
+    qsort(aims, num, sizeof(*aims), compare);
+    for (size_t i = 1; !status && i < num; i++) {
+        if (aims[i].site != aims[i - 1].site)
+            continue;
+        snprintf(why, 128, "object %zu is another one for site %" PRIu32, aims[i].index,
+                 aims[i].site);
+        status = COHORT_ERR_BAD_PARAMETER;
+    }
+    free(aims);
+    return status;
 }
 
 cohort_future *cohort_all_to_all_sparse(cohort_comm *comm, const cohort_site_object *to,
                                         size_t num_to, cohort_site_objects *ret_from,
                                         uint64_t generation)
 {
+    const struct cohort__sparse_in in = {.list = to, .num = num_to};
     struct cohort__call call = {
         .function = "cohort_all_to_all_sparse",
         .collective = COHORT__ALL_TO_ALL,
@@ -43,25 +79,20 @@ cohort_future *cohort_all_to_all_sparse(cohort_comm *comm, const cohort_site_obj
         .of_objects = true,
         .is_sparse = true,
         .comm = comm,
+        .in = &in, /* its objects are copied before the call returns */
         .out = ret_from,
         .count = 1,
         .generation = generation,
     };
-    char why[128] = "no memory for a table of its objects";
+    char why[128] = "TO is NULL";
     if (!comm)
         return cohort__call_start(&call);
     if (ret_from)
         *ret_from = (cohort_site_objects){0};
-    if (num_to > 0 && !to)
-        return cohort__call_refuse(&call, COHORT_ERR_BAD_PARAMETER, "TO is NULL");
-    uint32_t num_sites = cohort_comm_num_sites(comm);
-    cohort_object *in = calloc(num_sites, sizeof(*in));
-    call.in = in;
-    cohort_future *future =
-        !in ? cohort__call_refuse(&call, COHORT_ERR_NO_MEMORY, why)
-        : !spread(to, num_to, in, num_sites, why)
-            ? cohort__call_refuse(&call, COHORT_ERR_BAD_PARAMETER, why)
-            : cohort__call_start(&call); /* copies the objects before it returns */
-    free(in);
-    return future;
+    cohort_status status = num_to > 0 && !to ? COHORT_ERR_BAD_PARAMETER : COHORT_OK;
+    if (!status)
+        status = check_each(&in, cohort_comm_num_sites(comm), why);
+    if (!status)
+        status = check_twice(&in, why);
+    return status ? cohort__call_refuse(&call, status, why) : cohort__call_start(&call);
 }

@@ -18,9 +18,25 @@ struct cohort__blob *cohort__blob_create(const void *data, size_t bytes)
     if (data)
         memcpy(memory, data, bytes);
     atomic_init(&blob->refs, 1);
+    blob->is_bundle = false;
     blob->bytes = bytes;
     blob->data = memory;
     return blob;
+}
+
+struct cohort__blob *cohort__bundle_create(size_t num)
+{
+    struct cohort__blob *bundle = cohort__slab_alloc(sizeof(*bundle));
+    struct cohort__entry *entries = bundle ? calloc(num, sizeof(*entries)) : NULL;
+    if (!entries) {
+        cohort__slab_free(bundle);
+        return NULL;
+    }
+    atomic_init(&bundle->refs, 1);
+    bundle->is_bundle = true;
+    bundle->bytes = num * sizeof(*entries);
+    bundle->data = entries;
+    return bundle;
 }
 
 struct cohort__blob *cohort__blob_ref(struct cohort__blob *blob)
@@ -34,6 +50,8 @@ void cohort__blob_unref(struct cohort__blob *blob)
 {
     if (!blob || atomic_fetch_sub_explicit(&blob->refs, 1, memory_order_acq_rel) != 1)
         return;
+    for (size_t i = 0; blob->is_bundle && i < cohort__bundle_num(blob); i++)
+        cohort__blob_unref(cohort__bundle_entries(blob)[i].object);
     free(blob->data);
     cohort__slab_free(blob);
 }
@@ -80,6 +98,40 @@ static uint32_t num_elements(const struct cohort__blobs *objects)
     return num;
 }
 
+/* 0: more than memory can hold. */
+static size_t bundle_bytes(const struct cohort__blob *bundle)
+{
+    const struct cohort__entry *entries = cohort__bundle_entries(bundle);
+    size_t num = cohort__bundle_num(bundle);
+    size_t sum = num <= UINT32_MAX ? cohort__bins_map_bytes((uint32_t)num) : 0;
+    for (size_t i = 0; sum > 0 && i < num; i++) {
+        size_t bytes = cohort__bins_string_bytes(entries[i].object->bytes);
+        if (bytes == 0 || __builtin_add_overflow(sum, COHORT__BINS_NAME_BYTES + bytes, &sum))
+            return 0;
+    }
+    return sum;
+}
+
+static unsigned char *bundle_pack(const struct cohort__blob *bundle, unsigned char *to)
+{
+    const struct cohort__entry *entries = cohort__bundle_entries(bundle);
+    size_t num = cohort__bundle_num(bundle);
+    to = cohort__bins_put_map(to, (uint32_t)num);
+    for (size_t i = 0; i < num; i++) {
+        to = cohort__bins_put_name(to, (uint64_t)entries[i].source << 32 | entries[i].target);
+        to = cohort__bins_put_string(to, entries[i].object->data, entries[i].object->bytes);
+    }
+    return to;
+}
+
+/* Of one element, which ends before place END. */
+static size_t element_bytes(const struct cohort__blob *blob, size_t first, size_t end)
+{
+    return !blob             ? cohort__bins_run_bytes((uint32_t)(end - first))
+           : blob->is_bundle ? bundle_bytes(blob)
+                             : cohort__bins_string_bytes(blob->bytes);
+}
+
 size_t cohort__blobs_packed_bytes(const struct cohort__blobs *objects)
 {
     if (objects->num > UINT32_MAX)
@@ -87,9 +139,7 @@ size_t cohort__blobs_packed_bytes(const struct cohort__blobs *objects)
     size_t sum = cohort__bins_head_bytes(num_elements(objects));
     for (size_t i = 0, end; i < objects->num; i = end) {
         end = element_end(objects, i);
-        const struct cohort__blob *blob = objects->blobs[i];
-        size_t bytes = blob ? cohort__bins_string_bytes(blob->bytes)
-                            : cohort__bins_run_bytes((uint32_t)(end - i));
+        size_t bytes = element_bytes(objects->blobs[i], i, end);
         if (bytes == 0 || __builtin_add_overflow(sum, bytes, &sum))
             return 0;
     }
@@ -102,8 +152,9 @@ void cohort__blobs_pack(const struct cohort__blobs *objects, unsigned char *to)
     for (size_t i = 0, end; i < objects->num; i = end) {
         end = element_end(objects, i);
         const struct cohort__blob *blob = objects->blobs[i];
-        to = blob ? cohort__bins_put_string(to, blob->data, blob->bytes)
-                  : cohort__bins_put_run(to, (uint32_t)(end - i));
+        to = !blob             ? cohort__bins_put_run(to, (uint32_t)(end - i))
+             : blob->is_bundle ? bundle_pack(blob, to)
+                               : cohort__bins_put_string(to, blob->data, blob->bytes);
     }
 }
 
@@ -125,7 +176,43 @@ static cohort_status unpack_blob(struct cohort__bins *bins, struct cohort__blob 
     return COHORT_OK;
 }
 
-cohort_status cohort__blobs_unpack(const void *data, size_t bytes, size_t num,
+static cohort_status unpack_entry(struct cohort__bins *bins, struct cohort__entry *entry)
+{
+    uint64_t name;
+    cohort_status status = cohort__bins_get_name(bins, &name);
+    if (!status)
+        status = unpack_blob(bins, &entry->object);
+    if (!status && !entry->object)
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "a bundle has an object of no bytes");
+    if (status)
+        return status;
+    entry->source = (uint32_t)(name >> 32);
+    entry->target = (uint32_t)name;
+    return COHORT_OK;
+}
+
+static cohort_status unpack_bundle(struct cohort__bins *bins, struct cohort__blob **ret_bundle)
+{
+    uint32_t num;
+    struct cohort__blob *bundle = NULL;
+    cohort_status status = cohort__bins_get_map(bins, &num);
+    if (!status && num == 0)
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "a bundle of no objects");
+    if (!status) {
+        bundle = cohort__bundle_create(num);
+        if (!bundle)
+            status = cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a bundle of %u objects", num);
+    }
+    for (uint32_t i = 0; !status && i < num; i++)
+        status = unpack_entry(bins, &cohort__bundle_entries(bundle)[i]);
+    if (status)
+        cohort__blob_unref(bundle);
+    else
+        *ret_bundle = bundle;
+    return status;
+}
+
+cohort_status cohort__blobs_unpack(const void *data, size_t bytes, size_t num, bool are_bundles,
                                    struct cohort__blobs **ret_blobs)
 {
     struct cohort__bins bins = {data, bytes};
@@ -138,7 +225,8 @@ cohort_status cohort__blobs_unpack(const void *data, size_t bytes, size_t num,
     for (uint32_t i = 0; !status && i < count && used <= num; i++) {
         uint32_t run = cohort__bins_get_run(&bins);
         if (run == 0 && used < num)
-            status = unpack_blob(&bins, &objects->blobs[used]);
+            status = are_bundles ? unpack_bundle(&bins, &objects->blobs[used])
+                                 : unpack_blob(&bins, &objects->blobs[used]);
         used += run > 0 ? run : 1;
     }
     if (!status && used > num)

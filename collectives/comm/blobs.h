@@ -10,13 +10,34 @@
  * than one reference. An object without bytes is NULL. */
 struct cohort__blob {
     _Atomic uint32_t refs;
+    bool is_bundle; /* the bytes are entries, struct cohort__entry */
     size_t bytes;
     void *data; /* from malloc */
+};
+
+/* An object of a *bundle*, which is for one site, from another one. */
+struct cohort__entry {
+    uint32_t source;
+    uint32_t target;
+    struct cohort__blob *object; /* a reference; not a bundle */
 };
 
 /* Makes an object of BYTES, at least 1, and copies them from DATA. DATA NULL: the bytes are not
  * set. NULL: out of memory; no message is set. */
 struct cohort__blob *cohort__blob_create(const void *data, size_t bytes);
+/* Makes a bundle of NUM objects, at least 1, all NULL. */
+struct cohort__blob *cohort__bundle_create(size_t num);
+
+/* The entries of a bundle, and how many there are. NULL has none. */
+static inline struct cohort__entry *cohort__bundle_entries(const struct cohort__blob *bundle)
+{
+    return bundle ? bundle->data : NULL;
+}
+static inline size_t cohort__bundle_num(const struct cohort__blob *bundle)
+{
+    return bundle ? bundle->bytes / sizeof(struct cohort__entry) : 0;
+}
+
 struct cohort__blob *cohort__blob_ref(struct cohort__blob *blob); /* NULL gives NULL */
 void cohort__blob_unref(struct cohort__blob *blob);               /* NULL is fine */
 
@@ -36,9 +57,9 @@ cohort_status cohort__blobs_create(size_t num, struct cohort__blobs **ret_blobs)
 size_t cohort__blobs_packed_bytes(const struct cohort__blobs *objects);
 void cohort__blobs_pack(const struct cohort__blobs *objects, unsigned char *to);
 
-/* Unpacks BYTES at DATA, which must be exactly NUM objects. COHORT_ERR_PROTOCOL if they are not,
- * COHORT_ERR_NO_MEMORY. */
-cohort_status cohort__blobs_unpack(const void *data, size_t bytes, size_t num,
+/* Unpacks BYTES at DATA, which must be exactly NUM objects, or bundles. COHORT_ERR_PROTOCOL if they
+ * are not, COHORT_ERR_NO_MEMORY. */
+cohort_status cohort__blobs_unpack(const void *data, size_t bytes, size_t num, bool are_bundles,
                                    struct cohort__blobs **ret_blobs);
 
 #endif

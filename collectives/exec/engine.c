@@ -13,6 +13,7 @@
 #include "collectives/exec/object_steps.h"
 #include "collectives/exec/parcel_steps.h"
 #include "collectives/exec/rejection.h"
+#include "collectives/exec/sparse_steps.h"
 #include "collectives/exec/steps.h"
 #include "runtime/task/future.h"
 

@@ -66,6 +66,7 @@ cohort__execution_trace(const struct cohort__execution *execution, uint32_t numb
     case COHORT__STEP_COPY:
     case COHORT__STEP_ZERO:
     case COHORT__STEP_REDUCE:
+    case COHORT__STEP_ROUTE:
         if (kind == COHORT__TRACE_STEP || execution->states[number] != COHORT__STEP_BUSY)
             return;
         trace.what = COHORT__TRACE_STEP_COMPUTE;

@@ -50,12 +50,14 @@ static inline struct cohort__part cohort__parcels_part(const struct cohort__parc
 /* What the blocks of a plan stand for: bytes, objects, or parcels. All are called between enter and
  * leave, except init and release. */
 struct cohort__step_mode {
-    bool has_slots; /* a byte of a block stands for a slot with an object */
+    bool has_slots;   /* a byte of a block stands for a slot with an object */
+    bool has_bundles; /* which is a bundle */
     void (*send)(struct cohort__execution *execution, uint32_t step);
     /* STEP is posted, and MESSAGE is for it. Takes MESSAGE. */
     void (*receive)(struct cohort__execution *execution, uint32_t step,
                     struct cohort__message *message);
-    void (*compute)(struct cohort__execution *execution, uint32_t step); /* COPY, REDUCE, ZERO */
+    void (*compute)(struct cohort__execution *execution,
+                    uint32_t step); /* COPY, REDUCE, ZERO, ROUTE */
     /* DONE. NULL: the row is where the caller wants it. */
     void (*done)(struct cohort__execution *execution, uint32_t step);
     /* By the caller's thread, when all else is initialised. NULL if there is nothing to do. */
@@ -77,7 +79,7 @@ struct cohort__execution {
     struct cohort__blob **slots[3]; /* of IN, OUT, TMP, if the plan is for objects */
     cohort_object *out_objects;     /* the caller's */
     cohort_site_objects *ret_list;  /* the caller's, of a sparse call */
-    cohort_site_objects list;       /* what will be in it */
+    cohort_site_object *list;       /* what will be in it, as many as its bundle has */
     struct cohort__parcels parcels; /* of OUT, if the plan is for parcels */
     const cohort_op *op;            /* a reference, or NULL */
     cohort_datatype datatype;

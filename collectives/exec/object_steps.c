@@ -184,7 +184,8 @@ static cohort_status unpack(const struct cohort__execution *execution, uint32_t 
                             const void *data, size_t bytes, struct cohort__blobs **ret_blobs)
 {
     const struct cohort__step *what = &execution->plan->steps[step];
-    cohort_status status = cohort__blobs_unpack(data, bytes, what->bytes, ret_blobs);
+    cohort_status status =
+        cohort__blobs_unpack(data, bytes, what->bytes, execution->mode->has_bundles, ret_blobs);
     return status ? cohort_fail(status, "a message of %zu bytes from site %u: %s", bytes,
                                 what->peer, cohort_error_message())
                   : COHORT_OK;
@@ -279,11 +280,19 @@ void cohort__objects_receive(struct cohort__execution *execution, uint32_t step,
 /* Begin and end ---------------------------------------------------------------------------------
  */
 
-static void empty(struct cohort__execution *execution, enum cohort__space space, size_t num)
+static void empty(struct cohort__blob **slots, size_t num)
 {
-    struct cohort__blob **slots = execution->slots[space];
     for (size_t i = 0; i < num; i++)
         put(&slots[i], NULL);
+}
+
+void cohort__objects_empty(struct cohort__execution *execution, enum cohort__space space)
+{
+    const struct cohort__plan *plan = execution->plan;
+    size_t num = space == COHORT__SPACE_IN    ? plan->in_bytes
+                 : space == COHORT__SPACE_OUT ? plan->out_bytes
+                                              : plan->tmp_bytes;
+    empty(execution->slots[space], num);
 }
 
 void cohort__objects_init(struct cohort__execution *execution)
@@ -302,13 +311,13 @@ cohort_status cohort__objects_bring(struct cohort__execution *execution, size_t 
     slots[slot] = bytes > 0 ? cohort__blob_create(data, bytes) : NULL;
     if (bytes == 0 || slots[slot])
         return COHORT_OK;
-    empty(execution, COHORT__SPACE_IN, slot);
+    empty(slots, slot);
     return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for an object of %zu bytes", bytes);
 }
 
 void cohort__objects_release(struct cohort__execution *execution)
 {
-    empty(execution, COHORT__SPACE_IN, num_slots(execution->plan));
+    empty(execution->slots[COHORT__SPACE_IN], num_slots(execution->plan));
 }
 
 static cohort_status init(struct cohort__execution *execution,
@@ -363,8 +372,8 @@ static cohort_status perform_unique(struct cohort__activity *activity)
 
 static void finish(struct cohort__execution *execution)
 {
-    empty(execution, COHORT__SPACE_IN, execution->plan->in_bytes);
-    empty(execution, COHORT__SPACE_TMP, execution->plan->tmp_bytes);
+    cohort__objects_empty(execution, COHORT__SPACE_IN);
+    cohort__objects_empty(execution, COHORT__SPACE_TMP);
     size_t bytes = shared_bytes(execution);
     if (bytes == 0)
         return;
@@ -400,58 +409,6 @@ static void release(struct cohort__execution *execution)
                 execution->out_objects[i] = take_data(slots[i]);
     cohort__objects_release(execution);
 }
-
-/* Of a sparse call ------------------------------------------------------------------------------
- */
-
-static cohort_status init_sparse(struct cohort__execution *execution,
-                                 const struct cohort__execution_call *call)
-{
-    execution->ret_list = call->out;
-    execution->list = (cohort_site_objects){0};
-    return init(execution, call);
-}
-
-/* The list is allocated while the call may still fail. */
-static void finish_sparse(struct cohort__execution *execution)
-{
-    struct cohort__blob **slots = execution->slots[COHORT__SPACE_OUT];
-    size_t num = 0;
-    finish(execution);
-    for (size_t i = 0; i < execution->plan->out_bytes; i++)
-        num += slots[i] != NULL;
-    if (num == 0 || execution->list.list)
-        return;
-    execution->list.list = malloc(num * sizeof(*execution->list.list));
-    if (!execution->list.list)
-        cohort__operation_fail_with(&execution->operation, COHORT_ERR_NO_MEMORY,
-                                    "no memory for a list of %zu objects", num);
-}
-
-static void release_sparse(struct cohort__execution *execution)
-{
-    struct cohort__blob **slots = execution->slots[COHORT__SPACE_OUT];
-    cohort_site_objects *list = &execution->list;
-    if (is_complete(execution)) {
-        for (uint32_t i = 0; i < execution->plan->out_bytes; i++)
-            if (slots[i])
-                list->list[list->num++] = (cohort_site_object){i, take_data(slots[i])};
-        *execution->ret_list = *list;
-    } else {
-        free(list->list);
-    }
-    cohort__objects_release(execution);
-}
-
-const struct cohort__step_mode cohort__sparse_mode = {
-    .has_slots = true,
-    .send = cohort__objects_send,
-    .receive = cohort__objects_receive,
-    .compute = cohort__objects_compute,
-    .init = init_sparse,
-    .finish = finish_sparse,
-    .release = release_sparse,
-};
 
 const struct cohort__step_mode cohort__object_mode = {
     .has_slots = true,

@@ -9,9 +9,6 @@
  * message of as many objects as it has bytes. A COPY shares the objects. */
 extern const struct cohort__step_mode cohort__object_mode;
 
-/* The same, but OUT is a cohort_site_objects: a list of the objects that are not empty. */
-extern const struct cohort__step_mode cohort__sparse_mode;
-
 /* How many bytes the slots of PLAN take. */
 size_t cohort__object_slots_bytes(const struct cohort__plan *plan);
 
@@ -29,6 +26,9 @@ void cohort__objects_init(struct cohort__execution *execution);
  * COHORT_ERR_NO_MEMORY all of them are empty again. */
 cohort_status cohort__objects_bring(struct cohort__execution *execution, size_t slot,
                                     const void *data, size_t bytes);
+
+/* Empties the slots of SPACE. */
+void cohort__objects_empty(struct cohort__execution *execution, enum cohort__space space);
 
 /* Empties all slots. */
 void cohort__objects_release(struct cohort__execution *execution);

@@ -93,6 +93,7 @@ void cohort__step_start(struct cohort__execution *execution, uint32_t step)
     case COHORT__STEP_COPY:
     case COHORT__STEP_ZERO:
     case COHORT__STEP_REDUCE:
+    case COHORT__STEP_ROUTE:
         mode_of(execution, step)->compute(execution, step);
         break;
     case COHORT__STEP_MEET:

@@ -181,6 +181,14 @@ static void meeting_append(struct embedder *self, const struct cohort__step *ste
                       list_of(self, refs[1]).blocks[0]);
 }
 
+/* Likewise the slots of a ROUTE. */
+static void route_append(struct embedder *self, const struct cohort__step *step)
+{
+    const uint32_t *refs = &self->fragment->block_refs[step->first_block];
+    cohort__plan_route(self->builder, phase_of(self, step), step->peer, step->tag,
+                       list_of(self, refs[0]).blocks[0], list_of(self, refs[1]).blocks[0]);
+}
+
 /* What is read of a note is contiguous, and stays so. The sites are the same. */
 static void note_append(struct embedder *self, const struct cohort__step *step)
 {
@@ -211,6 +219,8 @@ static void step_append(struct embedder *self, const struct cohort__step *step, 
         message_append(self, step);
     else if (step->kind == COHORT__STEP_MEET)
         meeting_append(self, step);
+    else if (step->kind == COHORT__STEP_ROUTE)
+        route_append(self, step);
     else if (step->kind == COHORT__STEP_POST || step->kind == COHORT__STEP_READ)
         note_append(self, step);
     else if (step->kind == COHORT__STEP_JOIN)

@@ -364,6 +364,18 @@ uint32_t cohort__plan_read(struct cohort__plan_builder *builder, unsigned phase,
     return step_append(builder, step, (uint32_t[]){to, note, left});
 }
 
+uint32_t cohort__plan_route(struct cohort__plan_builder *builder, unsigned phase, uint32_t level,
+                            uint32_t first, uint32_t to, uint32_t from)
+{
+    struct cohort__step step = {.kind = COHORT__STEP_ROUTE,
+                                .phase = (uint8_t)phase,
+                                .peer = level,
+                                .tag = first,
+                                .num_blocks = 2,
+                                .bytes = block_bytes(builder, to)};
+    return step_append(builder, step, (uint32_t[]){to, from});
+}
+
 uint32_t cohort__plan_copy_step(struct cohort__plan_builder *builder,
                                 const struct cohort__plan *plan, uint32_t index)
 {

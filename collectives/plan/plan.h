@@ -68,6 +68,11 @@ enum cohort__step_kind {
      * blocks[0]; or blocks[0] = blocks[2] op blocks[1]. Contiguous, the same size; blocks[0] may be
      * blocks[2] exactly. Each site that a note is for reads it once. */
     COHORT__STEP_READ,
+    /* Of a plan for bundles (sparse_steps.h): each object in the slots of blocks[1] goes into that
+     * slot of blocks[0] which is on the way to its target. `peer` says how the targets are divided:
+     * by their subgroups of that level of the machine, or by COHORT__BY_PLACE; `tag` is the number
+     * of the subgroup, or place, that the first slot is for. Both contiguous. */
+    COHORT__STEP_ROUTE,
 };
 
 /* What a meeting does. A barrier is a gather or a broadcast without bytes. */
@@ -88,6 +93,9 @@ enum cohort__step_meeting {
 
 /* How many meetings a plan may have, and how many notes each site may leave. */
 enum { COHORT__PLAN_MEETINGS = 11, COHORT__PLAN_NOTES = 6 };
+
+/* A ROUTE with a slot for each place of the machine's order of the sites. */
+#define COHORT__BY_PLACE UINT32_MAX
 
 /* All that share a note read it. */
 #define COHORT__EVERYBODY UINT32_MAX
@@ -116,8 +124,8 @@ struct cohort__step {
     uint8_t phase;   /* 1, 2 or 3; COHORT__PHASE_CHECK */
     uint8_t op;      /* REDUCE, READ, MEET: enum cohort__step_op */
     uint8_t meeting; /* MEET: enum cohort__step_meeting */
-    /* SEND, RECV, READ: the other site; DONE: the row; MEET: the root's rank, or how far; POST: see
-     * there */
+    /* SEND, RECV, READ: the other site; DONE: the row; MEET: the root's rank, or how far; POST,
+     * ROUTE: see there */
     uint32_t peer;
     uint32_t tag;         /* (phase, source site, tag) is unique among the receiver's RECVs */
     uint32_t first_block; /* into plan->block_refs */
@@ -125,7 +133,8 @@ struct cohort__step {
     uint32_t num_waits;       /* how many steps have to be done before this one may start */
     uint32_t first_successor; /* into plan->successors: the steps that wait for this one */
     uint32_t num_successors;
-    size_t bytes; /* in all of the blocks (of blocks[0] for COPY, REDUCE, ZERO); MEET: see there */
+    /* In all of the blocks (of blocks[0] for COPY, REDUCE, ZERO, ROUTE); MEET: see there. */
+    size_t bytes;
 };
 
 struct cohort__plan {
@@ -234,6 +243,10 @@ uint32_t cohort__plan_post(struct cohort__plan_builder *builder, unsigned phase,
 #define COHORT__NO_BLOCK UINT32_MAX
 uint32_t cohort__plan_read(struct cohort__plan_builder *builder, unsigned phase, uint32_t number,
                            uint32_t peer, size_t offset, uint32_t to, uint32_t left);
+
+/* ROUTE, see there. */
+uint32_t cohort__plan_route(struct cohort__plan_builder *builder, unsigned phase, uint32_t level,
+                            uint32_t first, uint32_t to, uint32_t from);
 
 /* Appends a copy of step INDEX of PLAN, without its dependencies. The blocks of PLAN must have the
  * same indices in BUILDER. What a POST shares goes with it. */

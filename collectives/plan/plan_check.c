@@ -68,11 +68,13 @@ static cohort_status check_blocks(const struct cohort__plan *plan, uint32_t inde
             return cohort__step_defect_fail(plan, index, "block %u is out of bounds", i);
         if ((block->space == COHORT__SPACE_NOTE) != (is_read && i == 1))
             return cohort__step_defect_fail(plan, index, "block %u is in the wrong space", i);
-        if (!has_list && step->kind != COHORT__STEP_MEET && block_bytes(block) != step->bytes)
+        bool is_free = has_list || step->kind == COHORT__STEP_MEET ||
+                       (step->kind == COHORT__STEP_ROUTE && i == 1);
+        if (!is_free && block_bytes(block) != step->bytes)
             return cohort__step_defect_fail(plan, index, "block %u has %zu bytes, the step %zu", i,
                                             block_bytes(block), step->bytes);
-        bool is_single =
-            step->kind == COHORT__STEP_REDUCE || step->kind == COHORT__STEP_MEET || is_read;
+        bool is_single = step->kind == COHORT__STEP_REDUCE || step->kind == COHORT__STEP_MEET ||
+                         step->kind == COHORT__STEP_ROUTE || is_read;
         if (is_single && block->count != 1)
             return cohort__step_defect_fail(plan, index, "block %u is not contiguous", i);
         bytes += block_bytes(block);
@@ -86,15 +88,16 @@ static cohort_status check_blocks(const struct cohort__plan *plan, uint32_t inde
 static cohort_status check_step(const struct cohort__plan *plan, uint32_t index)
 {
     static const uint32_t num_blocks[] = {
-        [COHORT__STEP_JOIN] = 0, [COHORT__STEP_COPY] = 2,  [COHORT__STEP_REDUCE] = 3,
-        [COHORT__STEP_ZERO] = 1, [COHORT__STEP_GUARD] = 1, [COHORT__STEP_DONE] = 0,
-        [COHORT__STEP_MEET] = 2, [COHORT__STEP_POST] = 0,  [COHORT__STEP_READ] = 2,
+        [COHORT__STEP_JOIN] = 0,  [COHORT__STEP_COPY] = 2,  [COHORT__STEP_REDUCE] = 3,
+        [COHORT__STEP_ZERO] = 1,  [COHORT__STEP_GUARD] = 1, [COHORT__STEP_DONE] = 0,
+        [COHORT__STEP_MEET] = 2,  [COHORT__STEP_POST] = 0,  [COHORT__STEP_READ] = 2,
+        [COHORT__STEP_ROUTE] = 2,
     };
     const struct cohort__step *step = &plan->steps[index];
     bool is_message = step->kind == COHORT__STEP_SEND || step->kind == COHORT__STEP_RECV;
     bool has_peer = is_message || step->kind == COHORT__STEP_READ;
     bool has_list = is_message || step->kind == COHORT__STEP_POST;
-    if (step->kind > COHORT__STEP_READ)
+    if (step->kind > COHORT__STEP_ROUTE)
         return cohort__step_defect_fail(plan, index, "kind %u", step->kind);
     if (step->phase > COHORT__LAST_PHASE)
         return cohort__step_defect_fail(plan, index, "no such phase");

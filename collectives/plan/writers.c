@@ -60,7 +60,7 @@ static uint32_t num_written(const struct cohort__step *step)
         return step->num_blocks;
     return step->kind == COHORT__STEP_COPY || step->kind == COHORT__STEP_REDUCE ||
            step->kind == COHORT__STEP_ZERO || step->kind == COHORT__STEP_MEET ||
-           step->kind == COHORT__STEP_READ;
+           step->kind == COHORT__STEP_READ || step->kind == COHORT__STEP_ROUTE;
 }
 
 void cohort__plan_after_writers(struct cohort__plan_builder *builder, enum cohort__space space,

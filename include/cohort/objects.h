@@ -51,21 +51,24 @@ COHORT_API cohort_future *cohort_all_to_all_objects(cohort_comm *comm, const coh
                                                     uint64_t generation) COHORT_MUST_USE;
 
 /* Sparse exchange: each site has objects for a few others, which do not know of them. TO are
- * NUM_TO objects, at most one for each site (this one, too), in any order. *RET_FROM is then the
- * list of what has come, by rising site; the caller gives it back with cohort_site_objects_fini. An
- * object of no bytes does not arrive. All sites have to call it, also those without objects (NULL,
- * 0).
+ * NUM_TO objects, at most one with bytes for each site (this one, too), in any order. *RET_FROM is
+ * then the list of what has come, by rising site; the caller gives it back with
+ * cohort_site_objects_fini. An object of no bytes does not arrive. All sites have to call it, also
+ * those without objects (NULL, 0).
  *
  * TO and the data may be changed or freed as soon as the call returns. *RET_FROM is emptied by the
  * call, has to live until the future completes, and stays empty on failure.
  * COHORT_ERR_BAD_PARAMETER at all sites: a site that does not exist, two objects for one site,
  * bytes without data, no RET_FROM.
  *
- * It is an all_to_all of objects whose empty ones cost next to nothing, by the same algorithms
- * ("all_to_all=bruck"): where these combine what goes the same way, it is the crystal router (Fox
- * et al., Solving Problems on Concurrent Processors, 1988). So it takes the rounds of a small
- * all_to_all, and no counts are exchanged first. A site takes up to 40 bytes of memory for each
- * site of the communicator while the call runs. */
+ * The sites of a locality, or of a host, bring their objects to one of them, which sorts them;
+ * these leaders do an all_to_all of bundles, by the algorithm that is forced as
+ * "all_to_all=levels(bruck)", or the model's; and each hands on what came for its sites. No counts
+ * are exchanged first. So it takes the rounds of a small all_to_all among the leaders; and a site
+ * takes time and memory for its objects, a leader for those of its sites and for each other leader.
+ * Where all sites are leaders, and bundles that go the same way are combined ("all_to_all=bruck"),
+ * it is the crystal router (Fox et al., Solving Problems on Concurrent Processors, 1988). A
+ * memory_budget does not count the objects, nor choose an algorithm. */
 COHORT_API cohort_future *cohort_all_to_all_sparse(cohort_comm *comm, const cohort_site_object *to,
                                                    size_t num_to, cohort_site_objects *ret_from,
                                                    uint64_t generation) COHORT_MUST_USE;

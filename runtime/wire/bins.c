@@ -4,37 +4,48 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The heads that msgpack has for arrays and byte strings, and its numbers: a tag, and a number of
- * some width. Writing uses the shortest head, reading accepts any. */
+/* The heads that msgpack has for arrays, maps and byte strings, and its numbers: a tag, and a
+ * number of some width. Writing uses the shortest head, reading accepts any. */
 enum {
     ARRAY_SHORT = 0x90, /* has the number in the low four bits */
     ARRAY_16 = 0xdc,
     ARRAY_32 = 0xdd,
+    MAP_SHORT = 0x80, /* likewise */
+    MAP_16 = 0xde,
+    MAP_32 = 0xdf,
     BIN_8 = 0xc4,
     BIN_16 = 0xc5,
     BIN_32 = 0xc6,
     NUMBER_SHORT_MAX = 0x7f, /* is a tag itself */
     NUMBER_16 = 0xcd,
     NUMBER_32 = 0xce,
+    NUMBER_64 = 0xcf,
 };
 
 /* Writing ------------------------------------------------------------------------------------- */
 
-static unsigned char *put_number(unsigned char *to, uint32_t number, unsigned bytes)
+static unsigned char *put_number(unsigned char *to, uint64_t number, unsigned bytes)
 {
     for (unsigned i = bytes; i > 0; i--)
         *to++ = (unsigned char)(number >> 8 * (i - 1));
     return to;
 }
 
-static unsigned char *put_array(unsigned char *to, uint32_t count)
+/* The head of an array or a map, whose tags are SHORT, TAG_16, and TAG_16 + 1. */
+static unsigned char *put_count(unsigned char *to, uint32_t count, unsigned tag_short,
+                                unsigned tag_16)
 {
     if (count < 16) {
-        *to++ = (unsigned char)(ARRAY_SHORT | count);
+        *to++ = (unsigned char)(tag_short | count);
         return to;
     }
-    *to++ = count <= UINT16_MAX ? ARRAY_16 : ARRAY_32;
+    *to++ = (unsigned char)(count <= UINT16_MAX ? tag_16 : tag_16 + 1);
     return put_number(to, count, count <= UINT16_MAX ? 2 : 4);
+}
+
+static unsigned char *put_array(unsigned char *to, uint32_t count)
+{
+    return put_count(to, count, ARRAY_SHORT, ARRAY_16);
 }
 
 static unsigned char *put_bin(unsigned char *to, const unsigned char *data, uint32_t bytes)
@@ -107,10 +118,26 @@ unsigned char *cohort__bins_put_run(unsigned char *to, uint32_t num)
     return put_number(to, num, num <= UINT16_MAX ? 2 : 4);
 }
 
+size_t cohort__bins_map_bytes(uint32_t count)
+{
+    return cohort__bins_head_bytes(count);
+}
+
+unsigned char *cohort__bins_put_map(unsigned char *to, uint32_t count)
+{
+    return put_count(to, count, MAP_SHORT, MAP_16);
+}
+
+unsigned char *cohort__bins_put_name(unsigned char *to, uint64_t name)
+{
+    *to++ = NUMBER_64;
+    return put_number(to, name, 8);
+}
+
 /* Reading ------------------------------------------------------------------------------------- */
 
 /* Reads a tag and a number of WIDTH bytes after it. Returns false if there are too few bytes. */
-static bool get_number(struct cohort__bins *bins, unsigned width, uint32_t *ret_number)
+static bool get_wide(struct cohort__bins *bins, unsigned width, uint64_t *ret_number)
 {
     if (bins->left < 1 + (size_t)width)
         return false;
@@ -122,17 +149,34 @@ static bool get_number(struct cohort__bins *bins, unsigned width, uint32_t *ret_
     return true;
 }
 
-static bool get_array(struct cohort__bins *bins, uint32_t *ret_count)
+/* The same for at most 4 bytes. */
+static bool get_number(struct cohort__bins *bins, unsigned width, uint32_t *ret_number)
+{
+    uint64_t number = 0;
+    bool is_there = get_wide(bins, width, &number);
+    if (is_there)
+        *ret_number = (uint32_t)number;
+    return is_there;
+}
+
+/* See put_count. */
+static bool get_count(struct cohort__bins *bins, unsigned tag_short, unsigned tag_16,
+                      uint32_t *ret_count)
 {
     unsigned tag = bins->left > 0 ? bins->next[0] : 0;
-    if (tag == ARRAY_16 || tag == ARRAY_32)
-        return get_number(bins, tag == ARRAY_16 ? 2 : 4, ret_count);
-    if ((tag & 0xf0) != ARRAY_SHORT)
+    if (tag == tag_16 || tag == tag_16 + 1)
+        return get_number(bins, tag == tag_16 ? 2 : 4, ret_count);
+    if ((tag & 0xf0) != tag_short)
         return false;
     bins->next++;
     bins->left--;
     *ret_count = tag & 0x0f;
     return true;
+}
+
+static bool get_array(struct cohort__bins *bins, uint32_t *ret_count)
+{
+    return get_count(bins, ARRAY_SHORT, ARRAY_16, ret_count);
 }
 
 /* Reads one piece. Returns false if it is no piece, or if there are too few bytes. */
@@ -210,6 +254,26 @@ void cohort__bins_get_string(struct cohort__bins *bins, void *to)
 {
     size_t bytes;
     get_string(bins, to, &bytes);
+}
+
+cohort_status cohort__bins_get_map(struct cohort__bins *bins, uint32_t *ret_count)
+{
+    size_t bytes = bins->left;
+    uint32_t count = 0;
+    if (!get_count(bins, MAP_SHORT, MAP_16, &count))
+        return cohort_fail(COHORT_ERR_PROTOCOL, "no map, %zu bytes before the end", bytes);
+    if (count > bins->left / COHORT__BINS_NAME_BYTES)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "a map of %u objects in %zu bytes", count, bytes);
+    *ret_count = count;
+    return COHORT_OK;
+}
+
+cohort_status cohort__bins_get_name(struct cohort__bins *bins, uint64_t *ret_name)
+{
+    if (bins->left == 0 || bins->next[0] != NUMBER_64 || !get_wide(bins, 8, ret_name))
+        return cohort_fail(COHORT_ERR_PROTOCOL,
+                           "an object without a name, %zu bytes before the end", bins->left);
+    return COHORT_OK;
 }
 
 cohort_status cohort__bins_get_end(const struct cohort__bins *bins)

@@ -10,7 +10,8 @@
 /* A message of byte strings, in msgpack: an array of COUNT elements. Each string is a `bin`. A
  * string that is longer than COHORT__BINS_PIECE_BYTES is an array of such pieces, all full except
  * the last one. So only memory limits the length. A number N stands for N empty strings, a *run*,
- * where writer and reader have agreed on that. Nothing is allocated here. */
+ * where writer and reader have agreed on that, and so does a map of strings with a name each, a
+ * number, for several in the place of one. Nothing is allocated here. */
 enum { COHORT__BINS_PIECE_BYTES = 1 << 20 };
 
 /* Writing: first ask how much memory the head and each string take, then put them into memory of
@@ -21,10 +22,16 @@ unsigned char *cohort__bins_put_head(unsigned char *to, uint32_t count);
 unsigned char *cohort__bins_put_string(unsigned char *to, const void *data, size_t bytes);
 size_t cohort__bins_run_bytes(uint32_t num);
 unsigned char *cohort__bins_put_run(unsigned char *to, uint32_t num);
+/* A map: its head, then for each of its COUNT strings the name and the string. */
+enum { COHORT__BINS_NAME_BYTES = 9 };
+size_t cohort__bins_map_bytes(uint32_t count);
+unsigned char *cohort__bins_put_map(unsigned char *to, uint32_t count);
+unsigned char *cohort__bins_put_name(unsigned char *to, uint64_t name);
 
 /* Reading, in this order: get_head tells how many elements there are. For each one, get_run tells
  * how many empty strings it stands for, 0 if it is a string. For each string, get_length tells its
- * length, and get_string copies it into memory of exactly that length. get_end checks
+ * length, and get_string copies it into memory of exactly that length. In place of a string
+ * get_map tells how many strings a map has, each with a name, which get_name tells. get_end checks
  * that nothing is left. All except get_run and get_string return COHORT_ERR_PROTOCOL, with a
  * message, if the bytes are not valid. */
 struct cohort__bins {
@@ -36,6 +43,8 @@ uint32_t cohort__bins_get_run(struct cohort__bins *bins);
 cohort_status cohort__bins_get_length(const struct cohort__bins *bins, size_t *ret_bytes);
 /* Only after get_length has succeeded for the same string. */
 void cohort__bins_get_string(struct cohort__bins *bins, void *to);
+cohort_status cohort__bins_get_map(struct cohort__bins *bins, uint32_t *ret_count);
+cohort_status cohort__bins_get_name(struct cohort__bins *bins, uint64_t *ret_name);
 cohort_status cohort__bins_get_end(const struct cohort__bins *bins);
 
 #endif

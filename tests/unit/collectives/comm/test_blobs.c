@@ -33,7 +33,7 @@ static void test_there_and_back(void)
     struct cohort__blobs *objects = objects_of(texts, 4), *again = NULL;
     size_t bytes;
     unsigned char *packed = pack(objects, &bytes);
-    CHECK_INT(cohort__blobs_unpack(packed, bytes, 4, &again), COHORT_OK);
+    CHECK_INT(cohort__blobs_unpack(packed, bytes, 4, false, &again), COHORT_OK);
     CHECK_INT((long long)again->num, 4);
     for (int i = 0; i < 4; i++) {
         CHECK(!texts[i] == !again->blobs[i]); /* an object of no bytes is NULL */
@@ -64,15 +64,15 @@ static void test_wrong(void)
     struct cohort__blobs *objects = objects_of(texts, 2), *again = NULL;
     size_t bytes;
     unsigned char *packed = pack(objects, &bytes);
-    CHECK_INT(cohort__blobs_unpack(packed, bytes, 3, &again), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__blobs_unpack(packed, bytes, 3, false, &again), COHORT_ERR_PROTOCOL);
     CHECK_CONTAINS(cohort_error_message(), "2 objects instead of 3");
-    CHECK_INT(cohort__blobs_unpack(packed, bytes, 1, &again), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__blobs_unpack(packed, bytes, 1, false, &again), COHORT_ERR_PROTOCOL);
     CHECK_CONTAINS(cohort_error_message(), "more than 1 objects");
-    CHECK_INT(cohort__blobs_unpack(packed, bytes - 1, 2, &again), COHORT_ERR_PROTOCOL);
-    CHECK_INT(cohort__blobs_unpack(packed, 0, 2, &again), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__blobs_unpack(packed, bytes - 1, 2, false, &again), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__blobs_unpack(packed, 0, 2, false, &again), COHORT_ERR_PROTOCOL);
     CHECK_CONTAINS(cohort_error_message(), "no array");
     packed[1] = 0xc3;
-    CHECK_INT(cohort__blobs_unpack(packed, bytes, 2, &again), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__blobs_unpack(packed, bytes, 2, false, &again), COHORT_ERR_PROTOCOL);
     CHECK_CONTAINS(cohort_error_message(), "makes no sense");
     CHECK(!again);
     objects->attachment.release(&objects->attachment);
@@ -90,16 +90,16 @@ static void test_runs(void)
         objects->blobs[runs[i]] = cohort__blob_create("middle", 6);
         unsigned char *packed = pack(objects, &bytes);
         CHECK(bytes == 1 + 2 * cohort__bins_run_bytes((uint32_t)runs[i]) + 8);
-        CHECK_INT(cohort__blobs_unpack(packed, bytes, num, &again), COHORT_OK);
+        CHECK_INT(cohort__blobs_unpack(packed, bytes, num, false, &again), COHORT_OK);
         for (size_t k = 0; k < num; k++)
             CHECK(!again->blobs[k] == (k != runs[i]));
         again->attachment.release(&again->attachment);
         again = NULL;
-        CHECK_INT(cohort__blobs_unpack(packed, bytes, num - 1, &again), COHORT_ERR_PROTOCOL);
+        CHECK_INT(cohort__blobs_unpack(packed, bytes, num - 1, false, &again), COHORT_ERR_PROTOCOL);
         CHECK_CONTAINS(cohort_error_message(), "more than");
-        CHECK_INT(cohort__blobs_unpack(packed, bytes, num + 1, &again), COHORT_ERR_PROTOCOL);
+        CHECK_INT(cohort__blobs_unpack(packed, bytes, num + 1, false, &again), COHORT_ERR_PROTOCOL);
         CHECK_CONTAINS(cohort_error_message(), "instead of");
-        CHECK_INT(cohort__blobs_unpack(packed, bytes - 1, num, &again), COHORT_ERR_PROTOCOL);
+        CHECK_INT(cohort__blobs_unpack(packed, bytes - 1, num, false, &again), COHORT_ERR_PROTOCOL);
         CHECK(!again);
         objects->attachment.release(&objects->attachment);
         free(packed);
@@ -112,20 +112,32 @@ static void test_wrong_runs(void)
     static const unsigned char none[] = {0x91, 0x00}, cut[] = {0x91, 0xce, 0, 0, 1},
                                huge[] = {0x92, 0xce, 255, 255, 255, 255, 0xce, 255, 255, 255, 255};
     struct cohort__blobs *again = NULL;
-    CHECK_INT(cohort__blobs_unpack(none, sizeof(none), 1, &again), COHORT_ERR_PROTOCOL);
-    CHECK_INT(cohort__blobs_unpack(none, sizeof(none), 0, &again), COHORT_ERR_PROTOCOL);
-    CHECK_INT(cohort__blobs_unpack(cut, sizeof(cut), 1, &again), COHORT_ERR_PROTOCOL);
-    CHECK_INT(cohort__blobs_unpack(huge, sizeof(huge), 5, &again), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__blobs_unpack(none, sizeof(none), 1, false, &again), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__blobs_unpack(none, sizeof(none), 0, false, &again), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__blobs_unpack(cut, sizeof(cut), 1, false, &again), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__blobs_unpack(huge, sizeof(huge), 5, false, &again), COHORT_ERR_PROTOCOL);
     CHECK(!again);
 }
 
-/* Any bytes are accepted or refused. Nothing leaks (the address sanitizer checks that). */
-static void test_mutations(void)
+/* Three bundles, of which the second is empty. */
+static struct cohort__blobs *bundles_create(void)
 {
-    static const char *const texts[] = {"a", NULL, "bcd", "efghijklmnopqrstuvwxyz", NULL, "0"};
+    static const char *const texts[] = {"a", "bcd", "efghijklmnopqrstuvwxyz"};
+    struct cohort__blobs *bundles;
+    CHECK_INT(cohort__blobs_create(3, &bundles), COHORT_OK);
+    bundles->blobs[0] = cohort__bundle_create(2);
+    bundles->blobs[2] = cohort__bundle_create(1);
+    for (uint32_t i = 0; i < 3; i++)
+        cohort__bundle_entries(bundles->blobs[i < 2 ? 0 : 2])[i % 2] = (struct cohort__entry){
+            UINT32_MAX - i, i << 30, cohort__blob_create(texts[i], strlen(texts[i]))};
+    return bundles;
+}
+
+/* Any bytes are accepted or refused. Nothing leaks (the address sanitizer checks that). */
+static void mutate(struct cohort__blobs *objects, size_t num, bool are_bundles)
+{
     struct cohort__random random;
     cohort__random_init(&random, 7);
-    struct cohort__blobs *objects = objects_of(texts, 6);
     size_t bytes;
     unsigned char *packed = pack(objects, &bytes);
     unsigned char *mutated = malloc(bytes);
@@ -135,7 +147,7 @@ static void test_mutations(void)
         for (uint64_t i = cohort__random_below(&random, 4); i > 0; i--)
             mutated[cohort__random_below(&random, bytes)] =
                 (unsigned char)cohort__random_next(&random);
-        cohort_status status = cohort__blobs_unpack(mutated, bytes, 6, &again);
+        cohort_status status = cohort__blobs_unpack(mutated, bytes, num, are_bundles, &again);
         CHECK(status == COHORT_OK || status == COHORT_ERR_PROTOCOL);
         CHECK(!status == (again != NULL));
         if (again)
@@ -146,6 +158,63 @@ static void test_mutations(void)
     objects->attachment.release(&objects->attachment);
 }
 
+static void test_mutations(void)
+{
+    static const char *const texts[] = {"a", NULL, "bcd", "efghijklmnopqrstuvwxyz", NULL, "0"};
+    mutate(objects_of(texts, 6), 6, false);
+    mutate(bundles_create(), 3, true);
+}
+
+static void test_bundles(void)
+{
+    struct cohort__blobs *bundles = bundles_create(), *again = NULL;
+    size_t bytes;
+    unsigned char *packed = pack(bundles, &bytes);
+    CHECK_INT(cohort__blobs_unpack(packed, bytes, 3, false, &again), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__blobs_unpack(packed, bytes - 1, 3, true, &again), COHORT_ERR_PROTOCOL);
+    CHECK(!again);
+    CHECK_INT(cohort__blobs_unpack(packed, bytes, 3, true, &again), COHORT_OK);
+    CHECK(!again->blobs[1]);
+    for (uint32_t i = 0; i < 3; i += 2) {
+        const struct cohort__entry *left = cohort__bundle_entries(bundles->blobs[i]);
+        const struct cohort__entry *right = cohort__bundle_entries(again->blobs[i]);
+        size_t num = cohort__bundle_num(again->blobs[i]);
+        CHECK(again->blobs[i]->is_bundle && num == cohort__bundle_num(bundles->blobs[i]));
+        for (size_t k = 0; k < num; k++) {
+            CHECK(left[k].source == right[k].source && left[k].target == right[k].target);
+            CHECK(left[k].object->bytes == right[k].object->bytes &&
+                  memcmp(left[k].object->data, right[k].object->data, left[k].object->bytes) == 0);
+        }
+    }
+    CHECK(cohort__bundle_num(NULL) == 0 && !cohort__bundle_entries(NULL));
+    bundles->attachment.release(&bundles->attachment);
+    again->attachment.release(&again->attachment);
+    free(packed);
+}
+
+static void check_no_bundle(const unsigned char *packed, size_t bytes, const char *why)
+{
+    struct cohort__blobs *again = NULL;
+    CHECK_INT(cohort__blobs_unpack(packed, bytes, 1, true, &again), COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), why);
+    CHECK(!again);
+}
+
+static void test_wrong_bundles(void)
+{
+    static const unsigned char string[] = {0x91, 0xc4, 1, 'a'}, none[] = {0x91, 0x80},
+                               cut[] = {0x91, 0xdf, 0, 0, 1},
+                               huge[] = {0x91, 0xdf, 255, 255, 255, 255, 1, 2, 3},
+                               nameless[] = {0x91, 0x81, 0xce, 0, 0, 0, 1, 0xc4, 1, 'a', 0},
+                               empty[] = {0x91, 0x81, 0xcf, 0, 0, 0, 0, 0, 0, 0, 1, 0xc4, 0};
+    check_no_bundle(string, sizeof(string), "no map");
+    check_no_bundle(none, sizeof(none), "a bundle of no objects");
+    check_no_bundle(cut, sizeof(cut), "no map");
+    check_no_bundle(huge, sizeof(huge), "a map of 4294967295 objects");
+    check_no_bundle(nameless, sizeof(nameless), "without a name");
+    check_no_bundle(empty, sizeof(empty), "an object of no bytes");
+}
+
 static const struct test_case cases[] = {
     {"there_and_back", test_there_and_back},
     {"shared", test_shared},
@@ -153,6 +222,8 @@ static const struct test_case cases[] = {
     {"runs", test_runs},
     {"wrong_runs", test_wrong_runs},
     {"mutations", test_mutations},
+    {"bundles", test_bundles},
+    {"wrong_bundles", test_wrong_bundles},
 };
 
 int main(int argc, char **argv)

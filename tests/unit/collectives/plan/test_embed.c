@@ -104,6 +104,32 @@ static void test_chain(void)
     cohort__plan_unref(plan);
 }
 
+/* What a ROUTE sorts by stays, and so do its slots, of which there may be more than it gets. */
+static void test_route(void)
+{
+    struct cohort__plan_builder *inner = builder_create(2), *builder = builder_create(9);
+    uint32_t end, in = cohort__plan_range(inner, COHORT__SPACE_IN, 0, 1);
+    cohort__plan_route(inner, 1, 2, 77, cohort__plan_tmp(inner, 5), in);
+    uint32_t used = cohort__plan_range(builder, COHORT__SPACE_TMP, 0, 1);
+    struct cohort__block_list lists[] = {{&used, 1}, {&used, 1}};
+    struct cohort__plan *plan = embed(builder, finish(inner),
+                                      &(struct cohort__embedding){.block_map = lists,
+                                                                  .phase = PHASE,
+                                                                  .tag = TAG,
+                                                                  .after = COHORT__NO_STEP,
+                                                                  .recv_after = COHORT__NO_STEP},
+                                      &end);
+    CHECK_INT(plan->num_steps, 1);
+    CHECK_INT(plan->steps[0].kind, COHORT__STEP_ROUTE);
+    CHECK_INT(plan->steps[0].phase, PHASE);
+    CHECK_INT(plan->steps[0].peer, 2);
+    CHECK_INT(plan->steps[0].tag, 77);
+    CHECK_INT(plan->steps[0].bytes, 5);
+    check_block(block_of(plan, 0, 0), COHORT__SPACE_TMP, 0, 1, 5, 0);
+    check_block(block_of(plan, 0, 1), COHORT__SPACE_TMP, 0, 1, 1, 0);
+    cohort__plan_unref(plan);
+}
+
 /* A copy of 24 bytes. With IS_LINKED one more step follows it, which shows where the copy ends. */
 static struct cohort__plan *copy_create(bool is_linked)
 {
@@ -293,6 +319,7 @@ int main(int argc, char **argv)
     static const struct test_case cases[] = {
         {"tags_per_phase", test_tags_per_phase},
         {"chain", test_chain},
+        {"route", test_route},
         {"split", test_split},
         {"split_pieces", test_split_pieces},
         {"vanish", test_vanish},

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The plans of sparse exchanges on random machines: the plan check, and how much a site has to look
+ * at, however many sites there are. That the objects arrive is tested by coll/sparse. */
+#include "collectives/algo/sparse.h"
+
+#include <stdlib.h>
+
+#include "collectives/algo/pattern/levels.h"
+#include "collectives/plan/plan_check.h"
+#include "tests/algo/place.h"
+#include "tests/support/test.h"
+
+static struct cohort__request request_of(const struct place *place)
+{
+    return (struct cohort__request){.collective = COHORT__ALL_TO_ALL,
+                                    .num_sites = place->num_sites,
+                                    .arity = 3,
+                                    .bytes = 1,
+                                    .element = 1,
+                                    .commutative = true,
+                                    .machine = place->machine};
+}
+
+/* Builds and checks the plans of all sites. The caller destroys them. */
+static struct cohort__plan **build(const char *row, struct cohort__request request)
+{
+    struct cohort__plan **plans = calloc(request.num_sites, sizeof(struct cohort__plan *));
+    const struct cohort__algorithm *algorithm = cohort__algorithm_find(COHORT__ALL_TO_ALL, row);
+    CHECK(plans && algorithm);
+    for (uint32_t site = 0; site < request.num_sites; site++) {
+        request.this_site = site;
+        CHECK_INT(cohort__sparse_build(algorithm, &request, &plans[site]), COHORT_OK);
+        CHECK(plans[site]->in_bytes <= 1 && plans[site]->out_bytes == 1);
+    }
+    if (cohort__plan_check(plans, request.num_sites))
+        test_failed(__FILE__, __LINE__, "%s: %s", row, cohort_error_message());
+    return plans;
+}
+
+static void destroy(struct cohort__plan **plans, uint32_t num)
+{
+    for (uint32_t site = 0; site < num; site++)
+        cohort__plan_unref(plans[site]);
+    free(plans);
+}
+
+static void check(const char *row, const struct cohort__request *request)
+{
+    destroy(build(row, *request), request->num_sites);
+}
+
+static void test_random(void)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, 5);
+    for (int round = 0; round < 60; round++) {
+        struct place place;
+        place_random_or_regular(&place, &random);
+        struct cohort__request request = request_of(&place);
+        request.turn = cohort__random_next(&random);
+        check("bruck", &request);
+        check("linear", &request);
+        if (cohort__levels_accepts(&request)) {
+            request.meets = cohort__random_below(&random, 2);
+            request.inner = place_random_inner(COHORT__ALL_TO_ALL, place_num_leaders(&place), true,
+                                               true, &random);
+            check("levels", &request);
+        }
+        place_fini(&place);
+    }
+}
+
+/* A site that leads nobody has one slot each way, and messages or a meeting with its leader only.
+ */
+static void test_few_slots(void)
+{
+    struct place place;
+    place_regular(&place, 3, 1, 2, 8, false);
+    struct cohort__request request = request_of(&place);
+    request.meets = true;
+    CHECK(cohort__sparse_row(&request) == cohort__algorithm_find(COHORT__ALL_TO_ALL, "levels"));
+    struct cohort__plan **plans = build("levels", request);
+    uint32_t num_leaders = 0;
+    for (uint32_t site = 0; site < request.num_sites; site++) {
+        uint32_t num_routes = 0;
+        for (uint32_t i = 0; i < plans[site]->num_steps; i++)
+            num_routes += plans[site]->steps[i].kind == COHORT__STEP_ROUTE;
+        CHECK(num_routes == 0 || num_routes == 2);
+        num_leaders += num_routes / 2;
+        /* Two localities of a host have 8 bundles each; and 3 leaders, the slots of whom are
+         * aligned. */
+        CHECK(plans[site]->tmp_bytes <= (num_routes ? 6 : 2) * 64);
+        CHECK(num_routes || plans[site]->num_steps <= 8);
+    }
+    CHECK_INT(num_leaders, 3);
+    destroy(plans, request.num_sites);
+    place_fini(&place);
+}
+
+static void test_rows(void)
+{
+    struct place place;
+    place_regular(&place, 1, 1, 1, 9, false);
+    struct cohort__request request = request_of(&place);
+    CHECK(!cohort__sparse_row(&request));
+    request.can_meet = true;
+    CHECK(cohort__sparse_row(&request)->shared);
+    check("shared", &request);
+    place_fini(&place);
+    place_regular(&place, 1, 1, 9, 1, false);
+    request = request_of(&place);
+    CHECK(!cohort__sparse_row(&request));
+    check("pairwise", &request);
+    place_fini(&place);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"random", test_random}, {"few_slots", test_few_slots}, {"rows", test_rows}};
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
