@@ -42,6 +42,13 @@ struct cohort__operation_handlers {
  * not kept busy by questions. */
 enum { COHORT__MAX_PATIENCE = 4 };
 
+/* What a call gives its caller as it ends well, and he frees. */
+struct cohort__handout {
+    void (*take_back)(void *out, size_t num); /* frees and empties it; NULL: nothing is given */
+    void *out;
+    size_t num;
+};
+
 struct cohort__operation {
     struct cohort__item call;
     struct cohort__list waiting; /* for the window, or for a verdict */
@@ -53,6 +60,7 @@ struct cohort__operation {
     /* What was called, to describe it, also when it has ended. */
     struct cohort__signature signature;
     struct cohort__hooked hooked;
+    struct cohort__handout handout;
     uint64_t asked_at; /* time of the last question, or when it was first found waiting; or 0 */
     unsigned patience; /* the next question is 2^patience times `stall_after` after the last */
     /* The last site of which it knows that it has not called, though somebody waits for it: the

@@ -145,6 +145,26 @@ static const struct cohort__operation_handlers handlers = {
     .release = release,
 };
 
+static void take_back_objects(void *out, size_t num)
+{
+    cohort_objects_fini(out, num);
+}
+
+static void take_back_list(void *out, size_t num)
+{
+    (void)num;
+    cohort_site_objects_fini(out);
+}
+
+static struct cohort__handout handout_of(const struct cohort__execution *execution, void *out)
+{
+    if (execution->mode == &cohort__sparse_mode)
+        return (struct cohort__handout){take_back_list, out, 1};
+    if (execution->mode == &cohort__object_mode)
+        return (struct cohort__handout){take_back_objects, out, execution->plan->out_bytes};
+    return (struct cohort__handout){0};
+}
+
 static cohort_status init(struct cohort__execution *execution,
                           const struct cohort__execution_call *call, cohort_future *future)
 {
@@ -159,6 +179,7 @@ static cohort_status init(struct cohort__execution *execution,
     execution->operation.signature = *call->signature;
     execution->entry = call->entry;
     execution->plan = plan;
+    execution->operation.handout = handout_of(execution, call->out);
     execution->bases[COHORT__SPACE_IN] = (unsigned char *)call->in;
     execution->bases[COHORT__SPACE_OUT] = call->out;
     execution->bases[COHORT__SPACE_CHECK] = (unsigned char *)&execution->check;
