@@ -318,19 +318,28 @@ void cohort__operation_agree(struct cohort__operation *operation)
     cohort__early_hand_in(operation->comm, operation->generation);
 }
 
+void cohort__call_error(const struct cohort_comm *comm, uint64_t generation,
+                        const struct cohort__signature *signature, cohort_status status,
+                        const char *why, struct cohort__error *ret_error)
+{
+    char what[COHORT__SIGNATURE_TEXT];
+    cohort__signature_describe(signature, what, sizeof(what));
+    cohort__error_set(ret_error, status,
+                      "communicator \"%.60s\", generation %" PRIu64 ", site %u, %s: %s",
+                      comm->group->name, generation, comm->this_site, what, why);
+}
+
 void cohort__operation_fail_with(struct cohort__operation *operation, cohort_status status,
                                  const char *format, ...)
 {
-    char what[COHORT__SIGNATURE_TEXT], why[384];
+    char why[384];
     struct cohort__error error = {0};
     va_list args;
     va_start(args, format);
     vsnprintf(why, sizeof(why), format, args);
     va_end(args);
-    cohort__signature_describe(&operation->signature, what, sizeof(what));
-    cohort__error_set(
-        &error, status, "communicator \"%.60s\", generation %" PRIu64 ", site %u, %s: %s",
-        operation->comm->group->name, operation->generation, operation->comm->this_site, what, why);
+    cohort__call_error(operation->comm, operation->generation, &operation->signature, status, why,
+                       &error);
     cohort__operation_fail(operation, &error);
     cohort__error_fini(&error);
 }

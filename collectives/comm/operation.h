@@ -113,6 +113,12 @@ void cohort__operation_fail(struct cohort__operation *operation, const struct co
 void cohort__operation_fail_with(struct cohort__operation *operation, cohort_status status,
                                  const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Sets *RET_ERROR, which is empty, to STATUS and the same message with WHY, for a call that has no
+ * operation. Any thread. */
+void cohort__call_error(const struct cohort_comm *comm, uint64_t generation,
+                        const struct cohort__signature *signature, cohort_status status,
+                        const char *why, struct cohort__error *ret_error);
+
 /* Fails OPERATION if its communicator is revoked, or a locality with sites of it is dead. The error
  * is then who has revoked it, or the first such death, since that is the reason of all that
  * follows. False: there is none. With a dead site the communicator is of no use any more, so all

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/engine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -216,14 +217,14 @@ static void init_rows(struct cohort__execution *execution, cohort_future **ret_r
     }
 }
 
-/* The call can't start for lack of memory. Takes ENTRY, and FUTURE and EXECUTION where they are
- * there. */
+/* The call can't start for lack of memory, as WHY says. Takes ENTRY, and FUTURE and EXECUTION where
+ * they are there. */
 static cohort_future *no_memory(const struct cohort__execution_call *call, cohort_future *future,
-                                struct cohort__execution *execution)
+                                struct cohort__execution *execution, const char *why)
 {
     struct cohort__error error = {0};
-    cohort__error_set(&error, COHORT_ERR_NO_MEMORY, "no memory for a plan of %u steps",
-                      call->entry->plan->num_steps);
+    cohort__call_error(call->comm, call->generation, call->signature, COHORT_ERR_NO_MEMORY, why,
+                       &error);
     free(execution);
     cohort__plan_entry_unref(call->entry);
     if (future)
@@ -241,12 +242,16 @@ cohort_future *cohort__execution_start(const struct cohort__execution_call *call
     struct cohort__execution *execution = atomic_exchange(&call->entry->spare, NULL);
     if (!execution)
         execution = allocate(call->entry);
-    if (!future || !execution)
-        return no_memory(call, future, execution);
+    if (!future || !execution) {
+        char why[48];
+        snprintf(why, sizeof(why), "no memory for a plan of %u steps",
+                 call->entry->plan->num_steps);
+        return no_memory(call, future, execution, why);
+    }
     if (init(execution, call, future)) {
         cohort__error_fini(&execution->objection);
         cohort__op_unref(execution->op);
-        return no_memory(call, future, execution);
+        return no_memory(call, future, execution, cohort_error_message());
     }
     init_rows(execution, call->ret_rows);
     cohort__operation_call(&execution->operation);
