@@ -280,9 +280,11 @@ void cohort__operation_ended(struct cohort__operation *operation)
 {
     struct cohort_comm *comm = operation->comm;
     cohort_future *future = operation->future;
-    struct cohort__error error = operation->failure; /* with its text */
-    if (error.status)
+    if (operation->failure.status)
         remember_failure(comm, operation);
+    if (operation->has_left)
+        operation->failure.status = COHORT_ERR_CANCELLED; /* the others have been told */
+    struct cohort__error error = operation->failure;      /* with its text */
     comm->slots[operation->generation % COHORT__WINDOW].ended =
         (struct cohort__ended){operation->generation, operation->signature};
     *slot(comm, operation->generation) = NULL;
@@ -392,6 +394,20 @@ void cohort__operation_ask(const struct cohort__operation *operation, uint32_t s
     struct cohort__message *message = cohort__operation_question(operation, phase);
     if (message) /* without memory: it will ask again */
         cohort__mail_send(operation->comm->group, site, message, 0);
+}
+
+/* The operation may be gone then. A site may leave because of a death before this endpoint has been
+ * told of it. */
+void cohort__operation_leave(struct cohort__operation *operation)
+{
+    const struct cohort_comm *comm = operation->comm;
+    if (operation->failure.status || cohort__operation_fail_if_broken(operation))
+        return;
+    operation->has_left = true;
+    cohort__operation_fail_with(operation, COHORT_ERR_GONE,
+                                "site %" PRIu32 " (locality %" PRIu32
+                                ") has left the communicator meanwhile",
+                                comm->this_site, comm->group->rank);
 }
 
 /* Ends OPERATION, which has not started. */

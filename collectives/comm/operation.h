@@ -68,6 +68,7 @@ struct cohort__operation {
     uint32_t absent;
     uint32_t absent_by;
     bool are_all_told; /* of the failure: all sites learn of it in another way */
+    bool has_left;     /* of the failure: it is that this site has left */
     bool is_agreed;    /* if it is checked: the sites have come to an agreement */
     bool is_refused;   /* by an agreement: each site finds it by itself, in words of its own */
     struct cohort__error failure; /* not COHORT_OK: the operation is failing with this */
@@ -140,6 +141,10 @@ void cohort__operation_ask(const struct cohort__operation *operation, uint32_t s
  * exists. */
 struct cohort__message *cohort__operation_question(const struct cohort__operation *operation,
                                                    unsigned phase);
+
+/* In the endpoint's turn: OPERATION, which is in flight, fails since its site leaves. The others
+ * get COHORT_ERR_GONE, its own caller COHORT_ERR_CANCELLED. */
+void cohort__operation_leave(struct cohort__operation *operation);
 
 /* In the endpoint's turn: ends OPERATION, which has not started, since its site has left. */
 void cohort__operation_abandon(struct cohort__operation *operation);
