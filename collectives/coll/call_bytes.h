@@ -4,7 +4,7 @@
 
 #include "collectives/coll/call.h"
 
-/* How much CALL gives and gets, as cohort_hook_call says. CALL has not been checked. */
+/* How much CALL gives and gets, as cohort_hook_call says. CALL has been checked. */
 struct cohort__hook_bytes cohort__call_bytes(const struct cohort__call *call);
 
 #endif

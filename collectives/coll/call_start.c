@@ -24,8 +24,16 @@ __attribute__((noinline)) static cohort_status look_closer(const struct cohort__
     if (cohort__scope_current())
         call->comm->next_call.has |= COHORT__NEXT_SCOPE;
     if (cohort__what_is_unusual() & COHORT__UNUSUAL_HOOKS)
-        call->comm->hook_bytes = cohort__call_bytes(call);
+        call->comm->hook_bytes = (struct cohort__hook_bytes){.are_known = true};
     return COHORT_OK;
+}
+
+/* CALL has been checked. The sizes of wrong ones are not looked at: what they say may lead to where
+ * there is no memory. */
+static void tell_bytes(const struct cohort__call *call)
+{
+    if (cohort__what_is_unusual() & COHORT__UNUSUAL_HOOKS)
+        call->comm->hook_bytes = cohort__call_bytes(call);
 }
 
 /* Decides the generation and passes the gate. A failure leaves everything as it was. */
@@ -218,11 +226,14 @@ static cohort_future *pass_and_start(struct cohort__call *call)
         return give_up(call, cohort__error_slot());
     if (call->comm->plans && !(call->options->has & COHORT__NEXT_OPTIONS)) {
         const struct cohort__plan_memo *memo = cohort__plan_cache_memo(call->comm->plans);
-        if (is_known(call, memo))
+        if (is_known(call, memo)) {
+            tell_bytes(call);
             return start_known(call, memo);
+        }
     }
     if (cohort__call_check(call) || find_plan(call, &shape, &entry))
         return reject(call);
+    tell_bytes(call);
     return start(call, &shape, entry, NULL);
 }
 

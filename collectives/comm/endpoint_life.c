@@ -104,11 +104,9 @@ static void run_leave(struct cohort__actor *actor, struct cohort__item *item)
     comm->gone_from = operation ? operation->generation : comm->history.last + 1;
     while ((operation = cohort__endpoint_first_waiting(comm)))
         cohort__operation_abandon(operation);
-    /* A site may leave because of a death before this endpoint has been told of it. */
     for (uint32_t i = 0; i < COHORT__WINDOW; i++)
-        if ((operation = comm->slots[i].in_flight) && !cohort__operation_fail_if_broken(operation))
-            cohort__operation_fail_with(operation, COHORT_ERR_CANCELLED,
-                                        "this site has left the communicator meanwhile");
+        if ((operation = comm->slots[i].in_flight))
+            cohort__operation_leave(operation);
     cohort__deadlines_leave(comm);
     cohort__scoped_calls_leave(comm);
     cohort__early_release(comm);

@@ -15,19 +15,29 @@ bool cohort__hold_is_over(const struct cohort__hold *hold)
     return !hold->real && !hold->is_marked;
 }
 
+/* The call has ended well, but fails all the same. */
+static void take_back(const struct cohort__hold *hold)
+{
+    if (hold->handout.take_back)
+        hold->handout.take_back(hold->handout.out, hold->handout.num);
+}
+
 /* The call has ended, and it is known what the caller gets. */
 static void settle(struct cohort__hold *hold)
 {
     struct cohort_comm *comm = hold->comm;
     cohort_future *real = hold->real, *stand_in = hold->stand_in;
     bool has_failed = cohort__future_status(stand_in) != COHORT_OK;
+    bool is_taken_back = hold->outcome == COHORT__OUTCOME_REFUSED && !has_failed;
     hold->real = NULL;
     hold->stand_in = NULL;
     comm->num_held--;
-    if (hold->outcome == COHORT__OUTCOME_REFUSED && !has_failed)
+    if (is_taken_back) {
+        take_back(hold);
         cohort__future_complete(real, hold->error->status, hold->error);
-    else
+    } else {
         cohort__future_complete_like(real, stand_in);
+    }
     cohort_future_unref(stand_in);
     cohort__endpoint_over(comm);
     hold->over(hold);
@@ -46,6 +56,7 @@ static void hold_back(struct cohort__hold *hold, struct cohort__operation *opera
 {
     hold->real = operation->future;
     operation->future = hold->stand_in;
+    hold->handout = operation->handout;
     hold->comm->num_held++;
     (void)cohort__future_wait_with(hold->stand_in, &hold->ended); /* it is pending */
 }
@@ -200,6 +211,8 @@ cohort_status cohort__hold_init(struct cohort__hold *hold, uint64_t generation,
 /* A stand-in that was not needed has both of its references. */
 void cohort__hold_fini(struct cohort__hold *hold)
 {
+    if (hold->real && hold->has_ended && cohort__future_status(hold->stand_in) == COHORT_OK)
+        take_back(hold);
     if (hold->real)
         cohort__future_fail(hold->real, COHORT_ERR_CANCELLED, "the job is over");
     if (hold->stand_in && !hold->real)

@@ -6,14 +6,16 @@
 
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/message.h"
+#include "collectives/comm/operation.h"
 #include "collectives/comm/tally.h"
 #include "runtime/task/future.h"
 
 /* A site's part in a verdict (verdict.h): its call of one generation is frozen. If the call is in
  * flight it goes on, but the caller's future waits for the verdict as well. If it has not started
  * it does not start before the verdict is there. In a call that is refused the future completes
- * when the library doesn't touch its buffers any more, as in each call that fails. All of this
- * happens in the endpoint's turn, except where it says otherwise. */
+ * when the library doesn't touch its buffers any more, as in each call that fails; and what the
+ * call has given the caller to free by then is taken back. All of this happens in the endpoint's
+ * turn, except where it says otherwise. */
 
 enum cohort__outcome {
     COHORT__OUTCOME_OPEN,
@@ -42,6 +44,7 @@ struct cohort__hold {
     const struct cohort__error *error; /* if it is refused; on its way with `told` */
     cohort_future *real;               /* the caller's, if it is held back; completes it */
     cohort_future *stand_in;           /* what the call itself completes then; a reference */
+    struct cohort__handout handout;    /* what it gives the caller when it ends */
     struct cohort__waiter ended;       /* of the stand-in */
     bool has_ended;
 };

@@ -280,9 +280,11 @@ void cohort__operation_ended(struct cohort__operation *operation)
 {
     struct cohort_comm *comm = operation->comm;
     cohort_future *future = operation->future;
-    struct cohort__error error = operation->failure; /* with its text */
-    if (error.status)
+    if (operation->failure.status)
         remember_failure(comm, operation);
+    if (operation->has_left)
+        operation->failure.status = COHORT_ERR_CANCELLED; /* the others have been told */
+    struct cohort__error error = operation->failure;      /* with its text */
     comm->slots[operation->generation % COHORT__WINDOW].ended =
         (struct cohort__ended){operation->generation, operation->signature};
     *slot(comm, operation->generation) = NULL;
@@ -318,19 +320,28 @@ void cohort__operation_agree(struct cohort__operation *operation)
     cohort__early_hand_in(operation->comm, operation->generation);
 }
 
+void cohort__call_error(const struct cohort_comm *comm, uint64_t generation,
+                        const struct cohort__signature *signature, cohort_status status,
+                        const char *why, struct cohort__error *ret_error)
+{
+    char what[COHORT__SIGNATURE_TEXT];
+    cohort__signature_describe(signature, what, sizeof(what));
+    cohort__error_set(ret_error, status,
+                      "communicator \"%.60s\", generation %" PRIu64 ", site %u, %s: %s",
+                      comm->group->name, generation, comm->this_site, what, why);
+}
+
 void cohort__operation_fail_with(struct cohort__operation *operation, cohort_status status,
                                  const char *format, ...)
 {
-    char what[COHORT__SIGNATURE_TEXT], why[384];
+    char why[384];
     struct cohort__error error = {0};
     va_list args;
     va_start(args, format);
     vsnprintf(why, sizeof(why), format, args);
     va_end(args);
-    cohort__signature_describe(&operation->signature, what, sizeof(what));
-    cohort__error_set(
-        &error, status, "communicator \"%.60s\", generation %" PRIu64 ", site %u, %s: %s",
-        operation->comm->group->name, operation->generation, operation->comm->this_site, what, why);
+    cohort__call_error(operation->comm, operation->generation, &operation->signature, status, why,
+                       &error);
     cohort__operation_fail(operation, &error);
     cohort__error_fini(&error);
 }
@@ -383,6 +394,20 @@ void cohort__operation_ask(const struct cohort__operation *operation, uint32_t s
     struct cohort__message *message = cohort__operation_question(operation, phase);
     if (message) /* without memory: it will ask again */
         cohort__mail_send(operation->comm->group, site, message, 0);
+}
+
+/* The operation may be gone then. A site may leave because of a death before this endpoint has been
+ * told of it. */
+void cohort__operation_leave(struct cohort__operation *operation)
+{
+    const struct cohort_comm *comm = operation->comm;
+    if (operation->failure.status || cohort__operation_fail_if_broken(operation))
+        return;
+    operation->has_left = true;
+    cohort__operation_fail_with(operation, COHORT_ERR_GONE,
+                                "site %" PRIu32 " (locality %" PRIu32
+                                ") has left the communicator meanwhile",
+                                comm->this_site, comm->group->rank);
 }
 
 /* Ends OPERATION, which has not started. */

@@ -42,6 +42,13 @@ struct cohort__operation_handlers {
  * not kept busy by questions. */
 enum { COHORT__MAX_PATIENCE = 4 };
 
+/* What a call gives its caller as it ends well, and he frees. */
+struct cohort__handout {
+    void (*take_back)(void *out, size_t num); /* frees and empties it; NULL: nothing is given */
+    void *out;
+    size_t num;
+};
+
 struct cohort__operation {
     struct cohort__item call;
     struct cohort__list waiting; /* for the window, or for a verdict */
@@ -53,6 +60,7 @@ struct cohort__operation {
     /* What was called, to describe it, also when it has ended. */
     struct cohort__signature signature;
     struct cohort__hooked hooked;
+    struct cohort__handout handout;
     uint64_t asked_at; /* time of the last question, or when it was first found waiting; or 0 */
     unsigned patience; /* the next question is 2^patience times `stall_after` after the last */
     /* The last site of which it knows that it has not called, though somebody waits for it: the
@@ -60,6 +68,7 @@ struct cohort__operation {
     uint32_t absent;
     uint32_t absent_by;
     bool are_all_told; /* of the failure: all sites learn of it in another way */
+    bool has_left;     /* of the failure: it is that this site has left */
     bool is_agreed;    /* if it is checked: the sites have come to an agreement */
     bool is_refused;   /* by an agreement: each site finds it by itself, in words of its own */
     struct cohort__error failure; /* not COHORT_OK: the operation is failing with this */
@@ -105,6 +114,12 @@ void cohort__operation_fail(struct cohort__operation *operation, const struct co
 void cohort__operation_fail_with(struct cohort__operation *operation, cohort_status status,
                                  const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Sets *RET_ERROR, which is empty, to STATUS and the same message with WHY, for a call that has no
+ * operation. Any thread. */
+void cohort__call_error(const struct cohort_comm *comm, uint64_t generation,
+                        const struct cohort__signature *signature, cohort_status status,
+                        const char *why, struct cohort__error *ret_error);
+
 /* Fails OPERATION if its communicator is revoked, or a locality with sites of it is dead. The error
  * is then who has revoked it, or the first such death, since that is the reason of all that
  * follows. False: there is none. With a dead site the communicator is of no use any more, so all
@@ -126,6 +141,10 @@ void cohort__operation_ask(const struct cohort__operation *operation, uint32_t s
  * exists. */
 struct cohort__message *cohort__operation_question(const struct cohort__operation *operation,
                                                    unsigned phase);
+
+/* In the endpoint's turn: OPERATION, which is in flight, fails since its site leaves. The others
+ * get COHORT_ERR_GONE, its own caller COHORT_ERR_CANCELLED. */
+void cohort__operation_leave(struct cohort__operation *operation);
 
 /* In the endpoint's turn: ends OPERATION, which has not started, since its site has left. */
 void cohort__operation_abandon(struct cohort__operation *operation);

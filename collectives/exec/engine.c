@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/engine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,6 +147,26 @@ static const struct cohort__operation_handlers handlers = {
     .release = release,
 };
 
+static void take_back_objects(void *out, size_t num)
+{
+    cohort_objects_fini(out, num);
+}
+
+static void take_back_list(void *out, size_t num)
+{
+    (void)num;
+    cohort_site_objects_fini(out);
+}
+
+static struct cohort__handout handout_of(const struct cohort__execution *execution, void *out)
+{
+    if (execution->mode == &cohort__sparse_mode)
+        return (struct cohort__handout){take_back_list, out, 1};
+    if (execution->mode == &cohort__object_mode)
+        return (struct cohort__handout){take_back_objects, out, execution->plan->out_bytes};
+    return (struct cohort__handout){0};
+}
+
 static cohort_status init(struct cohort__execution *execution,
                           const struct cohort__execution_call *call, cohort_future *future)
 {
@@ -160,6 +181,7 @@ static cohort_status init(struct cohort__execution *execution,
     execution->operation.signature = *call->signature;
     execution->entry = call->entry;
     execution->plan = plan;
+    execution->operation.handout = handout_of(execution, call->out);
     execution->bases[COHORT__SPACE_IN] = (unsigned char *)call->in;
     execution->bases[COHORT__SPACE_OUT] = call->out;
     execution->bases[COHORT__SPACE_CHECK] = (unsigned char *)&execution->check;
@@ -196,14 +218,14 @@ static void init_rows(struct cohort__execution *execution, cohort_future **ret_r
     }
 }
 
-/* The call can't start for lack of memory. Takes ENTRY, and FUTURE and EXECUTION where they are
- * there. */
+/* The call can't start for lack of memory, as WHY says. Takes ENTRY, and FUTURE and EXECUTION where
+ * they are there. */
 static cohort_future *no_memory(const struct cohort__execution_call *call, cohort_future *future,
-                                struct cohort__execution *execution)
+                                struct cohort__execution *execution, const char *why)
 {
     struct cohort__error error = {0};
-    cohort__error_set(&error, COHORT_ERR_NO_MEMORY, "no memory for a plan of %u steps",
-                      call->entry->plan->num_steps);
+    cohort__call_error(call->comm, call->generation, call->signature, COHORT_ERR_NO_MEMORY, why,
+                       &error);
     free(execution);
     cohort__plan_entry_unref(call->entry);
     if (future)
@@ -221,12 +243,16 @@ cohort_future *cohort__execution_start(const struct cohort__execution_call *call
     struct cohort__execution *execution = atomic_exchange(&call->entry->spare, NULL);
     if (!execution)
         execution = allocate(call->entry);
-    if (!future || !execution)
-        return no_memory(call, future, execution);
+    if (!future || !execution) {
+        char why[48];
+        snprintf(why, sizeof(why), "no memory for a plan of %u steps",
+                 call->entry->plan->num_steps);
+        return no_memory(call, future, execution, why);
+    }
     if (init(execution, call, future)) {
         cohort__error_fini(&execution->objection);
         cohort__op_unref(execution->op);
-        return no_memory(call, future, execution);
+        return no_memory(call, future, execution, cohort_error_message());
     }
     init_rows(execution, call->ret_rows);
     cohort__operation_call(&execution->operation);

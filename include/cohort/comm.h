@@ -103,8 +103,9 @@ cohort_comm_create(cohort_comm **ret_comm, const char *name, const cohort_comm_o
 /* Destroys the endpoint and waits for nothing, except for its part of splits that are in flight
  * (cohort/split.h), until whose end it stays. Calls in flight here end with COHORT_ERR_CANCELLED,
  * as soon as the library doesn't touch their buffers any more. For the other sites, calls that have
- * completed here stay complete, and calls after those fail with COHORT_ERR_GONE. NULL is fine. Any
- * thread; never suspends. */
+ * completed here stay complete, and calls after those fail with COHORT_ERR_GONE, which names this
+ * site; one that was in flight here completes at sites that need no more of this one for it. NULL
+ * is fine. Any thread; never suspends. */
 COHORT_API void cohort_comm_unref(cohort_comm *comm);
 
 /* Takes back GENERATION of the communicator, at all of its sites, as far as it can be taken back.

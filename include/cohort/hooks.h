@@ -24,7 +24,7 @@ typedef struct cohort_hook_call {
     uint64_t generation; /* no call of this site in this communicator has it again */
     /* Of all blocks that this site gives, and of all that it gets, its own one included. The sizes
      * of objects that come are not known; these are 0. So are both of a call whose arguments are
-     * wrong in a way that leaves them open. */
+     * wrong. */
     uint64_t in_bytes;
     uint64_t out_bytes;
 } cohort_hook_call;

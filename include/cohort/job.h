@@ -111,13 +111,16 @@ COHORT_MUST_USE static inline cohort_status cohort_start(const cohort_start_opti
 }
 
 /* Ends what cohort_start has started, by the rules by which cohort_main ends when its program
- * returns STATUS. Waits until all tasks of this locality have ended, those of all localities, too,
- * and they have called cohort_stop, or returned from their programs, and no message is under way.
- * Then the threads of the runtime have ended, callbacks whose futures are still pending are ready,
- * with COHORT_ERR_CANCELLED, and communicators are gone: calls in flight there have ended with
- * COHORT_ERR_CANCELLED, and an endpoint that is left must not be used any more, except that
- * cohort_comm_unref does nothing until the next start. The references to futures, files and
- * connections are the program's still.
+ * returns STATUS. From now on threads outside of tasks start no tasks any more, here or by
+ * cohort_async_at: what they call for that fails with COHORT_ERR_STATE. They may go on with all
+ * else, so that tasks which wait for them can end; tasks, and functions of cohort_blocking and of
+ * the loop, still start others. Waits until all tasks of this locality have ended, those of all
+ * localities, too, and they have called cohort_stop, or returned from their programs, and no
+ * message is under way. Then the threads of the runtime have ended, callbacks whose futures are
+ * still pending are ready, with COHORT_ERR_CANCELLED, and communicators are gone: calls in flight
+ * there have ended with COHORT_ERR_CANCELLED, and an endpoint that is left must not be used any
+ * more, except that cohort_comm_unref does nothing until the next start. The references to futures,
+ * files and connections are the program's still.
  *
  * STATUS is COHORT_OK, or the error with which the program ends, with the calling thread's
  * cohort_error_message() if that is of this status. A launcher is told then, as when a program has

@@ -200,6 +200,7 @@ cohort_status cohort_stop(cohort_status status)
         cohort__error_fini(&error);
         return refused;
     }
+    cohort__scheduler_close();
     if (status)
         cohort_promise_fail(embedded.stop, status, "%s",
                             error.status ? cohort__error_message(&error)

@@ -330,6 +330,13 @@ static void discard(struct cohort__list *outbox)
             COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link));
 }
 
+static cohort_status fail_as_over(const struct cohort__join *join)
+{
+    return cohort_fail(COHORT_ERR_CANCELLED,
+                       "communicator \"%.60s\", site %u waits for the others: the job is over",
+                       join->name, join->site);
+}
+
 void cohort__registry_join(struct cohort__registry *registry, struct cohort__join *join)
 {
     struct cohort__list outbox;
@@ -346,7 +353,7 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
         status =
             cohort_fail(registry->broken.status, "%s", cohort__error_message(&registry->broken));
     if (!status && atomic_load(&registry->process->stopped))
-        status = cohort_fail(COHORT_ERR_CANCELLED, "the job is over");
+        status = fail_as_over(join);
     if (!status && find_waiting(registry, join->name, name_bytes(join), join->site))
         status = cohort_fail(COHORT_ERR_DUPLICATE_SITE,
                              "communicator \"%s\": site %u joins, but is waiting for the others "
@@ -895,8 +902,7 @@ void cohort__registry_stop(struct cohort__registry *registry)
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&ended))) {
         struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
-        cohort_fail(COHORT_ERR_CANCELLED, "the job is over");
-        join->done(join, COHORT_ERR_CANCELLED, NULL);
+        join->done(join, fail_as_over(join), NULL);
     }
     end_revocations(&revocations, COHORT_ERR_CANCELLED, "the job is over");
 }

@@ -101,7 +101,8 @@ bool cohort__lanes_submit(struct cohort__task *task, unsigned num_of_worker)
 {
     struct cohort__worker *self = cohort__worker_self;
     if (!self) {
-        bool is_queued = cohort__foreign_enter() && queue_from_outside(task, num_of_worker);
+        bool is_queued =
+            cohort__foreign_enter_to_start() && queue_from_outside(task, num_of_worker);
         cohort__foreign_leave();
         return is_queued;
     }

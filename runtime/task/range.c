@@ -91,7 +91,7 @@ static void discard(struct cohort__range_runner *runner)
     cohort__slab_free(runner);
 }
 
-/* False: the runtime is not up. */
+/* False: the runtime is not up, or takes no task of this thread. */
 static bool submit(struct cohort__range_runner *runner)
 {
     struct range *range = runner->range;
@@ -231,10 +231,9 @@ static cohort_future *give_up(struct cohort__range_body *body, struct range *ran
                               struct cohort__range_runner *runner)
 {
     const char *name = body->name;
-    bool is_up = cohort__scheduler_hold();
-    cohort__scheduler_release();
-    cohort_status status = is_up ? COHORT_ERR_NO_MEMORY : cohort__scheduler_refuse(name);
-    if (is_up)
+    bool may_start = cohort__scheduler_may_start();
+    cohort_status status = may_start ? COHORT_ERR_NO_MEMORY : cohort__scheduler_refuse(name);
+    if (may_start)
         cohort_fail(status, "%s: no memory", name);
     if (range && range->result) {
         cohort_future_unref(range->result);

@@ -50,11 +50,37 @@ void cohort__foreign_leave(void)
     atomic_fetch_sub(&cohort__scheduler.num_foreign, 1);
 }
 
+static bool is_open_to_this_thread(void)
+{
+    return !atomic_load(&cohort__scheduler.is_closed) || cohort__worker_self ||
+           cohort__progress_is_self() || cohort__blocking_is_self();
+}
+
+bool cohort__foreign_enter_to_start(void)
+{
+    return cohort__foreign_enter() && is_open_to_this_thread();
+}
+
+void cohort__scheduler_close(void)
+{
+    atomic_store(&cohort__scheduler.is_closed, true);
+}
+
+bool cohort__scheduler_may_start(void)
+{
+    return atomic_load(&cohort__scheduler.is_up) && is_open_to_this_thread();
+}
+
 cohort_status cohort__scheduler_refuse(const char *function)
 {
-    return cohort__fork_is_child()
-               ? cohort__fork_refuse(function)
-               : cohort_fail(COHORT_ERR_STATE, "%s: the runtime is not up", function);
+    if (cohort__fork_is_child())
+        return cohort__fork_refuse(function);
+    if (atomic_load(&cohort__scheduler.is_up) && !is_open_to_this_thread())
+        return cohort_fail(COHORT_ERR_STATE,
+                           "%s: cohort_stop was called, so threads outside of tasks start no tasks "
+                           "any more",
+                           function);
+    return cohort_fail(COHORT_ERR_STATE, "%s: the runtime is not up", function);
 }
 
 bool cohort__scheduler_hold(void)
@@ -93,24 +119,24 @@ bool cohort__scheduler_count_task(void)
         cohort__count(&cohort__worker_self->num_spawned);
         return true;
     }
-    bool is_up = cohort__foreign_enter();
-    if (is_up)
+    bool may_start = cohort__foreign_enter_to_start();
+    if (may_start)
         atomic_fetch_add(&cohort__scheduler.num_foreign_spawned, 1);
     cohort__foreign_leave();
-    return is_up;
+    return may_start;
 }
 
 static bool inject(struct cohort__work *work, bool count)
 {
-    bool is_up = cohort__foreign_enter();
-    if (is_up) {
+    bool is_queued = count ? cohort__foreign_enter_to_start() : cohort__foreign_enter();
+    if (is_queued) {
         if (count)
             atomic_fetch_add(&cohort__scheduler.num_foreign_spawned, 1);
         cohort__batch_queue_push(&cohort__scheduler.injected, &work->node);
         cohort__idle_wake_one();
     }
     cohort__foreign_leave();
-    return is_up;
+    return is_queued;
 }
 
 bool cohort__scheduler_submit(struct cohort__work *work, bool count)
@@ -371,6 +397,7 @@ static void reset(const struct cohort__scheduler_options *options,
     s->num_workers = 0;
     s->num_threads = 0;
     atomic_store(&s->tasks_move, options->tasks_move);
+    atomic_store(&s->is_closed, false);
     atomic_store(&s->is_stopping, false);
     atomic_store(&s->may_go, 0);
     atomic_store(&s->num_foreign_spawned, 0);

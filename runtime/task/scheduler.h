@@ -93,6 +93,14 @@ cohort_status cohort__scheduler_run(void);
 /* Any thread, any task. Tasks that have not ended are run to their end first. */
 void cohort__scheduler_stop(void);
 
+/* From now on only the scheduler's own threads start tasks. Otherwise those of others could keep it
+ * from its end for ever. They may go on with all else, since tasks may wait for them. Any thread.
+ */
+void cohort__scheduler_close(void);
+
+/* Whether the calling thread may start tasks now; if not, cohort__scheduler_refuse says why. */
+bool cohort__scheduler_may_start(void);
+
 /* The number of tasks (of cohort_async, cohort_then) that were created and have not ended. 0 means
  * that there was a moment during the call at which there were none. Any thread. */
 uint64_t cohort__scheduler_live_tasks(void);
@@ -122,7 +130,8 @@ bool cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadline);
  * where the scheduler is not up any more. */
 void cohort__scheduler_timer_cancel(struct cohort__timer *timer);
 
-/* COHORT_ERR_STATE, with a message: FUNCTION was called while the scheduler is not up. */
+/* COHORT_ERR_STATE, with a message: FUNCTION was called while the scheduler is not up, or in a
+ * thread to which it is closed. */
 cohort_status cohort__scheduler_refuse(const char *function);
 
 /* Whether a worker is idle. May be wrong for a moment. */

@@ -150,6 +150,7 @@ struct cohort__scheduler {
 
     atomic_bool tasks_move; /* the option; read by threads that don't hold the scheduler */
     atomic_bool is_up;
+    atomic_bool is_closed; /* to tasks from outside, see cohort__scheduler_close */
     atomic_bool is_stopping;
     _Atomic uint32_t may_go;      /* futex on which the threads wait for run */
     _Atomic uint64_t num_foreign; /* threads that are no workers and use the scheduler now */
@@ -471,11 +472,14 @@ static inline struct cohort__work *cohort__chore_take(void)
 bool cohort__foreign_enter(void);
 void cohort__foreign_leave(void);
 
-/* Queues WORK. If COUNT is true, counts it as a task. False: the scheduler is not up. Any
- * thread. */
+/* The same to start a task. False: that is refused (cohort__scheduler_refuse), likewise. */
+bool cohort__foreign_enter_to_start(void);
+
+/* Queues WORK. If COUNT is true, counts it as a task. False: the scheduler is not up, or takes no
+ * task of this thread. Any thread. */
 bool cohort__scheduler_submit(struct cohort__work *work, bool count);
 
-/* Counts a task that will be submitted later. False: the scheduler is not up. Any thread. */
+/* Counts a task that will be submitted later. False, and any thread: likewise. */
 bool cohort__scheduler_count_task(void);
 
 /* The same as cohort__worker_switch. Others may take the stack that is left, unless it is the

@@ -370,7 +370,7 @@ static cohort_status leave_posted(cohort_comm *comm, void *arg)
     snprintf(who, sizeof(who), "site %u", leaving->culprit);
     CHECK(cohort_await(call.done) != COHORT_OK);
     CHECK_CONTAINS(cohort_error_message(), who);
-    CHECK_CONTAINS(cohort_error_message(), "this site has left the communicator meanwhile");
+    CHECK_CONTAINS(cohort_error_message(), "has left the communicator meanwhile");
     free(call.in);
     free(call.out);
     return COHORT_OK;

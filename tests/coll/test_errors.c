@@ -381,6 +381,71 @@ static void test_site_leaves(void)
     run("site-leaves", 2, 1024, leaves_early);
 }
 
+/* Site 1 calls, then site 0, which leaves with the call in flight, and then site 2. */
+static struct {
+    cohort_promise *may_leave, *may_call;
+    cohort_future *leaves, *calls;
+} leaver;
+
+static void leave_in_flight(cohort_comm *comm, cohort_future *call)
+{
+    cohort_comm_unref(comm);
+    CHECK_INT(cohort_await(call), COHORT_ERR_CANCELLED);
+    CHECK_CONTAINS(cohort_error_message(), "site 0 (locality 0) has left the communicator");
+    cohort_promise_fulfil(leaver.may_call, NULL);
+}
+
+static cohort_status leaves_in_flight(void *arg)
+{
+    cohort_comm_options options = *(cohort_comm_options *)arg;
+    cohort_comm *comm = NULL;
+    int32_t in = 1, out;
+    uint32_t me = options.this_site;
+    CHECK_INT(cohort_await(cohort_comm_create(&comm, "leaver", &options)), COHORT_OK);
+    if (me != 1)
+        CHECK_INT(cohort_await(cohort_future_ref(me == 0 ? leaver.leaves : leaver.calls)),
+                  COHORT_OK);
+    cohort_future *call = cohort_all_reduce(comm, &in, &out, 1, COHORT_INT32, COHORT_SUM, 1);
+    if (me == 0) {
+        leave_in_flight(comm, call);
+        return COHORT_OK;
+    }
+    if (me == 1)
+        cohort_promise_fulfil(leaver.may_leave, NULL);
+    CHECK_INT(cohort_await(call), COHORT_ERR_GONE);
+    CHECK_CONTAINS(cohort_error_message(), "site 0 (locality 0) has left the communicator");
+    call = cohort_all_reduce(comm, &in, &out, 1, COHORT_INT32, COHORT_SUM, 2);
+    CHECK_INT(cohort_await(call), COHORT_ERR_GONE);
+    cohort_comm_unref(comm);
+    return COHORT_OK;
+}
+
+static void run_leaver(const char *algorithms)
+{
+    enum { NUM = 3 };
+    cohort_comm_options options[NUM];
+    cohort_future *sites[NUM];
+    CHECK_INT(cohort_promise_create(&leaver.may_leave, &leaver.leaves), COHORT_OK);
+    CHECK_INT(cohort_promise_create(&leaver.may_call, &leaver.calls), COHORT_OK);
+    for (uint32_t site = 0; site < NUM; site++) {
+        options[site] = (cohort_comm_options){.num_sites = NUM,
+                                              .this_site = site,
+                                              .algorithms = algorithms,
+                                              .stall_after = STALL_AFTER_NS};
+        sites[site] = cohort_async(leaves_in_flight, &options[site]);
+    }
+    CHECK_INT(cohort_await(cohort_when_all(sites, NUM)), COHORT_OK);
+    cohort_future_unref(leaver.leaves);
+    cohort_future_unref(leaver.calls);
+}
+
+/* Where the sites meet, and where they send each other messages. */
+static void test_leaves_in_flight(void)
+{
+    run_leaver(NULL);
+    run_leaver("all_reduce=linear");
+}
+
 static cohort_status cancels(cohort_comm *comm, void *arg)
 {
     static int32_t in = 1, out[4]; /* the call outlives this task */
@@ -415,6 +480,7 @@ static const struct test_case cases[] = {
     {"root_skips", test_root_skips},
     {"site_never_comes", test_site_never_comes},
     {"site_leaves", test_site_leaves},
+    {"leaves_in_flight", test_leaves_in_flight},
     {"unref_in_flight", test_unref_in_flight},
 };
 

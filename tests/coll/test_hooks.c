@@ -151,13 +151,21 @@ static void wrong(cohort_comm *comm)
 {
     int32_t in = 0, out;
     check_call(comm, cohort_all_reduce(comm, NULL, &out, 1, COHORT_INT32, COHORT_SUM, 21), 21,
-               "all_reduce", 4, 4, COHORT_ERR_BAD_PARAMETER);
+               "all_reduce", 0, 0, COHORT_ERR_BAD_PARAMETER);
     check_call(comm, cohort_all_gatherv(comm, &in, &out, NULL, NULL, COHORT_INT32, 22), 22,
                "all_gatherv", 0, 0, COHORT_ERR_BAD_PARAMETER);
+    const cohort_neighbour to = {0, 0, 1};
+    check_call(comm, cohort_exchange(comm, &in, &to, SIZE_MAX, &out, &to, 1, COHORT_INT32, 23), 23,
+               "exchange", 0, 0, COHORT_ERR_BAD_PARAMETER);
+    cohort_object objects[N];
+    check_call(comm, cohort_all_gather_objects(comm, COHORT_IN_PLACE, objects, 24), 24,
+               "all_gather of objects", 0, 0, COHORT_ERR_BAD_PARAMETER);
+    check_call(comm, cohort_all_to_all_objects(comm, COHORT_IN_PLACE, objects, 25), 25,
+               "all_to_all of objects", 0, 0, COHORT_ERR_BAD_PARAMETER);
     cohort_future *late = cohort_barrier(comm, 5);
     CHECK_INT(cohort_await(late), COHORT_ERR_GENERATION);
     cohort_comm *part;
-    check_call(comm, cohort_comm_split(&part, comm, 0, 0, 23), 23, "split: all_gather", 8, N * 8,
+    check_call(comm, cohort_comm_split(&part, comm, 0, 0, 26), 26, "split: all_gather", 8, N * 8,
                COHORT_OK);
     cohort_comm_unref(part);
 }
@@ -219,7 +227,7 @@ static void test_all(void)
     for (uint64_t i = 0; i < num_records; i++)
         CHECK(records[i].site > 0 && records[i].num_ends == 1);
     run("hooked", hooked, NULL);
-    CHECK_INT((long long)num_records, N - 1 + N * (8 + 6 + 3));
+    CHECK_INT((long long)num_records, N - 1 + N * (8 + 6 + 6));
 }
 
 static const struct test_case cases[] = {

@@ -2,7 +2,9 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "cohort/objects.h"
 #include "cohort/task.h"
+#include "collectives/comm/blobs.h"
 #include "runtime/base/slab.h"
 #include "runtime/proc/arrival.h"
 #include "runtime/proc/process.h"
@@ -35,6 +37,16 @@ struct cohort__arrival *__wrap_cohort__arrival_keep(struct cohort__arrival *arri
 void *__wrap_cohort__slab_alloc(size_t bytes)
 {
     return is_keeping && atomic_load(&is_full) ? NULL : __real_cohort__slab_alloc(bytes);
+}
+
+static _Thread_local bool has_no_blobs;
+
+struct cohort__blob *__real_cohort__blob_create(const void *data, size_t bytes);
+struct cohort__blob *__wrap_cohort__blob_create(const void *data, size_t bytes);
+
+struct cohort__blob *__wrap_cohort__blob_create(const void *data, size_t bytes)
+{
+    return has_no_blobs ? NULL : __real_cohort__blob_create(data, bytes);
 }
 
 struct job {
@@ -110,7 +122,41 @@ static void test_early(void)
     run((struct job){.is_early = true});
 }
 
+/* The text of what has failed goes to all sites, behind who has called what. */
+static cohort_status gather_objects(cohort_comm *comm, void *arg)
+{
+    bool is_victim = cohort_comm_this_site(comm) == VICTIM;
+    cohort_object in = {"abc", is_victim ? 3 : 2}, out[NUM_SITES];
+    has_no_blobs = is_victim; /* the call copies its object before it returns */
+    cohort_future *future = cohort_all_gather_objects(comm, &in, out, 1);
+    has_no_blobs = false;
+    CHECK_INT(cohort_await(future), COHORT_ERR_NO_MEMORY);
+    CHECK_TEXT(cohort_error_message(), arg);
+    for (uint32_t site = 0; site < NUM_SITES; site++)
+        CHECK(!out[site].data);
+    CHECK_INT(cohort_await(cohort_all_gather_objects(comm, &in, out, 2)), COHORT_OK);
+    cohort_objects_fini(out, NUM_SITES);
+    return COHORT_OK;
+}
+
+static void test_object(void)
+{
+    static char text[] = "communicator \"full\", generation 1, site 1, all_gather of objects "
+                         "(linear): no memory for an object of 3 bytes";
+    struct cluster *cluster = cluster_create(1, NUM_SITES, 0);
+    CHECK_INT(sites_run(&(struct sites){
+                  .name = "full",
+                  .options = {.num_sites = NUM_SITES, .algorithms = "all_gather=linear"},
+                  .create = cluster_create_comm,
+                  .context = cluster,
+                  .run = gather_objects,
+                  .arg = text}),
+              COHORT_OK);
+    cluster_destroy(cluster);
+}
+
 static const struct test_case cases[] = {
+    {"object", test_object},
     {"awaited", test_awaited},
     {"early", test_early},
 };

@@ -179,6 +179,109 @@ static void test_stop_waits(void)
     CHECK_INT(num_ended, 5);
 }
 
+/* A thread that goes on to start tasks does not keep the stop from its end. Until then it may do
+ * all else, and the task that waits for it start others. */
+struct late {
+    cohort_promise *promise;
+    cohort_future *future;
+    int num_tasks;
+};
+
+static cohort_status count(void *arg)
+{
+    ++((struct late *)arg)->num_tasks;
+    return COHORT_OK;
+}
+
+static cohort_status start_another(void *arg)
+{
+    return cohort_await(cohort_async(count, arg));
+}
+
+static cohort_status wait_and_start(void *arg)
+{
+    struct late *late = arg;
+    cohort_status status = cohort_await(late->future);
+    if (!status)
+        status = cohort_blocking(start_another, late);
+    return status ? status : start_another(late);
+}
+
+static cohort_status never_then(cohort_future *future, void *arg)
+{
+    (void)future;
+    return count(arg);
+}
+
+static cohort_status never_dataflow(void *const *values, size_t num, void **ret_value, void *arg)
+{
+    (void)values, (void)num, (void)ret_value;
+    return count(arg);
+}
+
+static cohort_status never_index(size_t index, void *arg)
+{
+    (void)index;
+    return count(arg);
+}
+
+static void check_late(cohort_status status, const char *function)
+{
+    char text[100];
+    snprintf(text, sizeof(text), "%s: cohort_stop was called, so threads outside of tasks",
+             function);
+    check_refused(status, text);
+}
+
+static void check_all_late(struct late *late, cohort_scope *scope)
+{
+    const cohort_task_options high = {.priority = COHORT_TASK_HIGH};
+    check_late(cohort_await(cohort_async_with(count, late, &high)), "cohort_async_with");
+    check_late(cohort_await(cohort_then(cohort_future_of_value(NULL), never_then, late)),
+               "cohort_then");
+    check_late(cohort_await(cohort_dataflow(NULL, 0, never_dataflow, late)), "cohort_dataflow");
+    check_late(cohort_await(cohort_parallel_for(0, 9, NULL, never_index, late)),
+               "cohort_parallel_for");
+    check_late(cohort_scope_async(scope, count, late), "cohort_scope_async");
+    check_late(cohort_await(cohort_async_at(0, "none", NULL, NULL)), "cohort_async_at");
+    check_late(cohort_await(cohort_async_everywhere("none", NULL, NULL)),
+               "cohort_async_everywhere");
+    CHECK_INT(cohort_await(cohort_sleep(1)), COHORT_OK);
+}
+
+static void *stop_meanwhile(void *arg)
+{
+    stop();
+    return arg;
+}
+
+static void test_late_tasks(void)
+{
+    pthread_t thread;
+    cohort_scope *scope;
+    cohort_status status;
+    struct late late = {.num_tasks = 0};
+    int num_before = 0;
+    start(2);
+    CHECK_INT(cohort_promise_create(&late.promise, &late.future), COHORT_OK);
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    cohort_future *waiting = cohort_async(wait_and_start, &late);
+    CHECK_INT(pthread_create(&thread, NULL, stop_meanwhile, NULL), 0);
+    while ((status = cohort_await(cohort_async(count, &late))) == COHORT_OK)
+        num_before++;
+    check_late(status, "cohort_async");
+    check_all_late(&late, scope);
+    CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+    CHECK_INT(late.num_tasks, num_before);
+    cohort_promise_fulfil(late.promise, NULL);
+    CHECK_INT(cohort_await(waiting), COHORT_OK);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    CHECK_INT(late.num_tasks, num_before + 2);
+    start(1); /* open again */
+    CHECK_INT(cohort_await(cohort_async(count, &late)), COHORT_OK);
+    stop();
+}
+
 static void test_failure(void)
 {
     start(1);
@@ -417,11 +520,17 @@ static void test_main_program(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"beside", test_beside},   {"workers", test_workers},
-        {"again", test_again},     {"stop waits", test_stop_waits},
-        {"failure", test_failure}, {"callbacks", test_callbacks},
-        {"misuse", test_misuse},   {"bad start", test_bad_start},
-        {"race", test_race},       {"main program", test_main_program},
+        {"beside", test_beside},
+        {"workers", test_workers},
+        {"again", test_again},
+        {"stop waits", test_stop_waits},
+        {"late tasks", test_late_tasks},
+        {"failure", test_failure},
+        {"callbacks", test_callbacks},
+        {"misuse", test_misuse},
+        {"bad start", test_bad_start},
+        {"race", test_race},
+        {"main program", test_main_program},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -335,9 +335,11 @@ static void test_job_of_one(void)
     enter(&guests[0], 0, "alone", 0, 2, "terms", 0);
     CHECK_INT(guests[0].num_done, 0);
     cohort__process_stop(job.processes[0]);
-    check_done(&guests[0], COHORT_ERR_CANCELLED, "the job is over");
+    check_done(&guests[0], COHORT_ERR_CANCELLED,
+               "communicator \"alone\", site 0 waits for the others: the job is over");
     enter(&guests[1], 0, "alone", 1, 2, "terms", 0);
-    check_done(&guests[1], COHORT_ERR_CANCELLED, "the job is over");
+    check_done(&guests[1], COHORT_ERR_CANCELLED,
+               "communicator \"alone\", site 1 waits for the others: the job is over");
     cohort__process_destroy(job.processes[0]);
 }
 
