@@ -94,5 +94,27 @@ def test_exit():
     check_equal(len(re.findall('locality [02]: .*locality 1 .*', out)), 2)
 
 
+def test_refused_start():
+    """One whose start has failed does not join any more, whatever it does: the others are told."""
+    told = r'locality 1 \(pid \d+\)( on host \w+)? has failed: [^\n]*COHORT_SPIN[^\n]*'
+    again = 'cohort_start: a start of this process has failed, with which its launcher ends the job'
+    status, out, err = jobs.run('-n', 3, *PROGRAMS['libuv'], 'refuse')
+    check_equal(status, 1)
+    check(re.fullmatch(f'cohortrun: {told}\n', err), err)
+    lines = out.splitlines()
+    check_equal(lines.count(again), 1)
+    check_equal(sum(bool(re.fullmatch('libuv: start: ' + told, line)) for line in lines), 2)
+
+
+def test_refused_program():
+    """A script goes on after a program that could not join. The next one would wait for ever."""
+    member = PROGRAMS['libuv'][0]
+    status, out, err = jobs.run('-n', 1, '--grace', 0.1, 'sh', '-c',
+                                f'COHORT_SPIN=-5 {member} sum; {member} sum')
+    check_equal(status, 1)
+    check('libuv: start: ' in out, out)
+    check(re.fullmatch(r'cohortrun: locality 0 \(pid \d+\) has failed: .*COHORT_SPIN.*\n', err), err)
+
+
 if __name__ == '__main__':
     jobs.run_cases(globals(), 'test_', CHOSEN)
