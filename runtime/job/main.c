@@ -253,9 +253,9 @@ static void begin_ledger(const struct job *job)
     if (cohort__bootstrap_has_launcher(job->bootstrap) && cohort__ledger_inherit())
         cohort__log(COHORT__LOG_WARN, "%s; its launcher can't show what it waits for",
                     cohort_error_message());
-    cohort__ledger_introduce(cohort__bootstrap_rank(job->bootstrap),
-                             cohort__bootstrap_size(job->bootstrap),
-                             cohort__bootstrap_epoch(job->bootstrap));
+    cohort__ledger_introduce(
+        cohort__bootstrap_rank(job->bootstrap), cohort__bootstrap_size(job->bootstrap),
+        cohort__bootstrap_key(job->bootstrap), cohort__bootstrap_epoch(job->bootstrap));
 }
 
 /* The trace and the counters, which use the same hooks. Jobs that the program starts would write

@@ -22,7 +22,7 @@ import gdb
 import gdb.unwinder
 
 MAGIC = 0x72656764656c6863
-VERSION = 6
+VERSION = 7
 REGION = 512 << 20
 PAGE = 65536
 HEAD_BYTES = 4096
@@ -40,7 +40,7 @@ KINDS = ['a future', 'a task', 'a collective', 'a block from a channel (cohort_c
 
 Head = collections.namedtuple('Head', 'magic version epoch rank size pid stage stage_at status cut '
                               'first_ticks first_mono first_real last_ticks last_mono last_real '
-                              'moved tasks num_chunks')
+                              'moved tasks key num_chunks')
 Wait = collections.namedtuple('Wait', 'since caller what function task fiber outer outermost')
 Site = collections.namedtuple('Site', 'instance last_called task site rank number')
 Worker = collections.namedtuple('Worker', 'thread seen_at event_bytes index is_idle')
@@ -70,7 +70,7 @@ class Ledger:
         for begin, _, offset in self.maps:
             if offset % REGION:
                 continue
-            head = Head._make(struct.unpack('<QIIIIiIQiI6QQQI', read(begin, 116)))
+            head = Head._make(struct.unpack('<QIIIIiIQiI6QQQQI', read(begin, 124)))
             if head.magic == MAGIC:
                 self.head, self.begin, self.region = head, begin, offset
         if not self.head:
