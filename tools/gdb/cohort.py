@@ -37,6 +37,7 @@ KINDS = ['a future', 'a task', 'a collective', 'a block from a channel (cohort_c
          'a timer, a file, a connection or a blocking call', 'a task of another locality',
          'its next turn', 'a mutex', 'a condition', 'a semaphore', 'a latch', 'a local barrier',
          'a queue']
+NO_PROCESS = 'there is no process, and no core file'
 
 Head = collections.namedtuple('Head', 'magic version epoch rank size pid stage stage_at status cut '
                               'first_ticks first_mono first_real last_ticks last_mono last_real '
@@ -60,6 +61,8 @@ class Ledger:
     """That of the selected process. Nothing in it is trusted: the process may have gone wrong."""
 
     def __init__(self):
+        if not gdb.selected_inferior().pid:
+            raise gdb.GdbError(NO_PROCESS)
         self.maps = []  # where, how long, and of which place in the ledger's memory
         for line in gdb.execute('info proc mappings', to_string=True).split('\n'):
             words = line.split()
@@ -178,7 +181,7 @@ def subject():
         return core[1]
     pid = gdb.selected_inferior().pid
     if not pid:
-        raise gdb.GdbError('there is no process, and no core file')
+        raise gdb.GdbError(NO_PROCESS)
     if not re.search('^Native process', targets, re.MULTILINE):
         raise gdb.GdbError('this process is not on this host: write a core file of it with '
                            '"generate-core-file FILE", and say "cohortrun --status FILE"')
