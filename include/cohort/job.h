@@ -84,8 +84,10 @@ typedef struct cohort_start_options {
  *
  * What other headers say of cohort_main is true of cohort_start and cohort_stop, and what they say
  * of the thread that has called it, of one of these. Threads of the runtime leave the program's
- * signals to its own threads. Standard output stays as it is: where a launcher reads it, it is not
- * made line-buffered.
+ * signals to its own threads. SIGUSR2 is the exception: if it is at its default, it prints what the
+ * program waits for as long as the runtime is up (docs/LAUNCHING.md), in whichever thread gets it;
+ * cohort_stop puts the default back, so from then on it ends the process again. Standard output
+ * stays as it is: where a launcher reads it, it is not made line-buffered.
  *
  * OPTIONS may be NULL, and is read before the call returns. On failure nothing is up, and nothing
  * is printed by this process. In a process that was started alone it may be called again. A
