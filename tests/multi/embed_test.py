@@ -106,6 +106,17 @@ def test_refused_start():
     check_equal(sum(bool(re.fullmatch('libuv: start: ' + told, line)) for line in lines), 2)
 
 
+def test_cut():
+    """Nor does one that has closed its connection."""
+    close = 'import os, signal; os.close(int(os.environ["COHORT_CONTROL_FD"])); signal.pause()'
+    status, out, err = jobs.run('-n', 1, *PROGRAMS['libuv'], 'sum', ':',
+                                '-n', 1, sys.executable, '-c', close)
+    told = r'locality 1 \(pid \d+\) has closed its connection to cohortrun\n'
+    check_equal(status, 1)
+    check(re.fullmatch('cohortrun: ' + told, err), err)
+    check(re.fullmatch('libuv: start: ' + told, out), out)
+
+
 def test_refused_program():
     """A script goes on after a program that could not join. The next one would wait for ever."""
     member = PROGRAMS['libuv'][0]

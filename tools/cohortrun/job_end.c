@@ -324,15 +324,14 @@ static void abandoned_over(void *context)
             !cohort__launcher_is_awaited(job->launcher, rank) || is_kept_going(job, locality))
             continue;
         char text[1024];
-        bool is_failing = cohort__launcher_is_failing(job->launcher, rank);
-        if (is_failing)
+        if (cohort__launcher_is_failing(job->launcher, rank))
             describe_failure(job, locality, text, sizeof(text));
         else
             snprintf(text, sizeof(text),
                      "locality %u (pid %d) has closed its connection to cohortrun", (unsigned)rank,
                      locality->guarded.pid);
         job->judged_status = JOB_STATUS_FAILED;
-        cohort__launcher_ended(job->launcher, rank, is_failing, text);
+        cohort__launcher_ended(job->launcher, rank, true, text);
     }
 }
 

@@ -366,6 +366,8 @@ static void test_failed_before(void)
     CHECK(cohort__launcher_is_failing(job.launcher, 1));
     hello(&job, 1); /* of a program beside it */
     CHECK(!cohort__launcher_is_failing(job.launcher, 1));
+    release_pair(&job);
+    CHECK(!cohort__launcher_is_awaited(job.launcher, 1));
     cohort__launcher_destroy(job.launcher);
 }
 
