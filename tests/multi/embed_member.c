@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cohort/cohort.h"
@@ -185,11 +186,23 @@ static bool is_locality_1(void)
     return rank && strcmp(rank, "1") == 0;
 }
 
+static bool has_connection(void)
+{
+    enum { MOST = 1000 };
+    struct stat stat;
+    for (int fd = STDERR_FILENO + 1; fd < MOST; fd++)
+        if (fstat(fd, &stat) == 0 && S_ISSOCK(stat.st_mode))
+            return true;
+    return false;
+}
+
 /* Without the wrong setting it might have joined. */
 static _Noreturn void fail_to_start(void)
 {
     setenv("COHORT_SPIN", "-5", 1);
+    check(has_connection(), "no connection to cohortrun");
     check(cohort_start(NULL) == COHORT_ERR_BAD_PARAMETER, "a start with a wrong setting");
+    check(!has_connection(), "a connection to cohortrun");
     unsetenv("COHORT_SPIN");
     check(cohort_start(NULL) == COHORT_ERR_STATE, "a start after it");
     printf("%s\n", cohort_error_message());

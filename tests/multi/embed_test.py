@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 import jobs
 from jobs import check, check_equal
@@ -107,14 +108,20 @@ def test_refused_start():
 
 
 def test_cut():
-    """Nor does one that has closed its connection."""
-    close = 'import os, signal; os.close(int(os.environ["COHORT_CONTROL_FD"])); signal.pause()'
-    status, out, err = jobs.run('-n', 1, *PROGRAMS['libuv'], 'sum', ':',
-                                '-n', 1, sys.executable, '-c', close)
+    """Nor does one that has closed its connection, before the others join or later."""
+    member = PROGRAMS['libuv'][0]
     told = r'locality 1 \(pid \d+\) has closed its connection to cohortrun\n'
-    check_equal(status, 1)
-    check(re.fullmatch('cohortrun: ' + told, err), err)
-    check(re.fullmatch('libuv: start: ' + told, out), out)
+    close = 'import os, signal, sys; os.close(int(os.environ["COHORT_CONTROL_FD"])); ' \
+            'open(sys.argv[1], "w").close(); signal.pause()'
+    with tempfile.TemporaryDirectory() as folder:
+        fifo = os.path.join(folder, 'closed')
+        os.mkfifo(fifo)
+        for first in f'{member} sum & cat <{fifo}; wait', f'cat <{fifo}; exec {member} sum':
+            status, out, err = jobs.run('-n', 1, 'sh', '-c', first, ':',
+                                        '-n', 1, sys.executable, '-c', close, fifo)
+            check_equal(status, 1)
+            check(re.fullmatch('cohortrun: ' + told, err), err)
+            check(re.fullmatch('libuv: start: ' + told, out), out)
 
 
 def test_refused_program():
