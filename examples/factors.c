@@ -151,18 +151,30 @@ static void begin_sum(struct program *program)
 
 /* --- the loop --- */
 
+static void end_line(struct program *program)
+{
+    program->line[program->line_bytes] = '\0';
+    program->line_bytes = 0;
+    ask(program, program->line);
+}
+
 static void read_byte(struct program *program, char byte)
 {
     if (byte == '\n') {
-        program->line[program->line_bytes] = '\0';
-        program->line_bytes = 0;
-        ask(program, program->line);
+        end_line(program);
     } else if (program->line_bytes + 1 < LINE_BYTES) {
         program->line[program->line_bytes++] = byte;
     } else {
         fail(program,
              cohort_fail(COHORT_ERR_BAD_PARAMETER, "a line of more than %d bytes", LINE_BYTES - 1));
     }
+}
+
+static void end_input(struct program *program)
+{
+    program->is_read = true;
+    if (program->line_bytes > 0) /* the last line need not end */
+        end_line(program);
 }
 
 /* One byte at a time, so that no line is read that can't be asked yet. */
@@ -173,7 +185,7 @@ static void read_input(struct program *program)
     if (bytes == 1)
         read_byte(program, byte);
     else if (bytes == 0)
-        program->is_read = true;
+        end_input(program);
     else if (errno != EINTR && errno != EAGAIN)
         fail(program, cohort_fail(COHORT_ERR_SYSTEM, "standard input: %s", strerror(errno)));
 }
@@ -206,6 +218,8 @@ static void loop(struct program *program)
 int main(void)
 {
     static struct program program;
+    /* A launcher prints the error of its job: cohortrun, or one with PMIx. */
+    const bool is_launched = getenv("COHORT_LOCALITY") || getenv("PMIX_RANK");
     for (int i = 0; i < MOST_QUESTIONS; i++) {
         program.questions[i] = (struct question){.program = &program, .next_free = program.free};
         program.free = &program.questions[i];
@@ -221,7 +235,7 @@ int main(void)
         }
         status = cohort_stop(status); /* returns an error that it gets */
     }
-    if (status && cohort_num_localities() == 1) /* that of a job is printed by its launcher */
+    if (status && !is_launched)
         fprintf(stderr, "factors: %s\n", cohort_error_message());
     cohort_callbacks_destroy(program.callbacks);
     return status ? 1 : 0;

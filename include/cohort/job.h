@@ -84,15 +84,20 @@ typedef struct cohort_start_options {
  *
  * What other headers say of cohort_main is true of cohort_start and cohort_stop, and what they say
  * of the thread that has called it, of one of these. Threads of the runtime leave the program's
- * signals to its own threads. Standard output stays as it is: where a launcher reads it, it is not
- * made line-buffered.
+ * signals to its own threads. SIGUSR2 is the exception: if it is at its default, it prints what the
+ * program waits for as long as the runtime is up (docs/LAUNCHING.md), in whichever thread gets it;
+ * cohort_stop puts the default back, so from then on it ends the process again. Standard output
+ * stays as it is: where a launcher reads it, it is not made line-buffered.
  *
- * OPTIONS may be NULL, and is read before the call returns. On failure nothing is up, nothing is
- * printed by this process, and a launcher ends the job, as when cohort_main has failed to start:
+ * OPTIONS may be NULL, and is read before the call returns. On failure nothing is up, and nothing
+ * is printed by this process. In a process that was started alone it may be called again. A
+ * launcher ends the job, as when cohort_main has failed to start, also if this process goes on
+ * (cohortrun after a second, or five times its grace where a script has started this process); so
+ * it can't be called again there, unless it has refused only its options or its moment. The errors:
  * COHORT_ERR_BAD_PARAMETER (the options, or an environment variable), COHORT_ERR_NO_MEMORY (no
  * memory, no thread, no descriptor), COHORT_ERR_STATE: the runtime is up already (by cohort_main,
  * too), or starts or stops just now; in a child that was forked while it was up; or this process
- * has left the job of a launcher that takes no process twice.
+ * has left the job of a launcher that takes no process twice, or has failed to start in one.
  *
  * After cohort_stop it may be started again, each time as a new job: as often as it likes in a
  * process that was started alone; under cohortrun by all localities together, as if a script had

@@ -251,12 +251,13 @@ void cohort__ledger_close(void)
 
 /* The head ----------------------------------------------------------------------------------- */
 
-void cohort__ledger_introduce(uint32_t rank, uint32_t size, uint32_t epoch)
+void cohort__ledger_introduce(uint32_t rank, uint32_t size, uint64_t key, uint32_t epoch)
 {
     pthread_mutex_lock(&ledger.lock);
     if (is_ours()) {
         ledger.head->rank = rank;
         ledger.head->size = size;
+        ledger.head->key = key;
         ledger.head->epoch = epoch;
     }
     pthread_mutex_unlock(&ledger.lock);

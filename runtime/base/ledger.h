@@ -39,7 +39,7 @@ cohort_status cohort__ledger_adopt(int memory, uint32_t slot);
 cohort_status cohort__ledger_inherit(void);
 
 /* Who this is, which the head says. Begins the ledger if there is none. */
-void cohort__ledger_introduce(uint32_t rank, uint32_t size, uint32_t epoch);
+void cohort__ledger_introduce(uint32_t rank, uint32_t size, uint64_t key, uint32_t epoch);
 
 /* The program has come so far. STATUS is what it has returned. */
 void cohort__ledger_enter_stage(enum cohort__ledger_stage stage, cohort_status status);

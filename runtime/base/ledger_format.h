@@ -19,7 +19,7 @@
 #define COHORT__LEDGER_NAME "cohort-ledger" /* of the memory, in /proc/PID/fd and maps */
 
 enum {
-    COHORT__LEDGER_VERSION = 6,
+    COHORT__LEDGER_VERSION = 7,
     COHORT__LEDGER_HEAD_BYTES = 4096,
     COHORT__LEDGER_PAGE_BYTES = 65536, /* a region is divided into these; no system has larger */
     COHORT__LEDGER_CHUNKS = 224,
@@ -77,8 +77,9 @@ struct cohort__ledger_head {
     struct cohort__ledger_moment last; /* at the last tick, for core files */
     _Atomic uint64_t moved; /* another number at each tick before which something moved */
     _Atomic uint64_t tasks; /* that there were at the last tick, begun or not */
+    uint64_t key;           /* of the job, which tells it from others */
     _Atomic uint32_t num_chunks;
-    uint32_t padding[99];
+    uint32_t padding[97];
     struct cohort__ledger_chunk chunks[COHORT__LEDGER_CHUNKS];
 };
 

@@ -119,13 +119,17 @@ static cohort_status begin(void)
 {
     embedded.has_begun = embedded.is_over = false;
     cohort_status status = cohort_promise_create(&embedded.stop, &embedded.stopped);
-    if (status)
+    if (status) {
+        cohort__run_refuse();
         return status;
+    }
     embedded.stopped->about = COHORT__WAIT_OUTSIDE; /* the job goes on by itself */
     int error = start_thread();
     if (error) {
         drop_promise();
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "cohort_start: no thread: %s", strerror(error));
+        status = cohort_fail(COHORT_ERR_NO_MEMORY, "cohort_start: no thread: %s", strerror(error));
+        cohort__run_refuse();
+        return status;
     }
     pthread_mutex_lock(&embedded.lock);
     while (!embedded.has_begun && !embedded.is_over)

@@ -253,9 +253,9 @@ static void begin_ledger(const struct job *job)
     if (cohort__bootstrap_has_launcher(job->bootstrap) && cohort__ledger_inherit())
         cohort__log(COHORT__LOG_WARN, "%s; its launcher can't show what it waits for",
                     cohort_error_message());
-    cohort__ledger_introduce(cohort__bootstrap_rank(job->bootstrap),
-                             cohort__bootstrap_size(job->bootstrap),
-                             cohort__bootstrap_epoch(job->bootstrap));
+    cohort__ledger_introduce(
+        cohort__bootstrap_rank(job->bootstrap), cohort__bootstrap_size(job->bootstrap),
+        cohort__bootstrap_key(job->bootstrap), cohort__bootstrap_epoch(job->bootstrap));
 }
 
 /* The trace and the counters, which use the same hooks. Jobs that the program starts would write
@@ -438,6 +438,8 @@ static void report_failure(struct job *job)
 {
     if (job->bootstrap)
         cohort__bootstrap_report_failure(job->bootstrap, cohort_error_message());
+    else
+        cohort__bootstrap_refuse(cohort_error_message());
 }
 
 /* Makes output to the launcher's pipe appear line by line, as on a terminal, so that lines before
@@ -488,30 +490,51 @@ static void stop(struct job *job)
 
 /* --- one run at a time --- */
 
-/* GONE: it has left a launcher's job, for good. */
-enum standing { OUTSIDE, INSIDE, GONE };
+/* GONE: it has left a launcher's job, for good. FAILED: its start in such a job has failed. The
+ * launcher, which has been told, ends the job. */
+enum standing { OUTSIDE, INSIDE, GONE, FAILED };
 
 static atomic_int standing = OUTSIDE;
 static enum standing next_standing;
 
 cohort_status cohort__run_claim(const char *function)
 {
+    static const char *const why[] = {
+        [INSIDE] = "the runtime of this process is up already",
+        [GONE] = "this process has left the job for which its launcher had started it, and can't "
+                 "join another one",
+        [FAILED] = "a start of this process has failed, with which its launcher ends the job",
+    };
     int before = OUTSIDE;
     if (cohort__fork_is_child())
         return cohort__fork_refuse(function);
     if (atomic_compare_exchange_strong(&standing, &before, INSIDE))
         return COHORT_OK;
-    return cohort_fail(COHORT_ERR_STATE, "%s: %s", function,
-                       before == INSIDE
-                           ? "the runtime of this process is up already"
-                           : "this process has left the job for which its launcher had started "
-                             "it, and can't join another one");
+    return cohort_fail(COHORT_ERR_STATE, "%s: %s", function, why[before]);
 }
 
-static bool may_begin_again(const struct job *job)
+/* Before a start: whether cohortrun waits for it. */
+static bool has_cohortrun(void)
 {
-    return !job->bootstrap || cohort__bootstrap_may_begin_again(job->bootstrap) ||
-           cohort__inheritance_is_kept();
+    return getenv("COHORT_CONTROL_FD") || cohort__inheritance_is_kept();
+}
+
+/* A start that has failed is not taken back: its welcome is used up, and the launcher knows. */
+static enum standing standing_afterwards(const struct job *job, bool was_started, bool has_control)
+{
+    if (job->bootstrap ? cohort__bootstrap_may_begin_again(job->bootstrap) : !has_control)
+        return OUTSIDE;
+    if (was_started)
+        return cohort__inheritance_is_kept() ? OUTSIDE : GONE;
+    cohort__inheritance_drop();
+    return FAILED;
+}
+
+void cohort__run_refuse(void)
+{
+    bool has_control = has_cohortrun();
+    cohort__bootstrap_refuse(cohort_error_message());
+    next_standing = standing_afterwards(&(struct job){0}, false, has_control);
 }
 
 void cohort__run_release(void)
@@ -525,7 +548,9 @@ cohort_status cohort__run(const struct cohort__run_options *options, bool *ret_i
     cohort__remote_functions_seal();
     atomic_fetch_and(&cohort__unusual, (unsigned char)~COHORT__UNUSUAL_OVER);
     struct job job = {.options = options};
+    bool has_control = has_cohortrun();
     cohort_status status = start(&job);
+    bool was_started = !status;
     if (status)
         report_failure(&job);
     *ret_is_launched = job.bootstrap && cohort__bootstrap_has_launcher(job.bootstrap);
@@ -536,7 +561,7 @@ cohort_status cohort__run(const struct cohort__run_options *options, bool *ret_i
     struct cohort__error error = {0};
     if (status)
         cohort__error_copy(&error, cohort__error_slot());
-    next_standing = may_begin_again(&job) ? OUTSIDE : GONE;
+    next_standing = standing_afterwards(&job, was_started, has_control);
     stop(&job);
     atomic_fetch_or(&cohort__unusual, COHORT__UNUSUAL_OVER);
     cohort__callbacks_cancel_all();

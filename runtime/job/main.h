@@ -26,6 +26,10 @@ cohort_status cohort__run_claim(const char *function);
  * *RET_IS_LAUNCHED: there is one that prints it. */
 cohort_status cohort__run(const struct cohort__run_options *options, bool *ret_is_launched);
 
+/* Instead of the run that was claimed: it can't be begun, for the reason in the error slot, of
+ * which a launcher is told. */
+void cohort__run_refuse(void);
+
 /* The end of the claim, after the run or without one. */
 void cohort__run_release(void);
 

@@ -101,9 +101,9 @@ cohort_status cohort__bootstrap_create(struct cohort__bootstrap **ret_bootstrap,
     cohort_status status = control    ? cohort__bootstrap_open_launcher(&bootstrap, control)
                            : has_pmix ? cohort__bootstrap_open_pmix(&bootstrap)
                                       : cohort__bootstrap_open_alone(&bootstrap);
+    unsetenv("COHORT_CONTROL_FD"); /* it is used up, also if that has failed */
     if (status)
         return status;
-    unsetenv("COHORT_CONTROL_FD");
     unsetenv("PMIX_NAMESPACE");
     unsetenv("PMIX_RANK");
     bootstrap->binding = cohort__binding_take();
@@ -114,6 +114,14 @@ cohort_status cohort__bootstrap_create(struct cohort__bootstrap **ret_bootstrap,
     bootstrap->counted.run = run_counted;
     *ret_bootstrap = bootstrap;
     return COHORT_OK;
+}
+
+void cohort__bootstrap_refuse(const char *why)
+{
+    const char *control = getenv("COHORT_CONTROL_FD");
+    if (control)
+        cohort__bootstrap_refuse_launcher(control, why);
+    unsetenv("COHORT_CONTROL_FD");
 }
 
 void cohort__bootstrap_destroy(struct cohort__bootstrap *bootstrap)

@@ -53,6 +53,10 @@ cohort_status cohort__bootstrap_create(struct cohort__bootstrap **ret_bootstrap,
                                        struct cohort__loop *loop,
                                        const struct cohort__bootstrap_handlers *handlers);
 
+/* Instead of a bootstrap: this locality does not take part. cohortrun, if it has started this
+ * process, is told WHY, and its connection is closed. The error slot stays as it is. */
+void cohort__bootstrap_refuse(const char *why);
+
 /* Leaves the job properly if it has ended well, and closes the connection. From now on no handler
  * is called. If exit_allowed was not called before, the launcher takes this for a death. Holder
  * only. No other thread may call anything here any more. NULL is fine. */

@@ -244,12 +244,12 @@ static bool write_directly(int fd, const struct cohort__control *control)
     return bytes > 0;
 }
 
-/* Sends the reason in the error slot to the launcher, without a loop. If this program has read
- * anything other than a welcome, it has perhaps taken it from another program of this locality (for
- * example its parent), which waits for that message. So the launcher has to know. */
-static void tell_refusal(int fd)
+/* Sends the reason to the launcher, without a loop. If this program has read anything other than a
+ * welcome, it has perhaps taken it from another program of this locality (for example its parent),
+ * which waits for that message. If it has not come to reading, the others wait for it. So the
+ * launcher has to know. */
+static void tell_refusal(int fd, const char *text)
 {
-    const char *text = cohort_error_message();
     (void)!write_directly(fd, &(struct cohort__control){.kind = COHORT__CONTROL_FAILED,
                                                         .text = text,
                                                         .text_bytes = strlen(text)});
@@ -396,6 +396,19 @@ static void close_launched(struct cohort__bootstrap *bootstrap)
     free(launched);
 }
 
+void cohort__bootstrap_refuse_launcher(const char *environment, const char *why)
+{
+    int fd = -1;
+    struct cohort__error error = {0}; /* WHY may be its message */
+    cohort__error_copy(&error, cohort__error_slot());
+    if (take_descriptor(environment, &fd) == COHORT_OK) {
+        tell_refusal(fd, why);
+        close(fd);
+    }
+    cohort__error_copy(cohort__error_slot(), &error);
+    cohort__error_fini(&error);
+}
+
 static const struct cohort__bootstrap_way way = {
     .exchange = exchange,
     .finished = finished,
@@ -426,8 +439,10 @@ cohort_status cohort__bootstrap_open_launcher(struct cohort__bootstrap **ret_boo
         status = cohort__hub_inherit(&launched->base.hub);
     if (!status)
         status = read_welcome(launched);
-    if (status == COHORT_ERR_PROTOCOL && launched->fd >= 0)
-        tell_refusal(launched->fd);
+    /* Of deaths, and its own, the launcher knows. */
+    if (status && status != COHORT_ERR_PEER_DIED && status != COHORT_ERR_NETWORK &&
+        launched->fd >= 0)
+        tell_refusal(launched->fd, cohort_error_message());
     if (status) {
         cohort__hub_destroy(launched->base.hub);
         close_launched(&launched->base);

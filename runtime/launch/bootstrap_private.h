@@ -87,6 +87,8 @@ cohort_status cohort__bootstrap_open_alone(struct cohort__bootstrap **ret_bootst
 /* ENVIRONMENT is the value of COHORT_CONTROL_FD. */
 cohort_status cohort__bootstrap_open_launcher(struct cohort__bootstrap **ret_bootstrap,
                                               const char *environment);
+/* Tells that launcher why no bootstrap is opened. */
+void cohort__bootstrap_refuse_launcher(const char *environment, const char *why);
 cohort_status cohort__bootstrap_open_pmix(struct cohort__bootstrap **ret_bootstrap);
 
 /* Copies the addresses of all localities. SIZE is their number. */

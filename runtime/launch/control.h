@@ -40,10 +40,12 @@
  *     LETTER     letter                                        as in runtime/names/home.h
  *
  * A locality that ends between its HELLO and the launcher's EXIT has died, whatever its exit
- * status. If the job keeps going (cohortrun --keep-going), only the launcher makes a locality dead,
- * and says so when its process has ended: who can't reach another one accuses it. When all
- * localities have sent BYE, the launcher sends WELCOME with the next epoch, for the next programs
- * on the same connections (for example, a shell script starts two programs one after the other). */
+ * status. One that says FAILED before its HELLO has used its WELCOME up and does not join: that
+ * breaks the job, also if its process goes on. If the job keeps going (cohortrun --keep-going),
+ * only the launcher makes a locality dead, and says so when its process has ended: who can't reach
+ * another one accuses it. When all localities have sent BYE, the launcher sends WELCOME with the
+ * next epoch, for the next programs on the same connections (for example, a shell script starts two
+ * programs one after the other). */
 enum cohort__control_kind {
     COHORT__CONTROL_WELCOME = 1,
     COHORT__CONTROL_ADDRESSES,

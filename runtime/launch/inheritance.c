@@ -121,6 +121,13 @@ void cohort__inheritance_keep(void)
         drop(&inheritance.all[i]);
 }
 
+void cohort__inheritance_drop(void)
+{
+    for (int i = 0; inheritance.is_kept && i < NUM; i++)
+        drop(&inheritance.all[i]);
+    inheritance.is_kept = false;
+}
+
 bool cohort__inheritance_is_kept(void)
 {
     return inheritance.is_kept;

@@ -23,4 +23,7 @@ bool cohort__inheritance_is_kept(void);
  * are no copies. COHORT_ERR_NO_MEMORY: no room for descriptors, or variables. */
 cohort_status cohort__inheritance_renew(void);
 
+/* No further start may come: the copies are closed. */
+void cohort__inheritance_drop(void);
+
 #endif

@@ -24,6 +24,7 @@ struct locality {
     enum stage stage;
     bool ended;
     bool was_released; /* in some epoch */
+    bool cannot_join;  /* it has read its WELCOME, but its start has failed */
     uint32_t order;    /* the number of its death; 0: it is not dead */
     unsigned char *address;
     size_t address_bytes;
@@ -262,6 +263,7 @@ static cohort_status hello(struct cohort__launcher *launcher, uint32_t rank,
     locality->address_bytes = control->address.bytes;
     free(locality->failure); /* of an earlier program */
     locality->failure = NULL;
+    locality->cannot_join = false;
     set_stage(launcher, rank, MEMBER);
     for (uint32_t peer = 0; peer < launcher->options.size; peer++)
         if (launcher->localities[peer].ended && launcher->localities[peer].stage == OUTSIDE)
@@ -421,6 +423,7 @@ static cohort_status failed(struct cohort__launcher *launcher, uint32_t rank,
     struct locality *locality = &launcher->localities[rank];
     free(locality->failure);
     locality->failure = copy_line(control);
+    locality->cannot_join = locality->stage == OUTSIDE || locality->stage == LEFT;
     return COHORT_OK;
 }
 
@@ -613,7 +616,7 @@ void cohort__launcher_ended(struct cohort__launcher *launcher, uint32_t rank, bo
         return;
     locality->ended = true;
     bool is_free = locality->was_released || !failed;
-    if (cohort__launcher_is_member(launcher, rank) || !is_free)
+    if (cohort__launcher_is_member(launcher, rank) || locality->cannot_join || !is_free)
         lose(launcher, rank, text);
     else if (locality->stage == OUTSIDE && cohort__launcher_has_members(launcher))
         break_unjoined(launcher, rank);
@@ -654,6 +657,20 @@ bool cohort__launcher_is_released(const struct cohort__launcher *launcher, uint3
 {
     return launcher->localities[rank].was_released && launcher->localities[rank].stage != DEAD &&
            !cohort__launcher_is_member(launcher, rank);
+}
+
+bool cohort__launcher_is_failing(const struct cohort__launcher *launcher, uint32_t rank)
+{
+    const struct locality *locality = &launcher->localities[rank];
+    return locality->failure &&
+           (locality->cannot_join || cohort__launcher_is_member(launcher, rank));
+}
+
+bool cohort__launcher_is_awaited(const struct cohort__launcher *launcher, uint32_t rank)
+{
+    const struct locality *locality = &launcher->localities[rank];
+    return cohort__launcher_is_member(launcher, rank) || locality->cannot_join ||
+           (locality->stage == OUTSIDE && cohort__launcher_has_members(launcher));
 }
 
 bool cohort__launcher_has_members(const struct cohort__launcher *launcher)

@@ -87,6 +87,14 @@ bool cohort__launcher_is_member(const struct cohort__launcher *launcher, uint32_
  */
 bool cohort__launcher_is_released(const struct cohort__launcher *launcher, uint32_t rank);
 
+/* Whether RANK has said that it fails, in a start or as a member, and has not left the job since.
+ * It does not do any more what others may wait for, though its process may go on. */
+bool cohort__launcher_is_failing(const struct cohort__launcher *launcher, uint32_t rank);
+
+/* Whether the job needs RANK: it takes part, or its start has failed, or others have joined and
+ * wait for it. */
+bool cohort__launcher_is_awaited(const struct cohort__launcher *launcher, uint32_t rank);
+
 /* Whether any locality takes part. */
 bool cohort__launcher_has_members(const struct cohort__launcher *launcher);
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cohort/cohort.h"
 
@@ -14,7 +16,8 @@
  *          while the loop goes on
  *   twice  the same, two times
  *   fail   locality 1 stops with an error, the others without one
- *   exit   locality 1 exits without a stop */
+ *   exit   locality 1 exits without a stop
+ *   refuse locality 1's start fails, and so does another one; then it waits for its end */
 
 enum { NUM_ROUNDS = 20 };
 
@@ -177,11 +180,44 @@ static bool tick(void)
     return !own.is_over;
 }
 
+static bool is_locality_1(void)
+{
+    const char *rank = getenv("COHORT_LOCALITY");
+    return rank && strcmp(rank, "1") == 0;
+}
+
+static bool has_connection(void)
+{
+    enum { MOST = 1000 };
+    struct stat stat;
+    for (int fd = STDERR_FILENO + 1; fd < MOST; fd++)
+        if (fstat(fd, &stat) == 0 && S_ISSOCK(stat.st_mode))
+            return true;
+    return false;
+}
+
+/* Without the wrong setting it might have joined. */
+static _Noreturn void fail_to_start(void)
+{
+    setenv("COHORT_SPIN", "-5", 1);
+    check(has_connection(), "no connection to cohortrun");
+    check(cohort_start(NULL) == COHORT_ERR_BAD_PARAMETER, "a start with a wrong setting");
+    check(!has_connection(), "a connection to cohortrun");
+    unsetenv("COHORT_SPIN");
+    check(cohort_start(NULL) == COHORT_ERR_STATE, "a start after it");
+    printf("%s\n", cohort_error_message());
+    fflush(stdout);
+    for (;;)
+        pause();
+}
+
 static void run(void)
 {
     cohort_future *never;
     own.is_over = false;
     own.generation = 0;
+    if (strcmp(own.mode, "refuse") == 0 && is_locality_1())
+        fail_to_start();
     check(!cohort_start(NULL), "start");
     check(!cohort_callbacks_create(&own.callbacks), "create callbacks");
     check(!cohort_promise_create(&own.promise, &never), "create a promise");

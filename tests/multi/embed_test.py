@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 import jobs
 from jobs import check, check_equal
@@ -92,6 +93,45 @@ def test_exit():
     check_equal(status, 1)
     check(re.match(r'cohortrun: locality 1 \(pid \d+\) .*without leaving the job', err), err)
     check_equal(len(re.findall('locality [02]: .*locality 1 .*', out)), 2)
+
+
+def test_refused_start():
+    """One whose start has failed does not join any more, whatever it does: the others are told."""
+    told = r'locality 1 \(pid \d+\)( on host \w+)? has failed: [^\n]*COHORT_SPIN[^\n]*'
+    again = 'cohort_start: a start of this process has failed, with which its launcher ends the job'
+    status, out, err = jobs.run('-n', 3, *PROGRAMS['libuv'], 'refuse')
+    check_equal(status, 1)
+    check(re.fullmatch(f'cohortrun: {told}\n', err), err)
+    lines = out.splitlines()
+    check_equal(lines.count(again), 1)
+    check_equal(sum(bool(re.fullmatch('libuv: start: ' + told, line)) for line in lines), 2)
+
+
+def test_cut():
+    """Nor does one that has closed its connection, before the others join or later."""
+    member = PROGRAMS['libuv'][0]
+    told = r'locality 1 \(pid \d+\) has closed its connection to cohortrun\n'
+    close = 'import os, signal, sys; os.close(int(os.environ["COHORT_CONTROL_FD"])); ' \
+            'open(sys.argv[1], "w").close(); signal.pause()'
+    with tempfile.TemporaryDirectory() as folder:
+        fifo = os.path.join(folder, 'closed')
+        os.mkfifo(fifo)
+        for first in f'{member} sum & cat <{fifo}; wait', f'cat <{fifo}; exec {member} sum':
+            status, out, err = jobs.run('-n', 1, 'sh', '-c', first, ':',
+                                        '-n', 1, sys.executable, '-c', close, fifo)
+            check_equal(status, 1)
+            check(re.fullmatch('cohortrun: ' + told, err), err)
+            check(re.fullmatch('libuv: start: ' + told, out), out)
+
+
+def test_refused_program():
+    """A script goes on after a program that could not join. The next one would wait for ever."""
+    member = PROGRAMS['libuv'][0]
+    status, out, err = jobs.run('-n', 1, '--grace', 0.1, 'sh', '-c',
+                                f'COHORT_SPIN=-5 {member} sum; {member} sum')
+    check_equal(status, 1)
+    check('libuv: start: ' in out, out)
+    check(re.fullmatch(r'cohortrun: locality 0 \(pid \d+\) has failed: .*COHORT_SPIN.*\n', err), err)
 
 
 if __name__ == '__main__':

@@ -231,7 +231,7 @@ def factors_of(number):
 def test_factors():
     """The input goes to locality 0; the others have nothing to do until its end."""
     numbers = list(range(1, 300)) + [2 ** 63, 1000003 * 1009]
-    data = ''.join('%d\n' % number for number in numbers).encode()
+    data = '\n'.join(map(str, numbers)).encode()  # the last line does not end
     lines = [' '.join(map(str, [number, '='] + factors_of(number))) for number in numbers]
     total = sum(len(factors_of(number)) for number in numbers)
     program = os.path.join(EXAMPLES, 'factors')
@@ -246,13 +246,20 @@ def test_factors():
         check_equal(sorted(out.splitlines()),
                     sorted(lines + ['factors in all localities: %d' % total]))
     check_equal(example('factors', 0), (0, 'factors in all localities: 0\n', ''))
-    for line, why in (b'0\n', '0'), (b'7x\n', '7x'), (b'-1\n', '-1'), (b'9' * 21 + b'\n', '9' * 21):
+    for line, why in (b'0\n', '0'), (b'7x\n', '7x'), (b'7x', '7x'), (b'-1\n', '-1'), (b'9' * 21 + b'\n', '9' * 21):
         done = subprocess.run([program], input=line, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=jobs.TIMEOUT, check=False)
         check_equal((done.returncode, done.stderr.decode()),
                     (1, 'factors: no number from 1 to 2^64 - 1: %s\n' % why))
     status, _, err = jobs.run('-n', 2, '--grace', 0.05, program, data=b'x\n')
     check(status == 1 and 'has failed: no number from 1 to 2^64 - 1: x\n' in err, status, err)
+    os.environ['COHORT_SPIN'] = '-5'
+    try:
+        for num_localities in 0, 1, 2:  # a start that fails says why once
+            status, _, err = example('factors', num_localities)
+            check(status == 1 and err.count('COHORT_SPIN') == 1, status, err)
+    finally:
+        del os.environ['COHORT_SPIN']
 
 
 # word_count

@@ -186,6 +186,9 @@ def main():
           'nor in PATH' in said or 'ptrace: ' in said, said)
     check('there is no process, and no core file' in gdb([MEMBER], 'cohort status') or
           'nor in PATH' in gdb([MEMBER], 'cohort status'))
+    for command in 'cohort tasks', 'cohort bt', 'cohort events':
+        said = gdb([MEMBER], command)
+        check('there is no process, and no core file' in said and 'Traceback' not in said, said)
     with tempfile.TemporaryDirectory() as folder:
         resource.setrlimit(resource.RLIMIT_CORE, [resource.getrlimit(resource.RLIMIT_CORE)[1]] * 2)
         process = subprocess.Popen([MEMBER, 'alone'], stdin=subprocess.DEVNULL, cwd=folder)

@@ -144,7 +144,7 @@ static void judge(struct job *job, struct locality *locality)
         snprintf(text + used, sizeof(text) - used, ", since %s", locality->doom);
     else if (status == 0 && cohort__launcher_is_member(job->launcher, locality->rank))
         snprintf(text + used, sizeof(text) - used, " without leaving the job");
-    else if (status != 0 && failure)
+    else if (failure && (status != 0 || cohort__launcher_is_failing(job->launcher, locality->rank)))
         snprintf(text + used, sizeof(text) - used, ": %s", failure);
     if (status != 0 && job->stage == RUNNING &&
         cohort__launcher_is_released(job->launcher, locality->rank)) {
@@ -206,6 +206,13 @@ void job_accused(struct job *job, uint32_t rank, uint32_t by, const char *text)
     doom(job, &job->localities[are_apart && by > rank ? by : rank], job->options->grace_ns, text);
 }
 
+/* Then nobody says that it is dead before its process has ended. */
+static bool is_kept_going(const struct job *job, const struct locality *locality)
+{
+    return job->options->keeps_going && job->stage == RUNNING &&
+           cohort__launcher_is_member(job->launcher, locality->rank);
+}
+
 /* Whether its end may be judged, though its output may still be open. Where the job keeps going,
  * the others are waiting for that, and may use its memory afterwards: so its process has to be
  * gone, also if its guardian is not there any more to see to it. Its last words may be that it
@@ -245,6 +252,23 @@ static void lose_program(struct job *job, struct locality *locality)
     cohort__launcher_program_ended(job->launcher, locality->rank, text);
 }
 
+/* It has closed its connection, though its process goes on: it can't join the job any more. */
+static void cut(struct job *job, struct locality *locality)
+{
+    job->has_cut = true;
+    if (is_kept_going(job, locality))
+        doom(job, locality, second_ns, "it has closed its connection to cohortrun");
+    else if (cohort__launcher_is_awaited(job->launcher, locality->rank))
+        deadline_set(&job->abandoned, second_ns);
+}
+
+void job_check_cut(struct job *job)
+{
+    if (job->has_cut && cohort__launcher_has_members(job->launcher) &&
+        !deadline_is_set(&job->abandoned))
+        deadline_set(&job->abandoned, second_ns);
+}
+
 void job_locality_changed(struct locality *locality)
 {
     struct job *job = locality->context;
@@ -253,12 +277,8 @@ void job_locality_changed(struct locality *locality)
     if (locality->guarded.end == GUARDED_RUNS) {
         if (locality->member.lost)
             lose_program(job, locality);
-        bool is_cut =
-            locality->control_ended && cohort__launcher_is_member(job->launcher, locality->rank);
-        if (is_cut && job->options->keeps_going && job->stage == RUNNING)
-            doom(job, locality, second_ns, "it has closed its connection to cohortrun");
-        else if (is_cut)
-            deadline_set(&job->abandoned, second_ns);
+        if (locality->control_ended)
+            cut(job, locality);
         return;
     }
     if (!locality->judged && may_be_judged(job, locality))
@@ -285,18 +305,33 @@ static void settle_over(void *context)
     job_check_done(job);
 }
 
+static void describe_failure(const struct job *job, const struct locality *locality, char *text,
+                             size_t bytes)
+{
+    locality_name(locality, text, bytes);
+    size_t used = strlen(text);
+    snprintf(text + used, bytes - used, " has failed: %s",
+             cohort__launcher_failure(job->launcher, locality->rank));
+}
+
+/* Where it has said that it fails, that is why it has closed the connection. */
 static void abandoned_over(void *context)
 {
     struct job *job = context;
     for (uint32_t rank = 0; rank < job->options->size; rank++) {
         struct locality *locality = &job->localities[rank];
-        if (!locality->control_ended || locality->guarded.end != GUARDED_RUNS)
+        if (!locality->control_ended || locality->guarded.end != GUARDED_RUNS ||
+            !cohort__launcher_is_awaited(job->launcher, rank) || is_kept_going(job, locality))
             continue;
-        char text[96];
-        snprintf(text, sizeof(text), "locality %u (pid %d) has closed its connection to cohortrun",
-                 (unsigned)rank, locality->guarded.pid);
+        char text[1024];
+        if (cohort__launcher_is_failing(job->launcher, rank))
+            describe_failure(job, locality, text, sizeof(text));
+        else
+            snprintf(text, sizeof(text),
+                     "locality %u (pid %d) has closed its connection to cohortrun", (unsigned)rank,
+                     locality->guarded.pid);
         job->judged_status = JOB_STATUS_FAILED;
-        cohort__launcher_ended(job->launcher, rank, false, text);
+        cohort__launcher_ended(job->launcher, rank, true, text);
     }
 }
 
@@ -307,21 +342,18 @@ void job_program_failed(struct job *job)
         deadline_set(&job->failing, PATIENCE * job->options->grace_ns);
 }
 
-/* The other localities may wait for what the failed one does not do any more. They are told of its
- * failure as if it had died. */
+/* The other localities may wait for what the failed one does not do any more, be it that it joins
+ * them. They are told of its failure as if it had died. */
 static void failing_over(void *context)
 {
     struct job *job = context;
     for (uint32_t rank = 0; rank < job->options->size; rank++) {
         struct locality *locality = &job->localities[rank];
-        const char *failure = cohort__launcher_failure(job->launcher, rank);
-        if (!failure || !cohort__launcher_is_member(job->launcher, rank))
+        if (!cohort__launcher_is_failing(job->launcher, rank))
             continue;
         char text[1024];
-        locality_name(locality, text, sizeof(text));
-        size_t used = strlen(text);
-        snprintf(text + used, sizeof(text) - used, " has failed: %s", failure);
-        if (job->options->keeps_going && job->stage == RUNNING) {
+        describe_failure(job, locality, text, sizeof(text));
+        if (is_kept_going(job, locality)) {
             doom(job, locality, 0, text);
             continue;
         }

@@ -57,6 +57,7 @@ struct job {
     int judged_status; /* of the locality that is being judged */
     uint64_t last_interrupt;
     uint64_t next_doom; /* when the deadline `dooms` comes, by the clock */
+    bool has_cut;       /* some locality has closed its connection, though its process goes on */
     bool owns_children; /* all children of this process are ours */
     uint64_t key;       /* of the job, once there is a launcher */
     int null;
@@ -74,8 +75,11 @@ void job_enter_stage(struct job *job, enum stage stage);
 void job_check_done(struct job *job);
 void job_locality_changed(struct locality *locality);
 
-/* The program of a locality has failed, but the locality is still there for the others. */
+/* The program of a locality has failed, or its start, but its process is still there. */
 void job_program_failed(struct job *job);
+
+/* Some locality has sent a message. If it has joined, those who can't are not waited for. */
+void job_check_cut(struct job *job);
 
 /* Where the job keeps going: RANK can't go on, as BY says. One of them is killed, unless RANK ends
  * by itself within the grace. */

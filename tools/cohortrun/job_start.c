@@ -20,6 +20,7 @@ static void control_arrived(struct locality *locality, const void *message, size
     cohort__launcher_message(job->launcher, locality->rank, message, bytes);
     if (cohort__launcher_failure(job->launcher, locality->rank))
         job_program_failed(job);
+    job_check_cut(job);
 }
 
 static cohort_status output_opened(struct locality *locality, enum output_stream stream, int fd)

@@ -44,10 +44,14 @@ static cohort_status open_file(struct file *file, const char *path)
 static cohort_status check_fit(const struct file *first, const struct file *other)
 {
     const struct cohort__ledger_head *a = &first->head, *b = &other->head;
-    if (a->size != b->size || a->epoch != b->epoch)
+    if (a->key != b->key || a->size != b->size)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                            "%s is of a job of %u localities, and %s of another one, of %u",
                            first->path, (unsigned)a->size, other->path, (unsigned)b->size);
+    if (a->epoch != b->epoch)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "%s is of program %u of its job, and %s of program %u", first->path,
+                           (unsigned)a->epoch, other->path, (unsigned)b->epoch);
     if (a->rank == b->rank)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s and %s are both of locality %u",
                            first->path, other->path, (unsigned)a->rank);

@@ -22,7 +22,7 @@ import gdb
 import gdb.unwinder
 
 MAGIC = 0x72656764656c6863
-VERSION = 6
+VERSION = 7
 REGION = 512 << 20
 PAGE = 65536
 HEAD_BYTES = 4096
@@ -37,10 +37,11 @@ KINDS = ['a future', 'a task', 'a collective', 'a block from a channel (cohort_c
          'a timer, a file, a connection or a blocking call', 'a task of another locality',
          'its next turn', 'a mutex', 'a condition', 'a semaphore', 'a latch', 'a local barrier',
          'a queue']
+NO_PROCESS = 'there is no process, and no core file'
 
 Head = collections.namedtuple('Head', 'magic version epoch rank size pid stage stage_at status cut '
                               'first_ticks first_mono first_real last_ticks last_mono last_real '
-                              'moved tasks num_chunks')
+                              'moved tasks key num_chunks')
 Wait = collections.namedtuple('Wait', 'since caller what function task fiber outer outermost')
 Site = collections.namedtuple('Site', 'instance last_called task site rank number')
 Worker = collections.namedtuple('Worker', 'thread seen_at event_bytes index is_idle')
@@ -60,6 +61,8 @@ class Ledger:
     """That of the selected process. Nothing in it is trusted: the process may have gone wrong."""
 
     def __init__(self):
+        if not gdb.selected_inferior().pid:
+            raise gdb.GdbError(NO_PROCESS)
         self.maps = []  # where, how long, and of which place in the ledger's memory
         for line in gdb.execute('info proc mappings', to_string=True).split('\n'):
             words = line.split()
@@ -70,7 +73,7 @@ class Ledger:
         for begin, _, offset in self.maps:
             if offset % REGION:
                 continue
-            head = Head._make(struct.unpack('<QIIIIiIQiI6QQQI', read(begin, 116)))
+            head = Head._make(struct.unpack('<QIIIIiIQiI6QQQQI', read(begin, 124)))
             if head.magic == MAGIC:
                 self.head, self.begin, self.region = head, begin, offset
         if not self.head:
@@ -178,7 +181,7 @@ def subject():
         return core[1]
     pid = gdb.selected_inferior().pid
     if not pid:
-        raise gdb.GdbError('there is no process, and no core file')
+        raise gdb.GdbError(NO_PROCESS)
     if not re.search('^Native process', targets, re.MULTILINE):
         raise gdb.GdbError('this process is not on this host: write a core file of it with '
                            '"generate-core-file FILE", and say "cohortrun --status FILE"')

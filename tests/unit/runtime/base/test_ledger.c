@@ -140,9 +140,10 @@ static void test_many(void)
 
 static void test_head(void)
 {
-    cohort__ledger_introduce(3, 5, 7);
+    cohort__ledger_introduce(3, 5, UINT64_C(1) << 40, 7);
     CHECK_INT(head()->rank, 3);
     CHECK_INT(head()->size, 5);
+    CHECK_INT(head()->key, UINT64_C(1) << 40);
     CHECK_INT(head()->epoch, 7);
     CHECK_INT(head()->pid, getpid());
     CHECK_INT(head()->stage, COHORT__LEDGER_STARTING);
@@ -292,7 +293,7 @@ static void take_without(void)
 {
     const struct rlimit none = {0, 0};
     setrlimit(RLIMIT_NOFILE, &none);
-    cohort__ledger_introduce(0, 1, 0);
+    cohort__ledger_introduce(0, 1, 0, 0);
     cohort__ledger_enter_stage(COHORT__LEDGER_RUNNING, COHORT_OK);
     struct cohort__wait_line *line = take(1);
     give_back(line);
@@ -405,7 +406,7 @@ static struct sought find_module(uint64_t address)
 static void test_modules(void)
 {
     char path[512] = "";
-    cohort__ledger_introduce(0, 1, 0);
+    cohort__ledger_introduce(0, 1, 0, 0);
     cohort__ledger_note_modules(); /* nothing new */
     CHECK(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
     struct sought own = find_module((uintptr_t)find_module);

@@ -168,7 +168,7 @@ static void test_find(void)
     CHECK_INT(pipe(ends), 0);
     pid_t child = fork();
     if (child == 0) {
-        cohort__ledger_introduce(1, 2, 3);
+        cohort__ledger_introduce(1, 2, 9, 3);
         struct cohort__wait_line *line = cohort__ledger_take(COHORT__LEDGER_WAITS);
         line->since = 1;
         CHECK_INT(write(ends[1], "r", 1), 1);

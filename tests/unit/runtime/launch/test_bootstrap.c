@@ -477,15 +477,10 @@ static void check_welcome(const void *bytes, size_t num_bytes, cohort_status wan
 
 /* The launcher is told the reason, since what arrived here may be for another program of the
  * locality. */
-static void test_refusal_is_told(void)
+static void check_refused(int fd)
 {
-    int fds[2];
-    char number[16], said[512];
-    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-    CHECK_INT(write(fds[0], "\7\0\0\0\x81\xa4kind\4", 11), 11);
-    snprintf(number, sizeof(number), "%d", fds[1]);
-    check_environment(number, COHORT_ERR_PROTOCOL, "not WELCOME");
-    ssize_t bytes = read(fds[0], said, sizeof(said));
+    char said[512];
+    ssize_t bytes = read(fd, said, sizeof(said));
     CHECK(bytes > COHORT__STREAM_HEAD_BYTES);
     CHECK_INT((unsigned char)said[0] + 256 * (unsigned char)said[1],
               bytes - COHORT__STREAM_HEAD_BYTES);
@@ -493,7 +488,39 @@ static void test_refusal_is_told(void)
                                    (size_t)bytes - COHORT__STREAM_HEAD_BYTES, "it", is_failed,
                                    NULL),
               COHORT_OK);
-    close(fds[0]);
+    CHECK_INT(read(fd, said, sizeof(said)), 0); /* the connection is closed */
+    close(fd);
+}
+
+static void test_refusal_is_told(void)
+{
+    int fds[2];
+    char number[16];
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    CHECK_INT(write(fds[0], "\7\0\0\0\x81\xa4kind\4", 11), 11);
+    snprintf(number, sizeof(number), "%d", fds[1]);
+    check_environment(number, COHORT_ERR_PROTOCOL, "not WELCOME");
+    check_refused(fds[0]);
+}
+
+/* It has not come to a bootstrap. */
+static void test_refuse(void)
+{
+    int fds[2];
+    char number[16];
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    snprintf(number, sizeof(number), "%d", fds[1]);
+    CHECK_INT(setenv("COHORT_CONTROL_FD", number, 1), 0);
+    CHECK_INT(cohort_fail(COHORT_ERR_STATE, "not WELCOME"), COHORT_ERR_STATE);
+    cohort__bootstrap_refuse(cohort_error_message());
+    CHECK(!getenv("COHORT_CONTROL_FD"));
+    check_refused(fds[0]);
+    CHECK_INT(setenv("COHORT_CONTROL_FD", "none", 1), 0);
+    CHECK_INT(cohort_fail(COHORT_ERR_STATE, "not WELCOME"), COHORT_ERR_STATE);
+    cohort__bootstrap_refuse(cohort_error_message());
+    CHECK(!getenv("COHORT_CONTROL_FD"));
+    CHECK_TEXT(cohort_error_message(), "not WELCOME");
+    cohort__bootstrap_refuse("alone");
 }
 
 static void test_bad_welcome(void)
@@ -520,6 +547,7 @@ int main(int argc, char **argv)
         {"bad_environment", test_bad_environment},
         {"bad_welcome", test_bad_welcome},
         {"refusal_is_told", test_refusal_is_told},
+        {"refuse", test_refuse},
     };
     unsetenv("COHORT_CONTROL_FD");
     signal(SIGPIPE, SIG_IGN);

@@ -117,6 +117,27 @@ static void test_again(void)
     in_child(again);
 }
 
+/* Nobody waits any more for what this process might say. */
+static void dropped(void)
+{
+    inherit();
+    int before = num_open();
+    cohort__inheritance_drop(); /* nothing is kept yet */
+    cohort__inheritance_keep();
+    cohort__inheritance_drop();
+    cohort__inheritance_drop();
+    CHECK_INT(num_open(), before);
+    CHECK(!cohort__inheritance_is_kept());
+    use_all();
+    CHECK_INT(cohort__inheritance_renew(), COHORT_OK);
+    CHECK(!getenv("COHORT_CONTROL_FD"));
+}
+
+static void test_dropped(void)
+{
+    in_child(dropped);
+}
+
 /* Nothing that the program starts gets them. */
 static void close_on_exec(void)
 {
@@ -263,8 +284,8 @@ static void test_other_values(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"again", test_again},     {"close on exec", test_close_on_exec}, {"between", test_between},
-        {"no room", test_no_room}, {"other values", test_other_values},
+        {"again", test_again},     {"dropped", test_dropped}, {"close on exec", test_close_on_exec},
+        {"between", test_between}, {"no room", test_no_room}, {"other values", test_other_values},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -313,6 +313,64 @@ static void test_failed_before_joining(void)
     cohort__launcher_destroy(job.launcher);
 }
 
+static void fail(struct job *job, uint32_t rank)
+{
+    say_message(job, rank,
+                &(struct cohort__control){
+                    .kind = COHORT__CONTROL_FAILED, .text = "wrong", .text_bytes = 5});
+}
+
+/* Its process may go on, or end with status 0. */
+static void test_failed_to_join(void)
+{
+    struct job job;
+    start(&job, 2);
+    CHECK(!cohort__launcher_is_awaited(job.launcher, 1));
+    hello(&job, 0);
+    CHECK(cohort__launcher_is_awaited(job.launcher, 0));
+    CHECK(cohort__launcher_is_awaited(job.launcher, 1));
+    CHECK(!cohort__launcher_is_failing(job.launcher, 1));
+    fail(&job, 1);
+    CHECK(cohort__launcher_is_failing(job.launcher, 1));
+    CHECK(!cohort__launcher_is_failing(job.launcher, 0));
+    cohort__launcher_ended(job.launcher, 1, true, "locality 1 has failed: wrong");
+    CHECK_TEXT(job.broken_text, "locality 1 has failed: wrong");
+    cohort__launcher_destroy(job.launcher);
+
+    start(&job, 1);
+    fail(&job, 0);
+    CHECK(cohort__launcher_is_awaited(job.launcher, 0));
+    cohort__launcher_ended(job.launcher, 0, false, "locality 0 exited with status 0: wrong");
+    CHECK_TEXT(job.broken_text, "locality 0 exited with status 0: wrong");
+    cohort__launcher_destroy(job.launcher);
+}
+
+/* The failure of a program that has left is not one of the next one. */
+static void test_failed_before(void)
+{
+    struct job job;
+    start_pair(&job);
+    fail(&job, 1);
+    CHECK(cohort__launcher_is_failing(job.launcher, 1));
+    release_pair(&job);
+    CHECK(!cohort__launcher_is_failing(job.launcher, 1));
+    say(&job, 1, COHORT__CONTROL_BYE);
+    say(&job, 0, COHORT__CONTROL_BYE);
+    CHECK(cohort__launcher_failure(job.launcher, 1));
+    CHECK(!cohort__launcher_is_failing(job.launcher, 1));
+    CHECK(!cohort__launcher_is_awaited(job.launcher, 1));
+    hello(&job, 0);
+    CHECK(cohort__launcher_is_awaited(job.launcher, 1));
+    CHECK(!cohort__launcher_is_failing(job.launcher, 1));
+    fail(&job, 1);
+    CHECK(cohort__launcher_is_failing(job.launcher, 1));
+    hello(&job, 1); /* of a program beside it */
+    CHECK(!cohort__launcher_is_failing(job.launcher, 1));
+    release_pair(&job);
+    CHECK(!cohort__launcher_is_awaited(job.launcher, 1));
+    cohort__launcher_destroy(job.launcher);
+}
+
 /* Two programs, one after the other, on the same connections. */
 static void test_second_epoch(void)
 {
@@ -680,6 +738,8 @@ int main(int argc, char **argv)
         {"never_joined", test_never_joined},
         {"some_joined", test_some_joined},
         {"failed_before_joining", test_failed_before_joining},
+        {"failed_to_join", test_failed_to_join},
+        {"failed_before", test_failed_before},
         {"second_epoch", test_second_epoch},
         {"second_epoch_incomplete", test_second_epoch_incomplete},
         {"returned", test_returned},

@@ -111,6 +111,7 @@ static void begin(uint32_t rank, uint32_t size)
                                                 .rank = rank,
                                                 .size = size,
                                                 .pid = 100 + (int)rank,
+                                                .key = UINT64_C(7) << 40,
                                                 .stage = COHORT__LEDGER_RUNNING,
                                                 .first = {1000, 100 * second, 1000 * second},
                                                 .last = {11000, 110 * second, 1010 * second},
@@ -296,7 +297,11 @@ static void test_two(void)
     begin(2, 3);
     image.ledger.epoch = 1;
     put_at(other, sizeof(image));
-    check_job_fails(" of another one");
+    check_job_fails(" is of program 0 of its job, and ");
+    begin(2, 3);
+    image.ledger.key++; /* a job of the same size */
+    put_at(other, sizeof(image));
+    check_job_fails(" of another one, of 3");
     begin(1, 4);
     put_at(other, sizeof(image));
     check_job_fails(" is of a job of 3 localities, and ");

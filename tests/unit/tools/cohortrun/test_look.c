@@ -41,7 +41,7 @@ static struct cohort__wait_line *wait_line(uintptr_t task, uintptr_t what)
 
 static void test_head(void)
 {
-    cohort__ledger_introduce(3, 8, 1);
+    cohort__ledger_introduce(3, 8, 9, 1);
     cohort__ledger_enter_stage(COHORT__LEDGER_RETURNED, COHORT_ERR_STATE);
     struct look *look = look_here();
     CHECK_INT(look->rank, 3);

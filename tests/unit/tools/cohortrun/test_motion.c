@@ -61,7 +61,7 @@ static void serve(int orders, int answers, int memory, uint32_t slot)
 {
     char order;
     CHECK_INT(cohort__ledger_adopt(memory, slot), COHORT_OK);
-    cohort__ledger_introduce(slot, 2, 1);
+    cohort__ledger_introduce(slot, 2, 9, 1);
     cohort__ledger_enter_stage(COHORT__LEDGER_RUNNING, COHORT_OK);
     struct cohort__wait_line *wait = cohort__ledger_take(COHORT__LEDGER_WAITS);
     CHECK(wait);
