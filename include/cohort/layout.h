@@ -51,6 +51,20 @@ COHORT_API cohort_status cohort_layout_create_repeat(cohort_layout **ret_layout,
                                                      size_t stride,
                                                      const cohort_layout *inner) COHORT_MUST_USE;
 
+/* The elements of LAYOUT, which begins OFFSET elements after the beginning of the array. */
+typedef struct cohort_layout_part {
+    size_t offset;
+    const cohort_layout *layout;
+} cohort_layout_part;
+
+/* The elements of NUM parts, in the order of the parts, which are only read during the call; the
+ * layouts stay the caller's. PARTS may be NULL if NUM is 0. For a buffer with a block for each site
+ * that lies in a way of its own. Also COHORT_ERR_BAD_PARAMETER: a part without a layout, or more
+ * than 2^28 blocks that no stride describes. */
+COHORT_API cohort_status cohort_layout_create_parts(cohort_layout **ret_layout,
+                                                    const cohort_layout_part *parts,
+                                                    size_t num) COHORT_MUST_USE;
+
 /* A box of an array with NUM_DIMS dimensions (1 or more), of which the last one is contiguous, as
  * in C. SIZES are those of the array; in dimension d the box has the COUNTS[d] indices from
  * STARTS[d] on. Its elements come in the order in which they lie in the array. Also
