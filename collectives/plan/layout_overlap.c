@@ -118,23 +118,25 @@ static bool meet(struct search *search, const struct cursor *cursor,
     return false;
 }
 
-/* Whether nobody else begins before the last run of the first cursor ends. */
-static bool is_first_alone(const struct heap *heap)
+/* Where the first cursor's next one in the order is. */
+static size_t second_begin(const struct heap *heap)
 {
-    const struct cursor *first = heap->cursors;
-    size_t end = first->begin + (first->left - 1) * first->stride + first->length;
-    return (heap->num < 2 || heap->cursors[1].begin >= end) &&
-           (heap->num < 3 || heap->cursors[2].begin >= end);
+    size_t left = heap->num > 1 ? heap->cursors[1].begin : SIZE_MAX;
+    size_t right = heap->num > 2 ? heap->cursors[2].begin : SIZE_MAX;
+    return left < right ? left : right;
 }
 
-/* Goes to the next run of CURSOR, or to its last one where those in between need no look, since
- * none is in the way of another. */
-static void advance(struct cursor *cursor, bool is_alone)
+/* Goes to the next run of CURSOR. Where nobody else begins before OTHER, and its runs may not be in
+ * the way of each other, goes to the last one that begins no later: those in between need no
+ * look. */
+static void advance(struct cursor *cursor, size_t other)
 {
     bool are_apart = cursor->is_sent || cursor->stride >= cursor->length;
-    uint32_t num = is_alone && are_apart && cursor->left > 2 ? cursor->left - 1 : 1;
-    cursor->begin += num * cursor->stride;
-    cursor->left -= num;
+    size_t num = are_apart && cursor->stride > 0 ? (other - cursor->begin) / cursor->stride : 1;
+    uint32_t most = cursor->left - 1;
+    uint32_t steps = num == 0 ? 1 : num < most ? (uint32_t)num : most;
+    cursor->begin += steps * cursor->stride;
+    cursor->left -= steps;
 }
 
 static bool search_all(struct heap *heap, struct cohort__overlap *ret_overlap)
@@ -145,7 +147,7 @@ static bool search_all(struct heap *heap, struct cohort__overlap *ret_overlap)
         if (meet(&search, first, ret_overlap))
             return true;
         if (first->left > 1)
-            advance(first, is_first_alone(heap));
+            advance(first, second_begin(heap));
         else
             *first = heap->cursors[--heap->num];
         sift_down(heap, 0);
