@@ -2,8 +2,6 @@
 #ifndef COHORT_COLLECTIVES_PLAN_LAYOUT_H
 #define COHORT_COLLECTIVES_PLAN_LAYOUT_H
 
-#include <stdatomic.h>
-
 #include "cohort/layout.h"
 
 /* In elements: `count` runs of `length`, each of which begins `stride` after the one before. With
@@ -24,7 +22,7 @@ struct cohort_layout {
     size_t span;
     size_t num_strips;
     /* No element is there twice. False: not known yet, or one is. See layout_overlap.h. */
-    atomic_bool is_disjoint;
+    _Atomic bool is_disjoint;
     struct cohort__strip strips[];
 };
 

@@ -178,7 +178,7 @@ cohort_status cohort__layout_overlaps_itself(cohort_layout *layout, size_t eleme
                                              struct cohort__overlap *ret_overlap)
 {
     const struct cohort__lying all = {.bytes = layout->num_elements * element, .layout = layout};
-    if (atomic_load_explicit(&layout->is_disjoint, memory_order_relaxed)) {
+    if (layout->is_disjoint) {
         *ret_found = false;
         return COHORT_OK;
     }
@@ -186,7 +186,7 @@ cohort_status cohort__layout_overlaps_itself(cohort_layout *layout, size_t eleme
     cohort_status status = cohort__layout_overlap(&all, 1, &found, ret_overlap);
     if (status)
         return status;
-    atomic_store_explicit(&layout->is_disjoint, !found, memory_order_relaxed);
+    layout->is_disjoint = !found;
     *ret_found = found;
     return COHORT_OK;
 }
