@@ -16,7 +16,9 @@ extern "C" {
 /* Which elements of an array belong together, and in which order: a column of a matrix, a face of a
  * box of cells, or any list of blocks. All is counted in elements, so one layout serves all
  * datatypes. Calls that take a layout move the elements between the array and the other side, where
- * they may lie in another way: only their number and their datatype are compared.
+ * they may lie in another way: only their number and their datatype are compared. Such are the
+ * collectives (in_layout and out_layout in call.h), exchanges (cohort_exchange_layouts in ragged.h)
+ * and channels (cohort_channel_set_layout and _get_layout in channel.h).
  *
  * A layout never changes, and is reference-counted: calls keep what they need of it, so it may be
  * released as soon as they have returned. Any thread may call these functions; none suspends. All
