@@ -313,6 +313,14 @@ static void test_overlap_of_many(void)
     CHECK_INT(cohort__layout_overlap(lying, 5, &found, &overlap), COHORT_OK);
     CHECK(found && overlap.a.site + overlap.b.site == 5);
     CHECK_INT(overlap.a.begin, 5 + 6 * many - 3);
+    /* Behind a run that is sent within a longer one. */
+    const struct cohort__lying around[] = {
+        {.offset = 0, .bytes = 100, .is_sent = true},
+        {.offset = 5, .bytes = 1, .site = 1, .is_sent = true},
+        {.offset = 50, .bytes = 1, .site = 2},
+    };
+    CHECK_INT(cohort__layout_overlap(around, 3, &found, &overlap), COHORT_OK);
+    CHECK(found && overlap.a.site == 0 && overlap.b.site == 2);
     CHECK_INT(cohort__layout_overlaps_itself(far, 8, &found, &overlap), COHORT_OK);
     CHECK(!found);
     CHECK_INT(cohort__layout_overlaps_itself(same, 8, &found, &overlap), COHORT_OK);
