@@ -306,8 +306,10 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
                                                .out_layout = scene.is_wrong ? scene.steps : NULL}),
               COHORT_OK);
     cohort_future *future = cohort_all_gather(comm, in, out, COUNT, COHORT_INT32, 107);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        CHECK(rows[i]);
         CHECK_INT(cohort_await(rows[i]), bad);
+    }
     CHECK_INT(cohort_await(future), bad);
     /* The options are for one call. */
     CHECK_INT(cohort_await(cohort_barrier(comm, 108)), COHORT_OK);
