@@ -41,8 +41,8 @@ cohort_status cohort__call_check_layouts(struct cohort__call *call)
         return refuse(call, option, "cohort_exchange_layouts has a layout for each block");
     if (ragged && ragged->variant == COHORT__VARIANT_TYPES)
         return refuse(call, option, "each block has a datatype of its own");
-    if (call->of_objects || call->collective == COHORT__BARRIER ||
-        call->collective == COHORT__CHECK)
+    if (call->of_objects || call->purpose != COHORT__PURPOSE_NONE ||
+        call->collective == COHORT__BARRIER || call->collective == COHORT__CHECK)
         return refuse(call, option, "this moves no elements");
     if (in && !has_in(call))
         return refuse(call, "in_layout", call->is_in_place ? "IN is in place" : "this has no IN");

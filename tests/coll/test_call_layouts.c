@@ -298,21 +298,26 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
         lay(comm, steps, none);
     expect(comm, cohort_all_gather_objects(comm, &object, objects, 106), bad, "moves no elements");
     cohort_objects_fini(objects, 2);
+    cohort_comm *part = NULL;
+    if (scene.is_wrong)
+        lay(comm, steps, none);
+    expect(comm, cohort_comm_split(&part, comm, 0, 0, 107), bad, "moves no elements");
+    cohort_comm_unref(part);
     /* It is told in an agreement, too, with futures of rows. */
-    cohort_future *rows[2];
+    cohort_future *rows[2] = {NULL};
     CHECK_INT(cohort_comm_next_call(
                   comm, &(cohort_call_options){.check_asymmetric = true,
                                                .ret_rows = rows,
                                                .out_layout = scene.is_wrong ? scene.steps : NULL}),
               COHORT_OK);
-    cohort_future *future = cohort_all_gather(comm, in, out, COUNT, COHORT_INT32, 107);
+    cohort_future *future = cohort_all_gather(comm, in, out, COUNT, COHORT_INT32, 108);
     for (int i = 0; i < 2; i++) {
         CHECK(rows[i]);
         CHECK_INT(cohort_await(rows[i]), bad);
     }
     CHECK_INT(cohort_await(future), bad);
     /* The options are for one call. */
-    CHECK_INT(cohort_await(cohort_barrier(comm, 108)), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_barrier(comm, 109)), COHORT_OK);
     scene_fini(&scene);
     return COHORT_OK;
 }
