@@ -194,20 +194,28 @@ static void run_alone(const struct part *part, double **now, double **next, uint
     }
 }
 
-/* Puts what all sites have, one behind the other, into the box, which has no ghosts. */
-static cohort_status put_together(const struct halo *halo, const double *all, double *box)
+/* Where the cells of all sites, one site's behind the other's, are in the box, which has no
+ * ghosts. */
+static cohort_status find_places(const struct halo *halo, cohort_layout **ret_layout)
 {
     const size_t sizes[DIMS] = {halo->size, halo->size, halo->size};
-    cohort_status status = COHORT_OK;
-    for (uint32_t i = 0; !status && i < halo->site->num_sites; i++) {
-        struct part part = part_of(halo, i);
-        cohort_layout *layout = NULL;
+    const uint32_t num_sites = halo->site->num_sites;
+    cohort_layout_part *parts = NULL;
+    cohort_status status = site_allocate(halo->site, num_sites, sizeof(*parts), &parts);
+    cohort_layout *layout;
+    uint32_t num = 0;
+    for (; !status && num < num_sites; num++) {
+        struct part part = part_of(halo, num);
         status = cohort_layout_create_box(&layout, DIMS, sizes, part.first, part.cells);
-        if (!status)
-            status = cohort_layout_unpack(layout, COHORT_DOUBLE, box, all);
-        cohort_layout_unref(layout);
-        all += part.num;
+        if (status)
+            break;
+        parts[num].layout = layout;
     }
+    if (!status)
+        status = cohort_layout_create_parts(ret_layout, parts, num_sites);
+    while (num > 0)
+        cohort_layout_unref((cohort_layout *)parts[--num].layout);
+    free(parts);
     return status;
 }
 
@@ -237,37 +245,31 @@ static cohort_status compare(const struct halo *halo, const double *box, uint32_
     return status;
 }
 
-/* Site 0 puts the cells together and compares. */
-static cohort_status judge(const struct halo *halo, const double *all, double *box, uint32_t steps,
-                           double *ret_mean)
-{
-    if (halo->site->index != 0)
-        return COHORT_OK;
-    cohort_status status = put_together(halo, all, box);
-    return status ? status : compare(halo, box, steps, ret_mean);
-}
-
-/* Site 0 gets all cells, and what it finds is the status of all sites. */
+/* Site 0 gets all cells, and what it finds is the status of all sites. They go from the inside of
+ * each site's array to their places in the box. */
 static cohort_status finish(struct halo *halo, uint32_t steps)
 {
     struct site *site = halo->site;
     size_t num_all = site->index == 0 ? halo->size * halo->size * halo->size : 0, *counts = NULL;
-    double *mine = NULL, *all = NULL, *box = NULL, mean = 0;
-    cohort_status status = site_allocate(site, halo->part.num, sizeof(double), &mine);
-    if (!status)
-        status = site_allocate(site, num_all, sizeof(double), &all);
-    if (!status)
-        status = site_allocate(site, num_all, sizeof(double), &box);
+    double *box = NULL, mean = 0;
+    cohort_call_options options = {.in_layout = halo->inside};
+    cohort_layout *places = NULL;
+    cohort_status status = site_allocate(site, num_all, sizeof(double), &box);
     if (!status)
         status = site_allocate(site, site->num_sites, sizeof(*counts), &counts);
     for (uint32_t i = 0; !status && i < site->num_sites; i++)
         counts[i] = part_of(halo, i).num;
+    if (!status && site->index == 0)
+        status = find_places(halo, &places);
+    options.out_layout = places;
     if (!status)
-        status = cohort_layout_pack(halo->inside, COHORT_DOUBLE, mine, halo->now);
+        status = cohort_comm_next_call(site->comm, &options);
     if (!status)
-        status = site_gather(site, mine, halo->part.num, all, counts, COHORT_DOUBLE);
-    if (!status)
-        status = site_agree(site, judge(halo, all, box, steps, &mean), NULL, 0);
+        status = site_gather(site, halo->now, halo->part.num, box, counts, COHORT_DOUBLE);
+    if (!status) {
+        cohort_status judged = site->index == 0 ? compare(halo, box, steps, &mean) : COHORT_OK;
+        status = site_agree(site, judged, NULL, 0);
+    }
     if (!status && site->index == 0)
         printf("box: %zu x %zu x %zu cells, %" PRIu32 " steps\n"
                "sites: %" PRIu32 " in %" PRIu32 " localities, a grid of %" PRIu32 " x %" PRIu32
@@ -276,8 +278,7 @@ static cohort_status finish(struct halo *halo, uint32_t steps)
                "check: equal to one site's, bit for bit\n",
                halo->size, halo->size, halo->size, steps, site->num_sites, cohort_num_localities(),
                halo->grid[0], halo->grid[1], halo->grid[2], mean);
-    free(mine);
-    free(all);
+    cohort_layout_unref(places);
     free(box);
     free(counts);
     return status;

@@ -8,6 +8,7 @@
 #include "collectives/algo/algorithm.h"
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
+#include "collectives/comm/operation.h"
 #include "collectives/exec/plan_cache.h"
 
 /* A call of a collective, as its own file describes it, and what its parts (call_*.c) all need to
@@ -85,7 +86,17 @@ struct cohort__call {
     bool is_in_place;
     bool is_alone;                /* there will be nothing but an agreement */
     struct cohort__forced forced; /* by this call */
+
+    /* Set by call_layout.h, if the options have layouts. */
+    bool holds_rows; /* the rows complete with the call, by `completion` */
+    struct cohort__completion *completion;
 };
+
+/* Where the plan is to put a future for each row, or NULL. */
+static inline cohort_future **cohort__call_ret_rows(const struct cohort__call *call)
+{
+    return call->holds_rows ? NULL : call->options->ret_rows;
+}
 
 /* Sets in CALL what follows from OPTIONS, which must stay, and from those of the communicator.
  * Inline, since each call comes by here. */

@@ -39,8 +39,7 @@ static uint64_t of_blocks(const struct cohort__call *call, const struct cohort__
     return bytes;
 }
 
-/* Whether one of the buffers of a call with blocks of one size has a block for each site. */
-static bool has_block_for_each(const struct cohort__call *call, bool is_out)
+bool cohort__call_has_block_for_each(const struct cohort__call *call, bool is_out)
 {
     bool is_root = call->role == COHORT__ROLE_ROOT;
     switch (call->collective) {
@@ -66,8 +65,9 @@ static uint64_t of_side(const struct cohort__call *call, bool is_out)
     if (ragged && (is_out || is_of_out ? ragged->out.name : ragged->in.name))
         return of_blocks(call, is_out || is_of_out ? &ragged->out : &ragged->in);
     uint64_t block = (uint64_t)call->count * cohort_datatype_size(call->datatype);
-    return !ragged && has_block_for_each(call, is_out) ? block * cohort_comm_num_sites(call->comm)
-                                                       : block;
+    return !ragged && cohort__call_has_block_for_each(call, is_out)
+               ? block * cohort_comm_num_sites(call->comm)
+               : block;
 }
 
 struct cohort__hook_bytes cohort__call_bytes(const struct cohort__call *call)

@@ -7,4 +7,7 @@
 /* How much CALL gives and gets, as cohort_hook_call says. CALL has been checked. */
 struct cohort__hook_bytes cohort__call_bytes(const struct cohort__call *call);
 
+/* Whether IN of CALL, or if IS_OUT its OUT, has a block for each site, if blocks have one size. */
+bool cohort__call_has_block_for_each(const struct cohort__call *call, bool is_out);
+
 #endif

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "collectives/algo/pattern/needs.h"
+#include "collectives/coll/call_layout.h"
 #include "collectives/coll/forced.h"
 #include "collectives/exec/op.h"
 #include "runtime/base/error.h"
@@ -84,7 +85,8 @@ static cohort_status check_memory(const struct cohort__call *call)
         return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER, "no input buffer");
     if ((has_out || in_out) && !call->out)
         return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER, "no output buffer");
-    if (has_in && has_out && call->in == call->out)
+    bool has_layouts = cohort__call_has_layouts(call); /* which say where in the array */
+    if (has_in && has_out && call->in == call->out && !has_layouts)
         return cohort__call_wrong(
             call, COHORT_ERR_BAD_PARAMETER, "IN and OUT are the same memory%s",
             call->in_place == COHORT__IN_PLACE_NEVER ? ""
@@ -118,6 +120,8 @@ cohort_status cohort__call_check(struct cohort__call *call)
         status = check_role(call);
     if (!status)
         status = check_in_place(call);
+    if (!status && cohort__call_has_layouts(call))
+        status = cohort__call_check_layouts(call);
     if (!status)
         status = check_count(call);
     if (!status)

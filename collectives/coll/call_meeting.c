@@ -42,6 +42,7 @@ cohort_future *cohort__call_meet(const struct cohort__call *call, uint32_t root,
         .generation = call->generation,
         .fingerprint = fingerprint,
         .signature = signature,
-        .ret_rows = call->options->ret_rows,
+        .ret_rows = cohort__call_ret_rows(call),
+        .completion = call->completion,
     });
 }

@@ -10,7 +10,7 @@ static uint32_t flags_of(const struct cohort__call *call)
     bool is_out = call->in_place == COHORT__IN_PLACE_OUT;
     uint32_t in_place = is_out ? COHORT__PLAN_IN_PLACE_OUT : COHORT__PLAN_IN_PLACE;
     return (call->is_in_place && !call->is_alone ? in_place : 0) |
-           (call->options->ret_rows ? COHORT__PLAN_ROWS : 0) |
+           (cohort__call_ret_rows(call) ? COHORT__PLAN_ROWS : 0) |
            (call->is_reproducible ? COHORT__PLAN_REPRODUCIBLE : 0) |
            (call->is_checked ? COHORT__PLAN_CHECKED : 0) |
            (call->is_alone ? COHORT__PLAN_ALONE : 0) |

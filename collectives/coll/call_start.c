@@ -3,6 +3,7 @@
 
 #include "collectives/coll/call_bytes.h"
 #include "collectives/coll/call_check.h"
+#include "collectives/coll/call_layout.h"
 #include "collectives/coll/call_meeting.h"
 #include "collectives/coll/call_parcels.h"
 #include "collectives/coll/call_plan.h"
@@ -159,7 +160,8 @@ static cohort_future *execute(const struct cohort__call *call, const struct coho
         .generation = call->generation,
         .fingerprint = fingerprint,
         .signature = signature,
-        .ret_rows = call->options->ret_rows,
+        .ret_rows = cohort__call_ret_rows(call),
+        .completion = call->completion,
         .objection = objection,
     };
     if (call->is_checked)
@@ -207,6 +209,7 @@ static cohort_future *reject(struct cohort__call *call)
     cohort_future *future;
     cohort__error_copy(&error, cohort__error_slot());
     call->is_alone = true;
+    call->holds_rows = false;
     if (call->is_checked && !find_plan(call, &shape, &entry)) {
         future = start(call, &shape, entry, &error);
     } else {
@@ -233,6 +236,10 @@ static cohort_future *pass_and_start(struct cohort__call *call)
     }
     if (cohort__call_check(call) || find_plan(call, &shape, &entry))
         return reject(call);
+    if (cohort__call_has_layouts(call) && cohort__call_lay(call, &shape, entry)) {
+        cohort__plan_entry_unref(entry);
+        return reject(call);
+    }
     tell_bytes(call);
     return start(call, &shape, entry, NULL);
 }

@@ -31,6 +31,8 @@ static cohort_status set(cohort_comm *comm, const cohort_call_options *options)
     next->has_root = options->root_site != NULL;
     next->root_site = options->root_site ? *options->root_site : 0;
     next->ret_rows = options->ret_rows;
+    next->in_layout = options->in_layout;
+    next->out_layout = options->out_layout;
     memcpy(next->algorithm, algorithm, strlen(algorithm) + 1);
     return COHORT_OK;
 }

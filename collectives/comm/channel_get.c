@@ -6,6 +6,8 @@
 
 #include "collectives/comm/channel_private.h"
 #include "collectives/comm/channel_watch.h"
+#include "collectives/comm/layout_check.h"
+#include "collectives/plan/layout_overlap.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/fork.h"
@@ -19,6 +21,8 @@ static void end(struct cohort__channel_get *get)
     struct cohort__error error = get->error;
     cohort__list_remove(&get->link);
     cohort__message_release(get->message);
+    cohort_layout_unref(get->layout);
+    free(get->fetched);
     if (error.status && get->ret_object)
         free(get->buffer);
     else if (!error.status && get->ret_object)
@@ -55,18 +59,28 @@ static void fail_with(struct cohort__channel_get *get, cohort_status status, con
 
 /* Reading ------------------------------------------------------------------------------------- */
 
+/* Puts the message, which is at FROM, where it belongs. */
+static void put(struct cohort__channel_get *get, const void *from)
+{
+    if (get->layout)
+        cohort__layout_unpack(get->layout, get->element, get->buffer, from);
+    else if (get->bytes > 0)
+        memcpy(get->buffer, from, get->bytes);
+}
+
 static void copy(struct cohort__channel_get *get)
 {
-    struct cohort__message *message = get->message;
-    const void *from = message->inline_data;
-    if (message->arrival)
+    const struct cohort__message *message = get->message;
+    const void *from = get->fetched;
+    if (message && message->arrival)
         from = message->arrival->data;
-    else if (message->loan)
+    else if (message && message->loan)
         from = message->loan->pieces;
-    else if (message->attachment)
+    else if (message && message->attachment)
         from = ((struct cohort__channel_copy *)message->attachment)->data;
-    if (message->bytes > 0)
-        memcpy(get->buffer, from, message->bytes);
+    else if (message)
+        from = message->inline_data;
+    put(get, from);
 }
 
 /* Back in the endpoint's turn, with the data or an error. */
@@ -86,13 +100,39 @@ static void perform_copy(struct cohort__work *work)
     cohort__commons_count_work(commons, -1);
 }
 
+static void copy_later(struct cohort__channel_get *get)
+{
+    get->work.run = perform_copy;
+    cohort__commons_count_work(get->comm->group->commons, 1);
+    cohort__chore_post(&get->work);
+}
+
+/* The data has been fetched, and the elements do not lie in a row. */
+static void run_unpack(struct cohort__actor *actor, struct cohort__item *item)
+{
+    struct cohort__channel_get *get = COHORT_CONTAINER_OF(item, struct cohort__channel_get, item);
+    (void)actor;
+    get->is_fetching = false;
+    copy_later(get);
+}
+
 static void fetched(struct cohort__fetch *fetch, cohort_status status)
 {
     struct cohort__channel_get *get = COHORT_CONTAINER_OF(fetch, struct cohort__channel_get, fetch);
     if (status && !get->error.status)
         fail_with(get, status, cohort_error_message());
-    get->item.run = run_end;
+    get->item.run = get->fetched && !get->error.status ? run_unpack : run_end;
     cohort__endpoint_post(get->comm, &get->item);
+}
+
+static void *allocate(struct cohort__channel_get *get)
+{
+    char why[96];
+    void *memory = malloc(get->bytes);
+    snprintf(why, sizeof(why), "no memory for its %zu bytes", get->bytes);
+    if (!memory)
+        fail_with(get, COHORT_ERR_NO_MEMORY, why);
+    return memory;
 }
 
 /* Decides where the data goes, or why it can't go there. */
@@ -100,22 +140,23 @@ static void prepare(struct cohort__channel_get *get, size_t bytes)
 {
     char why[96];
     get->bytes = bytes;
-    if (!get->ret_object && bytes > get->capacity) {
+    if (get->layout && bytes != get->capacity) {
+        snprintf(why, sizeof(why), "it has %zu bytes, the layout's elements %zu", bytes,
+                 get->capacity);
+        fail_with(get, COHORT_ERR_MISMATCH, why);
+    } else if (!get->ret_object && bytes > get->capacity) {
         snprintf(why, sizeof(why), "it has %zu bytes, the buffer %zu", bytes, get->capacity);
         fail_with(get, COHORT_ERR_MISMATCH, why);
     } else if (get->ret_object && bytes > 0) {
-        get->buffer = malloc(bytes);
-        snprintf(why, sizeof(why), "no memory for its %zu bytes", bytes);
-        if (!get->buffer)
-            fail_with(get, COHORT_ERR_NO_MEMORY, why);
+        get->buffer = allocate(get);
     }
 }
 
 void cohort__channel_get_read(struct cohort__channel_get *get, const void *data, size_t bytes)
 {
     prepare(get, bytes);
-    if (!get->error.status && bytes > 0)
-        memcpy(get->buffer, data, bytes);
+    if (!get->error.status)
+        put(get, data);
     end(get);
 }
 
@@ -134,11 +175,13 @@ void cohort__channel_get_take(struct cohort__channel_get *get, struct cohort__me
     else
         prepare(get, message->bytes);
     if (message->kind == COHORT__KIND_ANNOUNCE) {
+        if (get->layout && !get->error.status)
+            get->fetched = allocate(get);
         if (get->error.status)
             message->bytes = 0; /* its data is not wanted, but it counts as taken */
         get->is_fetching = true;
         get->fetch.done = fetched;
-        cohort__remote_fetch(message, get->buffer, &get->fetch);
+        cohort__remote_fetch(message, get->fetched ? get->fetched : get->buffer, &get->fetch);
         return;
     }
     get->message = message;
@@ -150,9 +193,7 @@ void cohort__channel_get_take(struct cohort__channel_get *get, struct cohort__me
         copy(get);
         end(get);
     } else {
-        get->work.run = perform_copy;
-        cohort__commons_count_work(comm->group->commons, 1);
-        cohort__chore_post(&get->work);
+        copy_later(get);
     }
 }
 
@@ -221,6 +262,8 @@ static struct cohort__channel_get *get_create(cohort_comm *comm, uint32_t site, 
     get->ret_bytes = NULL;
     get->ret_site = NULL;
     get->ret_object = NULL;
+    get->layout = NULL;
+    get->fetched = NULL;
     get->error = (struct cohort__error){0};
     get->message = NULL;
     get->is_fetching = false;
@@ -307,6 +350,45 @@ cohort_future *cohort_channel_get_any_object(cohort_comm *comm, uint64_t tag,
 {
     return get_object("cohort_channel_get_any_object", comm, COHORT_ANY_SITE, tag, ret_object,
                       ret_site);
+}
+
+/* Says why the elements can't come. */
+static cohort_future *wrong_layout(const cohort_comm *comm, const char *why)
+{
+    return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
+                                  "communicator \"%.60s\", site %u, cohort_channel_get_layout: %s",
+                                  comm->group->name, comm->this_site, why);
+}
+
+cohort_future *cohort_channel_get_layout(cohort_comm *comm, uint32_t site, uint64_t tag,
+                                         void *buffer, const cohort_layout *layout,
+                                         cohort_datatype datatype, uint32_t *ret_site)
+{
+    static const char function[] = "cohort_channel_get_layout";
+    struct cohort__overlap overlap;
+    bool found;
+    if (!comm || (site != COHORT_ANY_SITE && !has_site(comm, site)))
+        return wrong_site(comm, site, function);
+    const char *wrong = cohort__layout_refuses(layout, datatype, buffer);
+    if (wrong)
+        return wrong_layout(comm, wrong);
+    size_t element = cohort_datatype_size(datatype);
+    cohort_layout *shared = (cohort_layout *)layout;
+    if (cohort__layout_overlaps_itself(shared, element, &found, &overlap))
+        return cohort__future_no_memory();
+    if (found)
+        return wrong_layout(comm, "the layout has an element twice");
+    if (cohort__fork_is_child())
+        return cohort__fork_refused(function);
+    struct cohort__channel_get *get = get_create(comm, site, tag);
+    if (get) {
+        get->buffer = buffer;
+        get->capacity = layout->num_elements * element;
+        get->ret_site = ret_site;
+        get->layout = cohort_layout_ref(shared);
+        get->element = element;
+    }
+    return begin(get);
 }
 
 cohort_future *cohort_channel_probe(cohort_comm *comm, uint32_t site, uint64_t tag,

@@ -8,6 +8,7 @@
 #include "collectives/comm/channel_count.h"
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/remote.h"
+#include "collectives/plan/layout.h"
 #include "runtime/task/future.h"
 #include "runtime/task/work.h"
 
@@ -43,6 +44,9 @@ struct cohort__channel_get {
     size_t *ret_bytes;          /* or NULL */
     uint32_t *ret_site;         /* or NULL */
     cohort_object *ret_object;  /* NULL: a get into `buffer` */
+    cohort_layout *layout;      /* how the elements lie there, a reference; NULL: bytes in a row */
+    size_t element;             /* bytes of one of them */
+    void *fetched;              /* what has been fetched, and is to be unpacked; or NULL */
     size_t bytes;               /* of the message */
     struct cohort__error error; /* what has gone wrong */
     struct cohort__message *message;

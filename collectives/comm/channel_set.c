@@ -5,6 +5,7 @@
 
 #include "collectives/comm/channel_private.h"
 #include "collectives/comm/channel_watch.h"
+#include "collectives/comm/layout_check.h"
 #include "collectives/comm/mail.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
@@ -41,6 +42,7 @@ struct set {
     uint64_t tag;
     const void *data;
     size_t bytes;
+    void *packed;                    /* the data, if it is the set's own memory; else NULL */
     struct cohort__message *message; /* to be sent, lends the data; NULL: to another locality */
     bool is_lent;
     bool is_begun;
@@ -131,6 +133,7 @@ static void end(struct set *set)
     cohort_future *future = set->future;
     struct cohort__error error = set->error;
     cohort__list_remove(&set->link);
+    cohort__slab_free(set->packed);
     cohort__slab_free(set);
     cohort__future_complete(future, error.status, error.status ? &error : NULL);
     cohort__error_fini(&error);
@@ -310,12 +313,14 @@ static cohort_future *set_later(const struct set *call, struct cohort__channel_t
     cohort_future *future = set ? cohort__future_create_about(COHORT__WAIT_SET) : NULL;
     if (!future) {
         cohort__message_release(call->message);
+        cohort__slab_free(call->packed);
         cohort__slab_free(set);
         return cohort__future_no_memory();
     }
     *set = *call;
     if (!cohort__channel_watch_create(call->comm, cancel, set, &set->watch)) {
         cohort__message_release(call->message);
+        cohort__slab_free(call->packed);
         cohort__slab_free(set);
         cohort__future_fail(future, COHORT_ERR_NO_MEMORY, "no memory for a message");
         return future;
@@ -329,53 +334,60 @@ static cohort_future *set_later(const struct set *call, struct cohort__channel_t
     return future;
 }
 
-/* To a site of another locality. */
+/* To a site of another locality. The data is PACKED, unless that is NULL. */
 static cohort_future *set_far(cohort_comm *comm, struct cohort__channel_target *target,
-                              uint64_t tag, const void *data, size_t bytes)
+                              uint64_t tag, const void *data, size_t bytes, void *packed)
 {
     struct cohort__envelope envelope = {.fingerprint = tag, .tag = target->next_sequence};
     if (!cohort__remote_try(comm->group, comm->this_site, target->site, &envelope, data, bytes))
-        return set_later(
-            &(struct set){
-                .comm = comm, .site = target->site, .tag = tag, .data = data, .bytes = bytes},
-            target);
+        return set_later(&(struct set){.comm = comm,
+                                       .site = target->site,
+                                       .tag = tag,
+                                       .data = data,
+                                       .bytes = bytes,
+                                       .packed = packed},
+                         target);
     target->next_sequence++;
+    cohort__slab_free(packed);
     return cohort_future_of_value(NULL);
 }
 
 static cohort_future *set_near(cohort_comm *comm, struct cohort__channel_target *target,
-                               uint64_t tag, const void *data, size_t bytes)
+                               uint64_t tag, const void *data, size_t bytes, void *packed)
 {
     struct cohort__message *message =
         cohort__message_create(COHORT__KIND_DATA, comm->this_site, 0, tag, target->next_sequence);
-    if (!message)
+    if (!message) {
+        cohort__slab_free(packed);
         return cohort__future_no_memory();
+    }
     if (!takes_along(target, message, data, bytes))
         return set_later(&(struct set){.comm = comm,
                                        .site = target->site,
                                        .tag = tag,
                                        .data = data,
                                        .bytes = bytes,
+                                       .packed = packed,
                                        .message = message},
                          target);
     target->next_sequence++;
+    cohort__slab_free(packed);
     cohort__group_deliver(comm->group, target->site, message);
     return cohort_future_of_value(NULL);
 }
 
 /* Says why the arguments are wrong. */
-static cohort_future *set_wrongly(const cohort_comm *comm, uint32_t site)
+static cohort_future *set_wrongly(const char *function, const cohort_comm *comm, uint32_t site,
+                                  const char *why)
 {
     if (!comm)
-        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
-                                      "cohort_channel_set: no communicator");
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: no communicator", function);
     uint32_t num_sites = comm->group->membership->num_sites;
     return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
-                                  "communicator \"%.60s\", site %u, cohort_channel_set for site "
-                                  "%u: %s; num_sites is %u",
-                                  comm->group->name, comm->this_site, site,
-                                  site >= num_sites ? "there is no such site" : "there is no data",
-                                  num_sites);
+                                  "communicator \"%.60s\", site %u, %s for site %u: %s; num_sites "
+                                  "is %u",
+                                  comm->group->name, comm->this_site, function, site,
+                                  site >= num_sites ? "there is no such site" : why, num_sites);
 }
 
 static cohort_future *set_revoked(const cohort_comm *comm, uint32_t site, uint64_t tag)
@@ -388,18 +400,57 @@ static cohort_future *set_revoked(const cohort_comm *comm, uint32_t site, uint64
         comm->group->name, comm->this_site, tag, site, why);
 }
 
+/* WRONG: NULL, or what is. NULL: something can be set. */
+static cohort_future *refuse(const char *function, const cohort_comm *comm, uint32_t site,
+                             uint64_t tag, const char *wrong)
+{
+    if (!comm || site >= comm->group->membership->num_sites || wrong)
+        return set_wrongly(function, comm, site, wrong);
+    if (cohort__fork_is_child())
+        return cohort__fork_refused(function);
+    if (__builtin_expect(cohort__remote_is_revoked(comm->group), 0))
+        return set_revoked(comm, site, tag);
+    return NULL;
+}
+
+static cohort_future *set(cohort_comm *comm, uint32_t site, uint64_t tag, const void *data,
+                          size_t bytes, void *packed)
+{
+    struct cohort__channel_target *target = need_target(&comm->channels, site);
+    if (!target) {
+        cohort__slab_free(packed);
+        return cohort__future_no_memory();
+    }
+    return cohort__group_is_local(comm->group, site)
+               ? set_near(comm, target, tag, data, bytes, packed)
+               : set_far(comm, target, tag, data, bytes, packed);
+}
+
 cohort_future *cohort_channel_set(cohort_comm *comm, uint32_t site, uint64_t tag, const void *data,
                                   size_t bytes)
 {
-    if (!comm || site >= comm->group->membership->num_sites || (!data && bytes > 0))
-        return set_wrongly(comm, site);
-    if (cohort__fork_is_child())
-        return cohort__fork_refused("cohort_channel_set");
-    if (__builtin_expect(cohort__remote_is_revoked(comm->group), 0))
-        return set_revoked(comm, site, tag);
-    struct cohort__channel_target *target = need_target(&comm->channels, site);
-    if (!target)
+    cohort_future *refused = refuse("cohort_channel_set", comm, site, tag,
+                                    !data && bytes > 0 ? "there is no data" : NULL);
+    return refused ? refused : set(comm, site, tag, data, bytes, NULL);
+}
+
+cohort_future *cohort_channel_set_layout(cohort_comm *comm, uint32_t site, uint64_t tag,
+                                         const void *data, const cohort_layout *layout,
+                                         cohort_datatype datatype)
+{
+    cohort_future *refused = refuse("cohort_channel_set_layout", comm, site, tag,
+                                    cohort__layout_refuses(layout, datatype, data));
+    if (refused)
+        return refused;
+    size_t element = cohort_datatype_size(datatype), bytes = layout->num_elements * element;
+    if (bytes == 0)
+        return set(comm, site, tag, NULL, 0, NULL);
+    if (cohort__layout_is_run(layout))
+        return set(comm, site, tag,
+                   (const unsigned char *)data + layout->strips[0].offset * element, bytes, NULL);
+    void *packed = cohort__slab_alloc(bytes);
+    if (!packed)
         return cohort__future_no_memory();
-    return cohort__group_is_local(comm->group, site) ? set_near(comm, target, tag, data, bytes)
-                                                     : set_far(comm, target, tag, data, bytes);
+    cohort__layout_pack(layout, element, packed, data);
+    return set(comm, site, tag, packed, bytes, packed);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cohort/comm.h"
+#include "cohort/layout.h"
 #include "collectives/comm/actor.h"
 #include "collectives/comm/channels.h"
 #include "collectives/comm/fingerprint.h"
@@ -74,6 +75,8 @@ struct cohort__next_call {
     uint32_t root_site;
     uint64_t deadline; /* ns */
     cohort_future **ret_rows;
+    const cohort_layout *in_layout; /* the caller's */
+    const cohort_layout *out_layout;
     char algorithm[64]; /* "": none */
 };
 

@@ -276,10 +276,24 @@ static void find_oldest(struct cohort_comm *comm)
         }
 }
 
+/* What completes the future of an operation whose memory has been given back. */
+struct completer {
+    cohort_future *future;
+    struct cohort__completion *completion;
+};
+
+static void complete(const struct completer *completer, const struct cohort__error *error)
+{
+    if (__builtin_expect(completer->completion != NULL, 0))
+        completer->completion->complete(completer->completion, completer->future, error);
+    else
+        cohort__future_complete(completer->future, error->status, error->status ? error : NULL);
+}
+
 void cohort__operation_ended(struct cohort__operation *operation)
 {
     struct cohort_comm *comm = operation->comm;
-    cohort_future *future = operation->future;
+    const struct completer completer = {operation->future, operation->completion};
     if (operation->failure.status)
         remember_failure(comm, operation);
     if (operation->has_left)
@@ -294,7 +308,7 @@ void cohort__operation_ended(struct cohort__operation *operation)
     cohort__site_line_end(comm, operation->generation);
     tell_end(operation, error.status);
     operation->handlers->release(operation);
-    cohort__future_complete(future, error.status, error.status ? &error : NULL);
+    complete(&completer, &error);
     cohort__error_fini(&error);
     if (cohort__endpoint_first_waiting(comm))
         cohort__endpoint_resume(comm);
@@ -413,7 +427,7 @@ void cohort__operation_leave(struct cohort__operation *operation)
 /* Ends OPERATION, which has not started. */
 void cohort__operation_abandon(struct cohort__operation *operation)
 {
-    cohort_future *future = operation->future;
+    const struct completer completer = {operation->future, operation->completion};
     cohort__list_remove(&operation->waiting);
     cohort__error_set(&operation->failure, COHORT_ERR_CANCELLED,
                       "communicator \"%.60s\", generation %" PRIu64
@@ -423,6 +437,6 @@ void cohort__operation_abandon(struct cohort__operation *operation)
     struct cohort__error error = operation->failure; /* with its text */
     tell_end(operation, error.status);
     operation->handlers->release(operation);
-    cohort__future_complete(future, error.status, &error);
+    complete(&completer, &error);
     cohort__error_fini(&error);
 }

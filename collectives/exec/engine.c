@@ -177,6 +177,7 @@ static cohort_status init(struct cohort__execution *execution,
         .future = future,
         .generation = call->generation,
         .fingerprint = call->fingerprint,
+        .completion = call->completion,
     };
     execution->operation.signature = *call->signature;
     execution->entry = call->entry;
@@ -233,6 +234,8 @@ static cohort_future *no_memory(const struct cohort__execution_call *call, cohor
     cohort_future_unref(future);
     future = cohort__rejection_start(call->comm, call->generation, call->signature, &error,
                                      call->ret_rows);
+    if (call->completion)
+        call->completion->complete(call->completion, NULL, &error);
     cohort__error_fini(&error);
     return future;
 }

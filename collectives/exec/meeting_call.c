@@ -296,6 +296,7 @@ static struct call *call_create(const struct cohort__meeting_call *what, cohort_
         .future = future,
         .generation = what->generation,
         .fingerprint = what->fingerprint,
+        .completion = what->completion,
     };
     call->operation.signature = *what->signature;
     call->rows = NULL;
@@ -317,6 +318,8 @@ cohort_future *cohort__meeting_call_start(const struct cohort__meeting_call *wha
             cohort__future_fail(future, COHORT_ERR_NO_MEMORY, "no memory for a call");
         cohort_future_unref(future);
         const struct cohort__error error = {COHORT_ERR_NO_MEMORY, NULL};
+        if (what->completion)
+            what->completion->complete(what->completion, NULL, &error);
         return cohort__rejection_start(what->comm, what->generation, what->signature, &error,
                                        what->ret_rows);
     }

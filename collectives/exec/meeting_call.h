@@ -11,8 +11,8 @@ struct cohort_comm;
 /* A call without a plan, for sites that share memory: all in this locality, or on this host with a
  * board. Every site brings its buffers, and data moves once all are there. */
 
-/* What one site brings. Everything except `comm`, `in`, `out`, `op` and `ret_rows` is equal at all
- * sites. */
+/* What one site brings. Everything except `comm`, `in`, `out`, `op`, `ret_rows` and `completion` is
+ * equal at all sites. */
 struct cohort__meeting_call {
     struct cohort_comm *comm;
     const struct cohort__movement_kind *kind;
@@ -26,6 +26,7 @@ struct cohort__meeting_call {
     /* Also has the count and the datatype of the call. Datatype 0: no elements. */
     const struct cohort__signature *signature;
     cohort_future **ret_rows; /* where to put num_sites futures for the caller, or NULL */
+    struct cohort__completion *completion; /* or NULL; is taken, on failure too */
 };
 
 /* By the caller's thread. Never NULL. */

@@ -51,6 +51,7 @@ void cohort__plan_entry_unref(struct cohort__plan_entry *entry)
     if (!entry || atomic_fetch_sub_explicit(&entry->refs, 1, memory_order_acq_rel) != 1)
         return;
     free(atomic_load(&entry->spare)); /* one block, which holds nothing else */
+    free(atomic_load(&entry->spare_staging));
     cohort__plan_unref(entry->plan);
     free(entry);
 }

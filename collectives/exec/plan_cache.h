@@ -15,6 +15,7 @@
  * it, except the spare executions: they come back from the endpoint's turn. */
 struct cohort__plan_cache;
 struct cohort__execution;
+struct cohort__staging;
 
 /* All that decides what the plan of a call looks like. As words: the whole request, the flags, and
  * the row that the call forces. As the tail: the parts, as many as the words say. Without padding,
@@ -50,7 +51,15 @@ struct cohort__plan_entry {
     uint8_t inner;    /* of a composed one: that of the row among its leaders, + 1; else 0 */
     bool has_parcels; /* the plan is for parcels, see parcel_steps.h */
     struct cohort__execution *_Atomic spare;
-    _Atomic uint32_t refs; /* one for the cache and one for each execution */
+    struct cohort__staging *_Atomic spare_staging; /* of a call with layouts */
+    /* IN and OUT of such a call lie apart, as has been found: the numbers of their layouts, or 0,
+     * and the bytes from the one to the other. All 0: nothing has been. The caller's side. */
+    struct cohort__apart {
+        uint64_t in_layout;
+        uint64_t out_layout;
+        size_t distance;
+    } apart;
+    _Atomic uint32_t refs; /* one for the cache and one for each execution and staging */
 };
 
 /* The arguments of the last ordinary call, and what was found for them. If the next call has the

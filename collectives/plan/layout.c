@@ -59,6 +59,12 @@ static cohort_status finish(struct builder *builder, cohort_layout **ret_layout)
         free(builder->layout);
         return builder->status;
     }
+    size_t first = 0;
+    for (size_t i = 0; i < builder->layout->num_strips; i++) {
+        struct cohort__strip *strip = &builder->layout->strips[i];
+        strip->first = first;
+        first += strip->length * strip->count;
+    }
     builder->layout->refs = 1;
     builder->layout->number = ++last_number;
     *ret_layout = builder->layout;
@@ -200,6 +206,38 @@ cohort_status cohort_layout_create_repeat(cohort_layout **ret_layout, size_t cou
     return repeat("cohort_layout_create_repeat", ret_layout, count, stride, inner, 0);
 }
 
+static void append_part(struct builder *builder, const cohort_layout_part *part, size_t index)
+{
+    const cohort_layout *layout = part->layout;
+    if (!layout) {
+        builder->status = cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: no layout in part %zu",
+                                      builder->function, index);
+        return;
+    }
+    if (part->offset > PTRDIFF_MAX && layout->num_elements > 0) {
+        fail_beyond(builder);
+        return;
+    }
+    if (layout->num_strips > MAX_STRIPS - builder->layout->num_strips) {
+        builder->status = cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: more than %zu blocks",
+                                      builder->function, MAX_STRIPS);
+        return;
+    }
+    append_repeated(builder, 1, 0, layout, part->offset);
+}
+
+cohort_status cohort_layout_create_parts(cohort_layout **ret_layout,
+                                         const cohort_layout_part *parts, size_t num)
+{
+    static const char function[] = "cohort_layout_create_parts";
+    if (num > 0 && !parts)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: no parts", function);
+    struct builder builder = begin(function, ret_layout, 1);
+    for (size_t i = 0; i < num && !builder.status; i++)
+        append_part(&builder, &parts[i], i);
+    return finish(&builder, ret_layout);
+}
+
 /* Whether the box is within the array, which memory can hold. */
 static cohort_status check_box(const char *function, size_t num_dims, const size_t *sizes,
                                const size_t *starts, const size_t *counts)
@@ -284,34 +322,92 @@ bool cohort__layout_is_run(const cohort_layout *layout)
     return layout->num_strips == 0 || (layout->num_strips == 1 && layout->strips[0].count == 1);
 }
 
-size_t cohort__layout_num_runs(const cohort_layout *layout)
+/* The strip of element number FIRST, which there is. */
+static const struct cohort__strip *strip_of(const cohort_layout *layout, size_t first)
 {
-    size_t num = 0;
-    for (size_t i = 0; i < layout->num_strips; i++)
-        num += layout->strips[i].count;
-    return num;
+    size_t low = 0, high = layout->num_strips;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (layout->strips[middle].first <= first)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &layout->strips[low];
+}
+
+/* One of the two is the array, and the other one has the elements one behind the other. */
+struct sides {
+    unsigned char *array;
+    unsigned char *packed;
+    size_t element;
+    bool packs;
+};
+
+/* COUNT pieces of NUM elements, the first of which is element number AT of the array. */
+static void move(struct sides *sides, size_t at, size_t num, size_t stride, size_t count)
+{
+    size_t bytes = num * sides->element;
+    unsigned char *array = sides->array + at * sides->element;
+    if (sides->packs)
+        cohort__strided_copy(sides->packed, bytes, array, stride * sides->element, bytes, count);
+    else
+        cohort__strided_copy(array, stride * sides->element, sides->packed, bytes, bytes, count);
+    sides->packed += bytes * count;
+}
+
+/* The elements BEGIN to END of STRIP, counted from its first one: the rest of a run, whole runs,
+ * and the beginning of a run. */
+static void move_strip(struct sides *sides, const struct cohort__strip *strip, size_t begin,
+                       size_t end)
+{
+    size_t skipped = begin % strip->length, left = strip->length - skipped;
+    if (skipped > 0) {
+        size_t num = left < end - begin ? left : end - begin;
+        move(sides, strip->offset + begin / strip->length * strip->stride + skipped, num, 0, 1);
+        begin += num;
+    }
+    size_t at = strip->offset + begin / strip->length * strip->stride;
+    size_t count = (end - begin) / strip->length, rest = (end - begin) % strip->length;
+    if (count > 0)
+        move(sides, at, strip->length, strip->stride, count);
+    if (rest > 0)
+        move(sides, at + count * strip->stride, rest, 0, 1);
+}
+
+static void move_some(const cohort_layout *layout, size_t first, size_t num, struct sides *sides)
+{
+    const size_t end = first + num;
+    const struct cohort__strip *strip = num > 0 ? strip_of(layout, first) : NULL;
+    while (first < end) {
+        size_t strip_end = strip->first + strip->length * strip->count;
+        size_t until = strip_end < end ? strip_end : end;
+        move_strip(sides, strip, first - strip->first, until - strip->first);
+        first = until;
+        strip++;
+    }
+}
+
+void cohort__layout_pack_some(const cohort_layout *layout, size_t element, size_t first, size_t num,
+                              void *to, const void *from)
+{
+    move_some(layout, first, num,
+              &(struct sides){(unsigned char *)from, to, element, .packs = true});
+}
+
+void cohort__layout_unpack_some(const cohort_layout *layout, size_t element, size_t first,
+                                size_t num, void *to, const void *from)
+{
+    move_some(layout, first, num,
+              &(struct sides){to, (unsigned char *)from, element, .packs = false});
 }
 
 void cohort__layout_pack(const cohort_layout *layout, size_t element, void *to, const void *from)
 {
-    unsigned char *next = to;
-    for (size_t i = 0; i < layout->num_strips; i++) {
-        const struct cohort__strip *strip = &layout->strips[i];
-        size_t bytes = strip->length * element;
-        cohort__strided_copy(next, bytes, (const unsigned char *)from + strip->offset * element,
-                             strip->stride * element, bytes, strip->count);
-        next += bytes * strip->count;
-    }
+    cohort__layout_pack_some(layout, element, 0, layout->num_elements, to, from);
 }
 
 void cohort__layout_unpack(const cohort_layout *layout, size_t element, void *to, const void *from)
 {
-    const unsigned char *next = from;
-    for (size_t i = 0; i < layout->num_strips; i++) {
-        const struct cohort__strip *strip = &layout->strips[i];
-        size_t bytes = strip->length * element;
-        cohort__strided_copy((unsigned char *)to + strip->offset * element, strip->stride * element,
-                             next, bytes, bytes, strip->count);
-        next += bytes * strip->count;
-    }
+    cohort__layout_unpack_some(layout, element, 0, layout->num_elements, to, from);
 }

@@ -10,6 +10,7 @@ struct cohort__strip {
     size_t offset;
     size_t length;
     size_t stride;
+    size_t first; /* the number, among the layout's elements, of its first one */
     uint32_t count;
 };
 
@@ -20,17 +21,23 @@ struct cohort_layout {
     size_t num_elements;
     size_t span;
     size_t num_strips;
+    /* No element is there twice. False: not known yet, or one is. See layout_overlap.h. */
+    _Atomic bool is_disjoint;
     struct cohort__strip strips[];
 };
 
 /* Whether all elements are one run. It may begin anywhere. */
 bool cohort__layout_is_run(const cohort_layout *layout);
 
-/* How many runs there are in all. */
-size_t cohort__layout_num_runs(const cohort_layout *layout);
-
 /* As cohort_layout_pack and _unpack, with elements of ELEMENT bytes, which fit into memory. */
 void cohort__layout_pack(const cohort_layout *layout, size_t element, void *to, const void *from);
 void cohort__layout_unpack(const cohort_layout *layout, size_t element, void *to, const void *from);
+
+/* The same for the NUM elements from number FIRST on, of which that one lies at the beginning of
+ * what is packed. */
+void cohort__layout_pack_some(const cohort_layout *layout, size_t element, size_t first, size_t num,
+                              void *to, const void *from);
+void cohort__layout_unpack_some(const cohort_layout *layout, size_t element, size_t first,
+                                size_t num, void *to, const void *from);
 
 #endif

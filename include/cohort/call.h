@@ -6,14 +6,15 @@
 #include <stdint.h>
 
 #include "cohort/comm.h"
+#include "cohort/layout.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* What a single call asks for. All options except ret_rows and deadline have to be the same at all
- * sites of the call. Where they lead to different things, the call fails with COHORT_ERR_MISMATCH.
- * All zero asks for nothing. */
+/* What a single call asks for. All options except ret_rows, deadline, in_layout and out_layout have
+ * to be the same at all sites of the call. Where they lead to different things, the call fails with
+ * COHORT_ERR_MISMATCH. All zero asks for nothing. */
 typedef struct cohort_call_options {
     /* The algorithm, by its name in docs/COLLECTIVES.md; NULL: the communicator's choice.
      * "levels(ring)": levels, whose leaders use ring. With an unknown name, or an algorithm that
@@ -42,6 +43,27 @@ typedef struct cohort_call_options {
      * may give different ones. It is not early, and late by an eighth of it, but by 2 ms at least
      * and 50 ms at most, besides the time for the verdict. */
     uint64_t deadline;
+    /* Where the elements of IN and of OUT lie, each NULL: one behind the other. What the call says
+     * of a buffer, its count, blocks and displacements, is then said of the elements of the layout:
+     * element k is the layout's element k. The layout of a buffer with a block for each site
+     * (cohort_layout_create_repeat, _parts) so says where each block lies, too. It has as many
+     * elements as the buffer, or in the calls of ragged.h at least as many as their blocks reach.
+     * Each site decides for itself: only the datatype and the number of elements have to agree.
+     *
+     * For all collectives that move elements, except all_to_allw and exchange
+     * (cohort_exchange_layouts has a layout for each block). With COHORT_IN_PLACE there is
+     * out_layout only (in scatter in_layout only). IN and OUT may be in one array. Besides what
+     * collectives.h says, COHORT_ERR_BAD_PARAMETER: an element of OUT that is in its layout twice,
+     * or that is also one of IN; a layout for a buffer that the call does not have, or of another
+     * size.
+     *
+     * The layouts stay the caller's, and have to live until the call has returned. Elements of IN
+     * are packed by the call, before it returns; those of OUT are unpacked when they have come, and
+     * all rows complete then. That takes as much memory as there are elements, which is kept for
+     * the next call of the same shape, and counts for the memory_budget. With a layout whose
+     * elements lie one behind the other nothing is packed. */
+    const cohort_layout *in_layout;
+    const cohort_layout *out_layout;
 } cohort_call_options;
 
 /* Sets OPTIONS for the next collective that is called on this endpoint, and for no other. That call

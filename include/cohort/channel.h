@@ -3,6 +3,8 @@
 #define COHORT_CHANNEL_H
 
 #include "cohort/comm.h"
+#include "cohort/datatype.h"
+#include "cohort/layout.h"
 #include "cohort/objects.h"
 
 #ifdef __cplusplus
@@ -66,6 +68,28 @@ COHORT_API cohort_future *cohort_channel_get_any(cohort_comm *comm, uint64_t tag
 COHORT_API cohort_future *cohort_channel_get_any_object(cohort_comm *comm, uint64_t tag,
                                                         cohort_object *ret_object,
                                                         uint32_t *ret_site) COHORT_MUST_USE;
+
+/* A set and a get of elements that lie as LAYOUT says (cohort/layout.h), from the beginning of
+ * DATA, or of BUFFER. They may lie in another way at the other site, which may also call the set or
+ * the get of bytes: a message is the elements, one behind the other. Get: SITE may be
+ * COHORT_ANY_SITE, and *ret_site (which may be NULL) is then who has set it; on failure it is
+ * untouched. A message with another number of bytes than the layout's elements have gives
+ * COHORT_ERR_MISMATCH, which names the site and both numbers; it is used up. Between the elements
+ * nothing is written.
+ *
+ * LAYOUT stays the caller's, and may be released when the call has returned. Also
+ * COHORT_ERR_BAD_PARAMETER: no layout, no datatype, elements that end beyond memory, or in a get an
+ * element that is in the layout twice. Set: the elements are packed by the call, which takes as
+ * much memory as they have until the future completes, unless they lie one behind the other or are
+ * few. Get: they go from the message to where they belong; a message of much data from another
+ * locality is fetched into as much memory first. */
+COHORT_API cohort_future *cohort_channel_set_layout(cohort_comm *comm, uint32_t site, uint64_t tag,
+                                                    const void *data, const cohort_layout *layout,
+                                                    cohort_datatype datatype) COHORT_MUST_USE;
+COHORT_API cohort_future *cohort_channel_get_layout(cohort_comm *comm, uint32_t site, uint64_t tag,
+                                                    void *buffer, const cohort_layout *layout,
+                                                    cohort_datatype datatype,
+                                                    uint32_t *ret_site) COHORT_MUST_USE;
 
 /* Completes when a message with TAG from SITE, or with COHORT_ANY_SITE from any, is there. The
  * message stays where it is. *ret_bytes is then its length, and *ret_site who has set it; both may

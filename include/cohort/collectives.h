@@ -11,7 +11,8 @@ extern "C" {
 #endif
 
 /* The collectives of a communicator whose blocks are all of one size. ragged.h has those with
- * blocks of different sizes; call.h has the options of a single call. For all of them:
+ * blocks of different sizes; call.h has the options of a single call, also where the elements of
+ * its buffers lie, if they do not lie one behind the other. For all of them:
  *
  * All sites call the same operation with the same count, datatype and operation under the same
  * generation. Where they don't, the sites that notice the difference get COHORT_ERR_MISMATCH, with

@@ -16,7 +16,9 @@ extern "C" {
 /* Which elements of an array belong together, and in which order: a column of a matrix, a face of a
  * box of cells, or any list of blocks. All is counted in elements, so one layout serves all
  * datatypes. Calls that take a layout move the elements between the array and the other side, where
- * they may lie in another way: only their number and their datatype are compared.
+ * they may lie in another way: only their number and their datatype are compared. Such are the
+ * collectives (in_layout and out_layout in call.h), exchanges (cohort_exchange_layouts in ragged.h)
+ * and channels (cohort_channel_set_layout and _get_layout in channel.h).
  *
  * A layout never changes, and is reference-counted: calls keep what they need of it, so it may be
  * released as soon as they have returned. Any thread may call these functions; none suspends. All
@@ -50,6 +52,20 @@ COHORT_API cohort_status cohort_layout_create_blocks(cohort_layout **ret_layout,
 COHORT_API cohort_status cohort_layout_create_repeat(cohort_layout **ret_layout, size_t count,
                                                      size_t stride,
                                                      const cohort_layout *inner) COHORT_MUST_USE;
+
+/* The elements of LAYOUT, which begins OFFSET elements after the beginning of the array. */
+typedef struct cohort_layout_part {
+    size_t offset;
+    const cohort_layout *layout;
+} cohort_layout_part;
+
+/* The elements of NUM parts, in the order of the parts, which are only read during the call; the
+ * layouts stay the caller's. PARTS may be NULL if NUM is 0. For a buffer with a block for each site
+ * that lies in a way of its own. Also COHORT_ERR_BAD_PARAMETER: a part without a layout, or more
+ * than 2^28 blocks that no stride describes. */
+COHORT_API cohort_status cohort_layout_create_parts(cohort_layout **ret_layout,
+                                                    const cohort_layout_part *parts,
+                                                    size_t num) COHORT_MUST_USE;
 
 /* A box of an array with NUM_DIMS dimensions (1 or more), of which the last one is contiguous, as
  * in C. SIZES are those of the array; in dimension d the box has the COUNTS[d] indices from

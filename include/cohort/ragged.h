@@ -12,6 +12,8 @@ extern "C" {
 #endif
 
 /* The collectives with blocks of different sizes. What collectives.h says also holds for them.
+ * Where the elements of a block do not lie one behind the other, see in_layout and out_layout in
+ * call.h.
  *
  * COUNTS has num_sites numbers of elements, one for each site's block. DISPLACEMENTS says where
  * each block begins, in elements from the beginning of the buffer. If it is NULL, the blocks lie
@@ -117,7 +119,8 @@ typedef struct cohort_layout_neighbour {
  *
  * The layouts stay the caller's, and are only read during the call. Also COHORT_ERR_BAD_PARAMETER:
  * a block without a layout, or elements of FROM that overlap, in one block or in several. To find
- * that out, the first call with these layouts sorts all their blocks, with 24 bytes for each.
+ * that out, the first call with these layouts walks through them, with about 100 bytes for each
+ * block of TO and FROM, and for each piece of their layouts that no stride describes.
  * Elements go from where they lie to where they belong. Only for another process they are packed,
  * which takes as much memory as is on its way; a memory_budget does not count that. */
 COHORT_API cohort_future *cohort_exchange_layouts(cohort_comm *comm, const void *in,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/coll/random_layout.h"
 #include "tests/support/test.h"
 
 enum { RUBBISH = 0xee };
@@ -354,6 +355,77 @@ static bool takes_rows(const struct random_site *site)
     return site->reject == RANDOM_REJECT_ROWS || (has && site->has_rows);
 }
 
+/* Layouts ------------------------------------------------------------------------------------- */
+
+static bool may_have_layouts(enum random_kind kind)
+{
+    return kind > RANDOM_CHECK && kind != RANDOM_ALL_TO_ALLW && kind != RANDOM_EXCHANGE &&
+           !random_kind_is_of_objects(kind);
+}
+
+/* Lays NUM elements out, and in blocks of different sizes some more. */
+static void lay_out(struct random_lying *lying, const struct random_site *site,
+                    struct cohort__random *random, const unsigned char *elements, size_t num)
+{
+    size_t element = random_element(site->call);
+    lying->num = num + (is_ragged(site->call->kind) ? cohort__random_below(random, 3) : 0);
+    lying->layout = random_layout(random, lying->num, &lying->places);
+    lying->span = cohort_layout_span(lying->layout);
+    lying->array = allocate(lying->span * element);
+    for (size_t i = 0; i < lying->span * element; i++)
+        lying->array[i] = RUBBISH - 1;
+    for (size_t i = 0; i < num; i++)
+        memcpy(lying->array + lying->places[i] * element, elements + i * element, element);
+}
+
+static void draw_layouts(struct random_site *site, enum in_place in_place, bool has_in,
+                         bool has_out)
+{
+    struct cohort__random random;
+    const size_t element = random_element(site->call);
+    cohort__random_init(&random, site->layouts);
+    if (site->layouts == 0 || !may_have_layouts(site->call->kind))
+        return;
+    bool is_in = in_place == INPUT || in_place == OWN || in_place == WHOLE;
+    if (has_in && !is_in && cohort__random_below(&random, 3) > 0)
+        lay_out(&site->in_lying, site, &random, site->in, site->in_side.end);
+    bool is_left_alone = site->call->kind == RANDOM_EXCLUSIVE_SCAN && site->site == 0 && !is_in;
+    if (has_out && in_place != STAYS_IN && !is_left_alone && cohort__random_below(&random, 3) > 0)
+        lay_out(&site->out_lying, site, &random, site->out, site->out_bytes / element);
+}
+
+/* Puts what has come to OUT there. */
+static void take_up(const struct random_site *site, size_t first, size_t num)
+{
+    const struct random_lying *lying = &site->out_lying;
+    size_t element = random_element(site->call);
+    for (size_t i = first; lying->layout && i < first + num; i++)
+        memcpy(site->out + i * element, lying->array + lying->places[i] * element, element);
+}
+
+/* Whether nothing has come to where the layout has no element. */
+static bool is_layout_kept(const struct random_site *site)
+{
+    const struct random_lying *lying = &site->out_lying;
+    size_t element = random_element(site->call), num = site->out_bytes / element;
+    bool *is_there = calloc(lying->span + 1, sizeof(*is_there)), is_kept = true;
+    CHECK(is_there);
+    for (size_t i = 0; lying->layout && i < num; i++)
+        is_there[lying->places[i]] = true;
+    for (size_t i = 0; i < lying->span; i++)
+        for (size_t b = 0; b < element && !is_there[i]; b++)
+            is_kept &= lying->array[i * element + b] == RUBBISH - 1;
+    free(is_there);
+    return is_kept;
+}
+
+static void lying_fini(struct random_lying *lying)
+{
+    cohort_layout_unref(lying->layout);
+    free(lying->places);
+    free(lying->array);
+}
+
 static void set_options(struct random_site *site, cohort_comm *comm)
 {
     const struct random_call *call = site->call;
@@ -369,8 +441,10 @@ static void set_options(struct random_site *site, cohort_comm *comm)
         options.root_site = &beyond;
     if (site->reject == RANDOM_REJECT_ALGORITHM)
         options.algorithm = "no such algorithm";
+    options.in_layout = site->in_lying.layout;
+    options.out_layout = site->out_lying.layout;
     if (options.algorithm || options.root_site || options.check_asymmetric ||
-        options.reproducible || options.ret_rows)
+        options.reproducible || options.ret_rows || options.in_layout || options.out_layout)
         CHECK_INT(cohort_comm_next_call(comm, &options), COHORT_OK);
 }
 
@@ -395,6 +469,11 @@ void random_site_begin(struct random_site *site, cohort_comm *comm, const unsign
     void *out = in_place == STAYS_IN ? (void *)COHORT_IN_PLACE : gets ? site->out : NULL;
     in = site->reject == RANDOM_REJECT_NO_IN ? NULL : in;
     out = site->reject == RANDOM_REJECT_NO_OUT ? NULL : out;
+    draw_layouts(site, in_place, gives, gets);
+    if (site->in_lying.layout && in == site->in)
+        in = site->in_lying.array;
+    if (site->out_lying.layout && out == site->out)
+        out = site->out_lying.array;
     set_options(site, comm);
     site->done = is_ragged(call->kind)                   ? call_ragged(site, comm, in, out, type)
                  : random_kind_is_of_objects(call->kind) ? call_objects(site, comm)
@@ -431,6 +510,8 @@ static bool is_block_right(const struct random_site *site, const unsigned char *
 const char *random_site_check_row(const struct random_site *site, const unsigned char *want,
                                   uint32_t row)
 {
+    if (row < site->out_side.num)
+        take_up(site, site->out_side.blocks[row].offset, site->out_side.blocks[row].count);
     return is_block_right(site, want, row) ? NULL : "a row is wrong";
 }
 
@@ -455,6 +536,9 @@ const char *random_site_check(const struct random_site *site, const unsigned cha
     bool is_left_alone = site->call->kind == RANDOM_EXCLUSIVE_SCAN && site->site == 0;
     if (in_place_of(site) == STAYS_IN)
         return NULL;
+    take_up(site, 0, site->out_bytes / random_element(site->call));
+    if (!is_layout_kept(site))
+        return "something lies beside the layout";
     if (is_left_alone)
         return site->out_bytes && memcmp(site->out, site->before, site->out_bytes)
                    ? "what was to be left alone has changed"
@@ -472,6 +556,8 @@ void random_site_fini(struct random_site *site)
     if (site->out_objects)
         cohort_objects_fini(site->out_objects, RANDOM_SITES);
     cohort_site_objects_fini(&site->list);
+    lying_fini(&site->in_lying);
+    lying_fini(&site->out_lying);
     free(site->in_objects);
     free(site->out_objects);
     free(site->in);

@@ -2,6 +2,7 @@
 #ifndef COHORT_TESTS_COLL_RANDOM_SITE_H
 #define COHORT_TESTS_COLL_RANDOM_SITE_H
 
+#include "cohort/layout.h"
 #include "tests/coll/random_call.h"
 
 /* One site's part in a random call: its buffers, the call itself, which is right or will be
@@ -30,10 +31,19 @@ struct random_site {
     uint64_t generation;
     enum random_reject reject;
     bool is_in_place; /* if the call allows it */
+    uint64_t layouts; /* of which the layouts are made; 0: there are none */
     bool has_rows;
     struct random_side in_side, out_side;
     unsigned char *in, *out;
     unsigned char *before; /* OUT as it was before the call */
+    /* In place of IN and OUT, if their elements lie as a layout says. */
+    struct random_lying {
+        cohort_layout *layout;
+        size_t *places;
+        size_t num;
+        size_t span;
+        unsigned char *array;
+    } in_lying, out_lying;
     size_t out_bytes;
     cohort_object *in_objects, *out_objects;
     cohort_site_objects list; /* in place of out_objects, of a sparse call */

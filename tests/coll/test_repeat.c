@@ -193,7 +193,8 @@ static const char *const kinds[] = {
     "gather",          "scatter", "broadcast",   "reduce",        "all_gather", "all_to_all",
     "reduce_scatter",  "scan",    "gatherv",     "scatterv",      "shift",      "all_gatherv",
     "reduce_scatterv", "barrier", "all_to_allv", "all_to_allw",   "exchange",   "exclusive_scan",
-    "in place",        "rows",    "forced",      "rows in place", "checked",
+    "in place",        "rows",    "forced",      "rows in place", "checked",    "laid",
+    "rows laid",
 };
 enum { NUM_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
@@ -206,6 +207,7 @@ struct site {
     double *out;
     const size_t *counts;
     const size_t *displacements; /* from the last block to the first, with gaps */
+    cohort_layout *layout;       /* of as many elements as IN has, and OUT */
     cohort_datatype types[NUM_SITES];
     cohort_future *rows[NUM_SITES];
 };
@@ -262,8 +264,11 @@ static cohort_future *call_option(struct site *site, const char *kind, uint64_t 
 {
     cohort_comm *comm = site->comm;
     bool in_place = strstr(kind, "in place") != NULL;
+    bool is_laid = strstr(kind, "laid") != NULL;
     const void *in = in_place ? COHORT_IN_PLACE : site->in;
     cohort_call_options options = {
+        .in_layout = is_laid ? site->layout : NULL,
+        .out_layout = is_laid ? site->layout : NULL,
         .algorithm = strcmp(kind, "forced") == 0 ? "bruck" : NULL,
         .check_asymmetric = strcmp(kind, "checked") == 0,
         .ret_rows = strncmp(kind, "rows", 4) == 0 ? site->rows : NULL,
@@ -308,7 +313,7 @@ static cohort_future *call_kind(struct site *site, const char *kind, uint64_t ge
     if (strcmp(kind, "all_reduce") == 0 || strstr(kind, "reduce_scatter") || strstr(kind, "scan"))
         return call_reduction(site, kind, generation);
     if (strcmp(kind, "in place") == 0 || strncmp(kind, "rows", 4) == 0 ||
-        strcmp(kind, "forced") == 0 || strcmp(kind, "checked") == 0)
+        strcmp(kind, "forced") == 0 || strcmp(kind, "checked") == 0 || strcmp(kind, "laid") == 0)
         return call_option(site, kind, generation);
     return call_rooted(site, kind, generation);
 }
@@ -339,7 +344,8 @@ static cohort_status every_call(cohort_comm *comm, void *arg)
     for (int i = 0; i < NUM_SITES; i++)
         site.types[i] = COHORT_DOUBLE;
     uint64_t generation = 0;
-    cohort_status status = COHORT_OK;
+    cohort_status status =
+        cohort_layout_create_vector(&site.layout, NUM_SITES * every->count, 1, 2);
     for (int i = 0; !status && i < EVERY_WARM_UP + EVERY_CALLS; i++) {
         if (i == EVERY_WARM_UP && me == 0) {
             measured.first = atomic_load(&num_allocations);
@@ -355,6 +361,7 @@ static cohort_status every_call(cohort_comm *comm, void *arg)
         if (!status) /* so that no site runs ahead */
             status = cohort_await(cohort_barrier(comm, ++generation));
     }
+    cohort_layout_unref(site.layout);
     return status;
 }
 
@@ -415,6 +422,7 @@ static void test_composed(void)
         {"all_to_all", "all_to_all=levels"},
         {"rows", "all_to_all=levels"},
         {"checked", "all_to_all=levels"},
+        {"rows laid", "all_to_all=levels"},
         {"reduce_scatter", "reduce_scatter=levels"},
         {"reduce_scatter", "reduce_scatter=shares"},
         {"scan", "scan=levels"},

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/plan/layout_overlap.h"
 #include "runtime/base/error.h"
 #include "runtime/base/random.h"
 #include "tests/support/test.h"
@@ -55,6 +56,22 @@ static void check_same(const cohort_layout *layout, const struct naive *naive, s
     for (size_t i = 0; i < naive->num; i++)
         memcpy(want + 1 + naive->offsets[i] * element, packed + 1 + i * element, element);
     cohort__layout_unpack(layout, element, array + 1, packed + 1);
+    CHECK(memcmp(array, want, bytes) == 0);
+
+    size_t first = cohort__random_below(random, naive->num + 1);
+    size_t num = cohort__random_below(random, naive->num - first + 1);
+    memset(packed, 0xa5, packed_bytes);
+    memset(want_packed, 0xa5, packed_bytes);
+    for (size_t i = 0; i < num; i++)
+        memcpy(want_packed + 1 + i * element, array + 1 + naive->offsets[first + i] * element,
+               element);
+    cohort__layout_pack_some(layout, element, first, num, packed + 1, array + 1);
+    CHECK(memcmp(packed, want_packed, packed_bytes) == 0);
+    for (size_t i = 0; i < packed_bytes; i++)
+        packed[i] = (unsigned char)cohort__random_next(random);
+    for (size_t i = 0; i < num; i++)
+        memcpy(want + 1 + naive->offsets[first + i] * element, packed + 1 + i * element, element);
+    cohort__layout_unpack_some(layout, element, first, num, array + 1, packed + 1);
     CHECK(memcmp(array, want, bytes) == 0);
     free(array);
     free(packed);
@@ -110,16 +127,42 @@ static cohort_layout *draw_box(struct naive *naive, struct cohort__random *rando
     return layout;
 }
 
+static cohort_layout *draw(struct naive *naive, struct cohort__random *random, unsigned depth);
+
+static cohort_layout *draw_parts(struct naive *naive, struct cohort__random *random, unsigned depth)
+{
+    cohort_layout_part parts[3];
+    cohort_layout *layout;
+    size_t num = cohort__random_below(random, 4);
+    for (size_t i = 0; i < num; i++) {
+        struct naive *inner = malloc(sizeof(*inner));
+        CHECK(inner);
+        parts[i].layout = draw(inner, random, depth - 1);
+        parts[i].offset = cohort__random_below(random, 200);
+        for (size_t k = 0; k < inner->num; k++)
+            naive_add(naive, parts[i].offset + inner->offsets[k]);
+        if (inner->num == 0)
+            parts[i].offset = SIZE_MAX;
+        free(inner);
+    }
+    CHECK_INT(cohort_layout_create_parts(&layout, num ? parts : NULL, num), COHORT_OK);
+    for (size_t i = 0; i < num; i++)
+        cohort_layout_unref((cohort_layout *)parts[i].layout);
+    return layout;
+}
+
 static cohort_layout *draw(struct naive *naive, struct cohort__random *random, unsigned depth)
 {
     *naive = (struct naive){0};
-    switch (cohort__random_below(random, depth > 0 ? 4 : 3)) {
+    switch (cohort__random_below(random, depth > 0 ? 5 : 3)) {
     case 0:
         return draw_vector(naive, random);
     case 1:
         return draw_blocks(naive, random);
     case 2:
         return draw_box(naive, random);
+    case 3:
+        return draw_parts(naive, random, depth);
     default: {
         size_t count = cohort__random_below(random, 4), stride = cohort__random_below(random, 60);
         static struct naive inner[3];
@@ -148,6 +191,144 @@ static void test_random(void)
     }
 }
 
+/* Overlaps ----------------------------------------------------------------------------------- */
+
+enum { PLACES = 8192, LYING = 4 };
+
+/* Who lies at each byte: 1 received, 2 sent, 3 both. False: two lie there of which one is
+ * received. */
+static bool put_down(unsigned char *places, const struct naive *naive, size_t element,
+                     const struct cohort__lying *lying)
+{
+    bool is_fine = true;
+    for (size_t i = 0; i < naive->num * element; i++) {
+        size_t at = lying->offset + naive->offsets[i / element] * element + i % element;
+        unsigned char *place = &places[at];
+        CHECK(at < PLACES);
+        is_fine &= lying->is_sent ? !(*place & 1) : *place == 0;
+        *place |= lying->is_sent ? 2 : 1;
+    }
+    return is_fine;
+}
+
+/* Whether a run of LYING is where OVERLAP says. */
+static bool is_run_of(const struct cohort__lying *lying, size_t element, size_t begin, size_t end)
+{
+    if (!lying->layout)
+        return begin == lying->offset && end == begin + lying->bytes;
+    for (size_t i = 0; i < lying->layout->num_strips; i++) {
+        const struct cohort__strip *strip = &lying->layout->strips[i];
+        for (uint32_t k = 0; k < strip->count; k++) {
+            size_t at = lying->offset + (strip->offset + k * strip->stride) * element;
+            if (at == begin && at + strip->length * element == end)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void check_overlap(struct cohort__random *random, unsigned *num_found)
+{
+    static struct naive naive;
+    static unsigned char places[PLACES];
+    struct cohort__lying lying[LYING];
+    cohort_layout *layouts[LYING] = {NULL};
+    size_t element = 1 + cohort__random_below(random, 3);
+    bool is_fine = true, found;
+    struct cohort__overlap overlap;
+    memset(places, 0, sizeof(places));
+    for (uint32_t i = 0; i < LYING; i++) {
+        layouts[i] = draw(&naive, random, 1);
+        lying[i] = (struct cohort__lying){
+            .offset = cohort__random_below(random, i * 60 + 1) * element,
+            .bytes = naive.num * element,
+            .layout = layouts[i],
+            .site = i,
+            .is_sent = cohort__random_below(random, 3) > 0,
+        };
+        bool is_itself = false, is_there[SPAN_MAX] = {false};
+        for (size_t k = 0; k < naive.num; k++) {
+            is_itself |= is_there[naive.offsets[k]];
+            is_there[naive.offsets[k]] = true;
+        }
+        for (int round = 0; round < 2; round++) {
+            CHECK_INT(cohort__layout_overlaps_itself(layouts[i], element, &found, &overlap),
+                      COHORT_OK);
+            CHECK_INT(found, is_itself);
+        }
+        if (cohort__layout_is_run(layouts[i]) && naive.num > 0) {
+            lying[i].layout = NULL;
+            lying[i].offset += naive.offsets[0] * element;
+            for (size_t k = naive.num; k-- > 0;)
+                naive.offsets[k] -= naive.offsets[0];
+        }
+        is_fine &= put_down(places, &naive, element, &lying[i]);
+    }
+    CHECK_INT(cohort__layout_overlap(lying, LYING, &found, &overlap), COHORT_OK);
+    CHECK_INT(found, !is_fine);
+    if (found) {
+        CHECK(overlap.a.site < LYING && overlap.b.site < LYING);
+        const struct cohort__lying *a = &lying[overlap.a.site], *b = &lying[overlap.b.site];
+        CHECK(a->is_sent == overlap.a.is_sent && b->is_sent == overlap.b.is_sent);
+        CHECK(!a->is_sent || !b->is_sent);
+        CHECK(is_run_of(a, element, overlap.a.begin, overlap.a.end));
+        CHECK(is_run_of(b, element, overlap.b.begin, overlap.b.end));
+        CHECK(overlap.a.begin < overlap.b.end && overlap.b.begin < overlap.a.end);
+        ++*num_found;
+    }
+    for (uint32_t i = 0; i < LYING; i++)
+        cohort_layout_unref(layouts[i]);
+}
+
+static void test_overlap(void)
+{
+    enum { SEEDS = 4000 };
+    unsigned num_found = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct cohort__random random;
+        cohort__random_init(&random, seed);
+        check_overlap(&random, &num_found);
+    }
+    CHECK(num_found > SEEDS / 8 && num_found < SEEDS - SEEDS / 8);
+}
+
+/* So many runs that not each of them could be looked at. */
+static void test_overlap_of_many(void)
+{
+    const size_t many = UINT32_MAX;
+    cohort_layout *far, *same;
+    struct cohort__overlap overlap;
+    bool found;
+    CHECK_INT(cohort_layout_create_vector(&far, many, 1, 3), COHORT_OK);
+    CHECK_INT(cohort_layout_create_vector(&same, many, 2, 0), COHORT_OK);
+    const struct cohort__lying lying[] = {
+        {.offset = 5, .bytes = many, .layout = far},
+        {.offset = 5 + 3 * many, .bytes = many, .layout = far, .site = 1},
+        {.offset = 2, .bytes = 2 * many, .layout = same, .site = 2, .is_sent = true},
+        {.offset = 1, .bytes = 1, .site = 3},
+        {.offset = 5 + 6 * many - 3, .bytes = 1, .site = 4},
+    };
+    CHECK_INT(cohort__layout_overlap(lying, 4, &found, &overlap), COHORT_OK);
+    CHECK(!found);
+    CHECK_INT(cohort__layout_overlap(lying, 5, &found, &overlap), COHORT_OK);
+    CHECK(found && overlap.a.site + overlap.b.site == 5);
+    CHECK_INT(overlap.a.begin, 5 + 6 * many - 3);
+    /* Behind a run that is sent within a longer one. */
+    const struct cohort__lying around[] = {
+        {.offset = 0, .bytes = 100, .is_sent = true},
+        {.offset = 5, .bytes = 1, .site = 1, .is_sent = true},
+        {.offset = 50, .bytes = 1, .site = 2},
+    };
+    CHECK_INT(cohort__layout_overlap(around, 3, &found, &overlap), COHORT_OK);
+    CHECK(found && overlap.a.site == 0 && overlap.b.site == 2);
+    CHECK_INT(cohort__layout_overlaps_itself(far, 8, &found, &overlap), COHORT_OK);
+    CHECK(!found);
+    CHECK_INT(cohort__layout_overlaps_itself(same, 8, &found, &overlap), COHORT_OK);
+    CHECK(found && overlap.a.begin == 0 && overlap.b.begin == 0 && overlap.b.end == 16);
+    cohort_layout_unref(far);
+    cohort_layout_unref(same);
+}
+
 /* What is regular takes one strip, however it was described. */
 static void test_joined(void)
 {
@@ -161,7 +342,7 @@ static void test_joined(void)
     cohort_layout_unref(layout);
     CHECK_INT(cohort_layout_create_blocks(&layout, steps, 4), COHORT_OK);
     CHECK_INT(layout->num_strips, 1);
-    CHECK_INT(cohort__layout_num_runs(layout), 4);
+    CHECK_INT(layout->strips[0].count, 4);
     cohort_layout_unref(layout);
     CHECK_INT(cohort_layout_create_blocks(&layout, row, 3), COHORT_OK);
     CHECK(cohort__layout_is_run(layout) && !cohort_layout_is_dense(layout));
@@ -208,6 +389,13 @@ static void test_refused(void)
     expect(cohort_layout_create_repeat(&layout, 4, half, inner), "beyond");
     expect(cohort_layout_create_repeat(&layout, 3, huge, inner), "beyond");
     expect(cohort_layout_create_repeat(&layout, half, 1, two), "too many");
+    expect(cohort_layout_create_parts(&layout, NULL, 1), "no parts");
+    expect(cohort_layout_create_parts(NULL, NULL, 0), "no place");
+    expect(cohort_layout_create_parts(&layout, (cohort_layout_part[]){{0, two}, {4, NULL}}, 2),
+           "no layout in part 1");
+    expect(cohort_layout_create_parts(&layout, (cohort_layout_part[]){{huge, two}}, 1), "beyond");
+    expect(cohort_layout_create_parts(&layout, (cohort_layout_part[]){{SIZE_MAX, two}}, 1),
+           "beyond");
     expect(cohort_layout_create_box(&layout, 0, &huge, &huge, &huge), "no dimensions");
     expect(cohort_layout_create_box(&layout, 1, &huge, NULL, &huge), "no starts");
     expect(
@@ -227,14 +415,14 @@ static void test_refused(void)
     CHECK_INT(cohort_layout_num_elements(layout), (size_t)1 << 33);
     CHECK_INT(cohort_layout_span(layout), ((size_t)1 << 34) - 1);
     CHECK_INT(layout->num_strips, 3);
-    CHECK_INT(cohort__layout_num_runs(layout), (size_t)1 << 33);
+    CHECK_INT(layout->strips[2].first, 2 * (size_t)UINT32_MAX);
+    CHECK_INT(layout->strips[2].first + layout->strips[2].count, (size_t)1 << 33);
     cohort_layout_unref(layout);
 }
 
 static const struct test_case cases[] = {
-    {"random", test_random},
-    {"joined", test_joined},
-    {"refused", test_refused},
+    {"random", test_random}, {"overlap", test_overlap}, {"overlap_of_many", test_overlap_of_many},
+    {"joined", test_joined}, {"refused", test_refused},
 };
 
 int main(int argc, char **argv)

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/layout_check.h"
 #include "collectives/plan/layout.h"
+
+const char *cohort__layout_refuses(const cohort_layout *layout, cohort_datatype datatype,
+                                   const void *array)
+{
+    size_t element = cohort_datatype_size(datatype), bytes;
+    if (!layout || element == 0)
+        return layout ? "no datatype" : "no layout";
+    size_t most = layout->span > layout->num_elements ? layout->span : layout->num_elements;
+    if (__builtin_mul_overflow(most, element, &bytes) || bytes > PTRDIFF_MAX)
+        return "its elements are more than memory";
+    return bytes > 0 && !array ? "there is no buffer" : NULL;
+}
 
 /* Whether elements of DATATYPE can be moved between TO and FROM. */
 static cohort_status check(const char *function, const cohort_layout *layout,
                            cohort_datatype datatype, const void *to, const void *from)
 {
-    size_t element = cohort_datatype_size(datatype), bytes;
-    if (!layout || element == 0)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: no %s", function,
-                           layout ? "datatype" : "layout");
-    size_t most = layout->span > layout->num_elements ? layout->span : layout->num_elements;
-    if (__builtin_mul_overflow(most, element, &bytes) || bytes > PTRDIFF_MAX)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                           "%s: %zu elements of %zu bytes are more than memory", function, most,
-                           element);
-    if (bytes > 0 && (!to || !from))
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: no buffer %s", function,
-                           to ? "FROM" : "TO");
-    return COHORT_OK;
+    const char *why = cohort__layout_refuses(layout, datatype, to && from ? to : NULL);
+    return why ? cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: %s", function, why) : COHORT_OK;
 }
 
 cohort_status cohort_layout_pack(const cohort_layout *layout, cohort_datatype datatype, void *to,

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_COLL_CALL_LAYOUT_H
+#define COHORT_COLLECTIVES_COLL_CALL_LAYOUT_H
+
+#include "collectives/coll/call.h"
+
+/* The options in_layout and out_layout of a call. */
+
+static inline bool cohort__call_has_layouts(const struct cohort__call *call)
+{
+    return call->options->in_layout || call->options->out_layout;
+}
+
+/* Whether CALL, which has layouts, may have them. Says whether it holds rows. */
+cohort_status cohort__call_check_layouts(struct cohort__call *call);
+
+/* Gives CALL, whose SHAPE and ENTRY are known, buffers whose elements lie one behind the other,
+ * with those of IN in them. From then on `completion` has to be given to the call. A failure leaves
+ * CALL as it was. */
+cohort_status cohort__call_lay(struct cohort__call *call, const struct cohort__shape *shape,
+                               struct cohort__plan_entry *entry);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/exec/staging.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/container.h"
+#include "runtime/task/future.h"
+
+/* More bytes are unpacked by a worker. */
+enum { ON_THE_SPOT_BYTES = 4096 };
+
+/* Where the arrays are in the memory. */
+struct form {
+    size_t parts;
+    size_t rows;
+    size_t in;
+    size_t out;
+    size_t end;
+};
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+static struct form form_of(const struct cohort__staging_call *call)
+{
+    struct form form = {.parts = aligned(sizeof(struct cohort__staging))};
+    form.rows = form.parts + aligned(call->num_out_parts * sizeof(struct cohort__part));
+    form.in = form.rows + aligned(call->num_rows * sizeof(cohort_future *));
+    form.out = form.in + aligned(call->in_bytes);
+    form.end = form.out + aligned(call->out_bytes);
+    return form;
+}
+
+/* The memory of the last such call if it is enough, or new one. */
+static struct cohort__staging *allocate(struct cohort__plan_entry *entry, size_t bytes)
+{
+    struct cohort__staging *staging = atomic_exchange(&entry->spare_staging, NULL);
+    if (staging && staging->capacity >= bytes)
+        return staging;
+    free(staging);
+    staging = aligned_alloc(64, bytes);
+    if (staging)
+        staging->capacity = bytes;
+    return staging;
+}
+
+static void destroy(struct cohort__staging *staging)
+{
+    struct cohort__plan_entry *entry = staging->entry;
+    struct cohort__staging *none = NULL;
+    cohort_layout_unref(staging->layout);
+    if (!atomic_compare_exchange_strong(&entry->spare_staging, &none, staging))
+        free(staging);
+    cohort__plan_entry_unref(entry);
+}
+
+/* Everything is over. STAGING may be gone before a future completes. */
+static void end(struct cohort__staging *staging, cohort_status status,
+                const struct cohort__error *error)
+{
+    cohort_future *future = staging->future;
+    for (uint32_t row = 0; row < staging->num_rows; row++)
+        if (staging->rows[row])
+            cohort__future_complete(staging->rows[row], status, error);
+    destroy(staging);
+    if (future)
+        cohort__future_complete(future, status, error);
+}
+
+static void unpack(const struct cohort__staging *staging)
+{
+    for (uint32_t i = 0; i < staging->num_parts; i++) {
+        const struct cohort__part *part = &staging->parts[i];
+        cohort__layout_unpack_some(staging->layout, staging->element,
+                                   part->offset / staging->element, part->bytes / staging->element,
+                                   staging->users_out, staging->out + part->offset);
+    }
+}
+
+static void perform_unpack(struct cohort__work *work)
+{
+    struct cohort__staging *staging = COHORT_CONTAINER_OF(work, struct cohort__staging, work);
+    struct cohort__commons *commons = staging->commons;
+    unpack(staging);
+    end(staging, COHORT_OK, NULL);
+    cohort__commons_count_work(commons, -1);
+}
+
+static size_t unpacked_bytes(const struct cohort__staging *staging)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < staging->num_parts; i++)
+        bytes += staging->parts[i].bytes;
+    return bytes;
+}
+
+static void complete(struct cohort__completion *completion, cohort_future *future,
+                     const struct cohort__error *error)
+{
+    struct cohort__staging *staging = (struct cohort__staging *)completion;
+    staging->future = future;
+    if (error->status) {
+        end(staging, error->status, error);
+        return;
+    }
+    if (unpacked_bytes(staging) > ON_THE_SPOT_BYTES) {
+        staging->work.run = perform_unpack;
+        cohort__commons_count_work(staging->commons, 1);
+        cohort__chore_post(&staging->work);
+        return;
+    }
+    unpack(staging);
+    end(staging, COHORT_OK, NULL);
+}
+
+/* If there is no memory for one of them, only that one fails, at once. */
+static void init_rows(struct cohort__staging *staging, cohort_future **ret_rows)
+{
+    for (uint32_t row = 0; row < staging->num_rows; row++) {
+        staging->rows[row] = cohort__future_create_about(COHORT__WAIT_COLLECTIVE);
+        ret_rows[row] = staging->rows[row] ? staging->rows[row] : cohort__future_no_memory();
+    }
+}
+
+cohort_status cohort__staging_create(const struct cohort__staging_call *call,
+                                     struct cohort__staging **ret_staging)
+{
+    const struct form form = form_of(call);
+    struct cohort__staging *staging = allocate(call->entry, form.end);
+    if (!staging)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for packing %zu bytes",
+                           call->in_bytes + call->out_bytes);
+    unsigned char *memory = (unsigned char *)staging;
+    *staging = (struct cohort__staging){
+        .completion.complete = complete,
+        .in = memory + form.in,
+        .out = memory + form.out,
+        .commons = call->commons,
+        .entry = call->entry,
+        .layout = cohort_layout_ref((cohort_layout *)call->out_layout),
+        .users_out = call->out,
+        .element = call->element,
+        .rows = (cohort_future **)(void *)(memory + form.rows),
+        .num_rows = call->num_rows,
+        .parts = (struct cohort__part *)(void *)(memory + form.parts),
+        .num_parts = call->out_layout ? call->num_out_parts : 0,
+        .capacity = staging->capacity,
+    };
+    cohort__plan_entry_ref(call->entry);
+    if (staging->num_parts > 0)
+        memcpy(staging->parts, call->out_parts, staging->num_parts * sizeof(*staging->parts));
+    init_rows(staging, call->ret_rows);
+    *ret_staging = staging;
+    return COHORT_OK;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <stdlib.h>
+
+#include <cohort/cohort.h>
+
+#include "tests/support/await_within.h"
+#include "tests/support/cluster.h"
+
+/* Each allocation of a site's call with layouts fails in turn, until the call is handed to its
+ * endpoint. Nobody waits for ever: either all
+ * get the right result, or the site gets COHORT_ERR_NO_MEMORY, and so does whoever needs it. What a
+ * site has got is right. */
+
+enum { SITES = 4, COUNT = 300, STRIDE = 3 };
+static const uint64_t patience = 20 * UINT64_C(1000000000);
+
+/* How many allocations of this thread succeed before one fails. -1: none fails. */
+static _Thread_local long left = -1;
+
+/* The linker redirects all calls of malloc to __wrap_malloc, and so on. */
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t num, size_t bytes);
+void *__real_realloc(void *memory, size_t bytes);
+void *__real_aligned_alloc(size_t alignment, size_t bytes);
+void *__real_cohort__slab_alloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t num, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
+void *__wrap_cohort__slab_alloc(size_t bytes);
+
+static bool fails(void)
+{
+    return left >= 0 && left-- == 0;
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+    return fails() ? NULL : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t num, size_t bytes)
+{
+    return fails() ? NULL : __real_calloc(num, bytes);
+}
+
+void *__wrap_realloc(void *memory, size_t bytes)
+{
+    return fails() ? NULL : __real_realloc(memory, bytes);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+{
+    return fails() ? NULL : __real_aligned_alloc(alignment, bytes);
+}
+
+void *__wrap_cohort__slab_alloc(size_t bytes)
+{
+    return fails() ? NULL : __real_cohort__slab_alloc(bytes);
+}
+
+/* What comes then is the call's way through the library, not its layouts. */
+struct cohort__operation;
+void __real_cohort__operation_call(struct cohort__operation *operation);
+void __wrap_cohort__operation_call(struct cohort__operation *operation);
+
+void __wrap_cohort__operation_call(struct cohort__operation *operation)
+{
+    left = left < 0 ? -1 : LONG_MAX;
+    __real_cohort__operation_call(operation);
+}
+
+struct site {
+    cohort_comm *comm;
+    int64_t in[COUNT * STRIDE], out[SITES * COUNT * STRIDE];
+};
+
+struct scene {
+    struct cluster *cluster;
+    struct site sites[SITES];
+    cohort_layout *in, *out;
+};
+
+static void begin(struct scene *scene, uint32_t num_localities)
+{
+    cohort_future *futures[SITES];
+    scene->cluster = cluster_create(1, num_localities, 0);
+    cluster_place(scene->cluster, CLUSTER_BLOCKS);
+    for (uint32_t site = 0; site < SITES; site++)
+        futures[site] =
+            cluster_create_comm(scene->cluster, &scene->sites[site].comm, "poor",
+                                &(cohort_comm_options){.num_sites = SITES, .this_site = site});
+    CHECK_INT(cohort_await(cohort_when_all(futures, SITES)), COHORT_OK);
+    CHECK_INT(cohort_layout_create_vector(&scene->in, COUNT, 1, STRIDE), COHORT_OK);
+    CHECK_INT(cohort_layout_create_vector(&scene->out, SITES * COUNT, 1, STRIDE), COHORT_OK);
+}
+
+static void end(struct scene *scene)
+{
+    for (uint32_t site = 0; site < SITES; site++)
+        cohort_comm_unref(scene->sites[site].comm);
+    cohort_layout_unref(scene->in);
+    cohort_layout_unref(scene->out);
+    cluster_destroy(scene->cluster);
+}
+
+static int64_t content(uint32_t site, size_t i)
+{
+    return (int64_t)site * 1000 + (int64_t)i;
+}
+
+static cohort_future *call(struct scene *scene, uint32_t number, bool overlaps)
+{
+    struct site *site = &scene->sites[number];
+    for (size_t i = 0; i < COUNT; i++)
+        site->in[i * STRIDE] = content(number, i);
+    /* In one array, one looks for overlaps. */
+    int64_t *in = overlaps ? site->out + 1 : site->in;
+    for (size_t i = 0; overlaps && i < COUNT; i++)
+        in[i * STRIDE] = content(number, i);
+    CHECK_INT(cohort_comm_next_call(site->comm, &(cohort_call_options){.in_layout = scene->in,
+                                                                       .out_layout = scene->out}),
+              COHORT_OK);
+    return cohort_all_gather(site->comm, in, site->out, COUNT, COHORT_INT64, 1);
+}
+
+static void check_right(const struct site *site)
+{
+    for (uint32_t from = 0; from < SITES; from++)
+        for (size_t i = 0; i < COUNT; i++)
+            CHECK_INT(site->out[(from * COUNT + i) * STRIDE], content(from, i));
+}
+
+/* Returns whether an allocation has failed. *RET_RIGHT: all have a result. */
+static bool play(uint32_t num_localities, bool overlaps, long number, bool *ret_right)
+{
+    enum { POOR = SITES - 1 };
+    struct scene *scene = calloc(1, sizeof(*scene));
+    cohort_future *futures[SITES];
+    uint32_t num_right = 0;
+    CHECK(scene);
+    begin(scene, num_localities);
+    for (uint32_t site = 0; site < POOR; site++)
+        futures[site] = call(scene, site, overlaps);
+    left = number;
+    futures[POOR] = call(scene, POOR, overlaps);
+    const bool has_failed = left < 0;
+    left = -1;
+    for (uint32_t site = 0; site < SITES; site++) {
+        const cohort_status status = await_within(futures[site], patience);
+        if (status == COHORT_OK)
+            check_right(&scene->sites[site]);
+        else if (status != COHORT_ERR_NO_MEMORY)
+            test_failed(__FILE__, __LINE__, "allocation %ld, site %u: %s", number, site,
+                        cohort_error_message());
+        num_right += status == COHORT_OK;
+    }
+    CHECK(num_right == 0 || num_right == SITES);
+    *ret_right = num_right == SITES;
+    end(scene);
+    free(scene);
+    return has_failed;
+}
+
+static void fail_each(uint32_t num_localities, bool overlaps)
+{
+    long number = 0, num_right = 0;
+    for (bool has_failed = true, is_right; has_failed; number++) {
+        has_failed = play(num_localities, overlaps, number, &is_right);
+        CHECK(is_right || has_failed);
+        num_right += is_right;
+    }
+    CHECK(number > 5 && num_right < number - 3);
+}
+
+static void test_one_locality(void)
+{
+    fail_each(1, false);
+    fail_each(1, true);
+}
+
+static void test_localities(void)
+{
+    fail_each(2, false);
+    fail_each(2, true);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {{"one_locality", test_one_locality},
+                                             {"localities", test_localities}};
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+}
