@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/engine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,18 +201,15 @@ static void init_rows(struct cohort__execution *execution, cohort_future **ret_r
 static cohort_future *no_memory(const struct cohort__execution_call *call, cohort_future *future,
                                 struct cohort__execution *execution)
 {
-    struct cohort__error error = {0};
-    cohort__error_set(&error, COHORT_ERR_NO_MEMORY, "no memory for a plan of %u steps",
-                      call->entry->plan->num_steps);
+    char what[64];
+    snprintf(what, sizeof(what), "a plan of %u steps", call->entry->plan->num_steps);
     free(execution);
     cohort__plan_entry_unref(call->entry);
     if (future)
-        cohort__future_complete(future, error.status, &error); /* nobody has it */
+        cohort__future_fail(future, COHORT_ERR_NO_MEMORY, "no memory"); /* nobody has it */
     cohort_future_unref(future);
-    future = cohort__rejection_start(call->comm, call->generation, call->signature, &error,
-                                     call->ret_rows);
-    cohort__error_fini(&error);
-    return future;
+    return cohort__rejection_no_memory(call->comm, call->generation, call->signature, what,
+                                       call->ret_rows);
 }
 
 cohort_future *cohort__execution_start(const struct cohort__execution_call *call)

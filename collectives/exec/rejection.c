@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/rejection.h"
 
+#include <inttypes.h>
+
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/failure.h"
 #include "runtime/base/slab.h"
@@ -60,5 +62,21 @@ cohort_future *cohort__rejection_start(struct cohort_comm *comm, uint64_t genera
     rejection->why = (struct cohort__error){0};
     cohort__error_copy(&rejection->why, error);
     cohort__operation_call(&rejection->operation);
+    return future;
+}
+
+cohort_future *cohort__rejection_no_memory(struct cohort_comm *comm, uint64_t generation,
+                                           const struct cohort__signature *signature,
+                                           const char *what, cohort_future **ret_rows)
+{
+    char call[COHORT__SIGNATURE_TEXT];
+    struct cohort__error error = {0};
+    cohort__signature_describe(signature, call, sizeof(call));
+    cohort__error_set(&error, COHORT_ERR_NO_MEMORY,
+                      "communicator \"%.60s\", generation %" PRIu64
+                      ", site %u, %s: no memory for %s",
+                      comm->group->name, generation, comm->this_site, call, what);
+    cohort_future *future = cohort__rejection_start(comm, generation, signature, &error, ret_rows);
+    cohort__error_fini(&error);
     return future;
 }
