@@ -58,9 +58,14 @@ void scarce_begin(long num_left)
     left = num_left;
 }
 
+bool scarce_has_failed(void)
+{
+    return left == NONE_FAILS;
+}
+
 bool scarce_end(void)
 {
-    bool has_failed = left == NONE_FAILS;
+    bool has_failed = scarce_has_failed();
     left = NONE_FAILS;
     return has_failed;
 }

@@ -14,6 +14,9 @@ void scarce_init(void);
 /* After NUM_LEFT more allocations of this thread the next one fails, and only that one. */
 void scarce_begin(long num_left);
 
+/* Whether one has failed since scarce_begin. */
+bool scarce_has_failed(void);
+
 /* None fails any more. Returns whether one has failed. */
 bool scarce_end(void);
 
