@@ -290,6 +290,7 @@ static struct creation *creation_create(cohort_comm **ret_comm, const char *name
     pthread_mutex_init(&creation->lock, NULL);
     cohort__comm_settings_pack(&choice->settings, &creation->settings);
     if (creation->settings.status) {
+        cohort_fail(creation->settings.status, "communicator \"%s\": no memory for settings", name);
         creation_destroy(creation);
         return NULL;
     }

@@ -217,8 +217,10 @@ static bool play(void)
         all_well = all_well && !sites[i].has_failed;
     for (uint32_t i = 0; i < SITES && all_well && scene->check; i++)
         scene->check(&sites[i]);
-    CHECK(has_failed || all_well || scene->options.create_deadline > 0); /* it may be late */
-    CHECK(all_well || num_causes > 0 || sites[SITES - 1].leaves || scene->expected);
+    /* On a machine that is busy a deadline may end by itself. */
+    const bool may_be_late = scene->options.create_deadline > 0;
+    CHECK(has_failed || all_well || may_be_late);
+    CHECK(all_well || num_causes > 0 || sites[SITES - 1].leaves || scene->expected || may_be_late);
     for (uint32_t i = 0; i < SITES; i++) {
         sites[i].leaves = false;
         if (sites[i].comm)
