@@ -124,7 +124,7 @@ static void end_localities(void)
  * what is not of a communicator does not name one. */
 static bool is_named(const char *text)
 {
-    return scene->begin == create_comm || strncmp(text, "communicator \"scarce", 20) == 0 ||
+    return scene->begin == create_comm || strstr(text, "\"scarce") ||
            strcmp(text, cohort_status_text(COHORT_ERR_NO_MEMORY)) == 0 ||
            strncmp(text, "cohort_op_create: ", 18) == 0 || strncmp(text, "locality ", 9) == 0;
 }
