@@ -89,13 +89,19 @@ static bool has_block(const struct site *site, uint32_t block, uint32_t from, ui
 
 /* A round ------------------------------------------------------------------------------------- */
 
-static void create_comm(struct site *site)
+static void create_with(struct site *site, uint64_t create_deadline)
 {
     cohort_comm_options options = scene->options;
+    options.create_deadline = create_deadline;
     options.num_sites = SITES;
     options.this_site = site->number;
     options.stall_after = 1000000; /* 1 ms: who is not told asks at each tick */
     add(site, cluster_create_comm(cluster, &site->comm, "scarce", &options));
+}
+
+static void create_comm(struct site *site)
+{
+    create_with(site, scene->options.create_deadline);
 }
 
 static void give_back(struct site *site)
@@ -188,6 +194,19 @@ static void wait_for_all(const char *what)
         site->num_futures = 0;
 }
 
+/* Some had an endpoint, others had no memory for theirs, and none has one any more: the name is
+ * free. */
+static void check_name(void)
+{
+    for (uint32_t i = 0; i < SITES; i++) {
+        give_back(&sites[i]);
+        sites[i].has_failed = false;
+    }
+    for (uint32_t i = 0; i < SITES; i++)
+        create_with(&sites[i], 0);
+    wait_for_all("the next creation");
+}
+
 static void free_text(cohort_future *future)
 {
     void *text = NULL;
@@ -226,7 +245,10 @@ static bool play(void)
         if (sites[i].comm)
             add(&sites[i], cohort_barrier(sites[i].comm, 100));
     }
+    const uint32_t num_made = num_good;
     wait_for_all("a barrier");
+    if (scene->begin == create_comm && num_made > 0 && !all_well && !are_ended)
+        check_name();
     CHECK(!all_well || num_good > 0);
     for (uint32_t i = 0; i < SITES; i++) {
         give_back(&sites[i]);
@@ -331,6 +353,14 @@ static void in_place_begin(struct site *site)
     memcpy(site->out, site->in, sizeof(site->out));
     CHECK_INT(cohort_comm_next_call(site->comm, &(cohort_call_options){.check_asymmetric = true}),
               COHORT_OK);
+    add(site, cohort_all_to_all(site->comm, COHORT_IN_PLACE, site->out, BYTES, COHORT_UINT8, 1));
+}
+
+static void plain_in_place_begin(struct site *site)
+{
+    for (uint32_t i = 0; i < SITES; i++)
+        fill(site, i, BYTES);
+    memcpy(site->out, site->in, sizeof(site->out));
     add(site, cohort_all_to_all(site->comm, COHORT_IN_PLACE, site->out, BYTES, COHORT_UINT8, 1));
 }
 
@@ -497,6 +527,7 @@ static const struct scene scenes[] = {
      all_to_all_begin,
      all_to_all_check,
      COHORT_OK},
+    {"bytes", 2, {.algorithms = "all_to_all=bruck"}, all_to_all_begin, all_to_all_check, COHORT_OK},
     {"sparse", 2, {0}, sparse_begin, sparse_check, COHORT_OK},
     {"sparse", 1, {0}, sparse_begin, sparse_check, COHORT_OK},
     {"sparse", 2, {.algorithms = "all_to_all=bruck"}, sparse_begin, sparse_check, COHORT_OK},
@@ -507,6 +538,7 @@ static const struct scene scenes[] = {
     {"rows", 1, {0}, rows_begin, all_to_all_check, COHORT_OK},
     {"in_place", 2, {0}, in_place_begin, all_to_all_check, COHORT_OK},
     {"in_place", 1, {0}, in_place_begin, all_to_all_check, COHORT_OK},
+    {"in_place", 1, {0}, plain_in_place_begin, all_to_all_check, COHORT_OK},
     {"wrong", 2, {0}, wrong_begin, NULL, COHORT_ERR_BAD_PARAMETER},
     {"wrong", 1, {0}, wrong_begin, NULL, COHORT_ERR_BAD_PARAMETER},
     {"reduce", 2, {0}, reduce_begin, reduce_check, COHORT_OK},
