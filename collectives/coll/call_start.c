@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/coll/call_start.h"
 
+#include <string.h>
+
 #include "collectives/coll/call_bytes.h"
 #include "collectives/coll/call_check.h"
 #include "collectives/coll/call_layout.h"
@@ -71,11 +73,17 @@ static cohort_future *give_up(const struct cohort__call *call, const struct coho
     return cohort__future_of_status(error->status, error);
 }
 
+/* Where there was no memory for it, the error does not say yet whose call it is. */
 static cohort_status find_plan(const struct cohort__call *call, struct cohort__shape *shape,
                                struct cohort__plan_entry **ret_entry)
 {
+    static const char named[] = "communicator \"";
     cohort_status status = cohort__call_shape(call, shape);
-    return status ? status : cohort__call_plan(call, shape, ret_entry);
+    if (!status)
+        status = cohort__call_plan(call, shape, ret_entry);
+    if (status && strncmp(cohort_error_message(), named, sizeof(named) - 1) != 0)
+        cohort__call_wrong(call, status, "%s", cohort_error_message());
+    return status;
 }
 
 static struct cohort__signature signature_of(const struct cohort__call *call, uint64_t counts_hash,

@@ -191,14 +191,16 @@ cohort_status cohort_explain(cohort_comm *comm, const char *collective, size_t c
     return status;
 }
 
-/* The outcome of the agreement if all sites make this call. WRONG: the call is wrong, and the error
- * message says why. */
+/* The outcome of the agreement if all sites make this call. WRONG: the call is wrong, or takes too
+ * much memory, and the error that is set says why. */
 static cohort_status judge_agreement(const struct cohort__call *call, bool wrong)
 {
     char text[512];
     struct cohort__check_values minima =
         wrong ? cohort__check_values_of_wrong_call() : cohort__check_values_of(call->datatype);
     cohort_status status = cohort__check_values_judge(&minima);
+    if (wrong && cohort__error_slot()->status == COHORT_ERR_NO_MEMORY)
+        return COHORT_ERR_NO_MEMORY;
     if (wrong) {
         snprintf(text, sizeof(text), "%s", cohort_error_message());
         return cohort_fail(status, "%s", text);

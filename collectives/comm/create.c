@@ -13,6 +13,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/ledger.h"
+#include "runtime/base/log.h"
 #include "runtime/base/trace.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
@@ -41,7 +42,9 @@ struct creation {
     struct cohort__packer settings;
     cohort_comm **ret_comm;
     cohort_future *future;
-    uintptr_t task; /* that creates it, as in the ledger */
+    struct cohort__revocation revocation; /* if there is no endpoint though all have joined */
+    struct cohort__membership *lost;      /* then a reference to what is revoked */
+    uintptr_t task;                       /* that creates it, as in the ledger */
     char name[COHORT__NAME_BYTES_MAX + 1 + 2 * sizeof(uint64_t)]; /* behind its 0: see child */
     char terms[256 + COHORT__ALGORITHMS_BYTES];
 };
@@ -158,16 +161,55 @@ static void end_timer(struct creation *creation)
         cohort__scheduler_timer_cancel(&creation->timer);
 }
 
+static void on_given_up(struct cohort__revocation *revocation, cohort_status status)
+{
+    struct creation *creation = COHORT_CONTAINER_OF(revocation, struct creation, revocation);
+    if (status)
+        cohort__log(COHORT__LOG_ERROR, "communicator \"%s\": site %u has no endpoint: %s",
+                    creation->name, creation->options.this_site, cohort_error_message());
+    cohort__membership_unref(creation->lost);
+    creation_destroy(creation);
+}
+
+/* All have joined MEMBERSHIP's instance, but this site has no endpoint, and the others would wait
+ * for it: it is revoked. Takes the reference. The error that is set stays. */
+static void give_up_place(struct creation *creation, struct cohort__membership *membership)
+{
+    struct cohort__registry *registry =
+        cohort__process_registry(cohort__inbox_commons(creation->inbox)->process);
+    struct cohort__error error = {0};
+    cohort__error_copy(&error, cohort__error_slot());
+    creation->revocation = (struct cohort__revocation){
+        .membership = membership, .site = creation->options.this_site, .done = on_given_up};
+    creation->lost = membership;
+    atomic_fetch_add(&creation->refs, 1);
+    cohort__membership_ref(membership);
+    cohort__registry_revoke(registry, &creation->revocation);
+    cohort__registry_leave(registry, membership, creation->options.this_site);
+    cohort__membership_unref(membership);
+    cohort__error_copy(cohort__error_slot(), &error);
+    cohort__error_fini(&error);
+}
+
 static void on_joined(struct cohort__join *join, cohort_status status,
                       struct cohort__membership *membership)
 {
     struct creation *creation = COHORT_CONTAINER_OF(join, struct creation, join);
     struct cohort__inbox *inbox = creation->inbox;
     struct cohort__process *process = cohort__inbox_commons(inbox)->process;
-    if (!status)
-        status = make_endpoint(creation, membership); /* from now on the board is the group's */
-    else
+    if (status) {
         cohort__boards_leave(process, creation->choice.settings.board);
+    } else { /* from now on the board is the group's */
+        cohort__membership_ref(membership);
+        status = make_endpoint(creation, membership);
+        if (status)
+            (void)cohort_fail(status, "communicator \"%.60s\", site %u: no endpoint: %s",
+                              creation->name, creation->options.this_site, cohort_error_message());
+        if (status)
+            give_up_place(creation, membership);
+        else
+            cohort__membership_unref(membership);
+    }
     cohort__future_complete(creation->future, status, status ? cohort__error_slot() : NULL);
     end_timer(creation);
     creation_destroy(creation);
@@ -248,6 +290,7 @@ static struct creation *creation_create(cohort_comm **ret_comm, const char *name
     pthread_mutex_init(&creation->lock, NULL);
     cohort__comm_settings_pack(&choice->settings, &creation->settings);
     if (creation->settings.status) {
+        cohort_fail(creation->settings.status, "communicator \"%s\": no memory for settings", name);
         creation_destroy(creation);
         return NULL;
     }

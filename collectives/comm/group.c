@@ -223,17 +223,32 @@ void cohort__group_unref(struct cohort__group *group)
         commons->unused(commons, instance);
 }
 
-/* Keeps MESSAGE until the endpoint is made. False: it has just been made. */
+/* Keeps MESSAGE until the endpoint is made. False: it has just been made. Where the group is
+ * revoked, nobody needs it any more, and perhaps there will be no endpoint. */
 static bool keep(struct cohort__group *group, uint32_t site, struct cohort__message *message)
 {
     pthread_mutex_lock(&group->lock);
     bool kept = !atomic_load(&group->endpoints[site]);
-    if (kept) {
+    bool is_needed = atomic_load(&group->standing) != COHORT__STANDING_REVOKED;
+    if (kept && is_needed) {
         message->dest_site = site;
         cohort__list_push_back(&group->unclaimed, &message->parked);
     }
     pthread_mutex_unlock(&group->lock);
+    if (kept && !is_needed)
+        cohort__message_release(message);
     return kept;
+}
+
+void cohort__group_drop_unclaimed(struct cohort__group *group)
+{
+    struct cohort__list all, *link;
+    cohort__list_init(&all);
+    pthread_mutex_lock(&group->lock);
+    cohort__list_splice_back(&all, &group->unclaimed);
+    pthread_mutex_unlock(&group->lock);
+    while ((link = cohort__list_pop_front(&all)))
+        cohort__message_release(unclaimed_of(link));
 }
 
 void cohort__group_deliver(struct cohort__group *group, uint32_t site,

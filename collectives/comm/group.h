@@ -123,6 +123,9 @@ static inline uint64_t cohort__group_turn(const struct cohort__group *group)
 /* SITE has revoked it. For the inbox, which sees to it that only the first one counts. */
 void cohort__group_revoke(struct cohort__group *group, uint32_t site);
 
+/* It is revoked: drops what was kept for endpoints that are not made. */
+void cohort__group_drop_unclaimed(struct cohort__group *group);
+
 /* Hands MESSAGE, which it takes, to the endpoint of SITE, which is in this locality. */
 void cohort__group_deliver(struct cohort__group *group, uint32_t site,
                            struct cohort__message *message);

@@ -229,6 +229,7 @@ static cohort_status keep_revoked(struct cohort__inbox *inbox, uint64_t instance
 
 static void tell_revoked(struct cohort__group *group)
 {
+    cohort__group_drop_unclaimed(group);
     for (uint32_t i = 0; i < group->local.num; i++) {
         struct cohort_comm *comm = cohort__endpoint_at(group, group->local.sites[i]);
         if (comm)

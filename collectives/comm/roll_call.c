@@ -30,7 +30,9 @@ static void run(struct cohort__actor *actor, struct cohort__item *item)
         cohort__channels_describe(comm, text, used, TEXT_BYTES);
         cohort__future_fulfil(call->future, text);
     } else {
-        cohort__future_fail(call->future, COHORT_ERR_NO_MEMORY, "no memory for a roll-call");
+        cohort__future_fail(call->future, COHORT_ERR_NO_MEMORY,
+                            "communicator \"%.60s\", site %u: no memory for a roll-call",
+                            comm->group->name, comm->this_site);
     }
     cohort__slab_free(call);
 }

@@ -224,20 +224,14 @@ static void init_rows(struct cohort__execution *execution, cohort_future **ret_r
 static cohort_future *no_memory(const struct cohort__execution_call *call, cohort_future *future,
                                 struct cohort__execution *execution, const char *why)
 {
-    struct cohort__error error = {0};
-    cohort__call_error(call->comm, call->generation, call->signature, COHORT_ERR_NO_MEMORY, why,
-                       &error);
+    cohort_future *rejected = cohort__rejection_no_memory(
+        call->comm, call->generation, call->signature, why, call->completion, call->ret_rows);
     free(execution);
     cohort__plan_entry_unref(call->entry);
     if (future)
-        cohort__future_complete(future, error.status, &error); /* nobody has it */
+        cohort__future_fail(future, COHORT_ERR_NO_MEMORY, "no memory"); /* nobody has it */
     cohort_future_unref(future);
-    future = cohort__rejection_start(call->comm, call->generation, call->signature, &error,
-                                     call->ret_rows);
-    if (call->completion)
-        call->completion->complete(call->completion, NULL, &error);
-    cohort__error_fini(&error);
-    return future;
+    return rejected;
 }
 
 cohort_future *cohort__execution_start(const struct cohort__execution_call *call)

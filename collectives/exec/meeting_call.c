@@ -315,13 +315,11 @@ cohort_future *cohort__meeting_call_start(const struct cohort__meeting_call *wha
     struct call *call = future ? call_create(what, future) : NULL;
     if (!call) {
         if (future)
-            cohort__future_fail(future, COHORT_ERR_NO_MEMORY, "no memory for a call");
+            cohort__future_fail(future, COHORT_ERR_NO_MEMORY, "no memory"); /* nobody has it */
         cohort_future_unref(future);
-        const struct cohort__error error = {COHORT_ERR_NO_MEMORY, NULL};
-        if (what->completion)
-            what->completion->complete(what->completion, NULL, &error);
-        return cohort__rejection_start(what->comm, what->generation, what->signature, &error,
-                                       what->ret_rows);
+        return cohort__rejection_no_memory(what->comm, what->generation, what->signature,
+                                           "no memory for a call", what->completion,
+                                           what->ret_rows);
     }
     if (what->ret_rows)
         rows_create(call, what->ret_rows, what->comm->group->membership->num_sites);

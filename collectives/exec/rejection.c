@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/rejection.h"
 
+#include <inttypes.h>
+
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/failure.h"
 #include "runtime/base/slab.h"
@@ -60,5 +62,19 @@ cohort_future *cohort__rejection_start(struct cohort_comm *comm, uint64_t genera
     rejection->why = (struct cohort__error){0};
     cohort__error_copy(&rejection->why, error);
     cohort__operation_call(&rejection->operation);
+    return future;
+}
+
+cohort_future *cohort__rejection_no_memory(struct cohort_comm *comm, uint64_t generation,
+                                           const struct cohort__signature *signature,
+                                           const char *why, struct cohort__completion *completion,
+                                           cohort_future **ret_rows)
+{
+    struct cohort__error error = {0};
+    cohort__call_error(comm, generation, signature, COHORT_ERR_NO_MEMORY, why, &error);
+    cohort_future *future = cohort__rejection_start(comm, generation, signature, &error, ret_rows);
+    if (completion)
+        completion->complete(completion, NULL, &error);
+    cohort__error_fini(&error);
     return future;
 }

@@ -49,8 +49,9 @@ static void look_at_agreement(struct cohort__execution *execution, uint32_t step
     execution->operation.is_refused = true;
     execution->operation.are_all_told = true;
     if (execution->objection.status) {
-        cohort__error_set(&execution->objection, status, "%s",
-                          cohort__error_message(&execution->objection));
+        if (execution->objection.status != COHORT_ERR_NO_MEMORY) /* the call itself is wrong */
+            cohort__error_set(&execution->objection, status, "%s",
+                              cohort__error_message(&execution->objection));
         cohort__operation_fail(&execution->operation, &execution->objection);
     } else {
         char text[256];

@@ -88,7 +88,9 @@ static void finish(struct cohort__fetch *fetch)
         cohort__process_check_dead(process, fetch->rank); /* sets the message */
     else if (fetch->status)
         cohort_fail(fetch->status, "fetching %zu bytes from locality %u: %s", fetch->bytes,
-                    fetch->rank, cohort_status_text(fetch->status));
+                    fetch->rank,
+                    fetch->status == COHORT_ERR_PROTOCOL ? "they are not there any more"
+                                                         : cohort_status_text(fetch->status));
     atomic_fetch_sub(&process->under_way, 1);
     fetch->done(fetch, fetch->status);
 }

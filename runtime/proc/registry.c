@@ -252,7 +252,8 @@ static cohort_status write_join(struct cohort__list *outbox, uint32_t home, uint
         cohort__pack_field_unsigned(packer, "of", of->instance);
         cohort__pack_field_bytes(packer, "of_name", of->name, of->name_bytes);
     }
-    return packer->status;
+    return packer->status ? cohort_fail(packer->status, "no memory for joining \"%s\"", join->name)
+                          : COHORT_OK;
 }
 
 /* With the lock held. */

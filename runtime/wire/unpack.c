@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/wire/pack.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,11 +163,10 @@ cohort_status cohort__unpack(struct cohort__unpacked **ret_unpacked, const void 
     msgpack_unpacked_init(&unpacked->result);
     size_t offset = 0;
     msgpack_unpack_return result = msgpack_unpack_next(&unpacked->result, data, bytes, &offset);
+    assert(result == MSGPACK_UNPACK_SUCCESS || result == MSGPACK_UNPACK_NOMEM_ERROR); /* scanned */
     if (result != MSGPACK_UNPACK_SUCCESS) {
         cohort__unpacked_destroy(unpacked);
-        return result == MSGPACK_UNPACK_NOMEM_ERROR
-                   ? cohort_fail(COHORT_ERR_NO_MEMORY, "%s: out of memory", what)
-                   : cohort_fail(COHORT_ERR_PROTOCOL, "%s: not msgpack", what);
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "%s: out of memory", what);
     }
     *ret_unpacked = unpacked;
     return COHORT_OK;

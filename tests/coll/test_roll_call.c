@@ -117,9 +117,18 @@ static void test_composed(void)
     cluster_destroy(cluster);
 }
 
+static void test_nothing(void)
+{
+    CHECK_INT(cohort_await(cohort_comm_roll_call(NULL)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_comm_roll_call");
+    CHECK_INT(cohort_await(cohort_comm_idle(NULL)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_comm_idle");
+}
+
 static const struct test_case cases[] = {
     {"untaken", test_untaken},
     {"composed", test_composed},
+    {"nothing", test_nothing},
 };
 
 int main(int argc, char **argv)

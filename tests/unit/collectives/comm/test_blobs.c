@@ -79,6 +79,25 @@ static void test_wrong(void)
     free(packed);
 }
 
+/* What no message can hold: more objects than 2^32, an object, or several together, of more bytes
+ * than memory. Nothing of it is read. */
+static void test_too_large(void)
+{
+    struct cohort__blobs *objects = NULL;
+    const struct cohort__blobs many = {.num = (size_t)UINT32_MAX + 1};
+    struct cohort__blob large = {.bytes = PTRDIFF_MAX};
+    CHECK_INT((long long)cohort__blobs_packed_bytes(&many), 0);
+    CHECK_INT(cohort__blobs_create(SIZE_MAX, &objects), COHORT_ERR_NO_MEMORY);
+    CHECK_INT(cohort__blobs_create(SIZE_MAX / sizeof(void *), &objects), COHORT_ERR_NO_MEMORY);
+    CHECK_CONTAINS(cohort_error_message(), "no memory for 2305843009213693951 objects");
+    CHECK(!objects);
+    CHECK_INT(cohort__blobs_create(1, &objects), COHORT_OK);
+    objects->blobs[0] = &large;
+    CHECK_INT((long long)cohort__blobs_packed_bytes(objects), 0);
+    objects->blobs[0] = NULL;
+    objects->attachment.release(&objects->attachment);
+}
+
 /* Empty objects in a row take a few bytes together, however many they are. */
 static void test_runs(void)
 {
@@ -219,6 +238,7 @@ static const struct test_case cases[] = {
     {"there_and_back", test_there_and_back},
     {"shared", test_shared},
     {"wrong", test_wrong},
+    {"too_large", test_too_large},
     {"runs", test_runs},
     {"wrong_runs", test_wrong_runs},
     {"mutations", test_mutations},

@@ -127,6 +127,30 @@ static void test_cut(void)
     CHECK_TEXT(text, "generation 7: 0 of 8 sites, missing 0, ");
 }
 
+/* A vote with NUM counts of 1, and nothing else. */
+static void check_counts(uint32_t num, uint32_t num_sites, const char *why)
+{
+    struct cohort__packer packer = {0};
+    struct cohort__tally got;
+    cohort__pack_map(&packer, 1);
+    cohort__pack_text(&packer, "num");
+    cohort__pack_array(&packer, num);
+    for (uint32_t i = 0; i < num; i++)
+        cohort__pack_unsigned(&packer, 1);
+    CHECK_INT(cohort__tally_unpack(&got, packer.data, packer.bytes, num_sites),
+              COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), why);
+    cohort__packer_fini(&packer);
+}
+
+static void test_counts(void)
+{
+    check_counts(COHORT__NUM_VOTES - 1, SITES, "vote of a peer: 6 counts");
+    check_counts(COHORT__NUM_VOTES + 1, SITES, "vote of a peer: 8 counts");
+    check_counts(COHORT__NUM_VOTES, COHORT__NUM_VOTES - 1, "vote of a peer: 7 sites");
+    check_counts(COHORT__NUM_VOTES, SITES, "field 'missing' is missing");
+}
+
 /* Another locality has sent it. */
 static void test_rubbish(void)
 {
@@ -156,8 +180,9 @@ static void test_rubbish(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"text", test_text}, {"refuses", test_refuses}, {"merge", test_merge},
-        {"name", test_name}, {"cut", test_cut},         {"rubbish", test_rubbish},
+        {"text", test_text},       {"refuses", test_refuses}, {"merge", test_merge},
+        {"name", test_name},       {"cut", test_cut},         {"counts", test_counts},
+        {"rubbish", test_rubbish},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

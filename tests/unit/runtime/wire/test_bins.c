@@ -121,6 +121,7 @@ static void test_too_long(void)
 {
     CHECK(cohort__bins_string_bytes(SIZE_MAX) == 0);
     CHECK(cohort__bins_string_bytes((size_t)PTRDIFF_MAX) == 0);
+    CHECK(cohort__bins_string_bytes((size_t)1 << 53) == 0); /* more than 2^32 pieces */
     CHECK(cohort__bins_string_bytes((size_t)5 << 30) > (size_t)5 << 30);
 }
 

@@ -238,6 +238,24 @@ static void test_growth(void)
     free(block);
 }
 
+/* What is too large is refused before anything of it is read. */
+static void test_too_large(void)
+{
+    struct cohort__packer packer = {0};
+    struct cohort__unpacked *unpacked;
+    cohort__pack_bytes(&packer, "", (size_t)UINT32_MAX + 1);
+    CHECK_INT(packer.status, COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "4294967296 bytes are too many for one field");
+    cohort__pack_bytes(&packer, "", (size_t)UINT32_MAX + 2); /* the first error stays */
+    CHECK_CONTAINS(cohort_error_message(), "4294967296 bytes");
+    CHECK_INT((long long)packer.bytes, 0);
+    cohort__packer_fini(&packer);
+    cohort__packer_fini(NULL);
+    CHECK_INT(cohort__unpack(&unpacked, "", COHORT__UNPACK_MAX_BYTES + 1, "long"),
+              COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), "is too long");
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -249,6 +267,7 @@ int main(int argc, char **argv)
         {"too_many_values", test_too_many_values},
         {"random_bytes", test_random_bytes},
         {"growth", test_growth},
+        {"too_large", test_too_large},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/scarce.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "runtime/base/slab.h"
+
+enum { NONE_FAILS = -1 };
+
+static _Thread_local long left = NONE_FAILS;
+static _Thread_local int num_pauses;
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t num, size_t bytes);
+void *__real_realloc(void *memory, size_t bytes);
+void *__real_aligned_alloc(size_t alignment, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t num, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
+
+static bool fails(void)
+{
+    if (left == NONE_FAILS || num_pauses > 0 || left-- > 0)
+        return false;
+    errno = ENOMEM;
+    return true;
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+    return fails() ? NULL : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t num, size_t bytes)
+{
+    return fails() ? NULL : __real_calloc(num, bytes);
+}
+
+void *__wrap_realloc(void *memory, size_t bytes)
+{
+    return fails() ? NULL : __real_realloc(memory, bytes);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+{
+    return fails() ? NULL : __real_aligned_alloc(alignment, bytes);
+}
+
+void scarce_init(void)
+{
+    cohort__slab_use_malloc();
+}
+
+void scarce_begin(long num_left)
+{
+    left = num_left;
+}
+
+bool scarce_has_failed(void)
+{
+    return left == NONE_FAILS;
+}
+
+bool scarce_end(void)
+{
+    bool has_failed = scarce_has_failed();
+    left = NONE_FAILS;
+    return has_failed;
+}
+
+void scarce_pause(void)
+{
+    num_pauses++;
+}
+
+void scarce_go_on(void)
+{
+    num_pauses--;
+}
