@@ -9,11 +9,13 @@ Skipped without root, debootstrap or a mirror of Debian (the one of apt here is 
 minutes and 2 GB below the folder for temporary files, which are removed.
 
 usage: empty_debian.py ROOT [FOLDER]      FOLDER: packages that tools/package has made"""
+import contextlib
+import gzip
 import os
 import re
 import shutil
-import subprocess
 import sys
+import tempfile
 
 import debian
 import house
@@ -21,8 +23,9 @@ import shown
 
 TOOLS = ("apt-get", "autopkgtest", "debootstrap", "ip", "nsenter", "unshare")
 PACKAGES = "libcohort0 libcohort0-dbgsym libcohort-dev cohort-tools cohort-tools-dbgsym"
-# Where the name of a package may remain.
-KEPT = re.compile(r"/(home|root|tree|var/(log|cache|lib/(apt|dpkg))|proc|sys|dev)/.*")
+SCRIPTS = ("build-and-run", "build-by-cmake", "build-by-meson")
+# Where the name of a package may remain: what the user has made, and what apt remembers.
+KEPT = re.compile(r"/(home|root|var/(log|cache|lib/apt))/.*")
 
 
 def step(text):
@@ -51,24 +54,103 @@ def expect(said, wanted, command):
         house.finish([f"{command}: does not say '{wanted}', but:\n{said}"], 1)
 
 
-def install(tree, root, packages):
-    shutil.copytree(packages, tree.path("root/build-packages"))
-    command = as_documented(root, "docs/BUILDING.md", "apt install ./")
-    tree.need(f"DEBIAN_FRONTEND=noninteractive {command.replace('install', 'install -y', 1)}",
-              limit=1200)
+def install(trees, root, packages):
+    """Host a gets all packages, as documented. Host b runs programs, so it needs two of them."""
+    names = {name.split("_")[0]: name for name in os.listdir(packages)}
+    a, b = trees.values()
+    for tree in (a, b):
+        shutil.copytree(packages, tree.path("root/build-packages"))
+    command = as_documented(root, "docs/BUILDING.md", "apt install ./build-packages/*.deb")
+    a.need(f"DEBIAN_FRONTEND=noninteractive {command} --yes", limit=1200)
+    b.install("openssh-server", *(f"./build-packages/{names[name]}"
+                                  for name in ("libcohort0", "cohort-tools")))
 
 
-def tutorial(tree, root):
-    """The tutorial's files and commands on host a. Its last step needs host b, with the program at
-    the same place, and ssh without a password or a question."""
-    folder = f"home/{debian.USER}/tutorial"
-    tree.need("mkdir tutorial", debian.USER)
-    tree.need("ssh-keygen -q -t ed25519 -N '' -f .ssh/id_ed25519 </dev/null", debian.USER)
+@contextlib.contextmanager
+def reached_by_ssh(a, b):
+    """The user of host a gets to host b by a key, and has been there once."""
+    key = ".ssh/id_ed25519"
+    a.need(f"mkdir -m 700 .ssh && ssh-keygen -q -t ed25519 -N '' -f {key}", debian.USER)
+    b.need("mkdir -m 700 .ssh", debian.USER)
+    b.write(f"home/{debian.USER}/.ssh/authorized_keys", a.need(f"cat {key}.pub", debian.USER))
+    b.need("mkdir -p /run/sshd")
+    with b.start("/usr/sbin/sshd -D -e") as sshd:
+        try:
+            # It listens a little later.
+            a.need("ssh -o ConnectionAttempts=60 -o StrictHostKeyChecking=accept-new b true",
+                   debian.USER)
+            yield
+        finally:
+            sshd.kill()
+
+
+def tutorial(a, root):
+    """What is wrong with the tutorial: its files and commands, in a folder of the user's on host a.
+    Its last step needs the program on host b, too."""
+    a.need("mkdir tutorial", debian.USER)
+    copy = as_documented(root, "docs/TUTORIAL.md", "ssh b mkdir")
 
     def run(command):
-        return tree.run(f"cd tutorial && {command}", debian.USER, limit=120)
+        if command.startswith("cohortrun --hosts"):
+            a.need(f"cd tutorial && {copy}", debian.USER)
+        return a.run(f"cd tutorial && {command}", debian.USER, limit=120)
 
-    return shown.check_page(house.read(root, "docs/TUTORIAL.md"), tree.path(folder), run)
+    folder = a.path(f"home/{debian.USER}/tutorial")
+    wrong, num = shown.check_page(house.read(root, "docs/TUTORIAL.md"), folder, run)
+    return [f"docs/TUTORIAL.md: {complaint}" for complaint in wrong], num
+
+
+def source_tree(root, packages, folder):
+    """What a package's own tests are taken from: a Debian source tree without the sources."""
+    shutil.copytree(os.path.join(root, "examples"), os.path.join(folder, "examples"))
+    shutil.copytree(os.path.join(root, "tools/packaging/debian"), os.path.join(folder, "debian"))
+    library = next(name for name in os.listdir(packages) if name.startswith("libcohort0_"))
+    with tempfile.TemporaryDirectory() as scratch:
+        debian.need("dpkg-deb", "--extract", os.path.join(packages, library), scratch)
+        with gzip.open(os.path.join(scratch, "usr/share/doc/libcohort0/changelog.gz")) as log, \
+                open(os.path.join(folder, "debian/changelog"), "wb") as file:
+            file.write(log.read())
+
+
+def projects(a, root, packages):
+    """A project of the user's by each of the three, and the examples."""
+    a.install("cmake", "gdb", "make", "man-db", "meson")
+    folder = a.path(f"home/{debian.USER}/packages")
+    source_tree(root, packages, folder)
+    for script in SCRIPTS:
+        a.need(f"cd packages && debian/tests/{script}", debian.USER)
+    command = as_documented(root, "docs/BUILDING.md", "cp -r /usr/share/doc/libcohort-dev")
+    a.need(f"{command} examples/transpose examples/picture.pgm", debian.USER)
+    for command, wanted in (
+            ("cd cohort && cohortrun -n 4 build/examples/transpose --check "
+             "build/examples/picture.pgm out.pgm", "equal to a serial transpose"),
+            ("man cohort_all_reduce", "cohort_all_reduce(3)"),
+            ("man cohortrun", "--hostfile"),
+            ("gdb -batch -ex 'help cohort' /usr/lib/*/libcohort.so.0", "cohort status"),
+            ("gdb -batch -ex 'info line cohort_await' /usr/lib/*/libcohort.so.0", ".c\" starts")):
+        expect(a.need(command, debian.USER), wanted, command)
+
+
+def without_shm(a):
+    debian.need("umount", a.path("dev/shm"))
+    os.rmdir(a.path("dev/shm"))
+    command = "cd tutorial && cohortrun -n 4 ./pi"
+    expect(a.need(command, debian.USER), "8 sites, 4 processes", command)
+
+
+def own_tests(empty, packages, tree):
+    """The packages' own tests, by autopkgtest, which installs the packages."""
+    files = [os.path.join(packages, name) for name in os.listdir(packages)]
+    debian.need("autopkgtest", "--no-built-binaries", *files, tree + "/", "--", "chroot",
+                empty.folder, limit=1800)
+
+
+def purge(a):
+    """What is left of the packages."""
+    a.need(f"DEBIAN_FRONTEND=noninteractive apt-get purge -qy {PACKAGES}")
+    said = a.need("find / -xdev -iname '*cohort*'; find /tmp /dev/shm -mindepth 1")
+    return [f"left after the purge: {path}" for path in said.splitlines()
+            if not KEPT.fullmatch(path)]
 
 
 def main():
@@ -76,7 +158,34 @@ def main():
     root = os.path.realpath(root)
     missing = [tool for tool in TOOLS if not shutil.which(tool)]
     if missing:
-        house.skip(f"there is no {', '.join(missing)} (tools/install-deps --packages)")
+        house.skip(f"there is no {', '.join(missing)}; tools/install-deps --packages installs it")
     folder = debian.own_namespaces()
-    step("an empty Debian")
-    empty = debian.bootstrap(os.path.join(folder, "empty"))
+    mirror = debian.find_mirror()
+    if packages:
+        packages = os.path.realpath(packages[0])
+    else:
+        step("the packages")
+        packages = os.path.join(folder, "packages")
+        make_packages(root, packages)
+
+    step("an empty Debian, twice with the packages")
+    empty = debian.bootstrap(os.path.join(folder, "empty"), mirror)
+    trees = {name: empty.copy(os.path.join(folder, name)) for name in ("a", "b")}
+    a, b = trees.values()
+    for tree in (empty, a, b):
+        tree.mount()
+    install(trees, root, packages)
+    with debian.hosts(trees), reached_by_ssh(a, b):
+        step("the tutorial, on two hosts")
+        wrong, num = tutorial(a, root)
+    step("projects by pkg-config, CMake and meson; the examples, manual pages, symbols")
+    projects(a, root, packages)
+    without_shm(a)
+    step("purge")
+    wrong += purge(a)
+    step("the packages' own tests")
+    own_tests(empty, packages, a.path(f"home/{debian.USER}/packages"))
+    house.finish(wrong, num + len(SCRIPTS) + 1)
+
+
+main()

@@ -271,6 +271,23 @@ def test_daemon_killed():
     check_lost(job, '(the connection was closed|.*connection reset by peer|agent .* status 137)\n')
 
 
+def test_no_folder():
+    """The folder of cohortrun is not there on the other host. Here the agent removes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        there = os.path.join(folder, 'there')
+        os.mkdir(there)
+        before = os.getcwd()
+        os.chdir(there)
+        try:
+            status, out, err = run('--hosts', 'b:2', *HERE, '--agent', 'rmdir ' + there +
+                                   '; env COHORT_TEST_HOST={host}', 'true')
+        finally:
+            os.chdir(before)
+    check_equal((status, out), (137, ''))
+    check_equal(err, 'cohortrun: locality 0 on host b is lost: cannot enter %s: No such file or '
+                'directory\n' % there)
+
+
 def test_agent_killed():
     """Kills the guardian of the agent, and the agent itself."""
     job = start_ready()

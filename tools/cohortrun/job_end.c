@@ -135,7 +135,9 @@ static void judge(struct job *job, struct locality *locality)
     int status = guarded_exit_status(&locality->guarded);
     locality->judged = true;
     if (locality->guarded.end == GUARDED_NOT_STARTED)
-        snprintf(text, sizeof(text), "cannot start %s: %s%s", program_of(job, locality),
+        snprintf(text, sizeof(text), "cannot start %s%s%s: %s%s", program_of(job, locality),
+                 locality->host ? " on host " : "",
+                 locality->host ? locality->host->name->name : "",
                  cohort__child_error_text(locality->guarded.status), hint(job, locality));
     else
         locality_describe(locality, text, sizeof(text));
