@@ -124,7 +124,8 @@ class Tree:
 
     def start(self, command):
         """A process of root's for COMMAND, which goes on."""
-        return subprocess.Popen(self.enter(f"exec {command}"), stdin=subprocess.DEVNULL)
+        return subprocess.Popen(self.enter(f"exec {command}"), stdin=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL)
 
     def need(self, command, user="root", **options):
         said, status = self.run(command, user, **options)

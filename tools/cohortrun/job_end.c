@@ -14,6 +14,7 @@
 #include "tools/cohortrun/command.h"
 #include "tools/cohortrun/far_trace.h"
 #include "tools/cohortrun/fleet.h"
+#include "tools/cohortrun/host.h"
 #include "tools/cohortrun/job_private.h"
 #include "tools/cohortrun/options.h"
 

@@ -42,7 +42,7 @@ struct node {
     struct deadline next_stage;
     enum { SERVING, KILLING, REAPING } stage;
     bool dismissed;
-    bool refused;        /* the order; messages for its localities are on their way */
+    bool refused;        /* the order; cohortrun knows why */
     struct order *order; /* NULL: not received yet */
     struct locality_common common;
     struct locality *localities;
@@ -91,7 +91,7 @@ static void stage_over(void *context)
 static void node_link_ended(void *context, const char *why)
 {
     struct node *node = context;
-    if (!node->dismissed)
+    if (!node->dismissed && !node->refused)
         fprintf(stderr, "node daemon: %s\n", why);
     node_link_close(node->node_link);
     node->node_link = NULL;
