@@ -126,6 +126,8 @@ def projects(a, root, packages):
              "build/examples/picture.pgm out.pgm", "equal to a serial transpose"),
             ("man cohort_all_reduce", "cohort_all_reduce(3)"),
             ("man cohortrun", "--hostfile"),
+            (". /usr/share/bash-completion/completions/cohortrun && complete -p cohortrun",
+             "cohortrun"),
             ("gdb -batch -ex 'help cohort' /usr/lib/*/libcohort.so.0", "cohort status"),
             ("gdb -batch -ex 'info line cohort_await' /usr/lib/*/libcohort.so.0", ".c\" starts")):
         expect(a.need(command, debian.USER), wanted, command)

@@ -272,20 +272,19 @@ def test_daemon_killed():
 
 
 def test_no_folder():
-    """The folder of cohortrun is not there on the other host, which here sees an empty one above."""
+    """The folder of cohortrun is not there on the other host, which sees an empty one above it."""
     apart = ['unshare', '--map-root-user', '--mount']
     with tempfile.TemporaryDirectory() as folder:
         hide = 'mount -t tmpfs none %s' % folder
         if subprocess.run(apart + hide.split(), stderr=subprocess.DEVNULL).returncode:
             raise jobs.Skipped('no mounts of its own')
+        agent = '%s sh -c \'%s && exec "$@"\' {host}' % (' '.join(apart), hide)
         there = os.path.join(folder, 'there')
         os.mkdir(there)
         before = os.getcwd()
         os.chdir(there)
         try:
-            status, out, err = run('--hosts', 'b:2', *HERE, '--agent',
-                                   '%s sh -c \'%s && exec "$@"\' {host}' % (' '.join(apart), hide),
-                                   'true')
+            status, out, err = run('--hosts', 'b:2', *HERE, '--agent', agent, 'true')
         finally:
             os.chdir(before)
     check_equal((status, out), (137, ''))
