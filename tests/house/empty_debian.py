@@ -54,16 +54,23 @@ def expect(said, wanted, command):
         house.finish([f"{command}: does not say '{wanted}', but:\n{said}"], 1)
 
 
+def files_of(packages):
+    """The packages in that folder: their files, by name."""
+    return {name.split("_")[0]: os.path.join(packages, name) for name in os.listdir(packages)
+            if name.endswith(".deb")}
+
+
 def install(trees, root, packages):
     """Host a gets all packages, as documented. Host b runs programs, so it needs two of them."""
-    names = {name.split("_")[0]: name for name in os.listdir(packages)}
     a, b = trees.values()
     for tree in (a, b):
-        shutil.copytree(packages, tree.path("root/build-packages"))
+        os.mkdir(tree.path("root/build-packages"))
+        for path in files_of(packages).values():
+            shutil.copy(path, tree.path("root/build-packages"))
     command = as_documented(root, "docs/BUILDING.md", "apt install ./build-packages/*.deb")
     a.need(f"DEBIAN_FRONTEND=noninteractive {command} --yes", limit=1200)
-    b.install("openssh-server", *(f"./build-packages/{names[name]}"
-                                  for name in ("libcohort0", "cohort-tools")))
+    b.install("openssh-server", "./build-packages/libcohort0_*.deb",
+              "./build-packages/cohort-tools_*.deb")
 
 
 @contextlib.contextmanager
@@ -104,9 +111,8 @@ def source_tree(root, packages, folder):
     """What a package's own tests are taken from: a Debian source tree without the sources."""
     shutil.copytree(os.path.join(root, "examples"), os.path.join(folder, "examples"))
     shutil.copytree(os.path.join(root, "tools/packaging/debian"), os.path.join(folder, "debian"))
-    library = next(name for name in os.listdir(packages) if name.startswith("libcohort0_"))
     with tempfile.TemporaryDirectory() as scratch:
-        debian.need("dpkg-deb", "--extract", os.path.join(packages, library), scratch)
+        debian.need("dpkg-deb", "--extract", files_of(packages)["libcohort0"], scratch)
         with gzip.open(os.path.join(scratch, "usr/share/doc/libcohort0/changelog.gz")) as log, \
                 open(os.path.join(folder, "debian/changelog"), "wb") as file:
             file.write(log.read())
@@ -144,9 +150,8 @@ def without_shm(a):
 
 def own_tests(empty, packages, tree):
     """The packages' own tests, by autopkgtest, which installs the packages."""
-    files = [os.path.join(packages, name) for name in os.listdir(packages)]
-    debian.need("autopkgtest", "--no-built-binaries", *files, tree + "/", "--", "chroot",
-                empty.folder, limit=1800)
+    debian.need("autopkgtest", "--no-built-binaries", *files_of(packages).values(), tree + "/",
+                "--", "chroot", empty.folder, limit=1800)
 
 
 def purge(a):
