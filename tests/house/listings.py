@@ -2,14 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The listings of the pages in docs/ compile without a warning, and do what the pages show.
 
-A block ```c whose first line is /* NAME.c */ is that file. A block ```console is what is typed
-behind "$ ", and below each command what it prints, on stdout and stderr. The blocks of a page are
-gone through in their order, in an empty folder of the page's own. Each command has to succeed.
-
-In what is printed
-    ...              within a line is any text, and as a line of its own any number of lines;
-    4.2 ms, pid 77   times, numbers of processes and addresses may be any others;
-    and the lines of a job may be in any order.
+What a page shows is in shown.py. The blocks of a page are gone through in their order, in an empty
+folder of the page's own.
 
 In place of an installation stands the build. Hosts a and b are both this one: in place of ssh
 stands a program that starts the command here, and cohortrun is told at which address it listens,
@@ -25,12 +19,8 @@ import sys
 import tempfile
 
 import house
+import shown
 
-BLOCK = re.compile(r"^```(c|console)\n(.*?)^```$", re.M | re.S)
-FILE = re.compile(r"/\* (\w+\.c) \*/\n")
-COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.M)
-# What is another number in each run.
-VARIES = re.compile(r"\d+(?:\\\.\d+)?(?=\\ (?:s|ms|us|ns|MB/s)\b)|(?<=pid\\ )\d+|0x[0-9a-f]+")
 LIMIT = 120
 
 PACKAGE = """Name: cohort
@@ -87,55 +77,6 @@ def run(command, folder, env):
             house.finish([f"$ {command}\nhas not ended after {LIMIT} s"], 1)
 
 
-def pattern(line):
-    """A regular expression for a line that a page shows."""
-    text = VARIES.sub(lambda match: r"[0-9a-fx.]+", re.escape(line))
-    return re.compile(text.replace(re.escape("..."), ".*"))
-
-
-def difference(shown, printed, any_order):
-    """What is wrong with the lines PRINTED, or None."""
-    left = list(printed)
-    for line in shown:
-        if line == "...":
-            continue
-        wanted = pattern(line)
-        at = next((i for i, text in enumerate(left) if wanted.fullmatch(text)), None)
-        if at is None:
-            return f"does not print: {line}"
-        if any_order:
-            left.pop(at)
-        elif at > 0 and "..." not in shown:
-            return f"prints what the page does not have: {left[0]}"
-        else:
-            left = left[at + 1:]
-    return f"prints what the page does not have: {left[0]}" if left and "..." not in shown else None
-
-
-def check_command(command, shown, folder, env):
-    printed, status = run(command, folder, env)
-    wrong = f"ends with status {status}" if status else None
-    wrong = wrong or difference(shown.rstrip().splitlines(), printed.rstrip().splitlines(),
-                                "cohortrun" in command)
-    return [f"$ {command}\n{wrong}. It has printed:\n{printed}"] if wrong else []
-
-
-def check_page(text, env):
-    """What is wrong with the page, and how many files and commands it has."""
-    wrong, num = [], 0
-    with tempfile.TemporaryDirectory() as folder:
-        for kind, block in BLOCK.findall(text):
-            name = FILE.match(block) if kind == "c" else None
-            if name:
-                num += 1
-                with open(os.path.join(folder, name[1]), "w", encoding="utf-8") as file:
-                    file.write(block)
-            for command, shown in COMMAND.findall(block) if kind == "console" else []:
-                num += 1
-                wrong += check_command(command, shown, folder, env)
-    return wrong, num
-
-
 def main():
     root, build, compiler, *chosen = sys.argv[1:]
     root, build = os.path.realpath(root), os.path.realpath(build)
@@ -144,9 +85,11 @@ def main():
         env = environment(root, build, compiler, scratch)
         for path in chosen or house.files(root):
             text = house.read(root, path) if re.match(r"docs/.*\.md$", path) else ""
-            if not any(FILE.match(block) for _, block in BLOCK.findall(text)):
+            if not shown.has_files(text):
                 continue
-            complaints, num = check_page(text, env)
+            with tempfile.TemporaryDirectory() as folder:
+                complaints, num = shown.check_page(
+                    text, folder, lambda command, at=folder: run(command, at, env))
             wrong += [f"{path}: {complaint}" for complaint in complaints]
             checked += num
     house.finish(wrong, checked)

@@ -271,6 +271,27 @@ def test_daemon_killed():
     check_lost(job, '(the connection was closed|.*connection reset by peer|agent .* status 137)\n')
 
 
+def test_no_folder():
+    """The folder of cohortrun is not there on the other host, which sees an empty one above it."""
+    apart = ['unshare', '--map-root-user', '--mount']
+    with tempfile.TemporaryDirectory() as folder:
+        hide = 'mount -t tmpfs none %s' % folder
+        if subprocess.run(apart + hide.split(), stderr=subprocess.DEVNULL).returncode:
+            raise jobs.Skipped('no mounts of its own')
+        agent = '%s sh -c \'%s && exec "$@"\' {host}' % (' '.join(apart), hide)
+        there = os.path.join(folder, 'there')
+        os.mkdir(there)
+        before = os.getcwd()
+        os.chdir(there)
+        try:
+            status, out, err = run('--hosts', 'b:2', *HERE, '--agent', agent, 'true')
+        finally:
+            os.chdir(before)
+    check_equal((status, out), (137, ''))
+    check_equal(err, 'cohortrun: locality 0 on host b is lost: cannot enter %s: No such file or '
+                'directory\n' % there)
+
+
 def test_agent_killed():
     """Kills the guardian of the agent, and the agent itself."""
     job = start_ready()

@@ -14,6 +14,7 @@
 #include "tools/cohortrun/command.h"
 #include "tools/cohortrun/far_trace.h"
 #include "tools/cohortrun/fleet.h"
+#include "tools/cohortrun/host.h"
 #include "tools/cohortrun/job_private.h"
 #include "tools/cohortrun/options.h"
 
@@ -135,7 +136,9 @@ static void judge(struct job *job, struct locality *locality)
     int status = guarded_exit_status(&locality->guarded);
     locality->judged = true;
     if (locality->guarded.end == GUARDED_NOT_STARTED)
-        snprintf(text, sizeof(text), "cannot start %s: %s%s", program_of(job, locality),
+        snprintf(text, sizeof(text), "cannot start %s%s%s: %s%s", program_of(job, locality),
+                 locality->host ? " on host " : "",
+                 locality->host ? locality->host->name->name : "",
                  cohort__child_error_text(locality->guarded.status), hint(job, locality));
     else
         locality_describe(locality, text, sizeof(text));

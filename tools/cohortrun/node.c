@@ -42,6 +42,7 @@ struct node {
     struct deadline next_stage;
     enum { SERVING, KILLING, REAPING } stage;
     bool dismissed;
+    bool refused;        /* the order; cohortrun knows why */
     struct order *order; /* NULL: not received yet */
     struct locality_common common;
     struct locality *localities;
@@ -90,7 +91,7 @@ static void stage_over(void *context)
 static void node_link_ended(void *context, const char *why)
 {
     struct node *node = context;
-    if (!node->dismissed)
+    if (!node->dismissed && !node->refused)
         fprintf(stderr, "node daemon: %s\n", why);
     node_link_close(node->node_link);
     node->node_link = NULL;
@@ -162,6 +163,7 @@ static void pipe_said(void *context, enum node_link_kind kind, uint32_t rank, co
 
 static void refuse(struct node *node, const char *why)
 {
+    node->refused = true;
     send_up(node, NODE_LINK_REFUSED, 0, why, strlen(why));
 }
 
@@ -286,7 +288,7 @@ static void node_link_message(void *context, enum node_link_kind kind, uint32_t 
     struct node *node = context;
     uint64_t arrived = cohort__clock_now();
     pulse_heard(&node->pulse);
-    if (node->stage == SERVING && !obey(node, kind, rank, data, bytes, arrived))
+    if (node->stage == SERVING && !obey(node, kind, rank, data, bytes, arrived) && !node->refused)
         node_link_ended(node, "cohortrun does not speak as it should");
 }
 

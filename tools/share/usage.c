@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/share/likeness.h"
+
 enum { STATUS_WRONG = 2 };
 
 int usage_wrong(const struct usage *usage, const char *format, ...)
@@ -58,6 +60,18 @@ static int print_version(const struct usage *usage)
     return fflush(stdout) ? 1 : 0;
 }
 
+/* WORD is none of the OPTIONS. */
+static int refuse_option(const struct usage *usage, const struct option *options, const char *word)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
+    for (const struct option *option = options; name[1] == '-' && option->name; option++) {
+        if (likeness_is_close(name + 2, option->name))
+            return usage_wrong(usage, "%s is no option; is --%s meant?", word, option->name);
+    }
+    return usage_wrong(usage, "%s is no option", word);
+}
+
 static int read_option(const struct usage *usage, const struct usage_reader *reader, int option,
                        const char *word, void *context)
 {
@@ -71,7 +85,7 @@ static int read_option(const struct usage *usage, const struct usage_reader *rea
     case ':':
         return usage_wrong(usage, "%s needs a value", word);
     case '?':
-        return usage_wrong(usage, "%s is no option", word);
+        return refuse_option(usage, reader->options, word);
     default:
         return reader->read_option(context, option, word);
     }

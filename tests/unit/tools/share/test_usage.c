@@ -107,6 +107,9 @@ static void test_wrong(void)
 {
     check_wrong(&with_words, "--frob", "--frob is no option");
     check_wrong(&with_words, "a --flag=1", "--flag=1 is no option");
+    check_wrong(&with_words, "--valeu=3", "--valeu=3 is no option; is --value meant?");
+    check_wrong(&with_letters, "--flga program", "--flga is no option; is --flag meant?");
+    check_wrong(&with_letters, "-fla", "-f is no option");
     check_wrong(&with_words, "--value", "--value needs a value");
     check_wrong(&with_words, "-qx", "-qx is no option");
     check_wrong(&with_letters, "-q", "-q is no option");
