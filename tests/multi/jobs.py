@@ -29,6 +29,10 @@ os.environ['LSAN_OPTIONS'] = 'print_suppressions=0:suppressions=' + os.path.join
     os.path.dirname(os.path.abspath(__file__)), 'lsan.supp')
 # hwloc, also in mpirun, prints a warning if a chroot has no /sys.
 os.environ['HWLOC_HIDE_ERRORS'] = '2'
+# Only saves time, so a build of single programs may lack it.
+NO_KALLSYMS = os.path.join(os.path.dirname(COHORTRUN), '..', 'tests', 'multi', 'libno_kallsyms.so')
+if os.path.exists(NO_KALLSYMS):
+    os.environ['LD_PRELOAD'] = os.path.realpath(NO_KALLSYMS)
 num_jobs = 0
 jobs_of_case = []
 # Further options for cohortrun, as a function of the number of localities. None by default.
