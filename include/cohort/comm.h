@@ -81,9 +81,10 @@ typedef struct cohort_comm_options {
  * site is taken, here or in another locality, by an endpoint that still lives or by one that still
  * waits; the other sites don't notice. COHORT_ERR_BAD_PARAMETER: a site out of range and the like;
  * only this site gets it. But if the environment of a locality is wrong (COHORT_CHECK_ASYMMETRIC,
- * the tuning file), all sites get the error of that locality's site, which the error names. A site
- * may use a name again once all its endpoints under this name are gone. Any task or thread; never
- * suspends.
+ * the tuning file), all sites get the error of that locality's site, which the error names.
+ * COHORT_ERR_NO_MEMORY: this site only; if the others have their endpoints by then, their calls
+ * fail with COHORT_ERR_REVOKED. A site may use a name again once all its endpoints under this name
+ * are gone. Any task or thread; never suspends.
  *
  * The library exports cohort_comm_create_sized, which other languages call; C and C++ have the
  * inline function. OPTIONS_BYTES is the size of the struct that the caller was built with. It may
