@@ -183,10 +183,10 @@ static cohort_status sizes(cohort_comm *comm, void *arg)
 
 static void test_sizes(void)
 {
-    for (int in_place = 0; in_place < 2; in_place++) {
+    for (uint64_t in_place = 0; in_place < test_rounds(2, 1); in_place++) {
         run("sizes", &(struct job){.num_localities = 2, .num_sites = 2, .is_in_place = in_place},
             sizes);
-        run("sizes", &(struct job){.num_localities = 3, .num_sites = 7, .is_in_place = in_place},
+        run("sizes", &(struct job){.num_localities = 3, .num_sites = 7, .is_in_place = !in_place},
             sizes);
     }
 }
@@ -231,8 +231,8 @@ static void test_segments(void)
     for (uint64_t in_place = 0; in_place < test_rounds(2, 1); in_place++) {
         run("segments", &(struct job){.num_localities = 2, .num_sites = 2, .is_in_place = in_place},
             segments);
-        run("segments", &(struct job){.num_localities = 3, .num_sites = 7, .is_in_place = in_place},
-            segments);
+        run("segments",
+            &(struct job){.num_localities = 3, .num_sites = 7, .is_in_place = !in_place}, segments);
     }
 }
 
@@ -283,7 +283,7 @@ static cohort_status mixture(cohort_comm *comm, void *arg)
 
 static void test_mixture(void)
 {
-    for (uint32_t slow = 0; slow < test_rounds(4, 2); slow++) {
+    for (uint32_t slow = 0; slow < test_rounds(4, 1); slow++) {
         run("mixture", &(struct job){.num_localities = 3, .num_sites = 3, .slow = slow}, mixture);
         run("mixture", &(struct job){.num_localities = 3, .num_sites = 5, .slow = slow + 2},
             mixture);

@@ -123,7 +123,7 @@ static void run_rounds(uint32_t num_localities, cohort_status (*run)(cohort_comm
 {
     struct cluster *cluster = cluster_create(1, num_localities, 0);
     uint32_t before = atomic_load(&num_groups); /* of clusters that have ended */
-    for (uint32_t round = 0; round < num_rounds; round++) {
+    for (uint32_t round = 0; round < test_rounds(num_rounds, num_rounds / 4); round++) {
         CHECK_INT(sites_run(&(struct sites){.name = round % 3 ? "same" : "other",
                                             .options = {.num_sites = NUM_SITES},
                                             .create = cluster_create_comm,
