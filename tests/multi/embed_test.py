@@ -131,7 +131,8 @@ def test_refused_program():
                                 f'COHORT_SPIN=-5 {member} sum; {member} sum')
     check_equal(status, 1)
     check('libuv: start: ' in out, out)
-    check(re.fullmatch(r'cohortrun: locality 0 \(pid \d+\) has failed: .*COHORT_SPIN.*\n', err), err)
+    told = r'locality 0 \(pid \d+\) has failed: .*COHORT_SPIN.*\n'
+    check(re.fullmatch('cohortrun: ' + told, err), err)
 
 
 if __name__ == '__main__':
