@@ -102,9 +102,9 @@ def test_refused_start():
     status, out, err = jobs.run('-n', 3, *PROGRAMS['libuv'], 'refuse')
     check_equal(status, 1)
     check(re.fullmatch(f'cohortrun: {told}\n', err), err)
-    lines = out.splitlines()
-    check_equal(lines.count(again), 1)
-    check_equal(sum(bool(re.fullmatch('libuv: start: ' + told, line)) for line in lines), 2)
+    # On a machine with much other load some have not joined yet, or don't come to say it.
+    said = [line for line in out.splitlines() if not re.fullmatch('libuv: start: ' + told, line)]
+    check_equal(said, [again])
 
 
 def test_cut():
@@ -121,7 +121,7 @@ def test_cut():
                                         '-n', 1, sys.executable, '-c', close, fifo)
             check_equal(status, 1)
             check(re.fullmatch('cohortrun: ' + told, err), err)
-            check(re.fullmatch('libuv: start: ' + told, out), out)
+            check(out == '' or re.fullmatch('libuv: start: ' + told, out), out)
 
 
 def test_refused_program():
@@ -131,7 +131,8 @@ def test_refused_program():
                                 f'COHORT_SPIN=-5 {member} sum; {member} sum')
     check_equal(status, 1)
     check('libuv: start: ' in out, out)
-    check(re.fullmatch(r'cohortrun: locality 0 \(pid \d+\) has failed: .*COHORT_SPIN.*\n', err), err)
+    told = r'locality 0 \(pid \d+\) has failed: .*COHORT_SPIN.*\n'
+    check(re.fullmatch('cohortrun: ' + told, err), err)
 
 
 if __name__ == '__main__':

@@ -246,7 +246,8 @@ def test_factors():
         check_equal(sorted(out.splitlines()),
                     sorted(lines + ['factors in all localities: %d' % total]))
     check_equal(example('factors', 0), (0, 'factors in all localities: 0\n', ''))
-    for line, why in (b'0\n', '0'), (b'7x\n', '7x'), (b'7x', '7x'), (b'-1\n', '-1'), (b'9' * 21 + b'\n', '9' * 21):
+    for line, why in (b'0\n', '0'), (b'7x\n', '7x'), (b'7x', '7x'), (b'-1\n', '-1'), \
+            (b'9' * 21 + b'\n', '9' * 21):
         done = subprocess.run([program], input=line, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=jobs.TIMEOUT, check=False)
         check_equal((done.returncode, done.stderr.decode()),

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -517,9 +518,45 @@ static void test_main_program(void)
     CHECK_CONTAINS(cohort_error_message(), "cohort_main: no program");
 }
 
+/* cohortrun is told of a start that does not come to its welcome, too. In a child, since no start
+ * may follow. */
+static void fail_without_threads(int connection)
+{
+    char number[16];
+    snprintf(number, sizeof(number), "%d", connection);
+    CHECK_INT(setenv("COHORT_CONTROL_FD", number, 1), 0);
+    has_no_threads = true;
+    CHECK_INT(cohort_start(NULL), COHORT_ERR_NO_MEMORY);
+    CHECK_CONTAINS(cohort_error_message(), "no thread");
+    has_no_threads = false;
+    check_refused(cohort_start(NULL), "cohort_start: a start of this process has failed");
+    _exit(0);
+}
+
+static void test_told(void)
+{
+    int ends[2], status = -1;
+    char said[200];
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        fail_without_threads(ends[1]);
+    }
+    close(ends[1]);
+    ssize_t bytes = read(ends[0], said, sizeof(said));
+    CHECK(bytes > 0 && memmem(said, (size_t)bytes, "no thread", 9));
+    CHECK_INT(read(ends[0], said, sizeof(said)), 0);
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK_INT(status, 0);
+    close(ends[0]);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
+        {"told", test_told},
         {"beside", test_beside},
         {"workers", test_workers},
         {"again", test_again},
