@@ -18,7 +18,9 @@ const char *cohort__layout_refuses(const cohort_layout *layout, cohort_datatype 
 static cohort_status check(const char *function, const cohort_layout *layout,
                            cohort_datatype datatype, const void *to, const void *from)
 {
-    const char *why = cohort__layout_refuses(layout, datatype, to && from ? to : NULL);
+    const char *why = cohort__layout_refuses(layout, datatype, layout);
+    if (!why && cohort_layout_num_elements(layout) > 0 && (!to || !from))
+        why = to ? "no buffer FROM" : "no buffer TO";
     return why ? cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: %s", function, why) : COHORT_OK;
 }
 

@@ -709,7 +709,7 @@ static cohort_status check(struct cohort__process *process, const char *function
     if (!name || (!in->data && in->bytes > 0))
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: no %s", function, name ? "data" : "name");
     struct cohort__remote_tasks *tasks = process ? cohort__remote_tasks_of(process) : NULL;
-    if (!tasks || !cohort__scheduler_may_start())
+    if (!tasks || cohort__scheduler_is_closed())
         return cohort__scheduler_refuse(function);
     if (locality >= tasks->size)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,

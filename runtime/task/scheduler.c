@@ -66,6 +66,11 @@ void cohort__scheduler_close(void)
     atomic_store(&cohort__scheduler.is_closed, true);
 }
 
+bool cohort__scheduler_is_closed(void)
+{
+    return atomic_load(&cohort__scheduler.is_up) && !is_open_to_this_thread();
+}
+
 bool cohort__scheduler_may_start(void)
 {
     return atomic_load(&cohort__scheduler.is_up) && is_open_to_this_thread();
@@ -75,7 +80,7 @@ cohort_status cohort__scheduler_refuse(const char *function)
 {
     if (cohort__fork_is_child())
         return cohort__fork_refuse(function);
-    if (atomic_load(&cohort__scheduler.is_up) && !is_open_to_this_thread())
+    if (cohort__scheduler_is_closed())
         return cohort_fail(COHORT_ERR_STATE,
                            "%s: cohort_stop was called, so threads outside of tasks start no tasks "
                            "any more",

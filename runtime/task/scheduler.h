@@ -98,6 +98,9 @@ void cohort__scheduler_stop(void);
  */
 void cohort__scheduler_close(void);
 
+/* Whether that is so for the calling thread. */
+bool cohort__scheduler_is_closed(void);
+
 /* Whether the calling thread may start tasks now; if not, cohort__scheduler_refuse says why. */
 bool cohort__scheduler_may_start(void);
 

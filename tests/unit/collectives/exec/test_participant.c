@@ -387,9 +387,9 @@ static void test_leaves(void)
     call_all(first, 1);
     call_with(&second[1], 2, 1, 1);
     cohort__endpoint_leave(comms[0]);
-    check_failed(&first[0], COHORT_ERR_CANCELLED, "has left");
-    check_failed(&first[1], COHORT_ERR_CANCELLED, "has left");
-    check_failed(&first[2], COHORT_ERR_CANCELLED, "has left");
+    check_failed(&first[0], COHORT_ERR_CANCELLED, "has left"); /* its own */
+    check_failed(&first[1], COHORT_ERR_GONE, "has left");
+    check_failed(&first[2], COHORT_ERR_GONE, "has left");
     check_failed(&second[1], COHORT_ERR_GONE, "site 1 (locality 0) has left");
     call_with(&second[2], 2, 2, 1);
     check_failed(&second[2], COHORT_ERR_GONE, "site 1 (locality 0) has left");

@@ -88,7 +88,7 @@ static void no_defect(struct broken *broken)
 
 static void unknown_kind(struct broken *broken)
 {
-    broken->steps[COPY].kind = COHORT__STEP_READ + 1;
+    broken->steps[COPY].kind = COHORT__STEP_ROUTE + 1;
 }
 
 static void wrong_phase(struct broken *broken)
