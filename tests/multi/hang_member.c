@@ -215,7 +215,7 @@ static cohort_status meet_there(const cohort_object *in, cohort_object *ret_out,
     (void)context;
     (void)in;
     (void)ret_out;
-    meet(halo, 1);
+    meet(halo, 2);
     return COHORT_OK;
 }
 
@@ -224,14 +224,16 @@ NOT_INLINE static void call_meet_there(void)
     CHECK_INT(cohort_await(cohort_async_at(1, "meet_there", NULL, NULL)), COHORT_OK);
 }
 
-/* Locality 0 lets 1 meet it, and waits for that before it comes itself. */
+/* Locality 0 lets 1 meet it, and waits for that before it comes itself. Before, both meet once, so
+ * that 1 has its communicator when it is called. */
 static cohort_status remote_circle(void *arg)
 {
     (void)arg;
     halo = join("halo", cohort_locality(), 0);
+    meet(halo, 1);
     if (cohort_locality() == 0) {
         call_meet_there();
-        meet(halo, 1);
+        meet(halo, 2);
     }
     return COHORT_OK;
 }

@@ -106,9 +106,9 @@ def check_wait(wait, line):
     check(wait is None or is_said(wait, line), wait, line)
 
 
-def await_status(pid, *patterns):
+def await_status(pid, *patterns, job=None):
     """Each pattern has to be in the text, from the beginning of a line on. @f@ is a place in
-    function f."""
+    function f. JOB, if it is given, does not end meanwhile."""
     place = r'\1(\\+0x[0-9a-f]+| \\(hang_member\\.c:\\d+\\))'
     patterns = [re.sub('@(.*?)@', place, pattern) for pattern in patterns]
     deadline = time.monotonic() + TIMEOUT
@@ -118,6 +118,8 @@ def await_status(pid, *patterns):
         if not missing:
             check_equal((code, err), (0, ''))
             return out
+        if job and job.process.poll() is not None:
+            raise jobs.Failed('the job has ended', *job.finish())
         check(time.monotonic() < deadline, 'no', missing, 'in', out, err)
 
 
@@ -146,7 +148,7 @@ class Hang(Job):
 
 def check_hang(size, program, *patterns, options=()):
     job = Hang(size, program, *options)
-    out = await_status(job.process.pid, *patterns)
+    out = await_status(job.process.pid, *patterns, job=job)
     check_json(job.process.pid)
     job.kill()
     return out
@@ -356,7 +358,7 @@ def test_made_for_others():
 
 def test_remote_circle():
     """Which task works on a remote call, and what that waits for in turn."""
-    there = r'@meet@ for a collective of "halo", generation 1' + FOR + '\n'
+    there = r'@meet@ for a collective of "halo", generation 2' + FOR + '\n'
     here = r'@call_meet_there@ for the remote task "meet_there" of locality 1' + FOR + '\n'
     check_hang(2, 'remote_circle', 'deadlock: each of these tasks waits for the next, the last for '
                'the first:\n' r'  locality 0: in ' + here + r'  locality 1: in ' + there,
