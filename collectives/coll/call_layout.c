@@ -265,7 +265,7 @@ static bool is_staged(const struct side *side)
 /* Where the elements begin that are one run. */
 static unsigned char *begin_of(const struct side *side, size_t element)
 {
-    bool is_run = side->layout && side->layout->num_strips > 0;
+    bool is_run = side->base && side->layout && side->layout->num_strips > 0;
     return is_run ? side->base + side->layout->strips[0].offset * element : side->base;
 }
 

@@ -164,7 +164,9 @@ COHORT_API uint32_t cohort_num_localities(void);
 /* The localities that have died, as far as this one knows, in the order of their deaths. Writes the
  * first CAPACITY of them to RET_RANKS, which may be NULL if CAPACITY is 0, and returns how many
  * there are. Under cohortrun the order is the same in all localities, so what one of them knows is
- * the beginning of what another one does. Without cohortrun --keep-going a death ends the job soon.
+ * the beginning of what another one does. Where one locality hears of a death, its calls tell the
+ * others' calls, so these may fail with COHORT_ERR_PEER_DIED a moment before the death is here.
+ * Without cohortrun --keep-going a death ends the job soon.
  * Any thread; does not suspend. Before cohort_main has started the job and when it has returned,
  * the result is 0. */
 COHORT_API uint32_t cohort_failed_localities(uint32_t *ret_ranks, uint32_t capacity);

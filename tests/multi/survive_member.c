@@ -152,7 +152,10 @@ static cohort_status go_on(cohort_comm *world, cohort_comm *half)
     cohort_future *called = cohort_barrier(world, 3);
     cohort_status in_half = use("half", half, 2);
     (void)say("world", cohort_await(called));
-    (void)say("world later", cohort_await(cohort_barrier(world, 4)));
+    status = say("world later", cohort_await(cohort_barrier(world, 4)));
+    /* Another locality may have told of the death before cohortrun does. */
+    while (status == COHORT_ERR_PEER_DIED && num_failed() == 0)
+        (void)!cohort_await(cohort_sleep(1000000));
     list_failed();
     if (!in_half)
         (void)divide(half, CALLS + 2);
