@@ -325,7 +325,8 @@ struct every {
 
 static cohort_status every_call(cohort_comm *comm, void *arg)
 {
-    static double in[NUM_SITES][NUM_SITES * COUNT], out[NUM_SITES][2 * NUM_SITES * COUNT];
+    enum { LONG = 2 * NUM_SITES * COUNT }; /* with a layout, elements have gaps between them */
+    static double in[NUM_SITES][LONG], out[NUM_SITES][LONG];
     static const size_t counts[NUM_SITES] = {3, 0, 100, 7, 1, 64, 9, 2};
     static const size_t displacements[NUM_SITES] = {700, 600, 500, 400, 300, 200, 100, 0};
     static const size_t same[NUM_SITES] = {5, 5, 5, 5, 5, 5, 5, 5};
