@@ -5,14 +5,15 @@
 
 static const struct cohort__area in = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
 
-/* The slots of FROM are sorted into NUM slots at TO. */
-static uint32_t route(struct cohort__levels *levels, uint32_t level, uint32_t first,
+/* The slots of FROM are sorted into NUM slots at TO. By copies, if others may still read the
+ * objects when their targets have been given them. */
+static uint32_t route(struct cohort__levels *levels, bool copies, uint32_t level, uint32_t first,
                       struct cohort__area to, uint32_t num, struct cohort__area from,
                       uint32_t num_from, uint32_t after)
 {
     struct cohort__plan_builder *builder = levels->builder;
     uint32_t step =
-        cohort__plan_route(builder, COHORT__LEVELS_TOP, level, first,
+        cohort__plan_route(builder, COHORT__LEVELS_TOP, copies, level, first,
                            cohort__plan_range(builder, to.space, to.offset, num),
                            cohort__plan_range(builder, from.space, from.offset, num_from));
     cohort__plan_after(builder, step, after);
@@ -34,12 +35,18 @@ static void append_shared(struct cohort__levels *levels)
                           cohort__plan_range(builder, brought.space, brought.offset, num),
                           cohort__plan_range(builder, in.space, in.offset, 1));
     if (num > 0)
-        step = route(levels, COHORT__BY_PLACE, 0, sorted, num, brought, num, step);
+        step = route(levels, false, COHORT__BY_PLACE, 0, sorted, num, brought, num, step);
     uint32_t down =
         cohort__plan_meet(builder, COHORT__LEVELS_DOWN, COHORT__MEETING_SCATTER, ROOT, 1,
                           cohort__plan_range(builder, out.space, out.offset, 1),
                           cohort__plan_range(builder, sorted.space, sorted.offset, num));
     cohort__plan_after(builder, down, step);
+}
+
+/* Whether the row of the leaders does. */
+static bool replicates(const struct cohort__request *request)
+{
+    return request->inner > 0 && cohort__algorithms[request->inner - 1]->replicates;
 }
 
 /* What a leader of a largest subgroup does: FROM has the bundles of its sites, and TO gets those
@@ -53,7 +60,7 @@ static uint32_t exchange(struct cohort__levels *levels, struct cohort__area from
     const struct cohort__area sent = cohort__levels_tmp(levels, leaders->num);
     const struct cohort__area received = cohort__levels_tmp(levels, leaders->num);
     uint32_t end =
-        route(levels, levels->used[top - 1], 0, sent, leaders->num, from, own.num, after);
+        route(levels, false, levels->used[top - 1], 0, sent, leaders->num, from, own.num, after);
     end = cohort__levels_append(levels, top,
                                 &(struct cohort__tier_part){.collective = COHORT__ALL_TO_ALL,
                                                             .phase = COHORT__LEVELS_TOP,
@@ -61,7 +68,8 @@ static uint32_t exchange(struct cohort__levels *levels, struct cohort__area from
                                                             .in = sent,
                                                             .out = received},
                                 end);
-    return route(levels, COHORT__BY_PLACE, own.first, to, own.num, received, leaders->num, end);
+    return route(levels, replicates(levels->request), COHORT__BY_PLACE, own.first, to, own.num,
+                 received, leaders->num, end);
 }
 
 static void append_levels(struct cohort__levels *levels)
@@ -86,7 +94,7 @@ static void append_flat(struct cohort__levels *levels, const struct cohort__algo
     const uint32_t place = cohort__machine_place(levels->machine, request->this_site);
     const struct cohort__area sent = cohort__levels_tmp(levels, num);
     const struct cohort__area received = cohort__levels_tmp(levels, num);
-    uint32_t end = route(levels, COHORT__BY_PLACE, 0, sent, num, in, 1, COHORT__NO_STEP);
+    uint32_t end = route(levels, false, COHORT__BY_PLACE, 0, sent, num, in, 1, COHORT__NO_STEP);
     end = cohort__levels_append_party(
         levels,
         &(struct cohort__party){.num = num,
@@ -99,7 +107,7 @@ static void append_flat(struct cohort__levels *levels, const struct cohort__algo
                                     .in = sent,
                                     .out = received},
         end);
-    route(levels, COHORT__BY_PLACE, place, out, 1, received, num, end);
+    route(levels, row->replicates, COHORT__BY_PLACE, place, out, 1, received, num, end);
 }
 
 cohort_status cohort__sparse_build(const struct cohort__algorithm *row,

@@ -45,16 +45,23 @@ static cohort_status make(struct cohort__blob **to, size_t *counts, size_t num)
     return COHORT_OK;
 }
 
-static void distribute(const struct cohort__route *route, const struct cohort__blob *bundle,
-                       struct cohort__blob **to, size_t *counts, size_t num)
+static cohort_status distribute(const struct cohort__route *route,
+                                const struct cohort__blob *bundle, struct cohort__blob **to,
+                                size_t *counts, size_t num)
 {
     const struct cohort__entry *entries = cohort__bundle_entries(bundle);
     for (size_t i = 0; i < cohort__bundle_num(bundle); i++) {
         size_t slot = slot_for(route, entries[i].target, num);
         struct cohort__entry *entry = &cohort__bundle_entries(to[slot])[counts[slot]++];
         *entry = entries[i];
-        cohort__blob_ref(entry->object);
+        const struct cohort__blob *object = entries[i].object;
+        entry->object = route->copies ? cohort__blob_create(object->data, object->bytes)
+                                      : cohort__blob_ref(entries[i].object);
+        if (!entry->object)
+            return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for an object of %zu bytes",
+                               object->bytes);
     }
+    return COHORT_OK;
 }
 
 cohort_status cohort__route(const struct cohort__route *route, struct cohort__blob *const *from,
@@ -68,7 +75,7 @@ cohort_status cohort__route(const struct cohort__route *route, struct cohort__bl
     if (!status)
         status = make(to, counts, num_to);
     for (size_t i = 0; !status && i < num_from; i++)
-        distribute(route, from[i], to, counts, num_to);
+        status = distribute(route, from[i], to, counts, num_to);
     free(counts);
     return status;
 }

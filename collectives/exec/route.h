@@ -5,7 +5,7 @@
 #include "collectives/comm/blobs.h"
 #include "collectives/plan/machine.h"
 
-/* Sorts what is in bundles. The objects themselves are shared. */
+/* Sorts what is in bundles. The objects themselves are shared, unless the route copies. */
 
 /* How targets are divided among slots, as a ROUTE step has it: by subgroups of LEVEL, or by
  * COHORT__BY_PLACE. FIRST is the number of the subgroup, or place, of the first slot. */
@@ -13,6 +13,7 @@ struct cohort__route {
     const struct cohort__machine *machine;
     uint32_t level;
     uint32_t first;
+    bool copies;
 };
 
 /* Puts each object in the bundles at FROM, some of which may be NULL, into a bundle at TO, which

@@ -71,7 +71,8 @@ static void route(struct cohort__execution *execution, uint32_t step)
     cohort_status status =
         cohort__route(&(struct cohort__route){.machine = execution->operation.comm->group->machine,
                                               .level = what->peer,
-                                              .first = what->tag},
+                                              .first = what->tag,
+                                              .copies = what->op},
                       from, num_from, to, num_to);
     if (status)
         cohort__operation_fail_with(&execution->operation, status, "%s", cohort_error_message());
@@ -116,7 +117,7 @@ static void finish(struct cohort__execution *execution)
 }
 
 /* No other site is handed the object, nor reads it any more: its data change hands, whoever still
- * has references. */
+ * has references. (Where others may read it, the last ROUTE has made a copy.) */
 static cohort_object take(struct cohort__blob *blob)
 {
     cohort_object object = {blob->data, blob->bytes};

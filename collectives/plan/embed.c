@@ -185,7 +185,7 @@ static void meeting_append(struct embedder *self, const struct cohort__step *ste
 static void route_append(struct embedder *self, const struct cohort__step *step)
 {
     const uint32_t *refs = &self->fragment->block_refs[step->first_block];
-    cohort__plan_route(self->builder, phase_of(self, step), step->peer, step->tag,
+    cohort__plan_route(self->builder, phase_of(self, step), step->op, step->peer, step->tag,
                        list_of(self, refs[0]).blocks[0], list_of(self, refs[1]).blocks[0]);
 }
 

@@ -364,11 +364,12 @@ uint32_t cohort__plan_read(struct cohort__plan_builder *builder, unsigned phase,
     return step_append(builder, step, (uint32_t[]){to, note, left});
 }
 
-uint32_t cohort__plan_route(struct cohort__plan_builder *builder, unsigned phase, uint32_t level,
-                            uint32_t first, uint32_t to, uint32_t from)
+uint32_t cohort__plan_route(struct cohort__plan_builder *builder, unsigned phase, bool copies,
+                            uint32_t level, uint32_t first, uint32_t to, uint32_t from)
 {
     struct cohort__step step = {.kind = COHORT__STEP_ROUTE,
                                 .phase = (uint8_t)phase,
+                                .op = copies,
                                 .peer = level,
                                 .tag = first,
                                 .num_blocks = 2,

@@ -122,7 +122,7 @@ enum {
 struct cohort__step {
     uint8_t kind;
     uint8_t phase;   /* 1, 2 or 3; COHORT__PHASE_CHECK */
-    uint8_t op;      /* REDUCE, READ, MEET: enum cohort__step_op */
+    uint8_t op;      /* REDUCE, READ, MEET: enum cohort__step_op; ROUTE: whether it copies */
     uint8_t meeting; /* MEET: enum cohort__step_meeting */
     /* SEND, RECV, READ: the other site; DONE: the row; MEET: the root's rank, or how far; POST,
      * ROUTE: see there */
@@ -245,8 +245,8 @@ uint32_t cohort__plan_read(struct cohort__plan_builder *builder, unsigned phase,
                            uint32_t peer, size_t offset, uint32_t to, uint32_t left);
 
 /* ROUTE, see there. */
-uint32_t cohort__plan_route(struct cohort__plan_builder *builder, unsigned phase, uint32_t level,
-                            uint32_t first, uint32_t to, uint32_t from);
+uint32_t cohort__plan_route(struct cohort__plan_builder *builder, unsigned phase, bool copies,
+                            uint32_t level, uint32_t first, uint32_t to, uint32_t from);
 
 /* Appends a copy of step INDEX of PLAN, without its dependencies. The blocks of PLAN must have the
  * same indices in BUILDER. What a POST shares goes with it. */

@@ -37,6 +37,49 @@ static struct cohort__plan **build(const char *row, struct cohort__request reque
     return plans;
 }
 
+/* How often the steps of PLAN read and write each slot; at once COPYs, SENDs, RECVs, ROUTEs and
+ * MEETs. Slots of IN are written once from the start. */
+struct uses {
+    uint32_t *reads, *writes;
+};
+
+static void add_uses(const struct cohort__plan *plan, uint32_t ref, uint32_t *uses)
+{
+    const struct cohort__block *block = &plan->blocks[plan->block_refs[ref]];
+    size_t first = block->space == COHORT__SPACE_IN    ? 0
+                   : block->space == COHORT__SPACE_OUT ? plan->in_bytes
+                                                       : plan->in_bytes + plan->out_bytes;
+    for (uint32_t piece = 0; piece < block->count; piece++)
+        for (size_t i = 0; i < block->bytes; i++)
+            uses[first + block->offset + piece * block->stride + i]++;
+}
+
+static bool is_read(const struct cohort__step *step, uint32_t operand)
+{
+    return step->kind == COHORT__STEP_SEND || (step->kind != COHORT__STEP_RECV && operand == 1);
+}
+
+/* Whether a site hands on something twice. */
+static bool hands_on_twice(const struct cohort__plan *plan)
+{
+    size_t num = plan->in_bytes + plan->out_bytes + plan->tmp_bytes;
+    struct uses uses = {calloc(num + 1, sizeof(uint32_t)), calloc(num + 1, sizeof(uint32_t))};
+    bool found = false;
+    CHECK(uses.reads && uses.writes);
+    for (size_t i = 0; i < plan->in_bytes; i++)
+        uses.writes[i]++;
+    for (uint32_t i = 0; i < plan->num_steps; i++) {
+        const struct cohort__step *step = &plan->steps[i];
+        for (uint32_t k = 0; k < step->num_blocks; k++)
+            add_uses(plan, step->first_block + k, is_read(step, k) ? uses.reads : uses.writes);
+    }
+    for (size_t i = 0; i < num; i++)
+        found = found || uses.reads[i] > uses.writes[i];
+    free(uses.reads);
+    free(uses.writes);
+    return found;
+}
+
 static void destroy(struct cohort__plan **plans, uint32_t num)
 {
     for (uint32_t site = 0; site < num; site++)
@@ -114,9 +157,51 @@ static void test_rows(void)
     place_fini(&place);
 }
 
+/* Whether leaders copy what they got from other leaders. */
+static bool has_copies(struct cohort__request request)
+{
+    struct cohort__plan **plans = build("levels", request);
+    const struct cohort__plan *plan = plans[0];
+    bool found = false;
+    for (uint32_t i = 0; i < plan->num_steps; i++)
+        found = found || (plan->steps[i].kind == COHORT__STEP_ROUTE && plan->steps[i].op);
+    destroy(plans, request.num_sites);
+    return found;
+}
+
+/* Objects change hands where they end, so only rows that say so may send one twice. */
+static void test_once(void)
+{
+    struct place place;
+    uint32_t num_replicating = 0;
+    place_regular(&place, 2, 1, 2, 4, false);
+    struct cohort__request request = request_of(&place);
+    for (uint32_t row = 0; row < cohort__num_algorithms; row++) {
+        const struct cohort__algorithm *algorithm = cohort__algorithms[row];
+        if (cohort__algorithm_refuses(algorithm, &request))
+            continue;
+        struct cohort__plan **plans = build(algorithm->name, request);
+        bool found = false;
+        for (uint32_t site = 0; site < request.num_sites; site++)
+            found = found || hands_on_twice(plans[site]);
+        if (found != algorithm->replicates)
+            test_failed(__FILE__, __LINE__, "%s %s something twice", algorithm->name,
+                        found ? "hands on" : "never hands on");
+        num_replicating += found;
+        destroy(plans, request.num_sites);
+    }
+    CHECK_INT(num_replicating, 1);
+    CHECK(!has_copies(request));
+    request.inner = 1 + cohort__algorithm_row(COHORT__ALL_TO_ALL, "tree");
+    CHECK(has_copies(request));
+    place_fini(&place);
+}
+
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"random", test_random}, {"few_slots", test_few_slots}, {"rows", test_rows}};
+    static const struct test_case cases[] = {{"random", test_random},
+                                             {"few_slots", test_few_slots},
+                                             {"rows", test_rows},
+                                             {"once", test_once}};
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -207,6 +207,7 @@ static struct cohort__cost cost(const struct cohort__request *request)
 const struct cohort__algorithm cohort__all_to_all_tree = {
     .collective = COHORT__ALL_TO_ALL,
     .name = "tree",
+    .replicates = true,
     .build = build,
     .cost = cost,
 };

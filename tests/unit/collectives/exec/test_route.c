@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/route.h"
 
+#include <string.h>
+
 #include "collectives/plan/plan.h"
 #include "tests/support/machine.h"
 #include "tests/support/test.h"
@@ -36,7 +38,7 @@ static void test_sorts(void)
     CHECK_INT((long long)cohort__bundle_num(hosts[1]), 3);
     /* The objects are the same. */
     CHECK(cohort__bundle_entries(hosts[0])->object == cohort__bundle_entries(from[0])[1].object);
-    route = (struct cohort__route){machine, COHORT__BY_PLACE, 8};
+    route = (struct cohort__route){machine, COHORT__BY_PLACE, 8, false};
     CHECK_INT(cohort__route(&route, &hosts[1], 1, sites, 8), COHORT_OK);
     for (uint32_t i = 0; i < 8; i++)
         CHECK_INT((long long)cohort__bundle_num(sites[i]), i == 0 ? 2 : i == 7 ? 1 : 0);
@@ -45,6 +47,22 @@ static void test_sorts(void)
     unref_all(hosts, 2);
     CHECK(*(uint32_t *)cohort__bundle_entries(sites[7])->object->data == 0);
     unref_all(sites, 8);
+    cohort__machine_destroy(machine);
+}
+
+static void test_copies(void)
+{
+    static const uint32_t pair[][2] = {{3, 1}};
+    struct cohort__machine *machine = test_machine_create();
+    struct cohort__route route = {.machine = machine, .level = COHORT__BY_PLACE, .copies = true};
+    struct cohort__blob *from = bundle_of(pair, 1), *to[NUM] = {NULL};
+    CHECK_INT(cohort__route(&route, &from, 1, to, NUM), COHORT_OK);
+    const struct cohort__blob *copy = cohort__bundle_entries(to[1])->object;
+    CHECK(copy != cohort__bundle_entries(from)->object);
+    CHECK_INT((long long)copy->bytes, 8);
+    CHECK(memcmp(copy->data, pair[0], 8) == 0);
+    unref_all(to, NUM);
+    cohort__blob_unref(from);
     cohort__machine_destroy(machine);
 }
 
@@ -91,7 +109,9 @@ static void test_order(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"sorts", test_sorts}, {"astray", test_astray}, {"order", test_order}};
+    static const struct test_case cases[] = {{"sorts", test_sorts},
+                                             {"copies", test_copies},
+                                             {"astray", test_astray},
+                                             {"order", test_order}};
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -109,7 +109,7 @@ static void test_route(void)
 {
     struct cohort__plan_builder *inner = builder_create(2), *builder = builder_create(9);
     uint32_t end, in = cohort__plan_range(inner, COHORT__SPACE_IN, 0, 1);
-    cohort__plan_route(inner, 1, 2, 77, cohort__plan_tmp(inner, 5), in);
+    cohort__plan_route(inner, 1, true, 2, 77, cohort__plan_tmp(inner, 5), in);
     uint32_t used = cohort__plan_range(builder, COHORT__SPACE_TMP, 0, 1);
     struct cohort__block_list lists[] = {{&used, 1}, {&used, 1}};
     struct cohort__plan *plan = embed(builder, finish(inner),
@@ -122,6 +122,7 @@ static void test_route(void)
     CHECK_INT(plan->num_steps, 1);
     CHECK_INT(plan->steps[0].kind, COHORT__STEP_ROUTE);
     CHECK_INT(plan->steps[0].phase, PHASE);
+    CHECK_INT(plan->steps[0].op, true);
     CHECK_INT(plan->steps[0].peer, 2);
     CHECK_INT(plan->steps[0].tag, 77);
     CHECK_INT(plan->steps[0].bytes, 5);
