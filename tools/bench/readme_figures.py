@@ -67,17 +67,19 @@ def cell(figures, names, unit):
 
 
 def table(bench, part, rows, options):
-    """The lines of a table, without columns that have no figure, and the last report."""
-    cells, report = [], None
+    """The lines of a table, without columns that have no figure, and the first report, whose load is
+    not yet that of the rows themselves."""
+    cells, first = [], None
     for name, pattern in rows:
         report, result = measure(bench, part, pattern, options)
+        first = first or report
         cells.append([name, *(cell(result["figures"], names, result["unit"])
                               for _, names in COLUMNS[part])])
     heads = ["", *(head for head, _ in COLUMNS[part])]
     kept = [i for i in range(len(heads)) if any(row[i] for row in cells)]
     lines = [[heads[i] for i in kept], ["---"] * len(kept), *([row[i] for i in kept]
                                                               for row in cells)]
-    return ["| " + " | ".join(line) + " |" for line in lines], report
+    return ["| " + " | ".join(line) + " |" for line in lines], first
 
 
 def main():
