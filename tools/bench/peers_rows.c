@@ -44,6 +44,9 @@ static const struct peers_row pairs[] = {
     {PEERS_WORKS, 2, "ping_pong", 8, "us", {1.5, 1.5, 0}, NULL, 0},
     {PEERS_WORKS, 2, "stream", 1 << 20, "us", {0.5, 0.5, 0}, NULL, 0},
     {PEERS_WORKS, 2, "rate", 8, "us", {1, 1, 0}, NULL, 0},
+    {PEERS_WORKS, 2, "halo", 32 << 10, "us", {1, 1, 0}, NULL, 0},
+    {PEERS_WORKS, 2, "halo", 256 << 10, "us", {1, 1, 0}, NULL, 0},
+    {PEERS_WORKS, 2, "halo", 2 << 20, "us", {1, 1, 0}, NULL, 0},
 };
 
 /* Only of these, as all localities together have the square of their number of such blocks. */
