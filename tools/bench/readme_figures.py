@@ -67,8 +67,8 @@ def cell(figures, names, unit):
 
 
 def table(bench, part, rows, options):
-    """The lines of a table, without columns that have no figure, and the first report, whose load is
-    not yet that of the rows themselves."""
+    """The lines of a table, without columns that have no figure, and the first report: its load is
+    not yet that of the rows."""
     cells, first = [], None
     for name, pattern in rows:
         report, result = measure(bench, part, pattern, options)
