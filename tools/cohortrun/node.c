@@ -44,6 +44,7 @@ struct node {
     bool dismissed;
     bool refused;        /* the order; cohortrun knows why */
     struct order *order; /* NULL: not received yet */
+    char **environment;  /* our own, while that of the order is in use */
     struct locality_common common;
     struct locality *localities;
     struct node_pipes *pipes;
@@ -366,6 +367,7 @@ static void tear_down(struct node *node)
     tally_destroy(node->tally);
     node_trace_fini(&node->trace);
     free(node->localities);
+    environ = node->environment; /* functions that run at the exit look into it */
     free(node->order);
     if (node->common.ledger >= 0)
         close(node->common.ledger);
@@ -373,7 +375,7 @@ static void tear_down(struct node *node)
 
 int node_main(void)
 {
-    struct node node = {.common = {.ledger = -1}};
+    struct node node = {.environment = environ, .common = {.ledger = -1}};
     bool owns_children = descendants_are_none();
     node_trace_init(&node.trace);
     descendants_adopt();
