@@ -276,13 +276,14 @@ void cohort__ledger_enter_stage(enum cohort__ledger_stage stage, cohort_status s
     pthread_mutex_unlock(&ledger.lock);
 }
 
-void cohort__ledger_tick(uint64_t moved, uint64_t tasks)
+void cohort__ledger_tick(uint64_t moved, uint64_t tasks, bool acts_outside)
 {
     pthread_mutex_lock(&ledger.lock);
     if (is_ours()) {
         note_moment(&ledger.head->last);
         atomic_store_explicit(&ledger.head->moved, moved, memory_order_relaxed);
         atomic_store_explicit(&ledger.head->tasks, tasks, memory_order_relaxed);
+        atomic_store_explicit(&ledger.head->acts_outside, acts_outside, memory_order_relaxed);
     }
     pthread_mutex_unlock(&ledger.lock);
     cohort__ledger_note_modules();

@@ -2,6 +2,7 @@
 #ifndef COHORT_RUNTIME_BASE_LEDGER_H
 #define COHORT_RUNTIME_BASE_LEDGER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cohort/status.h"
@@ -45,9 +46,9 @@ void cohort__ledger_introduce(uint32_t rank, uint32_t size, uint64_t key, uint32
 void cohort__ledger_enter_stage(enum cohort__ledger_stage stage, cohort_status status);
 
 /* To be called now and then. MOVED: any number that changes when something has moved. TASKS: how
- * many there are that have not ended. Also looks for modules that were loaded meanwhile. One thread
- * at a time. */
-void cohort__ledger_tick(uint64_t moved, uint64_t tasks);
+ * many there are that have not ended. ACTS_OUTSIDE: see the head. Also looks for modules that were
+ * loaded meanwhile. One thread at a time. */
+void cohort__ledger_tick(uint64_t moved, uint64_t tasks, bool acts_outside);
 
 /* A line of KIND, all zero, aligned to 64. NULL: not even private memory. Any thread. */
 void *cohort__ledger_take(enum cohort__ledger_kind kind);

@@ -79,7 +79,10 @@ struct cohort__ledger_head {
     _Atomic uint64_t tasks; /* that there were at the last tick, begun or not */
     uint64_t key;           /* of the job, which tells it from others */
     _Atomic uint32_t num_chunks;
-    uint32_t padding[97];
+    /* The program acts outside of tasks, too, by callbacks of its own on the loop. As of the last
+     * tick. (With cohort_start a task waits for the end of what the program's thread does.) */
+    _Atomic uint32_t acts_outside;
+    uint32_t padding[96];
     struct cohort__ledger_chunk chunks[COHORT__LEDGER_CHUNKS];
 };
 

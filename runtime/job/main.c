@@ -27,6 +27,7 @@
 #include "runtime/job/status_signal.h"
 #include "runtime/job/transport.h"
 #include "runtime/io/object.h"
+#include "runtime/loop/guest.h"
 #include "runtime/loop/loop.h"
 #include "runtime/launch/bootstrap.h"
 #include "runtime/launch/inheritance.h"
@@ -155,7 +156,8 @@ static void tick(void *context)
 {
     struct job *job = context;
     cohort__process_tick(job->process, cohort__clock_now());
-    cohort__ledger_tick(cohort__scheduler_moved(), cohort__scheduler_live_tasks());
+    cohort__ledger_tick(cohort__scheduler_moved(), cohort__scheduler_live_tasks(),
+                        cohort__loop_has_guests(job->loop));
     cohort__trace_tick();
     cohort__stats_tick(&job->stats, job->process);
 }

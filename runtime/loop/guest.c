@@ -27,12 +27,18 @@ uv_loop_t *cohort__loop_uv(struct cohort__loop *loop)
     return &loop->uv;
 }
 
+bool cohort__loop_has_guests(const struct cohort__loop *loop)
+{
+    return loop->has_guests;
+}
+
 /* --- running functions --- */
 
 static void visit(struct cohort__loop *loop, struct cohort__loop_request *request)
 {
     struct visit *visit = COHORT_CONTAINER_OF(request, struct visit, request);
     struct cohort__error *slot = cohort__error_slot();
+    loop->has_guests = true;
     cohort__error_fini(slot);
     cohort_status status = visit->function(&loop->uv, visit->arg);
     if (status && slot->status != status)

@@ -2,6 +2,7 @@
 #ifndef COHORT_RUNTIME_LOOP_GUEST_H
 #define COHORT_RUNTIME_LOOP_GUEST_H
 
+#include <stdbool.h>
 #include <uv.h>
 
 #include "cohort/status.h"
@@ -12,6 +13,10 @@ struct cohort__loop;
  * says otherwise. */
 
 uv_loop_t *cohort__loop_uv(struct cohort__loop *loop);
+
+/* Whether a function of the program has run here (cohort_run_on_loop). It may have left handles,
+ * whose callbacks may do anything at any time. */
+bool cohort__loop_has_guests(const struct cohort__loop *loop);
 
 /* Every callback of libuv calls this: something has happened, so libuv must not block now. (uv_run
  * calls the timers first, and would then block until something else happens.) The callbacks of a

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cohort/cohort.h>
+#include <cohort/uv.h>
 
 #include "tests/support/test.h"
 
@@ -153,6 +154,20 @@ NOT_INLINE static void receive(cohort_comm *comm)
 {
     int32_t value;
     CHECK_INT(cohort_await(cohort_broadcast_from(comm, &value, 1, COHORT_INT32, 1)), COHORT_OK);
+}
+
+static cohort_status set_a_timer(uv_loop_t *loop, void *arg)
+{
+    (void)loop;
+    (void)arg;
+    return COHORT_OK;
+}
+
+/* For all that anybody knows there is a timer now that will call for one of the sites. */
+static cohort_status opposite_of_guests(void *arg)
+{
+    CHECK_INT(cohort_await(cohort_run_on_loop(set_a_timer, NULL)), COHORT_OK);
+    return opposite(arg);
 }
 
 /* Locality 1 needs 0 only, which computes, and then calls what the others wait for. */
@@ -610,6 +625,7 @@ int main(int argc, char **argv)
         {"opposite_of_three", opposite_of_three},
         {"broadcast", broadcast},
         {"made_for_others", made_for_others},
+        {"opposite_of_guests", opposite_of_guests},
         {"remote_circle", remote_circle},
         {"objects", objects},
     };

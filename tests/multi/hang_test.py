@@ -338,6 +338,19 @@ def test_opposite_of_three():
                r'  locality 1: in @meet@ for a collective of "columns", generation 1' + FOR)
 
 
+def test_opposite_of_guests():
+    """A callback of the program on the loop may call for a site."""
+    job = Hang(2, 'opposite_of_guests')
+    await_status(job.process.pid, 'perhaps a deadlock: each of these tasks waits for the next, '
+                 'the last for the first:\n'
+                 r'  locality 0: in @meet@ for a collective of "rows", generation 1, '
+                 r'for [2-9]\.\d s', job=job)
+    for _ in range(5):
+        _, out, _ = status(job.process.pid)
+        check('\ndeadlock' not in out, out)
+    job.kill()
+
+
 def test_broadcast():
     """A broadcast does not, and it is none."""
     out = check_hang(3, 'broadcast', 'perhaps a deadlock: each of these tasks waits for the next, '

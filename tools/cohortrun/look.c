@@ -315,6 +315,7 @@ static void read_head(struct reading *reading)
     look->stage_age = age_of(reading, head->stage_at);
     look->status = head->status;
     look->num_tasks = head->tasks;
+    look->acts_outside = head->acts_outside;
     look->is_cut = head->is_cut || reading->view->is_damaged;
     look->is_stopped = state == 'T' || state == 't';
 }
@@ -441,8 +442,8 @@ bool look_is_quiet(const struct look *look)
             return false;
         num_workers += worker->index != UINT32_MAX;
     }
-    return num_workers > 0 && !look->is_cut && look->stage == COHORT__LEDGER_RUNNING &&
-           num_known > 0 && num_known >= look->num_tasks;
+    return num_workers > 0 && !look->is_cut && !look->acts_outside &&
+           look->stage == COHORT__LEDGER_RUNNING && num_known > 0 && num_known >= look->num_tasks;
 }
 
 const struct look_module *look_find_module(const struct look *look, uint64_t address)

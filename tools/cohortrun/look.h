@@ -107,6 +107,7 @@ struct look {
     uint64_t stage_age;
     int32_t status;     /* that its program has returned */
     uint64_t num_tasks; /* that it had at its last tick, whether they wait or not */
+    bool acts_outside;  /* callbacks of the program may begin something, too */
     uint64_t tick_age;  /* of a process that is dead: since its last tick; else 0 */
     bool is_cut;        /* not all is there: there was no memory for it, or the ledger is damaged */
     bool is_stopped;

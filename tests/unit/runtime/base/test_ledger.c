@@ -153,7 +153,9 @@ static void test_head(void)
     CHECK(head()->stage_at > head()->first.mono);
     CHECK(head()->first.ticks > 0 && head()->last.ticks >= head()->first.ticks);
     uint64_t last = head()->last.mono;
-    cohort__ledger_tick(42, 7);
+    CHECK_INT(head()->acts_outside, false);
+    cohort__ledger_tick(42, 7, true);
+    CHECK_INT(head()->acts_outside, true);
     CHECK_INT(head()->moved, 42);
     CHECK_INT(head()->tasks, 7);
     CHECK(head()->last.mono > last);
@@ -297,7 +299,7 @@ static void take_without(void)
     cohort__ledger_enter_stage(COHORT__LEDGER_RUNNING, COHORT_OK);
     struct cohort__wait_line *line = take(1);
     give_back(line);
-    cohort__ledger_tick(1, 0);
+    cohort__ledger_tick(1, 0, false);
     cohort__ledger_close();
 }
 

@@ -226,12 +226,12 @@ static void test_dead(void)
     int memory;
     while (cohort__clock_ticks() <= line->since)
         ;
-    cohort__ledger_tick(1, 12);
+    cohort__ledger_tick(1, 12, true);
     CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
     CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
     const uint64_t last = view.head.last.real, hour = UINT64_C(3600000000000);
     CHECK_INT(look_read_dead(&look, memory, slot, last + hour), COHORT_OK);
-    CHECK(look->num_waits == 1 && look->num_tasks == 12);
+    CHECK(look->num_waits == 1 && look->num_tasks == 12 && look->acts_outside);
     CHECK(look->tick_age == hour);
     CHECK(look->waits[0].age > hour && look->waits[0].age < hour + hour / 60);
     look_destroy(look);

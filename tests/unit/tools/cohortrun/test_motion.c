@@ -33,7 +33,7 @@ static void obey(char order, struct cohort__wait_line *wait)
     static uint64_t moved;
     switch (order) {
     case 'm':
-        cohort__ledger_tick(++moved, 0);
+        cohort__ledger_tick(++moved, 0, false);
         break;
     case 's':
         cohort__ledger_enter_stage(COHORT__LEDGER_RETURNED, COHORT_OK);

@@ -82,6 +82,8 @@ static void test_not_quiet(void)
     check_perhaps();
     w.looks[1].is_cut = true;
     check_perhaps();
+    w.looks[1].acts_outside = true; /* a timer of the program's own on the loop may call */
+    check_perhaps();
     w.looks[1].stage = COHORT__LEDGER_RETURNED;
     check_perhaps();
     for (int kind = 0; kind < COHORT__WAIT_KINDS; kind++) {
