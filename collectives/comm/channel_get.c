@@ -21,8 +21,10 @@ static void end(struct cohort__channel_get *get)
     struct cohort__error error = get->error;
     cohort__list_remove(&get->link);
     cohort__message_release(get->message);
-    cohort_layout_unref(get->layout);
-    free(get->fetched);
+    if (get->layout) {
+        cohort_layout_unref(get->layout);
+        free(get->fetched);
+    }
     if (error.status && get->ret_object)
         free(get->buffer);
     else if (!error.status && get->ret_object)
