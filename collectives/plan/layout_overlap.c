@@ -9,7 +9,7 @@ struct cursor {
     size_t begin; /* of the run that is next */
     size_t length;
     size_t stride;
-    uint32_t left; /* runs, that one included */
+    size_t left; /* runs, that one included */
     uint32_t site;
     bool is_sent;
 };
@@ -133,8 +133,8 @@ static void advance(struct cursor *cursor, size_t other)
 {
     bool are_apart = cursor->is_sent || cursor->stride >= cursor->length;
     size_t num = are_apart && cursor->stride > 0 ? (other - cursor->begin) / cursor->stride : 1;
-    uint32_t most = cursor->left - 1;
-    uint32_t steps = num == 0 ? 1 : num < most ? (uint32_t)num : most;
+    size_t most = cursor->left - 1;
+    size_t steps = num == 0 ? 1 : num < most ? num : most;
     cursor->begin += steps * cursor->stride;
     cursor->left -= steps;
 }

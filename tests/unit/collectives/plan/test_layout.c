@@ -295,7 +295,7 @@ static void test_overlap(void)
 /* So many runs that not each of them could be looked at. */
 static void test_overlap_of_many(void)
 {
-    const size_t many = UINT32_MAX;
+    const size_t many = (size_t)1 << 40;
     cohort_layout *far, *same;
     struct cohort__overlap overlap;
     bool found;
@@ -367,7 +367,6 @@ static void expect(cohort_status status, const char *text)
     CHECK(strstr(cohort_error_message(), text));
 }
 
-/* Huge numbers are refused, or need no memory. */
 static void test_refused(void)
 {
     const size_t huge = SIZE_MAX / 2, half = SIZE_MAX / 4;
@@ -409,20 +408,74 @@ static void test_refused(void)
     expect(cohort_layout_create_box(NULL, 1, (size_t[]){4}, (size_t[]){0}, (size_t[]){2}),
            "no place");
     CHECK(!layout);
+    expect(cohort_layout_create_box(&layout, 4, (size_t[]){1, half / 64, 3, 3},
+                                    (size_t[]){0, 0, 0, 0}, (size_t[]){1, half / 64, 2, 2}),
+           "too many");
+    CHECK(!layout);
     cohort_layout_unref(inner);
     cohort_layout_unref(two);
-    CHECK_INT(cohort_layout_create_vector(&layout, (size_t)1 << 33, 1, 2), COHORT_OK);
-    CHECK_INT(cohort_layout_num_elements(layout), (size_t)1 << 33);
-    CHECK_INT(cohort_layout_span(layout), ((size_t)1 << 34) - 1);
-    CHECK_INT(layout->num_strips, 3);
-    CHECK_INT(layout->strips[2].first, 2 * (size_t)UINT32_MAX);
-    CHECK_INT(layout->strips[2].first + layout->strips[2].count, (size_t)1 << 33);
+}
+
+/* However many runs there are, what is regular is one strip. */
+static void test_many(void)
+{
+    const size_t many = (size_t)1 << 33, most = (size_t)1 << 61;
+    cohort_layout *layout, *inner;
+    CHECK_INT(cohort_layout_create_vector(&layout, most, 1, 2), COHORT_OK);
+    CHECK_INT(cohort_layout_num_elements(layout), most);
+    CHECK_INT(cohort_layout_span(layout), 2 * most - 1);
+    CHECK_INT(layout->num_strips, 1);
     cohort_layout_unref(layout);
+    CHECK_INT(cohort_layout_create_vector(&layout, PTRDIFF_MAX, 1, 0), COHORT_OK);
+    CHECK_INT(layout->num_strips, 1);
+    cohort_layout_unref(layout);
+
+    CHECK_INT(cohort_layout_create_vector(&inner, 4, 1, 2), COHORT_OK);
+    CHECK_INT(cohort_layout_create_repeat(&layout, many, 8, inner), COHORT_OK);
+    CHECK_INT(cohort_layout_num_elements(layout), 4 * many);
+    CHECK_INT(cohort_layout_span(layout), 8 * many - 1);
+    CHECK_INT(layout->num_strips, 1);
+    expect(cohort_layout_create_repeat(&layout, most, 8, inner), "beyond");
+    expect(cohort_layout_create_repeat(&layout, many, 9, inner), "8589934592 times 1 blocks");
+    cohort_layout_unref(inner);
+    const cohort_layout_part part = {1, layout};
+    CHECK_INT(cohort_layout_create_parts(&inner, &part, 1), COHORT_OK);
+    CHECK_INT(cohort_layout_span(inner), 8 * many);
+    CHECK_INT(inner->num_strips, 1);
+    cohort_layout_unref(inner);
+    cohort_layout_unref(layout);
+}
+
+/* What has no elements needs no memory, and may be of anything. */
+static void test_empty(void)
+{
+    const size_t huge = (size_t)1 << 40;
+    cohort_layout *layout, *inner;
+    CHECK_INT(cohort_layout_create_vector(&inner, SIZE_MAX, 0, SIZE_MAX), COHORT_OK);
+    CHECK_INT(cohort_layout_create_repeat(&layout, SIZE_MAX, SIZE_MAX, inner), COHORT_OK);
+    CHECK_INT(cohort_layout_num_elements(layout) + cohort_layout_span(layout), 0);
+    CHECK(cohort_layout_is_dense(layout));
+    cohort_layout_unref(layout);
+    cohort_layout_unref(inner);
+    for (size_t empty = 0; empty < 4; empty++) {
+        size_t sizes[] = {huge, huge, 3, 3}, counts[] = {huge, huge, 2, 2};
+        counts[empty] = 0;
+        for (int round = 0; round < 2; round++) {
+            CHECK_INT(cohort_layout_create_box(&layout, 4, sizes, (size_t[]){0, 0, 0, 0}, counts),
+                      COHORT_OK);
+            CHECK_INT(cohort_layout_num_elements(layout) + cohort_layout_span(layout), 0);
+            cohort_layout_unref(layout);
+            sizes[empty] = 0;
+        }
+        expect(cohort_layout_create_box(&layout, 4, sizes, (size_t[]){0, 0, 0, 9}, counts),
+               "not within");
+    }
 }
 
 static const struct test_case cases[] = {
     {"random", test_random}, {"overlap", test_overlap}, {"overlap_of_many", test_overlap_of_many},
-    {"joined", test_joined}, {"refused", test_refused},
+    {"joined", test_joined}, {"refused", test_refused}, {"many", test_many},
+    {"empty", test_empty},
 };
 
 int main(int argc, char **argv)
