@@ -15,16 +15,8 @@ enum { ROWS = 3, SITES = 4 };
 static void run(uint32_t num_localities, const cohort_comm_options *options,
                 cohort_status (*site)(cohort_comm *comm, void *arg))
 {
-    struct cluster *cluster = cluster_create(1, num_localities, 0);
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "laid",
-                  .options = *options,
-                  .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = site,
-              }),
-              COHORT_OK);
-    cluster_destroy(cluster);
+    cluster_run(1, num_localities, 0,
+                (struct sites){.name = "laid", .options = *options, .run = site});
 }
 
 static void run_all(uint32_t num_sites, cohort_status (*site)(cohort_comm *comm, void *arg))

@@ -150,16 +150,8 @@ static cohort_status random_site(cohort_comm *comm, void *arg)
 static void run(uint32_t num_localities, uint32_t num_sites,
                 cohort_status (*site)(cohort_comm *comm, void *arg))
 {
-    struct cluster *cluster = cluster_create(num_sites, num_localities, 0);
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "laid",
-                  .options = {.num_sites = num_sites},
-                  .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = site,
-              }),
-              COHORT_OK);
-    cluster_destroy(cluster);
+    cluster_run(CLUSTER_NUM_PLACEMENTS * num_sites, num_localities, 0,
+                (struct sites){.name = "laid", .options = {.num_sites = num_sites}, .run = site});
 }
 
 static void test_random(void)
