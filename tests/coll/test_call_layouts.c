@@ -411,6 +411,14 @@ static cohort_status huge(cohort_comm *comm, void *arg)
     const size_t *num = is_root ? counts : most;
     expect(comm, cohort_all_to_allv(comm, array, num, NULL, array + 4, num, NULL, COHORT_INT8, 3),
            COHORT_ERR_NO_MEMORY, "no memory for packing 18446744073709551610 bytes");
+    /* More than anyone could receive. */
+    cohort_layout *more = vector((size_t)1 << 50, 1, 0);
+    const cohort_layout_neighbour to = {0, 0, more}, from = {1, 0, steps};
+    expect(
+        comm,
+        cohort_exchange_layouts(comm, array, &to, !is_root, array, &from, is_root, COHORT_INT8, 4),
+        COHORT_ERR_NO_MEMORY, "cohort_exchange_layouts: plan exchange_linear at site 1");
+    cohort_layout_unref(more);
     cohort_layout_unref(same);
     cohort_layout_unref(steps);
     cohort_layout_unref(first);

@@ -35,11 +35,19 @@ static void reserve(struct cohort__plan_builder *builder, struct blocks *blocks,
 /* A block has so many runs of a strip at most. */
 static const size_t most_runs = UINT32_MAX;
 
+/* No receiver has memory for as many runs as so many blocks have. */
+enum { STRIP_BLOCKS_MAX = 1 << 16 };
+
+/* SIZE_MAX: too many. */
 static size_t count_blocks(const cohort_layout *layout)
 {
     size_t num = 0;
-    for (size_t i = 0; i < layout->num_strips; i++)
-        num += (layout->strips[i].count - 1) / most_runs + 1;
+    for (size_t i = 0; i < layout->num_strips; i++) {
+        size_t num_of_strip = (layout->strips[i].count - 1) / most_runs + 1;
+        if (num_of_strip > STRIP_BLOCKS_MAX)
+            return SIZE_MAX;
+        num += num_of_strip;
+    }
     return num;
 }
 
