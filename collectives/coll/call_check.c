@@ -56,11 +56,18 @@ static cohort_status check_in_place(struct cohort__call *call)
     return COHORT_OK;
 }
 
+/* Whether nothing has the call's datatype, or it is checked with the blocks. */
+static bool needs_no_datatype(const struct cohort__call *call)
+{
+    const struct cohort__ragged *ragged = call->ragged;
+    return call->collective == COHORT__BARRIER || call->of_objects ||
+           (ragged && (ragged->is_graph || ragged->variant == COHORT__VARIANT_TYPES));
+}
+
 /* Checks the size of the blocks of all sites, if they have one size. */
 static cohort_status check_count(const struct cohort__call *call)
 {
-    bool has_no_elements = call->collective == COHORT__BARRIER || call->ragged || call->of_objects;
-    if (call->datatype == 0 && has_no_elements)
+    if (call->datatype == 0 && needs_no_datatype(call))
         return COHORT_OK;
     size_t element = cohort_datatype_size(call->datatype);
     if (element == 0)

@@ -149,10 +149,11 @@ static cohort_status check_size(const struct cohort__call *call, const struct si
         return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
                                   "%s has %zu elements, but its layout has %zu", side->name, num,
                                   has);
-    if (__builtin_mul_overflow(side->layout->span, element, &bytes) || bytes > PTRDIFF_MAX)
+    size_t most = side->layout->span > has ? side->layout->span : has;
+    if (__builtin_mul_overflow(most, element, &bytes) || bytes > PTRDIFF_MAX)
         return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
                                   "the layout of %s ends beyond memory: %zu elements of %zu bytes",
-                                  side->name, side->layout->span, element);
+                                  side->name, most, element);
     return COHORT_OK;
 }
 
@@ -274,7 +275,7 @@ static cohort_status check_budget(const struct cohort__call *call,
 {
     uint64_t budget = call->comm->memory_budget;
     size_t others = entry->plan ? entry->plan->tmp_bytes : cohort__call_meeting_copies(call);
-    if (budget == 0 || others + bytes <= budget)
+    if (budget == 0 || (bytes <= budget && others <= budget - bytes))
         return COHORT_OK;
     return cohort__call_wrong(call, COHORT_ERR_NO_MEMORY,
                               "the call takes %zu bytes of memory at this site, of which %zu are "

@@ -355,9 +355,9 @@ cohort_future *cohort_channel_get_any_object(cohort_comm *comm, uint64_t tag,
 }
 
 /* Says why the elements can't come. */
-static cohort_future *wrong_layout(const cohort_comm *comm, const char *why)
+static cohort_future *wrong_layout(const cohort_comm *comm, cohort_status status, const char *why)
 {
-    return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
+    return cohort_future_of_error(status,
                                   "communicator \"%.60s\", site %u, cohort_channel_get_layout: %s",
                                   comm->group->name, comm->this_site, why);
 }
@@ -373,13 +373,13 @@ cohort_future *cohort_channel_get_layout(cohort_comm *comm, uint32_t site, uint6
         return wrong_site(comm, site, function);
     const char *wrong = cohort__layout_refuses(layout, datatype, buffer);
     if (wrong)
-        return wrong_layout(comm, wrong);
+        return wrong_layout(comm, COHORT_ERR_BAD_PARAMETER, wrong);
     size_t element = cohort_datatype_size(datatype);
     cohort_layout *shared = (cohort_layout *)layout;
     if (cohort__layout_overlaps_itself(shared, element, &found, &overlap))
-        return cohort__future_no_memory();
+        return wrong_layout(comm, COHORT_ERR_NO_MEMORY, cohort_error_message());
     if (found)
-        return wrong_layout(comm, "the layout has an element twice");
+        return wrong_layout(comm, COHORT_ERR_BAD_PARAMETER, "the layout has an element twice");
     if (cohort__fork_is_child())
         return cohort__fork_refused(function);
     struct cohort__channel_get *get = get_create(comm, site, tag);

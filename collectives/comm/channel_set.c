@@ -450,7 +450,11 @@ cohort_future *cohort_channel_set_layout(cohort_comm *comm, uint32_t site, uint6
                    (const unsigned char *)data + layout->strips[0].offset * element, bytes, NULL);
     void *packed = cohort__slab_alloc(bytes);
     if (!packed)
-        return cohort__future_no_memory();
+        return cohort_future_of_error(
+            COHORT_ERR_NO_MEMORY,
+            "communicator \"%.60s\", site %u, cohort_channel_set_layout for site %u: no memory for "
+            "packing %zu bytes",
+            comm->group->name, comm->this_site, site, bytes);
     cohort__layout_pack(layout, element, packed, data);
     return set(comm, site, tag, packed, bytes, packed);
 }

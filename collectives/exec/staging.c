@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/staging.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,7 +130,9 @@ cohort_status cohort__staging_create(const struct cohort__staging_call *call,
                                      struct cohort__staging **ret_staging)
 {
     const struct form form = form_of(call);
-    struct cohort__staging *staging = allocate(call->entry, form.end);
+    /* Each of them fits into memory, but both may be too many for a size_t. */
+    bool fits = call->in_bytes <= PTRDIFF_MAX - call->out_bytes;
+    struct cohort__staging *staging = fits ? allocate(call->entry, form.end) : NULL;
     if (!staging)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for packing %zu bytes",
                            call->in_bytes + call->out_bytes);

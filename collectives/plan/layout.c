@@ -81,8 +81,7 @@ static bool try_to_join(struct cohort__strip *last, const struct cohort__strip *
         last->length += strip->length;
         return true;
     }
-    if (last->length != strip->length || strip->offset <= last->offset ||
-        (uint64_t)last->count + strip->count > UINT32_MAX)
+    if (last->length != strip->length || strip->offset <= last->offset)
         return false;
     size_t stride = last->count > 1    ? last->stride
                     : strip->count > 1 ? strip->stride
@@ -129,15 +128,10 @@ static void append(struct builder *builder, size_t offset, size_t length, size_t
         length *= count;
         count = 1;
     }
-    while (count > 0 && !builder->status) {
-        uint32_t now = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
-        append_strip(builder, &(struct cohort__strip){.offset = offset,
-                                                      .length = length,
-                                                      .stride = now > 1 ? stride : 0,
-                                                      .count = now});
-        offset += now * stride;
-        count -= now;
-    }
+    append_strip(builder, &(struct cohort__strip){.offset = offset,
+                                                  .length = length,
+                                                  .stride = count > 1 ? stride : 0,
+                                                  .count = count});
 }
 
 /* The constructors --------------------------------------------------------------------------- */
@@ -162,11 +156,26 @@ cohort_status cohort_layout_create_blocks(cohort_layout **ret_layout,
     return finish(&builder, ret_layout);
 }
 
+/* Whether one strip is INNER, and also COUNT times INNER. */
+static bool stays_strip(const cohort_layout *inner, size_t count, size_t stride, size_t *ret_runs)
+{
+    const struct cohort__strip *strip = inner->strips;
+    size_t all;
+    return inner->num_strips == 1 && !__builtin_mul_overflow(strip->count, strip->stride, &all) &&
+           all == stride && !__builtin_mul_overflow(strip->count, count, ret_runs);
+}
+
 static void append_repeated(struct builder *builder, size_t count, size_t stride,
                             const cohort_layout *inner, size_t shift)
 {
+    const struct cohort__strip *first = inner->strips;
+    size_t num_runs;
     if (cohort__layout_is_run(inner) && inner->num_elements > 0) {
-        append(builder, shift + inner->strips[0].offset, inner->num_elements, stride, count);
+        append(builder, shift + first->offset, first->length, stride, count);
+        return;
+    }
+    if (stays_strip(inner, count, stride, &num_runs)) {
+        append(builder, shift + first->offset, first->length, first->stride, num_runs);
         return;
     }
     if (inner->num_strips > 0 && count > MAX_STRIPS / inner->num_strips) {
@@ -238,7 +247,15 @@ cohort_status cohort_layout_create_parts(cohort_layout **ret_layout,
     return finish(&builder, ret_layout);
 }
 
-/* Whether the box is within the array, which memory can hold. */
+static bool is_empty(size_t num_dims, const size_t *counts)
+{
+    for (size_t dim = 0; dim < num_dims; dim++)
+        if (counts[dim] == 0)
+            return true;
+    return false;
+}
+
+/* Whether the box is within the array, which memory can hold if the box has elements. */
 static cohort_status check_box(const char *function, size_t num_dims, const size_t *sizes,
                                const size_t *starts, const size_t *counts)
 {
@@ -249,12 +266,13 @@ static cohort_status check_box(const char *function, size_t num_dims, const size
                            : !sizes      ? "sizes"
                            : !starts     ? "starts"
                                          : "counts");
+    const bool has_elements = !is_empty(num_dims, counts);
     for (size_t dim = 0; dim < num_dims; dim++) {
         if (starts[dim] > sizes[dim] || counts[dim] > sizes[dim] - starts[dim])
             return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                                "%s: dimension %zu: %zu indices from %zu on are not within %zu",
                                function, dim, counts[dim], starts[dim], sizes[dim]);
-        if (__builtin_mul_overflow(all, sizes[dim], &all) || all > PTRDIFF_MAX)
+        if (has_elements && (__builtin_mul_overflow(all, sizes[dim], &all) || all > PTRDIFF_MAX))
             return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                                "%s: the array is larger than what memory can hold", function);
     }
@@ -270,6 +288,8 @@ cohort_status cohort_layout_create_box(cohort_layout **ret_layout, size_t num_di
     cohort_status status = check_box(function, num_dims, sizes, starts, counts);
     if (!status && !ret_layout)
         status = cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: no place for the result", function);
+    if (!status && is_empty(num_dims, counts))
+        return cohort_layout_create_vector(ret_layout, 0, 0, 0);
     if (!status)
         status = cohort_layout_create_vector(&layout, 1, 1, 1);
     size_t stride = 1;

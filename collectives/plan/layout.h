@@ -10,8 +10,8 @@ struct cohort__strip {
     size_t offset;
     size_t length;
     size_t stride;
+    size_t count;
     size_t first; /* the number, among the layout's elements, of its first one */
-    uint32_t count;
 };
 
 /* The strips, in the order of the elements. */

@@ -9,7 +9,7 @@ struct cursor {
     size_t begin; /* of the run that is next */
     size_t length;
     size_t stride;
-    uint32_t left; /* runs, that one included */
+    size_t left; /* runs, that one included */
     uint32_t site;
     bool is_sent;
 };
@@ -133,17 +133,64 @@ static void advance(struct cursor *cursor, size_t other)
 {
     bool are_apart = cursor->is_sent || cursor->stride >= cursor->length;
     size_t num = are_apart && cursor->stride > 0 ? (other - cursor->begin) / cursor->stride : 1;
-    uint32_t most = cursor->left - 1;
-    uint32_t steps = num == 0 ? 1 : num < most ? (uint32_t)num : most;
+    size_t most = cursor->left - 1;
+    size_t steps = num == 0 ? 1 : num < most ? num : most;
     cursor->begin += steps * cursor->stride;
     cursor->left -= steps;
+}
+
+/* Strips with one stride, such as two fields of an array of structs, take turns: the same pattern
+ * comes again and again. Where two of them are fine, next to each other, all are. */
+struct pattern {
+    size_t steps;   /* until two have been met. 0: there is no pattern */
+    size_t repeats; /* that need no look then */
+};
+
+/* Of the cursors that begin within one stride, if they have all that stride. The two that are met
+ * at first, those without a look, and one more must be over before anybody else begins, and all
+ * must have that many runs. */
+static struct pattern find_pattern(const struct heap *heap)
+{
+    const struct cursor *first = heap->cursors;
+    const size_t stride = first->stride;
+    size_t num = 0, repeats = SIZE_MAX;
+    for (size_t i = 0; stride > 0 && i < heap->num; i++) {
+        const struct cursor *cursor = &heap->cursors[i];
+        size_t distance = (cursor->begin - first->begin) / stride;
+        if (distance == 0 && cursor->stride != stride)
+            return (struct pattern){0};
+        size_t most = distance == 0 ? cursor->left : distance;
+        repeats = most < repeats ? most : repeats;
+        num += distance == 0;
+    }
+    /* What one strip does alone, `advance` knows. */
+    return num > 1 && repeats > 3 ? (struct pattern){2 * num, repeats - 3} : (struct pattern){0};
+}
+
+/* The order of the cursors stays as it is. */
+static void leave_out(struct heap *heap, size_t repeats)
+{
+    const size_t begin = heap->cursors[0].begin, stride = heap->cursors[0].stride;
+    for (size_t i = 0; i < heap->num; i++) {
+        struct cursor *cursor = &heap->cursors[i];
+        if (cursor->begin - begin >= stride)
+            continue;
+        cursor->begin += repeats * stride;
+        cursor->left -= repeats;
+    }
 }
 
 static bool search_all(struct heap *heap, struct cohort__overlap *ret_overlap)
 {
     struct search search = {0};
+    struct pattern pattern = {0};
+    size_t until_look = 0; /* as many steps as one look takes */
     while (heap->num > 0) {
         struct cursor *first = heap->cursors;
+        if (pattern.steps == 0 && until_look-- == 0) {
+            pattern = find_pattern(heap);
+            until_look = heap->num;
+        }
         if (meet(&search, first, ret_overlap))
             return true;
         if (first->left > 1)
@@ -151,6 +198,8 @@ static bool search_all(struct heap *heap, struct cohort__overlap *ret_overlap)
         else
             *first = heap->cursors[--heap->num];
         sift_down(heap, 0);
+        if (pattern.steps > 0 && --pattern.steps == 0)
+            leave_out(heap, pattern.repeats);
     }
     return false;
 }

@@ -22,10 +22,12 @@ extern "C" {
  *
  * A layout never changes, and is reference-counted: calls keep what they need of it, so it may be
  * released as soon as they have returned. Any thread may call these functions; none suspends. All
- * that create one give COHORT_ERR_BAD_PARAMETER if there is no RET_LAYOUT, or if the elements end
- * beyond what memory can hold, and COHORT_ERR_NO_MEMORY; *RET_LAYOUT is then not touched.
- * A layout may have no elements. Elements may occur more than once where they are sent; where they
- * are received, the call refuses that. */
+ * that create one give COHORT_ERR_BAD_PARAMETER if there is no RET_LAYOUT, or if there are more
+ * than PTRDIFF_MAX elements or the last one ends behind so many, and COHORT_ERR_NO_MEMORY;
+ * *RET_LAYOUT is then not touched. Calls refuse a layout that has, or spans, more than PTRDIFF_MAX
+ * bytes of their datatype. A layout takes 40 bytes for each block, or for any number of blocks that
+ * follow each other with one stride. A layout may have no elements. Elements may occur more than
+ * once where they are sent; where they are received, the call refuses that. */
 typedef struct cohort_layout cohort_layout;
 
 /* COUNT blocks of BLOCK elements each. Each block begins STRIDE elements after the beginning of the
@@ -70,8 +72,9 @@ COHORT_API cohort_status cohort_layout_create_parts(cohort_layout **ret_layout,
 /* A box of an array with NUM_DIMS dimensions (1 or more), of which the last one is contiguous, as
  * in C. SIZES are those of the array; in dimension d the box has the COUNTS[d] indices from
  * STARTS[d] on. Its elements come in the order in which they lie in the array. Also
- * COHORT_ERR_BAD_PARAMETER: the box is not within the array, or an argument is NULL. The arrays are
- * only read during the call. */
+ * COHORT_ERR_BAD_PARAMETER: the box is not within the array, the box has elements and the array is
+ * larger than memory, an argument is NULL, or more than 2^28 blocks that no stride describes. The
+ * arrays are only read during the call. */
 COHORT_API cohort_status cohort_layout_create_box(cohort_layout **ret_layout, size_t num_dims,
                                                   const size_t *sizes, const size_t *starts,
                                                   const size_t *counts) COHORT_MUST_USE;

@@ -186,12 +186,57 @@ static void test_cost(void)
     CHECK_INT((long)cost.memory, 0);
 }
 
+/* A strip has more runs than a block can have. Nobody has so much memory here: only the plan is
+ * looked at. */
+static void test_many_runs(void)
+{
+    const size_t many = 2 * (size_t)UINT32_MAX + 3, base = 16;
+    cohort_layout *layout;
+    struct cohort__plan *plan;
+    CHECK_INT(cohort_layout_create_vector(&layout, many, 1, 3), COHORT_OK);
+    const cohort_layout *const layouts[] = {layout, layout};
+    const struct cohort__part parts[] = {{1, base, many * 4}, {0, base, many * 4}};
+    const struct cohort__request request = {.collective = COHORT__EXCHANGE,
+                                            .num_sites = 2,
+                                            .arity = 2,
+                                            .in_parts = parts,
+                                            .out_parts = parts,
+                                            .in_layouts = layouts,
+                                            .out_layouts = layouts,
+                                            .num_in_parts = 2,
+                                            .num_out_parts = 2};
+    CHECK_INT(cohort__algorithm_build(cohort__algorithm_find(COHORT__EXCHANGE, "linear"), &request,
+                                      &plan),
+              COHORT_OK);
+    CHECK_INT(plan->num_steps, 2 + 3); /* a message each way, and the blocks of its own */
+    for (uint32_t i = 0; i < plan->num_steps; i++) {
+        const struct cohort__step *step = &plan->steps[i];
+        if (step->kind == COHORT__STEP_COPY)
+            continue;
+        size_t num = 0;
+        CHECK_INT(step->num_blocks, 3);
+        CHECK_INT(step->bytes, many * 4);
+        for (uint32_t k = 0; k < 3; k++) {
+            const struct cohort__block *block =
+                &plan->blocks[plan->block_refs[step->first_block + k]];
+            CHECK_INT(block->offset, base + num * 12);
+            CHECK_INT(block->bytes, 4);
+            CHECK_INT(block->stride, 12);
+            num += block->count;
+        }
+        CHECK_INT(num, many);
+    }
+    cohort__plan_unref(plan);
+    cohort_layout_unref(layout);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"all_to_all", test_all_to_all},
         {"graphs", test_graphs},
         {"cost", test_cost},
+        {"many_runs", test_many_runs},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

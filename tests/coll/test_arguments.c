@@ -113,7 +113,10 @@ static cohort_status wrong_at_root(cohort_comm *comm, void *arg)
                              : cohort_scatterv_from(comm, out, counts[cohort_comm_this_site(comm)],
                                                     COHORT_INT32, 3)),
         COHORT_OK);
-    check_usable(comm, 4);
+    check_fails(is_root ? cohort_gatherv_here(comm, in, 1, out, counts, NULL, COHORT_INT32, 4)
+                        : cohort_gatherv_there(comm, in, 2, 0, 4),
+                COHORT_ERR_BAD_PARAMETER, "cohort_gatherv_there: 0 is no datatype");
+    check_usable(comm, 5);
     return COHORT_OK;
 }
 

@@ -15,16 +15,8 @@ enum { ROWS = 3, SITES = 4 };
 static void run(uint32_t num_localities, const cohort_comm_options *options,
                 cohort_status (*site)(cohort_comm *comm, void *arg))
 {
-    struct cluster *cluster = cluster_create(1, num_localities, 0);
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "laid",
-                  .options = *options,
-                  .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = site,
-              }),
-              COHORT_OK);
-    cluster_destroy(cluster);
+    cluster_run(1, num_localities, 0,
+                (struct sites){.name = "laid", .options = *options, .run = site});
 }
 
 static void run_all(uint32_t num_sites, cohort_status (*site)(cohort_comm *comm, void *arg))
@@ -387,9 +379,61 @@ static void test_budget(void)
     run(2, &options, budget);
 }
 
+/* Numbers that no memory has room for, and no datatype. */
+static cohort_status huge(cohort_comm *comm, void *arg)
+{
+    const cohort_status bad = COHORT_ERR_BAD_PARAMETER;
+    const bool is_root = cohort_comm_this_site(comm) == 0;
+    const size_t counts[] = {1, 1};
+    int64_t array[8] = {0};
+    /* The first element again and again: 2^64 bytes. */
+    cohort_layout *same = vector((size_t)1 << 61, 1, 0), *steps = vector(COUNT, 1, 2);
+    (void)arg;
+    if (!is_root)
+        lay(comm, same, NULL);
+    expect(comm,
+           cohort_all_to_allv(comm, array, counts, NULL, is_root ? array + 4 : array, counts, NULL,
+                              COHORT_INT64, 1),
+           bad, "the layout of IN ends beyond memory");
+    if (!is_root)
+        lay(comm, steps, NULL);
+    expect(comm,
+           is_root ? cohort_gatherv_here(comm, array, 1, array + 4, counts, NULL, COHORT_INT64, 2)
+                   : cohort_gatherv_there(comm, array, COUNT, 0, 2),
+           bad, "0 is no datatype");
+    /* Each buffer by itself could be in memory, but not both: this takes no memory at all. */
+    const cohort_layout_block blocks[] = {{0, 1}, {2, PTRDIFF_MAX - 3}};
+    const size_t most[] = {PTRDIFF_MAX - 3, 1};
+    cohort_layout *far, *first = vector(PTRDIFF_MAX - 2, 1, 0);
+    CHECK_INT(cohort_layout_create_blocks(&far, blocks, 2), COHORT_OK);
+    if (!is_root)
+        lay(comm, first, far);
+    const size_t *num = is_root ? counts : most;
+    expect(comm, cohort_all_to_allv(comm, array, num, NULL, array + 4, num, NULL, COHORT_INT8, 3),
+           COHORT_ERR_NO_MEMORY, "no memory for packing 18446744073709551610 bytes");
+    /* More than anyone could receive. */
+    cohort_layout *more = vector((size_t)1 << 50, 1, 0);
+    const cohort_layout_neighbour to = {0, 0, more}, from = {1, 0, steps};
+    expect(
+        comm,
+        cohort_exchange_layouts(comm, array, &to, !is_root, array, &from, is_root, COHORT_INT8, 4),
+        COHORT_ERR_NO_MEMORY, "cohort_exchange_layouts: plan exchange_linear at site 1");
+    cohort_layout_unref(more);
+    cohort_layout_unref(same);
+    cohort_layout_unref(steps);
+    cohort_layout_unref(first);
+    cohort_layout_unref(far);
+    return COHORT_OK;
+}
+
+static void test_huge(void)
+{
+    run_all(2, huge);
+}
+
 static const struct test_case cases[] = {
     {"columns", test_columns}, {"parts", test_parts},   {"wrong", test_wrong},
-    {"differs", test_differs}, {"budget", test_budget},
+    {"differs", test_differs}, {"budget", test_budget}, {"huge", test_huge},
 };
 
 int main(int argc, char **argv)

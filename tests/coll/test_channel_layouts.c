@@ -150,16 +150,8 @@ static cohort_status random_site(cohort_comm *comm, void *arg)
 static void run(uint32_t num_localities, uint32_t num_sites,
                 cohort_status (*site)(cohort_comm *comm, void *arg))
 {
-    struct cluster *cluster = cluster_create(num_sites, num_localities, 0);
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "laid",
-                  .options = {.num_sites = num_sites},
-                  .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = site,
-              }),
-              COHORT_OK);
-    cluster_destroy(cluster);
+    cluster_run(CLUSTER_NUM_PLACEMENTS * num_sites, num_localities, 0,
+                (struct sites){.name = "laid", .options = {.num_sites = num_sites}, .run = site});
 }
 
 static void test_random(void)
@@ -182,13 +174,14 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     const cohort_status bad = COHORT_ERR_BAD_PARAMETER;
     static double arrays[2][8000];
     double *array = arrays[me];
-    cohort_layout *steps, *large, *twice, *far;
+    cohort_layout *steps, *large, *twice, *far, *same;
     uint32_t from = 99;
     (void)arg;
     CHECK_INT(cohort_layout_create_vector(&steps, 3, 1, 2), COHORT_OK);
     CHECK_INT(cohort_layout_create_vector(&large, 4000, 1, 2), COHORT_OK);
     CHECK_INT(cohort_layout_create_vector(&twice, 3, 2, 1), COHORT_OK);
     CHECK_INT(cohort_layout_create_vector(&far, 2, 1, SIZE_MAX / 8), COHORT_OK);
+    CHECK_INT(cohort_layout_create_vector(&same, SIZE_MAX / 16, 1, 0), COHORT_OK);
     if (me == 0) {
         refused(cohort_channel_set_layout(NULL, 1, 1, array, steps, COHORT_DOUBLE), bad,
                 "cohort_channel_set_layout: no communicator");
@@ -200,6 +193,8 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
         refused(cohort_channel_set_layout(comm, 1, 1, NULL, steps, COHORT_DOUBLE), bad,
                 "there is no buffer");
         refused(cohort_channel_set_layout(comm, 1, 1, array, far, COHORT_DOUBLE), bad,
+                "more than memory");
+        refused(cohort_channel_set_layout(comm, 1, 1, array, same, COHORT_DOUBLE_COMPLEX), bad,
                 "more than memory");
         refused(cohort_channel_get_layout(NULL, 1, 1, array, steps, COHORT_DOUBLE, NULL), bad,
                 "cohort_channel_get_layout: no communicator");
@@ -240,6 +235,7 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     cohort_layout_unref(large);
     cohort_layout_unref(twice);
     cohort_layout_unref(far);
+    cohort_layout_unref(same);
     return COHORT_OK;
 }
 

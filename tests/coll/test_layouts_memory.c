@@ -6,59 +6,14 @@
 
 #include "tests/support/await_within.h"
 #include "tests/support/cluster.h"
+#include "tests/support/scarce.h"
 
 /* Each allocation of a site's call with layouts fails in turn, until the call is handed to its
- * endpoint. Nobody waits for ever: either all
- * get the right result, or the site gets COHORT_ERR_NO_MEMORY, and so does whoever needs it. What a
- * site has got is right. */
+ * endpoint. Nobody waits for ever: either all get the right result, or the site gets
+ * COHORT_ERR_NO_MEMORY, and so does whoever needs it. What a site has got is right. */
 
 enum { SITES = 4, COUNT = 300, STRIDE = 3 };
 static const uint64_t patience = 20 * UINT64_C(1000000000);
-
-/* How many allocations of this thread succeed before one fails. -1: none fails. */
-static _Thread_local long left = -1;
-
-/* The linker redirects all calls of malloc to __wrap_malloc, and so on. */
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t num, size_t bytes);
-void *__real_realloc(void *memory, size_t bytes);
-void *__real_aligned_alloc(size_t alignment, size_t bytes);
-void *__real_cohort__slab_alloc(size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t num, size_t bytes);
-void *__wrap_realloc(void *memory, size_t bytes);
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
-void *__wrap_cohort__slab_alloc(size_t bytes);
-
-static bool fails(void)
-{
-    return left >= 0 && left-- == 0;
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-    return fails() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t num, size_t bytes)
-{
-    return fails() ? NULL : __real_calloc(num, bytes);
-}
-
-void *__wrap_realloc(void *memory, size_t bytes)
-{
-    return fails() ? NULL : __real_realloc(memory, bytes);
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
-{
-    return fails() ? NULL : __real_aligned_alloc(alignment, bytes);
-}
-
-void *__wrap_cohort__slab_alloc(size_t bytes)
-{
-    return fails() ? NULL : __real_cohort__slab_alloc(bytes);
-}
 
 /* What comes then is the call's way through the library, not its layouts. */
 struct cohort__operation;
@@ -67,7 +22,8 @@ void __wrap_cohort__operation_call(struct cohort__operation *operation);
 
 void __wrap_cohort__operation_call(struct cohort__operation *operation)
 {
-    left = left < 0 ? -1 : LONG_MAX;
+    if (!scarce_has_failed())
+        scarce_begin(LONG_MAX);
     __real_cohort__operation_call(operation);
 }
 
@@ -143,10 +99,9 @@ static bool play(uint32_t num_localities, bool overlaps, long number, bool *ret_
     begin(scene, num_localities);
     for (uint32_t site = 0; site < POOR; site++)
         futures[site] = call(scene, site, overlaps);
-    left = number;
+    scarce_begin(number);
     futures[POOR] = call(scene, POOR, overlaps);
-    const bool has_failed = left < 0;
-    left = -1;
+    const bool has_failed = scarce_end();
     for (uint32_t site = 0; site < SITES; site++) {
         const cohort_status status = await_within(futures[site], patience);
         if (status == COHORT_OK)
@@ -186,9 +141,38 @@ static void test_localities(void)
     fail_each(2, true);
 }
 
+/* What a set and a get of a channel need for their layouts. The errors say whose. */
+static cohort_status channel(struct scene *scene, bool sets)
+{
+    struct site *site = &scene->sites[0];
+    scarce_begin(0);
+    cohort_future *future =
+        sets ? cohort_channel_set_layout(site->comm, 1, 7, site->in, scene->in, COHORT_INT64)
+             : cohort_channel_get_layout(site->comm, 1, 7, site->out, scene->out, COHORT_INT64,
+                                         NULL);
+    CHECK(scarce_end());
+    return await_within(future, patience);
+}
+
+static void test_channel(void)
+{
+    static struct scene scene;
+    begin(&scene, 1);
+    CHECK_INT(channel(&scene, true), COHORT_ERR_NO_MEMORY);
+    CHECK_CONTAINS(cohort_error_message(),
+                   "communicator \"poor\", site 0, cohort_channel_set_layout for site 1: no memory "
+                   "for packing 2400 bytes");
+    CHECK_INT(channel(&scene, false), COHORT_ERR_NO_MEMORY);
+    CHECK_CONTAINS(cohort_error_message(), "communicator \"poor\", site 0, "
+                                           "cohort_channel_get_layout: no memory for sorting");
+    end(&scene);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {{"one_locality", test_one_locality},
-                                             {"localities", test_localities}};
+                                             {"localities", test_localities},
+                                             {"channel", test_channel}};
+    scarce_init();
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
 }

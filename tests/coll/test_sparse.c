@@ -149,17 +149,10 @@ static cohort_status many_at_once(cohort_comm *comm, void *arg)
 static void run(uint64_t seed, uint32_t num_localities, uint32_t num_sites, size_t budget,
                 cohort_status (*site)(cohort_comm *comm, void *arg))
 {
-    struct cluster *cluster = cluster_create(seed, num_localities, budget);
-    cluster_place(cluster, seed % CLUSTER_NUM_PLACEMENTS);
-    CHECK_INT(sites_run(&(struct sites){
-                  .name = "sparse",
-                  .options = {.num_sites = num_sites, .arity = 3},
-                  .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = site,
-              }),
-              COHORT_OK);
-    cluster_destroy(cluster);
+    cluster_run(seed, num_localities, budget,
+                (struct sites){.name = "sparse",
+                               .options = {.num_sites = num_sites, .arity = 3},
+                               .run = site});
 }
 
 static void test_every_algorithm(void)

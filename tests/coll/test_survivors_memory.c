@@ -6,6 +6,7 @@
 #include "runtime/names/home.h"
 #include "tests/support/await_within.h"
 #include "tests/support/cluster.h"
+#include "tests/support/scarce.h"
 
 /* Each allocation of a site's agree or shrink fails in turn, and each join of a dup. The site calls
  * again, as whoever gets COHORT_ERR_NO_MEMORY may do. Nobody waits for ever: either all get the
@@ -13,44 +14,6 @@
 
 enum { SITES = 4, LOCALITIES = 2, POOR = SITES - 1, ROUNDS = 3 };
 static const uint64_t patience = 20 * UINT64_C(1000000000);
-
-/* How many allocations of this thread succeed before one fails. -1: none fails. */
-static _Thread_local long left = -1;
-
-/* The linker redirects all calls of malloc to __wrap_malloc, and so on. */
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t num, size_t bytes);
-void *__real_realloc(void *memory, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t num, size_t bytes);
-void *__wrap_realloc(void *memory, size_t bytes);
-void *__real_cohort__slab_alloc(size_t bytes);
-void *__wrap_cohort__slab_alloc(size_t bytes);
-
-static bool fails(void)
-{
-    return left >= 0 && left-- == 0;
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-    return fails() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t num, size_t bytes)
-{
-    return fails() ? NULL : __real_calloc(num, bytes);
-}
-
-void *__wrap_realloc(void *memory, size_t bytes)
-{
-    return fails() ? NULL : __real_realloc(memory, bytes);
-}
-
-void *__wrap_cohort__slab_alloc(size_t bytes)
-{
-    return fails() ? NULL : __real_cohort__slab_alloc(bytes);
-}
 
 /* How many letters of the registry there are before there is no memory for one. -1: no end. */
 static long letters_left = -1;
@@ -147,10 +110,9 @@ static bool play(bool shrinks, long number, bool *ret_right)
     begin(&scene);
     for (uint32_t site = 0; site < POOR; site++)
         futures[site] = call(&scene, site);
-    left = number;
+    scarce_begin(number);
     futures[POOR] = call(&scene, POOR);
-    const bool has_failed = left < 0;
-    left = -1;
+    const bool has_failed = scarce_end();
     for (int round = 0; round < ROUNDS && num_left > 0; round++)
         num_left = wait_for_all(&scene, futures);
     for (uint32_t site = 0; site < SITES && num_left > 0; site++)
@@ -205,5 +167,6 @@ int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"agree", test_agree}, {"shrink", test_shrink}, {"dup", test_dup}};
+    scarce_init();
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
 }

@@ -239,6 +239,19 @@ cohort_future *cluster_create_comm(void *context, cohort_comm **ret_comm, const 
     return cohort__comm_create_for(cluster->processes[locality], ret_comm, name, options);
 }
 
+void cluster_run(uint64_t seed, uint32_t num_localities, size_t eager_budget, struct sites sites)
+{
+    struct cluster *cluster = cluster_create(seed, num_localities, eager_budget);
+    cluster_place(cluster, (enum cluster_placement)(seed % CLUSTER_NUM_PLACEMENTS));
+    sites.create = cluster_create_comm;
+    sites.context = cluster;
+    if (sites_run(&sites))
+        test_failed(__FILE__, __LINE__, "%s, seed %llu, %u sites in %u localities: %s", sites.name,
+                    (unsigned long long)seed, sites.options.num_sites, num_localities,
+                    cohort_error_message());
+    cluster_destroy(cluster);
+}
+
 struct cohort__process *cluster_process(struct cluster *cluster, uint32_t locality)
 {
     return cluster->processes[locality];

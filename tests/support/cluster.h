@@ -4,6 +4,7 @@
 
 #include "cohort/comm.h"
 #include "runtime/proc/positions.h"
+#include "tests/support/sites.h"
 #include "tests/support/test.h"
 
 /* Several localities in one process. They are connected by an inproc hub, which delays messages and
@@ -57,6 +58,10 @@ void cluster_place(struct cluster *cluster, enum cluster_placement placement);
 /* For struct sites: makes the endpoint in the locality that the placement gives. */
 cohort_future *cluster_create_comm(void *cluster, cohort_comm **ret_comm, const char *name,
                                    const cohort_comm_options *options);
+
+/* Call it in a task. Runs SITES in a cluster with these, in which SEED also says where they are.
+ * Sets their `create` and `context`. All of them have to succeed. */
+void cluster_run(uint64_t seed, uint32_t num_localities, size_t eager_budget, struct sites sites);
 
 /* LOCALITY's process, for what is not of communicators. */
 struct cohort__process *cluster_process(struct cluster *cluster, uint32_t locality);

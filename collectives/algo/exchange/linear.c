@@ -3,9 +3,10 @@
  * each part that is received. The k-th message to a site is the k-th one received there. Parts for
  * this site itself are copied. No step waits for another one, except where such a part has layouts
  * whose blocks differ: it goes through TMP. A part with a layout is as many blocks as that has
- * strips. Cost, seen from this site: max(s, r) messages with s parts that it sends and r that it
- * receives, and the larger one of the sums of their bytes; the totals are these times N. TMP: none,
- * but see above. Source: neighbourhood collectives of MPI-3, MPI_Neighbor_alltoallw. */
+ * strips, of up to 2^32 - 1 runs. Cost, seen from this site: max(s, r) messages with s parts that
+ * it sends and r that it receives, and the larger one of the sums of their bytes; the totals are
+ * these times N. TMP: none, but see above. Source: neighbourhood collectives of MPI-3,
+ * MPI_Neighbor_alltoallw. */
 #include <stdlib.h>
 
 #include "collectives/algo/table.h"
@@ -31,26 +32,55 @@ static void reserve(struct cohort__plan_builder *builder, struct blocks *blocks,
         cohort__plan_builder_fail(builder);
 }
 
+/* A block has so many runs of a strip at most. */
+static const size_t most_runs = UINT32_MAX;
+
+/* No receiver has memory for as many runs as so many blocks have. */
+enum { STRIP_BLOCKS_MAX = 1 << 16 };
+
+/* SIZE_MAX: too many. */
+static size_t count_blocks(const cohort_layout *layout)
+{
+    size_t num = 0;
+    for (size_t i = 0; i < layout->num_strips; i++) {
+        size_t num_of_strip = (layout->strips[i].count - 1) / most_runs + 1;
+        if (num_of_strip > STRIP_BLOCKS_MAX)
+            return SIZE_MAX;
+        num += num_of_strip;
+    }
+    return num;
+}
+
+/* The blocks of STRIP, whose layout begins at OFFSET. */
+static void add_strip(struct cohort__plan_builder *builder, enum cohort__space space, size_t offset,
+                      const struct cohort__strip *strip, size_t element, struct blocks *blocks)
+{
+    struct cohort__block block = {.space = space,
+                                  .offset = offset + strip->offset * element,
+                                  .bytes = strip->length * element,
+                                  .stride = strip->stride * element};
+    for (size_t left = strip->count; left > 0; left -= block.count) {
+        block.count = (uint32_t)(left < most_runs ? left : most_runs);
+        blocks->list[blocks->num++] = cohort__plan_block(builder, block);
+        block.offset += block.count * block.stride;
+    }
+}
+
 /* Finds the blocks of PART, which has LAYOUT or is one run. */
 static void find_blocks(struct cohort__plan_builder *builder, enum cohort__space space,
                         const struct cohort__part *part, const cohort_layout *layout,
                         struct blocks *blocks)
 {
-    size_t num = layout ? layout->num_strips : 1;
+    size_t num = layout ? count_blocks(layout) : 1;
     reserve(builder, blocks, num);
-    blocks->num = blocks->capacity < num ? 0 : (uint32_t)num;
-    if (!layout && blocks->num > 0)
-        blocks->list[0] = cohort__plan_range(builder, space, part->offset, part->bytes);
-    for (uint32_t i = 0; layout && i < blocks->num; i++) {
-        const struct cohort__strip *strip = &layout->strips[i];
-        size_t element = part->bytes / layout->num_elements;
-        blocks->list[i] = cohort__plan_block(
-            builder, (struct cohort__block){.space = space,
-                                            .count = strip->count,
-                                            .offset = part->offset + strip->offset * element,
-                                            .bytes = strip->length * element,
-                                            .stride = strip->stride * element});
-    }
+    blocks->num = 0;
+    if (blocks->capacity < num)
+        return;
+    if (!layout)
+        blocks->list[blocks->num++] = cohort__plan_range(builder, space, part->offset, part->bytes);
+    for (size_t i = 0; layout && i < layout->num_strips; i++)
+        add_strip(builder, space, part->offset, &layout->strips[i],
+                  part->bytes / layout->num_elements, blocks);
 }
 
 static const cohort_layout *layout_of(const cohort_layout *const *layouts, uint32_t index)

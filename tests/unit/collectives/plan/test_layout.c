@@ -227,6 +227,26 @@ static bool is_run_of(const struct cohort__lying *lying, size_t element, size_t 
     return false;
 }
 
+/* Looks for overlaps of all of LYING. */
+static void search_overlap(const struct cohort__lying *lying, size_t element, bool is_fine,
+                           unsigned *num_found)
+{
+    struct cohort__overlap overlap;
+    bool found;
+    CHECK_INT(cohort__layout_overlap(lying, LYING, &found, &overlap), COHORT_OK);
+    CHECK_INT(found, !is_fine);
+    if (!found)
+        return;
+    CHECK(overlap.a.site < LYING && overlap.b.site < LYING);
+    const struct cohort__lying *a = &lying[overlap.a.site], *b = &lying[overlap.b.site];
+    CHECK(a->is_sent == overlap.a.is_sent && b->is_sent == overlap.b.is_sent);
+    CHECK(!a->is_sent || !b->is_sent);
+    CHECK(is_run_of(a, element, overlap.a.begin, overlap.a.end));
+    CHECK(is_run_of(b, element, overlap.b.begin, overlap.b.end));
+    CHECK(overlap.a.begin < overlap.b.end && overlap.b.begin < overlap.a.end);
+    ++*num_found;
+}
+
 static void check_overlap(struct cohort__random *random, unsigned *num_found)
 {
     static struct naive naive;
@@ -264,20 +284,60 @@ static void check_overlap(struct cohort__random *random, unsigned *num_found)
         }
         is_fine &= put_down(places, &naive, element, &lying[i]);
     }
-    CHECK_INT(cohort__layout_overlap(lying, LYING, &found, &overlap), COHORT_OK);
-    CHECK_INT(found, !is_fine);
-    if (found) {
-        CHECK(overlap.a.site < LYING && overlap.b.site < LYING);
-        const struct cohort__lying *a = &lying[overlap.a.site], *b = &lying[overlap.b.site];
-        CHECK(a->is_sent == overlap.a.is_sent && b->is_sent == overlap.b.is_sent);
-        CHECK(!a->is_sent || !b->is_sent);
-        CHECK(is_run_of(a, element, overlap.a.begin, overlap.a.end));
-        CHECK(is_run_of(b, element, overlap.b.begin, overlap.b.end));
-        CHECK(overlap.a.begin < overlap.b.end && overlap.b.begin < overlap.a.end);
-        ++*num_found;
-    }
+    search_overlap(lying, element, is_fine, num_found);
     for (uint32_t i = 0; i < LYING; i++)
         cohort_layout_unref(layouts[i]);
+}
+
+/* Strips of many runs, mostly with one stride, each in a slot of its own or nearly so. */
+static void check_pattern(struct cohort__random *random, unsigned *num_found)
+{
+    static struct naive naive;
+    static unsigned char places[PLACES];
+    struct cohort__lying lying[LYING];
+    cohort_layout *layouts[LYING];
+    const size_t stride = 4 * (1 + cohort__random_below(random, 4)), slot = stride / LYING;
+    const uint32_t one = (uint32_t)cohort__random_below(random, 2 * LYING); /* of another kind */
+    bool is_fine = true;
+    memset(places, 0, sizeof(places));
+    for (uint32_t i = 0; i < LYING; i++) {
+        size_t count = 1 + cohort__random_below(random, 30), length = slot, step = stride;
+        size_t offset = i * slot + stride * cohort__random_below(random, 12);
+        bool is_sent = cohort__random_below(random, 2);
+        if (i == one) {
+            length += cohort__random_below(random, 2);
+            step = cohort__random_below(random, 2) ? stride : 2 * stride;
+            offset += cohort__random_below(random, 2);
+            count = cohort__random_below(random, 3) ? count : 1;
+        }
+        if (is_sent && cohort__random_below(random, 8) == 0)
+            length = 3 * stride; /* across several of the others */
+        CHECK_INT(cohort_layout_create_vector(&layouts[i], count, length, step), COHORT_OK);
+        naive.num = naive.span = 0;
+        for (size_t k = 0; k < count * length; k++)
+            naive_add(&naive, k / length * step + k % length);
+        lying[i] = (struct cohort__lying){.offset = offset,
+                                          .bytes = count * length,
+                                          .layout = layouts[i],
+                                          .site = i,
+                                          .is_sent = is_sent};
+        is_fine &= put_down(places, &naive, 1, &lying[i]);
+    }
+    search_overlap(lying, 1, is_fine, num_found);
+    for (uint32_t i = 0; i < LYING; i++)
+        cohort_layout_unref(layouts[i]);
+}
+
+static void test_overlap_of_patterns(void)
+{
+    enum { SEEDS = 20000 };
+    unsigned num_found = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct cohort__random random;
+        cohort__random_init(&random, seed);
+        check_pattern(&random, &num_found);
+    }
+    CHECK(num_found > SEEDS / 8 && num_found < SEEDS - SEEDS / 8);
 }
 
 static void test_overlap(void)
@@ -295,7 +355,7 @@ static void test_overlap(void)
 /* So many runs that not each of them could be looked at. */
 static void test_overlap_of_many(void)
 {
-    const size_t many = UINT32_MAX;
+    const size_t many = (size_t)1 << 40;
     cohort_layout *far, *same;
     struct cohort__overlap overlap;
     bool found;
@@ -325,6 +385,17 @@ static void test_overlap_of_many(void)
     CHECK(!found);
     CHECK_INT(cohort__layout_overlaps_itself(same, 8, &found, &overlap), COHORT_OK);
     CHECK(found && overlap.a.begin == 0 && overlap.b.begin == 0 && overlap.b.end == 16);
+    /* Those of two strips take turns, until one ends, and somebody else is where the other does. */
+    const struct cohort__lying turns[] = {
+        {.offset = 0, .bytes = many, .layout = far},
+        {.offset = 1, .bytes = many, .layout = far, .site = 1, .is_sent = true},
+        {.offset = 3 * many - 5, .bytes = 1, .site = 2},
+    };
+    CHECK_INT(cohort__layout_overlap(turns, 2, &found, &overlap), COHORT_OK);
+    CHECK(!found);
+    CHECK_INT(cohort__layout_overlap(turns, 3, &found, &overlap), COHORT_OK);
+    CHECK(found && overlap.a.site + overlap.b.site == 3);
+    CHECK_INT(overlap.a.begin, 3 * many - 5);
     cohort_layout_unref(far);
     cohort_layout_unref(same);
 }
@@ -367,7 +438,6 @@ static void expect(cohort_status status, const char *text)
     CHECK(strstr(cohort_error_message(), text));
 }
 
-/* Huge numbers are refused, or need no memory. */
 static void test_refused(void)
 {
     const size_t huge = SIZE_MAX / 2, half = SIZE_MAX / 4;
@@ -409,20 +479,79 @@ static void test_refused(void)
     expect(cohort_layout_create_box(NULL, 1, (size_t[]){4}, (size_t[]){0}, (size_t[]){2}),
            "no place");
     CHECK(!layout);
+    expect(cohort_layout_create_box(&layout, 4, (size_t[]){1, half / 64, 3, 3},
+                                    (size_t[]){0, 0, 0, 0}, (size_t[]){1, half / 64, 2, 2}),
+           "too many");
+    CHECK(!layout);
     cohort_layout_unref(inner);
     cohort_layout_unref(two);
-    CHECK_INT(cohort_layout_create_vector(&layout, (size_t)1 << 33, 1, 2), COHORT_OK);
-    CHECK_INT(cohort_layout_num_elements(layout), (size_t)1 << 33);
-    CHECK_INT(cohort_layout_span(layout), ((size_t)1 << 34) - 1);
-    CHECK_INT(layout->num_strips, 3);
-    CHECK_INT(layout->strips[2].first, 2 * (size_t)UINT32_MAX);
-    CHECK_INT(layout->strips[2].first + layout->strips[2].count, (size_t)1 << 33);
+}
+
+/* However many runs there are, what is regular is one strip. */
+static void test_many(void)
+{
+    const size_t many = (size_t)1 << 33, most = (size_t)1 << 61;
+    cohort_layout *layout, *inner;
+    CHECK_INT(cohort_layout_create_vector(&layout, most, 1, 2), COHORT_OK);
+    CHECK_INT(cohort_layout_num_elements(layout), most);
+    CHECK_INT(cohort_layout_span(layout), 2 * most - 1);
+    CHECK_INT(layout->num_strips, 1);
+    cohort_layout_unref(layout);
+    CHECK_INT(cohort_layout_create_vector(&layout, PTRDIFF_MAX, 1, 0), COHORT_OK);
+    CHECK_INT(layout->num_strips, 1);
+    cohort_layout_unref(layout);
+
+    CHECK_INT(cohort_layout_create_vector(&inner, 4, 1, 2), COHORT_OK);
+    CHECK_INT(cohort_layout_create_repeat(&layout, many, 8, inner), COHORT_OK);
+    CHECK_INT(cohort_layout_num_elements(layout), 4 * many);
+    CHECK_INT(cohort_layout_span(layout), 8 * many - 1);
+    CHECK_INT(layout->num_strips, 1);
+    expect(cohort_layout_create_repeat(&layout, most, 8, inner), "beyond");
+    expect(cohort_layout_create_repeat(&layout, many, 9, inner), "8589934592 times 1 blocks");
+    cohort_layout_unref(inner);
+    const cohort_layout_part part = {1, layout};
+    CHECK_INT(cohort_layout_create_parts(&inner, &part, 1), COHORT_OK);
+    CHECK_INT(cohort_layout_span(inner), 8 * many);
+    CHECK_INT(inner->num_strips, 1);
+    cohort_layout_unref(inner);
     cohort_layout_unref(layout);
 }
 
+/* What has no elements needs no memory, and may be of anything. */
+static void test_empty(void)
+{
+    const size_t huge = (size_t)1 << 40;
+    cohort_layout *layout, *inner;
+    CHECK_INT(cohort_layout_create_vector(&inner, SIZE_MAX, 0, SIZE_MAX), COHORT_OK);
+    CHECK_INT(cohort_layout_create_repeat(&layout, SIZE_MAX, SIZE_MAX, inner), COHORT_OK);
+    CHECK_INT(cohort_layout_num_elements(layout) + cohort_layout_span(layout), 0);
+    CHECK(cohort_layout_is_dense(layout));
+    cohort_layout_unref(layout);
+    cohort_layout_unref(inner);
+    for (size_t empty = 0; empty < 4; empty++) {
+        size_t sizes[] = {huge, huge, 3, 3}, counts[] = {huge, huge, 2, 2};
+        counts[empty] = 0;
+        for (int round = 0; round < 2; round++) {
+            CHECK_INT(cohort_layout_create_box(&layout, 4, sizes, (size_t[]){0, 0, 0, 0}, counts),
+                      COHORT_OK);
+            CHECK_INT(cohort_layout_num_elements(layout) + cohort_layout_span(layout), 0);
+            cohort_layout_unref(layout);
+            sizes[empty] = 0;
+        }
+        expect(cohort_layout_create_box(&layout, 4, sizes, (size_t[]){0, 0, 0, 9}, counts),
+               "not within");
+    }
+}
+
 static const struct test_case cases[] = {
-    {"random", test_random}, {"overlap", test_overlap}, {"overlap_of_many", test_overlap_of_many},
-    {"joined", test_joined}, {"refused", test_refused},
+    {"random", test_random},
+    {"overlap", test_overlap},
+    {"overlap_of_many", test_overlap_of_many},
+    {"overlap_of_patterns", test_overlap_of_patterns},
+    {"joined", test_joined},
+    {"refused", test_refused},
+    {"many", test_many},
+    {"empty", test_empty},
 };
 
 int main(int argc, char **argv)
