@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/comm/endpoint.h"
 #include "runtime/base/clock.h"
+#include "runtime/proc/boards.h"
 #include "runtime/proc/process.h"
 #include "tests/support/cluster.h"
 #include "tests/support/inproc_end.h"
@@ -149,9 +151,10 @@ static void wait_for_all(const char *what)
 }
 
 /* Some had an endpoint, others had no memory for theirs, and none has one any more: the name is
- * free. */
-static void check_name(void)
+ * free. Returns whether the next ones have theirs; where news of one was lost there are none. */
+static bool check_name(void)
 {
+    bool is_made = true;
     for (uint32_t i = 0; i < SITES; i++) {
         give_back(&sites[i]);
         sites[i].has_failed = false;
@@ -159,6 +162,36 @@ static void check_name(void)
     for (uint32_t i = 0; i < SITES; i++)
         create_with(&sites[i], 0);
     wait_for_all("the next creation");
+    for (uint32_t i = 0; i < SITES; i++)
+        is_made = is_made && sites[i].comm;
+    return is_made;
+}
+
+/* What all of this round's communicators have had is free: the board, and the number of the notes,
+ * of which each home lends its lowest first. */
+static void check_free(void)
+{
+    const uint64_t end = cohort__clock_after(patience);
+    struct cohort__process *process = cluster_process(cluster, 0);
+    struct cohort__board_name board;
+    uint32_t lent;
+    while ((board = cohort__boards_take(process)).number > 0) {
+        cohort__boards_leave(process, board);
+        if (cohort__clock_now() > end)
+            test_failed(__FILE__, __LINE__, "allocation %ld: a board is not given back", number);
+        cohort_yield();
+    }
+    cohort__boards_leave(process, board);
+    do {
+        for (uint32_t i = 0; i < SITES; i++)
+            create_with(&sites[i], 0);
+        wait_for_all("a creation");
+        lent = sites[0].comm->group->membership->number;
+        for (uint32_t i = 0; i < SITES; i++)
+            give_back(&sites[i]);
+        if (cohort__clock_now() > end)
+            test_failed(__FILE__, __LINE__, "allocation %ld: a number is not given back", number);
+    } while (lent >= scene->num_localities);
 }
 
 static void free_text(cohort_future *future)
@@ -203,8 +236,7 @@ static bool play(void)
     }
     const uint32_t num_made = num_good;
     wait_for_all("a barrier");
-    if (!scene->begin && num_made > 0 && !all_well && !are_ended)
-        check_name();
+    const bool has_next = !scene->begin && num_made > 0 && !all_well && !are_ended && check_name();
     CHECK(!all_well || num_good > 0);
     for (uint32_t i = 0; i < SITES; i++) {
         give_back(&sites[i]);
@@ -212,6 +244,8 @@ static bool play(void)
         cohort_site_objects_fini(&sites[i].list);
         free_text(sites[i].text);
     }
+    if (has_next)
+        check_free();
     if (all_well)
         cluster_destroy(cluster);
     else

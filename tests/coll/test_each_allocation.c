@@ -340,6 +340,7 @@ static void look_begin(struct site *site)
 
 static const struct scene scenes[] = {
     {"create", 2, {.create_deadline = 20000000}, NULL, create_check, COHORT_OK},
+    {"create", 4, {.create_deadline = 20000000}, NULL, create_check, COHORT_OK},
     {"bytes", 2, {0}, all_to_all_begin, all_to_all_check, COHORT_OK},
     {"bytes", 1, {0}, all_to_all_begin, all_to_all_check, COHORT_OK},
     {"bytes",
