@@ -319,10 +319,13 @@ static cohort_future *set_later(const struct set *call, struct cohort__channel_t
     }
     *set = *call;
     if (!cohort__channel_watch_create(call->comm, cancel, set, &set->watch)) {
+        struct cohort__error error = {0};
+        set_error(set, &error, COHORT_ERR_NO_MEMORY, "no memory to watch the scope of its task");
         cohort__message_release(call->message);
         cohort__slab_free(call->packed);
         cohort__slab_free(set);
-        cohort__future_fail(future, COHORT_ERR_NO_MEMORY, "no memory for a message");
+        cohort__future_complete(future, error.status, &error);
+        cohort__error_fini(&error);
         return future;
     }
     set->item.run = run_set;

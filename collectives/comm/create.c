@@ -164,7 +164,9 @@ static void end_timer(struct creation *creation)
 static void on_given_up(struct cohort__revocation *revocation, cohort_status status)
 {
     struct creation *creation = COHORT_CONTAINER_OF(revocation, struct creation, revocation);
-    if (status)
+    if (!status)
+        cohort__inbox_give_up(creation->inbox, creation->lost, creation->options.this_site);
+    else
         cohort__log(COHORT__LOG_ERROR, "communicator \"%s\": site %u has no endpoint: %s",
                     creation->name, creation->options.this_site, cohort_error_message());
     cohort__membership_unref(creation->lost);

@@ -44,7 +44,8 @@ static cohort_status find_machine(struct cohort__group *group)
 }
 
 /* The group has the board that site 0 has taken, unless a locality can't reach it. All localities
- * come to the same result, since the memory is shared by all or not at all. */
+ * come to the same result, since the memory is shared by all or not at all. On failure the board
+ * stays as it is: another site here may make the group, or cohort__inbox_give_up leaves it. */
 static cohort_status find_board(struct cohort__group *group)
 {
     const struct cohort__membership *membership = group->membership;
@@ -67,7 +68,7 @@ static cohort_status find_board(struct cohort__group *group)
     status = cohort__boards_begin(process, group->board, ranks, group->num_localities,
                                   &group->has_board);
     free(ranks);
-    if (membership->locality_of[0] == group->rank && !group->has_board)
+    if (!status && membership->locality_of[0] == group->rank && !group->has_board)
         cohort__boards_leave(process, group->board);
     return status;
 }
@@ -160,19 +161,20 @@ cohort_status cohort__group_create(struct cohort__group **ret_group,
     group->membership = membership;
     group->rank = cohort__process_rank(commons->process);
     snprintf(group->name, sizeof(group->name), "%s", name);
+    /* Then this locality has given all back: see cohort__inbox_give_up. */
+    const bool is_revoked = atomic_load(&membership->revoked_by) != 0;
     cohort_status status = find_machine(group);
-    if (!status)
+    if (!status && !is_revoked)
         status = find_board(group);
     if (!status && !take_line(group))
         status = cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory", name);
     if (status) {
-        if (group->has_board)
-            cohort__boards_leave(commons->process, group->board);
         cohort__machine_destroy(group->machine);
         free(group);
         return status;
     }
-    find_notes(group);
+    if (!is_revoked)
+        find_notes(group);
     pthread_mutex_init(&group->lock, NULL);
     cohort__list_init(&group->retired);
     cohort__list_init(&group->unclaimed);

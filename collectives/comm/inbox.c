@@ -9,10 +9,12 @@
 #include "collectives/comm/message.h"
 #include "collectives/comm/quiet.h"
 #include "collectives/comm/remote.h"
+#include "collectives/comm/settings.h"
 #include "collectives/comm/verdict.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/log.h"
+#include "runtime/proc/boards.h"
 #include "runtime/proc/fetch.h"
 #include "runtime/proc/send.h"
 
@@ -308,6 +310,26 @@ cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
     sort_out(inbox, made, &taken);
     *ret_group = group ? group : made;
     return COHORT_OK;
+}
+
+/* Another site here may make the group later. It sees that it is revoked. */
+void cohort__inbox_give_up(struct cohort__inbox *inbox, struct cohort__membership *membership,
+                           uint32_t site)
+{
+    struct cohort__process *process = inbox->commons.process;
+    struct cohort__comm_settings settings;
+    pthread_mutex_lock(&inbox->lock);
+    bool has_group = find(inbox, membership->instance);
+    if (!has_group) {
+        uint32_t none = 0;
+        (void)atomic_compare_exchange_strong(&membership->revoked_by, &none, site + 1);
+        if (!cohort__comm_settings_unpack(&settings, membership->settings,
+                                          membership->settings_bytes, "that is revoked"))
+            cohort__boards_leave(process, settings.board);
+    }
+    pthread_mutex_unlock(&inbox->lock);
+    if (!has_group)
+        cohort__registry_return(cohort__process_registry(process), membership);
 }
 
 /* A site under a name. */

@@ -32,6 +32,12 @@ cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
                                   struct cohort__membership *membership,
                                   struct cohort__group **ret_group);
 
+/* SITE of this locality has revoked MEMBERSHIP's instance, which is known here, since it has no
+ * memory for its endpoint. What the instance has is given back, unless there is a group that does
+ * it later. */
+void cohort__inbox_give_up(struct cohort__inbox *inbox, struct cohort__membership *membership,
+                           uint32_t site);
+
 /* Adds COMM to the list for ticks and news of deaths. */
 void cohort__inbox_add(struct cohort__inbox *inbox, struct cohort_comm *comm);
 

@@ -1,78 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cohort/cohort.h>
 
-#include "runtime/base/clock.h"
-#include "runtime/proc/process.h"
+#include "tests/coll/scarce_round.h"
 #include "tests/support/cluster.h"
-#include "tests/support/inproc_end.h"
 #include "tests/support/scarce.h"
 
-/* All sites of a communicator make a call, and one allocation fails, wherever in the library it is
- * made: the first one, then, in the next round, the second one, and so on, until there is no such
- * one any more. A site whose call has failed gives its endpoint back, as programs do. Then all
- * calls end: they succeed, and have the right results, or fail with an error that says why. So does
- * a barrier of those that are left. (No leaks: a build with the address sanitizer shows them.) */
-
-enum { SITES = 4, FUTURES = 7, BYTES = 20000, ROWS = SITES };
-static const uint64_t patience = 20 * UINT64_C(1000000000);
-static const uint64_t lateness = 20000000; /* 20 ms, after which a site that leaves does it */
-
-struct site {
-    uint32_t number;
-    cohort_comm *comm;
-    cohort_comm *made; /* by the call */
-    cohort_future *futures[FUTURES];
-    uint32_t num_futures;
-    bool has_failed;
-    bool leaves; /* if an allocation has failed, and the call does not end soon */
-    _Alignas(64) unsigned char in[SITES][BYTES];
-    _Alignas(64) unsigned char out[SITES][BYTES];
-    cohort_object objects_in[SITES], objects_out[2 * SITES];
-    cohort_site_objects list;
-    cohort_future *text; /* of a roll-call */
-};
-
-/* A kind of call. BEGIN makes it, and adds its futures. CHECK: it has succeeded at all sites. */
-struct scene {
-    const char *name;
-    uint32_t num_localities;
-    cohort_comm_options options;
-    void (*begin)(struct site *site);
-    void (*check)(struct site *site);
-    cohort_status expected; /* of all calls; then CHECK is NULL */
-};
-
-static const struct scene *scene;
-static struct cluster *cluster;
-static struct site sites[SITES];
-static long number; /* of the allocation that fails */
-static uint32_t num_good, num_causes;
-static bool are_ended; /* the localities */
-
-/* The transport of the tests is no part of the library. */
-struct cohort__inproc_event *__real_cohort__inproc_event_create(enum cohort__inproc_kind kind,
-                                                                uint32_t peer, size_t bytes);
-struct cohort__inproc_event *__wrap_cohort__inproc_event_create(enum cohort__inproc_kind kind,
-                                                                uint32_t peer, size_t bytes);
-
-struct cohort__inproc_event *__wrap_cohort__inproc_event_create(enum cohort__inproc_kind kind,
-                                                                uint32_t peer, size_t bytes)
-{
-    scarce_pause();
-    struct cohort__inproc_event *event = __real_cohort__inproc_event_create(kind, peer, bytes);
-    scarce_go_on();
-    return event;
-}
-
-static void add(struct site *site, cohort_future *future)
-{
-    CHECK(site->num_futures < FUTURES);
-    site->futures[site->num_futures++] = future;
-}
+/* The calls of which each allocation fails in turn. */
 
 static void fill(struct site *site, uint32_t block, size_t bytes)
 {
@@ -87,184 +23,6 @@ static bool has_block(const struct site *site, uint32_t block, uint32_t from, ui
     return memcmp(site->out[block], sites[from].in[its], bytes) == 0;
 }
 
-/* A round ------------------------------------------------------------------------------------- */
-
-static void create_with(struct site *site, uint64_t create_deadline)
-{
-    cohort_comm_options options = scene->options;
-    options.create_deadline = create_deadline;
-    options.num_sites = SITES;
-    options.this_site = site->number;
-    options.stall_after = 1000000; /* 1 ms: who is not told asks at each tick */
-    add(site, cluster_create_comm(cluster, &site->comm, "scarce", &options));
-}
-
-static void create_comm(struct site *site)
-{
-    create_with(site, scene->options.create_deadline);
-}
-
-static void give_back(struct site *site)
-{
-    cohort_comm_unref(site->comm);
-    cohort_comm_unref(site->made);
-    site->comm = site->made = NULL;
-}
-
-/* A locality that has lost a message has given another one up. In a job that ends one of them. */
-static void end_localities(void)
-{
-    bool is_any_dead = false;
-    for (uint32_t i = 0; i < scene->num_localities; i++)
-        is_any_dead |= cohort__process_any_dead(cluster_process(cluster, i));
-    if (!is_any_dead || are_ended)
-        return;
-    are_ended = true;
-    for (uint32_t i = 0; i < scene->num_localities; i++)
-        for (uint32_t peer = 0; peer < scene->num_localities; peer++)
-            if (peer != i)
-                cluster_tell_death(cluster, i, peer, peer + 1, "ended by the test");
-}
-
-/* Whether TEXT says whose call has failed. Where there is no memory for words, there are none, and
- * what is not of a communicator does not name one. */
-static bool is_named(const char *text)
-{
-    return scene->begin == create_comm || strstr(text, "\"scarce") ||
-           strcmp(text, cohort_status_text(COHORT_ERR_NO_MEMORY)) == 0 ||
-           strncmp(text, "cohort_op_create: ", 18) == 0 || strncmp(text, "locality ", 9) == 0;
-}
-
-static void look_at(struct site *site, cohort_future *future)
-{
-    const cohort_status status = cohort_await(future);
-    const char *text = cohort_error_message();
-    num_good += status == scene->expected || status == COHORT_OK;
-    num_causes += status == COHORT_ERR_NO_MEMORY || status == COHORT_ERR_PEER_DIED;
-    if (status == scene->expected || status == COHORT_OK)
-        return;
-    if (status != COHORT_ERR_NO_MEMORY && status != COHORT_ERR_PEER_DIED &&
-        status != COHORT_ERR_GONE && status != COHORT_ERR_CANCELLED &&
-        status != COHORT_ERR_MOVED_PAST && !strstr(text, "not there any more") &&
-        !strstr(text, "the call of a site is wrong") &&
-        !(scene->begin == create_comm &&
-          (status == COHORT_ERR_TIMEOUT || status == COHORT_ERR_REVOKED)))
-        test_failed(__FILE__, __LINE__, "%s, allocation %ld, site %u: %s: %s", scene->name, number,
-                    site->number, cohort_status_name(status), text);
-    if (status == COHORT_ERR_NO_MEMORY && !is_named(text))
-        test_failed(__FILE__, __LINE__, "%s, allocation %ld, site %u: whose call? %s", scene->name,
-                    number, site->number, text);
-    site->has_failed = true;
-}
-
-/* Whether all calls have ended. Those that have are looked at. */
-static bool are_over(void)
-{
-    uint32_t num_left = 0;
-    end_localities();
-    for (struct site *site = sites; site < sites + SITES; site++) {
-        for (uint32_t i = 0; i < site->num_futures; i++) {
-            cohort_future *future = site->futures[i];
-            if (future && cohort_future_ready(future)) {
-                site->futures[i] = NULL;
-                look_at(site, future);
-            }
-            num_left += site->futures[i] != NULL;
-        }
-        if (site->has_failed)
-            give_back(site);
-    }
-    return num_left == 0;
-}
-
-static void wait_for_all(const char *what)
-{
-    const uint64_t end = cohort__clock_after(patience);
-    const uint64_t late = cohort__clock_after(lateness);
-    while (!are_over()) {
-        for (struct site *site = sites; site < sites + SITES; site++)
-            if (site->leaves && scarce_has_failed() && cohort__clock_now() > late)
-                give_back(site);
-        if (cohort__clock_now() > end)
-            test_failed(__FILE__, __LINE__, "%s, allocation %ld: %s does not end", scene->name,
-                        number, what);
-        cohort_yield();
-    }
-    for (struct site *site = sites; site < sites + SITES; site++)
-        site->num_futures = 0;
-}
-
-/* Some had an endpoint, others had no memory for theirs, and none has one any more: the name is
- * free. */
-static void check_name(void)
-{
-    for (uint32_t i = 0; i < SITES; i++) {
-        give_back(&sites[i]);
-        sites[i].has_failed = false;
-    }
-    for (uint32_t i = 0; i < SITES; i++)
-        create_with(&sites[i], 0);
-    wait_for_all("the next creation");
-}
-
-static void free_text(cohort_future *future)
-{
-    void *text = NULL;
-    if (future && cohort_await_value(future, &text) == COHORT_OK)
-        free(text);
-}
-
-/* Returns whether an allocation has failed. */
-static bool play(void)
-{
-    bool has_failed, all_well = true;
-    num_good = num_causes = 0;
-    are_ended = false;
-    for (uint32_t i = 0; i < SITES; i++)
-        sites[i] = (struct site){.number = i};
-    cluster = cluster_create(1, scene->num_localities, 0);
-    cluster_place(cluster, CLUSTER_BLOCKS);
-    for (uint32_t i = 0; i < SITES && scene->begin != create_comm; i++)
-        create_comm(&sites[i]);
-    wait_for_all("its begin");
-    scarce_begin(number);
-    for (uint32_t i = 0; i < SITES; i++)
-        scene->begin(&sites[i]);
-    wait_for_all("the call");
-    has_failed = scarce_end();
-    for (uint32_t i = 0; i < SITES; i++)
-        all_well = all_well && !sites[i].has_failed;
-    for (uint32_t i = 0; i < SITES && all_well && scene->check; i++)
-        scene->check(&sites[i]);
-    /* On a machine that is busy a deadline may end by itself. */
-    const bool may_be_late = scene->options.create_deadline > 0;
-    CHECK(has_failed || all_well || may_be_late);
-    CHECK(all_well || num_causes > 0 || sites[SITES - 1].leaves || scene->expected || may_be_late);
-    for (uint32_t i = 0; i < SITES; i++) {
-        sites[i].leaves = false;
-        if (sites[i].comm)
-            add(&sites[i], cohort_barrier(sites[i].comm, 100));
-    }
-    const uint32_t num_made = num_good;
-    wait_for_all("a barrier");
-    if (scene->begin == create_comm && num_made > 0 && !all_well && !are_ended)
-        check_name();
-    CHECK(!all_well || num_good > 0);
-    for (uint32_t i = 0; i < SITES; i++) {
-        give_back(&sites[i]);
-        cohort_objects_fini(sites[i].objects_out, 2 * SITES);
-        cohort_site_objects_fini(&sites[i].list);
-        free_text(sites[i].text);
-    }
-    if (all_well)
-        cluster_destroy(cluster);
-    else
-        cluster_abandon(cluster);
-    return has_failed;
-}
-
-/* Scenes -------------------------------------------------------------------------------------- */
-
 static void create_check(struct site *site)
 {
     CHECK(site->comm != NULL);
@@ -274,7 +32,7 @@ static void all_to_all_begin(struct site *site)
 {
     for (uint32_t i = 0; i < SITES; i++)
         fill(site, i, BYTES);
-    add(site, cohort_all_to_all(site->comm, site->in, site->out, BYTES, COHORT_UINT8, 1));
+    site_add(site, cohort_all_to_all(site->comm, site->in, site->out, BYTES, COHORT_UINT8, 1));
 }
 
 static void all_to_all_check(struct site *site)
@@ -289,7 +47,7 @@ static void sparse_begin(struct site *site)
     fill(site, 0, BYTES);
     const cohort_site_object to[] = {{site->number, {site->in[0], 100}},
                                      {next, {site->in[0], BYTES}}};
-    add(site, cohort_all_to_all_sparse(site->comm, to, 2, &site->list, 1));
+    site_add(site, cohort_all_to_all_sparse(site->comm, to, 2, &site->list, 1));
 }
 
 static void sparse_check(struct site *site)
@@ -308,9 +66,9 @@ static void objects_begin(struct site *site, size_t bytes)
     fill(site, 0, bytes);
     for (uint32_t i = 0; i < SITES; i++)
         site->objects_in[i] = (cohort_object){site->in[0], bytes};
-    add(site, cohort_all_to_all_objects(site->comm, site->objects_in, site->objects_out, 1));
-    add(site,
-        cohort_all_gather_objects(site->comm, site->objects_in, site->objects_out + SITES, 2));
+    site_add(site, cohort_all_to_all_objects(site->comm, site->objects_in, site->objects_out, 1));
+    site_add(site,
+             cohort_all_gather_objects(site->comm, site->objects_in, site->objects_out + SITES, 2));
 }
 
 static void short_objects_begin(struct site *site)
@@ -340,9 +98,9 @@ static void rows_begin(struct site *site)
         fill(site, i, BYTES);
     CHECK_INT(cohort_comm_next_call(site->comm, &(cohort_call_options){.ret_rows = rows}),
               COHORT_OK);
-    add(site, cohort_all_to_all(site->comm, site->in, site->out, BYTES, COHORT_UINT8, 1));
+    site_add(site, cohort_all_to_all(site->comm, site->in, site->out, BYTES, COHORT_UINT8, 1));
     for (uint32_t i = 0; i < SITES; i++)
-        add(site, rows[i]);
+        site_add(site, rows[i]);
 }
 
 /* In place, with the agreement in front. */
@@ -353,7 +111,8 @@ static void in_place_begin(struct site *site)
     memcpy(site->out, site->in, sizeof(site->out));
     CHECK_INT(cohort_comm_next_call(site->comm, &(cohort_call_options){.check_asymmetric = true}),
               COHORT_OK);
-    add(site, cohort_all_to_all(site->comm, COHORT_IN_PLACE, site->out, BYTES, COHORT_UINT8, 1));
+    site_add(site,
+             cohort_all_to_all(site->comm, COHORT_IN_PLACE, site->out, BYTES, COHORT_UINT8, 1));
 }
 
 static void plain_in_place_begin(struct site *site)
@@ -361,16 +120,17 @@ static void plain_in_place_begin(struct site *site)
     for (uint32_t i = 0; i < SITES; i++)
         fill(site, i, BYTES);
     memcpy(site->out, site->in, sizeof(site->out));
-    add(site, cohort_all_to_all(site->comm, COHORT_IN_PLACE, site->out, BYTES, COHORT_UINT8, 1));
+    site_add(site,
+             cohort_all_to_all(site->comm, COHORT_IN_PLACE, site->out, BYTES, COHORT_UINT8, 1));
 }
 
 /* A wrong call of one site fails at all, also where there is no memory to tell them: they hear of
  * its next call. */
 static void wrong_begin(struct site *site)
 {
-    add(site, cohort_all_reduce(site->comm, site->in, site->number == 1 ? NULL : site->out, 8,
-                                COHORT_DOUBLE, COHORT_SUM, 1));
-    add(site, cohort_barrier(site->comm, 2));
+    site_add(site, cohort_all_reduce(site->comm, site->in, site->number == 1 ? NULL : site->out, 8,
+                                     COHORT_DOUBLE, COHORT_SUM, 1));
+    site_add(site, cohort_barrier(site->comm, 2));
 }
 
 static cohort_status add_up(void *result, const void *left, const void *right, size_t count,
@@ -389,11 +149,11 @@ static void reduce_begin(struct site *site)
     memset(site->in[0], 1, BYTES);
     const cohort_status status =
         cohort_op_create(&op, &(struct cohort_op_options){.name = "add_up", .function = add_up});
-    add(site, status ? cohort_future_of_error(status, "%s", cohort_error_message())
-                     : cohort_all_reduce(site->comm, site->in[0], site->out[0], BYTES / 8,
-                                         COHORT_UINT64, op, 1));
-    add(site, cohort_scan(site->comm, site->in[0], site->out[1], BYTES / 8, COHORT_UINT64,
-                          COHORT_SUM, 2));
+    site_add(site, status ? cohort_future_of_error(status, "%s", cohort_error_message())
+                          : cohort_all_reduce(site->comm, site->in[0], site->out[0], BYTES / 8,
+                                              COHORT_UINT64, op, 1));
+    site_add(site, cohort_scan(site->comm, site->in[0], site->out[1], BYTES / 8, COHORT_UINT64,
+                               COHORT_SUM, 2));
     if (!status)
         cohort_op_unref(op);
 }
@@ -414,11 +174,12 @@ static void parcels_begin(struct site *site)
         fill(site, i, BYTES);
         own[i] = counts[site->number];
     }
-    add(site, cohort_all_to_allv(site->comm, site->in, counts, displacements, site->out, own,
-                                 displacements, COHORT_UINT8, 1));
+    site_add(site, cohort_all_to_allv(site->comm, site->in, counts, displacements, site->out, own,
+                                      displacements, COHORT_UINT8, 1));
     const cohort_neighbour to = {(site->number + 1) % SITES, 0, 3000};
     const cohort_neighbour from = {(site->number + SITES - 1) % SITES, 3 * BYTES + 6000, 3000};
-    add(site, cohort_exchange(site->comm, site->in, &to, 1, site->out, &from, 1, COHORT_UINT8, 2));
+    site_add(site,
+             cohort_exchange(site->comm, site->in, &to, 1, site->out, &from, 1, COHORT_UINT8, 2));
 }
 
 static void parcels_check(struct site *site)
@@ -433,12 +194,12 @@ static void channels_begin_with(struct site *site, size_t bytes)
     const uint32_t next = (site->number + 1) % SITES, previous = (site->number + SITES - 1) % SITES;
     for (uint32_t i = 0; i < 3; i++) {
         fill(site, i, bytes);
-        add(site, cohort_channel_set(site->comm, next, i, site->in[i], bytes));
+        site_add(site, cohort_channel_set(site->comm, next, i, site->in[i], bytes));
     }
-    add(site, cohort_channel_get_object(site->comm, previous, 2, &site->objects_out[0]));
-    add(site, cohort_channel_get_object(site->comm, previous, 1, &site->objects_out[1]));
-    add(site, cohort_channel_probe(site->comm, previous, 0, NULL, NULL));
-    add(site, cohort_channel_get(site->comm, previous, 0, site->out[0], BYTES, NULL));
+    site_add(site, cohort_channel_get_object(site->comm, previous, 2, &site->objects_out[0]));
+    site_add(site, cohort_channel_get_object(site->comm, previous, 1, &site->objects_out[1]));
+    site_add(site, cohort_channel_probe(site->comm, previous, 0, NULL, NULL));
+    site_add(site, cohort_channel_get(site->comm, previous, 0, site->out[0], BYTES, NULL));
 }
 
 /* A get of a message of any site waits as long as another site is there. */
@@ -446,11 +207,11 @@ static void any_begin(struct site *site)
 {
     site->leaves = true;
     fill(site, 0, 50);
-    add(site, cohort_channel_set(site->comm, (site->number + 1) % SITES, 1, site->in[0], 50));
-    add(site, cohort_channel_get_any_object(site->comm, 1, &site->objects_out[0], NULL));
-    add(site, cohort_channel_probe(site->comm, COHORT_ANY_SITE, 2, NULL, NULL));
-    add(site, cohort_channel_set(site->comm, (site->number + 2) % SITES, 2, site->in[0], 50));
-    add(site, cohort_channel_get_any(site->comm, 2, site->out[0], BYTES, NULL, NULL));
+    site_add(site, cohort_channel_set(site->comm, (site->number + 1) % SITES, 1, site->in[0], 50));
+    site_add(site, cohort_channel_get_any_object(site->comm, 1, &site->objects_out[0], NULL));
+    site_add(site, cohort_channel_probe(site->comm, COHORT_ANY_SITE, 2, NULL, NULL));
+    site_add(site, cohort_channel_set(site->comm, (site->number + 2) % SITES, 2, site->in[0], 50));
+    site_add(site, cohort_channel_get_any(site->comm, 2, site->out[0], BYTES, NULL, NULL));
 }
 
 static void channels_begin(struct site *site)
@@ -477,6 +238,66 @@ static void channels_check(struct site *site)
     CHECK(memcmp(site->out[0], previous->in[0], site->objects_out[0].bytes) == 0);
 }
 
+/* In a task that is in a scope. What is made around that never fails. */
+struct scoped {
+    void (*begin)(struct site *site);
+    struct site *site;
+    bool cancels; /* its scope, when it has called */
+};
+
+static cohort_status call_in_scope(void *arg)
+{
+    const struct scoped *scoped = arg;
+    scarce_go_on();
+    scoped->begin(scoped->site);
+    scarce_pause();
+    if (scoped->cancels)
+        cohort_scope_cancel(cohort_scope_current());
+    return COHORT_OK;
+}
+
+static void begin_in_scope(struct site *site, void (*begin)(struct site *site), bool cancels)
+{
+    struct scoped scoped = {begin, site, cancels};
+    cohort_scope *scope;
+    scarce_pause();
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, call_in_scope, &scoped), COHORT_OK);
+    CHECK_INT(cohort_scope_await(scope), cancels ? COHORT_ERR_CANCELLED : COHORT_OK);
+    scarce_go_on();
+}
+
+static void scoped_reduce_begin(struct site *site)
+{
+    begin_in_scope(site, reduce_begin, false);
+}
+
+static void scoped_channels_begin(struct site *site)
+{
+    begin_in_scope(site, channels_long_begin, false);
+}
+
+/* The last site does not call, and the scope of another one is cancelled. */
+static void barrier_begin(struct site *site)
+{
+    site_add(site, cohort_barrier(site->comm, 1));
+}
+
+static void scope_cancel_begin(struct site *site)
+{
+    site->leaves = site->number == SITES - 1;
+    if (!site->leaves)
+        begin_in_scope(site, barrier_begin, site->number == 1);
+}
+
+/* The last site leaves the generation out. */
+static void skip_begin(struct site *site)
+{
+    if (site->number < SITES - 1)
+        site_add(site, cohort_barrier(site->comm, 1));
+    site_add(site, cohort_barrier(site->comm, 3));
+}
+
 /* The last site does not call. The others' deadline ends, or one of them cancels the call. */
 static void deadline_begin(struct site *site)
 {
@@ -485,21 +306,21 @@ static void deadline_begin(struct site *site)
         return;
     CHECK_INT(cohort_comm_next_call(site->comm, &(cohort_call_options){.deadline = 5000000}),
               COHORT_OK);
-    add(site, cohort_barrier(site->comm, 1));
+    site_add(site, cohort_barrier(site->comm, 1));
 }
 
 static void cancel_begin(struct site *site)
 {
     site->leaves = site->number == SITES - 1;
     if (!site->leaves)
-        add(site, cohort_barrier(site->comm, 1));
+        site_add(site, cohort_barrier(site->comm, 1));
     else if (cohort_comm_cancel(site->comm, 1))
         site->has_failed = true;
 }
 
 static void split_begin(struct site *site)
 {
-    add(site, cohort_comm_split(&site->made, site->comm, site->number % 2, 0, 1));
+    site_add(site, cohort_comm_split(&site->made, site->comm, site->number % 2, 0, 1));
 }
 
 static void split_check(struct site *site)
@@ -510,15 +331,16 @@ static void split_check(struct site *site)
 static void look_begin(struct site *site)
 {
     fill(site, 0, 8);
-    add(site,
-        cohort_all_reduce(site->comm, site->in[0], site->out[0], 8, COHORT_UINT8, COHORT_MAX, 1));
+    site_add(site, cohort_all_reduce(site->comm, site->in[0], site->out[0], 8, COHORT_UINT8,
+                                     COHORT_MAX, 1));
     site->text = cohort_comm_roll_call(site->comm);
-    add(site, cohort_future_ref(site->text));
-    add(site, cohort_comm_idle(site->comm));
+    site_add(site, cohort_future_ref(site->text));
+    site_add(site, cohort_comm_idle(site->comm));
 }
 
 static const struct scene scenes[] = {
-    {"create", 2, {.create_deadline = 20000000}, create_comm, create_check, COHORT_OK},
+    {"create", 2, {.create_deadline = 20000000}, NULL, create_check, COHORT_OK},
+    {"create", 4, {.create_deadline = 20000000}, NULL, create_check, COHORT_OK},
     {"bytes", 2, {0}, all_to_all_begin, all_to_all_check, COHORT_OK},
     {"bytes", 1, {0}, all_to_all_begin, all_to_all_check, COHORT_OK},
     {"bytes",
@@ -556,6 +378,15 @@ static const struct scene scenes[] = {
     {"deadline", 1, {0}, deadline_begin, NULL, COHORT_ERR_TIMEOUT},
     {"cancel", 2, {0}, cancel_begin, NULL, COHORT_ERR_CANCELLED},
     {"cancel", 1, {0}, cancel_begin, NULL, COHORT_ERR_CANCELLED},
+    {"scope", 2, {0}, scoped_reduce_begin, reduce_check, COHORT_OK},
+    {"scope", 1, {0}, scoped_reduce_begin, reduce_check, COHORT_OK},
+    {"scope", 2, {0}, scoped_channels_begin, channels_check, COHORT_OK},
+    {"scope", 1, {0}, scoped_channels_begin, channels_check, COHORT_OK},
+    {"scope", 2, {0}, scope_cancel_begin, NULL, COHORT_ERR_CANCELLED},
+    {"scope", 1, {0}, scope_cancel_begin, NULL, COHORT_ERR_CANCELLED},
+    {"skip", 2, {0}, skip_begin, NULL, COHORT_ERR_MOVED_PAST},
+    {"skip", 1, {0}, skip_begin, NULL, COHORT_ERR_MOVED_PAST},
+    {"notes", 4, {.algorithms = "all_reduce=levels"}, reduce_begin, reduce_check, COHORT_OK},
     {"split", 2, {0}, split_begin, split_check, COHORT_OK},
     {"look", 2, {0}, look_begin, NULL, COHORT_OK},
 };
@@ -563,15 +394,9 @@ static const struct scene scenes[] = {
 /* All scenes of this name. */
 static void run(const char *name)
 {
-    for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++) {
-        if (strcmp(scenes[i].name, name) != 0)
-            continue;
-        bool has_failed = true;
-        scene = &scenes[i];
-        for (number = 0; has_failed; number++)
-            has_failed = play();
-        CHECK(number > 1);
-    }
+    for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++)
+        if (strcmp(scenes[i].name, name) == 0)
+            scarce_rounds(&scenes[i]);
 }
 
 static void test_create(void)
@@ -639,6 +464,22 @@ static void test_cancel(void)
     run("cancel");
 }
 
+static void test_scope(void)
+{
+    run("scope");
+}
+
+static void test_skip(void)
+{
+    run("skip");
+}
+
+/* In shared memory. */
+static void test_notes(void)
+{
+    run("notes");
+}
+
 static void test_split(void)
 {
     run("split");
@@ -649,6 +490,15 @@ static void test_look(void)
     run("look");
 }
 
+/* In shared memory the clusters of all rounds keep theirs until the program ends. */
+static void allow_descriptors(void)
+{
+    struct rlimit limit;
+    CHECK_INT(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = limit.rlim_max;
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -657,7 +507,9 @@ int main(int argc, char **argv)
         {"wrong", test_wrong},     {"reduce", test_reduce},     {"parcels", test_parcels},
         {"any", test_any},         {"channels", test_channels}, {"deadline", test_deadline},
         {"cancel", test_cancel},   {"split", test_split},       {"look", test_look},
+        {"scope", test_scope},     {"skip", test_skip},         {"notes", test_notes},
     };
+    allow_descriptors();
     scarce_init();
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
 }

@@ -206,6 +206,23 @@ static void test_creation(void)
               COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "no algorithm of all_to_all is called \"fastest\"");
     CHECK_CONTAINS(cohort_error_message(), "linear");
+    CHECK_INT(cohort_await(cohort_comm_create(&comm, NULL, &(cohort_comm_options){.num_sites = 1})),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_comm_create: no name");
+    CHECK_INT(cohort_await(cohort_comm_create(NULL, "x", &(cohort_comm_options){.num_sites = 1})),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "communicator \"x\": site 0: no place for the result");
+    CHECK(comm == NULL);
+}
+
+/* Before there is a job. */
+static void create_too_early(void)
+{
+    cohort_comm *comm = NULL;
+    CHECK_INT(cohort_await(cohort_comm_create(&comm, "x", &(cohort_comm_options){.num_sites = 1})),
+              COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(),
+                   "communicator \"x\": no job: call from within cohort_main");
     CHECK(comm == NULL);
 }
 
@@ -486,5 +503,6 @@ static const struct test_case cases[] = {
 
 int main(int argc, char **argv)
 {
+    create_too_early();
     return program_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

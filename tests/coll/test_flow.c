@@ -10,6 +10,7 @@
  */
 
 enum { MANY = 100, BUDGET = 4096, NUM_SITES = 8, NUM_SEEDS = 3, FEW_SEEDS = 1 };
+enum { SOON = 1000000 }; /* ns */
 
 struct load {
     uint32_t num_calls;
@@ -94,10 +95,50 @@ static void test_root_runs_ahead(void)
         run(seed, 8, 1024, (struct load){MANY, 200, EXERCISE_BROADCAST});
 }
 
+/* Site 0 makes more calls than the window holds, which site 1 does not make, and leaves. */
+static void leave(uint32_t num_localities)
+{
+    enum { WINDOW = 64 };
+    struct cluster *cluster = cluster_create(1, num_localities, BUDGET);
+    cohort_comm *comms[2] = {NULL};
+    cohort_future *made[2], *calls[MANY];
+    char text[64];
+    for (uint32_t site = 0; site < 2; site++)
+        made[site] = cluster_create_comm(
+            cluster, &comms[site], "flow",
+            &(cohort_comm_options){.num_sites = 2, .this_site = site, .stall_after = SOON});
+    CHECK_INT(cohort_await(cohort_when_all(made, 2)), COHORT_OK);
+    for (uint32_t i = 0; i < MANY; i++)
+        calls[i] = cohort_barrier(comms[0], i + 1);
+    cohort_comm_unref(comms[0]);
+    for (uint32_t i = 0; i < MANY; i++) {
+        CHECK_INT(cohort_await(calls[i]), COHORT_ERR_CANCELLED);
+        snprintf(text, sizeof(text), "communicator \"flow\", generation %u", i + 1);
+        CHECK_CONTAINS(cohort_error_message(), text);
+        CHECK_CONTAINS(cohort_error_message(),
+                       i < WINDOW ? "has left the communicator meanwhile"
+                                  : ": site 0 has left the communicator before it could start");
+    }
+    for (uint32_t i = WINDOW; i < MANY; i++) {
+        CHECK_INT(cohort_await(cohort_barrier(comms[1], i + 1)), COHORT_ERR_GONE);
+        CHECK_CONTAINS(cohort_error_message(),
+                       "site 0 (locality 0) has left the communicator after generation 64");
+    }
+    cohort_comm_unref(comms[1]);
+    cluster_destroy(cluster);
+}
+
+static void test_leaves(void)
+{
+    leave(1);
+    leave(2);
+}
+
 static const struct test_case cases[] = {
     {"64_generations", test_64_generations},
     {"beyond_the_window", test_beyond_the_window},
     {"root_runs_ahead", test_root_runs_ahead},
+    {"leaves", test_leaves},
 };
 
 int main(int argc, char **argv)

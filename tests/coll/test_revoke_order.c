@@ -19,6 +19,7 @@
 #include "runtime/wire/pack.h"
 #include "tests/support/await_within.h"
 #include "tests/support/cluster.h"
+#include "tests/support/scarce.h"
 
 /* A revocation, and what comes before or after it: messages are held back in some localities until
  * the test lets them go. */
@@ -31,16 +32,21 @@ struct row {
     cohort_comm *comms[SITES];
 };
 
-static void begin(struct row *row)
+static void begin_creation(struct row *row, cohort_future **futures)
 {
-    cohort_future *futures[SITES];
-    row->cluster = cluster_create(0, LOCALITIES, 0);
     cluster_place(row->cluster, CLUSTER_BLOCKS);
     for (uint32_t site = 0; site < SITES; site++)
         futures[site] = cluster_create_comm(
             row->cluster, &row->comms[site], "row",
             &(cohort_comm_options){
                 .num_sites = SITES, .this_site = site, .root_site = LAST, .stall_after = 1000000});
+}
+
+static void begin(struct row *row)
+{
+    cohort_future *futures[SITES];
+    row->cluster = cluster_create(0, LOCALITIES, 0);
+    begin_creation(row, futures);
     CHECK_INT(cohort_await(cohort_when_all(futures, SITES)), COHORT_OK);
 }
 
@@ -75,6 +81,11 @@ static uint64_t held_type;                     /* 0: none */
 static const struct cohort__registry *held_at; /* NULL: everywhere */
 static uint32_t num_of_type[NUM_TYPES];
 
+enum { NONE_FAILS = -1 };
+static long failing = NONE_FAILS; /* the allocation for the news of a revocation that fails */
+static const struct cohort__registry *scarce_at;
+static bool has_failed;
+
 void __real_cohort__registry_message(struct cohort__registry *registry, uint32_t source,
                                      const void *data, size_t bytes);
 void __wrap_cohort__registry_message(struct cohort__registry *registry, uint32_t source,
@@ -97,8 +108,16 @@ void __wrap_cohort__registry_message(struct cohort__registry *registry, uint32_t
 {
     uint64_t type = type_of(data, bytes);
     num_of_type[type]++;
+    bool is_scarce =
+        failing != NONE_FAILS && registry == scarce_at && type == COHORT__REGISTRY_REVOKED;
+    if (is_scarce)
+        scarce_begin(failing);
     if (type != held_type || (held_at && held_at != registry)) {
         __real_cohort__registry_message(registry, source, data, bytes);
+        if (is_scarce) {
+            has_failed = scarce_end();
+            failing = NONE_FAILS;
+        }
         return;
     }
     CHECK(num_letters < MOST_LETTERS);
@@ -262,12 +281,60 @@ static void test_late_map(void)
     end(&row);
 }
 
+/* A locality that is not the home hears of the revocation before the map has come. If it can't
+ * remember it, its sites get an error, and no endpoints. Returns whether an allocation has failed.
+ */
+static bool revoke_before_map(uint32_t unaware, long number)
+{
+    struct row row = {.cluster = cluster_create(0, LOCALITIES, 0)};
+    cohort_future *futures[SITES];
+    hold_letters(&row, COHORT__REGISTRY_MAP, (int32_t)unaware);
+    begin_creation(&row, futures);
+    for (uint32_t site = 0; site < SITES; site++)
+        if (site / 2 != unaware)
+            CHECK_INT(await_within(futures[site], patience), COHORT_OK);
+    while (num_letters == 0)
+        cohort_yield();
+    failing = number;
+    scarce_at = held_at;
+    cohort_future *revoked = cohort_comm_revoke(row.comms[LAST]);
+    while (failing != NONE_FAILS || !cohort_future_ready(revoked))
+        cohort_yield();
+    release_letters();
+    for (uint32_t site = 2 * unaware; site < 2 * unaware + 2; site++) {
+        cohort_status status = await_within(futures[site], patience);
+        CHECK_INT(status, has_failed ? COHORT_ERR_NO_MEMORY : COHORT_OK);
+        if (has_failed)
+            CHECK_CONTAINS(cohort_error_message(), "has sent a registry message that is lost here");
+    }
+    for (uint32_t site = 0; site < SITES; site++)
+        if (row.comms[site])
+            check_revoked(cohort_barrier(row.comms[site], 1), LAST);
+    cohort_status status = await_within(revoked, patience);
+    CHECK(status == COHORT_OK || (has_failed && status == COHORT_ERR_NO_MEMORY));
+    end(&row);
+    return has_failed;
+}
+
+static void test_before_the_map(void)
+{
+    struct row row;
+    begin(&row);
+    const uint32_t unaware = home_of(&row) == 1 ? 0 : 1;
+    end(&row);
+    long number = 0;
+    while (revoke_before_map(unaware, number))
+        number++;
+    CHECK(number > 0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"gone_before_the_reason", test_gone_before_the_reason},
         {"no_votes", test_no_votes},
         {"late_map", test_late_map},
+        {"before_the_map", test_before_the_map},
     };
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
 }
