@@ -74,10 +74,12 @@ static cohort_status addresses_came(struct launched *launched,
     return status;
 }
 
-/* Ends the exchange, with the error in the error slot. */
+/* Ends the exchange, with the error in the error slot. What comes behind the first one is what
+ * became of it: others who have ended because of it, or the launcher. */
 static void fail_exchange(struct launched *launched)
 {
-    cohort__error_copy(&launched->exchange_error, cohort__error_slot());
+    if (!launched->exchange_error.status)
+        cohort__error_copy(&launched->exchange_error, cohort__error_slot());
     cohort__loop_stop(launched->base.loop);
 }
 

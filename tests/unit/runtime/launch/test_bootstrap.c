@@ -164,6 +164,15 @@ static void fake_say(struct fake *fake, const struct cohort__control *control)
     cohort__packer_fini(&packer);
 }
 
+/* To locality 0. */
+static void fake_tell(struct fake *fake, const struct cohort__control *control)
+{
+    struct cohort__packer packer = {0};
+    cohort__control_pack(&packer, control);
+    fake_send(fake, 0, packer.data, packer.bytes);
+    cohort__packer_fini(&packer);
+}
+
 static cohort_status keep_counts(void *context, const struct cohort__control *control)
 {
     struct fake *fake = context;
@@ -319,6 +328,11 @@ static void test_peer_dies_before_exchange(void)
     launch(&fake, loop);
     CHECK_INT(create(&locality, loop), COHORT_OK);
     cohort__launcher_ended(fake.launcher, 1, true, "locality 1 was killed");
+    fake_tell(&fake, &(struct cohort__control){.kind = COHORT__CONTROL_DIED,
+                                               .rank = 0,
+                                               .order = 2,
+                                               .text = "another one was, because of that",
+                                               .text_bytes = 32});
     CHECK_INT(cohort__bootstrap_exchange(locality.bootstrap, "here", 5), COHORT_ERR_PEER_DIED);
     CHECK_TEXT(cohort_error_message(), "locality 1 was killed");
     CHECK_INT(locality.num_died, 0);
