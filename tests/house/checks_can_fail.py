@@ -16,6 +16,7 @@ PUBLIC = {"include/cohort/status.h": "", "include/cohort/cohort.h": '#include "c
           "include/meson.build": "files('cohort/cohort.h', 'cohort/status.h')"}
 ROW = ("const struct cohort__algorithm cohort__scan_a = {\n    .collective = COHORT__SCAN,\n"
        '    .name = "a",\n')
+MUTANT = "--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-int a;\n+int b;\n"
 DIFF = ("```diff\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-int a;\n+int b;\n"
         "--- /dev/null\n+++ b/b.c\n@@ -0,0 +1 @@\n+int c;\n```\n")
 LISTING = ("```c\n/* a.c */\n#include <stdio.h>\n#include <stdlib.h>\n"
@@ -113,6 +114,8 @@ CASES = [
     ("spdx", {"runtime/base/meson.build": "# SPDX-License-Identifier: MIT\n"}, "no SPDX"),
     ("format", {"runtime/base/a.c": SPDX + "int a;\n"}, None),
     ("format", {"runtime/base/a.c": SPDX + "int  a;\n"}, "clang-format"),
+    ("mutants", {"a.c": "int a;\n", "tests/mutants/m/a.patch": MUTANT}, None),
+    ("mutants", {"a.c": "int c;\n", "tests/mutants/m/a.patch": MUTANT}, "does not apply"),
     ("lines", {"a.py": SPDX + "#" * 100 + "\n"}, None),
     ("lines", {"runtime/meson.build": "\n" + "#" * 101 + "\n"}, "runtime/meson.build:2: 101"),
     ("internal_names", {"runtime/base/a.h": "int cohort__a(void);\n",
