@@ -144,9 +144,12 @@ def check_job(folder):
             if rank and is_running(pid, MEMBER):
                 pids[int(rank[1])] = pid
         for rank in range(2):
-            said = gdb(['-p', str(pids[rank])], 'cohort status', 'cohort status core',
-                       'generate-core-file ' + cores[rank])
-            check(re.search(DEADLOCK, said, re.MULTILINE), said)
+            said = ''
+            # It is perhaps one while a worker of the other process is awake for a tick.
+            while not re.search(DEADLOCK, said, re.MULTILINE):
+                check(time.monotonic() < deadline, said)
+                said = gdb(['-p', str(pids[rank])], 'cohort status', 'cohort status core',
+                           'generate-core-file ' + cores[rank])
             check(re.search('^job %d, 2 localities: ' % job.process.pid, said, re.MULTILINE), said)
             check('either a pid stands behind --status, or core files' in said or
                   "not 'core': No such file" in said, said)
