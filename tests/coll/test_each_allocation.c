@@ -353,6 +353,7 @@ static const struct scene scenes[] = {
     {"sparse", 2, {0}, sparse_begin, sparse_check, COHORT_OK},
     {"sparse", 1, {0}, sparse_begin, sparse_check, COHORT_OK},
     {"sparse", 2, {.algorithms = "all_to_all=bruck"}, sparse_begin, sparse_check, COHORT_OK},
+    {"sparse", 2, {.algorithms = "all_to_all=tree"}, sparse_begin, sparse_check, COHORT_OK},
     {"objects", 2, {0}, short_objects_begin, objects_check, COHORT_OK},
     {"objects", 2, {0}, long_objects_begin, objects_check, COHORT_OK},
     {"objects", 1, {0}, long_objects_begin, objects_check, COHORT_OK},

@@ -94,6 +94,10 @@ static void test_too_large(void)
     CHECK_INT(cohort__blobs_create(1, &objects), COHORT_OK);
     objects->blobs[0] = &large;
     CHECK_INT((long long)cohort__blobs_packed_bytes(objects), 0);
+    struct cohort__entry entry = {.object = &large};
+    struct cohort__blob bundle = {.is_bundle = true, .bytes = sizeof(entry), .data = &entry};
+    objects->blobs[0] = &bundle;
+    CHECK_INT((long long)cohort__blobs_packed_bytes(objects), 0);
     objects->blobs[0] = NULL;
     objects->attachment.release(&objects->attachment);
 }
