@@ -150,7 +150,8 @@ struct cohort__algorithm {
     /* For sites that share memory: no plan, `build` is NULL. exec moves the data when all sites are
      * there (see collectives/exec/meeting_call.h). */
     bool shared;
-    /* Brings blocks also to sites for which they are not. */
+    /* Sites hand on the same block more than once, so several have it when it is where it belongs.
+     */
     bool replicates;
     /* Reduces site by site from the left, ((0 op 1) op 2) ..., for every request. The result has
      * the same bits as in all other such rows. */

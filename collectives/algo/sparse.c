@@ -43,7 +43,7 @@ static void append_shared(struct cohort__levels *levels)
     cohort__plan_after(builder, down, step);
 }
 
-/* Whether the row of the leaders does. */
+/* Whether the row of the leaders replicates. */
 static bool replicates(const struct cohort__request *request)
 {
     return request->inner > 0 && cohort__algorithms[request->inner - 1]->replicates;

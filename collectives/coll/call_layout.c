@@ -280,7 +280,8 @@ static cohort_status check_budget(const struct cohort__call *call,
     return cohort__call_wrong(call, COHORT_ERR_NO_MEMORY,
                               "the call takes %zu bytes of memory at this site, of which %zu are "
                               "for its layouts; the budget is %" PRIu64,
-                              others + bytes, bytes, budget);
+                              bytes <= SIZE_MAX - others ? others + bytes : SIZE_MAX, bytes,
+                              budget);
 }
 
 static void pack(const struct side *side, const struct parts *parts, size_t element,

@@ -312,24 +312,36 @@ cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
     return COHORT_OK;
 }
 
+/* This locality will not begin to use the board of MEMBERSHIP's instance. */
+static void leave_board(struct cohort__inbox *inbox, const struct cohort__membership *membership)
+{
+    struct cohort__comm_settings settings;
+    if (cohort__comm_settings_unpack(&settings, membership->settings, membership->settings_bytes,
+                                     "that is given up"))
+        cohort__log(COHORT__LOG_ERROR, "a board is not given back: %s", cohort_error_message());
+    else
+        cohort__boards_leave(inbox->commons.process, settings.board);
+}
+
+static void on_unused(void *context, const struct cohort__membership *membership)
+{
+    leave_board(context, membership);
+}
+
 /* Another site here may make the group later. It sees that it is revoked. */
 void cohort__inbox_give_up(struct cohort__inbox *inbox, struct cohort__membership *membership,
                            uint32_t site)
 {
-    struct cohort__process *process = inbox->commons.process;
-    struct cohort__comm_settings settings;
+    uint32_t none = 0;
     pthread_mutex_lock(&inbox->lock);
     bool has_group = find(inbox, membership->instance);
-    if (!has_group) {
-        uint32_t none = 0;
-        (void)atomic_compare_exchange_strong(&membership->revoked_by, &none, site + 1);
-        if (!cohort__comm_settings_unpack(&settings, membership->settings,
-                                          membership->settings_bytes, "that is revoked"))
-            cohort__boards_leave(process, settings.board);
-    }
-    pthread_mutex_unlock(&inbox->lock);
     if (!has_group)
-        cohort__registry_return(cohort__process_registry(process), membership);
+        (void)atomic_compare_exchange_strong(&membership->revoked_by, &none, site + 1);
+    pthread_mutex_unlock(&inbox->lock);
+    if (has_group)
+        return;
+    leave_board(inbox, membership);
+    cohort__registry_return(cohort__process_registry(inbox->commons.process), membership);
 }
 
 /* A site under a name. */
@@ -579,6 +591,7 @@ static cohort_status create(struct cohort__inbox **ret_inbox, struct cohort__pro
     cohort__list_init(&inbox->revoked);
     cohort__registry_set_revoked(cohort__process_registry(process), on_revoked, inbox);
     cohort__registry_set_ended(cohort__process_registry(process), on_ended, inbox);
+    cohort__registry_set_unused(cohort__process_registry(process), on_unused, inbox);
     cohort__process_set_handlers(process, &(struct cohort__process_handlers){
                                               .context = inbox,
                                               .message = on_message,

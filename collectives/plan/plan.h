@@ -71,7 +71,8 @@ enum cohort__step_kind {
     /* Of a plan for bundles (sparse_steps.h): each object in the slots of blocks[1] goes into that
      * slot of blocks[0] which is on the way to its target. `peer` says how the targets are divided:
      * by their subgroups of that level of the machine, or by COHORT__BY_PLACE; `tag` is the number
-     * of the subgroup, or place, that the first slot is for. Both contiguous. */
+     * of the subgroup, or place, that the first slot is for; with `op` the objects are copied. Both
+     * contiguous. */
     COHORT__STEP_ROUTE,
 };
 

@@ -25,9 +25,9 @@ extern "C" {
  * that create one give COHORT_ERR_BAD_PARAMETER if there is no RET_LAYOUT, or if there are more
  * than PTRDIFF_MAX elements or the last one ends behind so many, and COHORT_ERR_NO_MEMORY;
  * *RET_LAYOUT is then not touched. Calls refuse a layout that has, or spans, more than PTRDIFF_MAX
- * bytes of their datatype. A layout takes 40 bytes for each block, or for any number of blocks that
- * follow each other with one stride. A layout may have no elements. Elements may occur more than
- * once where they are sent; where they are received, the call refuses that. */
+ * bytes of their datatype. A layout takes 40 to 80 bytes for each block, or for any number of
+ * blocks that follow each other with one stride. A layout may have no elements. Elements may occur
+ * more than once where they are sent; where they are received, the call refuses that. */
 typedef struct cohort_layout cohort_layout;
 
 /* COUNT blocks of BLOCK elements each. Each block begins STRIDE elements after the beginning of the

@@ -120,7 +120,9 @@ typedef struct cohort_layout_neighbour {
  * The layouts stay the caller's, and are only read during the call. Also COHORT_ERR_BAD_PARAMETER:
  * a block without a layout, or elements of FROM that overlap, in one block or in several. To find
  * that out, the first call with these layouts walks through them, with about 100 bytes for each
- * block of TO and FROM, and for each piece of their layouts that no stride describes.
+ * block of TO and FROM, and for each piece of their layouts that no stride describes. It takes up
+ * to some 50 ns for each run of elements, and hardly anything where few pieces of one stride lie
+ * in a pattern that is repeated.
  * Elements go from where they lie to where they belong. Only for another process they are packed,
  * which takes as much memory as is on its way; a memory_budget does not count that. */
 COHORT_API cohort_future *cohort_exchange_layouts(cohort_comm *comm, const void *in,

@@ -34,8 +34,9 @@ struct cohort__board_name cohort__boards_take(struct cohort__process *process);
 cohort_status cohort__boards_begin(struct cohort__process *process, struct cohort__board_name name,
                                    const uint32_t *ranks, uint32_t num, bool *ret_begun);
 
-/* This locality doesn't use NAME any more, which it has taken or begun to use. The last one gives
- * it back, and the memory of its arenas to the system. None is fine. */
+/* This locality doesn't use NAME any more, which it has taken or begun to use; or it will not begin
+ * to. The last one gives it back, and the memory of its arenas to the system. None is fine, and so
+ * is a second time. */
 void cohort__boards_leave(struct cohort__process *process, struct cohort__board_name name);
 
 /* Locality RANK has died: it doesn't use any board any more. */

@@ -24,6 +24,8 @@ struct cohort__registry {
     void *context;
     cohort_status (*revoked)(void *context, uint64_t instance, uint32_t site);
     void *revoked_context;
+    void (*unused)(void *context, const struct cohort__membership *membership);
+    void *unused_context;
     pthread_mutex_t lock;            /* of all below; callbacks and sends happen outside of it */
     struct cohort__list waiting;     /* joins of this locality that have no answer yet */
     struct cohort__map places;       /* the same, by name and site */
@@ -85,6 +87,15 @@ void cohort__registry_set_ended(struct cohort__registry *registry,
 {
     registry->ended = ended;
     registry->context = context;
+}
+
+void cohort__registry_set_unused(struct cohort__registry *registry,
+                                 void (*unused)(void *context,
+                                                const struct cohort__membership *membership),
+                                 void *context)
+{
+    registry->unused = unused;
+    registry->unused_context = context;
 }
 
 void cohort__registry_set_revoked(struct cohort__registry *registry,
@@ -641,6 +652,8 @@ static void leave_unused(struct cohort__registry *registry,
     for (uint32_t site = 0; site < membership->num_sites; site++)
         if (membership->locality_of[site] == registry->process->options.rank)
             cohort__registry_leave(registry, membership, site);
+    if (registry->unused)
+        registry->unused(registry->unused_context, membership);
     cohort__registry_return(registry, membership);
 }
 

@@ -76,6 +76,13 @@ void cohort__registry_destroy(struct cohort__registry *registry); /* NULL is fin
 void cohort__registry_set_ended(struct cohort__registry *registry,
                                 void (*ended)(void *context, uint64_t instance), void *context);
 
+/* Sets the function that is called for each instance of which this locality knows that it will have
+ * no site of it, though its sites have joined: nothing of the instance begins here. */
+void cohort__registry_set_unused(struct cohort__registry *registry,
+                                 void (*unused)(void *context,
+                                                const struct cohort__membership *membership),
+                                 void *context);
+
 /* Sets the function that is called for each instance that a site has revoked, in all localities
  * with sites of it, and at least before the future of that site's call completes. It sets
  * `revoked_by`. It may be called again, and for instances that are not known here yet, or not any
@@ -123,8 +130,8 @@ struct cohort__revocation {
 void cohort__registry_revoke(struct cohort__registry *registry,
                              struct cohort__revocation *revocation);
 
-/* This locality does not use the notes of MEMBERSHIP's instance any more, which has ended, and it
- * has cleared its own. */
+/* This locality does not use the notes of MEMBERSHIP's instance any more, and has cleared its own;
+ * or it will not use them. */
 void cohort__registry_return(struct cohort__registry *registry,
                              const struct cohort__membership *membership);
 

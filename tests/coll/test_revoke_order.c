@@ -12,8 +12,10 @@
 #include "collectives/comm/message.h"
 #include "collectives/comm/reception.h"
 #include "collectives/comm/verdict.h"
+#include "runtime/base/clock.h"
 #include "runtime/names/home.h"
 #include "runtime/proc/arrival.h"
+#include "runtime/proc/boards.h"
 #include "runtime/proc/process.h"
 #include "runtime/proc/registry.h"
 #include "runtime/wire/pack.h"
@@ -249,6 +251,20 @@ static void test_no_votes(void)
     end(&row);
 }
 
+/* Board NUMBER is free again: those below are not. */
+static void await_board(struct cluster *cluster, uint32_t number)
+{
+    struct cohort__process *process = cluster_process(cluster, 0);
+    const uint64_t end = cohort__clock_after(patience);
+    struct cohort__board_name board;
+    do {
+        cohort_yield();
+        board = cohort__boards_take(process);
+        cohort__boards_leave(process, board);
+        CHECK(cohort__clock_now() < end);
+    } while (board.hub != 0 && board.number > number);
+}
+
 /* The map of a child comes where its sites do not wait for it any more. They leave it there, so its
  * home forgets it when the others have left it, too. */
 static void test_late_map(void)
@@ -278,6 +294,7 @@ static void test_late_map(void)
            num_of_type[COHORT__REGISTRY_RETURN] < LOCALITIES - 1 ||
            num_of_type[COHORT__REGISTRY_END] < LOCALITIES - 1)
         cohort_yield();
+    await_board(row.cluster, 1);
     end(&row);
 }
 
