@@ -146,38 +146,75 @@ struct pattern {
     size_t repeats; /* that need no look then */
 };
 
-/* Of the cursors that begin within one stride, if they have all that stride. The two that are met
- * at first, those without a look, and one more must be over before anybody else begins, and all
- * must have that many runs. */
-static struct pattern find_pattern(const struct heap *heap)
+/* Cursors that begin within one stride of the first one. They are the top of the heap, since those
+ * below a cursor begin no earlier. */
+struct window {
+    struct heap *heap;
+    size_t begin, stride;
+    size_t num;
+    size_t num_looks;
+    size_t repeats;     /* until one of them is over, or another one begins */
+    bool is_one_stride; /* all have that one */
+};
+
+static bool is_within(const struct window *window, size_t index)
 {
-    const struct cursor *first = heap->cursors;
-    const size_t stride = first->stride;
-    size_t num = 0, repeats = SIZE_MAX;
-    for (size_t i = 0; stride > 0 && i < heap->num; i++) {
-        const struct cursor *cursor = &heap->cursors[i];
-        size_t distance = (cursor->begin - first->begin) / stride;
-        if (distance == 0 && cursor->stride != stride)
-            return (struct pattern){0};
-        size_t most = distance == 0 ? cursor->left : distance;
-        repeats = most < repeats ? most : repeats;
-        num += distance == 0;
-    }
+    return window->heap->cursors[index].begin - window->begin < window->stride;
+}
+
+static void look_from(struct window *window, size_t index)
+{
+    if (index >= window->heap->num || !window->is_one_stride)
+        return;
+    const struct cursor *cursor = &window->heap->cursors[index];
+    const bool is_in = is_within(window, index);
+    size_t most = is_in ? cursor->left : (cursor->begin - window->begin) / window->stride;
+    window->repeats = most < window->repeats ? most : window->repeats;
+    window->num_looks++;
+    if (!is_in)
+        return;
+    window->num++;
+    window->is_one_stride = cursor->stride == window->stride;
+    look_from(window, 2 * index + 1);
+    look_from(window, 2 * index + 2);
+}
+
+/* If there is one, two of it are met at first. These, those without a look, and one more must be
+ * over before anybody else begins. */
+static struct pattern find_pattern(struct heap *heap, size_t *ret_num_looks)
+{
+    struct window window = {.heap = heap,
+                            .begin = heap->cursors[0].begin,
+                            .stride = heap->cursors[0].stride,
+                            .repeats = SIZE_MAX,
+                            .is_one_stride = heap->cursors[0].stride > 0};
+    look_from(&window, 0);
+    *ret_num_looks = window.num_looks;
     /* What one strip does alone, `advance` knows. */
-    return num > 1 && repeats > 3 ? (struct pattern){2 * num, repeats - 3} : (struct pattern){0};
+    return window.is_one_stride && window.num > 1 && window.repeats > 3
+               ? (struct pattern){2 * window.num, window.repeats - 3}
+               : (struct pattern){0};
+}
+
+static void leave_out_from(const struct window *window, size_t index)
+{
+    if (index >= window->heap->num || !is_within(window, index))
+        return;
+    struct cursor *cursor = &window->heap->cursors[index];
+    cursor->begin += window->repeats * window->stride;
+    cursor->left -= window->repeats;
+    leave_out_from(window, 2 * index + 1);
+    leave_out_from(window, 2 * index + 2);
 }
 
 /* The order of the cursors stays as it is. */
 static void leave_out(struct heap *heap, size_t repeats)
 {
-    const size_t begin = heap->cursors[0].begin, stride = heap->cursors[0].stride;
-    for (size_t i = 0; i < heap->num; i++) {
-        struct cursor *cursor = &heap->cursors[i];
-        if (cursor->begin - begin >= stride)
-            continue;
-        cursor->begin += repeats * stride;
-        cursor->left -= repeats;
-    }
+    leave_out_from(&(const struct window){.heap = heap,
+                                          .begin = heap->cursors[0].begin,
+                                          .stride = heap->cursors[0].stride,
+                                          .repeats = repeats},
+                   0);
 }
 
 static bool search_all(struct heap *heap, struct cohort__overlap *ret_overlap)
@@ -187,10 +224,8 @@ static bool search_all(struct heap *heap, struct cohort__overlap *ret_overlap)
     size_t until_look = 0; /* as many steps as one look takes */
     while (heap->num > 0) {
         struct cursor *first = heap->cursors;
-        if (pattern.steps == 0 && until_look-- == 0) {
-            pattern = find_pattern(heap);
-            until_look = heap->num;
-        }
+        if (pattern.steps == 0 && until_look-- == 0)
+            pattern = find_pattern(heap, &until_look);
         if (meet(&search, first, ret_overlap))
             return true;
         if (first->left > 1)

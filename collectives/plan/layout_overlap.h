@@ -31,8 +31,7 @@ struct cohort__overlap {
 
 /* Looks for an overlap among NUM of LYING; what is sent may overlap with what is sent. Takes memory
  * for each strip of the layouts, none for their runs, and time only for the runs between which
- * others lie: for few of these where they are repeated with one stride, unless there are many more
- * strips elsewhere. COHORT_ERR_NO_MEMORY. */
+ * others lie; for few of these where they are repeated with one stride. COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__layout_overlap(const struct cohort__lying *lying, size_t num, bool *ret_found,
                                      struct cohort__overlap *ret_overlap);
 
