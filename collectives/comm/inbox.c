@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/comm/inbox.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -316,8 +318,10 @@ cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
 static void leave_board(struct cohort__inbox *inbox, const struct cohort__membership *membership)
 {
     struct cohort__comm_settings settings;
+    char name[40];
+    snprintf(name, sizeof(name), "instance %" PRIu64, membership->instance);
     if (cohort__comm_settings_unpack(&settings, membership->settings, membership->settings_bytes,
-                                     "that is given up"))
+                                     name))
         cohort__log(COHORT__LOG_ERROR, "a board is not given back: %s", cohort_error_message());
     else
         cohort__boards_leave(inbox->commons.process, settings.board);
