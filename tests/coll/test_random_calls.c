@@ -13,6 +13,7 @@
 #include "tests/support/await_within.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
+#include "tests/support/state.h"
 
 /* Random programs on random clusters, checked by an independent oracle. In some generations one
  * site deviates. Then the sites that depend on it fail, their messages name it, and no other site
@@ -332,6 +333,8 @@ static _Noreturn void blame(struct job *job, const struct step *step, uint32_t s
     print_job(job);
     if (step)
         print_step(step);
+    if (status == COHORT_ERR_TIMEOUT)
+        state_print();
     print_roll_calls(job);
     test_failed(__FILE__, __LINE__, "seed %" PRIu64 ", site %u: %s: %s %s", job->seed, site, what,
                 cohort_status_name(status), message);

@@ -164,23 +164,16 @@ static cohort_status tell_fiber(void *arg)
     return COHORT_OK;
 }
 
-/* An await calls a task in place unless the next poll is overdue, on a slow machine as well. */
-static cohort_status await_before_poll(cohort_future *task)
-{
-    cohort__worker_self->poll_at = UINT64_MAX / 2;
-    return cohort_await(task);
-}
-
 static cohort_status await_smaller_ones(void *arg)
 {
     char frame[FRAME_BYTES];
     struct cohort__fiber *fiber = NULL;
     __asm__ volatile("" : : "r"(frame) : "memory");
-    CHECK_INT(await_before_poll(start(tell_fiber, &fiber, MIB)), COHORT_OK);
+    CHECK_INT(await_here(start(tell_fiber, &fiber, MIB)), COHORT_OK);
     CHECK(fiber == fiber_now());
-    CHECK_INT(await_before_poll(cohort_async(tell_fiber, &fiber)), COHORT_OK);
+    CHECK_INT(await_here(cohort_async(tell_fiber, &fiber)), COHORT_OK);
     CHECK(fiber == fiber_now());
-    CHECK_INT(await_before_poll(start(tell_fiber, &fiber, LARGE)), COHORT_OK);
+    CHECK_INT(await_here(start(tell_fiber, &fiber, LARGE)), COHORT_OK);
     CHECK(fiber != fiber_now() && fiber->exponent == fiber_now()->exponent);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -190,9 +183,9 @@ static cohort_status await_smaller_ones(void *arg)
 static cohort_status take_the_right_stack(void *arg)
 {
     struct cohort__fiber *fiber = NULL;
-    CHECK_INT(await_before_poll(start(tell_fiber, &fiber, MIB)), COHORT_OK);
+    CHECK_INT(await_here(start(tell_fiber, &fiber, MIB)), COHORT_OK);
     CHECK(fiber != fiber_now());
-    CHECK_INT(await_before_poll(start(tell_fiber, &fiber, 64 * 1024)), COHORT_OK);
+    CHECK_INT(await_here(start(tell_fiber, &fiber, 64 * 1024)), COHORT_OK);
     CHECK(fiber == fiber_now());
     return cohort_await(start(await_smaller_ones, arg, LARGE));
 }

@@ -71,10 +71,8 @@ static cohort_status follow_the_end(void *arg)
         cohort_future *task = cohort_async(end_at_once, arg);
         cohort_future *then = cohort_then(cohort_future_ref(task), add_one, &num);
         CHECK(cohort__future_wait_with(task, &look.waiter));
-        if (in_place) {
-            cohort__worker_self->poll_at = UINT64_MAX / 2; /* none is overdue */
-            CHECK_INT(cohort_await(task), COHORT_OK);
-        }
+        if (in_place)
+            CHECK_INT(await_here(task), COHORT_OK);
         CHECK_INT(cohort_await(then), COHORT_OK);
         if (!in_place)
             CHECK_INT(cohort_await(task), COHORT_OK);

@@ -382,12 +382,12 @@ static void test_latch(void)
 /* A task that runs in place of an await of it, on the stack of two others. */
 static cohort_status awaits_in_place(void *arg)
 {
-    return cohort_await(cohort_async(awaits, arg));
+    return await_here(cohort_async(awaits, arg));
 }
 
 static cohort_status awaits_two_in_place(void *arg)
 {
-    return cohort_await(cohort_async(awaits_in_place, arg));
+    return await_here(cohort_async(awaits_in_place, arg));
 }
 
 static cohort_status in_place(void *arg)
