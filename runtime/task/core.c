@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 
 #include "runtime/task/worker.h"
 
@@ -14,6 +15,13 @@
  *
  * The progress thread is one of them. It will wake up where it sleeps, so it leaves a worker's core
  * before it parks, and workers leave its core also while it is parked, if there is another one. */
+
+/* A thread that only yields may keep others from a core for good: Linux from 6.13 on, up to 6.19 at
+ * least, moves what runs in a control group or session of its own towards the head of the queue
+ * each time that a thread there wakes up or sleeps while the group has cores in changing shares.
+ * Threads of a group that have yielded to each other on two cores kept all else of the machine
+ * waiting for more than a minute, those that they waited for as well. A moment of sleep ends that.
+ * See docs/performance.md, "Yielding". */
 
 /* Where thread I is, of all but the one of OWN, if it is awake. -1: it sleeps, or is OWN's, or that
  * is not known. WITH_PARKED: the progress thread counts while it sleeps, too. */
@@ -74,4 +82,14 @@ bool cohort__core_leave_shared(_Atomic int *core)
     if (has_moved && sched_setaffinity(0, sizeof(all), &all) != 0)
         allow_all();
     return has_moved;
+}
+
+void cohort__core_yield(void)
+{
+    static _Thread_local unsigned num_yields;
+    const struct timespec moment = {.tv_nsec = 1}; /* the kernel makes about 55 us of it */
+    if (++num_yields % COHORT__CORE_YIELDS == 0)
+        nanosleep(&moment, NULL);
+    else
+        sched_yield();
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/task/worker.h"
 
-#include <sched.h>
-
 #include "runtime/base/clock.h"
 #include "runtime/base/trace.h"
 #include "runtime/task/futex.h"
@@ -247,7 +245,7 @@ static bool search(struct cohort__worker *worker, bool *is_holder)
             continue;
         if (num_yields++ == cohort__scheduler.options.yield_polls)
             return false;
-        sched_yield(); /* lets other threads of the same session and control group run */
+        cohort__core_yield();
     }
 }
 

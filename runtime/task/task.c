@@ -2,7 +2,6 @@
 #include "runtime/task/task.h"
 
 #include <limits.h>
-#include <sched.h>
 #include <string.h>
 
 #include "runtime/base/bounds.h"
@@ -502,7 +501,7 @@ void cohort_yield(void)
 {
     struct cohort__worker *worker = cohort__worker_self;
     if (!worker || !worker->context) {
-        sched_yield();
+        cohort__core_yield();
         return;
     }
     if (!is_alone(worker))

@@ -406,6 +406,11 @@ void cohort__core_note(_Atomic int *core);
  * true. Notes its core. */
 bool cohort__core_leave_shared(_Atomic int *core);
 
+/* Lets other threads of the same session and control group run on the calling thread's core, and
+ * once in COHORT__CORE_YIELDS times all others. */
+enum { COHORT__CORE_YIELDS = 4096 };
+void cohort__core_yield(void);
+
 /* --- idle.c --- */
 
 /* To be called when there is no work. Searches, polls and sleeps. Returns when there may be

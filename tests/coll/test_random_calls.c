@@ -336,6 +336,10 @@ static _Noreturn void blame(struct job *job, const struct step *step, uint32_t s
     if (status == COHORT_ERR_TIMEOUT)
         state_print();
     print_roll_calls(job);
+    if (status == COHORT_ERR_TIMEOUT) {
+        fprintf(stderr, "seed %" PRIu64 ", site %u: %s\n", job->seed, site, what);
+        abort(); /* for a core */
+    }
     test_failed(__FILE__, __LINE__, "seed %" PRIu64 ", site %u: %s: %s %s", job->seed, site, what,
                 cohort_status_name(status), message);
 }

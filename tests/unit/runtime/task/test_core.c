@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <sched.h>
+#include <time.h>
 
 #include "runtime/task/worker.h"
 #include "tests/unit/runtime/task/run_tasks.h"
@@ -80,8 +81,37 @@ static void test_leave_shared(void)
     run_tasks_with(&options, test, NULL);
 }
 
+static _Thread_local unsigned num_yields, num_sleeps;
+
+int __real_sched_yield(void);
+int __wrap_sched_yield(void);
+int __real_nanosleep(const struct timespec *moment, struct timespec *rest);
+int __wrap_nanosleep(const struct timespec *moment, struct timespec *rest);
+
+int __wrap_sched_yield(void)
+{
+    num_yields++;
+    return __real_sched_yield();
+}
+
+int __wrap_nanosleep(const struct timespec *moment, struct timespec *rest)
+{
+    num_sleeps++;
+    return __real_nanosleep(moment, rest);
+}
+
+/* A thread that yields for long sleeps from time to time. */
+static void test_yield(void)
+{
+    for (unsigned i = 0; i < 10 * COHORT__CORE_YIELDS; i++)
+        cohort__core_yield();
+    CHECK_INT(num_sleeps, 10);
+    CHECK_INT(num_yields, 10 * (COHORT__CORE_YIELDS - 1));
+}
+
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"leave shared", test_leave_shared}};
+    static const struct test_case cases[] = {{"yield", test_yield},
+                                             {"leave shared", test_leave_shared}};
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
