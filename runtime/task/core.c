@@ -84,12 +84,8 @@ bool cohort__core_leave_shared(_Atomic int *core)
     return has_moved;
 }
 
-void cohort__core_yield(void)
+void cohort__core_nap(void)
 {
-    static _Thread_local unsigned num_yields;
     const struct timespec moment = {.tv_nsec = 1}; /* the kernel makes about 55 us of it */
-    if (++num_yields % COHORT__CORE_YIELDS == 0)
-        nanosleep(&moment, NULL);
-    else
-        sched_yield();
+    nanosleep(&moment, NULL);
 }

@@ -245,7 +245,7 @@ static bool search(struct cohort__worker *worker, bool *is_holder)
             continue;
         if (num_yields++ == cohort__scheduler.options.yield_polls)
             return false;
-        cohort__core_yield();
+        cohort__core_yield(&worker->spin.num_yields);
     }
 }
 

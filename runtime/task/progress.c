@@ -140,7 +140,7 @@ static void turn(void)
         } else if (!cohort__spin_again(spin, cohort__clock_ticks(), expects())) {
             if (num_yields++ >= cohort__scheduler.options.yield_polls && !cohort__chores_are_any())
                 return;
-            cohort__core_yield();
+            cohort__core_yield(&spin->num_yields);
         }
     }
 }

@@ -2,6 +2,7 @@
 #include "runtime/task/scheduler.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -554,7 +555,7 @@ cohort_status cohort__scheduler_run(void)
         cohort__progress_end();
     atomic_store(&s->is_up, false);
     while (atomic_load(&s->num_foreign) != 0)
-        cohort__core_yield();
+        sched_yield();
     cancel_what_is_left();
     if (s->hooks.poll == cohort__plain_loop_hooks()->poll)
         cohort__plain_loop_fini();

@@ -21,7 +21,8 @@ struct cohort__spin {
     uint64_t resume;  /* when the last pause ends or ended */
     uint64_t checked; /* when num_preemptions was read */
     uint64_t num_preemptions;
-    unsigned credit; /* grows when spinning finds something; 0: in a pause */
+    unsigned credit;     /* grows when spinning finds something; 0: in a pause */
+    unsigned num_yields; /* for cohort__core_yield */
 };
 
 /* How often the calling thread was preempted. A system call. */

@@ -501,7 +501,8 @@ void cohort_yield(void)
 {
     struct cohort__worker *worker = cohort__worker_self;
     if (!worker || !worker->context) {
-        cohort__core_yield();
+        static _Thread_local unsigned num_yields;
+        cohort__core_yield(&num_yields);
         return;
     }
     if (!is_alone(worker))

@@ -3,6 +3,7 @@
 #define COHORT_RUNTIME_TASK_WORKER_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -407,9 +408,16 @@ void cohort__core_note(_Atomic int *core);
 bool cohort__core_leave_shared(_Atomic int *core);
 
 /* Lets other threads of the same session and control group run on the calling thread's core, and
- * once in COHORT__CORE_YIELDS times all others. */
-enum { COHORT__CORE_YIELDS = 4096 };
-void cohort__core_yield(void);
+ * once in COHORT__CORE_YIELDS times all others. NUM_YIELDS is the calling thread's. */
+enum { COHORT__CORE_YIELDS = 16384 };
+void cohort__core_nap(void);
+static inline void cohort__core_yield(unsigned *num_yields)
+{
+    if (++*num_yields % COHORT__CORE_YIELDS == 0)
+        cohort__core_nap();
+    else
+        sched_yield();
+}
 
 /* --- idle.c --- */
 

@@ -103,8 +103,9 @@ int __wrap_nanosleep(const struct timespec *moment, struct timespec *rest)
 /* A thread that yields for long sleeps from time to time. */
 static void test_yield(void)
 {
+    unsigned num = 0;
     for (unsigned i = 0; i < 10 * COHORT__CORE_YIELDS; i++)
-        cohort__core_yield();
+        cohort__core_yield(&num);
     CHECK_INT(num_sleeps, 10);
     CHECK_INT(num_yields, 10 * (COHORT__CORE_YIELDS - 1));
 }
