@@ -21,7 +21,7 @@
  * each time that a thread there wakes up or sleeps while the group has cores in changing shares.
  * Threads of a group that have yielded to each other on two cores kept all else of the machine
  * waiting for more than a minute, those that they waited for as well. A moment of sleep ends that.
- * See docs/performance.md, "Yielding". */
+ * Measured: docs/performance.md, "Yielding for long". */
 
 /* Where thread I is, of all but the one of OWN, if it is awake. -1: it sleeps, or is OWN's, or that
  * is not known. WITH_PARKED: the progress thread counts while it sleeps, too. */

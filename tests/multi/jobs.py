@@ -15,7 +15,7 @@ import time
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 COHORTRUN = os.path.abspath(sys.argv[1])
-# So long as if the machine had much other load, or stood still for a minute, as virtual ones do.
+# So long as if the machine had much other load, or was suspended for a minute.
 TIMEOUT = 600 if '--long' in sys.argv else 240
 MARK = 'COHORT_TEST_MARK'
 # Of hosts that cohort-bench makes (tools/bench/hosts.h).

@@ -9,7 +9,7 @@
 /* Awaits FUTURE, and takes the caller's reference, if it is complete within NANOSECONDS. If it is
  * not, the reference stays: COHORT_ERR_TIMEOUT. If it can't wait, the reference is given back. For
  * futures that don't fail with that status themselves. The time is counted in slices of a second,
- * so that a machine that stands still, as virtual ones do for a minute at times, uses up only one
+ * so that a thread that does not run for a minute, on a machine that is suspended, uses up only one
  * of them. */
 static inline cohort_status await_within(cohort_future *future, uint64_t nanoseconds)
 {
