@@ -142,13 +142,17 @@ void cohort__shm_board_end(struct cohort__net *net, uint32_t number, uint64_t ti
     const struct cohort__shm *shm = shm_of(net);
     if (release(shm, number, ticket))
         return;
-    uint64_t holder = atomic_load(holder_of(shm, number));
-    if (ticket_of(holder) != ticket)
-        return;
-    /* It stays TICKET's until this slot is OUT, or that of this end if SLOT has died. Who has begun
-     * may not have marked it yet. */
+    /* It stays TICKET's until this slot is OUT, so a seat that was read before the holder has no
+     * later ticket. Who has begun may not have marked it yet; or another site here has ended, too,
+     * the board is another's by now, and that one has. */
     _Atomic uint64_t *seat = seat_of(shm, number, slot);
-    atomic_store(seat, ticket | OUT);
+    uint64_t mark = atomic_load(seat);
+    uint64_t holder;
+    do {
+        holder = atomic_load(holder_of(shm, number));
+        if (ticket_of(holder) != ticket)
+            return;
+    } while (!atomic_compare_exchange_weak(seat, &mark, ticket | OUT));
     look(net, number, holder);
 }
 

@@ -426,7 +426,11 @@ static void fail(struct call *call, struct cohort__arrival *arrival)
     struct cohort__error error = {0};
     call->has_failed_scope = arrival->envelope.dest_site > 0;
     cohort__remote_error_unpack(arrival->data, arrival->envelope.payload_bytes, &error);
-    if (call->span > 1) /* it says already which of its localities it is of */
+    if (error.status == COHORT_ERR_PROTOCOL &&
+        cohort__process_check_dead(call->tasks->process, call->peer->rank))
+        /* It could not fetch the input, which was withdrawn when it was said to be dead. */
+        set_error(call, COHORT_ERR_PEER_DIED, cohort_error_message());
+    else if (call->span > 1) /* it says already which of its localities it is of */
         cohort__error_copy(&call->error, &error);
     else
         set_error(call, error.status, cohort__error_message(&error));
