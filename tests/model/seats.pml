@@ -10,8 +10,8 @@
  * the board is free again, locality 2 takes it for another communicator, with locality 1. A ticket
  * is a number that is never used again.
  *
- * With one death there are 1,051,644 states, with -DDEATHS=2 11,803,462, with -DTWICE 7,438,327 (suite long), compressed in
- * 600 MB.
+ * With one death there are 1,051,644 states, with -DDEATHS=2 11,803,462 and with -DTWICE 7,438,327
+ * (suite long), compressed in 600 MB.
  *
  * Checked is that a board that a living locality uses is its communicator's, and that at the end
  * it is free, unless all who were to use it have died while the first of them began.
