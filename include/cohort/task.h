@@ -104,7 +104,7 @@ cohort_async_with(cohort_task_function *function, void *arg, const cohort_task_o
 }
 
 /* Lets other ready tasks of this worker run, then goes on. Suspends. Outside of tasks it calls
- * sched_yield. */
+ * sched_yield, or once in a while sleeps for a moment, so that other programs run, too. */
 COHORT_API void cohort_yield(void);
 
 /* Completes after at least NANOSECONDS. How much later depends on the tasks: the time is noticed

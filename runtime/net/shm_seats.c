@@ -144,7 +144,7 @@ void cohort__shm_board_end(struct cohort__net *net, uint32_t number, uint64_t ti
         return;
     /* It stays TICKET's until this slot is OUT, so a seat that was read before the holder has no
      * later ticket. Who has begun may not have marked it yet; or another site here has ended, too,
-     * the board is another's by now, and that one has. */
+     * the board is another's by now, and its begin has marked the seat. */
     _Atomic uint64_t *seat = seat_of(shm, number, slot);
     uint64_t mark = atomic_load(seat);
     uint64_t holder;

@@ -428,7 +428,8 @@ static void fail(struct call *call, struct cohort__arrival *arrival)
     cohort__remote_error_unpack(arrival->data, arrival->envelope.payload_bytes, &error);
     if (error.status == COHORT_ERR_PROTOCOL &&
         cohort__process_check_dead(call->tasks->process, call->peer->rank))
-        /* It could not fetch the input, which was withdrawn when it was said to be dead. */
+        /* It could not fetch the input, which was withdrawn when it was said to be dead. (Or the
+         * function itself has ended with this status; its text is lost then.) */
         set_error(call, COHORT_ERR_PEER_DIED, cohort_error_message());
     else if (call->span > 1) /* it says already which of its localities it is of */
         cohort__error_copy(&call->error, &error);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runtime/task/worker.h"
 
@@ -15,13 +18,6 @@
  *
  * The progress thread is one of them. It will wake up where it sleeps, so it leaves a worker's core
  * before it parks, and workers leave its core also while it is parked, if there is another one. */
-
-/* A thread that only yields may keep others from a core for good: Linux from 6.13 on, up to 6.19 at
- * least, moves what runs in a control group or session of its own towards the head of the queue
- * each time that a thread there wakes up or sleeps while the group has cores in changing shares.
- * Threads of a group that have yielded to each other on two cores kept all else of the machine
- * waiting for more than a minute, those that they waited for as well. A moment of sleep ends that.
- * Measured: docs/performance.md, "Yielding for long". */
 
 /* Where thread I is, of all but the one of OWN, if it is awake. -1: it sleeps, or is OWN's, or that
  * is not known. WITH_PARKED: the progress thread counts while it sleeps, too. */
@@ -84,8 +80,18 @@ bool cohort__core_leave_shared(_Atomic int *core)
     return has_moved;
 }
 
+/* A thread that only yields may keep others from a core for good: Linux from 6.13 on, up to 6.19 at
+ * least, moves what runs in a control group or session of its own towards the head of the queue
+ * each time that a thread there wakes up or sleeps while the group has cores in changing shares.
+ * Threads of a group that have yielded to each other on two cores kept all else of the machine
+ * waiting for more than a minute, those that they waited for as well. A moment of sleep ends that.
+ * Measured: docs/performance.md, "Yielding for long".
+ *
+ * Not nanosleep, at which a thread may be cancelled. */
 void cohort__core_nap(void)
 {
-    const struct timespec moment = {.tv_nsec = 1}; /* the kernel makes about 55 us of it */
-    nanosleep(&moment, NULL);
+    const struct timespec moment = {.tv_nsec = 1}; /* and the kernel's timer slack, of 50 us */
+    int saved = errno;
+    syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &moment, NULL);
+    errno = saved;
 }

@@ -2,7 +2,6 @@
 #include "runtime/task/scheduler.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -554,8 +553,9 @@ cohort_status cohort__scheduler_run(void)
     if (cohort__progress_is_on())
         cohort__progress_end();
     atomic_store(&s->is_up, false);
+    unsigned num_yields = 0;
     while (atomic_load(&s->num_foreign) != 0)
-        sched_yield();
+        cohort__core_yield(&num_yields);
     cancel_what_is_left();
     if (s->hooks.poll == cohort__plain_loop_hooks()->poll)
         cohort__plain_loop_fini();

@@ -333,13 +333,12 @@ static _Noreturn void blame(struct job *job, const struct step *step, uint32_t s
     print_job(job);
     if (step)
         print_step(step);
-    if (status == COHORT_ERR_TIMEOUT)
+    if (status == COHORT_ERR_TIMEOUT) { /* a roll call would suspend, and others hang as well */
         state_print();
-    print_roll_calls(job);
-    if (status == COHORT_ERR_TIMEOUT) {
         fprintf(stderr, "seed %" PRIu64 ", site %u: %s\n", job->seed, site, what);
         abort(); /* for a core */
     }
+    print_roll_calls(job);
     test_failed(__FILE__, __LINE__, "seed %" PRIu64 ", site %u: %s: %s %s", job->seed, site, what,
                 cohort_status_name(status), message);
 }

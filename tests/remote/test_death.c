@@ -210,11 +210,61 @@ static void test_everywhere(void)
     }
 }
 
+/* When a locality is said to be dead, what it was to fetch is withdrawn, before its calls end. So
+ * the answer that there was nothing to fetch may come in between. */
+static atomic_bool is_answer_first;
+
+void __real_cohort__remote_calls_end(struct cohort__remote_tasks *tasks,
+                                     struct cohort__remote_peer *peer, cohort_status status);
+void __wrap_cohort__remote_calls_end(struct cohort__remote_tasks *tasks,
+                                     struct cohort__remote_peer *peer, cohort_status status);
+
+void __wrap_cohort__remote_calls_end(struct cohort__remote_tasks *tasks,
+                                     struct cohort__remote_peer *peer, cohort_status status)
+{
+    if (status == COHORT_ERR_PEER_DIED && atomic_exchange(&is_answer_first, false)) {
+        struct cohort__error error = {0};
+        struct cohort__packer packer = {0};
+        cohort__error_set(&error, COHORT_ERR_PROTOCOL, "they are not there any more");
+        cohort__remote_error_pack(&packer, &error);
+        CHECK_INT(packer.status, COHORT_OK);
+        struct cohort__arrival arrival = {.process = tasks->process,
+                                          .envelope = {.kind = COHORT__KIND_ERROR,
+                                                       .source_locality = peer->rank,
+                                                       .generation = peer->last_number,
+                                                       .payload_bytes = (uint32_t)packer.bytes},
+                                          .data = packer.data};
+        cohort__remote_result(tasks, &arrival);
+        cohort__packer_fini(&packer);
+        cohort__error_fini(&error);
+    }
+    __real_cohort__remote_calls_end(tasks, peer, status);
+}
+
+/* Of a call, and of one that is for locality 2 as well. */
+static void test_withdrawn(void)
+{
+    cohort_object outs[3];
+    for (int is_for_all = 0; is_for_all <= 1; is_for_all++) {
+        create(1, 3);
+        cohort_future *future = is_for_all
+                                    ? cohort__async_everywhere_from(cluster_process(cluster, 0),
+                                                                    "wait_at_gate", NULL, outs)
+                                    : call(0, 1, "wait_at_gate", NULL, &outs[0]);
+        while (atomic_load(&num_run) < (is_for_all ? 3 : 1))
+            cohort_yield();
+        atomic_store(&is_answer_first, true);
+        die(1, 0);
+        CHECK(!atomic_load(&is_answer_first));
+        open_gate();
+        check_died(future, &outs[0]);
+        end(3, 1);
+    }
+}
+
 static const struct test_case cases[] = {
-    {"callee", test_callee},
-    {"caller", test_caller},
-    {"any_time", test_any_time},
-    {"everywhere", test_everywhere},
+    {"callee", test_callee},     {"withdrawn", test_withdrawn},   {"caller", test_caller},
+    {"any_time", test_any_time}, {"everywhere", test_everywhere},
 };
 
 int main(int argc, char **argv)

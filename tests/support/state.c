@@ -39,9 +39,14 @@ void state_print(void)
     int memory;
     uint32_t slot;
     struct look *look;
-    if (cohort__ledger_find(getpid(), &memory, &slot) != COHORT_OK ||
-        look_read(&look, memory, slot, getpid()) != COHORT_OK) {
+    if (cohort__ledger_find(getpid(), &memory, &slot) != COHORT_OK) {
         fprintf(stderr, "no ledger: %s\n", cohort_error_message());
+        return;
+    }
+    cohort_status status = look_read(&look, memory, slot, getpid());
+    close(memory);
+    if (status != COHORT_OK) {
+        fprintf(stderr, "the ledger can't be read: %s\n", cohort_error_message());
         return;
     }
     fprintf(stderr, "%" PRIu64 " tasks\n", look->num_tasks);
@@ -52,6 +57,8 @@ void state_print(void)
                 look->sites[i].task, look->sites[i].last_called);
     for (uint32_t i = 0; i < look->num_waits; i++)
         print_wait(look, &look->waits[i]);
+    for (uint32_t i = 0; i < look->num_accounts; i++)
+        fprintf(stderr, "generation %" PRIu64 " at site %u: %s\n", look->accounts[i].generation,
+                look->accounts[i].site, look->accounts[i].text);
     look_destroy(look);
-    close(memory);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <sched.h>
-#include <time.h>
 
 #include "runtime/task/worker.h"
 #include "tests/unit/runtime/task/run_tasks.h"
@@ -81,33 +81,44 @@ static void test_leave_shared(void)
     run_tasks_with(&options, test, NULL);
 }
 
-static _Thread_local unsigned num_yields, num_sleeps;
+static unsigned num_yields, num_naps;
+static bool are_counted;
 
 int __real_sched_yield(void);
 int __wrap_sched_yield(void);
-int __real_nanosleep(const struct timespec *moment, struct timespec *rest);
-int __wrap_nanosleep(const struct timespec *moment, struct timespec *rest);
+void __real_cohort__core_nap(void);
+void __wrap_cohort__core_nap(void);
 
 int __wrap_sched_yield(void)
 {
+    if (!are_counted)
+        return __real_sched_yield();
     num_yields++;
-    return __real_sched_yield();
+    return 0;
 }
 
-int __wrap_nanosleep(const struct timespec *moment, struct timespec *rest)
+void __wrap_cohort__core_nap(void)
 {
-    num_sleeps++;
-    return __real_nanosleep(moment, rest);
+    num_naps += are_counted;
+    errno = EAGAIN;
+    __real_cohort__core_nap();
+    CHECK_INT(errno, EAGAIN);
 }
 
 /* A thread that yields for long sleeps from time to time. */
 static void test_yield(void)
 {
     unsigned num = 0;
+    are_counted = true;
     for (unsigned i = 0; i < 10 * COHORT__CORE_YIELDS; i++)
         cohort__core_yield(&num);
-    CHECK_INT(num_sleeps, 10);
+    CHECK_INT(num_naps, 10);
     CHECK_INT(num_yields, 10 * (COHORT__CORE_YIELDS - 1));
+    for (unsigned i = 0; i < 10 * COHORT__CORE_YIELDS; i++)
+        cohort_yield();
+    CHECK_INT(num_naps, 20);
+    CHECK_INT(num_yields, 20 * (COHORT__CORE_YIELDS - 1));
+    are_counted = false;
 }
 
 int main(int argc, char **argv)
