@@ -97,17 +97,21 @@ def test_mixed():
 
 
 def test_levels():
-    """The rows that follow the machine, forced, on hosts that are played within the real ones."""
+    """The rows that follow the machine, forced, on hosts that are played within the real ones: of
+    three real ones each has as many."""
     rows = ['gather', 'scatter', 'broadcast', 'reduce', 'all_gather', 'all_reduce', 'all_to_all',
             'barrier', 'reduce_scatter', 'scan', 'exclusive_scan']
     shared = ['broadcast', 'all_reduce'] # what they can do whatever the blocks and the operation
     levels = ','.join(row + '=levels' for row in rows)
     shares = ','.join(row + '=shares' for row in shared)
+    has_three = os.environ.get('COHORT_TEST_NETNS', '').count(',') == 2
     for hosts, num_sites, kinds in (
             (2, 16, {'algorithms': levels, 'generations': 100}),
             (2, 16, {'algorithms': shares, 'generations': 50, 'count': 300}),
             (4, 24, {'algorithms': levels, 'generations': 50, 'workers': 2}),
             (2, 8, {'algorithms': levels, 'generations': 20, 'count': 40000})):
+        if has_three:
+            hosts, num_sites = hosts * 3 // 2, num_sites * 3 // 2
         mixed(2 * hosts, num_sites, num_sites, placement='blocks', plain=True,
               launcher=('-x', 'COHORT_TOPOLOGY=%dx1x2' % hosts), **kinds)
 
