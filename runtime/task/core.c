@@ -80,12 +80,12 @@ bool cohort__core_leave_shared(_Atomic int *core)
     return has_moved;
 }
 
-/* A thread that only yields may keep others from a core for good: Linux from 6.13 on, up to 6.19 at
- * least, moves what runs in a control group or session of its own towards the head of the queue
- * each time that a thread there wakes up or sleeps while the group has cores in changing shares.
- * Threads of a group that have yielded to each other on two cores kept all else of the machine
- * waiting for more than a minute, those that they waited for as well. A moment of sleep ends that.
- * Measured: docs/performance.md, "Yielding for long".
+/* A thread that only yields may keep others from a core for good: Linux from 6.13 on, as
+ * seen with 6.18, moves what runs in a control group or session of its own towards the head of the
+ * queue each time that a thread there wakes up or sleeps while the group has cores in changing
+ * shares. Threads of a group that have yielded to each other on two cores kept all else of the
+ * machine waiting for more than a minute, those that they waited for as well. A moment of sleep
+ * ends that. Measured: docs/performance.md, "Yielding for long".
  *
  * Not nanosleep, at which a thread may be cancelled. */
 void cohort__core_nap(void)
