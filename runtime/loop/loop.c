@@ -12,6 +12,7 @@
 #include "runtime/base/container.h"
 #include "runtime/loop/private.h"
 #include "runtime/loop/timer.h"
+#include "runtime/task/scheduler.h"
 
 /* Why no wake-up is lost: a thread that queues something pushes it first, and then looks at
  * `blocking`. The holder sets `blocking` first, and then looks at the queues. All of this is
@@ -180,6 +181,8 @@ void cohort__loop_destroy(struct cohort__loop *loop)
     }
     uv_loop_close(&loop->uv);
     cohort__timers_fini(loop);
+    if (loop->is_completer)
+        cohort__scheduler_completer_end();
     free(loop);
 }
 

@@ -41,6 +41,7 @@ struct cohort__loop {
     struct cohort__list tickers; /* struct ticker */
     _Atomic bool blocking; /* if true, a thread that queues something has to wake the holder */
     bool stopped;
+    bool is_completer;   /* it has been attached to the scheduler */
     bool has_guests;     /* a function of the program has run here, and may have left handles */
     uint64_t timers_at;  /* when poll has last looked at the timers, in ticks */
     uint64_t uv_run_at;  /* when poll has last run libuv, in ticks */

@@ -8,7 +8,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
 #include "runtime/base/slab.h"
-#include "runtime/loop/guest.h"
+#include "runtime/loop/private.h"
 #include "runtime/loop/timer.h"
 #include "runtime/task/future.h"
 #include "runtime/task/scheduler.h"
@@ -28,6 +28,10 @@ struct sleeper {
 
 void cohort__loop_attach(struct cohort__loop *loop)
 {
+    if (loop && !loop->is_completer) {
+        loop->is_completer = true;
+        cohort__scheduler_completer_begin();
+    }
     struct cohort__loop *old = atomic_exchange(&current_loop, loop);
     if (old)
         cohort__loop_run_requests(old);

@@ -76,8 +76,8 @@ COHORT__IN_THREAD_OF_NOW static cohort_status wait_for(cohort_future *future, co
     }
     cohort__future_check(future, function, caller);
     cohort_status status = cohort__wait_check(function);
-    if (status != COHORT_OK)
-        return status;
+    if (status != COHORT_OK) /* perhaps by the end of the runtime, which has completed FUTURE */
+        return cohort__future_is_complete(future) ? COHORT_OK : status;
     if (worker)
         wait_by_suspending(future, worker, function, caller);
     else
@@ -136,7 +136,13 @@ static cohort_status wait_within(cohort_future *future, uint64_t nanoseconds, co
         *ret_end = is_cancelled ? COHORT_WAIT_CANCELLED : COHORT_WAIT_EXPIRED;
         return COHORT_OK;
     }
-    return cohort__wait_for_future(future, nanoseconds, caller, ret_end);
+    cohort_status status = cohort__wait_check("cohort_wait");
+    if (status == COHORT_OK)
+        return cohort__wait_for_future(future, nanoseconds, caller, ret_end);
+    if (!cohort__future_is_complete(future)) /* as above */
+        return status;
+    *ret_end = COHORT_WAIT_COMPLETE;
+    return COHORT_OK;
 }
 
 cohort_status cohort_wait(cohort_future *future, uint64_t nanoseconds,

@@ -14,10 +14,11 @@ atomic_uchar cohort__unusual;
 /* In the child, in the only thread that it has. */
 static void note(void)
 {
-    if (!cohort__worker_self && !atomic_load(&cohort__scheduler.is_up))
+    if (!cohort__worker_self && atomic_load(&cohort__scheduler.num_completers) == 0)
         return; /* it may start a runtime of its own */
     atomic_fetch_or(&cohort__unusual, COHORT__UNUSUAL_CHILD);
     atomic_store(&cohort__scheduler.is_up, false);
+    atomic_store(&cohort__scheduler.num_completers, 0);
     cohort__worker_self = NULL;
 }
 

@@ -49,6 +49,26 @@ void cohort__foreign_leave(void)
     atomic_fetch_sub(&cohort__scheduler.num_foreign, 1);
 }
 
+/* The calling thread ends the runtime. Functions of the program that it calls meanwhile (callbacks
+ * of handles, destructors) must not wait for what it is to complete. */
+static _Thread_local bool is_ender;
+
+bool cohort__scheduler_completes(void)
+{
+    return atomic_load(&cohort__scheduler.num_completers) > 0 && !is_ender;
+}
+
+void cohort__scheduler_completer_begin(void)
+{
+    atomic_fetch_add(&cohort__scheduler.num_completers, 1);
+}
+
+void cohort__scheduler_completer_end(void)
+{
+    if (atomic_fetch_sub(&cohort__scheduler.num_completers, 1) == 1)
+        is_ender = false;
+}
+
 static bool is_open_to_this_thread(void)
 {
     return !atomic_load(&cohort__scheduler.is_closed) || cohort__worker_self ||
@@ -488,6 +508,7 @@ cohort_status cohort__scheduler_start(const struct cohort__scheduler_options *op
         return status;
     }
     cohort__overflow_watch();
+    cohort__scheduler_completer_begin();
     atomic_store(&s->is_up, true);
     return COHORT_OK;
 }
@@ -552,11 +573,13 @@ cohort_status cohort__scheduler_run(void)
     cohort__blocking_end();
     if (cohort__progress_is_on())
         cohort__progress_end();
+    is_ender = true;
     atomic_store(&s->is_up, false);
     unsigned num_yields = 0;
     while (atomic_load(&s->num_foreign) != 0)
         cohort__core_yield(&num_yields);
     cancel_what_is_left();
+    cohort__scheduler_completer_end();
     if (s->hooks.poll == cohort__plain_loop_hooks()->poll)
         cohort__plain_loop_fini();
     fini();

@@ -125,6 +125,16 @@ unsigned cohort__scheduler_num_workers(void);
 bool cohort__scheduler_hold(void);
 void cohort__scheduler_release(void);
 
+/* A pair around the time in which a part of the runtime may complete what threads outside wait for:
+ * the scheduler, which does so itself from start to the end of run, and a loop until it is
+ * destroyed. While there is one, such threads wait; see cohort__wait_check. The end: only the
+ * thread that has called run. */
+void cohort__scheduler_completer_begin(void);
+void cohort__scheduler_completer_end(void);
+
+/* Whether there is a completer, and it is not the calling thread that is to end it. Any thread. */
+bool cohort__scheduler_completes(void);
+
 /* Has TIMER->expired called at DEADLINE or later, see hooks.timer. False: the scheduler is not up,
  * and that is not called. Any thread. */
 bool cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadline);

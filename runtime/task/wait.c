@@ -118,9 +118,7 @@ cohort_status cohort__wait_check(const char *function)
                            function);
     if (cohort__worker_self)
         return COHORT_OK;
-    bool is_up = cohort__foreign_enter();
-    cohort__foreign_leave();
-    return is_up ? COHORT_OK : cohort__scheduler_refuse(function);
+    return cohort__scheduler_completes() ? COHORT_OK : cohort__scheduler_refuse(function);
 }
 
 static cohort_status add_alarm(struct cohort__wait *wait, uint64_t nanoseconds, cohort_scope *scope,
@@ -248,9 +246,7 @@ cohort_status cohort__wait_for_future(cohort_future *future, uint64_t nanosecond
                                       const void *caller, enum cohort_wait_end *ret_end)
 {
     struct cohort__wait wait;
-    cohort_status status = cohort__wait_check("cohort_wait");
-    if (status == COHORT_OK)
-        status = cohort__wait_begin_always(&wait, "cohort_wait");
+    cohort_status status = cohort__wait_begin_always(&wait, "cohort_wait");
     if (status == COHORT_OK)
         status = add_alarm(&wait, nanoseconds, cohort__scope_current(), "cohort_wait");
     if (status != COHORT_OK)

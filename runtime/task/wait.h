@@ -26,8 +26,10 @@ struct cohort__wait {
     bool is_task;
 };
 
-/* Whether this thread may wait at all: it runs a task, or the runtime is up and it is none of the
- * runtime's own threads. COHORT_ERR_STATE, with FUNCTION in the message. */
+/* Whether this thread may wait at all: it runs a task, or it is none of the runtime's own threads,
+ * and the runtime is up or about to end. COHORT_ERR_STATE, with FUNCTION in the message. What the
+ * runtime was to complete is complete before a thread is refused because of its end: such a thread
+ * has to look once more. */
 cohort_status cohort__wait_check(const char *function);
 
 /* COHORT_ERR_NO_MEMORY, COHORT_ERR_STATE in a thread of the runtime's own. always: a wait that ends
@@ -50,7 +52,8 @@ void cohort__wait_wake(struct cohort__wait *wait);
 
 void cohort__wait_fini(struct cohort__wait *wait);
 
-/* For cohort_wait. The whole wait for FUTURE, with a limit or in a scope, or both. */
+/* For cohort_wait, after the check: the whole wait for FUTURE, with a limit or in a scope, or
+ * both. */
 cohort_status cohort__wait_for_future(cohort_future *future, uint64_t nanoseconds,
                                       const void *caller, enum cohort_wait_end *ret_end);
 

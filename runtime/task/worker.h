@@ -153,8 +153,9 @@ struct cohort__scheduler {
     atomic_bool is_up;
     atomic_bool is_closed; /* to tasks from outside, see cohort__scheduler_close */
     atomic_bool is_stopping;
-    _Atomic uint32_t may_go;      /* futex on which the threads wait for run */
-    _Atomic uint64_t num_foreign; /* threads that are no workers and use the scheduler now */
+    _Atomic uint32_t may_go;         /* futex on which the threads wait for run */
+    _Atomic uint64_t num_foreign;    /* threads that are no workers and use the scheduler now */
+    _Atomic unsigned num_completers; /* see cohort__scheduler_completer_begin */
     _Atomic uint64_t num_foreign_spawned;
     _Atomic unsigned num_stop_checks;
 

@@ -250,6 +250,96 @@ static void test_end(void)
     CHECK_CONTAINS(cohort_error_message(), "has ended before the time was over");
 }
 
+/* --- a thread outside waits while the runtime ends --- */
+
+/* The wait of such a thread is admitted at the last moment: it stops there until the runtime has
+ * ended. */
+static struct {
+    cohort_future *future;
+    atomic_bool stops; /* the next wait of the thread */
+    atomic_bool is_there;
+    atomic_bool has_ended;
+} last;
+
+cohort_status __real_cohort__wait_check(const char *function);
+cohort_status __wrap_cohort__wait_check(const char *function);
+
+cohort_status __wrap_cohort__wait_check(const char *function)
+{
+    if (atomic_exchange(&last.stops, false)) {
+        CHECK(!cohort_future_ready(last.future));
+        CHECK_INT(__real_cohort__wait_check(function), COHORT_OK);
+        atomic_store(&last.is_there, true);
+        while (!atomic_load(&last.has_ended))
+            sched_yield();
+        CHECK_INT(__real_cohort__wait_check(function), COHORT_ERR_STATE);
+    }
+    return __real_cohort__wait_check(function);
+}
+
+static void *await_long_sleep(void *arg)
+{
+    CHECK_INT(cohort_await(last.future), COHORT_ERR_CANCELLED);
+    CHECK_CONTAINS(cohort_error_message(), "has ended before the time was over");
+    return arg;
+}
+
+static void *wait_for_long_sleep(void *arg)
+{
+    enum cohort_wait_end how = COHORT_WAIT_EXPIRED;
+    CHECK_INT(cohort_wait(last.future, COHORT_NO_LIMIT, &how), COHORT_OK);
+    CHECK_INT(how, COHORT_WAIT_COMPLETE);
+    cohort_future_unref(last.future);
+    return arg;
+}
+
+static cohort_status begin_long_sleep(void *arg)
+{
+    last.future = cohort_sleep(3600ull * 1000000000);
+    cohort__scheduler_stop();
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+/* The thread begins to wait when the workers have ended, and before or after the loop takes no
+ * requests any more. */
+static void end_while_waiting(void *(*thread_function)(void *), bool is_detached)
+{
+    pthread_t thread;
+    struct cohort__loop *loop;
+    struct cohort__scheduler_hooks hooks;
+    struct cohort__scheduler_options options;
+    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    cohort__loop_scheduler_hooks(loop, &hooks);
+    cohort__scheduler_options_init(&options);
+    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    cohort__loop_attach(loop);
+    cohort_future_unref(cohort_async(begin_long_sleep, NULL));
+    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    if (is_detached)
+        cohort__loop_attach(NULL);
+    atomic_store(&last.has_ended, false);
+    atomic_store(&last.is_there, false);
+    atomic_store(&last.stops, true);
+    CHECK_INT(pthread_create(&thread, NULL, thread_function, NULL), 0);
+    while (!atomic_load(&last.is_there))
+        sched_yield();
+    CHECK_INT(cohort_await(cohort_future_ref(last.future)), COHORT_ERR_STATE); /* it is to end it */
+    if (!is_detached)
+        cohort__loop_attach(NULL);
+    cohort__loop_destroy(loop);
+    CHECK(cohort_future_ready(last.future));
+    atomic_store(&last.has_ended, true);
+    pthread_join(thread, NULL);
+}
+
+static void test_wait_at_end(void)
+{
+    for (int is_detached = 0; is_detached <= 1; is_detached++) {
+        end_while_waiting(await_long_sleep, is_detached);
+        end_while_waiting(wait_for_long_sleep, is_detached);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -259,6 +349,7 @@ int main(int argc, char **argv)
         {"in_scope", test_in_scope},
         {"short", test_short},
         {"end", test_end},
+        {"wait_at_end", test_wait_at_end},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
