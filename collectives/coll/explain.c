@@ -201,10 +201,8 @@ static cohort_status judge_agreement(const struct cohort__call *call, bool wrong
     cohort_status status = cohort__check_values_judge(&minima);
     if (wrong && cohort__error_slot()->status == COHORT_ERR_NO_MEMORY)
         return COHORT_ERR_NO_MEMORY;
-    if (wrong) {
-        snprintf(text, sizeof(text), "%s", cohort_error_message());
-        return cohort_fail(status, "%s", text);
-    }
+    if (wrong)
+        return cohort_fail(status, "%s", cohort_error_message());
     cohort__check_values_describe(&minima, call->datatype, text, sizeof(text));
     return status ? cohort__call_wrong(call, status, "%s", text) : COHORT_OK;
 }

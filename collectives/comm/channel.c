@@ -245,7 +245,7 @@ static void give_up_any(struct cohort_comm *comm)
     struct cohort__channels *channels = &comm->channels;
     struct cohort__map_node *next, *node = cohort__map_first(&channels->any);
     cohort_status status = node ? hopeless_any(comm) : COHORT_OK;
-    char why[256];
+    char why[COHORT__ERROR_BYTES];
     snprintf(why, sizeof(why), "%s", status ? cohort_error_message() : "");
     for (; status && node; node = next) {
         next = cohort__map_next(&channels->any, node);
@@ -270,7 +270,7 @@ static void give_up(struct cohort_comm *comm)
         cohort_status status = hopeless(comm, queue->source);
         if (!status)
             continue;
-        char why[256];
+        char why[COHORT__ERROR_BYTES];
         snprintf(why, sizeof(why), "%s", cohort_error_message());
         fail_gets(comm, &queue->gets, status, why);
         cohort__channel_queue_tidy(channels, queue);

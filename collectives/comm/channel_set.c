@@ -395,12 +395,10 @@ static cohort_future *set_wrongly(const char *function, const cohort_comm *comm,
 
 static cohort_future *set_revoked(const cohort_comm *comm, uint32_t site, uint64_t tag)
 {
-    char why[128];
     cohort_status status = cohort__remote_broken(comm->group);
-    snprintf(why, sizeof(why), "%s", cohort_error_message());
     return cohort_future_of_error(
         status, "communicator \"%.60s\", site %u, message with tag %" PRIu64 " for site %u: %s",
-        comm->group->name, comm->this_site, tag, site, why);
+        comm->group->name, comm->this_site, tag, site, cohort_error_message());
 }
 
 /* WRONG: NULL, or what is. NULL: something can be set. */

@@ -348,7 +348,7 @@ void cohort__call_error(const struct cohort_comm *comm, uint64_t generation,
 void cohort__operation_fail_with(struct cohort__operation *operation, cohort_status status,
                                  const char *format, ...)
 {
-    char why[384];
+    char why[COHORT__ERROR_BYTES];
     struct cohort__error error = {0};
     va_list args;
     va_start(args, format);

@@ -65,16 +65,17 @@ static void run(struct cohort__actor *actor, struct cohort__item *item)
         activity->next(activity);
     } else {
         uint32_t step = activity->step;
-        cohort_status status = activity->error.status;
-        char why[256];
-        snprintf(why, sizeof(why), "%s", cohort__error_message(&activity->error));
+        struct cohort__error error = activity->error; /* now ours */
+        activity->error = (struct cohort__error){0};
         destroy(activity);
         if (step != COHORT__NO_STEP)
             execution->states[step] = COHORT__STEP_OVER; /* its peer need not be told again */
-        bool is_told = status == COHORT_ERR_PEER_DIED && !failing &&
+        bool is_told = error.status == COHORT_ERR_PEER_DIED && !failing &&
                        cohort__operation_fail_if_broken(&execution->operation);
         if (!failing && !is_told)
-            cohort__operation_fail_with(&execution->operation, status, "%s", why);
+            cohort__operation_fail_with(&execution->operation, error.status, "%s",
+                                        cohort__error_message(&error));
+        cohort__error_fini(&error);
     }
     cohort__execution_leave(execution);
 }

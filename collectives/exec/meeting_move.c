@@ -15,10 +15,8 @@ static void keep_error(struct cohort__meeting *meeting, cohort_status status)
 {
     if (atomic_exchange(&meeting->has_error, true))
         return;
-    char why[256];
-    snprintf(why, sizeof(why), "%s", cohort_error_message());
     cohort__error_set(&meeting->error, status, "communicator \"%.60s\", generation %" PRIu64 ": %s",
-                      meeting->meetings->group->name, meeting->generation, why);
+                      meeting->meetings->group->name, meeting->generation, cohort_error_message());
 }
 
 static void perform(struct cohort__crew *crew, uint64_t part)

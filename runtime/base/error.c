@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/slab.h"
-
-enum { MESSAGE_BYTES = 512 }; /* with the NUL */
+#include "runtime/base/text.h"
 
 struct cohort__error_text {
     _Atomic uint32_t refs;
@@ -66,13 +66,30 @@ __attribute__((noinline)) static void watch_if_own(const struct cohort__error *s
         pthread_setspecific(thread_end_key, &own_slot);
 }
 
+/* A message that has more bytes than there is room for. Without memory for all of it, its end is
+ * missing, as it is by now. */
+__attribute__((noinline)) static void shorten(char message[COHORT__ERROR_BYTES], size_t bytes,
+                                              const char *format, va_list args)
+{
+    char *whole = malloc(bytes + 1);
+    if (whole && vsnprintf(whole, bytes + 1, format, args) == (int)bytes)
+        cohort__text_shorten(message, COHORT__ERROR_BYTES, whole, bytes);
+    free(whole);
+}
+
 cohort_status cohort__error_vset(struct cohort__error *error, cohort_status status,
                                  const char *format, va_list args)
 {
     int saved_errno = errno;
-    char message[MESSAGE_BYTES];
-    if (vsnprintf(message, sizeof(message), format, args) < 0)
+    char message[COHORT__ERROR_BYTES];
+    va_list args_again;
+    va_copy(args_again, args);
+    int bytes = vsnprintf(message, sizeof(message), format, args);
+    if (bytes < 0)
         snprintf(message, sizeof(message), "%s", cohort_status_text(status));
+    else if (bytes >= COHORT__ERROR_BYTES)
+        shorten(message, (size_t)bytes, format, args_again);
+    va_end(args_again);
     watch_if_own(error);
     cohort__error_text_unref(error->text);
     error->status = status;

@@ -7,6 +7,8 @@
 
 #include "cohort/status.h"
 
+enum { COHORT__ERROR_BYTES = 512 }; /* of a message, with the NUL */
+
 /* A status with its message. It is small, so that each task can have one in its frame. The text is
  * on the heap, has a reference count, never changes, and exists only once something has failed. All
  * zero is a valid, empty error. One thread at a time, but copies of one error may be used by
@@ -30,8 +32,8 @@ static inline void cohort__error_fini(struct cohort__error *error)
     *error = (struct cohort__error){COHORT_OK, NULL};
 }
 
-/* Replaces what ERROR holds. Returns STATUS. The message is cut at 511 bytes. The arguments of the
- * format may point into the text that is replaced. */
+/* Replaces what ERROR holds. Returns STATUS. Of more than 511 bytes, the middle is left out. The
+ * arguments of the format may point into the text that is replaced. */
 cohort_status cohort__error_set(struct cohort__error *error, cohort_status status,
                                 const char *format, ...) __attribute__((format(printf, 3, 4)));
 cohort_status cohort__error_vset(struct cohort__error *error, cohort_status status,

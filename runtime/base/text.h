@@ -16,4 +16,9 @@ void cohort__text_append(struct cohort__text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void cohort__text_append_args(struct cohort__text *text, const char *format, va_list args);
 
+/* Writes TEXT, of LENGTH bytes, and a 0 to the CAPACITY bytes of RET_TEXT, at least 16. Where that
+ * is not enough, " ... " stands for its middle: the message of an error begins with who says it,
+ * and ends with the cause. Characters of UTF-8 stay whole. */
+void cohort__text_shorten(char *ret_text, size_t capacity, const char *text, size_t length);
+
 #endif

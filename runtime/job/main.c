@@ -98,7 +98,7 @@ static void on_died(void *context, uint32_t rank, uint32_t order, const char *te
     if (strncmp(text, name, (size_t)bytes) == 0)
         text += bytes;
     struct cohort__death death = {.rank = rank, .order = order};
-    snprintf(death.why, sizeof(death.why), "%s", text);
+    cohort__death_set_why(&death, text, strlen(text));
     if (job->process)
         cohort__process_death_told(job->process, &death);
 }
@@ -125,7 +125,7 @@ static void on_launcher_lost(void *context, const char *text)
     snprintf(why, sizeof(why), "is out of reach: %s", text);
     for (uint32_t rank = 0; rank < cohort__process_size(job->process); rank++) {
         struct cohort__death death = {.rank = rank}; /* there is nobody left to accuse them */
-        snprintf(death.why, sizeof(death.why), "%.150s", why);
+        cohort__death_set_why(&death, why, strlen(why));
         cohort__process_death_told(job->process, &death);
     }
 }
@@ -308,11 +308,8 @@ static cohort_status draw_faults(struct job *job, const struct cohort__fault **r
         return COHORT_OK;
     cohort_status status =
         cohort__fault_plan_draw(&job->fault.plan, cohort__bootstrap_size(job->bootstrap));
-    if (status) {
-        char why[120];
-        snprintf(why, sizeof(why), "%s", cohort_error_message());
-        return cohort_fail(status, "environment variable COHORT_FAULT: %s", why);
-    }
+    if (status)
+        return cohort_fail(status, "environment variable COHORT_FAULT: %s", cohort_error_message());
     if (cohort__alloc_fault_is_wanted(&job->fault)) {
         if (!cohort__alloc_can_fail)
             return cohort_fail(COHORT_ERR_NOT_SUPPORTED,

@@ -81,12 +81,10 @@ static cohort_status read_levels(char ret_levels[COHORT__NAMED_LEVELS_BYTES + 1]
     size_t bytes = text ? strlen(text) : 0;
     if (bytes == 0)
         return COHORT_OK;
-    if (cohort__named_levels_read(text, bytes, &levels)) {
-        char why[300];
-        snprintf(why, sizeof(why), "%s", cohort_error_message());
+    if (cohort__named_levels_read(text, bytes, &levels))
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                           "environment variable COHORT_LEVELS is \"%.200s\", %s", text, why);
-    }
+                           "environment variable COHORT_LEVELS is \"%.200s\", %s", text,
+                           cohort_error_message());
     memcpy(ret_levels, text, bytes + 1);
     return COHORT_OK;
 }
@@ -96,10 +94,9 @@ static cohort_status read_fault(struct cohort__fault_plan *ret_plan)
     const char *text = getenv("COHORT_FAULT");
     if (!text || !cohort__fault_plan_read(text, ret_plan))
         return COHORT_OK;
-    char why[200];
-    snprintf(why, sizeof(why), "%s", cohort_error_message());
     return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                       "environment variable COHORT_FAULT is \"%.200s\", %s", text, why);
+                       "environment variable COHORT_FAULT is \"%.200s\", %s", text,
+                       cohort_error_message());
 }
 
 static cohort_status read_transport(enum cohort__transport *ret_transport)

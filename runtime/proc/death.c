@@ -4,8 +4,14 @@
 #include <stdio.h>
 
 #include "runtime/base/log.h"
+#include "runtime/base/text.h"
 #include "runtime/proc/process.h"
 #include "runtime/proc/send.h"
+
+void cohort__death_set_why(struct cohort__death *death, const char *why, size_t bytes)
+{
+    cohort__text_shorten(death->why, sizeof(death->why), why, bytes);
+}
 
 void cohort__death_pack(struct cohort__packer *packer, const struct cohort__death *death)
 {
@@ -34,7 +40,7 @@ static cohort_status read_death(const void *data, size_t bytes, struct cohort__d
     if (!status) {
         ret_death->rank = (uint32_t)rank;
         ret_death->order = (uint32_t)order;
-        snprintf(ret_death->why, sizeof(ret_death->why), "%.*s", (int)why_bytes, why);
+        cohort__death_set_why(ret_death, why, why_bytes);
     }
     cohort__unpacked_destroy(unpacked);
     return status;

@@ -26,6 +26,9 @@ struct cohort__death {
     char why[160];  /* "was killed by signal 9" */
 };
 
+/* Sets DEATH->why to WHY, of BYTES, shortened where it is too long. */
+void cohort__death_set_why(struct cohort__death *death, const char *why, size_t bytes);
+
 /* Appends DEATH to PACKER. The packer's status says whether that succeeded. */
 void cohort__death_pack(struct cohort__packer *packer, const struct cohort__death *death);
 

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
@@ -245,7 +246,7 @@ void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, c
         accuse(process, rank, why);
         return;
     }
-    snprintf(death.why, sizeof(death.why), "%s", why);
+    cohort__death_set_why(&death, why, strlen(why));
     cohort__process_death_told(process, &death);
 }
 
@@ -263,7 +264,7 @@ void cohort__process_peer_lost(struct cohort__process *process, uint32_t rank, c
     if (!peer->dead && !peer->lost) {
         peer->lost = true;
         peer->lost_at = cohort__clock_now();
-        snprintf(peer->death.why, sizeof(peer->death.why), "%s", why);
+        cohort__death_set_why(&peer->death, why, strlen(why));
         atomic_store(&process->any_lost, true);
     }
     pthread_mutex_unlock(&peer->lock);

@@ -330,7 +330,7 @@ static void control_done(struct cohort__send *send, cohort_status status)
 {
     struct control *control = COHORT_CONTAINER_OF(send, struct control, send);
     if (status && status != COHORT_ERR_PEER_DIED && status != COHORT_ERR_CANCELLED) {
-        char why[160];
+        char why[600];
         snprintf(why, sizeof(why), "can't be told: %s", cohort_error_message());
         cohort__process_give_up(control->process, control->rank, why);
     }

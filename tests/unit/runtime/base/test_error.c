@@ -22,13 +22,17 @@ static void test_message_may_quote_the_last_one(void)
     CHECK_TEXT(cohort_error_message(), "outer: inner");
 }
 
+/* Who says it and the cause stay. */
 static void test_long_messages_are_cut(void)
 {
     char text[2000];
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
-    cohort_fail(COHORT_ERR_FAILED, "%s", text);
+    cohort_fail(COHORT_ERR_FAILED, "site 1: %s: killed", text);
     CHECK_INT(strlen(cohort_error_message()), 511);
+    CHECK(strncmp(cohort_error_message(), "site 1: x", 9) == 0);
+    CHECK_CONTAINS(cohort_error_message(), "x ... x");
+    CHECK_TEXT(strrchr(cohort_error_message(), 'x'), "x: killed");
 }
 
 static void test_keeps_errno(void)

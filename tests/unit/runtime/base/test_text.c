@@ -32,8 +32,42 @@ static void test_full(void)
     CHECK(bytes[8] == '!');
 }
 
+static void check_shortened(size_t capacity, const char *text, const char *wanted)
+{
+    char bytes[64];
+    memset(bytes, '!', sizeof(bytes));
+    cohort__text_shorten(bytes, capacity, text, strlen(text));
+    CHECK_TEXT(bytes, wanted);
+    CHECK(bytes[capacity] == '!');
+}
+
+/* The begin and the end stay. */
+static void test_shorten(void)
+{
+    check_shortened(16, "", "");
+    check_shortened(16, "123456789012345", "123456789012345");
+    check_shortened(16, "1234567890123456", "12345 ... 23456");
+    check_shortened(17, "12345678901234567", "12345 ... 234567");
+    check_shortened(16, "abcd\u00e9fghijklmno\u00e9qrst", "abcd ... qrst");
+    check_shortened(16, "abc\u00e9efghijklmn\u00e9opq", "abc\u00e9 ... \u00e9opq");
+}
+
+/* A text of nothing but bytes that are inside of a character. */
+static void test_shorten_nonsense(void)
+{
+    char text[100];
+    memset(text, 0x80, sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    check_shortened(16, text, " ... ");
+}
+
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"append", test_append}, {"full", test_full}};
+    static const struct test_case cases[] = {
+        {"append", test_append},
+        {"full", test_full},
+        {"shorten", test_shorten},
+        {"shorten nonsense", test_shorten_nonsense},
+    };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

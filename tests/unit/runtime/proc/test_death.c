@@ -42,6 +42,22 @@ static void test_order(void)
     fake_net_close(&fake);
 }
 
+/* The last words of a locality that has died of another one's death name that one at their end. */
+static void test_long_reason(void)
+{
+    char why[400];
+    memset(why, 'x', sizeof(why));
+    memcpy(why, "was killed: ", 12);
+    snprintf(why + 300, sizeof(why) - 300, ": locality 1 was killed by signal 9");
+    fake_net_open(&fake, 0);
+    cohort__process_peer_died(fake.process, 2, why);
+    CHECK(cohort__process_is_broken(fake.process));
+    CHECK(strncmp(cohort_error_message(), "locality 2 was killed: xxx", 26) == 0);
+    CHECK_CONTAINS(cohort_error_message(), "xxx ... xxx");
+    CHECK_TEXT(strrchr(cohort_error_message(), 'x'), "x: locality 1 was killed by signal 9");
+    fake_net_close(&fake);
+}
+
 /* Deaths that were only noticed come after those that were reported, in their own order. */
 static void test_noticed(void)
 {
@@ -321,6 +337,7 @@ static void test_list(void)
 
 static const struct test_case cases[] = {
     {"order", test_order},
+    {"long reason", test_long_reason},
     {"noticed", test_noticed},
     {"nobody", test_nobody},
     {"lost_then_told", test_lost_then_told},
