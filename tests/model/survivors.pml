@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How survivors agree, shrink and create communicators (coll/survivors.c, proc/registry.c,
+/* How survivors agree, shrink and create communicators (coll/survivors.c, proc/registry*.c,
  * names/home.c, launch/launcher.c), if the job goes on without the dead.
  *
  * There is cohortrun, the home of all names, and N localities, with a channel in order each way.

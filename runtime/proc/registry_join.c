@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/registry_private.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/container.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/ledger.h"
+#include "runtime/base/log.h"
+#include "runtime/proc/peer.h"
+
+/* The joins of this locality that wait: from a site's request to its answer. */
+
+static size_t name_bytes(const struct cohort__join *join)
+{
+    return join->name_bytes ? join->name_bytes : strlen(join->name);
+}
+
+static uint32_t home_of(const struct cohort__registry *registry, const struct cohort__join *join)
+{
+    uint64_t hash = cohort__hash_u64(cohort__hash_bytes(join->name, name_bytes(join)));
+    if (registry->process->options.letter && !join->is_whole)
+        return COHORT__HOME_LAUNCHER;
+    return join->name_bytes ? join->home : (uint32_t)(hash % registry->process->options.size);
+}
+
+/* A site of a name: the key of `places`. */
+struct place {
+    const char *name;
+    size_t bytes;
+    uint32_t site;
+};
+
+static uint64_t hash_of(const struct place *place)
+{
+    return cohort__hash_mix(cohort__hash_bytes(place->name, place->bytes), place->site);
+}
+
+static bool is_at(const struct cohort__map_node *node, const void *key)
+{
+    const struct cohort__join *join = COHORT_CONTAINER_OF(node, struct cohort__join, node);
+    const struct place *place = key;
+    return join->site == place->site && name_bytes(join) == place->bytes &&
+           memcmp(join->name, place->name, place->bytes) == 0;
+}
+
+/* Under the lock. */
+static struct cohort__join *find_waiting(struct cohort__registry *registry, const char *name,
+                                         size_t bytes, uint32_t site)
+{
+    struct place place = {name, bytes, site};
+    struct cohort__map_node *node =
+        cohort__map_find(&registry->places, hash_of(&place), is_at, &place);
+    return node ? COHORT_CONTAINER_OF(node, struct cohort__join, node) : NULL;
+}
+
+static enum cohort__join_kind kind_of(const struct cohort__join *join)
+{
+    if (join->agrees)
+        return COHORT__JOIN_AGREEMENT;
+    if (join->is_of_living)
+        return COHORT__JOIN_SHRINK;
+    return join->name_bytes > 0 ? COHORT__JOIN_SPLIT : COHORT__JOIN_NAME;
+}
+
+/* For those who look on; without memory they don't see it. A name that a user gives ends at its
+ * 0. */
+static void write_line(const struct cohort__registry *registry, struct cohort__join *join)
+{
+    struct cohort__join_line *line = cohort__ledger_take(COHORT__LEDGER_JOINS);
+    join->line = line;
+    if (!line)
+        return;
+    memcpy(line->name, join->name, strnlen(join->name, sizeof(line->name) - 1));
+    atomic_store_explicit(&line->future, (uintptr_t)join->future, memory_order_relaxed);
+    atomic_store_explicit(&line->site, join->site, memory_order_relaxed);
+    atomic_store_explicit(&line->num_sites, join->num_sites, memory_order_relaxed);
+    atomic_store_explicit(&line->rank, registry->process->options.rank, memory_order_relaxed);
+    atomic_store_explicit(&line->kind, (uint32_t)kind_of(join), memory_order_relaxed);
+    atomic_store_explicit(&line->parent, join->is_of_living ? join->parent->instance : 0,
+                          memory_order_relaxed);
+    atomic_store_explicit(&line->of_site, join->parent_site, memory_order_relaxed);
+    atomic_store_explicit(&line->since, cohort__clock_now(), memory_order_release);
+}
+
+static void add_waiting(struct cohort__registry *registry, struct cohort__join *join)
+{
+    struct place place = {join->name, name_bytes(join), join->site};
+    cohort__list_push_back(&registry->waiting, &join->link);
+    cohort__map_insert(&registry->places, &join->node, hash_of(&place));
+    write_line(registry, join);
+}
+
+void cohort__registry_remove_waiting(struct cohort__registry *registry, struct cohort__join *join)
+{
+    cohort__list_remove(&join->link);
+    cohort__map_remove(&registry->places, &join->node);
+    cohort__ledger_give_back(COHORT__LEDGER_JOINS, join->line);
+    join->line = NULL;
+}
+
+static cohort_status write_join(struct cohort__list *outbox, uint32_t home, uint32_t view,
+                                const struct cohort__join *join)
+{
+    struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, &home, 1);
+    if (!letter)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for joining \"%s\"", join->name);
+    if (join->settings_bytes > COHORT__SETTINGS_BYTES_MAX)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "communicator \"%s\": site %u joins with %zu bytes of settings; %d are "
+                           "possible",
+                           join->name, join->site, join->settings_bytes,
+                           COHORT__SETTINGS_BYTES_MAX);
+    struct cohort__packer *packer = &letter->packer;
+    const struct cohort__membership *of = join->is_of_living ? join->parent : NULL;
+    cohort__pack_map(packer, of ? 13 : 11);
+    cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_JOIN);
+    cohort__pack_field_bytes(packer, "name", join->name, name_bytes(join));
+    cohort__pack_field_unsigned(packer, "site", join->site);
+    cohort__pack_field_unsigned(packer, "num_sites", join->num_sites);
+    cohort__pack_field_bytes(packer, "terms", join->terms, strlen(join->terms));
+    cohort__pack_field_bytes(packer, "settings", join->settings, join->settings_bytes);
+    cohort__pack_field_unsigned(packer, "instance", join->left_instance);
+    cohort__pack_field_signed(packer, "failed", join->failed);
+    cohort__pack_field_unsigned(packer, "view", view);
+    cohort__pack_field_bool(packer, "agrees", join->agrees);
+    cohort__pack_field_unsigned(packer, "value", join->value);
+    if (of) {
+        cohort__pack_field_unsigned(packer, "of", of->instance);
+        cohort__pack_field_bytes(packer, "of_name", of->name, of->name_bytes);
+    }
+    return packer->status ? cohort_fail(packer->status, "no memory for joining \"%s\"", join->name)
+                          : COHORT_OK;
+}
+
+cohort_status cohort__registry_fail_revoked(const struct cohort__join *join, uint32_t site)
+{
+    return cohort_fail(COHORT_ERR_REVOKED,
+                       "communicator \"%.60s\", site %u: site %u of the one that it is made of has "
+                       "revoked that",
+                       join->name, join->site, site);
+}
+
+/* Why JOIN can't become anything: its parent is revoked, or because of a death. The sites of a dead
+ * locality can't join any more, and which sites these are is not known. If the job goes on, who
+ * joins under a name of a user from now on knows of the death. */
+static cohort_status is_in_vain(const struct cohort__registry *registry,
+                                const struct cohort__join *join)
+{
+    struct cohort__process *process = registry->process;
+    uint32_t revoked_by = join->parent ? atomic_load(&join->parent->revoked_by) : 0;
+    if (revoked_by > 0 && !join->is_of_living)
+        return cohort__registry_fail_revoked(join, revoked_by - 1);
+    if (!process->options.letter)
+        return cohort__process_is_broken(process) ? COHORT_ERR_PEER_DIED : COHORT_OK;
+    if (!join->parent || !cohort__process_any_dead(process))
+        return COHORT_OK;
+    if (join->is_of_living)
+        return cohort__registry_count_dead_in_view(registry, join->parent, NULL) == join->num_dead
+                   ? COHORT_OK
+                   : cohort_fail(COHORT_ERR_PEER_DIED, "another locality has died meanwhile");
+    for (uint32_t site = 0; site < join->parent->num_sites; site++)
+        if (cohort__process_check_dead(process, join->parent->locality_of[site]))
+            return COHORT_ERR_PEER_DIED;
+    return COHORT_OK;
+}
+
+cohort_status cohort__registry_fail_as_over(const struct cohort__join *join)
+{
+    return cohort_fail(COHORT_ERR_CANCELLED,
+                       "communicator \"%.60s\", site %u waits for the others: the job is over",
+                       join->name, join->site);
+}
+
+void cohort__registry_join(struct cohort__registry *registry, struct cohort__join *join)
+{
+    struct cohort__list outbox;
+    cohort__list_init(&outbox);
+    uint32_t home = home_of(registry, join);
+    pthread_mutex_lock(&registry->lock);
+    /* Under the lock, so that the join is of the view in which it is listed: the next death ends
+     * it. */
+    cohort_status status = write_join(&outbox, home, registry->view, join);
+    const bool is_lost = status == COHORT_ERR_NO_MEMORY && join->name_bytes > 0;
+    if (!status)
+        status = is_in_vain(registry, join);
+    if (!status && registry->broken.status)
+        status =
+            cohort_fail(registry->broken.status, "%s", cohort__error_message(&registry->broken));
+    if (!status && atomic_load(&registry->process->stopped))
+        status = cohort__registry_fail_as_over(join);
+    if (!status && find_waiting(registry, join->name, name_bytes(join), join->site))
+        status = cohort_fail(COHORT_ERR_DUPLICATE_SITE,
+                             "communicator \"%s\": site %u joins, but is waiting for the others "
+                             "already, in this locality (%u)",
+                             join->name, join->site, registry->process->options.rank);
+    if (!status)
+        add_waiting(registry, join);
+    pthread_mutex_unlock(&registry->lock);
+    if (!status) {
+        cohort__registry_deliver(registry, &outbox);
+        return;
+    }
+    cohort__registry_discard(&outbox);
+    join->done(join, status, NULL);
+    if (is_lost) /* the other sites of its parent wait for it */
+        cohort__registry_lost(registry, registry->process->options.rank, status);
+}
+
+void cohort__registry_withdraw(struct cohort__registry *registry, const struct cohort__join *join,
+                               uint64_t nanoseconds)
+{
+    struct cohort__list outbox;
+    cohort__list_init(&outbox);
+    uint32_t home = home_of(registry, join);
+    struct cohort__registry_letter *letter = cohort__registry_letter_add(&outbox, &home, 1);
+    if (letter) {
+        struct cohort__packer *packer = &letter->packer;
+        cohort__pack_map(packer, 4);
+        cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_WITHDRAW);
+        cohort__pack_field_bytes(packer, "name", join->name, name_bytes(join));
+        cohort__pack_field_unsigned(packer, "site", join->site);
+        cohort__pack_field_unsigned(packer, "nanoseconds", nanoseconds);
+    }
+    if (!letter || letter->packer.status)
+        cohort__log(COHORT__LOG_WARN,
+                    "communicator \"%s\", site %u: no memory to say that it waits no longer",
+                    join->name, join->site);
+    cohort__registry_deliver(registry, &outbox);
+}
+
+cohort_status cohort__registry_refused(struct cohort__registry *registry,
+                                       const struct cohort__unpacked *unpacked)
+{
+    const struct cohort__value *map = cohort__unpacked_root(unpacked);
+    const void *name, *text;
+    size_t bytes, text_bytes;
+    uint64_t site;
+    int64_t status;
+    cohort_status wrong = cohort__get_bytes(unpacked, map, "name", &name, &bytes);
+    if (!wrong)
+        wrong = cohort__get_unsigned(unpacked, map, "site", INT32_MAX, &site);
+    if (!wrong)
+        wrong = cohort__get_signed(unpacked, map, "status", &status);
+    if (!wrong)
+        wrong = cohort__get_text(unpacked, map, "text", (const char **)&text, &text_bytes);
+    if (!wrong && (status >= 0 || status < INT32_MIN))
+        wrong = cohort_fail(COHORT_ERR_PROTOCOL, "a refusal with status %d", (int)status);
+    if (wrong)
+        return wrong;
+    pthread_mutex_lock(&registry->lock);
+    struct cohort__join *join = find_waiting(registry, name, bytes, (uint32_t)site);
+    if (join)
+        cohort__registry_remove_waiting(registry, join);
+    pthread_mutex_unlock(&registry->lock);
+    if (join) {
+        cohort_fail((cohort_status)status, "%.*s", (int)text_bytes, (const char *)text);
+        join->done(join, (cohort_status)status, NULL);
+    }
+    return COHORT_OK;
+}
+
+/* Under the lock: takes out all local joins that MEMBERSHIP answers. */
+static void take_joined(struct cohort__registry *registry,
+                        const struct cohort__membership *membership, struct cohort__list *joined)
+{
+    for (uint32_t site = 0; site < membership->num_sites; site++) {
+        bool is_here = membership->locality_of[site] == registry->process->options.rank;
+        struct cohort__join *join =
+            is_here ? find_waiting(registry, membership->name, membership->name_bytes, site) : NULL;
+        if (!join || join->num_sites != membership->num_sites)
+            continue;
+        cohort__registry_remove_waiting(registry, join);
+        cohort__list_push_back(joined, &join->link);
+    }
+}
+
+/* The joins of the sites here have ended before the map has come, since their parent was revoked:
+ * there will be nothing of the instance here. */
+static void leave_unused(struct cohort__registry *registry,
+                         const struct cohort__membership *membership)
+{
+    if (atomic_load(&registry->process->stopped))
+        return;
+    for (uint32_t site = 0; site < membership->num_sites; site++)
+        if (membership->locality_of[site] == registry->process->options.rank)
+            cohort__registry_leave(registry, membership, site);
+    if (registry->unused)
+        registry->unused(registry->unused_context, membership);
+    cohort__registry_return(registry, membership);
+}
+
+cohort_status cohort__registry_mapped(struct cohort__registry *registry, uint32_t home,
+                                      const struct cohort__unpacked *unpacked)
+{
+    struct cohort__membership *membership;
+    cohort_status status =
+        cohort__membership_read(&membership, unpacked, home, registry->process->options.size);
+    if (status)
+        return status;
+    struct cohort__list joined;
+    cohort__list_init(&joined);
+    pthread_mutex_lock(&registry->lock);
+    take_joined(registry, membership, &joined);
+    pthread_mutex_unlock(&registry->lock);
+    if (cohort__list_is_empty(&joined))
+        leave_unused(registry, membership);
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&joined))) {
+        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+        cohort__membership_ref(membership);
+        join->done(join, COHORT_OK, membership);
+    }
+    cohort__membership_unref(membership);
+    return COHORT_OK;
+}
+
+void cohort__registry_take_waiting(struct cohort__registry *registry, struct cohort__list *ended)
+{
+    while (!cohort__list_is_empty(&registry->waiting)) {
+        struct cohort__list *link = registry->waiting.next;
+        cohort__registry_remove_waiting(registry,
+                                        COHORT_CONTAINER_OF(link, struct cohort__join, link));
+        cohort__list_push_back(ended, link);
+    }
+}

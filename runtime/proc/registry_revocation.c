@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/registry_private.h"
+
+#include <stdatomic.h>
+
+#include "runtime/base/container.h"
+#include "runtime/proc/peer.h"
+
+/* The revocations by sites here, from request to answer, and what a revocation ends here. */
+
+/* Under the lock: why nobody would answer a revocation at HOME. */
+static cohort_status has_no_answer(const struct cohort__registry *registry, uint32_t home)
+{
+    struct cohort__process *process = registry->process;
+    if (registry->broken.status)
+        return cohort_fail(registry->broken.status, "%s", cohort__error_message(&registry->broken));
+    if (atomic_load(&process->stopped))
+        return cohort_fail(COHORT_ERR_CANCELLED, "the job is over");
+    bool may_die = home != COHORT__HOME_LAUNCHER && home != process->options.rank;
+    return may_die && cohort__process_is_broken(process) ? COHORT_ERR_PEER_DIED : COHORT_OK;
+}
+
+void cohort__registry_revoke(struct cohort__registry *registry,
+                             struct cohort__revocation *revocation)
+{
+    const struct cohort__membership *membership = revocation->membership;
+    struct cohort__list outbox;
+    cohort__list_init(&outbox);
+    struct cohort__registry_letter *letter =
+        cohort__registry_letter_add(&outbox, &membership->home, 1);
+    cohort_status status = letter ? COHORT_OK : COHORT_ERR_NO_MEMORY;
+    if (letter) {
+        struct cohort__packer *packer = &letter->packer;
+        cohort__pack_map(packer, 4);
+        cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_REVOKE);
+        cohort__pack_field_bytes(packer, "name", membership->name, membership->name_bytes);
+        cohort__pack_field_unsigned(packer, "site", revocation->site);
+        cohort__pack_field_unsigned(packer, "instance", membership->instance);
+        status = packer->status;
+    }
+    if (status)
+        (void)cohort_fail(status, "communicator \"%.60s\", site %u: no memory to revoke it",
+                          (const char *)membership->name, revocation->site);
+    pthread_mutex_lock(&registry->lock);
+    if (!status)
+        status = has_no_answer(registry, membership->home);
+    if (!status)
+        cohort__list_push_back(&registry->revocations, &revocation->link);
+    pthread_mutex_unlock(&registry->lock);
+    if (!status) {
+        cohort__registry_deliver(registry, &outbox);
+        return;
+    }
+    cohort__registry_discard(&outbox);
+    revocation->done(revocation, status);
+}
+
+void cohort__registry_take_revocations(struct cohort__registry *registry, uint64_t instance,
+                                       struct cohort__list *ended)
+{
+    struct cohort__list *next, *link;
+    for (link = registry->revocations.next; link != &registry->revocations; link = next) {
+        const struct cohort__revocation *revocation =
+            COHORT_CONTAINER_OF(link, struct cohort__revocation, link);
+        next = link->next;
+        if (instance != 0 && revocation->membership->instance != instance)
+            continue;
+        cohort__list_remove(link);
+        cohort__list_push_back(ended, link);
+    }
+}
+
+void cohort__registry_end_revocations(struct cohort__list *ended, cohort_status status,
+                                      const char *text)
+{
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(ended))) {
+        struct cohort__revocation *revocation =
+            COHORT_CONTAINER_OF(link, struct cohort__revocation, link);
+        if (status)
+            cohort_fail(status, "%s", text);
+        revocation->done(revocation, status);
+    }
+}
+
+/* Whether the sites of JOIN come from INSTANCE, and don't join any more once that is revoked. */
+static bool is_child_of(const struct cohort__join *join, uint64_t instance)
+{
+    return join->parent && join->parent->instance == instance && !join->is_of_living;
+}
+
+/* Who has the sites is told first, so that a join that is not listed yet sees it. */
+cohort_status cohort__registry_revoked(struct cohort__registry *registry,
+                                       const struct cohort__unpacked *unpacked)
+{
+    const struct cohort__value *map = cohort__unpacked_root(unpacked);
+    uint64_t instance, site;
+    cohort_status status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
+    if (!status)
+        status = cohort__get_unsigned(unpacked, map, "site", INT32_MAX, &site);
+    if (!status && registry->revoked)
+        status = registry->revoked(registry->revoked_context, instance, (uint32_t)site);
+    if (status)
+        return status;
+    struct cohort__list joins, revocations, *next, *link;
+    cohort__list_init(&joins);
+    cohort__list_init(&revocations);
+    pthread_mutex_lock(&registry->lock);
+    for (link = registry->waiting.next; link != &registry->waiting; link = next) {
+        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+        next = link->next;
+        if (!is_child_of(join, instance))
+            continue;
+        cohort__registry_remove_waiting(registry, join);
+        cohort__list_push_back(&joins, link);
+    }
+    cohort__registry_take_revocations(registry, instance, &revocations);
+    pthread_mutex_unlock(&registry->lock);
+    while ((link = cohort__list_pop_front(&joins))) {
+        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+        join->done(join, cohort__registry_fail_revoked(join, (uint32_t)site), NULL);
+    }
+    cohort__registry_end_revocations(&revocations, COHORT_OK, "");
+    return COHORT_OK;
+}
