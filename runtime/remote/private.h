@@ -15,8 +15,8 @@
 #include "runtime/remote/message.h"
 #include "runtime/remote/tasks.h"
 
-/* Between the files of this folder. call.c is the caller's side, serve.c the other one,
- * everywhere.c makes one call of many, tasks.c has what is common.
+/* Between the files of this folder. call.c is the caller's side, serve.c the other one, with what
+ * served.h has, everywhere.c makes one call of many, tasks.c has what is common.
  *
  * Flow control has two parts, and tests/model/remote.pml is a model of it.
  *
@@ -142,13 +142,14 @@ void cohort__remote_calls_end(struct cohort__remote_tasks *tasks, struct cohort_
 
 /* serve.c. Takes ARRIVAL, a call. */
 void cohort__remote_serve(struct cohort__remote_tasks *tasks, struct cohort__arrival *arrival);
-/* RANK has cancelled the scope of its call with NUMBER. */
-void cohort__remote_served_cancel(struct cohort__remote_tasks *tasks, uint32_t rank,
-                                  uint64_t number);
 void cohort__remote_served_tick(struct cohort__remote_tasks *tasks);
 /* Drops the calls that wait: of RANK, which is dead, or of all where the job is over (NULL). Scoped
  * ones of RANK are cancelled, since nobody waits for them any more. */
 void cohort__remote_served_end(struct cohort__remote_tasks *tasks, const uint32_t *rank);
+
+/* served_scope.c. RANK has cancelled the scope of its call with NUMBER. */
+void cohort__remote_served_cancel(struct cohort__remote_tasks *tasks, uint32_t rank,
+                                  uint64_t number);
 
 /* everywhere.c. In a task: runs the function in SPAN localities, from this one on upwards. On
  * success OBJECTS has their results. Otherwise all are empty; the error message is set. */

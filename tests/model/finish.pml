@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a scope over several localities ends, and how it is cancelled (runtime/remote: call.c,
- * serve.c). Each call of a task in a scope counts there until its result has come. Where it is
- * served it has a scope of its own, which counts what its function starts, and whose end is before
- * the result.
+ * served_scope.c). Each call of a task in a scope counts there until its result has come. Where it
+ * is served it has a scope of its own, which counts what its function starts, and whose end is
+ * before the result.
  *
  * There are NUM calls. Call 0 is the root: a scope with a task, in a locality that stays. Each of
  * the others is started by one that runs, or never. A function ends by itself, or waits until it is
