@@ -7,6 +7,7 @@
 
 #include "cohort/msgpack.h"
 #include "cohort/task.h"
+#include "runtime/proc/send.h"
 #include "runtime/remote/tasks.h"
 #include "tests/support/cluster.h"
 
@@ -103,6 +104,16 @@ static void test_unknown_name(void)
     cluster_destroy(cluster);
 }
 
+/* A call that is refused is taken out of the caller's window, which would be full otherwise. */
+static void test_many_refused(void)
+{
+    cluster = cluster_create(2, 2, 0);
+    for (int i = 0; i < 2 * (int)cohort__send_window(2); i++)
+        CHECK_INT(cohort_await(call(1, "circle", NULL, NULL)), COHORT_ERR_BAD_PARAMETER);
+    check_square(1);
+    cluster_destroy(cluster);
+}
+
 /* Fails with the status that it gets, in the way that it gets. */
 static cohort_status fail(const cohort_object *in, cohort_object *ret_out, void *context)
 {
@@ -195,8 +206,13 @@ static void test_state(void)
 }
 
 static const struct test_case cases[] = {
-    {"bytes", test_bytes}, {"unknown_name", test_unknown_name}, {"fails", test_fails},
-    {"state", test_state}, {"parameters", test_parameters},     {"lies", test_lies},
+    {"bytes", test_bytes},
+    {"unknown_name", test_unknown_name},
+    {"fails", test_fails},
+    {"state", test_state},
+    {"parameters", test_parameters},
+    {"lies", test_lies},
+    {"many_refused", test_many_refused},
 };
 
 int main(int argc, char **argv)
