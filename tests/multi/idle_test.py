@@ -27,8 +27,8 @@ class Idle(Job):
 
     def __init__(self, num_localities, *args):
         self.size = num_localities
-        super().__init__('-n', num_localities, '--stall', 0, IDLE, 'idle', '--sites', num_localities, *args,
-                         stdin=subprocess.PIPE)
+        super().__init__('-n', num_localities, '--stall', 0, IDLE, 'idle', '--sites',
+                         num_localities, *args, stdin=subprocess.PIPE)
         check_equal(self.read_lines(num_localities), ['idle\n'] * num_localities)
 
     def localities(self):
