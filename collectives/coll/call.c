@@ -5,10 +5,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "runtime/base/error.h"
+
 cohort_status cohort__call_wrong(const struct cohort__call *call, cohort_status status,
                                  const char *format, ...)
 {
-    char why[384];
+    char why[COHORT__ERROR_BYTES];
     va_list args;
     va_start(args, format);
     vsnprintf(why, sizeof(why), format, args);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/activity.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "collectives/comm/commons.h"

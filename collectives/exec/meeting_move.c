@@ -2,7 +2,6 @@
 #include "collectives/exec/meeting_move.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,6 +8,7 @@
 
 #include "collectives/plan/tag.h"
 #include "runtime/base/container.h"
+#include "runtime/base/error.h"
 #include "runtime/base/hash.h"
 
 enum { TMP_ALIGNMENT = 64 };
@@ -35,7 +36,7 @@ struct cohort__plan_builder {
     /* Of a part that failed. COHORT_OK: memory ran out. (No struct cohort__error: a program that
      * links libcohort and parts of it must not get a second copy of it.) */
     cohort_status status;
-    char why[256];
+    char why[COHORT__ERROR_BYTES];
     struct array blocks;
     struct array block_refs;
     struct array steps;

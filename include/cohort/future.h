@@ -51,8 +51,9 @@ COHORT_API bool cohort_future_ready(const cohort_future *future);
  * COHORT_ERR_BAD_PARAMETER.
  *
  * COHORT_ERR_STATE: FUTURE is not complete, and a thread outside of tasks calls this before the
- * start of the runtime or after its end. While the runtime ends, such a thread still waits: what
- * the runtime was to complete (tasks, calls) is complete when it has ended.
+ * start of the runtime or after its end, or from a function that the runtime itself calls (on the
+ * loop, at its end). While the runtime ends, other threads still wait: what it was to complete
+ * (tasks, calls) is complete when it has ended. What the program completes, a promise, may not be.
  *
  * If there is no memory for one more stack, the call still waits. Its worker goes on with other
  * tasks that are ready. Those that have not started yet start on a stack that it has in reserve,

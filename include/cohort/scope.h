@@ -85,8 +85,8 @@ COHORT_API cohort_status cohort_scope_fail(cohort_scope *scope, cohort_status st
  * time, with its message. It does not return earlier when the scope is cancelled. The scope is kept
  * in these cases only: COHORT_ERR_BAD_PARAMETER if SCOPE is NULL; COHORT_ERR_STATE if it is called
  * by a task in SCOPE, which would wait for itself, or a second time, or by a thread that may not
- * wait (see cohort_await). A scope without tasks needs this call, too. Suspends a task; blocks any
- * other thread. */
+ * wait (see cohort_await) while there are tasks in it. A scope without tasks needs this call, too.
+ * Suspends a task; blocks any other thread. */
 COHORT_API cohort_status cohort_scope_await(cohort_scope *scope) COHORT_MUST_USE;
 
 /* The innermost scope that the calling task is in, or NULL: for a task that starts more in it, by

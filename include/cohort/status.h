@@ -51,7 +51,8 @@ COHORT_API const char *cohort_error_message(void);
 /* Sets the message (and STATUS) that cohort_error_message() will give for this task, printf-like,
  * and returns STATUS, so that a task can end with `return cohort_fail(st, "row %zu ...", row);`.
  * The message goes into the task's future together with the status. Of a message of more than 511
- * bytes, the middle is left out (" ... "), so that its begin and the cause, at its end, are there.
+ * bytes, the middle is left out (" ... "), so that its begin and the cause, at its end, are there;
+ * without memory for all of it, the end is.
  * Any thread; never suspends. */
 COHORT_API cohort_status cohort_fail(cohort_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

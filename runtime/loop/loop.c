@@ -174,6 +174,9 @@ void cohort__loop_destroy(struct cohort__loop *loop)
     uv_close((uv_handle_t *)&loop->async, NULL);
     uv_close((uv_handle_t *)&loop->prepare, NULL);
     cohort__guests_close(loop);
+    /* Before libuv, which waits for functions of the program (uv_queue_work) that may wait for
+     * these. */
+    cohort__timers_end(loop);
     /* A callback may make more handles, which would keep the loop alive, so turn by turn. */
     for (bool more = true; more;) {
         more = uv_run(&loop->uv, UV_RUN_ONCE);

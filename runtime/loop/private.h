@@ -65,8 +65,10 @@ bool cohort__guests_close(struct cohort__loop *loop);
 
 cohort_status cohort__timers_init(struct cohort__loop *loop);
 
-/* Closes only the handle of libuv. fini does the rest. */
+/* Closes the handle of libuv. When that is closed, fini does the rest. */
 void cohort__timers_close(struct cohort__loop *loop);
+/* Calls `expired` of all timers, whose time is not over. No new ones come any more. */
+void cohort__timers_end(struct cohort__loop *loop);
 void cohort__timers_fini(struct cohort__loop *loop);
 
 /* Whether a new timer or a cancelled one is in the stacks. */

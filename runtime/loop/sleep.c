@@ -81,10 +81,11 @@ static void woken(struct cohort__timer *timer)
 static void cancel(struct cohort__scope_watch *watch)
 {
     struct sleeper *sleeper = COHORT_CONTAINER_OF(watch, struct sleeper, watch);
-    struct cohort__loop *loop = atomic_load(&current_loop);
+    struct cohort__loop *loop = cohort__scheduler_hold() ? atomic_load(&current_loop) : NULL;
     atomic_store(&sleeper->is_cancelled, true);
-    if (loop)
+    if (loop) /* else the loop's end wakes it */
         cohort__loop_timer_cancel(loop, &sleeper->timer);
+    cohort__scheduler_release();
 }
 
 static void release(struct cohort__scope_watch *watch)

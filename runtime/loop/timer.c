@@ -212,7 +212,7 @@ void cohort__timers_close(struct cohort__loop *loop)
     uv_close((uv_handle_t *)&loop->timers.uv, NULL);
 }
 
-void cohort__timers_fini(struct cohort__loop *loop)
+void cohort__timers_end(struct cohort__loop *loop)
 {
     struct cohort__timers *timers = &loop->timers;
     struct cohort__timer *timer = atomic_exchange(&timers->cancelled, NULL);
@@ -228,6 +228,10 @@ void cohort__timers_fini(struct cohort__loop *loop)
         heap_remove(timers, timer);
         expire(timer);
     }
-    free(timers->heap);
-    close(timers->fd);
+}
+
+void cohort__timers_fini(struct cohort__loop *loop)
+{
+    free(loop->timers.heap);
+    close(loop->timers.fd);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/proc/death.h"
 
-#include <stdio.h>
-
 #include "runtime/base/log.h"
 #include "runtime/base/text.h"
 #include "runtime/proc/process.h"

@@ -8,6 +8,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
+#include "runtime/base/text.h"
 #include "runtime/names/limits.h"
 #include "runtime/proc/boards.h"
 #include "runtime/proc/delay.h"
@@ -227,15 +228,16 @@ static void accuse(struct cohort__process *process, uint32_t rank, const char *w
 
 void cohort__process_give_up(struct cohort__process *process, uint32_t rank, const char *why)
 {
-    char text[sizeof(((struct cohort__death *)NULL)->why)];
+    char whole[700], text[sizeof(((struct cohort__death *)NULL)->why)];
     if (!process->options.accuse) {
         cohort__process_peer_died(process, rank, why);
         return;
     }
     if (rank == COHORT__HOME_LAUNCHER)
-        snprintf(text, sizeof(text), "can't go on: for it, cohortrun %s", why);
+        snprintf(whole, sizeof(whole), "can't go on: for it, cohortrun %s", why);
     else
-        snprintf(text, sizeof(text), "can't go on: for it, locality %u %s", rank, why);
+        snprintf(whole, sizeof(whole), "can't go on: for it, locality %u %s", rank, why);
+    cohort__text_shorten(text, sizeof(text), whole, strlen(whole));
     accuse(process, process->options.rank, text);
 }
 

@@ -7,6 +7,7 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/log.h"
+#include "runtime/base/text.h"
 #include "runtime/names/requests.h"
 #include "runtime/proc/letter.h"
 #include "runtime/proc/peer.h"
@@ -222,7 +223,7 @@ static cohort_status broken(struct cohort__registry *registry,
     int64_t status;
     const char *text;
     size_t bytes;
-    char copy[400];
+    char copy[COHORT__ERROR_BYTES];
     cohort_status wrong = cohort__get_signed(unpacked, map, "status", &status);
     if (!wrong)
         wrong = cohort__get_text(unpacked, map, "text", &text, &bytes);
@@ -230,7 +231,7 @@ static cohort_status broken(struct cohort__registry *registry,
         wrong = cohort_fail(COHORT_ERR_PROTOCOL, "it is broken with status %d", (int)status);
     if (wrong)
         return wrong;
-    snprintf(copy, sizeof(copy), "%.*s", (int)bytes, text);
+    cohort__text_shorten(copy, sizeof(copy), text, bytes);
     (void)become_broken(registry, (cohort_status)status, copy);
     return COHORT_OK;
 }
@@ -238,7 +239,7 @@ static cohort_status broken(struct cohort__registry *registry,
 void cohort__registry_lost(struct cohort__registry *registry, uint32_t source, cohort_status status)
 {
     struct cohort__process *process = registry->process;
-    char why[300], text[400];
+    char why[COHORT__ERROR_BYTES + 64], text[sizeof(why) + 64];
     bool is_told = cohort__error_slot()->status == status;
     snprintf(why, sizeof(why), "has sent a registry message that is lost here: %s",
              is_told ? cohort_error_message() : cohort_status_text(status));

@@ -24,7 +24,8 @@
  * registry_withdrawal.c  withdrawals at this home, while it is asked whose programs have returned
  *
  * The functions that need the lock say so: their caller holds it. All others are called without it,
- * since most of them take it or call back; only the two _fail_ don't care. */
+ * since most of them take it or call back; only the two _fail_, _discard and _drop_withdrawals
+ * don't care. */
 
 struct cohort__registry {
     struct cohort__process *process;
@@ -34,13 +35,13 @@ struct cohort__registry {
     void *revoked_context;
     void (*unused)(void *context, const struct cohort__membership *membership);
     void *unused_context;
+    bool (*ask_returned)(void *context);
+    void *ask_context;
     pthread_mutex_t lock;            /* of all below; callbacks and sends happen outside of it */
     struct cohort__list waiting;     /* joins of this locality that have no answer yet */
     struct cohort__map places;       /* the same, by name and site */
     struct cohort__list revocations; /* by sites here, that have no answer yet */
     struct cohort__registry_home home;
-    bool (*ask_returned)(void *context);
-    void *ask_context;
     struct cohort__list withdrawals; /* that wait for the answer */
     unsigned num_ticks;              /* for so many ticks */
     uint32_t view;                   /* how many deaths have ended joins here */

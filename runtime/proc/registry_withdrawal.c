@@ -7,7 +7,10 @@
 #include "runtime/base/container.h"
 #include "runtime/names/requests.h"
 
-/* A WITHDRAW, while it is asked whose programs have returned. */
+/* Withdrawals at this home wait until it is known whose programs have returned, so that their
+ * errors can name them. */
+
+/* A WITHDRAW, while that is asked. */
 struct withdrawal {
     struct cohort__list link;
     uint32_t source;

@@ -8,7 +8,8 @@
 #include "runtime/proc/send.h"
 #include "runtime/remote/served.h"
 
-/* The other side: a call comes, waits to be admitted, runs as a task, and its result goes back. */
+/* The other side: a call comes, waits to be admitted, and its IN is fetched. The rest is in the
+ * files of served.h. */
 
 /* Admission ----------------------------------------------------------------------------------- */
 

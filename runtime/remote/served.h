@@ -10,7 +10,7 @@
 #include "runtime/remote/private.h"
 
 /* One of the calls of others in this locality. Between serve.c (calls come, and are admitted),
- * served.c (a call begins, and ends), served_task.c, served_scope.c and served_lines.c. */
+ * served.c (a call is made, and ends), served_task.c, served_scope.c and served_lines.c. */
 
 struct served {
     struct cohort__list link;     /* in `waiting` */

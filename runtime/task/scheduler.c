@@ -65,6 +65,8 @@ void cohort__scheduler_completer_begin(void)
 
 void cohort__scheduler_completer_end(void)
 {
+    if (cohort__fork_is_child())
+        return; /* it has none */
     if (atomic_fetch_sub(&cohort__scheduler.num_completers, 1) == 1)
         is_ender = false;
 }
@@ -579,9 +581,9 @@ cohort_status cohort__scheduler_run(void)
     while (atomic_load(&s->num_foreign) != 0)
         cohort__core_yield(&num_yields);
     cancel_what_is_left();
-    cohort__scheduler_completer_end();
     if (s->hooks.poll == cohort__plain_loop_hooks()->poll)
         cohort__plain_loop_fini();
+    cohort__scheduler_completer_end();
     fini();
     return status;
 }

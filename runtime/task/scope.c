@@ -8,6 +8,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/options.h"
 #include "runtime/base/slab.h"
+#include "runtime/task/fork.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/task.h"
 #include "runtime/task/wait.h"
@@ -393,7 +394,11 @@ static cohort_status end(cohort_scope *scope, const void *caller)
         cohort__future_fulfil(scope->cancelled, NULL);
     end_limit(scope);
     leave_outer(scope);
-    /* Whoever has claimed it instead may not have come to that yet. */
+    /* Whoever has claimed it instead may not have come to that yet, even after the runtime's end.
+     */
+    for (unsigned num = 0; !cohort_future_ready(scope->cancelled) &&
+                           cohort__wait_check("cohort_scope_await") != COHORT_OK;)
+        cohort__core_yield(&num);
     cohort_status status =
         cohort__future_await(cohort_future_ref(scope->cancelled), "cohort_scope_await", caller);
     cohort__scope_unref(scope);
@@ -483,6 +488,13 @@ void cohort__scope_close(cohort_scope *scope)
     cohort__scope_leave(scope);
 }
 
+/* The runtime has ended, and so have all tasks of SCOPE: there is nothing to wait for. */
+static bool is_over(const cohort_scope *scope)
+{
+    return atomic_load(&cohort__scheduler.num_completers) == 0 && !cohort__fork_is_child() &&
+           atomic_load(&scope->num_pending) == 1;
+}
+
 cohort_status cohort_scope_await(cohort_scope *scope)
 {
     const char *name = "cohort_scope_await";
@@ -491,7 +503,7 @@ cohort_status cohort_scope_await(cohort_scope *scope)
     if (is_inside(scope))
         return cohort_fail(COHORT_ERR_STATE, "%s: called by a task in the scope", name);
     cohort_status status = cohort__wait_check(name);
-    if (status != COHORT_OK)
+    if (status != COHORT_OK && !is_over(scope))
         return status;
     if (atomic_exchange(&scope->is_awaited, true))
         return cohort_fail(COHORT_ERR_STATE, "%s: the scope is being awaited already", name);

@@ -7,6 +7,7 @@ The job's processes are the localities, their guardians and cohortrun. Their CPU
 scheduler, in nanoseconds. The time in /proc/PID/stat is in hundredths of a second for each process,
 which is more than all of them use together."""
 import os
+import re
 import subprocess
 import sys
 import time
@@ -27,8 +28,8 @@ class Idle(Job):
 
     def __init__(self, num_localities, *args):
         self.size = num_localities
-        super().__init__('-n', num_localities, '--stall', 0, IDLE, 'idle', '--sites',
-                         num_localities, *args, stdin=subprocess.PIPE)
+        super().__init__('-n', num_localities, IDLE, 'idle', '--sites', num_localities, *args,
+                         stdin=subprocess.PIPE)
         check_equal(self.read_lines(num_localities), ['idle\n'] * num_localities)
 
     def localities(self):
@@ -44,7 +45,10 @@ class Idle(Job):
         return nanoseconds / 1e9
 
     def end(self):
-        check_equal(self.finish(b''), (0, '', ''))
+        """That nothing has moved is said after 10 s."""
+        status, out, err = self.finish(b'')
+        check_equal((status, out), (0, ''))
+        check(re.fullmatch('(cohortrun: nothing has moved for 10 s; .*\n)?', err), err)
 
 
 def memory(pid):
@@ -96,7 +100,7 @@ def test_memory():
 
 def long_cpu():
     """The questions of a wait come after 1, 3, 7 and 15 s, and then every 16 s. Each round costs as
-    much as 2 s without one, so the first seconds are not what an idle job costs in the long run."""
+    much as 2 to 3 s without one, so the first seconds are not what it costs in the long run."""
     check_cpu(64, 10, before=10)
 
 

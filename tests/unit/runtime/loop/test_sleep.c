@@ -4,9 +4,12 @@
 #include <stdatomic.h>
 #include <sys/timerfd.h>
 
+#include <uv.h>
+
 #include "cohort/scope.h"
 #include "cohort/task.h"
 #include "runtime/base/clock.h"
+#include "runtime/loop/guest.h"
 #include "runtime/loop/loop.h"
 #include "runtime/loop/timer.h"
 #include "runtime/task/scheduler.h"
@@ -252,11 +255,13 @@ static void test_end(void)
 
 /* --- a thread outside waits while the runtime ends --- */
 
-/* The wait of such a thread is admitted at the last moment: it stops there until the runtime has
- * ended. */
+/* Such a thread is about to wait. Either it stops there until the runtime has ended, and is refused
+ * then, or it goes on and waits. */
 static struct {
     cohort_future *future;
-    atomic_bool stops; /* the next wait of the thread */
+    cohort_scope *scope;
+    bool stops;
+    atomic_bool is_first; /* the next wait is that of the thread */
     atomic_bool is_there;
     atomic_bool has_ended;
 } last;
@@ -266,15 +271,14 @@ cohort_status __wrap_cohort__wait_check(const char *function);
 
 cohort_status __wrap_cohort__wait_check(const char *function)
 {
-    if (atomic_exchange(&last.stops, false)) {
-        CHECK(!cohort_future_ready(last.future));
-        CHECK_INT(__real_cohort__wait_check(function), COHORT_OK);
-        atomic_store(&last.is_there, true);
-        while (!atomic_load(&last.has_ended))
-            sched_yield();
-        CHECK_INT(__real_cohort__wait_check(function), COHORT_ERR_STATE);
-    }
-    return __real_cohort__wait_check(function);
+    if (!atomic_exchange(&last.is_first, false))
+        return __real_cohort__wait_check(function);
+    CHECK(!cohort_future_ready(last.future));
+    CHECK_INT(__real_cohort__wait_check(function), COHORT_OK);
+    atomic_store(&last.is_there, true);
+    while (last.stops && !atomic_load(&last.has_ended))
+        sched_yield();
+    return last.stops ? __real_cohort__wait_check(function) : COHORT_OK;
 }
 
 static void *await_long_sleep(void *arg)
@@ -296,15 +300,13 @@ static void *wait_for_long_sleep(void *arg)
 static cohort_status begin_long_sleep(void *arg)
 {
     last.future = cohort_sleep(3600ull * 1000000000);
+    CHECK_INT(cohort_scope_create(NULL, &last.scope), COHORT_OK);
     cohort__scheduler_stop();
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-/* The thread begins to wait when the workers have ended, and before or after the loop takes no
- * requests any more. */
-static void end_while_waiting(void *(*thread_function)(void *), bool is_detached)
+static struct cohort__loop *run_workers(void)
 {
-    pthread_t thread;
     struct cohort__loop *loop;
     struct cohort__scheduler_hooks hooks;
     struct cohort__scheduler_options options;
@@ -315,29 +317,59 @@ static void end_while_waiting(void *(*thread_function)(void *), bool is_detached
     cohort__loop_attach(loop);
     cohort_future_unref(cohort_async(begin_long_sleep, NULL));
     CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    return loop;
+}
+
+/* The thread is about to wait when the workers have ended, and before or after the loop takes no
+ * requests any more. */
+static void end_while_waiting(void *(*thread_function)(void *), bool is_detached, bool stops)
+{
+    pthread_t thread;
+    struct cohort__loop *loop = run_workers();
+    cohort_future *own = cohort_future_ref(last.future); /* the thread gives the other one back */
     if (is_detached)
         cohort__loop_attach(NULL);
+    last.stops = stops;
     atomic_store(&last.has_ended, false);
     atomic_store(&last.is_there, false);
-    atomic_store(&last.stops, true);
+    atomic_store(&last.is_first, true);
     CHECK_INT(pthread_create(&thread, NULL, thread_function, NULL), 0);
     while (!atomic_load(&last.is_there))
         sched_yield();
-    CHECK_INT(cohort_await(cohort_future_ref(last.future)), COHORT_ERR_STATE); /* it is to end it */
+    CHECK_INT(cohort_await(cohort_future_ref(own)), COHORT_ERR_STATE); /* it is to end it */
     if (!is_detached)
         cohort__loop_attach(NULL);
     cohort__loop_destroy(loop);
-    CHECK(cohort_future_ready(last.future));
+    CHECK(cohort_future_ready(own));
+    cohort_future_unref(own);
     atomic_store(&last.has_ended, true);
     pthread_join(thread, NULL);
+    CHECK_INT(cohort_scope_await(last.scope), COHORT_OK); /* there is nothing to wait for */
 }
 
 static void test_wait_at_end(void)
 {
-    for (int is_detached = 0; is_detached <= 1; is_detached++) {
-        end_while_waiting(await_long_sleep, is_detached);
-        end_while_waiting(wait_for_long_sleep, is_detached);
+    for (int i = 0; i < 4; i++) {
+        end_while_waiting(await_long_sleep, i & 1, i & 2);
+        end_while_waiting(wait_for_long_sleep, i & 1, i & 2);
     }
+}
+
+static void wait_in_pool(uv_work_t *request)
+{
+    (void)request;
+    await_long_sleep(NULL);
+}
+
+/* libuv waits for functions in its pool, and they for what ends. */
+static void test_pool_at_end(void)
+{
+    uv_work_t request;
+    struct cohort__loop *loop = run_workers();
+    CHECK_INT(uv_queue_work(cohort__loop_uv(loop), &request, wait_in_pool, NULL), 0);
+    cohort__loop_attach(NULL);
+    cohort__loop_destroy(loop);
+    CHECK_INT(cohort_scope_await(last.scope), COHORT_OK);
 }
 
 int main(int argc, char **argv)
@@ -350,6 +382,7 @@ int main(int argc, char **argv)
         {"short", test_short},
         {"end", test_end},
         {"wait_at_end", test_wait_at_end},
+        {"pool_at_end", test_pool_at_end},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
