@@ -21,9 +21,10 @@ extern "C" {
  * in libuv's callbacks, which run in that thread, too.
  *
  * What runs there, functions and callbacks,
- * - must not wait: cohort_await and the like fail with COHORT_ERR_STATE. It may call all that "any
- *   thread; never suspends", as cohort_promise_fulfil, cohort_async or cohort_queue_put with a
- *   limit of 0. What it makes ready in this way runs before the loop blocks again;
+ * - must not wait: cohort_await and the like fail with COHORT_ERR_STATE. Nor must it wait for a
+ *   thread that does so (pthread_join). It may call all that "any thread; never suspends", as
+ *   cohort_promise_fulfil, cohort_async or cohort_queue_put with a limit of 0. What it makes ready
+ *   in this way runs before the loop blocks again;
  * - must not turn or stop the loop (uv_run, uv_stop, uv_loop_close), nor touch handles that it has
  *   not made (uv_walk);
  * - keeps messages and timers of the locality waiting as long as it runs. It is to be short, and to

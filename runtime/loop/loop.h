@@ -79,7 +79,9 @@ void cohort__loop_num_events(const struct cohort__loop *loop, uint64_t *ret_even
 /* Makes LOOP the one that cohort_sleep and cohort_run_on_loop use in this process. NULL removes it
  * again: then new sleeps fail with COHORT_ERR_STATE. Call it after the scheduler was started. Call
  * it with NULL after the scheduler has run and before the loop is destroyed: functions that are
- * still to run on the loop run then, and sleeps that are pending end with COHORT_ERR_CANCELLED. */
+ * still to run on the loop run then, and sleeps that are pending end with COHORT_ERR_CANCELLED, as
+ * late as when it is destroyed. Until then threads outside may wait for what it completes: so the
+ * thread that has called cohort__scheduler_run destroys it. */
 void cohort__loop_attach(struct cohort__loop *loop);
 
 /* For transports, in any thread. Whether the calling worker has tasks to resume before it is likely
