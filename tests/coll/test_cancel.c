@@ -23,7 +23,8 @@ static bool is_shared; /* --shm */
 struct row {
     struct cluster *cluster;
     cohort_comm *comms[SITES];
-    int64_t in[SITES], out[SITES];
+    int64_t in[SITES];
+    int64_t out[COHORT__WINDOW][SITES]; /* calls in flight have memory of their own */
 };
 
 static struct row *row_create_with(cohort_comm_options options)
@@ -56,10 +57,15 @@ static void row_destroy(struct row *row)
     free(row);
 }
 
+static int64_t *out_of(struct row *row, uint64_t generation)
+{
+    return row->out[generation % COHORT__WINDOW];
+}
+
 static cohort_future *add(struct row *row, uint32_t site, uint64_t generation)
 {
-    return cohort_all_reduce(row->comms[site], &row->in[site], &row->out[site], 1, COHORT_INT64,
-                             COHORT_SUM, generation);
+    return cohort_all_reduce(row->comms[site], &row->in[site], &out_of(row, generation)[site], 1,
+                             COHORT_INT64, COHORT_SUM, generation);
 }
 
 static void check_next(struct row *row, uint64_t generation)
@@ -69,7 +75,7 @@ static void check_next(struct row *row, uint64_t generation)
         futures[site] = add(row, site, generation);
     CHECK_INT(cohort_await(cohort_when_all(futures, SITES)), COHORT_OK);
     for (uint32_t site = 0; site < SITES; site++)
-        CHECK_INT(row->out[site], SITES);
+        CHECK_INT(out_of(row, generation)[site], SITES);
 }
 
 static void check_refused(cohort_future *future, const char *text)
@@ -111,7 +117,7 @@ static void test_rooted(void)
             cohort_await(cohort_gather_there(row->comms[site], &row->in[site], 1, COHORT_INT64, 1)),
             COHORT_OK);
     cohort_future *root =
-        cohort_gather_here(row->comms[0], &row->in[0], row->out, 1, COHORT_INT64, 1);
+        cohort_gather_here(row->comms[0], &row->in[0], row->out[0], 1, COHORT_INT64, 1);
     CHECK_INT(cohort_comm_cancel(row->comms[2], 1), COHORT_OK);
     check_refused(root, text);
     check_refused(cohort_gather_there(row->comms[5], &row->in[5], 1, COHORT_INT64, 1), text);
