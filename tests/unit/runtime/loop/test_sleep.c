@@ -231,7 +231,8 @@ static cohort_status end_meanwhile(void *arg)
     return COHORT_OK;
 }
 
-static void test_end(void)
+/* Runs FUNCTION, a task, until it stops the scheduler. The loop is still attached. */
+static struct cohort__loop *run_workers(cohort_task_function *function)
 {
     struct cohort__loop *loop;
     struct cohort__scheduler_hooks hooks;
@@ -241,8 +242,14 @@ static void test_end(void)
     cohort__scheduler_options_init(&options);
     CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
     cohort__loop_attach(loop);
-    cohort_future_unref(cohort_async(end_meanwhile, NULL));
+    cohort_future_unref(cohort_async(function, NULL));
     CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    return loop;
+}
+
+static void test_end(void)
+{
+    struct cohort__loop *loop = run_workers(end_meanwhile);
     atomic_store(&late.has_ended, true);
     CHECK_INT(cohort_await(cohort_sleep(1)), COHORT_ERR_STATE); /* also before it is taken away */
     cohort__loop_attach(NULL);
@@ -305,27 +312,12 @@ static cohort_status begin_long_sleep(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static struct cohort__loop *run_workers(void)
-{
-    struct cohort__loop *loop;
-    struct cohort__scheduler_hooks hooks;
-    struct cohort__scheduler_options options;
-    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
-    cohort__loop_scheduler_hooks(loop, &hooks);
-    cohort__scheduler_options_init(&options);
-    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
-    cohort__loop_attach(loop);
-    cohort_future_unref(cohort_async(begin_long_sleep, NULL));
-    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
-    return loop;
-}
-
 /* The thread is about to wait when the workers have ended, and before or after the loop takes no
  * requests any more. */
 static void end_while_waiting(void *(*thread_function)(void *), bool is_detached, bool stops)
 {
     pthread_t thread;
-    struct cohort__loop *loop = run_workers();
+    struct cohort__loop *loop = run_workers(begin_long_sleep);
     cohort_future *own = cohort_future_ref(last.future); /* the thread gives the other one back */
     if (is_detached)
         cohort__loop_attach(NULL);
@@ -365,7 +357,7 @@ static void wait_in_pool(uv_work_t *request)
 static void test_pool_at_end(void)
 {
     uv_work_t request;
-    struct cohort__loop *loop = run_workers();
+    struct cohort__loop *loop = run_workers(begin_long_sleep);
     CHECK_INT(uv_queue_work(cohort__loop_uv(loop), &request, wait_in_pool, NULL), 0);
     cohort__loop_attach(NULL);
     cohort__loop_destroy(loop);
