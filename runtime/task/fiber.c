@@ -8,10 +8,8 @@
 
 #include "runtime/base/sanitizer.h"
 #include "runtime/task/fiber_switch.h"
+#include "runtime/task/valgrind.h"
 
-#if COHORT__VALGRIND
-#include <valgrind/valgrind.h>
-#endif
 #if COHORT__ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
@@ -94,26 +92,6 @@ static void tsan_leave(const struct cohort__fiber *to)
 #endif
 }
 
-/* Without this, valgrind would take a switch of stacks for one large change of the stack pointer,
- * and complain. */
-static void valgrind_create(struct cohort__fiber *fiber)
-{
-#if COHORT__VALGRIND
-    fiber->valgrind_stack = VALGRIND_STACK_REGISTER(fiber->low, fiber->low + fiber->bytes - 1);
-#else
-    (void)fiber;
-#endif
-}
-
-static void valgrind_destroy(const struct cohort__fiber *fiber)
-{
-#if COHORT__VALGRIND
-    VALGRIND_STACK_DEREGISTER(fiber->valgrind_stack);
-#else
-    (void)fiber;
-#endif
-}
-
 static void start(struct cohort__fiber *fiber)
 {
     asan_arrive(fiber);
@@ -169,7 +147,7 @@ cohort_status cohort__fiber_create(struct cohort__fiber **ret_fiber, size_t stac
         return status;
     }
     tsan_create(fiber);
-    valgrind_create(fiber);
+    fiber->valgrind_stack = cohort__valgrind_register(fiber->low, fiber->low + fiber->bytes - 1);
     *ret_fiber = fiber;
     return COHORT_OK;
 }
@@ -183,7 +161,7 @@ void cohort__fiber_destroy(struct cohort__fiber *fiber)
     cohort__ledger_give_back(COHORT__LEDGER_WAITS, fiber->line);
     tsan_destroy(fiber);
     asan_forget(fiber);
-    valgrind_destroy(fiber);
+    cohort__valgrind_deregister(fiber->valgrind_stack);
     cohort__stack_give_back(&stack);
 }
 

@@ -47,7 +47,7 @@ struct cohort__fiber {
     struct cohort__stack stack;               /* all zero: a thread's own stack */
     void *asan_fake_stack;
     void *tsan_fiber;
-    unsigned valgrind_stack;
+    uintptr_t valgrind_stack;
 };
 
 /* Creates a fiber that will run ENTRY(ARG) at the first switch to it. ENTRY must not return.

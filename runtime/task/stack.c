@@ -11,10 +11,7 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/list.h"
-
-#if COHORT__VALGRIND
-#include <valgrind/valgrind.h>
-#endif
+#include "runtime/task/valgrind.h"
 
 /* Debian 12's headers don't have it. */
 #ifndef MADV_GUARD_INSTALL
@@ -166,16 +163,6 @@ static void slab_destroy(struct cohort__stack_slab *slab)
     free(slab);
 }
 
-/* valgrind does not know of the kernel's guards, and reads what it takes for memory. */
-static bool has_valgrind(void)
-{
-#if COHORT__VALGRIND
-    return RUNNING_ON_VALGRIND;
-#else
-    return false;
-#endif
-}
-
 /* Whether the kernel refuses to read at ADDRESS. Emulators accept advice that they don't know. */
 static bool is_guarded(const char *address)
 {
@@ -191,7 +178,8 @@ static bool guard(struct cohort__stack_slab *slab, uint32_t index)
     size_t page = page_bytes();
     char *low = low_of(slab, index);
     enum cohort__stack_guard kind = stacks.guard;
-    if (kind == COHORT__STACK_GUARD_KERNEL && has_valgrind())
+    /* It does not know of the kernel's guards, and reads what it takes for memory. */
+    if (kind == COHORT__STACK_GUARD_KERNEL && cohort__valgrind_is_there())
         kind = COHORT__STACK_GUARD_PAGE;
     if (kind == COHORT__STACK_GUARD_KERNEL) {
         bool is_there = madvise(low - page, page, MADV_GUARD_INSTALL) == 0;

@@ -135,7 +135,10 @@ CASES = [
     ("first_hour", {"docs/FIRST_HOUR.md": DIFF.replace("c;", "c"), "a.c": "int a;\n"},
      "does not compile"),
     ("first_hour", {"docs/FIRST_HOUR.md": DIFF + "`b/a.c`", "a.c": "int a;\n"}, "no b/a.c"),
-    ("sources", {"a.c": "", "compile_commands.json": '[{"directory": "/", "file": "a.c"}]'}, "a.c"),
+    ("sources", {"a.c": "", "compile_commands.json": '[{"directory": "/", "file": "a.c"}]'},
+     "a.c: in no meson.build"),
+    ("sources", {"b/a.c": "", "b.c": "", "compile_commands.json": "[]"}, "b.c: in no meson.build"),
+    ("sources", {"b/a.c": "", "compile_commands.json": "[]"}, None),
     ("public_headers", PUBLIC, None),
     ("public_headers", {**PUBLIC, "include/cohort/status.h": "size_t a;\n"}, "status.h alone"),
     ("public_headers", {**PUBLIC, "include/cohort/status.h": "enum { a };\n"}, "status.h alone"),
@@ -220,7 +223,7 @@ def main():
                 with open(os.path.join(HERE, "../../.clang-format"), encoding="utf-8") as style:
                     fill(root, {".clang-format": style.read()})
             fill(root, files)
-            extra["sources"] = [root]
+            extra["sources"] = [root, os.path.join(root, "b")]
             good &= run(check, want, root, *extra.get(check, []))
     for kind, header, source, want in SYMBOLS:
         with tempfile.TemporaryDirectory() as root:

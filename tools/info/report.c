@@ -27,6 +27,17 @@ static void print_number(const char *name, uint64_t value, const char *behind)
     print(name, text);
 }
 
+static void print_build(void)
+{
+    static const struct {
+        const char *name, *how;
+    } parts[] = {INFO_PARTS};
+    printf("Cohort %s\nbuild\n", INFO_VERSION);
+    print("options", INFO_OPTIONS);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        print(parts[i].name, parts[i].how);
+}
+
 static void print_machine(const struct facts *facts)
 {
     char text[300];
@@ -89,8 +100,7 @@ static void print_variables(void)
 
 void report_print(const struct facts *facts)
 {
-    printf("Cohort %s\nbuild\n", INFO_VERSION);
-    print("options", INFO_OPTIONS);
+    print_build();
     print_machine(facts);
     print_transports(facts);
     print_variables();

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 if not shutil.which('valgrind'):
+    print('skipped: there is no valgrind')
     sys.exit(77)
 done = subprocess.run(['valgrind', '--error-exitcode=9', *sys.argv[1:]], capture_output=True,
                       text=True)
