@@ -4,6 +4,7 @@
 
 usage: checks_can_fail.py C-COMPILER NM [CLANG-FORMAT]"""
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -177,11 +178,11 @@ SYMBOLS = [
 ]
 
 
-def run(check, want, *args):
+def run(check, want, *args, env=None):
     """Runs CHECK. Returns whether it ended, and printed, as WANT says (a check that is skipped does
     neither)."""
     done = subprocess.run([sys.executable, "-B", os.path.join(HERE, check + ".py"), *args],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
     if done.returncode == 77:
         return True
     if want is None:
@@ -209,6 +210,18 @@ def symbols(root, compiler, nm, kind, header, source):
     return kind, library, nm, root
 
 
+def behind_a_cache(root, compiler):
+    """Whether listings.py takes a compiler of two words, the first of which looks for the second,
+    as ccache does."""
+    programs, path = os.path.join(root, "bin"), os.environ["PATH"]
+    fill(root, {"docs/a.md": LISTING % ("1", "1"), "bin/cache": '#!/bin/sh\nexec "$@"\n',
+                "bin/cc": f'#!/bin/sh\nPATH={shlex.quote(path)} exec {compiler} "$@"\n'})
+    for name in ("cache", "cc"):
+        os.chmod(os.path.join(programs, name), 0o755)
+    return run("listings", None, root, ".", "cache cc",
+               env={**os.environ, "PATH": f"{programs}:{path}"})
+
+
 def main():
     compiler, nm, *clang_format = sys.argv[1:]
     extra = {"format": clang_format, "public_headers": [compiler],
@@ -228,7 +241,9 @@ def main():
     for kind, header, source, want in SYMBOLS:
         with tempfile.TemporaryDirectory() as root:
             good &= run("symbols", want, *symbols(root, compiler, nm, kind, header, source))
-    print(f"{len(CASES) + len(SYMBOLS)} cases")
+    with tempfile.TemporaryDirectory() as root:
+        good &= behind_a_cache(root, compiler)
+    print(f"{len(CASES) + len(SYMBOLS) + 1} cases")
     sys.exit(0 if good else 1)
 
 

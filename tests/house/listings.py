@@ -12,7 +12,7 @@ since no name server knows them.
 usage: listings.py ROOT BUILD C-COMPILER [PAGE...]"""
 import os
 import re
-import shutil
+import shlex
 import signal
 import subprocess
 import sys
@@ -52,9 +52,9 @@ def environment(root, build, compiler, scratch):
     """With a compiler, pkg-config's file, cohortrun and ssh, and nothing of the user's own."""
     programs = os.path.join(scratch, "bin")
     os.mkdir(programs)
-    first, *words = compiler.split()
-    compiler = " ".join([shutil.which(first) or first, *words])  # not the cc that follows
-    executable(os.path.join(programs, "cc"), f'#!/bin/sh\nexec {compiler} "$@"\n')
+    # With the old PATH: ccache, in front of a compiler, would find this cc again.
+    path = shlex.quote(os.environ["PATH"])
+    executable(os.path.join(programs, "cc"), f'#!/bin/sh\nPATH={path} exec {compiler} "$@"\n')
     executable(os.path.join(programs, "ssh"), SSH)
     executable(os.path.join(programs, "cohortrun"), COHORTRUN.format(build=build))
     with open(os.path.join(scratch, "cohort.pc"), "w", encoding="utf-8") as file:
@@ -73,11 +73,14 @@ def run(command, folder, env):
         try:
             return process.communicate(timeout=LIMIT)[0], process.returncode
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
             house.finish([f"$ {command}\nhas not ended after {LIMIT} s"], 1)
+        finally:
+            if process.returncode is None:
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # nothing that was started goes on
     root, build, compiler, *chosen = sys.argv[1:]
     root, build = os.path.realpath(root), os.path.realpath(build)
     wrong, checked = [], 0

@@ -10,7 +10,8 @@ set -euo pipefail
 export LC_ALL=C
 umask 022
 
-spin=$1 cc=$2 model=$(realpath "$3")
+spin=$1 model=$(realpath "$3")
+read -ra cc <<<"$2" # perhaps with ccache in front
 shift 3
 [[ $spin ]] || { echo "no spin here; tools/install-deps --test installs it"; exit 77; }
 work=$(mktemp -d)
@@ -27,7 +28,7 @@ check()
     done
     shift
     "$spin" -a "$@" "$model" >out 2>&1 || { cat out; exit 1; }
-    "$cc" "${options[@]}" -w -DSAFETY -DMEMLIM="${MEMORY:-1024}" -o pan pan.c
+    "${cc[@]}" "${options[@]}" -w -DSAFETY -DMEMLIM="${MEMORY:-1024}" -o pan pan.c
     ./pan -m100000 >out 2>&1 || { cat out; exit 1; }
 }
 
