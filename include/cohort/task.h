@@ -39,9 +39,9 @@ typedef cohort_status cohort_task_function(void *arg);
 
 /* If a task grows beyond the end of its stack (COHORT_STACK, see job.h, or what cohort_async_with
  * was asked for), the program ends with SIGSEGV, after one line on standard error that names the
- * task's function. Frames larger than a page may jump over the guard of a stack: compile with
- * -fstack-clash-protection where there are any, with gcc on aarch64 also with
- * --param=stack-clash-protection-guard-size=12, as it takes guards for 64 KiB there. */
+ * task's function. A frame of more than 64 KiB could step over the guard of a stack, and change
+ * another task's in silence: compile with -fstack-clash-protection, as the flags for pkg-config,
+ * CMake and meson do. */
 
 /* Starts FUNCTION(ARG) as a task. ARG is only passed on. The caller owns one reference to the
  * future. Tasks of one worker start in any order. The future holds COHORT_ERR_STATE before the

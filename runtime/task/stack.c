@@ -25,16 +25,19 @@ enum {
     LEAST_STACKS = 4,
     MOST_STACKS = 1024,
     MOST_SLAB_BYTES = 512 * 1024 * 1024, /* unless a single stack is larger */
-    /* Each guard page makes two mappings more: half of the default limit is left to the program. */
+    /* Each guard by pages makes two mappings more: half of the default limit is left. */
     MOST_GUARD_PAGES = 16000,
     CANARY_BYTES = 64, /* at the top of each stack, for the one above it */
+    /* What compilers take for granted at most, if frames touch all that they step over
+     * (-fstack-clash-protection): gcc on aarch64. Without that only a larger frame gets over it. */
+    GUARD_BYTES = 64 * 1024,
 };
 
 enum { NOT_GUARDED = 255 }; /* a place that was never given away */
 
 static const uint64_t canary_word = UINT64_C(0x6b63617473646e65);
 
-/* A mapping with stacks of one size. Below each stack there is a page for its guard. */
+/* A mapping with stacks of one size. Below each stack there is its guard. */
 struct cohort__stack_slab {
     struct cohort__list link; /* in the class's list, while a stack of the slab is free */
     struct size_class *class;
@@ -73,6 +76,12 @@ static size_t page_bytes(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
+static size_t guard_bytes(void)
+{
+    size_t page = page_bytes();
+    return page > GUARD_BYTES ? page : GUARD_BYTES;
+}
+
 static struct size_class *find_class(size_t bytes)
 {
     struct size_class *class = stacks.classes;
@@ -90,14 +99,14 @@ static struct size_class *find_class(size_t bytes)
 
 static char *low_of(const struct cohort__stack_slab *slab, uint32_t index)
 {
-    size_t page = page_bytes();
-    return slab->memory + index * (slab->class->bytes + page) + page;
+    size_t guard = guard_bytes();
+    return slab->memory + index * (slab->class->bytes + guard) + guard;
 }
 
 /* The words that stack INDEX must not overwrite: at the top of the stack below it. */
 static uint64_t *canary_of(const struct cohort__stack_slab *slab, uint32_t index)
 {
-    return (uint64_t *)(void *)(low_of(slab, index) - page_bytes() - CANARY_BYTES);
+    return (uint64_t *)(void *)(low_of(slab, index) - guard_bytes() - CANARY_BYTES);
 }
 
 static void canary_set(const struct cohort__stack_slab *slab, uint32_t index)
@@ -110,7 +119,7 @@ static void canary_set(const struct cohort__stack_slab *slab, uint32_t index)
 /* With NUM stacks, or fewer where there is no memory for so many. */
 static struct cohort__stack_slab *slab_map(struct size_class *class, uint32_t num)
 {
-    size_t stride = class->bytes + page_bytes();
+    size_t stride = class->bytes + guard_bytes();
     struct cohort__stack_slab *slab = NULL;
     void *memory = MAP_FAILED;
     if (stride > SIZE_MAX / 2 / num)
@@ -135,7 +144,7 @@ static struct cohort__stack_slab *slab_map(struct size_class *class, uint32_t nu
 /* How many stacks the next slab of CLASS should have. */
 static uint32_t num_stacks_of(const struct size_class *class)
 {
-    size_t most = MOST_SLAB_BYTES / (class->bytes + page_bytes());
+    size_t most = MOST_SLAB_BYTES / (class->bytes + guard_bytes());
     return most >= class->next_stacks ? class->next_stacks : most > 0 ? (uint32_t)most : 1;
 }
 
@@ -159,7 +168,7 @@ static void slab_destroy(struct cohort__stack_slab *slab)
     for (uint32_t i = 0; i < slab->num_used; i++)
         stacks.num_guard_pages -= slab->places[i].guard == COHORT__STACK_GUARD_PAGE;
     cohort__list_remove(&slab->link);
-    munmap(slab->memory, slab->num_stacks * (slab->class->bytes + page_bytes()));
+    munmap(slab->memory, slab->num_stacks * (slab->class->bytes + guard_bytes()));
     free(slab);
 }
 
@@ -175,17 +184,17 @@ static bool is_guarded(const char *address)
 /* Guards a stack that is taken for the first time. False: there is no memory for that. */
 static bool guard(struct cohort__stack_slab *slab, uint32_t index)
 {
-    size_t page = page_bytes();
-    char *low = low_of(slab, index);
+    const size_t bytes = guard_bytes();
+    char *below = low_of(slab, index) - bytes;
     enum cohort__stack_guard kind = stacks.guard;
     /* It does not know of the kernel's guards, and reads what it takes for memory. */
     if (kind == COHORT__STACK_GUARD_KERNEL && cohort__valgrind_is_there())
         kind = COHORT__STACK_GUARD_PAGE;
     if (kind == COHORT__STACK_GUARD_KERNEL) {
-        bool is_there = madvise(low - page, page, MADV_GUARD_INSTALL) == 0;
+        bool is_there = madvise(below, bytes, MADV_GUARD_INSTALL) == 0;
         if (!is_there && errno == ENOMEM)
             return false;
-        if (!is_there || !is_guarded(low - page)) /* the kernel has no such guards */
+        if (!is_there || !is_guarded(below)) /* the kernel has no such guards */
             stacks.guard = kind = COHORT__STACK_GUARD_PAGE;
     }
     /* The lowest stack has none below it whose top could be looked at. */
@@ -196,7 +205,7 @@ static bool guard(struct cohort__stack_slab *slab, uint32_t index)
     if (kind == COHORT__STACK_GUARD_CANARY && !has_neighbour)
         kind = COHORT__STACK_GUARD_PAGE;
     if (kind == COHORT__STACK_GUARD_PAGE) {
-        if (mprotect(low - page, page, PROT_NONE) != 0) {
+        if (mprotect(below, bytes, PROT_NONE) != 0) {
             if (!has_neighbour)
                 return false;
             kind = COHORT__STACK_GUARD_CANARY; /* there are too many mappings */
@@ -281,12 +290,13 @@ cohort_status cohort__stack_take(struct cohort__stack *ret_stack, size_t bytes)
 }
 
 /* The canary of the stack above is at the top of this one, and goes with its memory: then it reads
- * as zeros. */
+ * as zeros. So does what an unguarded one has written below itself. */
 void cohort__stack_give_back(const struct cohort__stack *stack)
 {
     struct cohort__stack_slab *slab = stack->slab;
     struct size_class *class = slab->class;
-    madvise(stack->low, class->bytes, MADV_DONTNEED);
+    size_t below = stack->guard == COHORT__STACK_GUARD_CANARY ? guard_bytes() : 0;
+    madvise(stack->low - below, class->bytes + below, MADV_DONTNEED);
     pthread_mutex_lock(&stacks.lock);
     if (slab->num_free == 0 && slab->num_used == slab->num_stacks)
         cohort__list_push_front(&class->slabs, &slab->link);
@@ -310,7 +320,7 @@ bool cohort__stack_is_intact(const struct cohort__stack *stack)
 bool cohort__stack_guards(const struct cohort__stack *stack, const void *address)
 {
     const char *at = address;
-    return stack->slab && at < stack->low && at >= stack->low - page_bytes();
+    return stack->slab && at < stack->low && at >= stack->low - guard_bytes();
 }
 
 void cohort__stack_use_guard(enum cohort__stack_guard guard)

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """After `meson install` into an empty folder, a program outside the project compiles with
-pkg-config's flags, links with the shared and with the static library, and runs.
+pkg-config's flags, links with the shared and with the static library, and runs. With these flags a
+large frame meets the guard of its stack.
 
 usage: install.py ROOT BUILD MESON PKG-CONFIG C-COMPILER"""
 import os
 import sys
 
 import house
-from installed import check_linked, files, installed, one_file, output, run_hello
+from installed import (check_linked, files, installed, one_file, output, run_hello,
+                       run_large_frame)
 
 
 def main():
@@ -51,7 +53,12 @@ def main():
             check_linked(program, name == "shared")
             run_hello(program, scratch + lib)
             os.remove(program)
-    house.finish([], 2)
+        program = os.path.join(scratch, "large_frame")
+        output(*compiler.split(), *cflags, os.path.join(root, "tests/house/large_frame.c"), *shared,
+               "-o", program)
+        run_large_frame(program, scratch + lib)
+        os.remove(program)
+    house.finish([], 3)
 
 
 main()

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 import house
-from installed import check_linked, installed, one_file, output, run_hello
+from installed import check_linked, installed, one_file, output, run_hello, run_large_frame
 
 PROJECT = """cmake_minimum_required(VERSION 3.16)
 project(user C)
@@ -21,6 +21,8 @@ add_executable(shared hello.c)
 target_link_libraries(shared PRIVATE Cohort::cohort)
 add_executable(static hello.c)
 target_link_libraries(static PRIVATE Cohort::cohort_static)
+add_executable(large_frame large_frame.c)
+target_link_libraries(large_frame PRIVATE Cohort::cohort)
 """
 REFUSED = {"find_package(Cohort 1.0 REQUIRED)": "1.0",
            "find_package(Cohort 0.9 REQUIRED)": "0.9",
@@ -34,7 +36,8 @@ def main():
     with tempfile.TemporaryDirectory() as user, installed(build, meson) as scratch:
         config = one_file(scratch, "CohortConfig.cmake")
         libraries = os.path.dirname(one_file(scratch, "libcohort.so"))
-        shutil.copy(os.path.join(root, "examples/hello.c"), user)
+        for path in ("examples/hello.c", "tests/house/large_frame.c"):
+            shutil.copy(os.path.join(root, path), user)
         command = [cmake[0], "-S", user, f"-DCMAKE_C_COMPILER={compiler.split()[-1]}",
                    f"-DCohort_DIR={os.path.dirname(config)}"]
 
@@ -49,6 +52,7 @@ def main():
             program = os.path.join(user, "build", name)
             check_linked(program, name == "shared")
             run_hello(program, libraries)
+        run_large_frame(os.path.join(user, "build", "large_frame"), libraries)
 
         for text, said in REFUSED.items():
             write(f"cmake_minimum_required(VERSION 3.16)\nproject(user NONE)\n{text}\n")
@@ -56,7 +60,7 @@ def main():
                                   stderr=subprocess.STDOUT, text=True)
             if not done.returncode or said not in done.stdout:
                 house.finish([f"{text}: status {done.returncode}\n{done.stdout}"], 1)
-    house.finish([], 2 + len(REFUSED))
+    house.finish([], 3 + len(REFUSED))
 
 
 main()

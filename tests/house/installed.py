@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -65,6 +66,14 @@ def run_hello(program, libraries):
     said = output(program, env={**os.environ, "LD_LIBRARY_PATH": libraries}, timeout=60)
     if said.count(": the sum is 3") != 2:
         house.finish([f"{program} says:\n{said}"], 1)
+
+
+def run_large_frame(program, libraries):
+    """PROGRAM is large_frame.c: its frame must meet the guard of the stack."""
+    done = subprocess.run([program], env={**os.environ, "LD_LIBRARY_PATH": libraries},
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+    if done.returncode != -signal.SIGSEGV or "grown beyond its stack of 262144" not in done.stdout:
+        house.finish([f"{program}: status {done.returncode}, it says:\n{done.stdout}"], 1)
 
 
 def check_linked(program, is_shared):

@@ -50,6 +50,11 @@ def main():
             wrong = check_targets([target["name"] for target in targets])
             if wrong:
                 house.finish(wrong, 1)
+            with open(os.path.join(folder, "compile_commands.json"), encoding="utf-8") as file:
+                command = next(entry["command"] for entry in json.load(file)
+                               if entry["file"].endswith("hello.c"))
+            if "-fstack-clash-protection" not in command:
+                house.finish([f"the subproject's user is compiled by {command}"], 1)
             if build:
                 output("ninja", "-C", folder, "hello")
                 check_linked(os.path.join(folder, "hello"), kind == "shared")

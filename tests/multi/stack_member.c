@@ -8,7 +8,7 @@
  * says when it has come back from there. Before that the program says how many mappings are guards.
  */
 
-enum { NUM_WAITING = 1, FRAME_BYTES = 1024, DEPTH = 280 }; /* of the default 256 KiB */
+enum { NUM_WAITING = 1, FRAME_BYTES = 1024, DEPTH = 344 }; /* of 256 KiB, and the guard's 64 */
 
 struct program {
     cohort_future *gate;

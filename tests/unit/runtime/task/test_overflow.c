@@ -32,7 +32,7 @@ __attribute__((noinline)) static int descend(int depth)
  * makes it touch each page of it in turn (-fstack-clash-protection), so that none is left out. */
 __attribute__((noinline)) static int leap(void)
 {
-    char frame[64 * 1024];
+    char frame[256 * 1024];
     char *far = frame;
     __asm__ volatile("" : "+r"(far) : : "memory");
     *far = 1;
@@ -150,7 +150,7 @@ static void test_tasks_that_are_too_deep(void)
         return; /* they explain it themselves */
     check_kind(COHORT__STACK_GUARD_KERNEL, 1000);
     check_kind(COHORT__STACK_GUARD_PAGE, 1000);
-    check_kind(COHORT__STACK_GUARD_CANARY, 258); /* a little, which the neighbour survives */
+    check_kind(COHORT__STACK_GUARD_CANARY, 322); /* a little, which the neighbour survives */
 }
 
 /* A frame that is larger than the guard does not get over it. */

@@ -12,7 +12,7 @@
 #include "runtime/base/sanitizer.h"
 #include "tests/support/test.h"
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, GUARD = 64 * 1024 };
 
 /* A stack keeps the guard that it was first taken with. So each kind has a size of its own. */
 static size_t stack_bytes;
@@ -124,10 +124,10 @@ static void test_many(void)
     check_many(COHORT__STACK_GUARD_CANARY);
 }
 
-static void write_below(const struct cohort__stack *stack)
+static void write_below(const struct cohort__stack *stack, int bytes)
 {
     signal(SIGSEGV, SIG_DFL); /* the sanitizers explain it at length */
-    volatile char *below = stack->low - 1;
+    volatile char *below = stack->low - bytes;
     *below = 1;
     _exit(0);
 }
@@ -138,15 +138,18 @@ static void check_guard(enum cohort__stack_guard guard)
     use_guard(guard);
     take(stacks, 3);
     CHECK(cohort__stack_guards(&stacks[1], stacks[1].low - 1));
+    CHECK(cohort__stack_guards(&stacks[1], stacks[1].low - GUARD));
     CHECK(!cohort__stack_guards(&stacks[1], stacks[1].low));
-    CHECK(!cohort__stack_guards(&stacks[1], stacks[1].low - PAGE - 1));
-    int status;
-    pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0)
-        write_below(&stacks[1]);
-    CHECK_INT(waitpid(child, &status, 0), child);
-    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    CHECK(!cohort__stack_guards(&stacks[1], stacks[1].low - GUARD - 1));
+    for (int bytes = 1; bytes <= GUARD; bytes += GUARD - 1) {
+        int status;
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0)
+            write_below(&stacks[1], bytes);
+        CHECK_INT(waitpid(child, &status, 0), child);
+        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    }
     give_back(stacks, 3);
 }
 
@@ -162,9 +165,9 @@ static void test_canary_tells(void)
     use_guard(COHORT__STACK_GUARD_CANARY);
     take(stacks, 3);
     CHECK_INT(stacks[2].guard, COHORT__STACK_GUARD_CANARY);
-    memset(stacks[2].low - PAGE, 1, PAGE); /* what no neighbour has */
+    memset(stacks[2].low - GUARD, 1, GUARD); /* what no neighbour has */
     CHECK(cohort__stack_is_intact(&stacks[2]));
-    memset(stacks[2].low - PAGE - 1, 1, 1);
+    memset(stacks[2].low - GUARD - 1, 1, 1);
     CHECK(!cohort__stack_is_intact(&stacks[2]));
     give_back(stacks, 3);
     take(stacks, 3);
