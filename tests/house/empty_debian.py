@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The Debian packages on an empty Debian, as somebody who is new has them: installed as
-docs/BUILDING.md says, the tutorial as a plain user, with its last step on two hosts by ssh, a
-project of one's own by pkg-config, CMake and meson, manual pages and completions, a small and no
-/dev/shm, the packages' own tests by autopkgtest, and a purge that leaves nothing.
+"""The first day, on an empty Debian. In one of them the checkout: all commands of README.md and
+docs/BUILDING.md, with the tests and the packages (commands.py lists those that are not run, and
+why). In others these packages, as somebody who is new has them: installed as docs/BUILDING.md says,
+the tutorial as a plain user, with its last step on two hosts by ssh, a project of one's own by
+pkg-config, CMake and meson, manual pages and completions, a small and no /dev/shm, the packages'
+own tests by autopkgtest, and a purge that leaves nothing.
 
-Skipped without root, debootstrap or a mirror of Debian (the one of apt here is used). Takes some
-minutes and 2 GB below the folder for temporary files, which are removed.
+Skipped without root, debootstrap or a mirror of Debian (the one of apt here is used). Takes an
+hour, and 8 GB below the folder for temporary files, which are removed.
 
-usage: empty_debian.py ROOT [FOLDER]      FOLDER: packages that tools/package has made"""
+usage: empty_debian.py ROOT [FOLDER]      FOLDER: packages that tools/package has made: only these
+                                          are tried, not the checkout"""
 import contextlib
 import gzip
 import os
@@ -17,6 +20,7 @@ import shutil
 import sys
 import tempfile
 
+import commands
 import debian
 import house
 import shown
@@ -32,13 +36,34 @@ def step(text):
     print("--", text, flush=True)
 
 
-def make_packages(root, folder):
-    """tools/package, unless FOLDER has them already."""
-    said, status = debian.run(os.path.join(root, "tools/package"), folder, limit=3000)
-    if status == house.SKIP:
-        house.skip(said.strip())
-    if status:
-        house.finish([f"tools/package: status {status}\n{said}"], 1)
+def copy_checkout(root, tree, user):
+    """The checkout in the user's home, without what was built in it."""
+    home = "root" if user == "root" else f"home/{user}"
+    folder = tree.path(f"{home}/cohort")
+    shutil.copytree(root, folder, symlinks=True,
+                    ignore=lambda where, names: [
+                        name for name in names if name == ".git"
+                        or (where == root and name.startswith("build"))])
+    tree.need(f"chown -R {user}: /{home}/cohort")
+
+
+def checkout(root, tree, folder):
+    """Runs the commands of the pages, and copies the packages into FOLDER."""
+    for user in ("root", debian.USER):
+        copy_checkout(root, tree, user)
+    # As one answers apt's question.
+    tree.write("etc/apt/apt.conf.d/yes", 'APT::Get::Assume-Yes "true";\n')
+    wrong, found = [], commands.blocks(root)
+    for block in found:
+        step(f"{block.page}: {'; '.join(block.lines)}")
+        said, status = tree.run(f"cd cohort\n{block.script()}",
+                                debian.USER if block.is_users else "root", limit=3600)
+        if status:
+            wrong.append(f"{block.page}: status {status}\n{block.script()}\n{said}")
+    if wrong:
+        house.finish(wrong, len(found))
+    shutil.copytree(tree.path("root/cohort/build-packages"), folder)
+    return len(found)
 
 
 def as_documented(root, page, begin):
@@ -170,15 +195,18 @@ def main():
         house.skip(f"there is no {', '.join(missing)}; tools/install-deps --packages installs it")
     folder = debian.own_namespaces()
     mirror = debian.find_mirror()
+    step("an empty Debian")
+    empty = debian.bootstrap(os.path.join(folder, "empty"), mirror)
+    num_commands = 0
     if packages:
         packages = os.path.realpath(packages[0])
     else:
-        step("the packages")
         packages = os.path.join(folder, "packages")
-        make_packages(root, packages)
+        tree = empty.copy(os.path.join(folder, "checkout"))
+        tree.mount()
+        num_commands = checkout(root, tree, packages)
 
-    step("an empty Debian, twice with the packages")
-    empty = debian.bootstrap(os.path.join(folder, "empty"), mirror)
+    step("the packages, on two more")
     trees = {name: empty.copy(os.path.join(folder, name)) for name in ("a", "b")}
     a, b = trees.values()
     for tree in (empty, a, b):
@@ -194,7 +222,7 @@ def main():
     wrong += purge(a)
     step("the packages' own tests")
     own_tests(empty, packages, a.path(f"home/{debian.USER}/packages"))
-    house.finish(wrong, num + len(SCRIPTS) + 1)
+    house.finish(wrong, num_commands + num + len(SCRIPTS) + 1)
 
 
 main()
