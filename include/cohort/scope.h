@@ -27,7 +27,9 @@ extern "C" {
  *
  * A scope that a task of another one creates is inside of that one, and is cancelled with it. If
  * nobody has awaited it when all tasks around it have ended, the outer scope cancels it, waits for
- * its tasks, frees it, and fails with COHORT_ERR_STATE.
+ * its tasks, frees it, and fails with COHORT_ERR_STATE. One that nobody has awaited when the
+ * runtime ends, and that has failed other than by cohort_scope_cancel, is named by a line on
+ * standard error, with its error.
  *
  * When a scope is cancelled,
  * - tasks in it that have not started never run; their futures hold COHORT_ERR_CANCELLED. What they

@@ -15,6 +15,7 @@
 #include "runtime/task/overflow.h"
 #include "runtime/task/pinning.h"
 #include "runtime/task/plain_loop.h"
+#include "runtime/task/scope.h"
 #include "runtime/task/worker.h"
 
 enum { DEQUE_CAPACITY = 1024 };
@@ -583,6 +584,7 @@ cohort_status cohort__scheduler_run(void)
     cancel_what_is_left();
     if (s->hooks.poll == cohort__plain_loop_hooks()->poll)
         cohort__plain_loop_fini();
+    cohort__scopes_tell_lost();
     cohort__scheduler_completer_end();
     fini();
     return status;

@@ -3,11 +3,14 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/options.h"
 #include "runtime/base/slab.h"
+#include "runtime/base/symbol.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/task.h"
@@ -15,8 +18,13 @@
 #include "runtime/task/unusual.h"
 #include "runtime/task/worker.h"
 
-/* Scopes are a tree. Each knows those directly inside of it, under its lock, until they have been
- * awaited.
+/* Scopes of one scope, or of none, which have not been awaited. */
+struct siblings {
+    pthread_mutex_t lock; /* guards the list */
+    cohort_scope *first;  /* the newest */
+};
+
+/* Scopes are a tree. Each knows those directly inside of it until they have been awaited.
  *
  * A scope is cancelled by whoever claims it first: then its future `cancelled`, for which all wait
  * that are to end early, fails with the reason, and the scopes inside are cancelled in turn. A
@@ -32,14 +40,22 @@ struct cohort_scope {
     cohort_future *cancelled;
     cohort_future *ended; /* complete when nothing is pending */
     cohort_scope *outer;  /* exists as long as this one is in its list */
-    pthread_mutex_t lock; /* guards the list */
-    cohort_scope *first;  /* of the list of scopes inside */
-    cohort_scope *prev, *next;
+    const void *creator;  /* a return address */
+    struct siblings inside;
+    cohort_scope *prev, *next;    /* among its siblings */
     cohort_scope *next_to_cancel; /* see cancel */
     struct cohort__timer limit;
     uint64_t limit_nanoseconds;
     atomic_bool is_expired;
+    bool is_told; /* that it was not awaited when a runtime ended */
 };
+
+static struct siblings outermost = {PTHREAD_MUTEX_INITIALIZER, NULL};
+
+static struct siblings *siblings_of(const cohort_scope *scope)
+{
+    return scope->outer ? &scope->outer->inside : &outermost;
+}
 
 void cohort__scope_unref(cohort_scope *scope)
 {
@@ -47,7 +63,7 @@ void cohort__scope_unref(cohort_scope *scope)
         return;
     cohort_future_unref(scope->cancelled);
     cohort_future_unref(scope->ended);
-    pthread_mutex_destroy(&scope->lock);
+    pthread_mutex_destroy(&scope->inside.lock);
     cohort__slab_free(scope);
 }
 
@@ -90,13 +106,13 @@ static bool claim(cohort_scope *scope)
  * after this finds SCOPE claimed. Each has only one scope around it, so it is in one such list. */
 static cohort_scope *add_inner(cohort_scope *scope, cohort_scope *list)
 {
-    pthread_mutex_lock(&scope->lock);
-    for (cohort_scope *inner = scope->first; inner; inner = inner->next) {
+    pthread_mutex_lock(&scope->inside.lock);
+    for (cohort_scope *inner = scope->inside.first; inner; inner = inner->next) {
         cohort__scope_ref(inner);
         inner->next_to_cancel = list;
         list = inner;
     }
-    pthread_mutex_unlock(&scope->lock);
+    pthread_mutex_unlock(&scope->inside.lock);
     return list;
 }
 
@@ -278,18 +294,16 @@ cohort_status cohort_scope_async(cohort_scope *scope, cohort_task_function *func
 /* --- a scope's life --- */
 
 /* If SCOPE has one around it, that is the one of the running task. */
-static void join_outer(cohort_scope *scope)
+static void join_siblings(cohort_scope *scope)
 {
-    cohort_scope *outer = scope->outer;
-    if (!outer)
-        return;
-    pthread_mutex_lock(&outer->lock);
-    scope->next = outer->first;
-    if (outer->first)
-        outer->first->prev = scope;
-    outer->first = scope;
-    bool is_late = atomic_load(&outer->is_claimed);
-    pthread_mutex_unlock(&outer->lock);
+    struct siblings *siblings = siblings_of(scope);
+    pthread_mutex_lock(&siblings->lock);
+    scope->next = siblings->first;
+    if (siblings->first)
+        siblings->first->prev = scope;
+    siblings->first = scope;
+    bool is_late = scope->outer && atomic_load(&scope->outer->is_claimed);
+    pthread_mutex_unlock(&siblings->lock);
     if (!is_late)
         return;
     struct cohort__error error = {0};
@@ -298,19 +312,17 @@ static void join_outer(cohort_scope *scope)
     cohort__error_fini(&error);
 }
 
-static void leave_outer(cohort_scope *scope)
+static void leave_siblings(cohort_scope *scope)
 {
-    cohort_scope *outer = scope->outer;
-    if (!outer)
-        return;
-    pthread_mutex_lock(&outer->lock);
+    struct siblings *siblings = siblings_of(scope);
+    pthread_mutex_lock(&siblings->lock);
     if (scope->prev)
         scope->prev->next = scope->next;
     else
-        outer->first = scope->next;
+        siblings->first = scope->next;
     if (scope->next)
         scope->next->prev = scope->prev;
-    pthread_mutex_unlock(&outer->lock);
+    pthread_mutex_unlock(&siblings->lock);
 }
 
 /* NULL: there is no memory. */
@@ -322,7 +334,7 @@ static cohort_scope *create(uint64_t limit_nanoseconds)
     atomic_fetch_or(&cohort__unusual, COHORT__UNUSUAL_SCOPES);
     atomic_init(&scope->refs, 1);
     atomic_init(&scope->num_pending, 1);
-    pthread_mutex_init(&scope->lock, NULL);
+    pthread_mutex_init(&scope->inside.lock, NULL);
     scope->limit_nanoseconds = limit_nanoseconds;
     scope->cancelled = cohort__future_create();
     scope->ended = cohort__future_create_about(COHORT__WAIT_SEVERAL);
@@ -356,13 +368,15 @@ static void end_limit(cohort_scope *scope)
     cohort__scheduler_release();
 }
 
-static cohort_status start(const cohort_scope_options *options, cohort_scope **ret_scope)
+static cohort_status start(const cohort_scope_options *options, const void *creator,
+                           cohort_scope **ret_scope)
 {
     cohort_scope *scope = create(options->limit_nanoseconds);
     if (!scope)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "cohort_scope_create: no memory for a scope");
     scope->outer = cohort__scope_current();
-    join_outer(scope);
+    scope->creator = creator;
+    join_siblings(scope);
     set_limit(scope);
     *ret_scope = scope;
     return COHORT_OK;
@@ -382,10 +396,54 @@ cohort_status cohort_scope_create_sized(const cohort_scope_options *options, siz
             return cohort_fail(status, "%s: %s", name, cohort_error_message());
     }
     bool is_up = cohort__scheduler_hold();
-    cohort_status status = is_up ? start(&read, ret_scope) : cohort__scheduler_refuse(name);
+    cohort_status status = is_up ? start(&read, __builtin_return_address(0), ret_scope)
+                                 : cohort__scheduler_refuse(name);
     cohort__scheduler_release();
     return status;
 }
+
+/* --- errors that nobody has heard of --- */
+
+/* Whether SCOPE has failed, and not only been cancelled. *ERROR, which is empty, is then why. */
+static bool lost_error(const cohort_scope *scope, struct cohort__error *error)
+{
+    if (!cohort_future_ready(scope->cancelled))
+        return false;
+    cohort_status status = cohort__future_status(scope->cancelled);
+    if (status == COHORT_OK || status == COHORT_ERR_CANCELLED)
+        return false;
+    cohort__future_error(scope->cancelled, error);
+    return true;
+}
+
+/* Always, as the program may not hear of it in any other way. */
+static void tell_lost(const cohort_scope *scope)
+{
+    struct cohort__error error = {0};
+    char where[480], text[1280];
+    if (atomic_load(&scope->is_awaited) || !lost_error(scope, &error))
+        return;
+    cohort__symbol_name(scope->creator, where, sizeof(where));
+    int bytes = snprintf(text, sizeof(text),
+                         "cohort: the scope that was created at %s has failed, and nobody had "
+                         "awaited it when the runtime ended: %s: %s\n",
+                         where, cohort_status_name(error.status), cohort__error_message(&error));
+    (void)!write(STDERR_FILENO, text, (size_t)bytes);
+    cohort__error_fini(&error);
+}
+
+void cohort__scopes_tell_lost(void)
+{
+    pthread_mutex_lock(&outermost.lock);
+    for (cohort_scope *scope = outermost.first; scope; scope = scope->next) {
+        if (!scope->is_told)
+            tell_lost(scope);
+        scope->is_told = true;
+    }
+    pthread_mutex_unlock(&outermost.lock);
+}
+
+/* --- its end --- */
 
 /* Its tasks have ended, and so have those of the scopes inside. Gives the handle back. */
 static cohort_status end(cohort_scope *scope, const void *caller)
@@ -393,7 +451,7 @@ static cohort_status end(cohort_scope *scope, const void *caller)
     if (claim(scope))
         cohort__future_fulfil(scope->cancelled, NULL);
     end_limit(scope);
-    leave_outer(scope);
+    leave_siblings(scope);
     /* Whoever has claimed it instead may not have come to that yet, even after the runtime's end.
      */
     for (unsigned num = 0; !cohort_future_ready(scope->cancelled) &&
@@ -408,11 +466,11 @@ static cohort_status end(cohort_scope *scope, const void *caller)
 /* The newest of the scopes inside of SCOPE, with a reference, or NULL. */
 static cohort_scope *take_inner(cohort_scope *scope)
 {
-    pthread_mutex_lock(&scope->lock);
-    cohort_scope *inner = scope->first;
+    pthread_mutex_lock(&scope->inside.lock);
+    cohort_scope *inner = scope->inside.first;
     if (inner)
         cohort__scope_ref(inner);
-    pthread_mutex_unlock(&scope->lock);
+    pthread_mutex_unlock(&scope->inside.lock);
     return inner;
 }
 
@@ -431,17 +489,27 @@ static void let_go(cohort_scope *scope, const void *caller)
 
 static cohort_status await_tree(cohort_scope *scope, const void *caller);
 
+/* Nobody has awaited INNER. If it has failed by now, its error is part of that of SCOPE. */
+static void fail_for_inner(cohort_scope *scope, const cohort_scope *inner)
+{
+    struct cohort__error error = {0}, why = {0};
+    bool has_failed = lost_error(inner, &why);
+    cohort__error_set(&error, COHORT_ERR_STATE,
+                      "cohort_scope_await: a task of the scope has created another scope, and "
+                      "nobody has awaited that%s%s",
+                      has_failed ? ", which has failed: " : "",
+                      has_failed ? cohort__error_message(&why) : "");
+    cancel(scope, &error);
+    cohort__error_fini(&error);
+    cohort__error_fini(&why);
+}
+
 /* All tasks of SCOPE have ended. So nobody is left who could await the scopes in it. */
 static void end_inner(cohort_scope *scope, const void *caller)
 {
     cohort_scope *inner;
     while ((inner = take_inner(scope))) {
-        struct cohort__error error = {0};
-        cohort__error_set(&error, COHORT_ERR_STATE,
-                          "cohort_scope_await: a task of the scope has created another scope, and "
-                          "nobody has awaited that");
-        cancel(scope, &error);
-        cohort__error_fini(&error);
+        fail_for_inner(scope, inner);
         if (!atomic_exchange(&inner->is_awaited, true))
             (void)!await_tree(inner, caller);
         else
@@ -473,6 +541,7 @@ cohort_status cohort__scope_create_alone(cohort_scope **ret_scope)
     cohort_scope *scope = create(0);
     if (!scope)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a scope");
+    join_siblings(scope);
     *ret_scope = scope;
     return COHORT_OK;
 }

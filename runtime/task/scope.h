@@ -47,6 +47,10 @@ cohort_future *cohort__scope_ended(cohort_scope *scope);
 void cohort__scope_close(cohort_scope *scope);
 cohort_status cohort__scope_finish(cohort_scope *scope);
 
+/* All tasks have ended. Says, on standard error, which scopes have failed without having been
+ * awaited, and why. */
+void cohort__scopes_tell_lost(void);
+
 /* SCOPE may be cancelled, and asked whether it is, as long as there is a reference. */
 cohort_scope *cohort__scope_ref(cohort_scope *scope);
 void cohort__scope_unref(cohort_scope *scope);

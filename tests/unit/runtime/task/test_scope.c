@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "cohort/cohort.h"
 #include "runtime/base/clock.h"
@@ -378,6 +379,81 @@ static void test_left(void)
     run(scopes_are_left, NULL);
 }
 
+/* --- nobody awaits it --- */
+
+static cohort_scope *lost_scope;
+
+static cohort_status disk_is_full(void *arg)
+{
+    (void)arg;
+    cohort_yield();
+    return cohort_fail(COHORT_ERR_FAILED, "disk is full");
+}
+
+static cohort_status lose(void *arg)
+{
+    lost_scope = create(0);
+    start(lost_scope, arg ? disk_is_full : count, NULL);
+    return COHORT_OK;
+}
+
+static cohort_status lose_inside(void *arg)
+{
+    cohort_scope *scope = create(0);
+    start(scope, disk_is_full, arg);
+    while (!cohort__scope_is_cancelled(scope))
+        cohort_yield();
+    return COHORT_OK;
+}
+
+static cohort_status lose_in_scope(void *arg)
+{
+    cohort_scope *scope = create(0);
+    start(scope, lose_inside, arg);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "nobody has awaited that, which has failed: disk is");
+    return COHORT_OK;
+}
+
+/* What is said on standard error while FUNCTION(ARG) runs as the first task. */
+static void run_telling(cohort_task_function *function, void *arg, char *text, size_t capacity)
+{
+    int ends[2], real_stderr = dup(STDERR_FILENO);
+    CHECK_INT(pipe(ends), 0);
+    CHECK(dup2(ends[1], STDERR_FILENO) >= 0);
+    cohort_status status = run_tasks(1, function, arg);
+    dup2(real_stderr, STDERR_FILENO);
+    close(real_stderr);
+    close(ends[1]);
+    ssize_t bytes = read(ends[0], text, capacity - 1);
+    close(ends[0]);
+    CHECK(bytes >= 0);
+    text[bytes] = 0;
+    CHECK_INT(status, COHORT_OK);
+}
+
+static void test_lost(void)
+{
+    char text[2048];
+    run_telling(lose, &text, text, sizeof(text));
+    CHECK_CONTAINS(text, "cohort: the scope that was created at ");
+    CHECK_CONTAINS(text, "test_task_scope+0x");
+    CHECK_CONTAINS(text, "nobody had awaited it when the runtime ended: ");
+    CHECK_CONTAINS(text, "COHORT_ERR_FAILED: disk is full\n");
+    CHECK(strchr(text, '\n') == text + strlen(text) - 1);
+
+    /* It can still be awaited, and is not told again. */
+    cohort_scope *scope = lost_scope;
+    run_telling(lose, NULL, text, sizeof(text));
+    CHECK_TEXT(text, "");
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_FAILED);
+    CHECK_TEXT(cohort_error_message(), "disk is full");
+    CHECK_INT(cohort_scope_await(lost_scope), COHORT_OK);
+
+    run_telling(lose_in_scope, NULL, text, sizeof(text));
+    CHECK_TEXT(text, "");
+}
+
 /* --- threads outside, many at once --- */
 
 static void *cancel_it(void *scope)
@@ -504,6 +580,7 @@ int main(int argc, char **argv)
         {"limit", test_limit},
         {"nesting", test_nesting},
         {"left", test_left},
+        {"lost", test_lost},
         {"fails by call", test_fails_by_call},
         {"threads outside", test_threads_outside},
         {"mistakes", test_mistakes},
