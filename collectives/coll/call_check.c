@@ -107,10 +107,10 @@ static cohort_status check_objects(const struct cohort__call *call)
     bool has_many = call->collective == COHORT__SCATTER || call->collective == COHORT__ALL_TO_ALL;
     size_t num = !call->needs_in ? 0 : has_many ? cohort_comm_num_sites(call->comm) : 1;
     for (size_t i = 0; i < num; i++)
-        if (in[i].bytes > 0 && !in[i].data)
+        if ((in[i].bytes > 0 && !in[i].data) || in[i].bytes > PTRDIFF_MAX)
             return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
-                                      "object %zu of IN has %zu bytes, but no data", i,
-                                      in[i].bytes);
+                                      "object %zu of IN has %zu bytes, %s", i, in[i].bytes,
+                                      in[i].data ? "which are more than memory" : "but no data");
     return COHORT_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "cohort/objects.h"
 
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,6 +33,9 @@ static cohort_status check_each(const struct cohort__sparse_in *in, uint32_t num
                      num_sites);
         else if (one->object.bytes > 0 && !one->object.data)
             snprintf(why, 128, "object %zu has %zu bytes, but no data", i, one->object.bytes);
+        else if (one->object.bytes > PTRDIFF_MAX)
+            snprintf(why, 128, "object %zu has %zu bytes, which are more than memory", i,
+                     one->object.bytes);
         else
             continue;
         return COHORT_ERR_BAD_PARAMETER;

@@ -430,8 +430,10 @@ static cohort_future *set(cohort_comm *comm, uint32_t site, uint64_t tag, const 
 cohort_future *cohort_channel_set(cohort_comm *comm, uint32_t site, uint64_t tag, const void *data,
                                   size_t bytes)
 {
-    cohort_future *refused = refuse("cohort_channel_set", comm, site, tag,
-                                    !data && bytes > 0 ? "there is no data" : NULL);
+    const char *wrong = !data && bytes > 0    ? "there is no data"
+                        : bytes > PTRDIFF_MAX ? "that many bytes are more than memory"
+                                              : NULL;
+    cohort_future *refused = refuse("cohort_channel_set", comm, site, tag, wrong);
     return refused ? refused : set(comm, site, tag, data, bytes, NULL);
 }
 

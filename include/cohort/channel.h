@@ -28,8 +28,8 @@ extern "C" {
  *
  * Calls on one endpoint are ordered by the caller, as for collectives. Any task or thread may call,
  * and no call suspends. The future holds the error: COHORT_ERR_BAD_PARAMETER (no such site, no
- * buffer), COHORT_ERR_GONE (the other site has left the communicator), COHORT_ERR_PEER_DIED,
- * COHORT_ERR_REVOKED (survivors.h),
+ * buffer, more bytes than memory), COHORT_ERR_GONE (the other site has left the communicator),
+ * COHORT_ERR_PEER_DIED, COHORT_ERR_REVOKED (survivors.h),
  * COHORT_ERR_CANCELLED (this endpoint was given back in the meantime, or see above),
  * COHORT_ERR_NO_MEMORY, COHORT_ERR_NETWORK. */
 

@@ -221,12 +221,13 @@ static const struct cohort__io_call_kind read_kind = {
 
 cohort_future *cohort_tcp_read(cohort_tcp *tcp, void *buffer, size_t bytes, size_t *ret_bytes)
 {
-    if (!tcp || !buffer || !ret_bytes || bytes == 0)
+    if (!tcp || !buffer || !ret_bytes || bytes == 0 || bytes > PTRDIFF_MAX)
         return cohort__io_refuse(read_kind.name, COHORT_ERR_BAD_PARAMETER,
-                                 !tcp      ? "tcp is NULL"
-                                 : !buffer ? "buffer is NULL"
-                                 : bytes   ? "ret_bytes is NULL"
-                                           : "no bytes are asked for");
+                                 !tcp                  ? "tcp is NULL"
+                                 : !buffer             ? "buffer is NULL"
+                                 : !ret_bytes          ? "ret_bytes is NULL"
+                                 : bytes > PTRDIFF_MAX ? "that many bytes are more than memory"
+                                                       : "no bytes are asked for");
     struct read_call *read = cohort__io_call_create(sizeof(*read), &read_kind);
     if (!read)
         return cohort__io_refuse(read_kind.name, COHORT_ERR_NO_MEMORY, "out of memory");
@@ -345,9 +346,11 @@ static cohort_future *start_write(cohort_tcp *tcp, const void *data, size_t byte
 
 cohort_future *cohort_tcp_write(cohort_tcp *tcp, const void *data, size_t bytes)
 {
-    if (!tcp || (!data && bytes > 0))
+    if (!tcp || (!data && bytes > 0) || bytes > PTRDIFF_MAX)
         return cohort__io_refuse(write_kind.name, COHORT_ERR_BAD_PARAMETER,
-                                 tcp ? "data is NULL" : "tcp is NULL");
+                                 !tcp    ? "tcp is NULL"
+                                 : !data ? "data is NULL"
+                                         : "that many bytes are more than memory");
     return start_write(tcp, data ? data : "", bytes, &write_kind);
 }
 

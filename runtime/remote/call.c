@@ -713,6 +713,10 @@ static cohort_status check(struct cohort__process *process, const char *function
 {
     if (!name || (!in->data && in->bytes > 0))
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: no %s", function, name ? "data" : "name");
+    if (in->bytes > PTRDIFF_MAX)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "%s: remote task \"%.60s\": %zu bytes are more than memory", function,
+                           name, in->bytes);
     struct cohort__remote_tasks *tasks = process ? cohort__remote_tasks_of(process) : NULL;
     if (!tasks || cohort__scheduler_is_closed())
         return cohort__scheduler_refuse(function);

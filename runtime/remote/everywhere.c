@@ -162,6 +162,11 @@ cohort_future *cohort__async_everywhere_from(struct cohort__process *process, co
     if (!name || (!in->data && in->bytes > 0))
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "cohort_async_everywhere: no %s",
                                       name ? "data" : "name");
+    if (in->bytes > PTRDIFF_MAX)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
+                                      "cohort_async_everywhere: remote task \"%.60s\": %zu bytes "
+                                      "are more than memory",
+                                      name, in->bytes);
     if (!tasks || cohort__scheduler_is_closed())
         return cohort__future_of_status(cohort__scheduler_refuse("cohort_async_everywhere"),
                                         cohort__error_slot());

@@ -41,10 +41,11 @@ cohort_status cohort__remote_function_call(const struct cohort__remote_function 
     if (cohort__fork_is_child())
         return status;
     bool is_in = out.data == in->data;
-    if (!status && (is_in || !out.data) && out.bytes > (out.data ? in->bytes : 0))
+    size_t most = !out.data ? 0 : is_in ? in->bytes : PTRDIFF_MAX;
+    if (!status && out.bytes > most)
         status = cohort_fail(COHORT_ERR_BAD_PARAMETER,
                              "the function has returned %zu bytes where there are %zu", out.bytes,
-                             out.data ? in->bytes : 0);
+                             most);
     if (!status) {
         *ret_out = out;
         return COHORT_OK;

@@ -293,6 +293,9 @@ static void test_bad_parameters(void)
     CHECK_CONTAINS(cohort_error_message(), "num_sites is 2");
     CHECK_INT(cohort_await(cohort_channel_set(pair.comms[0], 1, 0, NULL, 1)),
               COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(cohort_channel_set(pair.comms[0], 1, 0, "abc", SIZE_MAX)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "that many bytes are more than memory");
     CHECK_INT(cohort_await(cohort_channel_get(NULL, 0, 0, NULL, 0, NULL)),
               COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_await(cohort_channel_get(pair.comms[0], 2, 0, NULL, 0, NULL)),

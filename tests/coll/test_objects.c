@@ -260,8 +260,12 @@ static cohort_status wrong_object(cohort_comm *comm, void *arg)
     CHECK_CONTAINS(cohort_error_message(), "object 0 of IN has 1 bytes, but no data");
     CHECK_CONTAINS(cohort_error_message(), "site 1");
     CHECK(!out[0].data && !out[1].data && !out[2].data);
+    in = (cohort_object){"abc", me == 2 ? SIZE_MAX : 3};
+    CHECK_INT(cohort_await(cohort_all_gather_objects(comm, &in, out, 2)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "bytes, which are more than memory");
+    CHECK_CONTAINS(cohort_error_message(), "site 2");
     in = (cohort_object){"abc", 3};
-    CHECK_INT(cohort_await(cohort_all_gather_objects(comm, &in, out, 2)), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_all_gather_objects(comm, &in, out, 3)), COHORT_OK);
     CHECK_INT((long long)out[1].bytes, 3);
     cohort_objects_fini(out, 3);
     return COHORT_OK;

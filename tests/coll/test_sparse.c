@@ -190,7 +190,7 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     const cohort_object object = {"abc", 3};
     const cohort_site_object far[] = {{2, object}, {3, object}};
     const cohort_site_object twice[] = {{2, object}, {0, object}, {2, object}};
-    const cohort_site_object none[] = {{0, {NULL, 5}}};
+    const cohort_site_object none[] = {{0, {NULL, 5}}}, huge[] = {{0, {"abc", SIZE_MAX}}};
     cohort_site_objects from;
     bool is_wrong = cohort_comm_this_site(comm) == 1;
     (void)arg;
@@ -198,13 +198,14 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     check_wrong(comm, 2, twice, 3, "object 2 is another one for site 2");
     check_wrong(comm, 3, none, 1, "object 0 has 5 bytes, but no data");
     check_wrong(comm, 4, NULL, 1, "TO is NULL");
-    CHECK_INT(cohort_await(cohort_all_to_all_sparse(comm, NULL, 0, is_wrong ? NULL : &from, 5)),
+    check_wrong(comm, 5, huge, 1, "bytes, which are more than memory");
+    CHECK_INT(cohort_await(cohort_all_to_all_sparse(comm, NULL, 0, is_wrong ? NULL : &from, 6)),
               COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "site 1, cohort_all_to_all_sparse: no output buffer");
-    CHECK_INT(cohort_await(cohort_all_to_all_sparse(NULL, NULL, 0, &from, 6)),
+    CHECK_INT(cohort_await(cohort_all_to_all_sparse(NULL, NULL, 0, &from, 7)),
               COHORT_ERR_BAD_PARAMETER);
-    CHECK_INT(cohort_await(begin(comm, &from, 6)), COHORT_OK);
-    check(comm, &from, 6);
+    CHECK_INT(cohort_await(begin(comm, &from, 7)), COHORT_OK);
+    check(comm, &from, 7);
     cohort_site_objects_fini(NULL);
     return COHORT_OK;
 }

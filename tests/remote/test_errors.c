@@ -185,6 +185,8 @@ static void test_parameters(void)
 {
     cluster = cluster_create(4, 2, 0);
     check_failure(1, "square", &(cohort_object){NULL, 1}, COHORT_ERR_BAD_PARAMETER, "no data");
+    check_failure(1, "square", &(cohort_object){"abc", SIZE_MAX}, COHORT_ERR_BAD_PARAMETER,
+                  "bytes are more than memory");
     CHECK_INT(cohort_await(call(1, NULL, NULL, NULL)), COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "cohort_async_at: no name");
     CHECK_INT(cohort_await(call(2, "square", NULL, NULL)), COHORT_ERR_BAD_PARAMETER);

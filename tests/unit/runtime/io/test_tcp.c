@@ -216,6 +216,10 @@ static cohort_status wrong_calls(void *arg)
                 "ret_bytes is NULL");
     check_fails(cohort_tcp_write(NULL, "", 0), COHORT_ERR_BAD_PARAMETER, "tcp is NULL");
     check_fails(cohort_tcp_write(pair.ends[0], NULL, 1), COHORT_ERR_BAD_PARAMETER, "data is NULL");
+    check_fails(cohort_tcp_read(pair.ends[0], &byte, SIZE_MAX, &bytes), COHORT_ERR_BAD_PARAMETER,
+                "that many bytes are more than memory");
+    check_fails(cohort_tcp_write(pair.ends[0], "a", SIZE_MAX), COHORT_ERR_BAD_PARAMETER,
+                "that many bytes are more than memory");
     check_fails(cohort_tcp_shutdown(NULL), COHORT_ERR_BAD_PARAMETER, "tcp is NULL");
     check_fails(cohort_tcp_close(NULL), COHORT_ERR_BAD_PARAMETER, "tcp is NULL");
     CHECK_TEXT(cohort_tcp_peer(NULL), "");

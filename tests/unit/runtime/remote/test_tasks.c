@@ -296,6 +296,9 @@ static void test_wrong_arguments(void)
                "cohort_async_everywhere: ");
     check_over(cohort__async_everywhere_from(fake.process, NULL, NULL, NULL),
                COHORT_ERR_BAD_PARAMETER, "cohort_async_everywhere: no name");
+    check_over(cohort__async_everywhere_from(fake.process, "f",
+                                             &(cohort_object){(void *)"x", SIZE_MAX}, NULL),
+               COHORT_ERR_BAD_PARAMETER, "bytes are more than memory");
     CHECK_INT((long long)fake.num_sent, 0);
     fake_net_close(&fake);
 }
