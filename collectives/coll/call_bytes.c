@@ -56,6 +56,15 @@ bool cohort__call_has_block_for_each(const struct cohort__call *call, bool is_ou
     }
 }
 
+size_t cohort__call_array_bytes(const struct cohort__call *call, bool is_out)
+{
+    size_t element =
+        call->of_objects ? sizeof(cohort_object) : cohort_datatype_size(call->datatype);
+    size_t num =
+        cohort__call_has_block_for_each(call, is_out) ? cohort_comm_num_sites(call->comm) : 1;
+    return (is_out ? call->needs_out : call->needs_in) ? num * call->count * element : 0;
+}
+
 static uint64_t of_side(const struct cohort__call *call, bool is_out)
 {
     const struct cohort__ragged *ragged = call->ragged;
@@ -64,10 +73,8 @@ static uint64_t of_side(const struct cohort__call *call, bool is_out)
         return 0;
     if (ragged && (is_out || is_of_out ? ragged->out.name : ragged->in.name))
         return of_blocks(call, is_out || is_of_out ? &ragged->out : &ragged->in);
-    uint64_t block = (uint64_t)call->count * cohort_datatype_size(call->datatype);
-    return !ragged && cohort__call_has_block_for_each(call, is_out)
-               ? block * cohort_comm_num_sites(call->comm)
-               : block;
+    return ragged ? (uint64_t)call->count * cohort_datatype_size(call->datatype)
+                  : cohort__call_array_bytes(call, is_out);
 }
 
 struct cohort__hook_bytes cohort__call_bytes(const struct cohort__call *call)

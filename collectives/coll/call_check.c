@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "collectives/algo/pattern/needs.h"
+#include "collectives/coll/call_bytes.h"
 #include "collectives/coll/call_layout.h"
 #include "collectives/coll/forced.h"
 #include "collectives/exec/op.h"
@@ -92,13 +93,29 @@ static cohort_status check_memory(const struct cohort__call *call)
         return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER, "no input buffer");
     if ((has_out || in_out) && !call->out)
         return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER, "no output buffer");
-    bool has_layouts = cohort__call_has_layouts(call); /* which say where in the array */
-    if (has_in && has_out && call->in == call->out && !has_layouts)
+    return COHORT_OK;
+}
+
+/* Whether IN and OUT have no memory in common. Where blocks differ in size or layouts say where the
+ * elements are, this is found out later (call_overlap.h). */
+static cohort_status check_apart(const struct cohort__call *call)
+{
+    if (call->ragged || call->is_sparse || call->is_in_place || cohort__call_has_layouts(call))
+        return COHORT_OK;
+    uintptr_t in = (uintptr_t)call->in, out = (uintptr_t)call->out;
+    size_t in_bytes = cohort__call_array_bytes(call, false);
+    size_t out_bytes = cohort__call_array_bytes(call, true);
+    if (cohort__are_apart(in, in_bytes, out, out_bytes))
+        return COHORT_OK;
+    if (in == out)
         return cohort__call_wrong(
             call, COHORT_ERR_BAD_PARAMETER, "IN and OUT are the same memory%s",
             call->in_place == COHORT__IN_PLACE_NEVER ? ""
                                                      : "; COHORT_IN_PLACE is the way to say so");
-    return COHORT_OK;
+    return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
+                              "IN (%zu bytes) and OUT (%zu bytes, from %zu bytes %s on) overlap",
+                              in_bytes, out_bytes, in < out ? out - in : in - out,
+                              in < out ? "after the beginning of IN" : "before it");
 }
 
 static cohort_status check_objects(const struct cohort__call *call)
@@ -117,6 +134,8 @@ static cohort_status check_objects(const struct cohort__call *call)
 cohort_status cohort__call_check_buffers(const struct cohort__call *call)
 {
     cohort_status status = check_memory(call);
+    if (!status)
+        status = check_apart(call);
     return !status && call->of_objects && !call->is_sparse ? check_objects(call) : status;
 }
 

@@ -14,8 +14,9 @@ static inline bool cohort__call_has_layouts(const struct cohort__call *call)
 /* Whether CALL, which has layouts, may have them. Says whether it holds rows. */
 cohort_status cohort__call_check_layouts(struct cohort__call *call);
 
-/* Gives CALL, whose SHAPE and ENTRY are known, buffers whose elements lie one behind the other,
- * with those of IN in them. From then on `completion` has to be given to the call. A failure leaves
+/* Checks where the elements of CALL are, which is ragged or has layouts, and whose SHAPE and ENTRY
+ * are known. Where its layouts say so, gives it buffers whose elements lie one behind the other,
+ * with those of IN in them; from then on `completion` has to be given to the call. A failure leaves
  * CALL as it was. */
 cohort_status cohort__call_lay(struct cohort__call *call, const struct cohort__shape *shape,
                                struct cohort__plan_entry *entry);

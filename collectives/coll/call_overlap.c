@@ -1,55 +1,169 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/coll/call_overlap.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "collectives/plan/layout_overlap.h"
 
+static struct cohort__lying *make_room(const struct cohort__call *call, size_t num)
+{
+    struct cohort__lying *lying = malloc(num * sizeof(*lying));
+    if (!lying)
+        cohort__call_wrong(call, COHORT_ERR_NO_MEMORY, "no memory for sorting the blocks");
+    return lying;
+}
+
+/* Looks for an overlap among NUM of LYING, which it takes. */
+static cohort_status search(const struct cohort__call *call, struct cohort__lying *lying,
+                            size_t num, bool *ret_found, struct cohort__overlap *ret_overlap)
+{
+    *ret_found = false;
+    cohort_status status = cohort__layout_overlap(lying, num, ret_found, ret_overlap);
+    free(lying);
+    return status ? cohort__call_wrong(call, status, "%s", cohort_error_message()) : COHORT_OK;
+}
+
 static void add_parts(struct cohort__lying *lying, const struct cohort__part *parts, uint32_t num,
-                      const cohort_layout *const *layouts, bool is_sent)
+                      const cohort_layout *const *layouts, size_t offset, bool is_sent)
 {
     for (uint32_t i = 0; i < num; i++)
-        lying[i] = (struct cohort__lying){.offset = parts[i].offset,
+        lying[i] = (struct cohort__lying){.offset = offset + parts[i].offset,
                                           .bytes = parts[i].bytes,
                                           .layout = layouts ? layouts[i] : NULL,
                                           .site = parts[i].site,
                                           .is_sent = is_sent};
 }
 
-static cohort_status report(const struct cohort__call *call, const struct cohort__overlap *overlap)
-{
-    const char *first = overlap->a.is_sent ? "for" : "from";
-    const char *second = overlap->a.is_sent == overlap->b.is_sent ? ""
-                         : overlap->b.is_sent                     ? "for "
-                                                                  : "from ";
-    return cohort__call_wrong(
-        call, COHORT_ERR_BAD_PARAMETER,
-        "the blocks in OUT %s site %u (bytes %zu to %zu) and %ssite %u (%zu to %zu) overlap", first,
-        overlap->a.site, overlap->a.begin, overlap->a.end, second, overlap->b.site,
-        overlap->b.begin, overlap->b.end);
-}
-
-/* The parts of OUT, and if it is the same array as IN also those of IN. */
 cohort_status cohort__call_check_overlap(const struct cohort__call *call,
                                          const struct cohort__shape *shape)
 {
     const struct cohort__request *request = &shape->request;
-    bool is_one_array = shape->key.flags & COHORT__PLAN_ONE_ARRAY;
-    uint32_t num_out = request->out_parts ? request->num_out_parts : 0;
-    uint32_t num_in = is_one_array && request->in_parts ? request->num_in_parts : 0;
-    size_t num = (size_t)num_out + num_in;
+    uint32_t num = request->out_parts ? request->num_out_parts : 0;
+    struct cohort__overlap overlap;
+    bool found;
     if (num == 0)
         return COHORT_OK;
-    struct cohort__overlap overlap;
-    bool found = false;
-    struct cohort__lying *lying = malloc(num * sizeof(*lying));
+    struct cohort__lying *lying = make_room(call, num);
     if (!lying)
-        return cohort__call_wrong(call, COHORT_ERR_NO_MEMORY, "no memory for sorting the blocks");
-    add_parts(lying, request->out_parts, num_out, request->out_layouts, false);
-    add_parts(lying + num_out, request->in_parts, num_in, request->in_layouts, true);
-    cohort_status status = cohort__layout_overlap(lying, num, &found, &overlap);
-    free(lying);
-    if (status)
-        return cohort__call_wrong(call, status, "%s", cohort_error_message());
-    return found ? report(call, &overlap) : COHORT_OK;
+        return COHORT_ERR_NO_MEMORY;
+    add_parts(lying, request->out_parts, num, request->out_layouts, 0, false);
+    cohort_status status = search(call, lying, num, &found, &overlap);
+    if (status || !found)
+        return status;
+    return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
+                              "the blocks in OUT from site %u (bytes %zu to %zu) and site %u (%zu "
+                              "to %zu) overlap",
+                              overlap.a.site, overlap.a.begin, overlap.a.end, overlap.b.site,
+                              overlap.b.begin, overlap.b.end);
+}
+
+/* IN and OUT -------------------------------------------------------------------------------- */
+
+/* Of its array, from the beginning to the end of the last element. */
+static size_t span_of(const struct cohort__side *side, size_t element)
+{
+    size_t span = side->end;
+    if (side->layout)
+        return side->layout->span * element;
+    for (uint32_t i = 0; side->layouts && i < side->parts.num; i++)
+        if (side->layouts[i]) {
+            size_t end = side->parts.list[i].offset + side->layouts[i]->span * element;
+            span = end > span ? end : span;
+        }
+    return span;
+}
+
+/* How many of struct cohort__lying SIDE is. */
+static size_t num_lying(const struct cohort__side *side)
+{
+    return side->layout ? 1 : side->parts.num;
+}
+
+static void add(struct cohort__lying *lying, const struct cohort__side *side, size_t element,
+                size_t offset, bool is_sent)
+{
+    if (side->layout)
+        *lying = (struct cohort__lying){.offset = offset,
+                                        .bytes = side->layout->num_elements * element,
+                                        .layout = side->layout,
+                                        .is_sent = is_sent};
+    else
+        add_parts(lying, side->parts.list, side->parts.num, side->layouts, offset, is_sent);
+}
+
+/* "IN", or "OUT from site 3". */
+static void name_side(char text[32], const struct cohort__side *side, bool is_sent, uint32_t site)
+{
+    if (side->layout || side->parts.list == &side->parts.only)
+        snprintf(text, 32, "%s", side->name);
+    else
+        snprintf(text, 32, "%s %s site %u", side->name, is_sent ? "for" : "from", site);
+}
+
+static cohort_status report(const struct cohort__call *call, const struct cohort__sides *sides,
+                            const struct cohort__overlap *overlap, size_t in_offset,
+                            size_t out_offset)
+{
+    char a[32], b[32];
+    bool is_a_in = overlap->a.is_sent, is_b_in = overlap->b.is_sent;
+    size_t a_offset = is_a_in ? in_offset : out_offset, b_offset = is_b_in ? in_offset : out_offset;
+    name_side(a, is_a_in ? &sides->in : &sides->out, is_a_in, overlap->a.site);
+    name_side(b, is_b_in ? &sides->in : &sides->out, is_b_in, overlap->b.site);
+    return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
+                              "elements of %s (bytes %zu to %zu) and of %s (%zu to %zu) overlap", a,
+                              overlap->a.begin - a_offset, overlap->a.end - a_offset, b,
+                              overlap->b.begin - b_offset, overlap->b.end - b_offset);
+}
+
+/* Both are in one array, or among each other: the distance is known. */
+static cohort_status search_both(const struct cohort__call *call, const struct cohort__sides *sides,
+                                 size_t in_offset, size_t out_offset)
+{
+    const struct cohort__side *in = &sides->in, *out = &sides->out;
+    size_t element = cohort_datatype_size(call->datatype);
+    size_t num_out = num_lying(out), num = num_out + num_lying(in);
+    struct cohort__overlap overlap;
+    bool found;
+    struct cohort__lying *lying = make_room(call, num);
+    if (!lying)
+        return COHORT_ERR_NO_MEMORY;
+    add(lying, out, element, out_offset, false);
+    add(lying + num_out, in, element, in_offset, true);
+    cohort_status status = search(call, lying, num, &found, &overlap);
+    if (!status && found)
+        status = report(call, sides, &overlap, in_offset, out_offset);
+    return status;
+}
+
+static bool is_found(const struct cohort__apart *apart, const struct cohort__apart *before)
+{
+    return before->is_found && apart->in_layout == before->in_layout &&
+           apart->out_layout == before->out_layout && apart->element == before->element &&
+           apart->distance == before->distance;
+}
+
+cohort_status cohort__call_check_apart(const struct cohort__call *call,
+                                       const struct cohort__sides *sides,
+                                       struct cohort__plan_entry *entry)
+{
+    const struct cohort__side *in = &sides->in, *out = &sides->out;
+    size_t element = cohort_datatype_size(call->datatype);
+    uintptr_t in_at = (uintptr_t)in->base, out_at = (uintptr_t)out->base;
+    if (in->end == 0 || out->end == 0 || in_at + span_of(in, element) <= out_at ||
+        out_at + span_of(out, element) <= in_at)
+        return COHORT_OK;
+    const struct cohort__apart apart = {.is_found = true,
+                                        .in_layout = in->layout ? in->layout->number : 0,
+                                        .out_layout = out->layout ? out->layout->number : 0,
+                                        .element = element,
+                                        .distance = out_at - in_at};
+    if (is_found(&apart, &entry->apart))
+        return COHORT_OK;
+    size_t in_offset = in_at > out_at ? in_at - out_at : 0;
+    size_t out_offset = out_at > in_at ? out_at - in_at : 0;
+    cohort_status status = search_both(call, sides, in_offset, out_offset);
+    if (!status)
+        entry->apart = apart;
+    return status;
 }

@@ -16,8 +16,6 @@ static uint32_t flags_of(const struct cohort__call *call)
            (call->is_alone ? COHORT__PLAN_ALONE : 0) |
            (call->of_objects ? COHORT__PLAN_OBJECTS : 0) |
            (call->is_sparse ? COHORT__PLAN_SPARSE : 0) | (call->ragged ? COHORT__PLAN_RAGGED : 0) |
-           (call->ragged && call->ragged->is_graph && call->in == call->out ? COHORT__PLAN_ONE_ARRAY
-                                                                            : 0) |
            (call->ragged && call->ragged->counts_agree ? COHORT__PLAN_SIZES_KNOWN : 0);
 }
 

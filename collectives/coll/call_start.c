@@ -118,11 +118,12 @@ static bool is_plain(const struct cohort__call *call)
 }
 
 /* Mostly a short check of the buffers is enough. */
-static bool are_buffers_fine(const struct cohort__call *call)
+static bool are_buffers_fine(const struct cohort__call *call, const struct cohort__plan_memo *memo)
 {
     bool are_there = (!call->needs_in || call->in) && (!call->needs_out || call->out);
-    bool differ = call->in != call->out || !call->needs_in || !call->needs_out;
-    return (are_there && differ && !call->of_objects) || !cohort__call_check_buffers(call);
+    bool are_apart = cohort__are_apart((uintptr_t)call->in, memo->in_bytes, (uintptr_t)call->out,
+                                       memo->out_bytes);
+    return (are_there && are_apart && !call->of_objects) || !cohort__call_check_buffers(call);
 }
 
 /* Whether CALL is the call that MEMO knows. Its buffers are checked again. */
@@ -130,7 +131,7 @@ static bool is_known(const struct cohort__call *call, const struct cohort__plan_
 {
     return memo->function == call->function && memo->count == call->count &&
            memo->datatype == call->datatype && memo->op == call->op && memo->q == call->q &&
-           is_plain(call) && are_buffers_fine(call);
+           is_plain(call) && are_buffers_fine(call, memo);
 }
 
 static void keep_memo(const struct cohort__call *call, const struct cohort__shape *shape,
@@ -143,6 +144,8 @@ static void keep_memo(const struct cohort__call *call, const struct cohort__shap
         .datatype = call->datatype,
         .op = call->op,
         .q = call->q,
+        .in_bytes = cohort__call_array_bytes(call, false),
+        .out_bytes = cohort__call_array_bytes(call, true),
         .entry = entry,
         .fingerprint = fingerprint,
         .signature = *signature,
@@ -244,7 +247,7 @@ static cohort_future *pass_and_start(struct cohort__call *call)
     }
     if (cohort__call_check(call) || find_plan(call, &shape, &entry))
         return reject(call);
-    if (cohort__call_has_layouts(call) && cohort__call_lay(call, &shape, entry)) {
+    if ((call->ragged || cohort__call_has_layouts(call)) && cohort__call_lay(call, &shape, entry)) {
         cohort__plan_entry_unref(entry);
         return reject(call);
     }

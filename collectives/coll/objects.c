@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cohort/objects.h"
 
+#include "collectives/coll/call_bytes.h"
+#include "collectives/coll/call_check.h"
 #include "collectives/coll/call_start.h"
 
 /* What the collectives of objects have in common. A block is one object. The objects of OUT are
@@ -13,11 +15,7 @@ static cohort_future *start(const char *function, enum cohort__collective collec
     bool is_scatter = collective == COHORT__SCATTER, is_root = role == COHORT__ROLE_ROOT;
     bool needs_in = is_root || !(is_scatter || is_broadcast);
     bool needs_out = !(is_gather && !is_root) && !(is_broadcast && is_root);
-    bool has_many = !is_scatter && !is_broadcast;
-    size_t num_out = !comm || !out || !needs_out ? 0 : has_many ? cohort_comm_num_sites(comm) : 1;
-    for (size_t i = 0; i < num_out; i++)
-        out[i] = (cohort_object){0};
-    return cohort__call_start(&(struct cohort__call){
+    struct cohort__call call = {
         .function = function,
         .collective = collective,
         .role = role,
@@ -29,7 +27,15 @@ static cohort_future *start(const char *function, enum cohort__collective collec
         .out = out,
         .count = 1,
         .generation = generation,
-    });
+    };
+    size_t num_out = comm && out ? cohort__call_array_bytes(&call, true) / sizeof(*out) : 0;
+    /* IN, if that is the same array, stays for who is told so. */
+    bool is_apart = !in || num_out == 0 ||
+                    cohort__are_apart((uintptr_t)in, cohort__call_array_bytes(&call, false),
+                                      (uintptr_t)out, num_out * sizeof(*out));
+    for (size_t i = 0; is_apart && i < num_out; i++)
+        out[i] = (cohort_object){0};
+    return cohort__call_start(&call);
 }
 
 cohort_future *cohort_gather_objects_here(cohort_comm *comm, const cohort_object *in,

@@ -40,7 +40,6 @@ enum cohort__plan_flag {
     COHORT__PLAN_RAGGED = 128,
     COHORT__PLAN_SIZES_KNOWN = 256, /* all sites know the sizes, though ragged */
     COHORT__PLAN_SPARSE = 512,      /* of objects, most of which are empty */
-    COHORT__PLAN_ONE_ARRAY = 1024,  /* IN and OUT, of neighbours, are the same array */
 };
 
 struct cohort__plan_entry {
@@ -52,11 +51,14 @@ struct cohort__plan_entry {
     bool has_parcels; /* the plan is for parcels, see parcel_steps.h */
     struct cohort__execution *_Atomic spare;
     struct cohort__staging *_Atomic spare_staging; /* of a call with layouts */
-    /* IN and OUT of such a call lie apart, as has been found: the numbers of their layouts, or 0,
-     * and the bytes from the one to the other. All 0: nothing has been. The caller's side. */
+    /* IN and OUT of a call lie among each other, and have no element in common, as has been found:
+     * the numbers of the layouts that an option gives, or 0, the size of an element, and the bytes
+     * from the one to the other. The caller's side. */
     struct cohort__apart {
+        bool is_found;
         uint64_t in_layout;
         uint64_t out_layout;
+        size_t element;
         size_t distance;
     } apart;
     _Atomic uint32_t refs; /* one for the cache and one for each execution and staging */
@@ -70,6 +72,8 @@ struct cohort__plan_memo {
     cohort_datatype datatype;
     const cohort_op *op; /* a built-in one, or NULL */
     int64_t q;
+    size_t in_bytes; /* of IN, an array, and of OUT */
+    size_t out_bytes;
     struct cohort__plan_entry *entry; /* the cache's reference */
     uint64_t fingerprint;
     struct cohort__signature signature;

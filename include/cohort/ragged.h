@@ -94,9 +94,8 @@ typedef struct cohort_neighbour {
  * neighbours (NULL, 0). Several blocks between the same two sites are matched in the order of the
  * arrays. Every block that is sent has to be expected. A block that is expected but not sent is
  * waited for until its sender has failed or left.
- * IN and OUT may be the same array, given by the same address: then no block of FROM may overlap
- * one of TO (COHORT_ERR_BAD_PARAMETER). That two arrays at different addresses have elements in
- * common is not found out, and must not be. */
+ * IN and OUT may be the same array, or parts of one: but no block of FROM may overlap one of TO
+ * (COHORT_ERR_BAD_PARAMETER). */
 COHORT_API cohort_future *cohort_exchange(cohort_comm *comm, const void *in,
                                           const cohort_neighbour *to, size_t num_to, void *out,
                                           const cohort_neighbour *from, size_t num_from,

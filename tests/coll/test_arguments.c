@@ -209,6 +209,45 @@ static void test_wrong_place(void)
     run("wrong-place", wrong_place);
 }
 
+/* IN and OUT overlap in part: found out each time, also where the same call was right before. */
+static cohort_status overlapping(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    const cohort_status bad = COHORT_ERR_BAD_PARAMETER;
+    const size_t two[N] = {2, 2, 2}, places[N] = {0, 4, 8}, between[N] = {2, 6, 10};
+    int32_t data[32] = {0};
+    for (uint64_t round = 0; round < 2; round++) {
+        uint64_t g = 10 * round;
+        check_fails(cohort_all_reduce(comm, data, data + 2, 4, COHORT_INT32, COHORT_SUM, g + 1),
+                    bad, "IN (16 bytes) and OUT (16 bytes, from 8 bytes after the beginning of IN");
+        CHECK_INT(cohort_await(
+                      cohort_all_reduce(comm, data, data + 4, 4, COHORT_INT32, COHORT_SUM, g + 2)),
+                  COHORT_OK);
+        check_fails(cohort_all_reduce(comm, data + 3, data, 4, COHORT_INT32, COHORT_SUM, g + 3),
+                    bad, "(16 bytes, from 12 bytes before it on) overlap");
+        check_fails(cohort_all_gather(comm, data + 5, data, 2, COHORT_INT32, g + 4), bad,
+                    "IN (8 bytes) and OUT (24 bytes, from 20 bytes before it on) overlap");
+        check_fails(cohort_all_gatherv(comm, data + 5, data, two, NULL, COHORT_INT32, g + 5), bad,
+                    "OUT from site 2 (bytes 16 to 24) and of IN (0 to 8) overlap");
+        CHECK_INT(
+            cohort_await(cohort_all_gatherv(comm, data + 6, data, two, NULL, COHORT_INT32, g + 6)),
+            COHORT_OK);
+        CHECK_INT(cohort_await(cohort_all_to_allv(comm, data, two, places, data, two, between,
+                                                  COHORT_INT32, g + 7)),
+                  COHORT_OK);
+        check_fails(cohort_all_to_allv(comm, data, two, places, data + 1, two, between,
+                                       COHORT_INT32, g + 8),
+                    bad, "OUT from site 0 (bytes 8 to 16) and of IN for site 1 (16 to 24) overlap");
+    }
+    check_usable(comm, 21);
+    return COHORT_OK;
+}
+
+static void test_overlapping(void)
+{
+    run("overlapping", overlapping);
+}
+
 /* Options ---------------------------------------------------------------------------------------
  */
 
@@ -423,6 +462,7 @@ static const struct test_case cases[] = {
     {"other_sizes", test_other_sizes},
     {"wrong_neighbours", test_wrong_neighbours},
     {"wrong_place", test_wrong_place},
+    {"overlapping", test_overlapping},
     {"wrong_options", test_wrong_options},
     {"other_options", test_other_options},
     {"failing_rows", test_failing_rows},

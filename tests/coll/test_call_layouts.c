@@ -314,6 +314,32 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
+/* The same bytes as before, of other elements, which makes other places of them. */
+static cohort_status other_elements(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    const size_t of_4[2] = {10, 10}, of_8[2] = {5, 5};
+    cohort_layout *steps = vector(100, 1, 2);
+    unsigned char *memory = calloc(1, 4096);
+    lay(comm, steps, steps);
+    CHECK_INT(
+        cohort_await(cohort_all_gatherv(comm, memory + 4, memory, of_4, NULL, COHORT_INT32, 1)),
+        COHORT_OK);
+    lay(comm, steps, steps);
+    CHECK_INT(
+        cohort_await(cohort_all_gatherv(comm, memory + 4, memory, of_8, NULL, COHORT_INT64, 2)),
+        COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "OUT (bytes 0 to 8) and of IN (0 to 8) overlap");
+    cohort_layout_unref(steps);
+    free(memory);
+    return COHORT_OK;
+}
+
+static void test_other_elements(void)
+{
+    run_all(2, other_elements);
+}
+
 static void test_wrong(void)
 {
     run_all(2, wrong);
@@ -432,8 +458,10 @@ static void test_huge(void)
 }
 
 static const struct test_case cases[] = {
-    {"columns", test_columns}, {"parts", test_parts},   {"wrong", test_wrong},
-    {"differs", test_differs}, {"budget", test_budget}, {"huge", test_huge},
+    {"columns", test_columns}, {"parts", test_parts},
+    {"wrong", test_wrong},     {"other elements", test_other_elements},
+    {"differs", test_differs}, {"budget", test_budget},
+    {"huge", test_huge},
 };
 
 int main(int argc, char **argv)

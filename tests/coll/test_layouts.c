@@ -377,20 +377,26 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
             cohort_await(cohort_exchange_layouts(comm, a, four, 1, b, into, 1, COHORT_INT32, 12)),
             COHORT_OK);
         check_wrong(comm, 13, a, four, 1, a, into, 1,
-                    "from site 1 (bytes 116 to 120) and for site 1 (116 to 120) overlap");
+                    "OUT from site 1 (bytes 116 to 120) and of IN for site 1 (116 to 120) overlap");
         const cohort_layout_block four_cells = {0, 4};
         cohort_layout *row;
         CHECK_INT(cohort_layout_create_blocks(&row, &four_cells, 1), COHORT_OK);
         check_wrong(comm, 14, a, (cohort_layout_neighbour[]){{1, 28, row}}, 1, a, into, 1,
-                    "for site 1 (bytes 112 to 128) and from site 1 (116 to 120) overlap");
+                    "IN for site 1 (bytes 112 to 128) and of OUT from site 1 (116 to 120) overlap");
         cohort_layout_unref(row);
+        /* The same two shapes in one array, by other addresses of it, with the plans of before. */
+        CHECK_INT(cohort_await(
+                      cohort_exchange_layouts(comm, a + 1, four, 1, a, into, 1, COHORT_INT32, 15)),
+                  COHORT_OK);
+        check_wrong(comm, 16, a + 9, four, 1, a, into, 1,
+                    "OUT from site 1 (bytes 116 to 120) and of IN for site 1 (80 to 84) overlap");
         /* What is sent may overlap. */
         CHECK_INT(cohort_await(cohort_exchange_layouts(
                       comm, a, (cohort_layout_neighbour[]){{1, 0, steps}, {1, 3, steps}}, 2, b,
-                      apart, 2, COHORT_INT32, 15)),
+                      apart, 2, COHORT_INT32, 17)),
                   COHORT_OK);
         CHECK_INT(
-            cohort_await(cohort_exchange_layouts(comm, a, empty, 1, a, empty, 1, COHORT_INT32, 16)),
+            cohort_await(cohort_exchange_layouts(comm, a, empty, 1, a, empty, 1, COHORT_INT32, 18)),
             COHORT_OK);
     }
     /* The number of elements differs. */
@@ -398,11 +404,11 @@ static cohort_status wrong(cohort_comm *comm, void *arg)
     const cohort_layout_neighbour to_1[] = {{1, 0, steps}}, from_0[] = {{0, 0, pair}};
     cohort_status status = cohort_await(
         cohort_exchange_layouts(comm, a, is_first ? to_1 : NULL, is_first, b,
-                                is_first ? NULL : from_0, !is_first, COHORT_INT32, 17));
+                                is_first ? NULL : from_0, !is_first, COHORT_INT32, 19));
     CHECK(is_first || status == COHORT_ERR_MISMATCH);
     if (!is_first)
         CHECK_CONTAINS(cohort_error_message(), "site 0 sent 16 bytes where 8 were expected");
-    CHECK_INT(cohort_await(cohort_exchange_layouts(NULL, a, NULL, 0, b, NULL, 0, COHORT_INT32, 18)),
+    CHECK_INT(cohort_await(cohort_exchange_layouts(NULL, a, NULL, 0, b, NULL, 0, COHORT_INT32, 20)),
               COHORT_ERR_BAD_PARAMETER);
     cohort_layout_unref(twice);
     cohort_layout_unref(steps);

@@ -264,8 +264,12 @@ static cohort_status wrong_object(cohort_comm *comm, void *arg)
     CHECK_INT(cohort_await(cohort_all_gather_objects(comm, &in, out, 2)), COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "bytes, which are more than memory");
     CHECK_CONTAINS(cohort_error_message(), "site 2");
-    in = (cohort_object){"abc", 3};
-    CHECK_INT(cohort_await(cohort_all_gather_objects(comm, &in, out, 3)), COHORT_OK);
+    out[1] = in = (cohort_object){"abc", 3};
+    CHECK_INT(cohort_await(cohort_all_gather_objects(comm, &out[1], out, 3)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "overlap");
+    CHECK_TEXT(out[1].data, "abc"); /* it is IN */
+    CHECK_INT(cohort_await(cohort_all_gather_objects(comm, &in, out, 4)), COHORT_OK);
     CHECK_INT((long long)out[1].bytes, 3);
     cohort_objects_fini(out, 3);
     return COHORT_OK;
