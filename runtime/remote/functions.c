@@ -43,9 +43,9 @@ cohort_status cohort__remote_function_call(const struct cohort__remote_function 
     bool is_in = out.data == in->data;
     size_t most = !out.data ? 0 : is_in ? in->bytes : PTRDIFF_MAX;
     if (!status && out.bytes > most)
-        status = cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                             "the function has returned %zu bytes where there are %zu", out.bytes,
-                             most);
+        status =
+            cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                        "the function has returned %zu bytes where there are %zu", out.bytes, most);
     if (!status) {
         *ret_out = out;
         return COHORT_OK;
