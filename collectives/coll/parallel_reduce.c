@@ -174,6 +174,7 @@ static struct parallel_reduce *create(const char *name, size_t grain,
     if (!call)
         return NULL;
     call->body = (struct cohort__range_body){.name = name,
+                                             .shown = (cohort__any_function *)function,
                                              .grain = grain,
                                              .run = run,
                                              .split = split,

@@ -117,7 +117,7 @@ struct cohort__wait_line {
     _Atomic uint64_t since;     /* ticks; 0: it runs, or holds no task */
     _Atomic uintptr_t caller;   /* a return address: where it waits */
     _Atomic uintptr_t what;     /* an address, plus an enum cohort__wait_kind */
-    _Atomic uintptr_t function; /* of the task; 0: a thread outside of tasks */
+    _Atomic uintptr_t function; /* the user's, of the task; 0: a thread outside of tasks */
     _Atomic uintptr_t task;     /* see below; plus 1: it runs in place of an await of `outer` */
     _Atomic uintptr_t fiber; /* the stack, whose first word is the stack pointer; 0: a thread's */
     _Atomic uintptr_t outer; /* the task that awaits this one, which it runs itself */

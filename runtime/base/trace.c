@@ -174,7 +174,7 @@ static void count_record(struct writer *writer, uint32_t kind_small, uint64_t a,
     const uint32_t small = kind_small >> 8;
     switch (kind_small & 0xff) {
     case COHORT__TRACE_BEGIN:
-        count(writer, COHORT__COUNTER_TASKS_IN_PLACE, small);
+        count(writer, COHORT__COUNTER_TASKS_IN_PLACE, small == 1);
         break;
     case COHORT__TRACE_SUSPEND:
         count(writer,

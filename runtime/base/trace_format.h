@@ -26,8 +26,9 @@ enum {
  * 0. Addresses are those of the process: they tell things apart only as long as these exist. */
 enum cohort__trace_kind {
     COHORT__TRACE_NONE,
-    /* A task begins on this thread. small: 1: in place of an await of the task on this thread; a:
-     * the task, b: its function. */
+    /* A task begins on this thread. small: 1: in place of an await of the task on this thread; 2:
+     * it is no task, but a function of cohort_blocking; a: the task, or what is its like, b: its
+     * function, the user's. */
     COHORT__TRACE_BEGIN,
     /* It ends, and its future completes next. small: the status, a: the task. */
     COHORT__TRACE_END,

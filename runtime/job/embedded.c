@@ -52,10 +52,12 @@ static cohort_status wait_for_stop(void *arg)
 static void *thread_main(void *arg)
 {
     bool is_launched;
-    cohort_status status = cohort__run(&(struct cohort__run_options){.program = wait_for_stop,
-                                                                     .workers = embedded.workers,
-                                                                     .may_return = true},
-                                       &is_launched);
+    cohort_status status = cohort__run(
+        &(struct cohort__run_options){.program = wait_for_stop,
+                                      .shown = (cohort__any_function *)cohort_start_sized,
+                                      .workers = embedded.workers,
+                                      .may_return = true},
+        &is_launched);
     pthread_mutex_lock(&embedded.lock);
     embedded.status = status;
     if (status)

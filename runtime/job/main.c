@@ -39,6 +39,7 @@
 #include "runtime/task/fork.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/stack.h"
+#include "runtime/task/task.h"
 #include "runtime/task/unusual.h"
 #include "runtime/trace/last.h"
 
@@ -452,7 +453,7 @@ static void line_buffer_output(void)
 /* Runs the workers until the job has drained. */
 static cohort_status run(struct job *job)
 {
-    cohort_future *done = cohort_async(run_program, job);
+    cohort_future *done = cohort__task_start_outside(run_program, job, job->options->shown);
     if (cohort_future_ready(done) && !job->has_begun) { /* no memory for the task */
         (void)!cohort_await(cohort_future_ref(done));
         report_failure(job);
@@ -585,9 +586,11 @@ int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg)
                                ? cohort__run_claim("cohort_main")
                                : cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_main: no program");
     if (!status) {
-        status = cohort__run(
-            &(struct cohort__run_options){.program = program, .arg = arg, .owns_output = true},
-            &is_launched);
+        status = cohort__run(&(struct cohort__run_options){.program = program,
+                                                           .shown = (cohort__any_function *)program,
+                                                           .arg = arg,
+                                                           .owns_output = true},
+                             &is_launched);
         cohort__run_release();
     }
     /* With a launcher, the launcher prints the message, once for the whole job. */

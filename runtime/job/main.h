@@ -6,11 +6,13 @@
 #include <stdint.h>
 
 #include "cohort/task.h"
+#include "runtime/task/task.h"
 
 /* A run of the runtime: from its start, over a program, to the end of the job. */
 
 struct cohort__run_options {
     cohort_task_function *program;
+    cohort__any_function *shown; /* what its task is called, see task.h */
     void *arg;
     uint32_t workers; /* how many, where neither the launcher nor the settings say so; or 0 */
     bool owns_output; /* standard output may be made line-buffered */

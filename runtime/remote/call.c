@@ -580,8 +580,9 @@ static cohort_future *call_own(struct membership *membership, uint32_t rank,
         .name = {name->hash, function->name}, .rank = rank, .in = *in, .ret_out = ret_out};
     if (copied > 0)
         memcpy(call->copied, in->data, copied);
-    cohort_future *future = cohort__task_start_carrying(membership->scope, membership->fails_scope,
-                                                        run_own, call, sizeof(*call) + copied);
+    cohort_future *future = cohort__task_start_carrying(
+        membership->scope, membership->fails_scope, run_own,
+        (cohort__any_function *)function->function, call, sizeof(*call) + copied);
     membership->is_begun = future->is_task;
     return future;
 }

@@ -58,6 +58,13 @@ struct cohort__remote_name cohort__served_name(const struct served *served)
     return (struct cohort__remote_name){served->hash, function ? function->name : NULL};
 }
 
+cohort__any_function *cohort__served_shown(const struct served *served)
+{
+    return served->span > 1
+               ? (cohort__any_function *)cohort_async_everywhere
+               : (cohort__any_function *)cohort__remote_function_find(served->hash)->function;
+}
+
 /* Results ------------------------------------------------------------------------------------- */
 
 uint32_t cohort__served_take_untold(struct cohort__remote_peer *peer)

@@ -8,6 +8,7 @@
 #include "runtime/proc/fetch.h"
 #include "runtime/proc/send.h"
 #include "runtime/remote/private.h"
+#include "runtime/task/task.h"
 
 /* One of the calls of others in this locality. Between serve.c (calls come, and are admitted),
  * served.c (a call is made, and ends), served_task.c, served_scope.c and served_lines.c. */
@@ -53,6 +54,9 @@ void cohort__served_free(struct served *served);
 
 /* What it calls. */
 struct cohort__remote_name cohort__served_name(const struct served *served);
+
+/* What its tasks are called, see task.h. The function is registered here. */
+cohort__any_function *cohort__served_shown(const struct served *served);
 
 /* How many of the caller's calls were admitted that it has not been told of. It is told now. */
 uint32_t cohort__served_take_untold(struct cohort__remote_peer *peer);

@@ -107,8 +107,9 @@ void cohort__served_start_scoped(struct served *served)
 {
     cohort_scope *scope = NULL;
     cohort_status status = cohort__scope_create_alone(&scope);
-    cohort_future *finish =
-        scope ? cohort__then_outside(cohort__scope_ended(scope), finish_scoped, served) : NULL;
+    cohort_future *finish = scope ? cohort__then_outside(cohort__scope_ended(scope), finish_scoped,
+                                                         served, cohort__served_shown(served))
+                                  : NULL;
     if (scope && !finish->is_task) {
         status = cohort__future_status(finish);
         cohort__scope_close(scope);
@@ -122,7 +123,7 @@ void cohort__served_start_scoped(struct served *served)
     }
     if (set_scope(served, scope))
         cohort_scope_cancel(scope);
-    status = cohort__task_start_in(scope, run_scoped, served);
+    status = cohort__task_start_in(scope, run_scoped, served, cohort__served_shown(served));
     if (status)
         cohort__scope_fail(scope, status, cohort__error_slot());
     cohort__scope_close(scope);

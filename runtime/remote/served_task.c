@@ -88,7 +88,7 @@ static cohort_status run(void *arg)
 
 static void start_alone(struct served *served)
 {
-    cohort_future *future = cohort__task_start_outside(run, served);
+    cohort_future *future = cohort__task_start_outside(run, served, cohort__served_shown(served));
     bool is_started = future->is_task;
     cohort_status status = is_started ? COHORT_OK : cohort__future_status(future);
     cohort_future_unref(future);

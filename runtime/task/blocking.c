@@ -10,6 +10,7 @@
 #include "cohort/future.h"
 #include "cohort/task.h"
 #include "runtime/base/error.h"
+#include "runtime/base/trace.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/scope.h"
 #include "runtime/task/task_local.h"
@@ -44,6 +45,15 @@ bool cohort__blocking_is_self(void)
     return is_self;
 }
 
+static void call_function(struct call *call)
+{
+    cohort__trace(COHORT__TRACE_BEGIN, 2, 0, (uintptr_t)call, (uintptr_t)call->function);
+    call->status = call->function(call->arg);
+    if (cohort__fork_is_child())
+        cohort__fork_end(call->status);
+    cohort__trace(COHORT__TRACE_END, (uint32_t)call->status, 0, (uintptr_t)call, 0);
+}
+
 static void run(struct call *call)
 {
     struct cohort__error *slot = cohort__error_slot();
@@ -53,10 +63,8 @@ static void run(struct call *call)
     if (scope && cohort__scope_is_cancelled(scope))
         call->status = cohort_fail(COHORT_ERR_CANCELLED, "cohort_blocking: the scope is cancelled");
     else
-        call->status = call->function(call->arg);
+        call_function(call);
     cohort__task_locals_lend(NULL);
-    if (cohort__fork_is_child())
-        cohort__fork_end(call->status);
     if (call->status && slot->status == call->status)
         cohort__error_copy(&call->error, slot);
     else if (call->status)

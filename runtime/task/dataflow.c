@@ -7,7 +7,7 @@
 
 /* A task that is queued as soon as its inputs are complete. */
 struct dataflow {
-    struct cohort__scoped_task task; /* first: it is freed as a future */
+    struct cohort__extended_task task; /* first: it is freed as a future */
     struct cohort__join *join;
     cohort_dataflow_function *function;
     void *arg;
@@ -46,7 +46,8 @@ static void complete(struct cohort__join *join)
 }
 
 /* NULL: there is no memory, and the references are not taken. */
-static struct dataflow *create(cohort_future *const *futures, size_t count)
+static struct dataflow *create(cohort_future *const *futures, size_t count,
+                               cohort_dataflow_function *function, void *arg)
 {
     struct cohort__join *join = cohort__join_create(futures, count);
     if (!join)
@@ -56,10 +57,13 @@ static struct dataflow *create(cohort_future *const *futures, size_t count)
         cohort__slab_free(join);
         return NULL;
     }
-    cohort__scoped_task_init(&flow->task, cohort__dataflow_run, flow, cohort__scope_current());
+    cohort__extended_task_init(&flow->task, cohort__dataflow_run, flow,
+                               (cohort__any_function *)function, cohort__scope_current());
     join->complete = complete;
     join->owner = &flow->task.task;
     flow->join = join;
+    flow->function = function;
+    flow->arg = arg;
     return flow;
 }
 
@@ -76,7 +80,7 @@ cohort_future *cohort_dataflow(cohort_future *const *futures, size_t count,
         refused = cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: function is NULL", name);
         goto fail;
     }
-    flow = create(futures, count);
+    flow = create(futures, count, function, arg);
     if (!flow) {
         refused = cohort__future_no_memory();
         goto fail;
@@ -85,8 +89,6 @@ cohort_future *cohort_dataflow(cohort_future *const *futures, size_t count,
         refused = cohort__future_of_status(cohort__scheduler_refuse(name), cohort__error_slot());
         goto fail;
     }
-    flow->function = function;
-    flow->arg = arg;
     cohort__join_start(flow->join, name, caller);
     return &flow->task.task.future;
 fail:

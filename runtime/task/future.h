@@ -50,7 +50,7 @@ struct cohort_future {
     };
     bool is_task : 1;
     bool may_move : 1;                /* a task that other workers may go on with */
-    bool is_scoped : 1;               /* a struct cohort__scoped_task, see task.h */
+    bool is_extended : 1;             /* a struct cohort__extended_task, see task.h */
     unsigned char about : 5;          /* an enum cohort__wait_kind, for those who look on */
     atomic_uchar claim;               /* of a task, see above */
     unsigned char priority : 2;       /* of a task, see lanes.c */
@@ -77,7 +77,7 @@ static inline void cohort__future_init(cohort_future *future, uint32_t refs,
     future->value = NULL;
     future->is_task = false;
     future->may_move = false;
-    future->is_scoped = false;
+    future->is_extended = false;
     future->priority = 0;
     future->about = (unsigned char)about & 31;
     atomic_init(&future->claim, COHORT__TASK_CLAIMED);

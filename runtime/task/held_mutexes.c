@@ -125,9 +125,7 @@ static void tell(const struct cohort__task_context *context, const void *caller,
                  const struct cohort__held_mutex *first, unsigned num)
 {
     char task[480], waits[480], locked[480], text[2048];
-    void *function;
-    memcpy(&function, &context->function, sizeof(function));
-    cohort__symbol_name(function, task, sizeof(task));
+    cohort__task_name(context->shown, task, sizeof(task));
     cohort__symbol_name(caller, waits, sizeof(waits));
     cohort__symbol_name(first->caller, locked, sizeof(locked));
     int bytes = snprintf(text, sizeof(text),

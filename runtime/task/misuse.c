@@ -19,12 +19,10 @@ static const char *const texts[] = {
 static void name_task(const cohort_future *future, char *text, size_t bytes)
 {
     char name[480];
-    void *address;
     *text = 0;
     if (!future->is_task)
         return;
-    memcpy(&address, &((const struct cohort__task *)future)->function, sizeof(address));
-    cohort__symbol_name(address, name, sizeof(name));
+    cohort__task_name(cohort__task_shown((const struct cohort__task *)future), name, sizeof(name));
     snprintf(text, bytes, ": the task %s", name);
 }
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "runtime/base/sanitizer.h"
-#include "runtime/base/symbol.h"
 #include "runtime/task/worker.h"
 
 /* For the handler, and for what the C library needs on top of a signal's own frame. */
@@ -23,13 +22,11 @@ enum { NUM_SIGNALS = sizeof(signals) / sizeof(signals[0]) };
 static void name_task(const struct cohort__task_context *context, char *text, size_t bytes)
 {
     char name[480];
-    void *address;
     if (!context) {
         snprintf(text, bytes, "a function outside of tasks");
         return;
     }
-    memcpy(&address, &context->function, sizeof(address));
-    cohort__symbol_name(address, name, sizeof(name));
+    cohort__task_name(context->shown, name, sizeof(name));
     snprintf(text, bytes, "the task %s", name);
 }
 

@@ -52,7 +52,11 @@ cohort_future *cohort_parallel_for_sized(size_t begin, size_t end,
     if (!call)
         return cohort__future_no_memory();
     *call = (struct parallel_for){
-        .body = {.name = name, .grain = read.grain, .run = run, .over = over},
+        .body = {.name = name,
+                 .shown = (cohort__any_function *)function,
+                 .grain = read.grain,
+                 .run = run,
+                 .over = over},
         .function = function,
         .arg = arg,
     };

@@ -23,7 +23,7 @@ struct range {
 
 /* The task of a part. */
 struct cohort__range_runner {
-    struct cohort__scoped_task task; /* first: it is freed as a future */
+    struct cohort__extended_task task; /* first: it is freed as a future */
     struct range *range;
     struct cohort__range_part part;
     struct cohort__range_runner *outer; /* the next one down on the same stack */
@@ -76,7 +76,8 @@ static struct cohort__range_runner *create(struct range *range, size_t begin, si
     struct cohort__range_runner *runner = cohort__slab_alloc(sizeof(*runner));
     if (!runner)
         return NULL;
-    cohort__scoped_task_init(&runner->task, cohort__range_run, runner, range->scope);
+    cohort__extended_task_init(&runner->task, cohort__range_run, runner, range->body->shown,
+                               range->scope);
     cohort_future_unref(&runner->task.task.future); /* nobody awaits it */
     runner->range = range;
     runner->part = (struct cohort__range_part){begin, end, NULL};

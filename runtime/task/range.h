@@ -7,6 +7,7 @@
 
 #include "cohort/parallel.h"
 #include "runtime/base/error.h"
+#include "runtime/task/task.h"
 
 /* A range of indices (cohort/parallel.h) is worked off in parts. A task runs the indices of its
  * part one after the other. It gives half of what is left to a new part if some worker is idle, and
@@ -19,7 +20,8 @@ struct cohort__range_part {
 
 /* What is done with the indices. Embedded in an object of the owner. */
 struct cohort__range_body {
-    const char *name; /* of the public function */
+    const char *name;            /* of the public function */
+    cohort__any_function *shown; /* the user's function */
     size_t grain;
 
     /* Calls the user's function for up to COUNT indices, from part->next on. Takes each before the

@@ -288,7 +288,9 @@ cohort_status cohort_scope_async(cohort_scope *scope, cohort_task_function *func
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: %s is NULL", name,
                            scope ? "function" : "scope");
     cohort_status status = cohort__scope_check_open(scope, name);
-    return status == COHORT_OK ? cohort__task_start_in(scope, function, arg) : status;
+    return status == COHORT_OK
+               ? cohort__task_start_in(scope, function, arg, (cohort__any_function *)function)
+               : status;
 }
 
 /* --- a scope's life --- */

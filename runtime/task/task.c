@@ -8,6 +8,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/options.h"
 #include "runtime/base/slab.h"
+#include "runtime/base/symbol.h"
 #include "runtime/base/trace.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/overflow.h"
@@ -16,18 +17,36 @@
 #include "runtime/task/task_local.h"
 #include "runtime/task/worker.h"
 
-enum { CARRIED_OFFSET = (sizeof(struct cohort__scoped_task) + 15) / 16 * 16 };
+enum { CARRIED_OFFSET = (sizeof(struct cohort__extended_task) + 15) / 16 * 16 };
 
 static struct cohort__task *task_of(const struct cohort__work *work)
 {
     return COHORT_CONTAINER_OF(work, struct cohort__task, work);
 }
 
+static inline const struct cohort__extended_task *extended(const struct cohort__task *task)
+{
+    return task->future.is_extended ? (const struct cohort__extended_task *)task : NULL;
+}
+
+cohort__any_function *cohort__task_shown(const struct cohort__task *task)
+{
+    const struct cohort__extended_task *more = extended(task);
+    return more ? more->shown : (cohort__any_function *)task->function;
+}
+
+void cohort__task_name(cohort__any_function *shown, char *text, size_t bytes)
+{
+    void *address;
+    memcpy(&address, &shown, sizeof(address));
+    cohort__symbol_name(address, text, bytes);
+}
+
 static inline void init(struct cohort__task *task, cohort_task_function *function, void *arg)
 {
     cohort__future_init(&task->future, 2, COHORT__WAIT_TASK);
     task->future.is_task = true;
-    task->future.is_scoped = false;
+    task->future.is_extended = false;
     task->future.priority = COHORT_TASK_NORMAL;
     task->future.may_move =
         atomic_load_explicit(&cohort__scheduler.tasks_move, memory_order_relaxed);
@@ -36,19 +55,22 @@ static inline void init(struct cohort__task *task, cohort_task_function *functio
     task->arg = arg;
 }
 
-void cohort__scoped_task_init(struct cohort__scoped_task *task, cohort_task_function *function,
-                              void *arg, cohort_scope *scope)
+void cohort__extended_task_init(struct cohort__extended_task *task, cohort_task_function *function,
+                                void *arg, cohort__any_function *shown, cohort_scope *scope)
 {
     init(&task->task, function, arg);
-    task->task.future.is_scoped = scope != NULL;
+    task->task.future.is_extended = true;
+    task->shown = shown;
     task->scope = scope;
     task->fails_scope = false;
     cohort__scope_enter(scope);
 }
 
-static struct cohort__scoped_task *scoped(struct cohort__task *task)
+/* NULL: in none. */
+static cohort_scope *scope_of(const struct cohort__task *task)
 {
-    return task->future.is_scoped ? (struct cohort__scoped_task *)(void *)task : NULL;
+    const struct cohort__extended_task *more = extended(task);
+    return more ? more->scope : NULL;
 }
 
 static bool claim(struct cohort__task *task)
@@ -75,7 +97,7 @@ enum role {
 static __attribute__((noinline)) void tell_scope(const struct cohort__task_context *context,
                                                  struct cohort__task *task, cohort_status status)
 {
-    if (scoped(task)->fails_scope)
+    if (extended(task)->fails_scope)
         cohort__scope_fail(context->scope, status, &context->error);
 }
 
@@ -83,7 +105,7 @@ static __attribute__((noinline)) void tell_scope(const struct cohort__task_conte
 static __attribute__((noinline, cold)) void trace_begin(const struct cohort__task_context *context)
 {
     cohort__trace(COHORT__TRACE_BEGIN, context->outer != NULL, 0, (uintptr_t)context->task,
-                  (uintptr_t)context->function);
+                  (uintptr_t)context->shown);
 }
 
 static __attribute__((noinline, cold)) void trace_end(const struct cohort__task *task,
@@ -184,7 +206,7 @@ static __attribute__((noinline)) bool may_begin_in(cohort_scope *scope,
 
 void cohort__task_refuse(struct cohort__task *task)
 {
-    cohort_scope *scope = task->future.is_scoped ? scoped(task)->scope : NULL;
+    cohort_scope *scope = scope_of(task);
     give_up(task, cohort__error_slot(), ROLE_OF_QUEUE);
     cohort__scope_leave(scope);
     cohort__count(&cohort__worker_self->num_finished);
@@ -194,16 +216,17 @@ void cohort__task_refuse(struct cohort__task *task)
 static inline void execute(struct cohort__worker *worker, struct cohort__task *task, enum role role)
 {
     struct cohort__task_context context = {
-        .function = task->function,
+        .shown = (cohort__any_function *)task->function,
         .task = task,
         .identity = (uintptr_t)task,
         .fiber = worker->fiber,
         .outer = worker->context,
     };
-    if (__builtin_expect(task->future.is_scoped, false)) {
-        context.scope = scoped(task)->scope;
-        context.is_special = true;
-        if (!may_begin_in(context.scope, worker, task, role))
+    if (__builtin_expect(task->future.is_extended, false)) {
+        context.shown = extended(task)->shown;
+        context.scope = extended(task)->scope;
+        context.is_special = context.scope != NULL;
+        if (context.scope && !may_begin_in(context.scope, worker, task, role))
             return;
     }
     if (task->future.may_move)
@@ -277,10 +300,10 @@ void cohort__task_cancel(struct cohort__work *work)
         return;
     }
     struct cohort__error error = {0};
-    cohort_scope *scope = task->future.is_scoped ? scoped(task)->scope : NULL;
+    cohort_scope *scope = scope_of(task);
     cohort__error_set(&error, COHORT_ERR_CANCELLED,
                       "task: the runtime ended before it was started");
-    if (scope && scoped(task)->fails_scope)
+    if (scope && extended(task)->fails_scope)
         cohort__scope_fail(scope, error.status, &error);
     give_up(task, &error, ROLE_OF_QUEUE);
     cohort__scope_leave(scope);
@@ -328,13 +351,15 @@ bool cohort__task_try_inline(cohort_future *future)
 }
 
 /* NULL: there is no memory. */
-static __attribute__((noinline)) struct cohort__task *
-create_in(cohort_scope *scope, cohort_task_function *function, void *arg)
+static __attribute__((noinline)) struct cohort__task *create_in(cohort_scope *scope,
+                                                                cohort_task_function *function,
+                                                                void *arg,
+                                                                cohort__any_function *shown)
 {
-    struct cohort__scoped_task *task = cohort__slab_alloc(sizeof(*task));
+    struct cohort__extended_task *task = cohort__slab_alloc(sizeof(*task));
     if (!task)
         return NULL;
-    cohort__scoped_task_init(task, function, arg, scope);
+    cohort__extended_task_init(task, function, arg, shown, scope);
     atomic_store_explicit(&task->task.future.claim, COHORT__TASK_OPEN, memory_order_relaxed);
     return &task->task;
 }
@@ -344,7 +369,7 @@ static inline struct cohort__task *create(cohort_task_function *function, void *
 {
     const struct cohort__worker *worker = cohort__worker_self;
     if (worker && worker->context && worker->context->scope)
-        return create_in(worker->context->scope, function, arg);
+        return create_in(worker->context->scope, function, arg, (cohort__any_function *)function);
     struct cohort__task *task = cohort__slab_alloc(sizeof(*task));
     if (!task)
         return NULL;
@@ -356,8 +381,7 @@ static inline struct cohort__task *create(cohort_task_function *function, void *
 /* The scheduler does not take TASK, which goes. */
 static cohort_future *refuse(struct cohort__task *task, const char *name)
 {
-    if (task->future.is_scoped)
-        cohort__scope_leave(scoped(task)->scope);
+    cohort__scope_leave(scope_of(task));
     cohort__slab_free(task);
     return cohort__future_of_status(cohort__scheduler_refuse(name), cohort__error_slot());
 }
@@ -377,37 +401,41 @@ cohort_future *cohort_async(cohort_task_function *function, void *arg)
 }
 
 /* Behind a task, what it carries. */
-static void *carried_by(struct cohort__scoped_task *task)
+static void *carried_by(struct cohort__extended_task *task)
 {
     return (unsigned char *)task + CARRIED_OFFSET;
 }
 
 cohort_future *cohort__task_start_carrying(cohort_scope *scope, bool fails_scope,
-                                           cohort_task_function *function, const void *carried,
+                                           cohort_task_function *function,
+                                           cohort__any_function *shown, const void *carried,
                                            size_t bytes)
 {
-    struct cohort__scoped_task *task = cohort__slab_alloc(CARRIED_OFFSET + bytes);
+    struct cohort__extended_task *task = cohort__slab_alloc(CARRIED_OFFSET + bytes);
     if (!task)
         return cohort__future_no_memory();
-    cohort__scoped_task_init(task, function, memcpy(carried_by(task), carried, bytes), scope);
+    cohort__extended_task_init(task, function, memcpy(carried_by(task), carried, bytes), shown,
+                               scope);
     task->fails_scope = fails_scope;
     atomic_store_explicit(&task->task.future.claim, COHORT__TASK_OPEN, memory_order_relaxed);
     return submit(&task->task, "cohort_async");
 }
 
-cohort_future *cohort__task_start_outside(cohort_task_function *function, void *arg)
+cohort_future *cohort__task_start_outside(cohort_task_function *function, void *arg,
+                                          cohort__any_function *shown)
 {
-    struct cohort__task *task = create_in(NULL, function, arg);
+    struct cohort__task *task = create_in(NULL, function, arg, shown);
     return task ? submit(task, "cohort_async") : cohort__future_no_memory();
 }
 
-cohort_status cohort__task_start_in(cohort_scope *scope, cohort_task_function *function, void *arg)
+cohort_status cohort__task_start_in(cohort_scope *scope, cohort_task_function *function, void *arg,
+                                    cohort__any_function *shown)
 {
     const char *name = "cohort_scope_async";
-    struct cohort__task *task = create_in(scope, function, arg);
+    struct cohort__task *task = create_in(scope, function, arg, shown);
     if (!task)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "%s: no memory for a task", name);
-    scoped(task)->fails_scope = true;
+    ((struct cohort__extended_task *)task)->fails_scope = true;
     cohort_future *future = submit(task, name);
     if (future != &task->future)
         return cohort_await(future); /* the error */

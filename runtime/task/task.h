@@ -7,6 +7,9 @@
 #include "runtime/task/future.h"
 #include "runtime/task/work.h"
 
+/* A function of any type, not to be called. */
+typedef void cohort__any_function(void);
+
 /* A future with the function that completes it, in one object. A task is queued as a work, and the
  * queue holds a reference to it. But the first worker that claims the task runs it. So a task that
  * awaits it can run it without searching for it in the queue. The entry in the queue is then stale,
@@ -21,17 +24,20 @@ struct cohort__task {
     void *arg;
 };
 
-/* A task in a scope, marked by is_scoped. It counts among the scope's. */
-struct cohort__scoped_task {
+/* A task with more to it, marked by is_extended. If it is in a scope, it counts there. If FUNCTION
+ * is the library's, SHOWN is the user's, for which it is there: that is what a trace, the ledger
+ * and messages call the task. */
+struct cohort__extended_task {
     struct cohort__task task; /* first */
-    cohort_scope *scope;      /* NULL if it is not marked */
-    bool fails_scope;         /* its error is the scope's */
+    cohort__any_function *shown;
+    cohort_scope *scope; /* or NULL */
+    bool fails_scope;    /* its error is the scope's */
 };
 
 /* The data of a running task. It is in the stack frame that has called the task. */
 struct cohort__task_context {
     struct cohort__error error;
-    cohort_task_function *function;
+    cohort__any_function *shown; /* the user's function, see above */
     struct cohort__task *task;
     uintptr_t identity; /* in the ledger, see wait_line.h */
     struct cohort__fiber *fiber;
@@ -44,24 +50,34 @@ struct cohort__task_context {
     bool is_special; /* it is in a scope, or has values: its end has more to do */
 };
 
+/* The user's function of TASK. Its memory may be that of a task whose last reference was given
+ * back. */
+cohort__any_function *cohort__task_shown(const struct cohort__task *task);
+
+/* The name of SHOWN, as text that ends with 0. */
+void cohort__task_name(cohort__any_function *shown, char *text, size_t bytes);
+
 /* Starts with two references. The task counts as claimed until it is queued. SCOPE may be NULL.
  * From now on the task counts there, until it has ended or cohort__scope_leave was called for it.
  */
-void cohort__scoped_task_init(struct cohort__scoped_task *task, cohort_task_function *function,
-                              void *arg, cohort_scope *scope);
+void cohort__extended_task_init(struct cohort__extended_task *task, cohort_task_function *function,
+                                void *arg, cohort__any_function *shown, cohort_scope *scope);
 
 /* For cohort_scope_async: starts FUNCTION(ARG) in SCOPE, whose status is that of the task. */
-cohort_status cohort__task_start_in(cohort_scope *scope, cohort_task_function *function, void *arg);
+cohort_status cohort__task_start_in(cohort_scope *scope, cohort_task_function *function, void *arg,
+                                    cohort__any_function *shown);
 
 /* As cohort_async, for a task in SCOPE, or in none if that is NULL, whose argument is a copy of
  * BYTES at CARRIED, aligned to 16. The copy is freed with the task, also if it never runs.
  * FAILS_SCOPE: its error is the scope's. */
 cohort_future *cohort__task_start_carrying(cohort_scope *scope, bool fails_scope,
-                                           cohort_task_function *function, const void *carried,
+                                           cohort_task_function *function,
+                                           cohort__any_function *shown, const void *carried,
                                            size_t bytes);
 
 /* As cohort_async, for a task that is in no scope, whoever calls this. */
-cohort_future *cohort__task_start_outside(cohort_task_function *function, void *arg);
+cohort_future *cohort__task_start_outside(cohort_task_function *function, void *arg,
+                                          cohort__any_function *shown);
 
 /* The run function of a task's work. Runs the task if nobody has claimed it, and gives the queue's
  * reference back. */
@@ -103,7 +119,7 @@ void cohort__then_cancel(void *arg);
 
 /* As cohort_then, for a task that is in no scope, whoever calls this. */
 cohort_future *cohort__then_outside(cohort_future *future, cohort_then_function *function,
-                                    void *arg);
+                                    void *arg, cohort__any_function *shown);
 
 /* The same for a task that cohort_dataflow has made, in dataflow.c. */
 cohort_status cohort__dataflow_run(void *arg);

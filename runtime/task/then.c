@@ -7,7 +7,7 @@
 
 /* A task that is queued as soon as another future is complete. */
 struct then {
-    struct cohort__scoped_task task; /* first: it is freed as a future */
+    struct cohort__extended_task task; /* first: it is freed as a future */
     struct cohort__waiter waiter;
     cohort_future *source;
     cohort_then_function *function;
@@ -30,10 +30,9 @@ static void notify(struct cohort__waiter *waiter)
     cohort__task_follow(&COHORT_CONTAINER_OF(waiter, struct then, waiter)->task.task);
 }
 
-static inline __attribute__((always_inline)) cohort_future *then_in(cohort_scope *scope,
-                                                                    cohort_future *future,
-                                                                    cohort_then_function *function,
-                                                                    void *arg, const void *caller)
+static inline __attribute__((always_inline)) cohort_future *
+then_in(cohort_scope *scope, cohort_future *future, cohort_then_function *function, void *arg,
+        cohort__any_function *shown, const void *caller)
 {
     struct then *then = cohort__slab_alloc(sizeof(*then));
     if (!then) {
@@ -46,7 +45,7 @@ static inline __attribute__((always_inline)) cohort_future *then_in(cohort_scope
         return cohort__future_of_status(cohort__scheduler_refuse("cohort_then"),
                                         cohort__error_slot());
     }
-    cohort__scoped_task_init(&then->task, cohort__then_run, then, scope);
+    cohort__extended_task_init(&then->task, cohort__then_run, then, shown, scope);
     then->waiter = (struct cohort__waiter){.notify = notify, .is_holder = true};
     then->source = future;
     then->function = function;
@@ -65,11 +64,12 @@ cohort_future *cohort_then(cohort_future *future, cohort_then_function *function
                                       future ? "function" : "future");
     }
     cohort__future_check(future, "cohort_then", caller);
-    return then_in(cohort__scope_current(), future, function, arg, caller);
+    return then_in(cohort__scope_current(), future, function, arg, (cohort__any_function *)function,
+                   caller);
 }
 
 cohort_future *cohort__then_outside(cohort_future *future, cohort_then_function *function,
-                                    void *arg)
+                                    void *arg, cohort__any_function *shown)
 {
-    return then_in(NULL, future, function, arg, __builtin_return_address(0));
+    return then_in(NULL, future, function, arg, shown, __builtin_return_address(0));
 }

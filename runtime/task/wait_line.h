@@ -24,7 +24,7 @@ static inline void cohort__wait_line_begin(struct cohort__wait_line *line,
 {
     atomic_store_explicit(&line->caller, (uintptr_t)caller, memory_order_relaxed);
     atomic_store_explicit(&line->what, what, memory_order_relaxed);
-    atomic_store_explicit(&line->function, (uintptr_t)context->function, memory_order_relaxed);
+    atomic_store_explicit(&line->function, (uintptr_t)context->shown, memory_order_relaxed);
     atomic_store_explicit(&line->task, context->identity, memory_order_relaxed);
     if (__builtin_expect(context->outer != NULL, 0))
         cohort__wait_line_note_outer(line, context);

@@ -108,8 +108,8 @@ def check_wait(wait, line):
 
 def await_status(pid, *patterns, job=None):
     """Each pattern has to be in the text, from the beginning of a line on. @f@ is a place in
-    function f. JOB, if it is given, does not end meanwhile."""
-    place = r'\1(\\+0x[0-9a-f]+| \\(hang_member\\.c:\\d+\\))'
+    function f, of any task. JOB, if it is given, does not end meanwhile."""
+    place = r'\1(\\+0x[0-9a-f]+| \\(hang_member\\.c:\\d+\\))( \\(task \\w+\\))?'
     patterns = [re.sub('@(.*?)@', place, pattern) for pattern in patterns]
     deadline = time.monotonic() + TIMEOUT
     while True:
@@ -320,7 +320,7 @@ def test_lines():
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'hang_member.c')) as f:
         lines = f.read().split('\n')
     line = next(i for i, text in enumerate(lines, 1) if 'cohort_await(cohort_barrier(' in text)
-    check_hang(2, 'returns', r'  1 \(locality 1\) in meet \(hang_member\.c:%d\) for ' % line)
+    check_hang(2, 'returns', r'  1 \(locality 1\) in meet \(hang_member\.c:%d\) \(task returns\) for ' % line)
 
 
 def test_opposite():

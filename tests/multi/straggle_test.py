@@ -36,7 +36,7 @@ def report(file, *args):
 
 def waited(text):
     """How long the main task of each locality has waited."""
-    found = re.findall(r'^ +run_program \(locality (\d+)\) made tasks wait [\d.]+ s, '
+    found = re.findall(r'^ +run \(locality (\d+)\) made tasks wait [\d.]+ s, '
                        r'waited itself ([\d.]+) s$', text, re.M)
     return {int(locality): float(s) for locality, s in found}
 

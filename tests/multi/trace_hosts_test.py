@@ -177,7 +177,7 @@ def test_killed():
     text = report(file)
     check('locality 1 has not come to its end' in text, text)
     check('4 localities' in text, text)
-    check(re.search(r'^ +run_program \(locality 1\)', text, re.M), text)
+    check(re.search(r'^ +killed \(locality 1\)', text, re.M), text)
     check_equal(left(), [])
 
 

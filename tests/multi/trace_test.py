@@ -64,7 +64,7 @@ def look_for_straggler(name):
 def test_barrier():
     report = look_for_straggler('barrier')
     check(re.search(r'"halo" barrier \w+, 3 calls: late [\d.]+ s \(site', report), report)
-    check('run_program (locality 2) made tasks wait' in report, report)
+    check('barrier (locality 2) made tasks wait' in report, report)
 
 
 def test_plot():

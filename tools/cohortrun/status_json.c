@@ -133,8 +133,6 @@ static void write_wait(struct writer *writer, const char *key, struct status_tas
         json_text(json, "line", place.line);
     if (place.function[0])
         json_text(json, "task_function", place.function);
-    if (place.is_main)
-        json_bool(json, "main_task", true);
     if (wait->task)
         write_address(writer, "task", wait->task & COHORT__LEDGER_ADDRESS);
     write_target(writer, task);

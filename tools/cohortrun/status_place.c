@@ -25,15 +25,14 @@ void status_place_find(struct status_place *ret_place, struct symbols *symbols,
 {
     struct status_place *place = ret_place;
     const struct look_module *module = look_find_module(look, wait->caller);
-    const struct look_module *of_task = look_find_module(look, wait->function);
     symbols_name(symbols, module, wait->caller, place->caller, sizeof(place->caller));
     place->function[0] = place->line[0] = '\0';
     if (wait->function)
-        symbols_name(symbols, of_task, wait->function, place->function, sizeof(place->function));
+        symbols_name(symbols, look_find_module(look, wait->function), wait->function,
+                     place->function, sizeof(place->function));
     const size_t bytes = strlen(place->function);
     place->is_in_function = bytes > 0 && strncmp(place->caller, place->function, bytes) == 0 &&
                             place->caller[bytes] == '+';
-    place->is_main = wait->function && is_of_library(of_task);
     place->is_at_end = wait->function && is_of_library(module);
     if (!place->is_at_end &&
         symbols_line(symbols, module, wait->caller, place->line, sizeof(place->line)))

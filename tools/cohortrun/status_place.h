@@ -19,7 +19,6 @@ struct status_place {
     /* The task's function has ended with an await, and is no longer on the stack: then the caller
      * is one of the library's, and says nothing. */
     bool is_at_end;
-    bool is_main;        /* the task of the whole program, whose function is one of the library's */
     bool is_in_function; /* the caller is the task's function itself */
 };
 

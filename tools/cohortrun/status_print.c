@@ -71,15 +71,13 @@ static const struct look *look_of(const struct printer *printer, uint32_t rank)
     return printer->model->job->localities[rank].look;
 }
 
-/* "exchange_rows (heat.c:91), in task worker"; "exchange_rows+0x91" where the line is not known.
- * The task of the whole program has a function of the library, which says nothing. */
+/* "exchange_rows (heat.c:91) (task worker)"; "exchange_rows+0x91" where the line is not known. */
 static void print_place(const struct printer *printer, uint32_t rank, const struct look_wait *wait)
 {
     struct status_place place;
     status_place_find(&place, printer->symbols, look_of(printer, rank), wait);
     if (place.is_at_end) {
-        fprintf(printer->file, "%s (at its end)",
-                place.is_main ? "the program's main task" : place.function);
+        fprintf(printer->file, "%s (at its end)", place.function);
         return;
     }
     fputs(place.caller, printer->file);
@@ -87,7 +85,7 @@ static void print_place(const struct printer *printer, uint32_t rank, const stru
         fprintf(printer->file, " (%s)", place.line);
     if (!place.function[0])
         fputs(" (outside of tasks)", printer->file);
-    else if (!place.is_main && !place.is_in_function)
+    else if (!place.is_in_function)
         fprintf(printer->file, " (task %s)", place.function);
 }
 

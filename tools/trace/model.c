@@ -121,7 +121,8 @@ static void on_begin(struct reading *reading, const struct event *event)
                                                      .function = event->name,
                                                      .begin = event->at,
                                                      .end = model->end,
-                                                     .is_in_place = event->small == 1};
+                                                     .is_in_place = event->small == 1,
+                                                     .is_blocking = event->small == 2};
 }
 
 static void on_end(struct reading *reading, const struct event *event)
@@ -189,15 +190,17 @@ static void find_cause(const struct reading *reading, const struct open_wait *op
                        struct wait *wait)
 {
     const struct event *last = open->last;
+    bool has_task_ended = last && last->kind == COHORT__TRACE_END && open->ended != NONE;
+    bool is_blocking = has_task_ended && reading->model->tasks[open->ended].is_blocking;
     bool is_outside = wait->what == COHORT__WAIT_OUTSIDE || wait->what == COHORT__WAIT_YIELD;
     wait->cause = CAUSE_OUTSIDE;
     wait->by = NONE;
-    if (is_outside)
+    if (is_outside && !is_blocking)
         return;
     if (last && last->kind == COHORT__TRACE_ENDED && open->ended != NONE) {
         wait->cause = CAUSE_CALL;
         wait->by = open->ended;
-    } else if (last && last->kind == COHORT__TRACE_END && open->ended != NONE) {
+    } else if (has_task_ended) {
         wait->cause = CAUSE_TASK;
         wait->by = open->ended;
     } else if (last && last->kind == COHORT__TRACE_RECEIVED) {

@@ -38,6 +38,7 @@ struct task {
     const char *function;
     uint64_t begin, end;
     bool is_in_place; /* of an await of the task below it */
+    bool is_blocking; /* no task, but a function of cohort_blocking */
     uint32_t *waits;
     uint32_t num_waits;
 };

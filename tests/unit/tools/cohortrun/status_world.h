@@ -20,7 +20,7 @@ enum {
     GET = HEAT + 0x20,
     LOCK = HEAT + 0x30
 };
-enum { WORK = HEAT + 0x800, MAIN = LIBRARY + 0x800 };
+enum { WORK = HEAT + 0x800 };
 
 extern struct world {
     struct status_job job;

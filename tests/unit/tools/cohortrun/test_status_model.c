@@ -166,10 +166,8 @@ static void test_places(void)
     world_begin(1);
     world_add_wait(0, 0x100, LIBRARY + 4, COHORT__WAIT_PLAIN, 0x900, 1);
     CHECK_CONTAINS(world_say(), "  1 in heat+0x800 (at its end) for a future, for 1.0 s\n");
-    w.waits[0][0].function = MAIN;
-    CHECK_CONTAINS(world_say(), "  1 in the program's main task (at its end) for a future, ");
     w.waits[0][0].caller = GET;
-    CHECK_CONTAINS(world_say(), "  1 in heat+0x20 for a future, ");
+    CHECK_CONTAINS(world_say(), "  1 in heat+0x20 (task heat+0x800) for a future, ");
     w.waits[0][0].function = 0;
     CHECK_CONTAINS(world_say(), "  1 in heat+0x20 (outside of tasks) for a future, ");
     w.waits[0][0].caller = 0x7;

@@ -339,6 +339,34 @@ static void sleeps(void)
     model_fini(&model);
 }
 
+/* A function of cohort_blocking is to blame, but not a task that has ended on the thread of a
+ * timer.
+ */
+static void blocking(void)
+{
+    begin();
+    begin_task(10, 0, "caller");
+    add(100, 0, COHORT__TRACE_SUSPEND, 70, 16 + COHORT__WAIT_OUTSIDE);
+    begin_task(110, 0, "blocking");
+    events[trace.num - 1].small = 2;
+    events[trace.num - 1].thread = 1;
+    add(150, 0, COHORT__TRACE_END, 0, 0)->thread = 1;
+    add(150, 0, COHORT__TRACE_WAKE, 70, 0)->thread = 1;
+    resume(160, 0);
+    add(200, 0, COHORT__TRACE_SUSPEND, 70, 16 + COHORT__WAIT_OUTSIDE);
+    begin_task(210, 0, "other");
+    add(220, 0, COHORT__TRACE_END, 0, 0);
+    add(250, 0, COHORT__TRACE_WAKE, 70, 0);
+    resume(250, 0);
+    finish();
+    blame_first(0, false);
+    CHECK_INT(by[BLAME_TASK], 50);
+    CHECK_INT(by[BLAME_QUEUE], 10);
+    CHECK_INT(model.waits[0].by, 1);
+    CHECK_INT(model.waits[1].cause, CAUSE_OUTSIDE);
+    model_fini(&model);
+}
+
 /* A message: until it was sent by the task that sends it. */
 static void message(void)
 {
@@ -603,6 +631,7 @@ int main(int argc, char **argv)
         {"charged_on", charged_on},
         {"sleeps", sleeps},
         {"message", message},
+        {"blocking", blocking},
         {"late_message", late_message},
         {"task", task},
         {"missing", missing},

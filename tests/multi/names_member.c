@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <cohort/cohort.h>
+#include <string.h>
+
+#include "tests/support/test.h"
+
+/* A task of each kind that the library makes for a function of the user's. Each function waits for
+ * a while, so whoever looks on names its task. */
+
+static uint64_t a_while = 1000000; /* nanoseconds */
+
+static cohort_status wait_here(void)
+{
+    cohort_status status = cohort_await(cohort_sleep(a_while));
+    CHECK_INT(status, COHORT_OK);
+    return status;
+}
+
+static cohort_status my_then(cohort_future *future, void *arg)
+{
+    (void)arg;
+    CHECK_INT(cohort_await(future), COHORT_OK);
+    return wait_here();
+}
+
+static cohort_status my_flow(void *const *values, size_t count, void **ret_value, void *arg)
+{
+    (void)values, (void)count, (void)ret_value, (void)arg;
+    return wait_here();
+}
+
+static cohort_status my_index(size_t index, void *arg)
+{
+    (void)index, (void)arg;
+    return wait_here();
+}
+
+static cohort_status my_value(size_t index, void *ret_value, void *arg)
+{
+    (void)arg;
+    *(double *)ret_value = (double)index;
+    return wait_here();
+}
+
+static cohort_status my_remote(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)in, (void)ret_out, (void)context;
+    return wait_here();
+}
+
+static cohort_status my_scoped_remote(const cohort_object *in, cohort_object *ret_out,
+                                      void *context)
+{
+    (void)in, (void)ret_out, (void)context;
+    return wait_here();
+}
+
+static cohort_status my_own(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)in, (void)ret_out, (void)context;
+    return wait_here();
+}
+
+static cohort_status my_scoped(void *arg)
+{
+    (void)arg;
+    return wait_here();
+}
+
+static cohort_status my_blocking(void *arg)
+{
+    (void)arg;
+    return wait_here();
+}
+
+static cohort_status my_task(void *arg)
+{
+    (void)arg;
+    return cohort_blocking(my_blocking, NULL);
+}
+
+static cohort_status my_program(void *arg)
+{
+    double sum;
+    cohort_scope *scope = NULL;
+    cohort_future *ready = cohort_future_of_value(NULL);
+    if (cohort_locality() > 0)
+        return COHORT_OK;
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, my_scoped, arg), COHORT_OK);
+    CHECK_INT(cohort_scope_async_at(scope, 1, "scoped", NULL), COHORT_OK);
+    cohort_future *futures[] = {
+        cohort_then(cohort_future_ref(ready), my_then, arg),
+        cohort_dataflow(&ready, 1, my_flow, arg),
+        cohort_parallel_for(0, 2, NULL, my_index, arg),
+        cohort_parallel_reduce(0, 2, NULL, my_value, arg, &sum, 1, COHORT_DOUBLE, COHORT_SUM),
+        cohort_async_at(1, "remote", NULL, NULL),
+        cohort_async_at(0, "own", NULL, NULL),
+        cohort_async_everywhere("remote", NULL, NULL),
+        cohort_async(my_task, arg),
+    };
+    for (size_t i = 0; i < sizeof(futures) / sizeof(*futures); i++)
+        CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+    return cohort_scope_await(scope);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "hangs") == 0)
+        a_while = UINT64_C(3600000000000);
+    CHECK_INT(cohort_remote_register("remote", my_remote, NULL), COHORT_OK);
+    CHECK_INT(cohort_remote_register("scoped", my_scoped_remote, NULL), COHORT_OK);
+    CHECK_INT(cohort_remote_register("own", my_own, NULL), COHORT_OK);
+    return cohort_main(argc, argv, my_program, NULL);
+}
