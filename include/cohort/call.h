@@ -37,11 +37,12 @@ typedef struct cohort_call_options {
      * these futures that has not completed fails with the same error. The array is written during
      * the call, even if the call fails. */
     cohort_future **ret_rows;
-    /* Nanoseconds from the call on, after which its generation is taken back as by
-     * cohort_comm_cancel, which says what that means, only that the status is COHORT_ERR_TIMEOUT:
-     * so a call that all others have completed completes, too. 0: that of the communicator. Sites
-     * may give different ones. It is not early, and late by an eighth of it, but by 2 ms at least
-     * and 50 ms at most, besides the time for the verdict. */
+    /* If the call is not complete so many nanoseconds after it was made, its generation is taken
+     * back as by cohort_comm_cancel, which says what that means, but with COHORT_ERR_TIMEOUT. So a
+     * call that has completed at all other sites completes here, too. 0: the deadline of the
+     * communicator. Sites may give different ones. A call is never taken back early. It may be
+     * late, by an eighth of the deadline (at least 2 ms, at most 50 ms), and by the time in which
+     * the sites decide. */
     uint64_t deadline;
     /* Where the elements of IN and of OUT lie, each NULL: one behind the other. What the call says
      * of a buffer, its count, blocks and displacements, is then said of the elements of the layout:

@@ -31,8 +31,9 @@ typedef struct cohort_callbacks cohort_callbacks;
  * queue. It must return; it must not run or destroy its own queue. */
 typedef void cohort_callback_function(cohort_status status, void *value, void *arg);
 
-/* COHORT_ERR_NO_MEMORY: no memory, or no descriptor. COHORT_ERR_BAD_PARAMETER: RET_CALLBACKS is
- * NULL. Any thread, also before the start of the runtime; never suspends. */
+/* Creates a queue of callbacks, which is empty. COHORT_ERR_NO_MEMORY: no memory, or no descriptor.
+ * COHORT_ERR_BAD_PARAMETER: RET_CALLBACKS is NULL. Any thread, also before the start of the
+ * runtime; never suspends. */
 COHORT_API cohort_status cohort_callbacks_create(cohort_callbacks **ret_callbacks) COHORT_MUST_USE;
 
 /* The descriptor: readable as long as there are callbacks to run, so the loop may watch it level by

@@ -49,9 +49,9 @@ COHORT_API cohort_future *cohort_channel_get(cohort_comm *comm, uint32_t site, u
                                              void *buffer, size_t capacity,
                                              size_t *ret_bytes) COHORT_MUST_USE;
 
-/* The same for a message of any length. The library allocates the memory, and the caller gives it
- * back with cohort_object_fini. *ret_object has to live until the future completes. It is empty on
- * failure. */
+/* cohort_channel_get for a message of any length. The library allocates the memory, and the caller
+ * gives it back with cohort_object_fini. *ret_object has to live until the future completes. It is
+ * empty on failure. */
 COHORT_API cohort_future *cohort_channel_get_object(cohort_comm *comm, uint32_t site, uint64_t tag,
                                                     cohort_object *ret_object) COHORT_MUST_USE;
 
@@ -95,8 +95,9 @@ COHORT_API cohort_future *cohort_channel_get_layout(cohort_comm *comm, uint32_t 
  * message stays where it is. *ret_bytes is then its length, and *ret_site who has set it; both may
  * be NULL, and are untouched on failure. The next get from that site with TAG receives it, unless
  * another get was called before that. Probes and gets are served in the order of their calls: a
- * probe behind a get that waits tells of the message after that one's. Errors as for a get; it is
- * also the error of a message whose set has failed. */
+ * probe that was called after a get which still waits tells of the message behind the one that the
+ * get will receive. Errors as for a get; if the set of the message has failed, the probe fails with
+ * the same error. */
 COHORT_API cohort_future *cohort_channel_probe(cohort_comm *comm, uint32_t site, uint64_t tag,
                                                size_t *ret_bytes,
                                                uint32_t *ret_site) COHORT_MUST_USE;

@@ -101,12 +101,12 @@ cohort_comm_create(cohort_comm **ret_comm, const char *name, const cohort_comm_o
     return cohort_comm_create_sized(ret_comm, name, options, sizeof(*options));
 }
 
-/* Destroys the endpoint and waits for nothing, except for its part of splits that are in flight
- * (cohort/split.h), until whose end it stays. Calls in flight here end with COHORT_ERR_CANCELLED,
- * as soon as the library doesn't touch their buffers any more. For the other sites, calls that have
- * completed here stay complete, and calls after those fail with COHORT_ERR_GONE, which names this
- * site; one that was in flight here completes at sites that need no more of this one for it. NULL
- * is fine. Any thread; never suspends. */
+/* Destroys the endpoint. The call does not wait; but an endpoint that takes part in splits which
+ * are in flight (cohort/split.h) stays until these are over. Calls in flight here end with
+ * COHORT_ERR_CANCELLED, as soon as the library doesn't touch their buffers any more. For the other
+ * sites, calls that have completed here stay complete, and calls after those fail with
+ * COHORT_ERR_GONE, which names this site; a call that was in flight here still completes at sites
+ * that need nothing more of this one. NULL is fine. Any thread; never suspends. */
 COHORT_API void cohort_comm_unref(cohort_comm *comm);
 
 /* Takes back GENERATION of the communicator, at all of its sites, as far as it can be taken back.
@@ -120,8 +120,9 @@ COHORT_API void cohort_comm_unref(cohort_comm *comm);
  * their results: where sites complete one by one (rooted calls, scans, shift, exchange), or need
  * nothing of a site that has not called, some may have.
  *
- * A site that takes back what it has not called, and calls a later generation before the verdict,
- * has left it out. Others may hear of that first, and get COHORT_ERR_MOVED_PAST, which names it.
+ * A site may take back a generation that it has not called. If it calls a later one before the
+ * sites have decided, it has skipped this one: a site that hears of that first gets
+ * COHORT_ERR_MOVED_PAST, which names it.
  *
  * The text has the roll-call: `generation 17 all_reduce: 61 of 64 sites, missing 5 (locality 1, not
  * called yet), 9 and 33 (locality 4, not called yet)`; the first 8 of those that are missing and of
@@ -144,7 +145,7 @@ COHORT_API cohort_status cohort_comm_cancel(cohort_comm *comm, uint64_t generati
  * a value or with an error. Any task or thread; never suspends. */
 COHORT_API cohort_future *cohort_comm_idle(cohort_comm *comm) COHORT_MUST_USE;
 
-/* What the endpoint was created with. Any thread; never suspend. */
+/* What the endpoint was created with. Any thread; they never suspend. */
 COHORT_API uint32_t cohort_comm_num_sites(const cohort_comm *comm);
 COHORT_API uint32_t cohort_comm_this_site(const cohort_comm *comm);
 COHORT_API uint32_t cohort_comm_root_site(const cohort_comm *comm);

@@ -40,21 +40,25 @@ typedef uint64_t cohort_datatype;
 #define COHORT_FLOAT_INDEXED ((cohort_datatype)16)
 #define COHORT_DOUBLE_INDEXED ((cohort_datatype)17)
 
+/* An element of COHORT_INT32_INDEXED. */
 typedef struct cohort_int32_indexed {
     int32_t value;
     int32_t index;
 } cohort_int32_indexed;
 
+/* An element of COHORT_INT64_INDEXED. */
 typedef struct cohort_int64_indexed {
     int64_t value;
     int64_t index;
 } cohort_int64_indexed;
 
+/* An element of COHORT_FLOAT_INDEXED. */
 typedef struct cohort_float_indexed {
     float value;
     int32_t index;
 } cohort_float_indexed;
 
+/* An element of COHORT_DOUBLE_INDEXED. */
 typedef struct cohort_double_indexed {
     double value;
     int64_t index;

@@ -27,9 +27,9 @@ extern "C" {
  * while it is pending (an await, cohort_then, cohort_when_all, cohort_when_each, cohort_dataflow),
  * or completes a promise twice, ends the program by SIGABRT, after one line on standard error. It
  * names the function that was called, where from (for addr2line), the future, and its task's
- * function if it has one. That is found as long as the memory tells it. Not found is the use of a
- * future whose memory has become another object, nor a reference too few where others have more to
- * the same future. */
+ * function if it has one. Two such mistakes can't be found: the use of a future whose memory is
+ * another object's by then, and a reference that is given back too often while others still hold
+ * theirs. */
 typedef struct cohort_future cohort_future;
 
 /* The writing end. Either fulfil or fail has to be called on it, exactly once. Both free it. */
@@ -55,17 +55,17 @@ COHORT_API bool cohort_future_ready(const cohort_future *future);
  * loop, at its end). While the runtime ends, other threads still wait: what it was to complete
  * (tasks, calls) is complete when it has ended. What the program completes, a promise, may not be.
  *
- * If there is no memory for one more stack, the call still waits. Its worker goes on with other
- * tasks that are ready. Those that have not started yet start on a stack that it has in reserve,
- * each above those that wait there already, which go on when it has ended. No task waits for ever
- * because of that if each awaits only tasks that start after it, as its own, and what comes from
- * elsewhere, and if the reserve is large enough for those that wait there at a time (it has
- * COHORT_STACK bytes). Others may: a task there that waits for one below it. The log
- * (COHORT_LOG=warn) says once that this way of waiting has begun, and once when a worker has to
- * wait while tasks on its reserve could go on, or have no room to start. */
+ * If there is no memory for one more stack, the call still waits, and its worker goes on with other
+ * tasks that are ready. Tasks that have not started yet then start on one stack that the worker has
+ * in reserve, each above the one before, and a task there can go on only when those above it have
+ * ended. That does no harm as long as each of them awaits only tasks that it has started itself, or
+ * what comes from elsewhere, and as long as the reserve (COHORT_STACK bytes) has room for them. But
+ * a task there that awaits one below it waits for ever. The log (COHORT_LOG=warn) says once that
+ * this way of waiting has begun, and once when a worker has to wait while tasks on its reserve
+ * could go on, or have no room to start. */
 COHORT_API cohort_status cohort_await(cohort_future *future) COHORT_MUST_USE;
 
-/* The same. On success writes the value to *ret_value (untouched on failure). */
+/* cohort_await that on success also writes the value to *ret_value (untouched on failure). */
 COHORT_API cohort_status cohort_await_value(cohort_future *future,
                                             void **ret_value) COHORT_MUST_USE;
 

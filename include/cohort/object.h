@@ -21,7 +21,7 @@ typedef struct cohort_object {
  * a second call does nothing. NULL is fine. Any thread; never suspends. */
 COHORT_API void cohort_object_fini(cohort_object *object);
 
-/* The same for COUNT objects in an array. The array itself is not freed. */
+/* cohort_object_fini for COUNT objects in an array. The array itself is not freed. */
 COHORT_API void cohort_objects_fini(cohort_object *objects, size_t count);
 
 /* An object for a site, or from one. */

@@ -74,8 +74,8 @@ cohort_all_to_allv(cohort_comm *comm, const void *in, const size_t *in_counts,
                    const size_t *out_displacements, cohort_datatype datatype,
                    uint64_t generation) COHORT_MUST_USE;
 
-/* The same with a datatype for each block, and displacements in bytes. Only the sizes of what is
- * sent and received have to agree. */
+/* cohort_all_to_allv with a datatype for each block, and displacements in bytes. Only the sizes of
+ * what is sent and received have to agree. */
 COHORT_API cohort_future *
 cohort_all_to_allw(cohort_comm *comm, const void *in, const size_t *in_counts,
                    const size_t *in_displacements, const cohort_datatype *in_types, void *out,

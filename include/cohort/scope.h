@@ -74,11 +74,11 @@ COHORT_API cohort_status cohort_scope_async(cohort_scope *scope, cohort_task_fun
  * before. To be called before its await has returned. Any thread; never suspends. NULL is fine. */
 COHORT_API void cohort_scope_cancel(cohort_scope *scope);
 
-/* The same, but the scope fails with STATUS, not COHORT_OK, and a printf-like message. For a task
- * whose error has to be known before others notice its consequences: a site of a communicator calls
- * it before it gives its endpoint back, so that the scope's error is the cause, and not the
- * COHORT_ERR_GONE of another site. Also sets the caller's error, as cohort_fail does, and returns
- * STATUS. */
+/* cohort_scope_cancel, but the scope fails with STATUS, not COHORT_OK, and a printf-like message.
+ * For a task whose error has to be known before others notice its consequences: a site of a
+ * communicator calls it before it gives its endpoint back, so that the scope's error is the cause,
+ * and not the COHORT_ERR_GONE of another site. Also sets the caller's error, as cohort_fail does,
+ * and returns STATUS. */
 COHORT_API cohort_status cohort_scope_fail(cohort_scope *scope, cohort_status status,
                                            const char *format, ...)
     __attribute__((format(printf, 3, 4)));

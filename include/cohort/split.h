@@ -61,11 +61,12 @@ COHORT_API cohort_future *cohort_comm_split_level(cohort_comm **ret_comm, cohort
                                                   cohort_level level,
                                                   uint64_t generation) COHORT_MUST_USE;
 
-/* The same by the name of a level, as cohort_comm_describe and cohort_comm_level_name show it:
- * "locality", "domain", "host", or one that the user has named (COHORT_LEVELS in job.h), "switch"
- * for instance. NAME is only read during the call. All sites give the same one. If there is no such
- * level, or NAME is NULL, the calls of all sites in that generation fail with
- * COHORT_ERR_BAD_PARAMETER, with a message that has the names of all levels. */
+/* cohort_comm_split_level by the name of a level, as cohort_comm_describe and
+ * cohort_comm_level_name show it: "locality", "domain", "host", or one that the user has named
+ * (COHORT_LEVELS in job.h), "switch" for instance. NAME is only read during the call. All sites
+ * give the same one. If there is no such level, or NAME is NULL, the calls of all sites in that
+ * generation fail with COHORT_ERR_BAD_PARAMETER, with a message that has the names of all levels.
+ */
 COHORT_API cohort_future *cohort_comm_split_named_level(cohort_comm **ret_comm, cohort_comm *comm,
                                                         const char *name,
                                                         uint64_t generation) COHORT_MUST_USE;

@@ -69,12 +69,12 @@ COHORT_API cohort_future *cohort_comm_shrink(cohort_comm **ret_comm,
  * so the first `num_failed` of what has been agreed on are known to all. Returns 0 without COMM. */
 COHORT_API uint32_t cohort_comm_failed(cohort_comm *comm, uint32_t *ret_sites, uint32_t capacity);
 
-/* From now on gets and probes from any site (cohort/channel.h) at this site wait for the sites that
- * live, though the first NUM of those that cohort_comm_failed gives are dead: UINT32_MAX for all
- * that are known here. The next death fails them again. Those that wait at this time, and have not
- * failed yet, may do either. Sites of one locality die together, so where NUM ends between them
- * they are not among those acknowledged. What has been acknowledged stays so. Returns how many
- * sites are acknowledged now, 0 without COMM.
+/* Acknowledges the deaths of the first NUM sites that cohort_comm_failed gives; UINT32_MAX: of all
+ * that are known here. From now on these deaths do not fail gets and probes from any site
+ * (cohort/channel.h) at this site: they wait for the sites that live. The next death fails them
+ * again. A get or a probe that is waiting while this is called may still fail. Sites of one
+ * locality die together: if NUM is in the middle of them, none of them is acknowledged. What has
+ * been acknowledged stays so. Returns how many sites are acknowledged now, 0 without COMM.
  *
  * Nothing else goes on: collectives, and gets from a dead site, fail as before. What a dead site
  * has set is still got by those who get from any site; if it was long, and had not been fetched,

@@ -40,7 +40,7 @@ COHORT_API cohort_status cohort_mutex_create(cohort_mutex **ret_mutex) COHORT_MU
 COHORT_API cohort_mutex *cohort_mutex_ref(cohort_mutex *mutex);
 COHORT_API void cohort_mutex_unref(cohort_mutex *mutex);
 
-/* COHORT_ERR_STATE if the caller holds MUTEX already. */
+/* Takes MUTEX, and waits while another one holds it. COHORT_ERR_STATE if the caller does. */
 COHORT_API cohort_status cohort_mutex_lock(cohort_mutex *mutex,
                                            uint64_t nanoseconds) COHORT_MUST_USE;
 
@@ -92,7 +92,8 @@ COHORT_API cohort_status cohort_latch_create(uint64_t count,
 COHORT_API cohort_latch *cohort_latch_ref(cohort_latch *latch);
 COHORT_API void cohort_latch_unref(cohort_latch *latch);
 
-/* COHORT_ERR_STATE if COUNT is more than what is left; then nothing is counted. */
+/* Counts LATCH down by COUNT. COHORT_ERR_STATE if that is more than what is left; then nothing is
+ * counted. */
 COHORT_API cohort_status cohort_latch_count_down(cohort_latch *latch, uint64_t count);
 
 /* Waits until LATCH is open. */

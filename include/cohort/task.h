@@ -69,8 +69,8 @@ typedef struct cohort_task_options {
      * address space. 0: COHORT_STACK. */
     size_t stack_bytes;
 
-    /* What movable means for the task is said above. A task that an await runs in place of another
-     * one is on its stack, which moves only if both may. */
+    /* What movable means for the task is said above. If an await runs this task at once, on the
+     * stack of the task that awaits it, the two move together, and only if both are movable. */
     enum cohort_task_mobility mobility;
 
     /* Tasks of high and of low priority begin in the order of their starts, on any worker. None

@@ -100,8 +100,9 @@ COHORT_API cohort_future *cohort_tcp_listen(const char *host, uint16_t port,
 
 /* Waits for the next connection. Several are served in the order in which they began. Cancelled, or
  * failed because there is no memory or descriptor for it (COHORT_ERR_NO_MEMORY): no connection is
- * lost, and the next accept gets it. Without a descriptor the next one fails at once, too, until
- * one was given back: who goes on after that error waits for an end, or for a while, before. */
+ * lost, and the next accept gets it. While there is no descriptor the next accept fails at once,
+ * too: a loop of accepts has to wait after that error until some descriptor was given back, or for
+ * a while. */
 COHORT_API cohort_future *cohort_tcp_accept(cohort_tcp_listener *listener,
                                             cohort_tcp **ret_tcp) COHORT_MUST_USE;
 

@@ -1,35 +1,108 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes manual pages: of the public functions, from the comments of the headers, and of the
-programs, from what they print for --help. The date is that of the version in CHANGELOG.md.
+"""Makes manual pages: of the public functions and types, from the comments of the headers, one of the
+whole, cohort.7, and of the programs, from what they print for --help. The date is that of the
+version in CHANGELOG.md.
 
-usage: man.py list HEADER...                               prints the names of the functions
-       man.py functions VERSION CHANGELOG FOLDER HEADER... writes a page for each into FOLDER
-       man.py program VERSION CHANGELOG PROGRAM            prints the page of a program"""
+usage: man.py list HEADER...                          prints the names of functions and types
+       man.py library VERSION CHANGELOG FOLDER HEADER... writes a page for each into FOLDER, and
+                                                      cohort.7
+       man.py program VERSION CHANGELOG PROGRAM       prints the page of a program"""
 import os
 import re
 import sys
+import textwrap
 
 from help import Help
 
 FUNCTION = re.compile(r"\b(cohort_[a-z0-9_]+)\(")
+TYPE = re.compile(r"(?:typedef )?(?:struct|enum) (cohort_[a-z0-9_]+) \{|"
+                  r"typedef [^{;]*?\b(cohort_[a-z0-9_]+)(?:\(.*\))?;", re.S)
+CONSTANT = re.compile(r"\b(COHORT_[A-Z0-9_]+)")
 REFERENCE = re.compile(r"\b(cohort_[a-z0-9_]+)\b")
 PROGRAMS = ("cohort-bench", "cohort-info", "cohort-sim", "cohort-trace", "cohort-tune", "cohortrun")
+INDENTED = re.compile(r" {2,}\S")
 
 
-class Function:
-    """A public function: its NAME, its DECLARATION as one writes it, the COMMENT in front of it, as
-    lines, and its HEADER."""
+class Declaration:
+    """What a header declares: its NAME, its CODE as one writes it, the COMMENT in front of it, as
+    lines, which several may have in common, and its HEADER."""
 
-    def __init__(self, name, declaration, comment, header):
+    def __init__(self, name, code, comment, header):
         self.name = name
-        self.declaration = declaration
+        self.code = code
         self.comment = comment
         self.header = header
 
+    def mentions(self, name):
+        return re.search(rf"\b{name}\b", self.code) is not None
+
+
+class Function(Declaration):
     def parameters(self):
-        inside = self.declaration[self.declaration.index("(") + 1:self.declaration.rindex(")")]
+        inside = self.code[self.code.index("(") + 1:self.code.rindex(")")]
         return {match.upper() for match in re.findall(r"(\w+)(?:\[\w*\])?\s*(?:,|\)|$)", inside)}
+
+
+class Type(Declaration):
+    def members(self):
+        """The fields of a struct, or the values of an enum: lists of names with one comment."""
+        if "{" not in self.code:
+            return []
+        inside = self.code[self.code.index("{") + 1:self.code.rindex("}")]
+        end = "," if "enum" in self.code.split("{")[0] else ";"
+        found, before = [], ""  # names, comment, whether it is in front of them
+        for gap, comment, name in re.findall(rf"(\s*)(?:(/\*.*?\*/)|([^{end}/]+){end}?)", inside,
+                                             re.S):
+            text = " ".join(" ".join(comment_lines(comment) if comment else [name]).split())
+            if comment and (not found or "\n" in gap):
+                before = text
+            elif comment and found[-1][2] and len(found[-1][0]) > 1:
+                found.append(([found[-1][0].pop()], text, False))
+            elif comment:
+                names, front, is_front = found.pop()
+                found.append((names, (front + " " + text).strip(), is_front))
+            elif text and not before and found and found[-1][2] and gap.count("\n") == 1:
+                found[-1][0].append(text)
+            elif text:
+                found.append(([text], before, before != ""))
+                before = ""
+        return [(names, text) for names, text, _ in found]
+
+
+class Header:
+    """PROSE is what its comments say of all, in order, each as lines; CONSTANTS are pairs of code
+    and comment."""
+
+    def __init__(self, path):
+        self.name = path[path.index("cohort/"):]
+        self.prose, self.functions, self.types, self.constants = [], [], [], []
+        with open(path, encoding="utf-8") as file:
+            found = list(blocks(file.read()))
+        comment = []
+        for block, following in zip(found, found[1:] + [""]):
+            if block.startswith("/*"):
+                comment = comment_lines(block)
+                if not following and not comment[0].strip().startswith("---"):
+                    self.prose.append(comment)
+            elif block:
+                self.add(block, comment)
+            else:
+                comment = []
+
+    def add(self, block, comment):
+        is_function = block.startswith("COHORT_API") or "static inline" in block.split("{")[0]
+        if is_function and (match := FUNCTION.search(block)):
+            self.functions.append(Function(match.group(1), clean(block), comment, self.name))
+        elif match := TYPE.match(block):
+            self.types.append(Type(match[1] or match[2], block, comment, self.name))
+        elif CONSTANT.search(block) and re.match(r"COHORT_API extern|enum \{|#define \w+\b(?!_H$)",
+                                                 block) and not block.endswith("_H"):
+            code = clean(block) if block.startswith("COHORT_API") else block
+            if self.constants and self.constants[-1][1] is comment:
+                self.constants[-1] = (self.constants[-1][0] + "\n" + code, comment)
+            else:
+                self.constants.append((code, comment))
 
 
 def clean(declaration):
@@ -65,24 +138,16 @@ def blocks(text):
         at = end + 1
 
 
-def functions(path):
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    comment = []
-    for block in blocks(text):
-        if block.startswith("/*"):
-            comment = comment_lines(block)
-        elif (block.startswith("COHORT_API") or "static inline" in block.split("{")[0]) and (
-                match := FUNCTION.search(block)):
-            yield Function(match.group(1), clean(block), comment,
-                           path[path.index("cohort/"):])
+def all_headers(paths):
+    return [Header(path) for path in sorted(paths)]
 
 
-def all_functions(headers):
+def all_pages(headers):
+    """The functions and types by their names."""
     found = {}
-    for path in sorted(headers):
-        for function in functions(path):
-            found.setdefault(function.name, function)
+    for header in headers:
+        for one in header.functions + header.types:
+            found.setdefault(one.name, one)
     return found
 
 
@@ -98,10 +163,14 @@ def line(text):
 
 
 def paragraphs(lines):
-    """Lists of lines; an item of a list, which begins with "- ", is one of its own."""
+    """Lists of lines; an item of a list, which begins with "- ", is one of its own, and so are lines
+    that are set in, outside of items."""
     current = []
     for text in lines:
-        if (not text or text.startswith("- ")) and current:
+        is_item = current and current[0].startswith("- ")
+        differs = current and not is_item and \
+            bool(INDENTED.match(text)) != bool(INDENTED.match(current[0]))
+        if (not text or text.startswith("- ") or differs) and current:
             yield current
             current = []
         if text:
@@ -113,20 +182,23 @@ def paragraphs(lines):
 def first_sentence(lines):
     """For one line: as much of the first paragraph as says something, and no more."""
     enough, much = 15, 100
-    text = " ".join(next(paragraphs(lines), [""]))
-    for ends in (r"[:;] ", r"\. "):
-        parts = re.split(rf"(?<=[\w)])(?:{ends})", text + " ")
-        sentence = parts[0].strip().rstrip(".")
-        if enough <= len(sentence) and (ends != r"[:;] " or len(text.split(". ")[0]) > much):
-            break
+    text = " ".join(" ".join(next(paragraphs(lines), [""])).split())
+    sentence = re.split(r"(?<=[\w)])\. ", text + " ")[0].strip().rstrip(".")
+    shorter = re.split(r"(?<=[\w)])[:;] ", sentence)[0]
+    if len(sentence) > much and len(shorter) >= enough and shorter.count("(") == shorter.count(")"):
+        sentence = shorter
     if len(sentence) < enough:
         sentence = text.strip().rstrip(".")
-    return sentence[:1].lower() + sentence[1:]
+    is_name = len(sentence) > 1 and sentence[1].isupper()
+    return sentence if is_name else sentence[:1].lower() + sentence[1:]
 
 
 def described(lines, parameters=()):
     out = []
     for number, paragraph in enumerate(paragraphs(lines)):
+        if INDENTED.match(paragraph[0]):
+            out += [".PP", ".nf", *(escaped(text) for text in paragraph), ".fi"]
+            continue
         text = line(" ".join(paragraph))
         for name in parameters:
             text = re.sub(rf"\b{name}\b", lambda match: f"\\fI{match.group(0).lower()}\\fR", text)
@@ -154,17 +226,107 @@ def see_also(names, own, section):
     return ",\n".join(others).split("\n")
 
 
-def function_page(function, siblings, version, changelog):
+def code(text):
+    return [".nf", *(f"\\fB{escaped(row)}\\fR" if row else "" for row in text.split("\n")), ".fi"]
+
+
+def synopsis(header, declarations):
+    is_own = header == "cohort/msgpack.h" or header == "cohort/uv.h"
+    included = header if is_own else "cohort/cohort.h"
+    return [".SH SYNOPSIS", *code("\n".join([f"#include <{included}>", "", *declarations]))]
+
+
+def constants(header, text):
+    """Those of HEADER that TEXT names."""
+    out = []
+    for lines, comment in header.constants:
+        if set(CONSTANT.findall(lines)) & set(CONSTANT.findall(text)):
+            out += [".PP" if out else ".SH CONSTANTS", *code(lines), ".PP", *described(comment)]
+    return out
+
+
+def contract(header, parameters=()):
+    """What HEADER says of all that it has."""
+    out = []
+    for lines in header.prose:
+        out += [".PP" if out else f".SH ALL OF {escaped(header.name.upper())}"]
+        out += described(lines, parameters)
+    return out
+
+
+def declared(function):
+    """For a terminal of 80 columns."""
+    return textwrap.fill(function.code, 72, subsequent_indent="    ", break_on_hyphens=False)
+
+
+def function_page(function, header, pages, version, changelog):
+    together = [one for one in header.functions if one.comment is function.comment]
+    kinds = [one for one in pages.values() if isinstance(one, Type) and function.mentions(one.name)]
     page = title(function.name, 3, version, changelog)
     page += [".SH NAME", f"{function.name} \\- {line(first_sentence(function.comment))}",
-             ".SH SYNOPSIS", ".nf", "\\fB#include <cohort/cohort.h>\\fR", "",
-             f"\\fB{escaped(function.declaration)}\\fR", ".fi", ".SH DESCRIPTION"]
+             *synopsis(header.name, [declared(one) for one in together]), ".SH DESCRIPTION"]
     page += described(function.comment, function.parameters())
-    page += [".PP", f"It is declared in \\fI{escaped(function.header)}\\fR. Link with "
-             "\\fI\\-lcohort\\fR."]
-    if len(siblings) > 1:
-        page += [".SH SEE ALSO", *see_also(siblings, function.name, 3)]
-    return "\n".join(page) + "\n"
+    shared = [*function.comment, *sum(header.prose, [])]
+    for kind in kinds:
+        if kind.header == header.name and not kind.members() and kind.comment and \
+                kind.comment is not function.comment:
+            page += [f".SS {kind.name}", *described(kind.comment)]
+            shared += kind.comment
+    page += constants(header, "\n".join(shared)) + contract(header, function.parameters())
+    names = [kind.name for kind in kinds] + [one.name for one in header.functions
+                                             if one.name not in (kind.name for kind in kinds)]
+    page += [".SH SEE ALSO", "\\fBcohort\\fR(7),", *see_also(names, function.name, 3)]
+    return page
+
+
+def type_page(kind, header, pages, version, changelog):
+    users = [one.name for one in pages.values() if one is not kind and one.mentions(kind.name) and
+             (one.header == kind.header or kind.code.startswith(("struct", "typedef struct"))
+              and "{" in kind.code)]
+    says = first_sentence(kind.comment) if kind.comment else \
+        "for " + ", ".join(name for name in users if not name.endswith("_sized"))
+    page = title(kind.name, 3, version, changelog)
+    bare = re.sub(r"\n( *)/\*.*?\*/(?=\n)|\s*/\*.*?\*/", "", kind.code, flags=re.S)
+    page += [".SH NAME", f"{kind.name} \\- {line(says)}", *synopsis(header.name, [bare])]
+    if kind.comment:
+        page += [".SH DESCRIPTION", *described(kind.comment)]
+    members = kind.members()
+    if members:
+        page.append(".SH " + ("VALUES" if "enum" in kind.code.split("{")[0] else "FIELDS"))
+    for names, text in members:
+        page += [".TP", ", ".join(f"\\fB{line(name)}\\fR" for name in names),
+                 REFERENCE.sub(r"\\fB\1\\fR", line(text)) or "\\&"]
+    page += constants(header, "\n".join([*kind.comment, kind.code])) + \
+        of_type(header, kind) + contract(header)
+    return page + [".SH SEE ALSO", "\\fBcohort\\fR(7)" + ("," if users else ""),
+                   *(see_also(users, kind.name, 3) if users else [])]
+
+
+def of_type(header, kind):
+    """The constants of HEADER that are of the type KIND."""
+    own = [(lines, comment) for lines, comment in header.constants
+           if re.search(rf"\b{kind.name}\b", lines)]
+    named = set(CONSTANT.findall("\n".join([*kind.comment, kind.code])))
+    out = []
+    for lines, comment in own:
+        if not set(CONSTANT.findall(lines)) & named:
+            out += [".PP" if out else ".SH VALUES", *code(lines), ".PP", *described(comment)]
+    return out
+
+
+def overview(headers, version, changelog):
+    whole = next(header for header in headers if header.name == "cohort/cohort.h")
+    page = title("cohort", 7, version, changelog)
+    page += [".SH NAME", f"cohort \\- {line(first_sentence(whole.prose[0]))}",
+             *synopsis(whole.name, []), ".SH DESCRIPTION", *described(sum(whole.prose, []))]
+    for header in headers:
+        if header.functions or header.types:
+            page += [f".SS {header.name}"]
+        for one in (one for one in header.types + header.functions
+                    if not one.name.endswith("_sized")):
+            page += [".TP", f"\\fB{one.name}\\fR(3)",
+                     line(first_sentence(one.comment)) if one.comment else "see there"]
+    return page + [".SH SEE ALSO", *see_also(PROGRAMS, "cohort", 1)]
 
 
 def program_page(helped, version, changelog):
@@ -192,14 +354,19 @@ def program_page(helped, version, changelog):
 def main():
     command, *args = sys.argv[1:]
     if command == "list":
-        print("\n".join(sorted(all_functions(args))))
-    elif command == "functions":
-        version, changelog, folder, *headers = args
-        found = all_functions(headers)
-        for function in found.values():
-            siblings = [other.name for other in found.values() if other.header == function.header]
-            with open(os.path.join(folder, function.name + ".3"), "w", encoding="utf-8") as file:
-                file.write(function_page(function, siblings, version, changelog))
+        print("\n".join(sorted(all_pages(all_headers(args)))))
+    elif command == "library":
+        version, changelog, folder, *paths = args
+        headers = all_headers(paths)
+        pages = all_pages(headers)
+        made = {"cohort.7": overview(headers, version, changelog)}
+        for header in headers:
+            for one in header.functions + header.types:
+                make = function_page if isinstance(one, Function) else type_page
+                made[one.name + ".3"] = make(one, header, pages, version, changelog)
+        for name, rows in made.items():
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write("\n".join(rows) + "\n")
     else:
         version, changelog, program = args
         sys.stdout.write(program_page(Help(program), version, changelog))
