@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each public function and type has a manual page that says something, tools/packaging/functions.txt has
-them all, and so has the symbol table of libcohort.so, but for inline functions; and mandoc finds
-nothing wrong with any page.
+"""Each public function and type has a manual page that says something, with what its header says
+of all; tools/packaging/functions.txt has them all, and so has the symbol table of libcohort.so, but
+for inline functions; and mandoc finds nothing wrong with any page.
 
 usage: man.py ROOT BUILD LIBRARY NM [MANDOC]"""
 import os

@@ -128,6 +128,26 @@ DEADLOCK = r'^deadlock: .*\n  locality 0: in meet.* for a collective of "rows", 
            r'for .*\n  locality 1: in meet.* for a collective of "columns", generation 1, for '
 
 
+def check_auto_load(folder):
+    """gdb loads the script with the library, from a folder like that of an installation, once it is
+    told of that (docs/DEBUGGING.md)."""
+    linked = subprocess.run(['ldd', MEMBER], stdout=subprocess.PIPE, text=True).stdout
+    library = re.search(r'^\s*libcohort\S* => (\S+)', linked, re.MULTILINE)
+    if not library: # it is in the program
+        return
+    script = folder + os.path.realpath(library[1]) + '-gdb.py'
+    os.makedirs(os.path.dirname(script))
+    shutil.copy(SCRIPT, script)
+    for told in [], ['add-auto-load-' + what + folder for what in ('scripts-directory ',
+                                                                  'safe-path ')]:
+        words = [word for line in ['set debuginfod enabled off', *told] for word in ('-iex', line)]
+        said = subprocess.run(
+            ['gdb', '-q', '-batch', '-nx', *words, '-ex', 'break main', '-ex', 'run', '-ex',
+             'help cohort tasks', MEMBER], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, timeout=TIMEOUT, text=True).stdout
+        check(('List each task that waits' in said) == bool(told), told, said)
+
+
 def check_job(folder):
     """Of one locality in gdb the whole job is told; of its core file what is known of the others,
     and the same of all core files at once."""
@@ -216,6 +236,7 @@ def main():
                        'core file of process %d' % process.pid)
         check_job(folder)
         check_events()
+        check_auto_load(os.path.join(folder, 'auto-load'))
         print('with a core file' if cores else 'no core file is to be had')
 
 

@@ -320,7 +320,8 @@ def test_lines():
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'hang_member.c')) as f:
         lines = f.read().split('\n')
     line = next(i for i, text in enumerate(lines, 1) if 'cohort_await(cohort_barrier(' in text)
-    check_hang(2, 'returns', r'  1 \(locality 1\) in meet \(hang_member\.c:%d\) \(task returns\) for ' % line)
+    check_hang(2, 'returns',
+               r'  1 \(locality 1\) in meet \(hang_member\.c:%d\) \(task returns\) for ' % line)
 
 
 def test_opposite():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes manual pages: of the public functions and types, from the comments of the headers, one of the
-whole, cohort.7, and of the programs, from what they print for --help. The date is that of the
+"""Makes manual pages: of the public functions and types, from the comments of the headers; of all
+of it, cohort.7; and of the programs, from what they print for --help. The date is that of the
 version in CHANGELOG.md.
 
 usage: man.py list HEADER...                          prints the names of functions and types
@@ -163,8 +163,8 @@ def line(text):
 
 
 def paragraphs(lines):
-    """Lists of lines; an item of a list, which begins with "- ", is one of its own, and so are lines
-    that are set in, outside of items."""
+    """Lists of lines. An item of a list, which begins with "- ", is one of its own, and so are
+    lines that are set in, outside of items."""
     current = []
     for text in lines:
         is_item = current and current[0].startswith("- ")
