@@ -1,51 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/loop/stream.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include "runtime/base/container.h"
 #include "runtime/loop/private.h"
 
-enum { MIN_INPUT = 4096 };
+/* libuv watches the socket, and each call here says that it must not block (MSG_DONTWAIT). libuv's
+ * own streams rely on O_NONBLOCK, which others who have inherited the socket can clear (see
+ * base/bell.h). */
+enum { MIN_INPUT = 4096, MAX_READS_A_TURN = 16 };
 
 struct cohort__stream {
     struct cohort__loop *loop;
-    uv_pipe_t pipe;
+    uv_poll_t poll;
+    int events; /* for which libuv watches */
+    int fd;
     struct cohort__stream_handlers handlers;
     char peer[64];
     size_t max_message;
     unsigned char *input;
     size_t filled;
     size_t capacity;
-    atomic_uint num_queued; /* parts of messages that libuv has still to write */
-    bool ended;             /* `ended` was called */
-    bool closing;           /* freed by libuv's close callback */
+    struct cohort__list queue; /* struct outgoing: what the socket had no room for */
+    atomic_uint num_queued;    /* of these */
+    bool ended;                /* `ended` was called */
+    bool closing;              /* freed by libuv's close callback */
 };
 
 /* The part of a message that could not be written at once. */
 struct outgoing {
-    uv_write_t request;
-    unsigned char bytes[];
+    struct cohort__list link;
+    size_t done;
+    size_t bytes;
+    unsigned char data[];
 };
+
+static bool is_over(const struct cohort__stream *stream)
+{
+    return stream->ended || stream->closing;
+}
 
 static void end(struct cohort__stream *stream, cohort_status status)
 {
-    if (stream->ended || stream->closing)
+    if (is_over(stream))
         return;
     stream->ended = true;
-    uv_read_stop((uv_stream_t *)&stream->pipe);
+    uv_poll_stop(&stream->poll);
     stream->handlers.ended(stream->handlers.context, status);
 }
 
-static void end_failed(struct cohort__stream *stream, int uv_error)
+static void end_failed(struct cohort__stream *stream, int error)
 {
-    const bool no_memory = uv_error == UV_ENOBUFS; /* `allocate` had none */
-    end(stream,
-        cohort_fail(no_memory ? COHORT_ERR_NO_MEMORY : COHORT_ERR_NETWORK, "connection to %s: %s",
-                    stream->peer, no_memory ? "out of memory" : uv_strerror(uv_error)));
+    end(stream, cohort_fail(COHORT_ERR_NETWORK, "connection to %s: %s", stream->peer,
+                            uv_strerror(uv_translate_sys_error(error))));
 }
 
 static size_t message_bytes(const unsigned char head[COHORT__STREAM_HEAD_BYTES])
@@ -63,28 +78,25 @@ static size_t wanted_bytes(const struct cohort__stream *stream)
     return COHORT__STREAM_HEAD_BYTES + (bytes < stream->max_message ? bytes : stream->max_message);
 }
 
-static void allocate(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
+/* Makes room for at least one byte. */
+static bool make_room(struct cohort__stream *stream)
 {
-    (void)suggested;
-    struct cohort__stream *stream = handle->data;
     size_t wanted = wanted_bytes(stream);
     size_t capacity = wanted > MIN_INPUT ? wanted : MIN_INPUT;
-    *ret = uv_buf_init(NULL, 0);
-    if (stream->capacity < capacity) {
-        unsigned char *input = realloc(stream->input, capacity);
-        if (!input)
-            return; /* libuv then calls arrived with UV_ENOBUFS */
-        stream->input = input;
-        stream->capacity = capacity;
-    }
-    ret->base = (char *)stream->input + stream->filled;
-    ret->len = stream->capacity - stream->filled;
+    if (stream->capacity >= capacity)
+        return true;
+    unsigned char *input = realloc(stream->input, capacity);
+    if (!input)
+        return false;
+    stream->input = input;
+    stream->capacity = capacity;
+    return true;
 }
 
 static void deliver(struct cohort__stream *stream)
 {
     size_t done = 0;
-    while (!stream->ended && !stream->closing) {
+    while (!is_over(stream)) {
         if (stream->filled - done < COHORT__STREAM_HEAD_BYTES)
             break;
         size_t bytes = message_bytes(stream->input + done);
@@ -104,21 +116,77 @@ static void deliver(struct cohort__stream *stream)
     stream->filled -= done;
 }
 
-static void arrived(uv_stream_t *handle, ssize_t bytes, const uv_buf_t *buffer)
+/* Returns whether there may be more. */
+static bool read_some(struct cohort__stream *stream)
 {
-    (void)buffer;
-    struct cohort__stream *stream = handle->data;
-    cohort__loop_note(stream->loop);
+    if (!make_room(stream)) {
+        end(stream,
+            cohort_fail(COHORT_ERR_NO_MEMORY, "connection to %s: out of memory", stream->peer));
+        return false;
+    }
+    size_t room = stream->capacity - stream->filled;
+    ssize_t bytes = recv(stream->fd, stream->input + stream->filled, room, MSG_DONTWAIT);
     if (bytes > 0) {
         stream->filled += (size_t)bytes;
         deliver(stream);
-    } else if (bytes == UV_EOF && stream->filled > 0) {
-        end(stream, cohort_fail(COHORT_ERR_PROTOCOL, "%s ended within a message", stream->peer));
-    } else if (bytes == UV_EOF) {
-        end(stream, COHORT_OK);
-    } else if (bytes < 0) {
-        end_failed(stream, (int)bytes);
+        return (size_t)bytes == room;
     }
+    if (bytes == 0 && stream->filled > 0)
+        end(stream, cohort_fail(COHORT_ERR_PROTOCOL, "%s ended within a message", stream->peer));
+    else if (bytes == 0)
+        end(stream, COHORT_OK);
+    else if (errno != EAGAIN && errno != EINTR)
+        end_failed(stream, errno);
+    return false;
+}
+
+static void drop_first(struct cohort__stream *stream)
+{
+    struct cohort__list *link = cohort__list_pop_front(&stream->queue);
+    free(COHORT_CONTAINER_OF(link, struct outgoing, link));
+    atomic_fetch_sub(&stream->num_queued, 1);
+}
+
+static void write_queue(struct cohort__stream *stream)
+{
+    while (!cohort__list_is_empty(&stream->queue)) {
+        struct outgoing *outgoing = COHORT_CONTAINER_OF(stream->queue.next, struct outgoing, link);
+        ssize_t bytes = send(stream->fd, outgoing->data + outgoing->done,
+                             outgoing->bytes - outgoing->done, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (bytes < 0 && errno != EAGAIN && errno != EINTR)
+            end_failed(stream, errno);
+        if (bytes < 0)
+            return;
+        outgoing->done += (size_t)bytes;
+        if (outgoing->done == outgoing->bytes)
+            drop_first(stream);
+    }
+}
+
+static void ready(uv_poll_t *handle, int status, int events);
+
+/* Has libuv watch for what the stream waits for. */
+static void watch(struct cohort__stream *stream)
+{
+    int events = UV_READABLE | (cohort__list_is_empty(&stream->queue) ? 0 : UV_WRITABLE);
+    if (events != stream->events)
+        uv_poll_start(&stream->poll, events, ready); /* can't fail */
+    stream->events = events;
+}
+
+static void ready(uv_poll_t *handle, int status, int events)
+{
+    struct cohort__stream *stream = handle->data;
+    cohort__loop_note(stream->loop);
+    if (status < 0)
+        stream->events = 0; /* the socket has an error, which recv returns; libuv has stopped */
+    bool more = status < 0 || events & UV_READABLE;
+    for (int i = 0; i < MAX_READS_A_TURN && more && !is_over(stream); i++)
+        more = read_some(stream);
+    if (!is_over(stream))
+        write_queue(stream);
+    if (!is_over(stream))
+        watch(stream);
 }
 
 cohort_status cohort__stream_open(struct cohort__stream **ret_stream, struct cohort__loop *loop,
@@ -134,17 +202,16 @@ cohort_status cohort__stream_open(struct cohort__stream **ret_stream, struct coh
     stream->handlers = *handlers;
     stream->max_message = max_message;
     snprintf(stream->peer, sizeof(stream->peer), "%s", peer);
-    uv_pipe_init(&loop->uv, &stream->pipe, 0);
-    stream->pipe.data = stream;
-    int error = uv_pipe_open(&stream->pipe, fd);
-    if (error)
-        close(fd);
-    else
-        error = uv_read_start((uv_stream_t *)&stream->pipe, allocate, arrived);
+    stream->fd = fd;
+    stream->poll.data = stream;
+    cohort__list_init(&stream->queue);
+    int error = uv_poll_init(&loop->uv, &stream->poll, fd);
     if (error) {
-        cohort__stream_close(stream);
+        close(fd);
+        free(stream);
         return cohort__loop_fail(error, "connection to %s", peer);
     }
+    watch(stream);
     *ret_stream = stream;
     return COHORT_OK;
 }
@@ -152,6 +219,8 @@ cohort_status cohort__stream_open(struct cohort__stream **ret_stream, struct coh
 static void closed(uv_handle_t *handle)
 {
     struct cohort__stream *stream = handle->data;
+    while (!cohort__list_is_empty(&stream->queue))
+        drop_first(stream);
     free(stream->input);
     free(stream);
 }
@@ -161,21 +230,13 @@ void cohort__stream_close(struct cohort__stream *stream)
     if (!stream || stream->closing)
         return;
     stream->closing = true;
-    uv_close((uv_handle_t *)&stream->pipe, closed);
+    uv_close((uv_handle_t *)&stream->poll, closed);
+    close(stream->fd);
 }
 
 void cohort__stream_limit(struct cohort__stream *stream, size_t max_message)
 {
     stream->max_message = max_message;
-}
-
-static void written(uv_write_t *request, int error)
-{
-    struct cohort__stream *stream = request->handle->data;
-    free(request->data);
-    atomic_fetch_sub(&stream->num_queued, 1);
-    if (error)
-        end_failed(stream, error);
 }
 
 /* Queues what follows the first DONE bytes of HEAD and MESSAGE. */
@@ -189,19 +250,14 @@ static cohort_status queue(struct cohort__stream *stream,
     struct outgoing *outgoing = malloc(sizeof(*outgoing) + head_bytes + rest);
     if (!outgoing)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "connection to %s: out of memory", stream->peer);
-    memcpy(outgoing->bytes, head + head_done, head_bytes);
+    outgoing->done = 0;
+    outgoing->bytes = head_bytes + rest;
+    memcpy(outgoing->data, head + head_done, head_bytes);
     if (rest > 0)
-        memcpy(outgoing->bytes + head_bytes, (const unsigned char *)message + message_done, rest);
-    outgoing->request.data = outgoing;
-    uv_buf_t buffer = uv_buf_init((char *)outgoing->bytes, (unsigned)(head_bytes + rest));
+        memcpy(outgoing->data + head_bytes, (const unsigned char *)message + message_done, rest);
+    cohort__list_push_back(&stream->queue, &outgoing->link);
     atomic_fetch_add(&stream->num_queued, 1);
-    int error = uv_write(&outgoing->request, (uv_stream_t *)&stream->pipe, &buffer, 1, written);
-    if (error) {
-        atomic_fetch_sub(&stream->num_queued, 1);
-        free(outgoing);
-        return cohort_fail(COHORT_ERR_NETWORK, "connection to %s: %s", stream->peer,
-                           uv_strerror(error));
-    }
+    watch(stream);
     return COHORT_OK;
 }
 
@@ -209,14 +265,16 @@ static cohort_status queue(struct cohort__stream *stream,
  * before that, a long message may be sent on thousands of streams. */
 cohort_status cohort__stream_send(struct cohort__stream *stream, const void *message, size_t bytes)
 {
-    if (stream->ended || stream->closing)
+    if (is_over(stream))
         return COHORT_OK;
     unsigned char head[COHORT__STREAM_HEAD_BYTES];
     cohort__stream_head(head, bytes);
-    uv_buf_t buffers[] = {uv_buf_init((char *)head, sizeof(head)),
-                          uv_buf_init((char *)message, (unsigned)bytes)};
-    int tried = uv_try_write((uv_stream_t *)&stream->pipe, buffers, bytes > 0 ? 2 : 1);
-    size_t done = tried > 0 ? (size_t)tried : 0; /* if it failed, uv_write tries again */
+    struct iovec parts[] = {{head, sizeof(head)}, {(void *)message, bytes}};
+    struct msghdr whole = {.msg_iov = parts, .msg_iovlen = bytes > 0 ? 2 : 1};
+    ssize_t tried = -1;
+    if (cohort__list_is_empty(&stream->queue))
+        tried = sendmsg(stream->fd, &whole, MSG_DONTWAIT | MSG_NOSIGNAL);
+    size_t done = tried > 0 ? (size_t)tried : 0; /* if it failed, write_queue meets the error */
     return done == sizeof(head) + bytes ? COHORT_OK : queue(stream, head, message, bytes, done);
 }
 

@@ -9,9 +9,9 @@
 
 struct cohort__loop;
 
-/* Messages over a connected socket or pipe, in order. In front of each message is its length (u32,
- * little-endian). Except
- * where it says otherwise, the functions here may be called only by the loop's holder. */
+/* Messages over a connected socket, in order. In front of each message is its length (u32,
+ * little-endian). Except where it says otherwise, the functions here may be called only by the
+ * loop's holder. */
 struct cohort__stream;
 
 enum { COHORT__STREAM_HEAD_BYTES = 4 };

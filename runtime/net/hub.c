@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/bell.h"
 #include "runtime/base/error.h"
 #include "runtime/base/memory_file.h"
 #include "runtime/net/shm_memory.h"
@@ -62,7 +62,7 @@ cohort_status cohort__hub_create(struct cohort__hub **ret_hub, uint32_t size)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "shared memory of this host: out of memory");
     cohort_status status = memory_create(hub);
     for (uint32_t slot = 0; slot < size && !status; slot++) {
-        hub->doorbells[slot] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+        hub->doorbells[slot] = cohort__bell_create();
         if (hub->doorbells[slot] < 0)
             status = fail("eventfd");
     }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -13,6 +12,7 @@
 
 #include <rdma/fi_errno.h>
 
+#include "runtime/base/bell.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 #include "runtime/net/ofi_address.h"
@@ -178,7 +178,7 @@ static cohort_status poller_open(struct cohort__ofi *ofi)
     int error = fi_control(&ofi->cq->fid, FI_GETWAIT, &cq_fd);
     if (error)
         return cohort__ofi_fail(ofi, "fi_control(FI_GETWAIT)", error);
-    ofi->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    ofi->wake_fd = cohort__bell_create();
     ofi->retry_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     int fd = epoll_create1(EPOLL_CLOEXEC);
     ofi->net.poller = (struct cohort__poller){

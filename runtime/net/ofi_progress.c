@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <sys/timerfd.h>
-#include <unistd.h>
 
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 
+#include "runtime/base/bell.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/log.h"
@@ -22,8 +22,7 @@ static const uint64_t post_again = 10 * 1000 * 1000;
 void cohort__ofi_wake(struct cohort__ofi *ofi)
 {
     atomic_store(&ofi->has_work, true);
-    uint64_t one = 1;
-    if (atomic_load(&ofi->is_armed) && write(ofi->wake_fd, &one, sizeof one) < 0)
+    if (atomic_load(&ofi->is_armed) && !cohort__bell_ring(ofi->wake_fd))
         cohort__log(COHORT__LOG_WARN, "net: writing to an eventfd failed");
 }
 
@@ -210,13 +209,10 @@ bool cohort__ofi_arm(void *context)
 void cohort__ofi_disarm(void *context)
 {
     struct cohort__ofi *ofi = context;
-    uint64_t count;
     struct itimerspec never = {0};
     atomic_store(&ofi->is_armed, false);
-    /* Always read it: a thread may have decided on the wake-up while we were armed, and write it
-     * only now. */
-    while (read(ofi->wake_fd, &count, sizeof count) > 0)
-        ;
+    /* Always: a thread may have decided on the wake-up while we were armed, and ring only now. */
+    cohort__bell_silence(ofi->wake_fd);
     if (atomic_load(&ofi->has_work))
         timerfd_settime(ofi->retry_fd, 0, &never, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Incoming records, deferred work, and sleeping until there is one of the two. */
 #include <string.h>
-#include <unistd.h>
 
+#include "runtime/base/bell.h"
 #include "runtime/base/container.h"
 #include "runtime/base/log.h"
 #include "runtime/base/slab.h"
@@ -14,8 +14,7 @@ enum { MAX_RECORDS = 64 };
 
 static void ring(const struct cohort__shm *shm, uint32_t slot)
 {
-    const uint64_t one = 1;
-    if (write(shm->hub->doorbells[slot], &one, sizeof(one)) < 0)
+    if (!cohort__bell_ring(shm->hub->doorbells[slot]))
         cohort__log(COHORT__LOG_WARN, "net: writing to an eventfd failed");
 }
 
@@ -294,10 +293,7 @@ bool cohort__shm_arm(void *context)
 void cohort__shm_disarm(void *context)
 {
     struct cohort__shm *shm = context;
-    uint64_t count;
     atomic_store(&shm->own->sleeping, 0);
-    /* Always read it: a process may have decided to ring the bell while we slept, and write it only
-     * now. */
-    while (read(shm->hub->doorbells[shm->slot], &count, sizeof(count)) > 0)
-        ;
+    /* Always: a process may have decided to ring the bell while we slept, and do it only now. */
+    cohort__bell_silence(shm->hub->doorbells[shm->slot]);
 }

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "cohort/callbacks.h"
+#include "runtime/base/bell.h"
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
 #include "runtime/base/list.h"
@@ -29,7 +29,7 @@ struct cohort_callbacks {
     struct cohort__list pending; /* their futures are */
     struct cohort__list ready;   /* in the order in which they run */
     size_t num_ready;
-    int fd; /* an eventfd */
+    int fd; /* a bell */
     bool is_running;
     bool is_closing;
     bool has_thread;
@@ -76,8 +76,7 @@ static void unref(struct callback *callback)
 /* It is written while it is readable only by the ends of runs, so its counter has always room. */
 static void make_readable(const cohort_callbacks *callbacks)
 {
-    const uint64_t one = 1;
-    (void)!write(callbacks->fd, &one, sizeof(one));
+    (void)cohort__bell_ring(callbacks->fd);
 }
 
 static void make_ready(cohort_callbacks *callbacks, struct callback *callback)
@@ -102,10 +101,9 @@ static void cancel_pending(cohort_callbacks *callbacks, const char *why)
 
 static struct callback *take_ready(cohort_callbacks *callbacks)
 {
-    uint64_t count;
     struct cohort__list *link = cohort__list_pop_front(&callbacks->ready);
     if (link && --callbacks->num_ready == 0)
-        (void)!read(callbacks->fd, &count, sizeof(count));
+        cohort__bell_silence(callbacks->fd);
     return link ? COHORT_CONTAINER_OF(link, struct callback, link) : NULL;
 }
 
@@ -305,7 +303,7 @@ cohort_status cohort_callbacks_create(cohort_callbacks **ret_callbacks)
     if (!callbacks)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "cohort_callbacks_create: no memory for %zu bytes",
                            sizeof(*callbacks));
-    callbacks->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    callbacks->fd = cohort__bell_create();
     if (callbacks->fd < 0) {
         int error = errno;
         cohort__slab_free(callbacks);

@@ -88,7 +88,7 @@ static cohort_status run(const struct member *member)
     return cohort_await(cohort_when_all(done, member->num_comms));
 }
 
-static cohort_status call_once(cohort_comm *comm, void *arg)
+static cohort_status call_one(cohort_comm *comm, void *arg)
 {
     struct exercise exercise;
     const uint64_t *round = arg;
@@ -100,7 +100,7 @@ static cohort_status recreate(const struct member *member)
 {
     cohort_status status = COHORT_OK;
     for (uint64_t round = 0; !status && round < member->generations; round++)
-        status = member_run(member, "again", call_once, &round);
+        status = member_run(member, "again", call_one, &round);
     return status;
 }
 

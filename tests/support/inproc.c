@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "runtime/base/bell.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 #include "tests/support/inproc_end.h"
@@ -125,7 +125,7 @@ cohort_status cohort__inproc_create(struct cohort__inproc_hub *hub, uint32_t ran
     struct cohort__inproc_end *end = calloc(1, sizeof *end);
     if (!end)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a network endpoint");
-    int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    int fd = cohort__bell_create();
     if (fd < 0) {
         free(end);
         return cohort_fail(COHORT_ERR_SYSTEM, "no descriptor to wait for the network: %m");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events for an end: handled when they are due, in progress. */
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "runtime/base/bell.h"
 #include "runtime/base/container.h"
 #include "tests/support/inproc_end.h"
 
@@ -23,12 +23,11 @@ struct cohort__inproc_event *cohort__inproc_event_create(enum cohort__inproc_kin
 
 void cohort__inproc_event_push(struct cohort__inproc_end *end, struct cohort__inproc_event *event)
 {
-    uint64_t one = 1;
     event->due = end->num_progress;
     if (end->hub->seed)
         event->due += cohort__random_below(&end->random, COHORT__INPROC_MAX_DELAY);
     cohort__list_push_back(&end->events, &event->link);
-    if (end->is_armed && write(end->net.poller.fd, &one, sizeof one) > 0)
+    if (end->is_armed && cohort__bell_ring(end->net.poller.fd))
         end->is_armed = false;
 }
 
@@ -124,11 +123,9 @@ bool cohort__inproc_arm(void *context)
 void cohort__inproc_disarm(void *context)
 {
     struct cohort__inproc_end *end = context;
-    uint64_t count;
     pthread_mutex_lock(&end->hub->lock);
     end->is_armed = false;
-    while (read(end->net.poller.fd, &count, sizeof count) > 0)
-        ;
+    cohort__bell_silence(end->net.poller.fd);
     pthread_mutex_unlock(&end->hub->lock);
 }
 

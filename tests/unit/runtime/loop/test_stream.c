@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/loop/stream.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,13 +73,15 @@ static struct cohort__loop *create(int fds[2])
     return loop;
 }
 
-static void test_messages(void)
+static void exchange(bool clear)
 {
     int fds[2];
     struct cohort__loop *loop = create(fds);
     struct end left = {0}, right = {0};
     open_end(&left, loop, fds[0], MAX_MESSAGE);
     open_end(&right, loop, fds[1], MAX_MESSAGE);
+    for (int i = 0; clear && i < 2; i++)
+        CHECK_INT(fcntl(fds[i], F_SETFL, 0), 0);
     for (unsigned i = 0; i < NUM_MESSAGES; i++) {
         send_number(&left, i);
         send_number(&right, i);
@@ -92,6 +95,18 @@ static void test_messages(void)
     CHECK_INT(left.num_ended, 0);
     cohort__stream_close(right.stream);
     cohort__loop_destroy(loop);
+}
+
+static void test_messages(void)
+{
+    exchange(false);
+}
+
+/* As whoever has inherited the sockets can. Long messages fill what is read, and what the sockets
+ * take, to the brim. */
+static void test_flag_cleared(void)
+{
+    exchange(true);
 }
 
 static void test_close_in_handler(void)
@@ -221,6 +236,7 @@ int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"messages", test_messages},
+        {"flag_cleared", test_flag_cleared},
         {"close_in_handler", test_close_in_handler},
         {"no_memory", test_no_memory},
         {"too_long", test_too_long},
