@@ -200,7 +200,6 @@ static uint32_t find_recv(struct matching *matching, const struct cohort__sim_st
 static cohort_status match_receiver(struct matching *matching, struct cohort__sim_steps *steps,
                                     uint32_t site)
 {
-    uint32_t num_recvs = 0;
     if (!fill_table(matching, steps, site))
         return no_memory(steps->num_sites);
     for (uint32_t i = matching->first[site]; i < matching->first[site + 1]; i++) {
@@ -213,7 +212,6 @@ static cohort_status match_receiver(struct matching *matching, struct cohort__si
                                           "the receiver expects another size");
         send->partner = recv;
         steps->steps[recv].partner = matching->sends[i];
-        num_recvs++;
     }
     for (uint32_t slot = 0; slot < matching->table_size; slot++)
         if (matching->table[slot] != 0 && matching->table[slot] != NO_PARTNER)

@@ -18,6 +18,7 @@
 #include "runtime/net/ofi_address.h"
 #include "runtime/net/ofi_end.h"
 #include "runtime/net/ofi_listener.h"
+#include "runtime/net/ofi_wait_set.h"
 
 /* How long a provider may take to close its endpoint. Normally it takes milliseconds. */
 enum { CLOSE_SECONDS = 5 };
@@ -107,19 +108,6 @@ static cohort_status info_get(struct cohort__ofi *ofi)
     return error ? cohort__ofi_fail(ofi, "fi_getinfo", error) : COHORT_OK;
 }
 
-/* Only libfabric 1.16 and 1.17 have a provider `net`. The headers of 2 warn of wait sets, and a build
- * with these refuses older libraries. */
-static int wait_set_open(struct cohort__ofi *ofi)
-{
-#if FI_MAJOR_VERSION > 1
-    (void)ofi;
-    return -FI_ENOSYS;
-#else
-    struct fi_wait_attr wait_attr = {.wait_obj = FI_WAIT_FD};
-    return fi_wait_open(ofi->fabric, &wait_attr, &ofi->wait);
-#endif
-}
-
 /* Two faults of `net` are avoided. It has no fi_trywait that would take back the signal of its
  * queue, so who waited for the queue's own descriptor would never sleep again; fi_wait on a wait
  * set does take it back. And it looks up registered memory, for a peer that fetches, without the
@@ -132,7 +120,7 @@ static cohort_status queue_open(struct cohort__ofi *ofi)
         .wait_obj = is_net ? FI_WAIT_SET : FI_WAIT_FD,
         .size = 2 * COHORT__OFI_NUM_SENDS + COHORT__OFI_NUM_RECEIVES,
     };
-    int error = is_net ? wait_set_open(ofi) : 0;
+    int error = is_net ? cohort__ofi_wait_set_open(ofi->fabric, &ofi->wait) : 0;
     if (error)
         return cohort__ofi_fail(ofi, "fi_wait_open", error);
     ofi->is_serial = is_net;

@@ -12,6 +12,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/log.h"
 #include "runtime/net/ofi_end.h"
+#include "runtime/net/ofi_wait_set.h"
 
 /* How many completions one call of progress handles at most, so that other work gets its turn. */
 enum { MAX_COMPLETIONS = 64, BATCH = 16 };
@@ -178,7 +179,7 @@ static bool queue_arm(struct cohort__ofi *ofi)
     if (!ofi->wait)
         return fi_trywait(ofi->fabric, fids, 1) == 0;
     serial_begin(ofi);
-    int error = fi_wait(ofi->wait, 0); /* takes back the signal, and then looks */
+    int error = cohort__ofi_wait_set_look(ofi->wait);
     serial_end(ofi);
     return error == -FI_ETIMEDOUT;
 }
