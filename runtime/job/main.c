@@ -443,11 +443,13 @@ static void report_failure(struct job *job)
 }
 
 /* Makes output to the launcher's pipe appear line by line, as on a terminal, so that lines before
- * an abort are not lost. */
+ * an abort are not lost. Where something was printed before, glibc from 2.37 on fills the buffer
+ * that it has, without a look at lines, so it gets another. */
 static void line_buffer_output(void)
 {
+    static char buffer[BUFSIZ];
     fflush(stdout);
-    setvbuf(stdout, NULL, _IOLBF, 0);
+    setvbuf(stdout, buffer, _IOLBF, sizeof(buffer));
 }
 
 /* Runs the workers until the job has drained. */

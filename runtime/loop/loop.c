@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
@@ -105,16 +106,19 @@ static void async_arrived(uv_async_t *async)
     cohort__loop_run_requests(loop);
 }
 
-/* At its start, libuv opens a descriptor for epoll and a pipe for signals. If it can't open the
- * pipe, it aborts the process. So this tries to open as many descriptors before. */
+/* At its start, libuv opens a descriptor for epoll, from 1.45 on another for io_uring, and a pipe
+ * for signals. If it can't open the pipe, it aborts the process. So this tries to open as many
+ * descriptors before. */
 static int try_descriptors(void)
 {
-    int fds[3] = {-1, -1, -1}, error = 0;
-    if (pipe2(fds, O_CLOEXEC) || (fds[2] = fcntl(fds[0], F_DUPFD_CLOEXEC, 0)) < 0)
+    enum { NUM = 4 };
+    int fds[NUM], num = 0, error = 0;
+    while (num < NUM && (fds[num] = epoll_create1(EPOLL_CLOEXEC)) >= 0)
+        num++;
+    if (num < NUM)
         error = uv_translate_sys_error(errno);
-    for (int i = 0; i < 3; i++)
-        if (fds[i] >= 0)
-            close(fds[i]);
+    while (num > 0)
+        close(fds[--num]);
     return error;
 }
 

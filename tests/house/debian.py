@@ -61,9 +61,9 @@ def own_namespaces():
     sys.exit(status)
 
 
-def find_mirror():
-    """Where apt here has SUITE from: the address, and the lines for sources.list. Skips the test if
-    there is none."""
+def find_mirror(suite=SUITE):
+    """Where apt here has its Debian from, which has the other suites, too: the address, and the
+    lines for sources.list. Skips the test if there is none."""
     said = need("apt-get", "indextargets", "--format",
                 "deb $(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages")
     lines = sorted({line for line in said.splitlines() if line.split()[2].startswith(SUITE)
@@ -72,10 +72,12 @@ def find_mirror():
     if not mirror:
         house.skip(f"apt here has no {SUITE}")
     uri = mirror[0].split()[1]
+    if suite != SUITE:
+        lines = [f"deb {uri} {suite} main"]
     with tempfile.TemporaryDirectory() as folder:
         said, status = run("/usr/lib/apt/apt-helper", "-o", "Acquire::Retries=0",
                            "-o", "Acquire::http::Timeout=20", "download-file",
-                           f"{uri}dists/{SUITE}/InRelease", f"{folder}/InRelease", limit=120)
+                           f"{uri}dists/{suite}/InRelease", f"{folder}/InRelease", limit=120)
     if status:
         house.skip(f"the mirror of apt does not answer: {said.strip().splitlines()[-1]}")
     return uri, lines
@@ -96,9 +98,12 @@ class Tree:
             file.write(text)
 
     def mount(self, shm="size=64m"):
-        """What a running system has. Shared memory is as small as in a container of docker."""
+        """What a running system has. Shared memory is as small as in a container of docker. The
+        root is a mount point, so that programs in it can have mounts of their own."""
+        need("mount", "--bind", self.folder, self.folder)
         need("mount", "-t", "proc", "proc", self.path("proc"))
         need("mount", "-t", "sysfs", "-o", "ro", "sysfs", self.path("sys"))
+        run("mount", "-t", "cgroup2", "cgroup2", self.path("sys/fs/cgroup"))  # if it can be had
         need("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", self.path("dev"))
         for name in DEVICES:
             self.write(f"dev/{name}", "")
@@ -142,10 +147,10 @@ class Tree:
         return Tree(folder)
 
 
-def bootstrap(folder, mirror):
+def bootstrap(folder, mirror, suite=SUITE):
     """An empty Debian, which is not mounted, with a user without a password."""
     uri, lines = mirror
-    said, status = run("debootstrap", "--variant=minbase", SUITE, folder, uri, limit=1200)
+    said, status = run("debootstrap", "--variant=minbase", suite, folder, uri, limit=1200)
     if "noexec or nodev" in said:
         house.skip(f"{os.path.dirname(folder)} has no programs or devices; set TMPDIR")
     if status:

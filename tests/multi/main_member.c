@@ -151,6 +151,8 @@ int main(int argc, char **argv)
                                     : strncmp(mode, "abort-", 6) == 0 ? abort_job
                                                                       : print_and_die;
     printf("before");
+    if (strcmp(mode, "kill") == 0)
+        fflush(stdout);
     if (strcmp(mode, "abort-before") == 0)
         cohort_abort(7, reason);
     return cohort_main(argc, argv, program, mode);
