@@ -64,8 +64,10 @@ static int measure(void *context)
 int bench_host_peers(const struct bench_options *options)
 {
     struct host_peers_jobs jobs;
-    struct host_peers_table table = {
-        .json = options->json, .quick = options->quick, .places = options->places};
+    struct host_peers_table table = {.json = options->json,
+                                     .quick = options->quick,
+                                     .places = options->places,
+                                     .versions = &jobs.versions};
     struct measuring measuring = {&jobs, &table, options->rounds};
     char names[HOSTS_MAX_LIST];
     int status = 1;

@@ -10,7 +10,6 @@
 #include "tools/bench/hosts.h"
 #include "tools/bench/machine.h"
 #include "tools/bench/peers_jobs.h"
-#include "tools/bench/peers_mpi.h"
 #include "tools/bench/result.h"
 #include "tools/share/child.h"
 
@@ -29,7 +28,7 @@ static void find_mpis(struct host_peers_jobs *jobs)
     const struct bench_places *places = &jobs->places;
     uint32_t sites = places->hosts * places->localities * places->tasks;
     unsigned cores = bench_machine().cores;
-    if (peers_find_mpi(jobs->programs.self, "openmpi", program)) {
+    if (peers_find_mpi(jobs->programs.self, "openmpi", program, jobs->versions.openmpi)) {
         memcpy(add(jobs, HOST_PEERS_TUNED), program, sizeof(program));
         memcpy(add(jobs, HOST_PEERS_HAN), program, sizeof(program));
     }
@@ -38,7 +37,7 @@ static void find_mpis(struct host_peers_jobs *jobs)
                 "cohort-bench: left out: mpich, which spins, with %" PRIu32
                 " processes on %u cores\n",
                 sites, cores);
-    else if (peers_find_mpi(jobs->programs.self, "mpich", program))
+    else if (peers_find_mpi(jobs->programs.self, "mpich", program, jobs->versions.mpich))
         memcpy(add(jobs, HOST_PEERS_MPICH), program, sizeof(program));
 }
 

@@ -15,6 +15,7 @@ struct host_peers_jobs {
     struct programs programs;
     struct host_peers_contender contenders[HOST_PEERS_NUM_COLUMNS]; /* the first is Cohort */
     size_t num_contenders;
+    struct peers_versions versions;
     double seconds;
     bool is_fresh; /* --fresh */
     struct bench_places places;

@@ -75,6 +75,7 @@ void host_peers_table_begin(const struct host_peers_table *table)
     printf("cohort-bench %s, %u cores, %s, %s, load %.2f%s\n\n", COHORT_VERSION, machine.cores,
            machine.cpu, machine.system, machine.load,
            table->quick ? ", --quick: not for figures" : "");
+    peers_versions_print(table->versions);
     printf("Hosts x localities x tasks: %" PRIu32 " x %" PRIu32 " x %" PRIu32
            ". The hosts are namespaces of this machine.\n",
            places->hosts, places->localities, places->tasks);
@@ -150,6 +151,7 @@ static void write_json(const struct host_peers_table *table)
         write_line(table, &table->lines[i], &json);
     json_break(&json, 0);
     json_end(&json, ']');
+    peers_versions_write(table->versions, &json);
     json_end(&json, '}');
     putchar('\n');
 }

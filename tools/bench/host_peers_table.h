@@ -5,6 +5,7 @@
 
 #include "tools/bench/host_peers_rows.h"
 #include "tools/bench/options.h"
+#include "tools/bench/peers_mpi.h"
 
 /* Whom a figure is of. Cohort is compared with the better one of Open MPI's tuned and HAN. */
 enum host_peers_column {
@@ -25,6 +26,7 @@ struct host_peers_table {
     bool json;
     bool quick;
     struct bench_places places;
+    const struct peers_versions *versions;
     struct host_peers_line *lines; /* the last one may be the stream's */
     size_t num_lines;
 };

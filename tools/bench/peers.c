@@ -59,6 +59,9 @@ int bench_peers(const struct bench_options *options)
     }
     for (size_t i = 0; i < jobs.num_contenders && i < 2; i++)
         table.nets[i] = jobs.contenders[i].net;
+    for (size_t i = 0; i < jobs.num_contenders; i++)
+        table.has_components[jobs.contenders[i].column] = jobs.contenders[i].component;
+    table.versions = &jobs.versions;
     peers_table_begin(&table);
     for (size_t i = 0; i < table.num_lines;)
         i += measure(&jobs, &table, i, options->rounds, &is_complete);

@@ -47,11 +47,38 @@ static bool find_nets(struct peers_jobs *jobs)
     return jobs->num_contenders > 0;
 }
 
-static void add_mpi(struct peers_jobs *jobs, const char *name, enum peers_column column)
+/* False: it is left out. */
+static bool add_mpi(struct peers_jobs *jobs, const char *name, enum peers_column column,
+                    char ret_version[PEERS_MAX_VERSION])
 {
     char program[PROGRAMS_MAX_PATH];
-    if (peers_find_mpi(jobs->programs.self, name, program))
-        memcpy(add(jobs, name, NULL, column)->program, program, sizeof(program));
+    if (!peers_find_mpi(jobs->programs.self, name, program, ret_version))
+        return false;
+    memcpy(add(jobs, name, NULL, column)->program, program, sizeof(program));
+    return true;
+}
+
+/* Of Open MPI 5 and 6, which has been added last. */
+static void add_components(struct peers_jobs *jobs)
+{
+    static const char *const acoll[] = {"--mca", "coll_acoll_priority", "100", NULL};
+    static const char *const ucc[] = {
+        "--mca", "coll_ucc_enable", "1", "--mca", "coll_ucc_priority", "100", NULL};
+    static const char *const xhc[] = {"--mca", "coll_xhc_priority", "100", NULL};
+    static const struct {
+        const char *name;
+        const char *const *words;
+        enum peers_column column;
+    } components[] = {
+        {"acoll", acoll, PEERS_ACOLL}, {"ucc", ucc, PEERS_UCC}, {"xhc", xhc, PEERS_XHC}};
+    const struct peers_contender *openmpi = &jobs->contenders[jobs->num_contenders - 1];
+    for (size_t i = 0; i < sizeof(components) / sizeof(components[0]); i++) {
+        if (!peers_openmpi_has(components[i].name))
+            continue;
+        struct peers_contender *contender = add(jobs, openmpi->name, NULL, components[i].column);
+        contender->component = components[i].words;
+        memcpy(contender->program, openmpi->program, sizeof(contender->program));
+    }
 }
 
 double peers_jobs_seconds(const struct bench_options *options)
@@ -71,8 +98,9 @@ bool peers_jobs_init(struct peers_jobs *jobs, const struct bench_options *option
     jobs->programs.timeout = peers_timeout;
     if (setenv("MPIEXEC_TIMEOUT", peers_timeout, 1) || !find_nets(jobs))
         return false;
-    add_mpi(jobs, "openmpi", PEERS_OPENMPI);
-    add_mpi(jobs, "mpich", PEERS_MPICH);
+    if (add_mpi(jobs, "openmpi", PEERS_OPENMPI, jobs->versions.openmpi))
+        add_components(jobs);
+    add_mpi(jobs, "mpich", PEERS_MPICH, jobs->versions.mpich);
     jobs->has_pingpong = programs_is_in_path("fi_pingpong");
     if (!jobs->has_pingpong)
         fputs("cohort-bench: left out: fi_pingpong, which is not there\n", stderr);

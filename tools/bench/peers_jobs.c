@@ -51,8 +51,12 @@ static void compose_mpi(struct programs_command *command, const struct peers_job
     *command = (struct programs_command){.num_args = 0};
     for (size_t i = 0; i < num; i++)
         programs_command_add(command, launch[i]);
+    for (const char *const *word = contender->component; word && *word; word++)
+        programs_command_add(command, *word);
     for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
         programs_command_add(command, args[i]);
+    if (contender->component)
+        programs_command_add(command, "blocking");
     if (jobs->is_fresh)
         programs_command_add(command, "fresh");
 }
@@ -80,7 +84,8 @@ static bool take_line(void *context, const char *text)
         return true;
     for (size_t i = 0; i < reading->num; i++) {
         struct peers_line *line = &reading->lines[i];
-        size_t column = reading->contender->column + (strcmp(result.shape, "wait") == 0);
+        bool is_wait = !reading->contender->component && strcmp(result.shape, "wait") == 0;
+        size_t column = reading->contender->column + is_wait;
         if (line->row.bytes != result.bytes)
             continue;
         if (strcmp(line->row.work, result.name) == 0)
@@ -152,7 +157,7 @@ bool peers_jobs_run(const struct peers_jobs *jobs, struct peers_line *lines, siz
         const struct peers_contender *contender =
             &jobs->contenders[(round + i) % jobs->num_contenders];
         bool is_ofi = contender->net && strcmp(contender->net, "ofi") == 0;
-        if (is_raw && !is_ofi)
+        if ((is_raw && !is_ofi) || (contender->component && lines[0].row.kind != PEERS_WORKS))
             continue;
         is_done = run_contender(jobs, contender, &words, lines, num) && is_done;
     }

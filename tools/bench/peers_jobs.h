@@ -8,7 +8,7 @@
 
 /* The contenders, and the jobs that measure each of them. */
 
-enum { PEERS_MAX_CONTENDERS = 4 };
+enum { PEERS_MAX_CONTENDERS = 7 };
 
 /* Seconds after which a job is taken to hang. */
 extern const char peers_timeout[];
@@ -17,8 +17,10 @@ extern const char peers_timeout[];
 double peers_jobs_seconds(const struct bench_options *options);
 
 struct peers_contender {
-    const char *name;         /* "openmpi"; NULL: Cohort */
-    const char *net;          /* of Cohort */
+    const char *name; /* "openmpi"; NULL: Cohort */
+    const char *net;  /* of Cohort */
+    /* Makes Open MPI prefer a component of its collectives. Ends with NULL. NULL: its choice */
+    const char *const *component;
     enum peers_column column; /* its first */
     char program[PROGRAMS_MAX_PATH];
 };
@@ -27,6 +29,7 @@ struct peers_jobs {
     struct programs programs;
     struct peers_contender contenders[PEERS_MAX_CONTENDERS];
     size_t num_contenders;
+    struct peers_versions versions;
     bool has_pingpong;
     double seconds;
     bool is_fresh; /* --fresh */

@@ -16,6 +16,8 @@
  *   "figures": {"cohort_shm": 0.5, "openmpi": 0.25, "openmpi_wait": 0.5, ...},
  *   "against": "openmpi_wait", "ratio": 1, "limit": 1, "reached": true} (in one line)
  *
+ * and "peers": {"openmpi": "4.1.4", "mpich": "4.0.2"}, their versions, behind the results.
+ *
  * Figures are medians. One that was not measured is left out. The last four are left out if there
  * is no limit, or nothing to compare with. */
 
@@ -23,9 +25,10 @@ static const char *column_name(const struct peers_table *table, const struct pee
                                size_t column, char text[16])
 {
     static const char *const names[PEERS_NUM_COLUMNS] = {
-        [PEERS_OPENMPI] = "openmpi",     [PEERS_OPENMPI_WAIT] = "openmpi_wait",
-        [PEERS_MPICH] = "mpich",         [PEERS_MPICH_WAIT] = "mpich_wait",
-        [PEERS_REFERENCE] = "reference",
+        [PEERS_OPENMPI] = "openmpi", [PEERS_OPENMPI_WAIT] = "openmpi_wait",
+        [PEERS_MPICH] = "mpich",     [PEERS_MPICH_WAIT] = "mpich_wait",
+        [PEERS_ACOLL] = "acoll",     [PEERS_UCC] = "ucc",
+        [PEERS_XHC] = "xhc",         [PEERS_REFERENCE] = "reference",
     };
     if (column == PEERS_REFERENCE && row && row->reference)
         return row->reference;
@@ -37,6 +40,8 @@ static const char *column_name(const struct peers_table *table, const struct pee
 
 static bool has_column(const struct peers_table *table, size_t column)
 {
+    if (column >= PEERS_ACOLL && column <= PEERS_XHC)
+        return table->has_components[column];
     return column != PEERS_COHORT_OTHER || table->nets[1];
 }
 
@@ -105,11 +110,13 @@ void peers_table_begin(const struct peers_table *table)
     printf("cohort-bench %s, %u cores, %s, %s, load %.2f%s\n\n", COHORT_VERSION, machine.cores,
            machine.cpu, machine.system, machine.load,
            table->quick ? ", --quick: not for figures" : "");
+    peers_versions_print(table->versions);
     puts("Medians of the rounds, for one call; bytes are a site's, all_to_all's a pair's. _wait:\n"
          "the non-blocking call and MPI_Wait. ratio: Cohort's first figure (ofi_ping_pong: that "
          "over\n"
          "ofi) by that of whoever is the hardest to reach. docs/performance.md tells what the rows "
-         "are.\n");
+         "are.\n"
+         "acoll, ucc, xhc: Open MPI with that component.\n");
     printf("%-13s %8s %3s", "work", "bytes", "n");
     for (size_t i = 0; i < PEERS_NUM_COLUMNS; i++)
         if (has_column(table, i))
@@ -185,6 +192,7 @@ bool peers_table_end(const struct peers_table *table)
             write_line(table, &table->lines[i], &json);
         json_break(&json, 0);
         json_end(&json, ']');
+        peers_versions_write(table->versions, &json);
         json_end(&json, '}');
         putchar('\n');
     }

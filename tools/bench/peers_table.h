@@ -4,6 +4,7 @@
 #define COHORT_TOOLS_BENCH_PEERS_TABLE_H
 
 #include "tools/bench/options.h"
+#include "tools/bench/peers_mpi.h"
 #include "tools/bench/peers_rows.h"
 
 /* The figures that were measured, and how they compare. */
@@ -17,6 +18,9 @@ enum peers_column {
     PEERS_OPENMPI_WAIT,
     PEERS_MPICH,
     PEERS_MPICH_WAIT,
+    PEERS_ACOLL, /* components of Open MPI that it does not choose by itself, blocking calls only */
+    PEERS_UCC,
+    PEERS_XHC,
     PEERS_REFERENCE,
     PEERS_NUM_COLUMNS,
 };
@@ -34,7 +38,9 @@ struct peers_line {
 struct peers_table {
     bool json;
     bool quick;
-    const char *nets[2]; /* of Cohort; the second may be NULL */
+    const char *nets[2];                    /* of Cohort; the second may be NULL */
+    bool has_components[PEERS_NUM_COLUMNS]; /* only of those of Open MPI */
+    const struct peers_versions *versions;
     struct peers_line *lines;
     size_t num_lines;
 };
