@@ -186,9 +186,13 @@ cohort_status cohort__fiber_adopt(struct cohort__fiber *fiber)
         return COHORT_ERR_NO_MEMORY;
     tsan_adopt(fiber);
     cohort_status status = cohort__fiber_swap_adopt(fiber);
-    if (status != COHORT_OK)
+    if (status != COHORT_OK) {
         cohort__ledger_give_back(COHORT__LEDGER_WAITS, fiber->line);
-    return status;
+        return status;
+    }
+    /* valgrind 3.27 does not know the stacks of threads either. */
+    fiber->valgrind_stack = cohort__valgrind_register(fiber->low, fiber->low + fiber->bytes - 1);
+    return COHORT_OK;
 }
 
 void cohort__fiber_unadopt(struct cohort__fiber *fiber)
@@ -197,6 +201,7 @@ void cohort__fiber_unadopt(struct cohort__fiber *fiber)
         return;
     cohort__fiber_swap_fini(fiber);
     cohort__ledger_give_back(COHORT__LEDGER_WAITS, fiber->line);
+    cohort__valgrind_deregister(fiber->valgrind_stack);
 }
 
 /* Not inlined, so that the address of errno is that of the thread that runs now. */

@@ -71,7 +71,9 @@ class PmixJob(Job):
                'OMPI_MCA_odls_base_sigkill_timeout': '0'}
         if HAS_HOSTS:
             env.update(OMPI_MCA_oob_tcp_if_include='10.77.0.0/24',
-                       OMPI_MCA_plm_rsh_agent=jobs.HOSTS_AGENT, TMPDIR=jobs.HOSTS_TMP)
+                       OMPI_MCA_plm_rsh_agent=jobs.HOSTS_AGENT,
+                       PRTE_MCA_plm_ssh_agent=jobs.HOSTS_AGENT,  # Open MPI 5 and later
+                       PRTE_MCA_prte_if_include='10.77.0.0/24', TMPDIR=jobs.HOSTS_TMP)
         os.environ.update(env)
         self.segments = set(os.listdir('/dev/shm'))
         super().__init__(*args)
