@@ -137,6 +137,12 @@ static void on_accused(void *context, uint32_t rank, const char *why)
     cohort__bootstrap_accuse(job->bootstrap, rank, why);
 }
 
+static void on_broken(void *context)
+{
+    const struct job *job = context;
+    cohort__bootstrap_broken(job->bootstrap);
+}
+
 static void on_letter_out(void *context, const void *data, size_t bytes)
 {
     const struct job *job = context;
@@ -364,6 +370,7 @@ static cohort_status start(struct job *job)
         .news_ns = cohort__bootstrap_tells_deaths(job->bootstrap) ? news_ns : 0,
         .accuse = cohort__bootstrap_keeps_going(job->bootstrap) ? on_accused : NULL,
         .letter = cohort__bootstrap_keeps_going(job->bootstrap) ? on_letter_out : NULL,
+        .broken = on_broken,
         .launcher = job,
         .fault = fault,
     };
@@ -427,6 +434,8 @@ static cohort_status run_program(void *context)
         cohort__bootstrap_report_failure(job->bootstrap, cohort__error_message(&error));
     }
     await_tasks();
+    if (!cohort__bootstrap_tells_deaths(job->bootstrap))
+        cohort__process_watch(job->process);
     cohort__bootstrap_finished(job->bootstrap);
     if (job->status)
         cohort__error_copy(cohort__error_slot(), &error);

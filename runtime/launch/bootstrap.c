@@ -91,16 +91,20 @@ static void run_accuse(struct cohort__loop *loop, struct cohort__loop_request *r
     free(accusation);
 }
 
+static bool has_pmix(void)
+{
+    return getenv("PMIX_NAMESPACE") && getenv("PMIX_RANK");
+}
+
 cohort_status cohort__bootstrap_create(struct cohort__bootstrap **ret_bootstrap,
                                        struct cohort__loop *loop,
                                        const struct cohort__bootstrap_handlers *handlers)
 {
     struct cohort__bootstrap *bootstrap;
     const char *control = getenv("COHORT_CONTROL_FD");
-    bool has_pmix = getenv("PMIX_NAMESPACE") && getenv("PMIX_RANK");
-    cohort_status status = control    ? cohort__bootstrap_open_launcher(&bootstrap, control)
-                           : has_pmix ? cohort__bootstrap_open_pmix(&bootstrap)
-                                      : cohort__bootstrap_open_alone(&bootstrap);
+    cohort_status status = control      ? cohort__bootstrap_open_launcher(&bootstrap, control)
+                           : has_pmix() ? cohort__bootstrap_open_pmix(&bootstrap)
+                                        : cohort__bootstrap_open_alone(&bootstrap);
     unsetenv("COHORT_CONTROL_FD"); /* it is used up, also if that has failed */
     if (status)
         return status;
@@ -121,6 +125,8 @@ void cohort__bootstrap_refuse(const char *why)
     const char *control = getenv("COHORT_CONTROL_FD");
     if (control)
         cohort__bootstrap_refuse_launcher(control, why);
+    else if (has_pmix())
+        cohort__bootstrap_refuse_pmix();
     unsetenv("COHORT_CONTROL_FD");
 }
 
@@ -331,6 +337,12 @@ void cohort__bootstrap_send_letter(struct cohort__bootstrap *bootstrap, const vo
     letter->bytes = bytes;
     memcpy(letter->data, data, bytes);
     cohort__loop_request(bootstrap->loop, &letter->request);
+}
+
+void cohort__bootstrap_broken(struct cohort__bootstrap *bootstrap)
+{
+    if (bootstrap->way->broken)
+        bootstrap->way->broken(bootstrap);
 }
 
 void cohort__bootstrap_report_failure(struct cohort__bootstrap *bootstrap, const char *text)

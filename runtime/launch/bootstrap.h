@@ -53,8 +53,10 @@ cohort_status cohort__bootstrap_create(struct cohort__bootstrap **ret_bootstrap,
                                        struct cohort__loop *loop,
                                        const struct cohort__bootstrap_handlers *handlers);
 
-/* Instead of a bootstrap: this locality does not take part. cohortrun, if it has started this
- * process, is told WHY, and its connection is closed. The error slot stays as it is. */
+/* Instead of a bootstrap: this locality does not take part, because of WHY, the message in the
+ * error slot. cohortrun, if it has started this process, is told, and its connection is closed; the
+ * error slot stays as it is. A launcher with PMIx is asked to end the job, and this process ends
+ * with it. */
 void cohort__bootstrap_refuse(const char *why);
 
 /* Leaves the job properly if it has ended well, and closes the connection. From now on no handler
@@ -143,6 +145,11 @@ void cohort__bootstrap_report_failure(struct cohort__bootstrap *bootstrap, const
  * caller ends the process, and nothing else may be told from now on. Any thread, until destroy
  * begins. False: there is nobody to tell, or the connection has taken nothing for a second. */
 bool cohort__bootstrap_abort(struct cohort__bootstrap *bootstrap, int code, const char *reason);
+
+/* This locality has found that another one has died, of which the launcher has not told it. A
+ * launcher that may never notice is asked to end the job after the grace (set_grace), and this
+ * process ends with it. Returns at once. Only after the exchange. */
+void cohort__bootstrap_broken(struct cohort__bootstrap *bootstrap);
 
 /* Locality RANK, which may be this one, can't go on: WHY, which is copied, goes on behind its name.
  * To be called only if the job keeps going. If this can't be told, this locality says so in the

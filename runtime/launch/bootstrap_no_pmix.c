@@ -10,3 +10,7 @@ cohort_status cohort__bootstrap_open_pmix(struct cohort__bootstrap **ret_bootstr
                        "PMIX_NAMESPACE says that a launcher that speaks PMIx has started this "
                        "program, but Cohort was built without libpmix-dev");
 }
+
+void cohort__bootstrap_refuse_pmix(void)
+{
+}

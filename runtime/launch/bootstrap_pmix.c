@@ -24,8 +24,8 @@
  * the same result of the drain, and no locality has a special role. There is one exception: the
  * first locality of each host makes the hub that the localities of this host share. A launcher
  * usually ends the job when a locality has died. If it does not, it may report the death, or a
- * fence ends early. Then the survivors go on for a while, so that their programs can report the
- * failure themselves, and leave. */
+ * fence ends early, or the transport finds it out. Then the survivors go on for a while, so that
+ * their programs can report the failure themselves, and have the launcher end the job. */
 
 enum {
     FIRST_GRACE = 1000000000, /* ns; until the settings are read, as others may die before */
@@ -42,7 +42,7 @@ struct foreign {
     struct cohort__pmix_roster roster;
     struct cohort__hub_share share;
     atomic_bool has_finished;
-    bool broken; /* a locality has died, or the launcher is lost */
+    atomic_bool broken; /* a locality has died, or the launcher is lost */
     struct cohort__pmix_events events;
     pthread_mutex_t lock; /* guards what PMIx's thread does */
     bool deaf;            /* PMIx's thread must not queue requests any more */
@@ -77,6 +77,8 @@ static uint32_t locality_of(const struct foreign *foreign, uint32_t process)
 
 /* Deaths -------------------------------------------------------------------------------------- */
 
+static const char broken_text[] = "a locality has ended without leaving the job";
+
 /* Prints one line, in the form that cohortrun uses. */
 static void say(const struct foreign *foreign, const char *text)
 {
@@ -89,9 +91,9 @@ static void say(const struct foreign *foreign, const char *text)
             (unsigned)foreign->base.rank, line);
 }
 
-/* Runs in the grace's thread. A locality whose program has finished leaves through the loop.
- * Otherwise the program may still be computing, so that nobody turns the loop. Then the process
- * ends here. */
+/* Runs in the grace's thread. A locality whose program has finished ends through the loop, and
+ * writes its trace first. Otherwise the program may still be computing, so that nobody turns the
+ * loop. Then the process ends here. */
 static void grace_over(void *context)
 {
     struct foreign *foreign = context;
@@ -100,7 +102,7 @@ static void grace_over(void *context)
         return;
     }
     say(foreign, "is ended, since the job is broken");
-    _exit(1); /* the launcher then ends the others, if it still exists */
+    cohort__pmix_client_abort(&foreign->pmix, 1, broken_text);
 }
 
 static void run_grace_over(struct cohort__loop *loop, struct cohort__loop_request *request)
@@ -113,14 +115,19 @@ static void run_grace_over(struct cohort__loop *loop, struct cohort__loop_reques
 
 static void break_job(struct foreign *foreign)
 {
-    foreign->broken = true;
+    atomic_store(&foreign->broken, true);
     cohort__grace_begin(&foreign->grace, foreign->base.grace);
+}
+
+static void broken(struct cohort__bootstrap *bootstrap)
+{
+    break_job(foreign_of(bootstrap));
 }
 
 /* The job can't go on. The reason is in the error slot. */
 static void lose(struct foreign *foreign)
 {
-    if (foreign->broken)
+    if (atomic_load(&foreign->broken))
         return;
     break_job(foreign);
     foreign->base.handlers.launcher_lost(foreign->base.handlers.context, cohort_error_message());
@@ -259,7 +266,7 @@ static void run_fenced(struct cohort__loop *loop, struct cohort__loop_request *r
 {
     (void)loop;
     struct foreign *foreign = COHORT_CONTAINER_OF(request, struct foreign, fenced);
-    if (foreign->base.closing || foreign->broken)
+    if (foreign->base.closing || atomic_load(&foreign->broken))
         return;
     if (cohort__pmix_client_check(&foreign->pmix, foreign->fence_result, "the end of the job"))
         lose(foreign);
@@ -282,7 +289,7 @@ static void finished(struct cohort__bootstrap *bootstrap)
 {
     struct foreign *foreign = foreign_of(bootstrap);
     atomic_store(&foreign->has_finished, true);
-    if (!foreign->broken)
+    if (!atomic_load(&foreign->broken))
         fence(foreign, false, all_have_finished);
 }
 
@@ -319,7 +326,7 @@ static void counted(struct cohort__bootstrap *bootstrap)
     struct foreign *foreign = foreign_of(bootstrap);
     struct cohort__packer packer = {0};
     char name[MAX_NAME];
-    if (foreign->broken)
+    if (atomic_load(&foreign->broken))
         return;
     name_counts(foreign, name);
     cohort__pmix_counts_pack(&packer, &(struct cohort__pmix_counts){bootstrap->counts.sent,
@@ -338,24 +345,44 @@ static void failed(struct cohort__bootstrap *bootstrap, const char *text)
     say(foreign_of(bootstrap), text);
 }
 
-/* A locality that is not released doesn't leave the job. Its process is going to end, and the
- * launcher takes that for a death. Until then PMIx's thread goes on, so the memory that it uses is
- * not freed. */
+/* The launcher prints no text, so this locality does. */
+static bool abort_foreign(struct cohort__bootstrap *bootstrap, int code, const char *reason)
+{
+    struct foreign *foreign = foreign_of(bootstrap);
+    char text[COHORT__CONTROL_MAX_TEXT + 1];
+    snprintf(text, sizeof(text), "aborted with status %d: %s", code, reason);
+    say(foreign, text);
+    cohort__pmix_client_abort(&foreign->pmix, code, text);
+}
+
+/* A locality that can't leave the job properly ends it. */
 static void close_foreign(struct cohort__bootstrap *bootstrap)
 {
     struct foreign *foreign = foreign_of(bootstrap);
-    if (bootstrap->released)
-        cohort__pmix_client_close(&foreign->pmix);
+    if (!bootstrap->released || atomic_load(&foreign->broken))
+        cohort__pmix_client_abort(&foreign->pmix, 1, broken_text);
+    cohort__pmix_client_close(&foreign->pmix);
     pthread_mutex_lock(&foreign->lock);
     foreign->deaf = true;
     pthread_mutex_unlock(&foreign->lock);
     cohort__grace_fini(&foreign->grace);
     cohort__loop_run_requests(bootstrap->loop); /* the events that have come until now */
     cohort__pmix_roster_fini(&foreign->roster);
-    if (!bootstrap->released)
-        return;
     pthread_mutex_destroy(&foreign->lock);
     free(foreign);
+}
+
+void cohort__bootstrap_refuse_pmix(void)
+{
+    struct cohort__pmix_client client;
+    struct cohort__error error = {0};
+    cohort__error_copy(&error, cohort__error_slot());
+    if (cohort__pmix_client_open(&client) == COHORT_OK) {
+        dprintf(STDERR_FILENO, "%s: %s\n", program_invocation_name, cohort__error_message(&error));
+        cohort__pmix_client_abort(&client, 1, broken_text);
+    }
+    cohort__error_copy(cohort__error_slot(), &error);
+    cohort__error_fini(&error);
 }
 
 static const struct cohort__bootstrap_way way = {
@@ -363,6 +390,8 @@ static const struct cohort__bootstrap_way way = {
     .finished = finished,
     .counted = counted,
     .failed = failed,
+    .broken = broken,
+    .abort = abort_foreign,
     .close = close_foreign,
     .tells_failures = true,
     .may_bind = true,
@@ -430,7 +459,6 @@ cohort_status cohort__bootstrap_open_pmix(struct cohort__bootstrap **ret_bootstr
     cohort__grace_init(&foreign->grace, grace_over, foreign);
     cohort_status status = join(foreign);
     if (status) {
-        /* This program is going to end without having left the job. Its launcher notices that. */
         cohort__grace_fini(&foreign->grace);
         cohort__pmix_roster_fini(&foreign->roster);
         free(foreign);

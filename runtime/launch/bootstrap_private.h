@@ -25,6 +25,8 @@ struct cohort__bootstrap_way {
     void (*ask_returned)(struct cohort__bootstrap *bootstrap);
     void (*counted)(struct cohort__bootstrap *bootstrap); /* the counts are in `counts` */
     void (*failed)(struct cohort__bootstrap *bootstrap, const char *text);
+    /* As cohort__bootstrap_broken, in any thread. NULL: the launcher finds out by itself. */
+    void (*broken)(struct cohort__bootstrap *bootstrap);
     /* As cohort__bootstrap_abort, in any thread. NULL: there is nobody to tell. */
     bool (*abort)(struct cohort__bootstrap *bootstrap, int code, const char *reason);
     /* NULL: there is no launcher that keeps a job going. */
@@ -90,6 +92,9 @@ cohort_status cohort__bootstrap_open_launcher(struct cohort__bootstrap **ret_boo
 /* Tells that launcher why no bootstrap is opened. */
 void cohort__bootstrap_refuse_launcher(const char *environment, const char *why);
 cohort_status cohort__bootstrap_open_pmix(struct cohort__bootstrap **ret_bootstrap);
+/* Ends the job, since no bootstrap is opened: why is in the error slot. Returns if that is not
+ * possible. */
+void cohort__bootstrap_refuse_pmix(void);
 
 /* Copies the addresses of all localities. SIZE is their number. */
 cohort_status cohort__bootstrap_store_addresses(struct cohort__bootstrap *bootstrap,

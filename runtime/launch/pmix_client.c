@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/launch/control.h"
+#include "runtime/launch/grace.h"
 
 static pmix_info_t flag(const char *key)
 {
@@ -107,6 +109,22 @@ cohort_status cohort__pmix_client_open(struct cohort__pmix_client *client)
 void cohort__pmix_client_close(struct cohort__pmix_client *client)
 {
     client->library.finalize(NULL, 0);
+}
+
+static void end_now(void *context)
+{
+    _exit(*(const int *)context);
+}
+
+_Noreturn void cohort__pmix_client_abort(const struct cohort__pmix_client *client, int code,
+                                         const char *text)
+{
+    enum { PATIENCE = 2000000000 }; /* ns; for a launcher that does not answer */
+    struct cohort__grace patience;
+    cohort__grace_init(&patience, end_now, &code);
+    cohort__grace_begin(&patience, PATIENCE);
+    client->library.abort(code, text, NULL, 0);
+    _exit(code);
 }
 
 cohort_status cohort__pmix_client_put(struct cohort__pmix_client *client, const char *name,

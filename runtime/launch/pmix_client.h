@@ -25,10 +25,14 @@ struct cohort__pmix_client {
  * library's descriptors are closed on exec. */
 cohort_status cohort__pmix_client_open(struct cohort__pmix_client *client);
 
-/* Leaves the job properly. After this there are no callbacks. If a process ends without this call,
- * its launcher ends the job. PMIx_Abort, which asks the launcher to do that, sometimes makes mpirun
- * 4.1 hang. */
+/* Leaves the job properly. After this there are no callbacks. */
 void cohort__pmix_client_close(struct cohort__pmix_client *client);
+
+/* Asks the launcher to end the job with the status CODE, because of TEXT, and ends this process
+ * with it. A process that only ends does not end the job under each launcher: Slurm's servers tell
+ * no other host of it. Any thread. */
+_Noreturn void cohort__pmix_client_abort(const struct cohort__pmix_client *client, int code,
+                                         const char *text);
 
 cohort_status cohort__pmix_client_put(struct cohort__pmix_client *client, const char *name,
                                       const void *data, size_t bytes);

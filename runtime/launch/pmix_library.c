@@ -14,6 +14,7 @@ cohort_status cohort__pmix_library_load(struct cohort__pmix_library *ret_library
     struct cohort__pmix_library library = {
         .init = dlsym(handle, "PMIx_Init"),
         .finalize = dlsym(handle, "PMIx_Finalize"),
+        .abort = dlsym(handle, "PMIx_Abort"),
         .put = dlsym(handle, "PMIx_Put"),
         .commit = dlsym(handle, "PMIx_Commit"),
         .fence = dlsym(handle, "PMIx_Fence"),
@@ -22,8 +23,8 @@ cohort_status cohort__pmix_library_load(struct cohort__pmix_library *ret_library
         .register_event_handler = dlsym(handle, "PMIx_Register_event_handler"),
         .error_string = dlsym(handle, "PMIx_Error_string"),
     };
-    if (!library.init || !library.finalize || !library.put || !library.commit || !library.fence ||
-        !library.fence_nb || !library.get || !library.register_event_handler ||
+    if (!library.init || !library.finalize || !library.abort || !library.put || !library.commit ||
+        !library.fence || !library.fence_nb || !library.get || !library.register_event_handler ||
         !library.error_string)
         return cohort_fail(COHORT_ERR_NOT_SUPPORTED, "libpmix.so.2 lacks a function: %s",
                            dlerror());

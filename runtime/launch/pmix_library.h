@@ -12,6 +12,7 @@
 struct cohort__pmix_library {
     pmix_status_t (*init)(pmix_proc_t *proc, pmix_info_t *info, size_t num);
     pmix_status_t (*finalize)(const pmix_info_t *info, size_t num);
+    pmix_status_t (*abort)(int status, const char *message, pmix_proc_t *procs, size_t num_procs);
     pmix_status_t (*put)(pmix_scope_t scope, const char *key, pmix_value_t *value);
     pmix_status_t (*commit)(void);
     pmix_status_t (*fence)(const pmix_proc_t *procs, size_t num_procs, const pmix_info_t *info,

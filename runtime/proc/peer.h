@@ -75,6 +75,7 @@ struct cohort__process {
     _Atomic bool any_dead;
     _Atomic bool any_lost;
     _Atomic bool stopped;
+    _Atomic bool watches;                 /* see cohort__process_watch */
     struct cohort__list delayed;          /* see delay.c; the router's */
     struct cohort__peer *_Atomic peers[]; /* by rank */
 };

@@ -188,7 +188,8 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
         return;
     cohort__log(COHORT__LOG_INFO, "locality %u: locality %u %s", process->options.rank, rank,
                 death->why);
-    atomic_store(&process->any_dead, true);
+    if (!atomic_exchange(&process->any_dead, true) && process->options.broken)
+        process->options.broken(process->options.launcher);
     if (cohort__process_keeps_going(process)) /* so it has ended, and writes nothing any more */
         cohort__boards_peer_died(process, rank);
     if (process->net && !is_dropped)

@@ -40,7 +40,9 @@ struct cohort__process_options {
      * the dead. DATA is copied, and letters stay in order; it must not wait. NULL: the homes are
      * localities. */
     void (*letter)(void *context, const void *data, size_t bytes);
-    void *launcher; /* the context of these two */
+    /* A peer is dead, the first one. It must not wait. NULL: nobody wants to know. */
+    void (*broken)(void *context);
+    void *launcher; /* the context of these three */
     /* The faults that this locality is to have, and which stay until the process is destroyed.
      * NULL: none. */
     const struct cohort__fault *fault;
@@ -104,6 +106,11 @@ uint32_t cohort__process_size(const struct cohort__process *process);
 
 /* The event loop has to call this about ten times a second. */
 void cohort__process_tick(struct cohort__process *process, uint64_t now);
+
+/* This locality has nothing left to do but to wait for the others, and no launcher will tell of
+ * deaths. From now on it asks the next locality, in turn, whether it is still there, each few
+ * seconds. So if a host is gone, the last one of the host before it notices. Any thread. */
+void cohort__process_watch(struct cohort__process *process);
 
 /* RANK is dead, as this locality has noticed by itself. WHY is text ("was killed by signal 9").
  * Repeated calls are harmless. If the job goes on without the dead, RANK is lost until the launcher

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cohort/cohort.h"
 #include "cohort/uv.h"
@@ -141,12 +142,26 @@ static cohort_status abort_job(void *arg)
     cohort_abort(7, reason);
 }
 
+/* Locality 1 ends without having left, long after the others have returned. No message was ever
+ * under way. */
+static cohort_status vanish(void *arg)
+{
+    (void)arg;
+    if (cohort_locality() != 1)
+        return COHORT_OK;
+    cohort_status status = cohort_await(cohort_sleep(UINT64_C(2000000000)));
+    if (!status)
+        _exit(0);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     char *mode = argc > 1 ? argv[1] : "";
     cohort_task_function *program = strcmp(mode, "half") == 0         ? print_half
                                     : strcmp(mode, "leave") == 0      ? leave_task
                                     : strcmp(mode, "open") == 0       ? leave_open
+                                    : strcmp(mode, "vanish") == 0     ? vanish
                                     : strcmp(mode, "work") == 0       ? leave_work
                                     : strncmp(mode, "abort-", 6) == 0 ? abort_job
                                                                       : print_and_die;

@@ -26,6 +26,7 @@ from jobs import Job, check, check_equal, is_running, read_proc
 BUILD = os.path.abspath(sys.argv[2])
 COLL = os.path.join(BUILD, 'tests/multi/coll_member')
 STORM = os.path.join(BUILD, 'tests/multi/storm_member')
+MAIN = os.path.join(BUILD, 'tests/multi/main_member')
 PROTOCOL = os.path.join(BUILD, 'tests/multi/launcher_member')
 EMBED = os.path.join(BUILD, 'tests/multi/embed_uv_member')
 TRACED = os.path.join(BUILD, 'tests/multi/trace_member')
@@ -224,6 +225,15 @@ def test_abort():
     check('is ended' not in err, err)
     for site in re.findall(r'site \d failed at \d+: .*', out):
         check('COHORT_ERR_PEER_DIED' in site and 'locality 1' in site, site)
+
+
+def test_abort_of_the_job():
+    """By cohort_abort: mpirun's status is the code, whichever thread calls it."""
+    for mode in ('task', 'thread', 'loop'):
+        status, _, err = run('-n', 3, MAIN, 'abort-' + mode)
+        check_equal(status, 7)
+        check(MAIN + ': locality 1: aborted with status 7: the disk is full' in err.splitlines(),
+              err)
 
 
 def pids_of(job, program):
