@@ -32,6 +32,10 @@ def main():
                     r'open files +\d', r'\n  shm ', r'\n  ofi '):
         check(re.search(pattern, out), pattern, 'not in', out)
     check('COHORT_HUB' not in out, out)
+    for part in ('fibers by assembly', 'valgrind knows stacks', 'frames touch guards',
+                 'watch of mutexes', 'PMIx', 'lines of sources', 'example fft', 'peer Open MPI',
+                 'peer MPICH', 'peer OpenMP', 'peer oneTBB'):
+        check(re.search(rf'\n  {part} +(yes|no, by \S.*|no, there is no \S.*)\n', out), part, out)
 
     status, out, err = run('--check', COHORT_WORKER='3', COHORT_SPIN='x', COHORT_TUNE='/none/such')
     check((status, err) == (1, ''), status, err)
