@@ -67,7 +67,8 @@ COHORT_API cohort_status cohort_explain(cohort_comm *comm, const char *collectiv
 /* Whether ALGORITHM ("ring") could carry out that call, that is, could be forced for it
  * (cohort_call_options). Returns COHORT_OK, or the status that the call would have, with a message
  * that says why: COHORT_ERR_BAD_PARAMETER, or COHORT_ERR_NO_MEMORY where it takes more than
- * memory_budget. The answer is the same at all sites. Arguments and everything else as above. */
+ * memory_budget. The answer is the same at all sites. Arguments and everything else as for
+ * cohort_explain. */
 COHORT_API cohort_status cohort_algorithm_check(cohort_comm *comm, const char *collective,
                                                 const char *algorithm, size_t count,
                                                 cohort_datatype datatype,
@@ -76,7 +77,7 @@ COHORT_API cohort_status cohort_algorithm_check(cohort_comm *comm, const char *c
 /* A call to ask about. If all fields except COLLECTIVE and DATATYPE are zero, it is a call without
  * options. */
 typedef struct cohort_call_question {
-    const char *collective; /* as above; for "exchange" only ALGORITHM is used */
+    const char *collective; /* as for cohort_explain; for "exchange" only ALGORITHM is used */
     const char *algorithm;  /* to be forced; NULL: the communicator's choice */
     size_t count;           /* of elements in a block */
     cohort_datatype datatype;
@@ -95,8 +96,8 @@ typedef struct cohort_call_question {
 /* Whether a call could be carried out. Returns COHORT_OK, or the status that the call would have at
  * a site that gives correct buffers, with a message. It makes the same checks as the call itself,
  * so the answers are the same, except for what only the call knows: memory for what is in place,
- * and memory for blocks whose sizes not all sites know. Everything else as above. _sized: the
- * exported function, for QUESTION_BYTES of QUESTION; see cohort_comm_create_sized. */
+ * and memory for blocks whose sizes not all sites know. Everything else as for cohort_explain.
+ * _sized: the exported function, for QUESTION_BYTES of QUESTION; see cohort_comm_create_sized. */
 COHORT_API cohort_status cohort_call_check_sized(cohort_comm *comm,
                                                  const cohort_call_question *question,
                                                  size_t question_bytes) COHORT_MUST_USE;

@@ -69,8 +69,9 @@ typedef struct cohort_task_options {
      * address space. 0: COHORT_STACK. */
     size_t stack_bytes;
 
-    /* What movable means for the task is said above. If an await runs this task at once, on the
-     * stack of the task that awaits it, the two move together, and only if both are movable. */
+    /* cohort_task_function says what movable means for the task. If an await runs this task at
+     * once, on the stack of the task that awaits it, the two move together, and only if both are
+     * movable. */
     enum cohort_task_mobility mobility;
 
     /* Tasks of high and of low priority begin in the order of their starts, on any worker. None
@@ -90,10 +91,9 @@ typedef struct cohort_task_options {
  * An await runs a task that has not started as a plain call only if there are still stack_bytes
  * left on the stack. If there is no memory for a stack of that size when the task is to start,
  * FUNCTION is not called, and the future holds COHORT_ERR_NO_MEMORY. COHORT_ERR_BAD_PARAMETER if
- * FUNCTION is NULL, stack_bytes is out of its bounds, mobility or priority is none of the above,
- * there is no such worker, or a task for one worker is to be movable. Any thread; never
- * suspends. _sized: the exported function, for OPTIONS_BYTES of OPTIONS; see
- * cohort_comm_create_sized. */
+ * FUNCTION is NULL, stack_bytes is out of its bounds, mobility or priority is none of its values,
+ * there is no such worker, or a task for one worker is to be movable. Any thread; never suspends.
+ * _sized: the exported function, for OPTIONS_BYTES of OPTIONS; see cohort_comm_create_sized. */
 COHORT_API cohort_future *cohort_async_with_sized(cohort_task_function *function, void *arg,
                                                   const cohort_task_options *options,
                                                   size_t options_bytes) COHORT_MUST_USE;

@@ -110,8 +110,8 @@ COHORT_API cohort_future *cohort_tcp_accept(cohort_tcp_listener *listener,
  * turned away. */
 COHORT_API cohort_future *cohort_tcp_listener_close(cohort_tcp_listener *listener) COHORT_MUST_USE;
 
-/* Its own address, as above, and its port, the one that was chosen if it was to be. Any thread;
- * never suspends. NULL gives "" and 0. */
+/* Its own address, written as cohort_tcp_peer does, and its port: the one that the system has
+ * chosen if it was 0. Any thread; never suspends. NULL gives "" and 0. */
 COHORT_API const char *cohort_tcp_listener_address(const cohort_tcp_listener *listener);
 COHORT_API uint16_t cohort_tcp_listener_port(const cohort_tcp_listener *listener);
 
