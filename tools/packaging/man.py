@@ -96,8 +96,7 @@ class Header:
             self.functions.append(Function(match.group(1), clean(block), comment, self.name))
         elif match := TYPE.match(block):
             self.types.append(Type(match[1] or match[2], block, comment, self.name))
-        elif CONSTANT.search(block) and re.match(r"COHORT_API extern|enum \{|#define \w+\b(?!_H$)",
-                                                 block) and not block.endswith("_H"):
+        elif re.match(r"COHORT_API extern|enum \{|#define COHORT_\w+(?<!_H)\b", block):
             code = clean(block) if block.startswith("COHORT_API") else block
             if self.constants and self.constants[-1][1] is comment:
                 self.constants[-1] = (self.constants[-1][0] + "\n" + code, comment)
@@ -236,11 +235,11 @@ def synopsis(header, declarations):
     return [".SH SYNOPSIS", *code("\n".join([f"#include <{included}>", "", *declarations]))]
 
 
-def constants(header, text):
-    """Those of HEADER that TEXT names."""
-    out = []
+def constants(header, text, kind=None):
+    """Those of HEADER that TEXT names, and those of the type KIND."""
+    out, named = [], set(CONSTANT.findall(text))
     for lines, comment in header.constants:
-        if set(CONSTANT.findall(lines)) & set(CONSTANT.findall(text)):
+        if named & set(CONSTANT.findall(lines)) or kind and re.search(rf"\b{kind.name}\b", lines):
             out += [".PP" if out else ".SH CONSTANTS", *code(lines), ".PP", *described(comment)]
     return out
 
@@ -296,22 +295,9 @@ def type_page(kind, header, pages, version, changelog):
     for names, text in members:
         page += [".TP", ", ".join(f"\\fB{line(name)}\\fR" for name in names),
                  REFERENCE.sub(r"\\fB\1\\fR", line(text)) or "\\&"]
-    page += constants(header, "\n".join([*kind.comment, kind.code])) + \
-        of_type(header, kind) + contract(header)
+    page += constants(header, "\n".join([*kind.comment, kind.code]), kind) + contract(header)
     return page + [".SH SEE ALSO", "\\fBcohort\\fR(7)" + ("," if users else ""),
                    *(see_also(users, kind.name, 3) if users else [])]
-
-
-def of_type(header, kind):
-    """The constants of HEADER that are of the type KIND."""
-    own = [(lines, comment) for lines, comment in header.constants
-           if re.search(rf"\b{kind.name}\b", lines)]
-    named = set(CONSTANT.findall("\n".join([*kind.comment, kind.code])))
-    out = []
-    for lines, comment in own:
-        if not set(CONSTANT.findall(lines)) & named:
-            out += [".PP" if out else ".SH VALUES", *code(lines), ".PP", *described(comment)]
-    return out
 
 
 def overview(headers, version, changelog):
