@@ -72,8 +72,9 @@ static cohort_status check_count(const struct cohort__call *call)
         return COHORT_OK;
     size_t element = cohort_datatype_size(call->datatype);
     if (element == 0)
-        return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER, "%" PRIu64 " is no datatype",
-                                  call->datatype);
+        return cohort__call_wrong(
+            call, COHORT_ERR_BAD_PARAMETER, "%" PRIu64 " is no datatype%s", call->datatype,
+            call->datatype > UINT32_MAX ? "" : "; cohort_datatype_of_bytes makes one of a size");
     uint32_t num_sites = cohort_comm_num_sites(call->comm);
     if (!cohort__sizes_fit(call->collective, call->ragged ? 1 : num_sites, call->count, element))
         return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cohort/datatype.h"
+#include "collectives/comm/datatype.h"
 
 #include <stdbool.h>
 
-/* A user's type is its size with the top bit set; the built-in ones are small numbers. */
+/* A user's type is its size with the top bit set. */
 #define USER_BIT (UINT64_C(1) << 63)
 #define USER_BYTES_MAX ((UINT64_C(1) << 48) - 1)
 
 static const struct {
     const char *name;
     size_t bytes;
-} built_in[] = {
-    [COHORT_BYTE] = {"byte", 1},
-    [COHORT_INT8] = {"int8", 1},
-    [COHORT_INT16] = {"int16", 2},
-    [COHORT_INT32] = {"int32", 4},
-    [COHORT_INT64] = {"int64", 8},
-    [COHORT_UINT8] = {"uint8", 1},
-    [COHORT_UINT16] = {"uint16", 2},
-    [COHORT_UINT32] = {"uint32", 4},
-    [COHORT_UINT64] = {"uint64", 8},
-    [COHORT_FLOAT] = {"float", sizeof(float)},
-    [COHORT_DOUBLE] = {"double", sizeof(double)},
-    [COHORT_FLOAT_COMPLEX] = {"float complex", 2 * sizeof(float)},
-    [COHORT_DOUBLE_COMPLEX] = {"double complex", 2 * sizeof(double)},
-    [COHORT_INT32_INDEXED] = {"indexed int32", sizeof(cohort_int32_indexed)},
-    [COHORT_INT64_INDEXED] = {"indexed int64", sizeof(cohort_int64_indexed)},
-    [COHORT_FLOAT_INDEXED] = {"indexed float", sizeof(cohort_float_indexed)},
-    [COHORT_DOUBLE_INDEXED] = {"indexed double", sizeof(cohort_double_indexed)},
+} built_in[COHORT__NUM_DATATYPES] = {
+    {"no datatype", 0},
+    [COHORT__DATATYPE_NUMBER(COHORT_BYTE)] = {"byte", 1},
+    [COHORT__DATATYPE_NUMBER(COHORT_INT8)] = {"int8", 1},
+    [COHORT__DATATYPE_NUMBER(COHORT_INT16)] = {"int16", 2},
+    [COHORT__DATATYPE_NUMBER(COHORT_INT32)] = {"int32", 4},
+    [COHORT__DATATYPE_NUMBER(COHORT_INT64)] = {"int64", 8},
+    [COHORT__DATATYPE_NUMBER(COHORT_UINT8)] = {"uint8", 1},
+    [COHORT__DATATYPE_NUMBER(COHORT_UINT16)] = {"uint16", 2},
+    [COHORT__DATATYPE_NUMBER(COHORT_UINT32)] = {"uint32", 4},
+    [COHORT__DATATYPE_NUMBER(COHORT_UINT64)] = {"uint64", 8},
+    [COHORT__DATATYPE_NUMBER(COHORT_FLOAT)] = {"float", sizeof(float)},
+    [COHORT__DATATYPE_NUMBER(COHORT_DOUBLE)] = {"double", sizeof(double)},
+    [COHORT__DATATYPE_NUMBER(COHORT_FLOAT_COMPLEX)] = {"float complex", 2 * sizeof(float)},
+    [COHORT__DATATYPE_NUMBER(COHORT_DOUBLE_COMPLEX)] = {"double complex", 2 * sizeof(double)},
+    [COHORT__DATATYPE_NUMBER(COHORT_INT32_INDEXED)] = {"indexed int32",
+                                                       sizeof(cohort_int32_indexed)},
+    [COHORT__DATATYPE_NUMBER(COHORT_INT64_INDEXED)] = {"indexed int64",
+                                                       sizeof(cohort_int64_indexed)},
+    [COHORT__DATATYPE_NUMBER(COHORT_FLOAT_INDEXED)] = {"indexed float",
+                                                       sizeof(cohort_float_indexed)},
+    [COHORT__DATATYPE_NUMBER(COHORT_DOUBLE_INDEXED)] = {"indexed double",
+                                                        sizeof(cohort_double_indexed)},
 };
-
-static bool is_built_in(cohort_datatype datatype)
-{
-    return datatype > 0 && datatype < sizeof(built_in) / sizeof(built_in[0]);
-}
 
 static bool is_user(cohort_datatype datatype)
 {
@@ -48,14 +48,11 @@ cohort_datatype cohort_datatype_of_bytes(size_t bytes)
 
 size_t cohort_datatype_size(cohort_datatype datatype)
 {
-    if (is_built_in(datatype))
-        return built_in[datatype].bytes;
-    return is_user(datatype) ? (size_t)(datatype & ~USER_BIT) : 0;
+    return is_user(datatype) ? (size_t)(datatype & ~USER_BIT)
+                             : built_in[cohort__datatype_number(datatype)].bytes;
 }
 
 const char *cohort_datatype_name(cohort_datatype datatype)
 {
-    if (is_built_in(datatype))
-        return built_in[datatype].name;
-    return is_user(datatype) ? "user type" : "no datatype";
+    return is_user(datatype) ? "user type" : built_in[cohort__datatype_number(datatype)].name;
 }

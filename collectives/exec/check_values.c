@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "collectives/comm/datatype.h"
+
 enum {
     NO_PREDEFINED = INT16_MAX - 2, /* larger than the number of any type */
     USERS_TYPE = INT16_MAX - 1,
@@ -19,9 +21,9 @@ static struct cohort__check_values values_of(int16_t smallest, int16_t largest)
 
 struct cohort__check_values cohort__check_values_of(cohort_datatype datatype)
 {
-    if (datatype >= NO_PREDEFINED) /* handles of users' types need more than 16 bits */
-        return values_of(NO_PREDEFINED, USERS_TYPE);
-    return values_of((int16_t)datatype, (int16_t)datatype);
+    int16_t number = (int16_t)cohort__datatype_number(datatype);
+    return datatype != 0 && number == 0 ? values_of(NO_PREDEFINED, USERS_TYPE)
+                                        : values_of(number, number);
 }
 
 struct cohort__check_values cohort__check_values_of_wrong_call(void)
@@ -51,7 +53,7 @@ static const char *type_name(int type)
     return type == NO_PREDEFINED ? "no predefined type"
            : type == USERS_TYPE  ? "a user type"
            : type == WRONG_CALL  ? "a wrong call"
-                                 : cohort_datatype_name((cohort_datatype)type);
+                                 : cohort_datatype_name(COHORT_DATATYPE_BUILT_IN(type));
 }
 
 static const char *reason(const struct cohort__check_values *minima)

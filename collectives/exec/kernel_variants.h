@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "cohort/datatype.h"
+#include "collectives/comm/datatype.h"
 
 /* The loops of the built-in reductions (kernel_loops.c): the same ones, compiled for different
  * machines. All give the same bits. The exception: of two NaN operands, the variants may differ in
@@ -36,7 +36,6 @@ struct cohort__kernel_functions {
     cohort__kernel_function *streamed; /* writes past the caches; RESULT overlaps neither */
 };
 
-enum { COHORT__NUM_KERNEL_ROWS = COHORT_DOUBLE_INDEXED + 1 }; /* by datatype */
 typedef const struct cohort__kernel_functions cohort__kernel_row[COHORT__KERNEL_END];
 
 struct cohort__kernel_variant {
@@ -44,7 +43,7 @@ struct cohort__kernel_variant {
     cohort__kernel_row *rows;
 };
 
-extern cohort__kernel_row cohort__kernels_baseline[COHORT__NUM_KERNEL_ROWS];
-extern cohort__kernel_row cohort__kernels_avx2[COHORT__NUM_KERNEL_ROWS]; /* on x86-64 only */
+extern cohort__kernel_row cohort__kernels_baseline[COHORT__NUM_DATATYPES];
+extern cohort__kernel_row cohort__kernels_avx2[COHORT__NUM_DATATYPES]; /* on x86-64 only */
 
 #endif

@@ -20,9 +20,10 @@ const struct cohort__kernel_functions *
 cohort__kernel_find_in(const struct cohort__kernel_variant *variant, enum cohort__kernel kernel,
                        cohort_datatype datatype)
 {
-    if (datatype >= COHORT__NUM_KERNEL_ROWS || kernel >= COHORT__KERNEL_END)
+    if (kernel >= COHORT__KERNEL_END)
         return NULL;
-    const struct cohort__kernel_functions *functions = &variant->rows[datatype][kernel];
+    const struct cohort__kernel_functions *functions =
+        &variant->rows[cohort__datatype_number(datatype)][kernel];
     return functions->plain ? functions : NULL;
 }
 

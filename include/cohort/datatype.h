@@ -12,33 +12,35 @@ extern "C" {
 #endif
 
 /* What the elements of a buffer are. A handle is a plain number, the same in every process; nothing
- * is created or freed. */
+ * is created or freed. No handle is a small number, so that a count or a size in place of one is
+ * refused: cohort_datatype_of_bytes makes a handle of a size. */
 typedef uint64_t cohort_datatype;
 
 /* The built-in ones. They are macros because an enumeration constant is an int. */
-#define COHORT_BYTE ((cohort_datatype)1) /* one byte; only bitwise reductions */
-#define COHORT_INT8 ((cohort_datatype)2)
-#define COHORT_INT16 ((cohort_datatype)3)
-#define COHORT_INT32 ((cohort_datatype)4)
-#define COHORT_INT64 ((cohort_datatype)5)
-#define COHORT_UINT8 ((cohort_datatype)6)
-#define COHORT_UINT16 ((cohort_datatype)7)
-#define COHORT_UINT32 ((cohort_datatype)8)
-#define COHORT_UINT64 ((cohort_datatype)9)
-#define COHORT_FLOAT ((cohort_datatype)10)
-#define COHORT_DOUBLE ((cohort_datatype)11)
+#define COHORT_DATATYPE_BUILT_IN(number) ((cohort_datatype)(0x7479706500000000 + (number)))
+#define COHORT_BYTE COHORT_DATATYPE_BUILT_IN(1) /* one byte; only bitwise reductions */
+#define COHORT_INT8 COHORT_DATATYPE_BUILT_IN(2)
+#define COHORT_INT16 COHORT_DATATYPE_BUILT_IN(3)
+#define COHORT_INT32 COHORT_DATATYPE_BUILT_IN(4)
+#define COHORT_INT64 COHORT_DATATYPE_BUILT_IN(5)
+#define COHORT_UINT8 COHORT_DATATYPE_BUILT_IN(6)
+#define COHORT_UINT16 COHORT_DATATYPE_BUILT_IN(7)
+#define COHORT_UINT32 COHORT_DATATYPE_BUILT_IN(8)
+#define COHORT_UINT64 COHORT_DATATYPE_BUILT_IN(9)
+#define COHORT_FLOAT COHORT_DATATYPE_BUILT_IN(10)
+#define COHORT_DOUBLE COHORT_DATATYPE_BUILT_IN(11)
 /* Two floats or doubles, the real part first: C's float _Complex, C++'s std::complex<float>. Only
  * COHORT_SUM and COHORT_PRODUCT. */
-#define COHORT_FLOAT_COMPLEX ((cohort_datatype)12)
-#define COHORT_DOUBLE_COMPLEX ((cohort_datatype)13)
+#define COHORT_FLOAT_COMPLEX COHORT_DATATYPE_BUILT_IN(12)
+#define COHORT_DOUBLE_COMPLEX COHORT_DATATYPE_BUILT_IN(13)
 
 /* A value and the index that belongs to it, a site's number for instance: COHORT_MINLOC and
  * COHORT_MAXLOC find the extreme value and where it is. The index is as wide as the value, so there
  * are no bytes between elements. Only these two operations. */
-#define COHORT_INT32_INDEXED ((cohort_datatype)14)
-#define COHORT_INT64_INDEXED ((cohort_datatype)15)
-#define COHORT_FLOAT_INDEXED ((cohort_datatype)16)
-#define COHORT_DOUBLE_INDEXED ((cohort_datatype)17)
+#define COHORT_INT32_INDEXED COHORT_DATATYPE_BUILT_IN(14)
+#define COHORT_INT64_INDEXED COHORT_DATATYPE_BUILT_IN(15)
+#define COHORT_FLOAT_INDEXED COHORT_DATATYPE_BUILT_IN(16)
+#define COHORT_DOUBLE_INDEXED COHORT_DATATYPE_BUILT_IN(17)
 
 /* An element of COHORT_INT32_INDEXED. */
 typedef struct cohort_int32_indexed {

@@ -116,7 +116,9 @@ static cohort_status wrong_at_root(cohort_comm *comm, void *arg)
     check_fails(is_root ? cohort_gatherv_here(comm, in, 1, out, counts, NULL, COHORT_INT32, 4)
                         : cohort_gatherv_there(comm, in, 2, 0, 4),
                 COHORT_ERR_BAD_PARAMETER, "cohort_gatherv_there: 0 is no datatype");
-    check_usable(comm, 5);
+    check_fails(cohort_all_reduce(comm, in, out, 1, sizeof(double), COHORT_SUM, 5),
+                COHORT_ERR_BAD_PARAMETER, "8 is no datatype; cohort_datatype_of_bytes");
+    check_usable(comm, 6);
     return COHORT_OK;
 }
 

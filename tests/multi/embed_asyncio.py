@@ -7,7 +7,7 @@ import threading
 
 NUM_ROUNDS = 20
 COHORT_ERR_CANCELLED = -10
-COHORT_INT64 = 5
+COHORT_INT64 = 0x7479706500000005
 
 lib = ctypes.CDLL(sys.argv[1])
 Callback = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)

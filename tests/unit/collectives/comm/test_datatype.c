@@ -31,7 +31,8 @@ static void test_built_in(void)
         {COHORT_DOUBLE_INDEXED, 16, "indexed double"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        CHECK_INT(rows[i].datatype, i + 1); /* the numbers are sent between processes */
+        /* The numbers are sent between processes. */
+        CHECK(rows[i].datatype == UINT64_C(0x7479706500000001) + i);
         CHECK_INT(cohort_datatype_size(rows[i].datatype), rows[i].bytes);
         CHECK_TEXT(cohort_datatype_name(rows[i].datatype), rows[i].name);
     }
@@ -53,6 +54,10 @@ static void test_none(void)
 {
     const cohort_datatype none[] = {
         0,
+        1,
+        sizeof(double),
+        sizeof(double _Complex),
+        COHORT_BYTE - 1,
         COHORT_DOUBLE_INDEXED + 1,
         999,
         UINT64_C(1) << 62,

@@ -21,9 +21,10 @@ enum { NUM_PREDEFINED = 12, USERS = NUM_PREDEFINED, WRONG, NUM_SAYINGS };
 
 static struct cohort__check_values saying(int which)
 {
-    return which == WRONG   ? cohort__check_values_of_wrong_call()
-           : which == USERS ? cohort__check_values_of(cohort_datatype_of_bytes(4))
-                            : cohort__check_values_of((cohort_datatype)which);
+    return which == WRONG ? cohort__check_values_of_wrong_call()
+           : which == USERS
+               ? cohort__check_values_of(cohort_datatype_of_bytes(4))
+               : cohort__check_values_of(which ? COHORT_BYTE - 1 + (cohort_datatype)which : 0);
 }
 
 static cohort_status verdict(int a, int b, int c)

@@ -442,7 +442,8 @@ static void test_variants(void)
     for (size_t i = 0; i < num; i++)
         printf("variant %s\n", variants[i].name);
     for (int kernel = 0; kernel <= COHORT__KERNEL_END; kernel++)
-        for (cohort_datatype datatype = 0; datatype <= COHORT__NUM_KERNEL_ROWS; datatype++)
+        for (cohort_datatype datatype = COHORT_BYTE - 1; datatype <= COHORT_DOUBLE_INDEXED + 1;
+             datatype++)
             CHECK(
                 cohort__kernel_find((enum cohort__kernel)kernel, datatype) ==
                 cohort__kernel_find_in(&variants[num - 1], (enum cohort__kernel)kernel, datatype));
