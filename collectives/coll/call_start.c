@@ -11,6 +11,7 @@
 #include "collectives/coll/call_plan.h"
 #include "collectives/coll/call_shape.h"
 #include "collectives/comm/deadline.h"
+#include "collectives/comm/endpoint_misuse.h"
 #include "collectives/comm/scoped_calls.h"
 #include "collectives/comm/site_line.h"
 #include "collectives/exec/engine.h"
@@ -58,8 +59,11 @@ static cohort_status pass_gate(struct cohort__call *call)
     }
     if (wants_auto)
         call->generation = cohort__gate_last(&comm->gate) + 1;
-    if (cohort__gate_pass(&comm->gate, call->generation))
+    if (cohort__gate_pass(&comm->gate, call->generation)) {
+        if (atomic_load(&comm->refs) == 0) /* its gate is shut */
+            cohort__endpoint_misuse(comm, call->function, NULL);
         return cohort__call_wrong(call, cohort__error_slot()->status, "%s", cohort_error_message());
+    }
     cohort__site_line_call(comm, call->generation);
     return COHORT_OK;
 }

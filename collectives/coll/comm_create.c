@@ -8,6 +8,7 @@
 #include "collectives/coll/tuning.h"
 #include "collectives/comm/create.h"
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/endpoint_misuse.h"
 #include "collectives/comm/fingerprint.h"
 #include "collectives/exec/op.h"
 #include "collectives/model/select.h"
@@ -124,5 +125,6 @@ cohort_future *cohort_comm_create_sized(cohort_comm **ret_comm, const char *name
 
 uint32_t cohort_comm_levels(const cohort_comm *comm)
 {
+    cohort__endpoint_check_there(comm, "cohort_comm_levels");
     return comm->is_flat ? 1 : cohort__partition_levels(cohort_comm_num_sites(comm), comm->arity);
 }

@@ -5,6 +5,7 @@
 #include "cohort/explain.h"
 #include "collectives/comm/arenas.h"
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/endpoint_misuse.h"
 #include "collectives/exec/meetings.h"
 #include "collectives/plan/machine_text.h"
 
@@ -31,6 +32,7 @@ static void print(FILE *file, const cohort_comm *comm)
 
 cohort_status cohort_comm_describe(const cohort_comm *comm, char **ret_text)
 {
+    cohort__endpoint_check(comm, "cohort_comm_describe");
     if (!comm || !ret_text)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_comm_describe: no %s",
                            comm ? "place for the text" : "communicator");

@@ -3,6 +3,7 @@
 
 #include "collectives/comm/commons.h"
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/endpoint_misuse.h"
 
 static uint32_t sites_in(const struct cohort__membership *all, uint32_t rank)
 {
@@ -14,6 +15,7 @@ static uint32_t sites_in(const struct cohort__membership *all, uint32_t rank)
 
 uint32_t cohort_comm_failed(cohort_comm *comm, uint32_t *ret_sites, uint32_t capacity)
 {
+    cohort__endpoint_check(comm, "cohort_comm_failed");
     if (!comm)
         return 0;
     struct cohort__process *process = comm->group->commons->process;
@@ -34,6 +36,7 @@ uint32_t cohort_comm_failed(cohort_comm *comm, uint32_t *ret_sites, uint32_t cap
 /* Deaths are acknowledged in their order, so the last one says which. */
 uint32_t cohort_comm_acknowledge(cohort_comm *comm, uint32_t num)
 {
+    cohort__endpoint_check(comm, "cohort_comm_acknowledge");
     if (!comm)
         return 0;
     struct cohort__process *process = comm->group->commons->process;

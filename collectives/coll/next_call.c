@@ -5,6 +5,7 @@
 
 #include "cohort/collectives.h"
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/endpoint_misuse.h"
 #include "runtime/base/options.h"
 
 static const char in_place;
@@ -40,6 +41,7 @@ static cohort_status set(cohort_comm *comm, const cohort_call_options *options)
 cohort_status cohort_comm_next_call_sized(cohort_comm *comm, const cohort_call_options *options,
                                           size_t options_bytes)
 {
+    cohort__endpoint_check(comm, "cohort_comm_next_call");
     cohort_call_options read;
     if (!comm)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_comm_next_call: no communicator");

@@ -5,6 +5,7 @@
 
 #include "collectives/comm/commons.h"
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/endpoint_misuse.h"
 #include "collectives/comm/remote.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
@@ -27,6 +28,7 @@ static void on_done(struct cohort__revocation *revocation, cohort_status status)
 
 cohort_future *cohort_comm_revoke(cohort_comm *comm)
 {
+    cohort__endpoint_check(comm, "cohort_comm_revoke");
     if (!comm)
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
                                       "cohort_comm_revoke: no communicator");

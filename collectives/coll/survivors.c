@@ -8,6 +8,7 @@
 
 #include "collectives/comm/commons.h"
 #include "collectives/comm/create.h"
+#include "collectives/comm/endpoint_misuse.h"
 #include "collectives/model/select.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
@@ -254,6 +255,7 @@ static cohort_future *begin(const char *function, cohort_comm *comm, const struc
 
 cohort_future *cohort_comm_agree(cohort_comm *comm, uint64_t value, cohort_agreed *ret_agreed)
 {
+    cohort__endpoint_check(comm, "cohort_comm_agree");
     if (!comm || !ret_agreed)
         return refuse(COHORT_ERR_BAD_PARAMETER, "cohort_comm_agree",
                       comm ? "no place for the result" : "no communicator");
@@ -263,6 +265,7 @@ cohort_future *cohort_comm_agree(cohort_comm *comm, uint64_t value, cohort_agree
 
 cohort_future *cohort_comm_shrink(cohort_comm **ret_comm, cohort_comm *comm)
 {
+    cohort__endpoint_check(comm, "cohort_comm_shrink");
     if (!comm || !ret_comm)
         return refuse(COHORT_ERR_BAD_PARAMETER, "cohort_comm_shrink",
                       comm ? "no place for the communicator" : "no communicator");

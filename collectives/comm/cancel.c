@@ -3,11 +3,13 @@
 
 #include "cohort/comm.h"
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/endpoint_misuse.h"
 #include "collectives/comm/verdict.h"
 #include "runtime/task/fork.h"
 
 cohort_status cohort_comm_cancel(cohort_comm *comm, uint64_t generation)
 {
+    cohort__endpoint_check(comm, "cohort_comm_cancel");
     if (!comm)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_comm_cancel: no communicator");
     if (cohort__fork_is_child())

@@ -5,6 +5,7 @@
 
 #include "collectives/comm/channel_private.h"
 #include "collectives/comm/channel_watch.h"
+#include "collectives/comm/endpoint_misuse.h"
 #include "collectives/comm/layout_check.h"
 #include "collectives/comm/mail.h"
 #include "runtime/base/container.h"
@@ -430,6 +431,7 @@ static cohort_future *set(cohort_comm *comm, uint32_t site, uint64_t tag, const 
 cohort_future *cohort_channel_set(cohort_comm *comm, uint32_t site, uint64_t tag, const void *data,
                                   size_t bytes)
 {
+    cohort__endpoint_check(comm, "cohort_channel_set");
     const char *wrong = !data && bytes > 0    ? "there is no data"
                         : bytes > PTRDIFF_MAX ? "that many bytes are more than memory"
                                               : NULL;
@@ -441,6 +443,7 @@ cohort_future *cohort_channel_set_layout(cohort_comm *comm, uint32_t site, uint6
                                          const void *data, const cohort_layout *layout,
                                          cohort_datatype datatype)
 {
+    cohort__endpoint_check(comm, "cohort_channel_set_layout");
     cohort_future *refused = refuse("cohort_channel_set_layout", comm, site, tag,
                                     cohort__layout_refuses(layout, datatype, data));
     if (refused)

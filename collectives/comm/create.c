@@ -7,6 +7,7 @@
 
 #include "collectives/comm/create.h"
 #include "collectives/comm/endpoint_life.h"
+#include "collectives/comm/endpoint_misuse.h"
 #include "collectives/comm/inbox.h"
 #include "collectives/comm/remote.h"
 #include "collectives/comm/verdict.h"
@@ -458,31 +459,39 @@ void cohort_comm_unref(cohort_comm *comm)
 {
     if (!comm || cohort__what_is_unusual() & (COHORT__UNUSUAL_CHILD | COHORT__UNUSUAL_OVER))
         return;
-    if (atomic_fetch_sub(&comm->refs, 1) == 1)
-        cohort__endpoint_leave(comm);
+    cohort__endpoint_check(comm, "cohort_comm_unref");
+    if (atomic_fetch_sub(&comm->refs, 1) != 1)
+        return;
+    cohort__endpoint_shut(comm);
+    cohort__endpoint_leave(comm);
 }
 
 uint32_t cohort_comm_num_sites(const cohort_comm *comm)
 {
+    cohort__endpoint_check_there(comm, "cohort_comm_num_sites");
     return comm->group->membership->num_sites;
 }
 
 uint32_t cohort_comm_this_site(const cohort_comm *comm)
 {
+    cohort__endpoint_check_there(comm, "cohort_comm_this_site");
     return comm->this_site;
 }
 
 uint32_t cohort_comm_root_site(const cohort_comm *comm)
 {
+    cohort__endpoint_check_there(comm, "cohort_comm_root_site");
     return comm->root_site;
 }
 
 uint32_t cohort_comm_arity(const cohort_comm *comm)
 {
+    cohort__endpoint_check_there(comm, "cohort_comm_arity");
     return comm->arity;
 }
 
 const char *cohort_comm_name(const cohort_comm *comm)
 {
+    cohort__endpoint_check_there(comm, "cohort_comm_name");
     return comm->group->name;
 }

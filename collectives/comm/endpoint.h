@@ -152,6 +152,8 @@ struct cohort_comm {
     bool resume_posted;
     struct cohort__channels channels;
 
+    char gone_name[64]; /* of the communicator, once the last reference has been given back */
+
     /* The large fields are last, so that the others share cache lines. */
     struct cohort__slot slots[COHORT__WINDOW]; /* by generation modulo the window */
     struct cohort__failure failures[COHORT__FAILURES];

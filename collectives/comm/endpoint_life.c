@@ -7,6 +7,7 @@
 #include "collectives/comm/channel.h"
 #include "collectives/comm/deadline.h"
 #include "collectives/comm/early.h"
+#include "collectives/comm/endpoint_misuse.h"
 #include "collectives/comm/idle.h"
 #include "collectives/comm/operation.h"
 #include "collectives/comm/pending_line.h"
@@ -188,5 +189,5 @@ void cohort__endpoint_destroy(struct cohort__actor *actor)
     give_lines_back(comm);
     cohort__history_fini(&comm->history);
     cohort__channels_fini(&comm->channels);
-    free(comm);
+    cohort__endpoint_bury(comm);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/comm/idle.h"
 
+#include "collectives/comm/endpoint_misuse.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/fork.h"
@@ -51,6 +52,7 @@ static void run_idle(struct cohort__actor *actor, struct cohort__item *item)
 
 cohort_future *cohort_comm_idle(cohort_comm *comm)
 {
+    cohort__endpoint_check(comm, "cohort_comm_idle");
     if (!comm)
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
                                       "cohort_comm_idle: no communicator");

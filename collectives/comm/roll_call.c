@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "collectives/comm/channel.h"
+#include "collectives/comm/endpoint_misuse.h"
 #include "collectives/comm/operation.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
@@ -39,6 +40,7 @@ static void run(struct cohort__actor *actor, struct cohort__item *item)
 
 cohort_future *cohort_comm_roll_call(cohort_comm *comm)
 {
+    cohort__endpoint_check(comm, "cohort_comm_roll_call");
     if (!comm)
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
                                       "cohort_comm_roll_call: no communicator");

@@ -106,7 +106,9 @@ cohort_comm_create(cohort_comm **ret_comm, const char *name, const cohort_comm_o
  * COHORT_ERR_CANCELLED, as soon as the library doesn't touch their buffers any more. For the other
  * sites, calls that have completed here stay complete, and calls after those fail with
  * COHORT_ERR_GONE, which names this site; a call that was in flight here still completes at sites
- * that need nothing more of this one. NULL is fine. Any thread; never suspends. */
+ * that need nothing more of this one. Whoever uses COMM afterwards is named by a line on standard
+ * error, and the program ends by SIGABRT, as for a future; this is found out for the latest 64
+ * endpoints that are gone, at least. NULL is fine. Any thread; never suspends. */
 COHORT_API void cohort_comm_unref(cohort_comm *comm);
 
 /* Takes back GENERATION of the communicator, at all of its sites, as far as it can be taken back.

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/endpoint_misuse.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "runtime/base/symbol.h"
+
+/* So many endpoints that are gone keep their memory, some 15 KiB each. */
+enum { NUM_KEPT = 64, MOST_FRAMES = 16 };
+
+static struct {
+    pthread_mutex_t lock;
+    struct cohort_comm *kept[NUM_KEPT];
+    unsigned oldest;
+} buried = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void cohort__endpoint_shut(struct cohort_comm *comm)
+{
+    comm->gate.next = UINT64_MAX;
+    snprintf(comm->gone_name, sizeof(comm->gone_name), "%.63s", comm->group->name);
+}
+
+void cohort__endpoint_bury(struct cohort_comm *comm)
+{
+    comm->group = NULL;
+    atomic_store(&comm->refs, 0);
+    pthread_mutex_lock(&buried.lock);
+    struct cohort_comm *oldest = buried.kept[buried.oldest];
+    buried.kept[buried.oldest] = comm;
+    buried.oldest = (buried.oldest + 1) % NUM_KEPT;
+    pthread_mutex_unlock(&buried.lock);
+    free(oldest);
+}
+
+/* The innermost caller that is not of the library. NULL: that can't be told, in a program that the
+ * library is part of. */
+static const void *find_caller(void)
+{
+    void *frames[MOST_FRAMES];
+    int num = backtrace(frames, MOST_FRAMES);
+    Dl_info own, other;
+    if (!dladdr((const void *)buried.kept, &own))
+        return NULL;
+    for (int i = 0; i < num; i++)
+        if (dladdr(frames[i], &other) && other.dli_fbase != own.dli_fbase)
+            return frames[i];
+    return NULL;
+}
+
+void cohort__endpoint_misuse(const struct cohort_comm *comm, const char *function,
+                             const void *caller)
+{
+    char where[512] = "somewhere", text[1280];
+    if (!caller)
+        caller = find_caller();
+    if (caller)
+        cohort__symbol_name(caller, where, sizeof(where));
+    int bytes = snprintf(text, sizeof(text),
+                         "cohort: %s, called at %s for the endpoint %p: site %u of communicator "
+                         "\"%.60s\": its last reference was given back before\n",
+                         function, where, (const void *)comm, comm->this_site, comm->gone_name);
+    (void)!write(STDERR_FILENO, text, (size_t)bytes);
+    abort();
+}
