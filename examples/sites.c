@@ -6,75 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "examples/share.h"
-
-struct member {
-    struct site site;
-    const struct sites_program *program;
-};
-
-struct run {
-    const struct sites_program *program;
-    struct member *members; /* of this locality */
-    cohort_future **done;   /* of their tasks */
-};
-
-static cohort_status run_member(void *arg)
+static cohort_status run_site(cohort_comm *comm, void *arg)
 {
-    struct member *member = arg;
-    struct site *site = &member->site;
-    cohort_comm_options options = member->program->options;
-    options.num_sites = site->num_sites;
-    options.this_site = site->index;
-    options.auto_generation = true;
-    cohort_status status =
-        cohort_await(cohort_comm_create(&site->comm, member->program->name, &options));
-    if (!status)
-        status = member->program->run(site);
-    cohort_comm_unref(site->comm);
-    return status;
+    const struct sites_program *program = arg;
+    struct site site = {.index = cohort_comm_this_site(comm),
+                        .num_sites = cohort_comm_num_sites(comm),
+                        .comm = comm,
+                        .work = program->work};
+    return program->run(&site);
 }
 
-static uint32_t sites_per_locality(const struct sites_program *program)
+static cohort_status run_sites(void *arg)
 {
-    return program->sites_per_locality ? program->sites_per_locality : SITES_DEFAULT_PER_LOCALITY;
+    const struct sites_program *program = arg;
+    cohort_comm_options comm = program->options;
+    cohort_sites_options options = {.num_sites = program->num_sites,
+                                    .sites_per_locality = program->sites_per_locality,
+                                    .comm = &comm};
+    comm.auto_generation = true;
+    if (!options.num_sites && !options.sites_per_locality)
+        options.sites_per_locality = SITES_DEFAULT_PER_LOCALITY;
+    return cohort_await(cohort_sites(program->name, &options, run_site, arg));
 }
 
-/* The first task of each locality: starts the others and waits for them. */
-static cohort_status run_members(void *arg)
-{
-    struct run *run = arg;
-    const struct sites_program *program = run->program;
-    uint32_t localities = cohort_num_localities();
-    uint32_t num_sites =
-        program->num_sites ? program->num_sites : localities * sites_per_locality(program);
-    uint32_t first = (uint32_t)share_begin(num_sites, localities, cohort_locality());
-    uint32_t here = (uint32_t)share_size(num_sites, localities, cohort_locality());
-    for (uint32_t i = 0; i < here; i++) {
-        run->members[i] = (struct member){
-            .site = {.index = first + i, .num_sites = num_sites, .work = program->work},
-            .program = program};
-        run->done[i] = cohort_async(run_member, &run->members[i]);
-    }
-    return cohort_await(cohort_when_all(run->done, here));
-}
-
-/* The memory is allocated before the job starts, for as many sites as may be here. If a locality
- * gets none, it ends, and the job with it. Later, the others would wait for its sites. */
 int sites_run(int argc, char **argv, const struct sites_program *program)
 {
-    uint32_t most = program->num_sites ? program->num_sites : sites_per_locality(program);
-    struct run run = {.program = program,
-                      .members = calloc(most, sizeof(*run.members)),
-                      .done = calloc(most, sizeof(*run.done))};
-    int status = 1;
-    if (run.members && run.done)
-        status = cohort_main(argc, argv, run_members, &run);
-    else
-        fprintf(stderr, "%s: no memory for %" PRIu32 " sites\n", program->name, most);
-    free(run.members);
-    free(run.done);
-    return status;
+    struct sites_program copy = *program;
+    return cohort_main(argc, argv, run_sites, &copy);
 }
 
 /* What site 0 tells all others: its status, and facts. */
@@ -104,7 +62,7 @@ cohort_status site_agree(struct site *site, cohort_status status, void *facts, s
     if (told && (!status || site->index != 0))
         return told;
     if (verdict.status)
-        return cohort_fail((cohort_status)verdict.status, "%s", verdict.message);
+        return cohort_fail((cohort_status)verdict.status, "site 0: %s", verdict.message);
     if (bytes)
         memcpy(facts, verdict.facts, bytes);
     return COHORT_OK;

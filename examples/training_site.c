@@ -30,6 +30,7 @@ struct training {
     struct model model;       /* after so many steps */
     struct model before;      /* after one less */
     struct network_sums last; /* of the last epoch */
+    cohort_comm *survivors;   /* the site's, since somebody has died; or NULL */
 };
 
 /* Greater differences between two ways to add the same numbers are mistakes. */
@@ -119,8 +120,8 @@ static cohort_status go_on_without_the_dead(struct training *training)
     cohort_status status = cohort_await(cohort_comm_shrink(&survivors, site->comm));
     if (status)
         return status;
-    cohort_comm_unref(site->comm);
-    site->comm = survivors;
+    cohort_comm_unref(training->survivors);
+    site->comm = training->survivors = survivors;
     site->index = cohort_comm_this_site(survivors);
     site->num_sites = cohort_comm_num_sites(survivors);
     status = all_reduce(training, &mine, &first, 1, COHORT_MIN);
@@ -290,5 +291,8 @@ cohort_status training_site_run(struct site *site)
     struct training training = {.site = site, .options = site->work};
     start(&training.model, training.options);
     cohort_status status = train(&training);
-    return status ? status : finish(&training);
+    if (!status)
+        status = finish(&training);
+    cohort_comm_unref(training.survivors);
+    return status;
 }

@@ -54,6 +54,7 @@
 #include "cohort/ragged.h"
 #include "cohort/remote.h"
 #include "cohort/scope.h"
+#include "cohort/sites.h"
 #include "cohort/split.h"
 #include "cohort/status.h"
 #include "cohort/survivors.h"
