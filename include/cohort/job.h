@@ -56,7 +56,9 @@ extern "C" {
  * the one in the configuration folder), COHORT_TRACE (a file, in which the trace of the job is
  * found at the end, docs/TRACING.md; none), COHORT_TRACE_MIB (how much of it is kept of each
  * locality; 1024), COHORT_GRACE (under another launcher than cohortrun:
- * seconds in which a locality may end by itself when the job is broken; 1), COHORT_LOG (error,
+ * seconds in which a locality may end by itself when the job is broken; 1), COHORT_ALONE (1: one of
+ * several processes of a launcher without PMIx is a job of one locality, else that is an error; 0,
+ * but 1 in what a locality starts), COHORT_LOG (error,
  * warn, info, debug: on stderr; off). A wrong value of any of them is an error at the start, except
  * that wrong values of COHORT_CHECK_ASYMMETRIC and COHORT_TUNE are an error when the first
  * communicator is created.
@@ -144,8 +146,8 @@ COHORT_API cohort_status cohort_stop(cohort_status status);
 /* Ends the job at once, with all of its localities, whatever their tasks do: this process calls
  * _exit(CODE), cohortrun prints which locality has aborted it and REASON, ends the others (SIGTERM,
  * after two seconds SIGKILL; with --keep-going, too) and exits with CODE. Without cohortrun this
- * function prints REASON itself. Under other launchers the others are ended as when a locality has
- * died, and the status is what the launcher makes of CODE.
+ * function prints REASON itself. Another launcher is asked to end the job with CODE, at once
+ * (PMIx_Abort), and the status is what it makes of that.
  *
  * CODE is 1 to 255; anything else counts as 1. REASON is one line of at most 4,000 bytes, or NULL.
  * What this process has printed is flushed if nobody else is printing just then; functions of

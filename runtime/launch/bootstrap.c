@@ -110,6 +110,8 @@ cohort_status cohort__bootstrap_create(struct cohort__bootstrap **ret_bootstrap,
         return status;
     unsetenv("PMIX_NAMESPACE");
     unsetenv("PMIX_RANK");
+    if (bootstrap->way->tells_failures)
+        setenv("COHORT_ALONE", "1", 0); /* for what this locality starts */
     bootstrap->binding = cohort__binding_take();
     bootstrap->loop = loop;
     bootstrap->handlers = *handlers;

@@ -156,6 +156,74 @@ def test_only_shared_memory():
     check('COHORT_NET is shm, but the job has 2 hosts, which share no memory\n' in err, err)
 
 
+def test_ways_to_name_a_host():
+    """Slots behind a name also in a file, and addresses with colons in them."""
+    for names, num in (('[::1]:2', 2), ('::1', 1), ('[::1]', 1)):
+        status, out, err = run('--hosts', names, 'sh', '-c', 'echo $COHORT_LOCALITIES')
+        check_equal((status, out, err), (0, ('%d\n' % num) * num, ''))
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, 'hosts')
+        with open(file, 'w') as f:
+            f.write('localhost:2 # two\n')
+        check_equal(run('--hostfile', file, 'echo', 'x'), (0, 'x\nx\n', ''))
+    for names, why in (('[::1]x:3', "'[::1]x:3' is no name of a host"),
+                       ('[::1', "':1' is no number of slots"),
+                       ('[]:2', 'a host has no name')):
+        status, _, err = run('--hosts', names, 'true')
+        check(status == 2 and why in err, names, err)
+
+
+def taken(hosts, variables, *options):
+    """What cohortrun says where a batch system has set VARIABLES. HOSTS: that of each locality."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        status, out, err = run(*options, *HERE, MEMBER, 'place')
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+    places = sorted(re.findall(r'(\d) is \d of \d on host (\d)', out))
+    check_equal((status, [int(host) for _, host in places]), (0, hosts))
+    return err
+
+
+def test_allocation():
+    """The hosts of a batch system are those of the job, and a line says so."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, scontrol = os.path.join(folder, 'nodes'), os.path.join(folder, 'scontrol')
+        with open(file, 'w') as f:
+            f.write('a\na\nb\n')
+        with open(scontrol, 'w') as f:
+            f.write('#!/bin/sh\ntest "$*" = "show hostnames b[1-2]x" && printf "b1x\\nb2x\\n"\n')
+        with open(os.path.join(folder, 'srun'), 'w') as f:
+            f.write('#!/bin/sh\nwhile test "$1" != -w; do shift; done\nshift 2; exec "$@"\n')
+        os.chmod(scontrol, 0o755)
+        os.chmod(os.path.join(folder, 'srun'), 0o755)
+        line = 'cohortrun: %s: 3 localities on %s; --hosts would name others\n'
+        check_equal(taken([0, 0, 1], {'PBS_NODEFILE': file}, *AGENT),
+                    line % ('PBS_NODEFILE', 'a:2,b:1'))
+        check_equal(taken([0, 1, 1], {'LSB_HOSTS': 'a b b'}, *AGENT),
+                    line % ('LSB_HOSTS', 'a:1,b:2'))
+        slurm = {'SLURM_JOB_NODELIST': 'b[1-2]x', 'SLURM_TASKS_PER_NODE': '2(x2)',
+                 'PATH': folder + ':' + os.environ['PATH']}
+        check_equal(taken([0, 0, 1], slurm, '-n', 3), line % ('SLURM_JOB_NODELIST', 'b1x:2,b2x:1'))
+        check_equal(taken([0, 1], {'LSB_HOSTS': 'a b b'}, '--hosts', 'c,d', *AGENT), '')
+        os.environ['LSB_HOSTS'] = 'a b'
+        status, _, err = run('-n', 3, 'true')
+        del os.environ['LSB_HOSTS']
+        check_equal(status, 2)
+        check('LSB_HOSTS: 3 localities, where the hosts have 2 slots' in err, err)
+        # One that is this host is no restriction.
+        os.environ['LSB_HOSTS'] = 'localhost'
+        try:
+            check_equal(run('-n', 2, 'true'), (0, '', ''))
+        finally:
+            del os.environ['LSB_HOSTS']
+
+
 def test_this_host():
     """Needs no agent, unless one is given."""
     status, out, err = run('--hosts', 'localhost:2', MEMBER, 'place')
@@ -287,9 +355,9 @@ def test_no_folder():
             status, out, err = run('--hosts', 'b:2', *HERE, '--agent', agent, 'true')
         finally:
             os.chdir(before)
-    check_equal((status, out), (137, ''))
-    check_equal(err, 'cohortrun: locality 0 on host b is lost: cannot enter %s: No such file or '
-                'directory\n' % there)
+    check_equal((status, out), (126, ''))
+    check_equal(err, 'cohortrun: host b: cannot start the localities there: cannot enter %s: No '
+                'such file or directory\n' % there)
 
 
 def test_agent_killed():

@@ -61,6 +61,10 @@ def test_wrong_options():
             (['-n', '2', '-x', '=1', 'true'], 'the name of a variable'),
             (['-n', '2', '--bind', 'x', 'true'], "--bind needs core, numa or none, not 'x'"),
             (['-n', '2', '-q', 'true'], '-q is no option'),
+            *(([word, 'x', 'true'], word + ' is no option; here it is ' + ours) for word, ours in
+              (('-H', '--hosts'), ('-hosts', '--hosts'), ('--host', '--hosts'),
+               ('-f', '--hostfile'), ('--machinefile', '--hostfile'), ('--np', '-n'),
+               ('-ppn', '--hosts HOST:SLOTS'), ('--map-by', '--hosts HOST:SLOTS and --bind'))),
             (['-n', '2', '--frob', 'true'], '--frob is no option'),
             (['-n', '2', '--tag=1', 'true'], '--tag=1 is no option')]:
         status, out, err = run(*args)
@@ -163,6 +167,18 @@ def test_exit_status():
     check_equal((status, out), (3, ''))
     check(re.fullmatch(r'cohortrun: locality 1 \(pid \d+\)' + ON_HOST +
                        r' exited with status 3\n', err), err)
+
+
+def test_blocked_signals():
+    """Who starts cohortrun has blocked all signals."""
+    def block():
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+
+    check_equal(run('-n', 2, 'true', preexec_fn=block), (0, '', ''))
+    job = Job('-n', 2, 'sh', '-c', 'echo ready; exec sleep 1000', preexec_fn=block)
+    job.read_lines(2)
+    job.process.terminate()
+    check_equal(job.finish()[0], 128 + signal.SIGTERM)
 
 
 def test_np():

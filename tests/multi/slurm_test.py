@@ -41,7 +41,8 @@ SlurmdUser=root
 AuthType=auth/munge
 CredType=cred/munge
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+TaskPlugin=task/affinity
+TaskPluginParam=None
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 MpiDefault=none
@@ -92,6 +93,15 @@ def await_answer(what, wanted, *command):
     sys.exit(what + ' does not come')
 
 
+def name_hosts():
+    """In a file that is seen from here only."""
+    with open(FOLDER + '/hosts', 'w') as hosts:
+        hosts.write('127.0.0.1 localhost\n10.77.0.1 %s\n' % os.uname().nodename)
+        for i, name in enumerate(HOSTS):
+            hosts.write('10.77.0.%d %s\n' % (2 + i, name))
+    namespaces.command('mount --bind %s/hosts /etc/hosts' % FOLDER)
+
+
 def start_munge():
     folder, socket = '/run/munge', '/run/munge/munge.socket.2'
     os.mkdir(folder, 0o755)
@@ -136,9 +146,10 @@ class Step:
             out, err = self.process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             self.process.kill()
+            self.process.wait()
             raise jobs.Failed('it does not end within %d s' % seconds)
-        err = re.sub(r'(srun|salloc): (job .*|Granted .*|Relinquishing .*|Nodes .*|Pending .*)\n',
-                     '', err.decode())
+        err = re.sub(r'(srun|salloc): ([jJ]ob|Granted|Relinquishing|Nodes|Pending) .*\n', '',
+                     err.decode())
         check_nothing_left()
         return self.process.returncode, out.decode(), err
 
@@ -214,6 +225,38 @@ def test_failed_start():
         check('COHORT_WORKERS is "x"' in err, err)
 
 
+def test_without_pmix():
+    """Several jobs of one locality would start without a word."""
+    for way in ('none', 'pmi2'):
+        command = ['srun', '--mpi=' + way, '-N', '2', '-n', '2', MAIN, 'half']
+        status, _, err = Step(*command).finish()
+        check_equal(status, 1)
+        check('this is one of 2 processes' in err and 'srun --mpi=pmix' in err, err)
+        status, out, err = Step(*command, COHORT_ALONE='1').finish()
+        check_equal((status, err, out.count('half a line')), (0, '', 2))
+
+
+def test_cohortrun():
+    """Within an allocation it uses its hosts, by srun."""
+    say = 'echo $COHORT_LOCALITY/$COHORT_LOCALITIES on $(hostname)'
+    line = 'cohortrun: SLURM_JOB_NODELIST: %s; --hosts would name others\n'
+    for per_node, options, taken, on in (
+            (1, [], '2 localities on a:1,b:1', 'ab'), (2, [], '4 localities on a:2,b:2', 'aabb'),
+            (2, ['-n', 3], '3 localities on a:2,b:1', 'aab')):
+        salloc = ['salloc', '-N', 2, '-n', 2 * per_node, '--ntasks-per-node', per_node,
+                  jobs.COHORTRUN, *options]
+        status, out, err = Step(*salloc, 'sh', '-c', say).finish()
+        check_equal((status, err), (0, line % taken))
+        check_equal(sorted(out.splitlines()),
+                    ['%d/%d on %s' % (rank, len(on), host) for rank, host in enumerate(on)])
+        status, _, err = Step(*salloc, MAIN, 'abort-task').finish()
+        check_equal(status, 7)
+        check(re.search(r'locality 1 \(pid \d+\) on host . has aborted the job', err), err)
+        status, _, err = Step(*salloc, STORM, 'exit', '--victim', 1, '--generations',
+                              20).finish()
+        check(status != 0, err)
+
+
 def test_scancel():
     for _, layout in LAYOUTS:
         step = Step('srun', '--mpi=pmix', '--job-name', 'storm', *layout, STORM, 'kill')
@@ -230,6 +273,11 @@ if LACKING:
     sys.exit(77)
 namespaces.enter(HOSTS)
 os.makedirs(FOLDER + '/state')
+name_hosts()
 start_munge()
 start_slurm()
-jobs.run_cases(globals(), chosen=CHOSEN)
+# The servers are no children of the process that runs the cases, which looks for leftovers.
+CASES = os.fork()
+if CASES == 0:
+    jobs.run_cases(globals(), chosen=CHOSEN)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(CASES, 0)[1]))

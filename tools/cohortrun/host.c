@@ -109,11 +109,14 @@ static bool take_state(struct locality *locality, const unsigned char *data, siz
     return true;
 }
 
+/* The host is there, but could not start what it was told: that is no death. */
 static void refuse(struct host *host, const unsigned char *text, size_t bytes)
 {
     char why[300];
-    snprintf(why, sizeof(why), "%.*s", (int)(bytes < sizeof(why) ? bytes : sizeof(why)),
-             (const char *)text);
+    snprintf(why, sizeof(why), "cannot start the localities there: %.*s",
+             (int)(bytes < sizeof(why) ? bytes : sizeof(why)), (const char *)text);
+    snprintf(host->why, sizeof(host->why), "%s", why);
+    host->common->failed(host->common->context, host);
     host_lose(host, why);
 }
 

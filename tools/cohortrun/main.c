@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cohortrun: where it begins: the launcher, a guardian, a node daemon, or --status. */
+#include <signal.h>
 #include <string.h>
 
 #include "runtime/base/descriptors.h"
@@ -12,9 +13,12 @@
 int main(int argc, char **argv)
 {
     struct options options;
+    sigset_t none;
     if (argc > 0 && strcmp(argv[0], GUARDIAN_NAME) == 0)
         return guardian_main(argc, argv);
     cohort__descriptors_open_standard();
+    sigemptyset(&none); /* who has started this one may have blocked what it waits for */
+    sigprocmask(SIG_SETMASK, &none, NULL);
     if (argc == 2 && strcmp(argv[1], NODE_OPTION) == 0)
         return node_main();
     if (argc >= 2 && status_is_asked(argv[1]))

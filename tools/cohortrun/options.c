@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/bounds.h"
 #include "runtime/launch/control.h"
 #include "tools/cohortrun/address.h"
+#include "tools/cohortrun/allocation.h"
 #include "tools/cohortrun/command.h"
 #include "tools/share/usage.h"
 
@@ -26,12 +28,13 @@ static const char help[] =
     "  --hosts HOST[:SLOTS],...\n"
     "                   fill these hosts in order, each with as many localities as it has slots\n"
     "                   (1); without -n, all slots\n"
+    "                   without it, those that Slurm, PBS or LSF have given to this job\n"
     "  --hostfile FILE  the same, a host a line: HOST [slots=SLOTS] [levels=LEVEL=GROUP,...],\n"
     "                   comments behind #; levels: COHORT_LEVELS there, switch=s1,rack=r7 for\n"
     "                   instance\n"
     "  --agent COMMAND  what starts cohortrun's daemon on {host}, run by sh with the daemon's\n"
-    "                   command line behind it; without it ssh -o BatchMode=yes {host}, and this\n"
-    "                   host needs none\n"
+    "                   command line behind it; without it ssh -o BatchMode=yes {host}, or srun\n"
+    "                   within a job of Slurm, and this host needs none\n"
     "  --listen ADDRESS where the daemons reach this host, if not at the address it reaches them\n"
     "                   from\n"
     "  --connect-timeout S, --heartbeat S, --heartbeat-timeout S\n"
@@ -73,6 +76,36 @@ static const char help[] =
     "status is that of the first\n"
     "locality that failed, 128 + number for a signal.\n";
 
+/* Options of mpirun and mpiexec, of which ours have other names. */
+static const char *hint_for(const char *word)
+{
+    static const char *const hints[][2] = {
+        {"-H", "--hosts"},
+        {"-host", "--hosts"},
+        {"--host", "--hosts"},
+        {"-hosts", "--hosts"},
+        {"-f", "--hostfile"},
+        {"-hostfile", "--hostfile"},
+        {"-machinefile", "--hostfile"},
+        {"--machinefile", "--hostfile"},
+        {"--np", "-n"},
+        {"-ppn", "--hosts HOST:SLOTS"},
+        {"--ppn", "--hosts HOST:SLOTS"},
+        {"--npernode", "--hosts HOST:SLOTS"},
+        {"--map-by", "--hosts HOST:SLOTS and --bind"},
+        {"-map-by", "--hosts HOST:SLOTS and --bind"},
+        {"--bind-to", "--bind"},
+        {"-bind-to", "--bind"},
+        {"-env", "-x"},
+        {"-genv", "-x"},
+    };
+    size_t bytes = strcspn(word, "=");
+    for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
+        if (strncmp(word, hints[i][0], bytes) == 0 && !hints[i][0][bytes])
+            return hints[i][1];
+    return NULL;
+}
+
 static const struct usage usage = {
     .program = "cohortrun",
     .line = "usage: cohortrun -n N [--hosts HOST[:SLOTS],...] [--hostfile FILE] [--agent COMMAND] "
@@ -82,6 +115,7 @@ static const struct usage usage = {
             "program [args...] [: -n N program [args...]]...\n"
             "       cohortrun --status [PID | FILE...] [--json]\n",
     .help = help,
+    .hint_for = hint_for,
 };
 
 static bool read_seconds(const char *text, uint64_t *ret_ns)
@@ -269,8 +303,41 @@ static int read_option(void *context, int option, const char *word)
     }
 }
 
-/* Finds which localities are on which host, and which hosts are not this one. */
-static int place(struct options *options)
+/* Prints "cohortrun: SLURM_JOB_NODELIST: 3 localities on a:2,b". */
+static void say_taken(const struct options *options, const char *source)
+{
+    fprintf(stderr, "cohortrun: %s: %u %s on ", source, (unsigned)options->size,
+            options->size == 1 ? "locality" : "localities");
+    for (uint32_t i = 0; i < options->hosts.num; i++)
+        fprintf(stderr, "%s%s:%u", i ? "," : "", options->hosts.list[i].name,
+                (unsigned)options->hosts.list[i].num);
+    fputs("; --hosts would name others\n", stderr);
+}
+
+/* The hosts that a batch system has given to this job, if nobody has named any. A single one that
+ * is this one is no restriction. *RET_SOURCE is the variable that named them, *RET_AGENT what
+ * reaches them; both stay untouched if there are none. */
+static int take_allocation(struct options *options, const char **ret_source, const char **ret_agent)
+{
+    struct allocation allocation = {0};
+    if (options->hosts.num > 0)
+        return -1;
+    if (allocation_find(&allocation))
+        return usage_wrong(&usage, "%s", cohort_error_message());
+    bool is_here = allocation.hosts.num == 1 && address_is_here(allocation.hosts.list[0].name);
+    if (is_here && options->size > 0) {
+        host_list_fini(&allocation.hosts);
+        return -1;
+    }
+    options->hosts = allocation.hosts;
+    *ret_agent = allocation.agent;
+    *ret_source = allocation.source;
+    return -1;
+}
+
+/* Finds which localities are on which host, and which hosts are not this one. SOURCE: what has
+ * named them, if not the command line; NULL: nothing else. */
+static int place(struct options *options, const char *source)
 {
     if (options->hosts.num == 0)
         return options->agent || options->listen
@@ -279,7 +346,9 @@ static int place(struct options *options)
     if (options->heartbeat_timeout_ns < 2 * options->heartbeat_ns)
         return usage_wrong(&usage, "--heartbeat-timeout has to be twice --heartbeat at least");
     if (host_list_fill(&options->hosts, options->size, &options->size))
-        return usage_wrong(&usage, "%s", cohort_error_message());
+        return usage_wrong(&usage, "%s%s%s%s", source ? source : "", source ? ": " : "",
+                           cohort_error_message(),
+                           source ? "; --hosts HOST:SLOTS,... would give them more" : "");
     const char *own = NULL;
     for (uint32_t i = 0; i < options->hosts.num; i++) {
         struct host_name *host = &options->hosts.list[i];
@@ -324,13 +393,22 @@ static int read_all(int argc, char **argv, struct options *options)
     /* Reading stops at the program; what follows is its own. */
     static const struct usage_reader reader = {"n:x:", long_options, read_option, NULL};
     struct reading reading = {options, argc, argv};
+    const char *source = NULL, *agent = NULL;
     int status = usage_read(&usage, &reader, argc, argv, &reading);
+    if (status < 0)
+        status = take_allocation(options, &source, &agent);
     if (status >= 0)
         return status;
     if (options->size == 0 && options->hosts.num == 0)
         return usage_wrong(&usage, "-n is missing: how many localities?");
     status = read_programs(options, argv + optind);
-    return status < 0 ? place(options) : status;
+    if (status < 0)
+        status = place(options, source);
+    if (status < 0 && source)
+        say_taken(options, source);
+    if (!options->agent)
+        options->agent = agent;
+    return status;
 }
 
 int options_read(int argc, char **argv, struct options *ret_options)

@@ -2,6 +2,7 @@
 /* tools: the hosts that the user names, and how many localities each gets. */
 #include "tools/share/host_list.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,17 +77,58 @@ static cohort_status add(struct host_list *hosts, const char *name, size_t bytes
     return set_levels(&list[hosts->num - 1], levels);
 }
 
+/* A host's name, and how many slots are said behind it. 0: none. */
+struct place {
+    const char *name;
+    size_t bytes;
+    uint32_t slots;
+};
+
+/* Whether it is an address of IPv6, perhaps with an interface behind it: "fe80::1%eth0". */
+static bool is_address(const char *text, size_t bytes)
+{
+    char copy[64];
+    struct in6_addr address;
+    const char *scope = memchr(text, '%', bytes);
+    size_t digits = scope ? (size_t)(scope - text) : bytes;
+    snprintf(copy, sizeof(copy), "%.*s", (int)(digits < sizeof(copy) ? digits : 0), text);
+    return inet_pton(AF_INET6, copy, &address) == 1;
+}
+
+/* Reads "a", "a:2", "::1" or "[::1]:2". */
+static cohort_status read_place(const char *text, size_t bytes, struct place *ret_place)
+{
+    struct place place = {text, bytes, 0};
+    const char *end = text + bytes, *colon = memchr(text, ':', bytes);
+    const char *bracket = bytes && *text == '[' ? memchr(text, ']', bytes) : NULL;
+    if (bracket) {
+        place.name++;
+        place.bytes = (size_t)(bracket - place.name);
+        colon = bracket + 1 < end ? bracket + 1 : NULL;
+        if (colon && *colon != ':')
+            return cohort_fail(COHORT_ERR_BAD_PARAMETER, "'%.*s' is no name of a host",
+                               (int)(bytes > MAX_NAME ? MAX_NAME : bytes), text);
+    } else if (is_address(text, bytes)) {
+        colon = NULL;
+    } else if (colon) {
+        place.bytes = (size_t)(colon - text);
+    }
+    cohort_status status = COHORT_OK;
+    if (colon)
+        status = read_slots(colon + 1, (size_t)(end - colon - 1), &place.slots);
+    *ret_place = place;
+    return status;
+}
+
 cohort_status host_list_parse(struct host_list *hosts, const char *text)
 {
     cohort_status status = COHORT_OK;
     for (const char *next = text; next && !status;) {
         size_t bytes = strcspn(next, ",");
-        const char *colon = memchr(next, ':', bytes);
-        uint32_t slots = 1;
-        if (colon)
-            status = read_slots(colon + 1, (size_t)(next + bytes - colon - 1), &slots);
+        struct place place;
+        status = read_place(next, bytes, &place);
         if (!status)
-            status = add(hosts, next, colon ? (size_t)(colon - next) : bytes, slots, NULL);
+            status = add(hosts, place.name, place.bytes, place.slots ? place.slots : 1, NULL);
         next = next[bytes] ? next + bytes + 1 : NULL;
     }
     return status;
@@ -130,16 +172,18 @@ static cohort_status read_line(struct host_list *hosts, char *line)
 {
     static const char blanks[] = " \t\r\n";
     char *rest = NULL;
-    uint32_t slots = 0;
+    struct place place = {0};
     const char *word, *levels = NULL;
     line[strcspn(line, "#")] = '\0';
     const char *name = strtok_r(line, blanks, &rest);
-    cohort_status status = COHORT_OK;
     if (!name)
         return COHORT_OK;
+    cohort_status status = read_place(name, strlen(name), &place);
     while (!status && (word = strtok_r(NULL, blanks, &rest)))
-        status = read_word(word, &slots, &levels);
-    return status ? status : add(hosts, name, strlen(name), slots > 0 ? slots : 1, levels);
+        status = read_word(word, &place.slots, &levels);
+    if (status)
+        return status;
+    return add(hosts, place.name, place.bytes, place.slots > 0 ? place.slots : 1, levels);
 }
 
 static struct cohort__named_levels levels_of(const struct host_name *host)

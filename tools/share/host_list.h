@@ -23,11 +23,11 @@ struct host_list {
     uint32_t num;
 };
 
-/* Reads "a:2,b": names, and how many localities fit there (1 if not said). A host that is named
- * again gets more. */
+/* Reads "a:2,b,::1,[::1]:2": names or addresses, and how many localities fit there (1 if not said).
+ * A host that is named again gets more. */
 cohort_status host_list_parse(struct host_list *hosts, const char *text);
 
-/* Reads a file with a host in each line: a name, and behind it "slots=2" and
+/* Reads a file with a host in each line: a name, or "a:2" as above, and behind it "slots=2" and
  * "levels=switch=s1,rack=r7" in any order, or one of these, or none. # begins a comment. Either all
  * hosts have the same levels, or none has any. */
 cohort_status host_list_read(struct host_list *hosts, const char *path);

@@ -64,6 +64,9 @@ static int print_version(const struct usage *usage)
 static int refuse_option(const struct usage *usage, const struct option *options, const char *word)
 {
     char name[64];
+    const char *hint = usage->hint_for ? usage->hint_for(word) : NULL;
+    if (hint)
+        return usage_wrong(usage, "%s is no option; here it is %s", word, hint);
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
     for (const struct option *option = options; name[1] == '-' && option->name; option++) {
         if (likeness_is_close(name + 2, option->name))
@@ -108,7 +111,9 @@ int usage_read(const struct usage *usage, const struct usage_reader *reader, int
         if (option == -1)
             break;
         /* A word may be several letters, of which only one is wrong. */
-        if ((option == '?' || option == ':') && reader->letters[0] && strncmp(word, "--", 2) != 0) {
+        bool is_hinted = option == '?' && usage->hint_for && usage->hint_for(word);
+        if ((option == '?' || option == ':') && !is_hinted && reader->letters[0] &&
+            strncmp(word, "--", 2) != 0) {
             letter[1] = (char)optopt;
             word = letter;
         }

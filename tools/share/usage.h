@@ -14,6 +14,9 @@ struct usage {
     const char *program;
     const char *line; /* "usage: program ...\n" */
     const char *help; /* what follows it with --help */
+    /* What is meant by WORD, which is no option of this program but one of another that many know.
+     * NULL: nothing is known of it. May be NULL itself. */
+    const char *(*hint_for)(const char *word);
 };
 
 /* The values of --help and --version in a program's options. Its own options begin after them. */

@@ -24,6 +24,20 @@ static void test_parse(void)
     CHECK_INT(hosts.num, 0);
 }
 
+/* Addresses with colons in them need brackets if slots follow. */
+static void test_addresses(void)
+{
+    struct host_list hosts = parse("::1,[fe80::1%eth0]:3,[::2]");
+    CHECK_INT(hosts.num, 3);
+    CHECK_TEXT(hosts.list[0].name, "::1");
+    CHECK_INT(hosts.list[0].slots, 1);
+    CHECK_TEXT(hosts.list[1].name, "fe80::1%eth0");
+    CHECK_INT(hosts.list[1].slots, 3);
+    CHECK_TEXT(hosts.list[2].name, "::2");
+    CHECK_INT(hosts.list[2].slots, 1);
+    host_list_fini(&hosts);
+}
+
 /* As batch systems list hosts: one line for each slot. */
 static void test_repeated(void)
 {
@@ -81,8 +95,8 @@ static void test_wrong(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"parse", test_parse},       {"repeated", test_repeated}, {"fill", test_fill},
-        {"too_many", test_too_many}, {"wrong", test_wrong},
+        {"parse", test_parse}, {"addresses", test_addresses}, {"repeated", test_repeated},
+        {"fill", test_fill},   {"too_many", test_too_many},   {"wrong", test_wrong},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

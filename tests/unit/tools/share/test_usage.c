@@ -8,7 +8,12 @@
 
 #include "tests/support/test.h"
 
-static const struct usage usage = {"prog", "usage: prog ...\n", "help\n"};
+static const char *hint_for(const char *word)
+{
+    return strcmp(word, "-flags") == 0 || strcmp(word, "--flat") == 0 ? "--flag" : NULL;
+}
+
+static const struct usage usage = {"prog", "usage: prog ...\n", "help\n", hint_for};
 static const struct option long_options[] = {
     {"flag", no_argument, NULL, USAGE_FIRST_OPTION},
     {"value", required_argument, NULL, USAGE_FIRST_OPTION + 1},
@@ -110,6 +115,8 @@ static void test_wrong(void)
     check_wrong(&with_words, "--valeu=3", "--valeu=3 is no option; is --value meant?");
     check_wrong(&with_letters, "--flga program", "--flga is no option; is --flag meant?");
     check_wrong(&with_letters, "-fla", "-f is no option");
+    check_wrong(&with_letters, "-flags", "-flags is no option; here it is --flag");
+    check_wrong(&with_words, "--flat", "--flat is no option; here it is --flag");
     check_wrong(&with_words, "--value", "--value needs a value");
     check_wrong(&with_words, "-qx", "-qx is no option");
     check_wrong(&with_letters, "-q", "-q is no option");
