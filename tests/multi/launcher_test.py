@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of cohortrun, with small programs. Usage: launcher_test.py COHORTRUN MEMBER [--far]
 [case...]. --far: on two hosts that an agent reaches, for the cases where that makes sense."""
+import ctypes
 import fcntl
 import os
 import pty
 import re
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -179,6 +181,35 @@ def test_blocked_signals():
     job.read_lines(2)
     job.process.terminate()
     check_equal(job.finish()[0], 128 + signal.SIGTERM)
+
+
+def refuse_signalfd():
+    """A filter of system calls, as containers have, for this process and all that it starts."""
+    PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
+    SIGNALFD4, ALLOW, EPERM = 289, 0x7fff0000, 0x00050001
+    words = [(0x20, 0, 0, 0), (0x15, 0, 1, SIGNALFD4), (0x06, 0, 0, EPERM), (0x06, 0, 0, ALLOW)]
+    code = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *word) for word in words))
+    program = struct.pack('HxxxxxxQ', len(words), ctypes.addressof(code))
+    jobs.LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    check(jobs.LIBC.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0) == 0, 'seccomp')
+
+
+def test_no_signalfd():
+    if os.uname().machine != 'x86_64':
+        raise jobs.Skipped('the number of signalfd4 is that of x86_64')
+    status, _, err = run('-n', 1, 'true', preexec_fn=refuse_signalfd)
+    check_equal(status, 126)
+    check('signalfd: Operation not permitted; a filter of system calls' in err, err)
+
+
+def test_no_proc():
+    apart = ['unshare', '--map-root-user', '--mount', 'sh', '-c',
+             'mount -t tmpfs none /proc && exec "$0" "$@"']
+    if subprocess.run(apart + ['true'], stderr=subprocess.DEVNULL).returncode:
+        raise jobs.Skipped('no mounts of its own')
+    done = subprocess.run(apart + [jobs.COHORTRUN, '-n', '1', 'true'], capture_output=True)
+    check_equal((done.returncode, done.stdout), (1, b''))
+    check(b'cohortrun needs /proc' in done.stderr, done.stderr)
 
 
 def test_np():

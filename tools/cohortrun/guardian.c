@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -122,14 +123,16 @@ static pid_t start_program(char **argv, const sigset_t *signals)
 }
 
 /* Closes what the program has, so that pipes end when the program closes them. */
-static void drop_descriptors(void)
+static void drop_descriptors(int kept)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; fd < GUARDIAN_FD_CONTROL; fd++)
         if (null < 0 || dup2(null, fd) < 0)
             close(fd);
     close(GUARDIAN_FD_CONTROL);
-    close_range(GUARDIAN_NUM_FDS, ~0u, 0);
+    if (kept > GUARDIAN_NUM_FDS)
+        close_range(GUARDIAN_NUM_FDS, (unsigned)kept - 1, 0);
+    close_range((unsigned)kept + 1, ~0u, 0);
 }
 
 /* True if the program has ended. Also reaps the processes that the program has left to us. */
@@ -202,14 +205,23 @@ int guardian_main(int argc, char **argv)
     prctl(PR_SET_NAME, GUARDIAN_NAME);
     descendants_adopt();
     fcntl(GUARDIAN_FD_LINK, F_SETFD, FD_CLOEXEC);
-    pid_t program = take_descriptors() ? start_program(argv, &before) : -1;
-    if (program < 0)
+    if (!take_descriptors())
         return 1;
-    drop_descriptors();
     sigemptyset(&chld);
     sigaddset(&chld, SIGCHLD);
     int signals = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
-    int status = signals < 0 ? SIGKILL : watch(program, signals);
+    if (signals < 0) {
+        int error = errno;
+        dprintf(STDERR_FILENO, "cohortrun: signalfd: %s; a filter of system calls (seccomp)?\n",
+                strerror(error));
+        report(REPORT_FAILED, error);
+        return 1;
+    }
+    pid_t program = start_program(argv, &before);
+    if (program < 0)
+        return 1;
+    drop_descriptors(signals);
+    int status = watch(program, signals);
     descendants_kill();
     report(REPORT_ENDED, status);
     return 0;

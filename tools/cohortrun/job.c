@@ -164,6 +164,10 @@ static cohort_status set_up(struct job *job)
     job->owns_children = descendants_are_none();
     descendants_adopt();
     signal(SIGPIPE, SIG_IGN);
+    if (access("/proc/self/exe", X_OK))
+        return cohort_fail(COHORT_ERR_SYSTEM,
+                           "/proc/self/exe: %s; cohortrun needs /proc to start localities",
+                           strerror(errno));
     job->null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (job->null < 0)
         return cohort_fail(COHORT_ERR_SYSTEM, "/dev/null: %s", strerror(errno));
