@@ -15,7 +15,7 @@ import house
 SUITE = "bookworm"
 INSIDE = "COHORT_TEST_FOLDER"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "net/tun")
 LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2",
          "ptmx": "pts/ptmx"}
 USER = "new"
@@ -105,7 +105,10 @@ class Tree:
         need("mount", "-t", "sysfs", "-o", "ro", "sysfs", self.path("sys"))
         run("mount", "-t", "cgroup2", "cgroup2", self.path("sys/fs/cgroup"))  # if it can be had
         need("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", self.path("dev"))
+        os.mkdir(self.path("dev/net"))
         for name in DEVICES:
+            if not os.path.exists(f"/dev/{name}"):
+                continue
             self.write(f"dev/{name}", "")
             need("mount", "--bind", f"/dev/{name}", self.path(f"dev/{name}"))
         for name, target in LINKS.items():
