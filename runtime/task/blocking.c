@@ -14,6 +14,7 @@
 #include "runtime/task/fork.h"
 #include "runtime/task/scope.h"
 #include "runtime/task/task_local.h"
+#include "runtime/task/uncaught.h"
 #include "runtime/task/worker.h"
 
 /* A call, in the frame of the task that waits for it. */
@@ -49,6 +50,7 @@ static void call_function(struct call *call)
 {
     cohort__trace(COHORT__TRACE_BEGIN, 2, 0, (uintptr_t)call, (uintptr_t)call->function);
     call->status = call->function(call->arg);
+    COHORT__STOPS_EXCEPTIONS;
     if (cohort__fork_is_child())
         cohort__fork_end(call->status);
     cohort__trace(COHORT__TRACE_END, (uint32_t)call->status, 0, (uintptr_t)call, 0);

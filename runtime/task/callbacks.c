@@ -18,6 +18,7 @@
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
 #include "runtime/task/scheduler.h"
+#include "runtime/task/uncaught.h"
 #include "runtime/task/worker.h"
 
 /* All is under one lock, the writes to the descriptor and the reads of it too: so it is readable
@@ -216,6 +217,7 @@ static void call(struct callback *callback)
     cohort_future_unref(future);
     unref(callback);
     function(status, value, arg);
+    COHORT__STOPS_EXCEPTIONS;
 }
 
 static cohort_status refuse_thread(const char *function)

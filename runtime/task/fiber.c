@@ -3,17 +3,15 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/sanitizer.h"
+#include "runtime/task/exceptions.h"
 #include "runtime/task/fiber_switch.h"
 #include "runtime/task/valgrind.h"
 
-#if COHORT__ASAN
-#include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
-#endif
 #if COHORT__TSAN
 #include <sanitizer/tsan_interface.h>
 #endif
@@ -25,35 +23,37 @@ enum { FLOOR_BYTES = 64 * 1024 };
 /* The thread sanitizer can follow only 65536 nested calls. */
 enum { TSAN_STACK_BYTES = 1024 * 1024 };
 
-/* The address sanitizer has to know which stack is in use, and keeps data for each stack. */
+/* The address sanitizer has to know which stack is in use, and keeps data for each stack. It may be
+ * only in the program, beside a library without it. */
+void __sanitizer_start_switch_fiber(void **save, const void *low, size_t bytes)
+    __attribute__((weak));
+void __sanitizer_finish_switch_fiber(void *saved, const void **ret_low, size_t *ret_bytes)
+    __attribute__((weak));
+void __asan_unpoison_memory_region(const volatile void *low, size_t bytes) __attribute__((weak));
+
+static bool asan_is_there(void)
+{
+    return __sanitizer_start_switch_fiber && __sanitizer_finish_switch_fiber;
+}
+
 static void asan_leave(struct cohort__fiber *from, const struct cohort__fiber *to)
 {
-#if COHORT__ASAN
-    __sanitizer_start_switch_fiber(&from->asan_fake_stack, to->low, to->bytes);
-#else
-    (void)from;
-    (void)to;
-#endif
+    if (asan_is_there())
+        __sanitizer_start_switch_fiber(&from->asan_fake_stack, to->low, to->bytes);
 }
 
 static void asan_arrive(struct cohort__fiber *fiber)
 {
-#if COHORT__ASAN
-    __sanitizer_finish_switch_fiber(fiber->asan_fake_stack, NULL, NULL);
-#else
-    (void)fiber;
-#endif
+    if (asan_is_there())
+        __sanitizer_finish_switch_fiber(fiber->asan_fake_stack, NULL, NULL);
 }
 
 /* The variables on the stack have left marks in the sanitizer's shadow memory. They are removed,
  * since the memory may be used for other things later. */
 static void asan_forget(const struct cohort__fiber *fiber)
 {
-#if COHORT__ASAN
-    __asan_unpoison_memory_region(fiber->low, fiber->bytes);
-#else
-    (void)fiber;
-#endif
+    if (__asan_unpoison_memory_region)
+        __asan_unpoison_memory_region(fiber->low, fiber->bytes);
 }
 
 static void tsan_create(struct cohort__fiber *fiber)
@@ -165,6 +165,15 @@ void cohort__fiber_destroy(struct cohort__fiber *fiber)
     cohort__stack_give_back(&stack);
 }
 
+/* Whether others in the process have to do with stacks: C++, or the address sanitizer. */
+static atomic_bool has_others;
+
+static void look_for_others(void)
+{
+    if (cohort__exceptions_watch() || asan_is_there())
+        atomic_store_explicit(&has_others, true, memory_order_relaxed);
+}
+
 cohort_status cohort__fiber_adopt(struct cohort__fiber *fiber)
 {
     pthread_attr_t attributes;
@@ -179,6 +188,7 @@ cohort_status cohort__fiber_adopt(struct cohort__fiber *fiber)
         return cohort_fail(COHORT_ERR_SYSTEM, "fiber: bounds of the thread's stack: %s",
                            strerror(error));
     memset(fiber, 0, sizeof(*fiber));
+    look_for_others();
     bounds_set(fiber, low, bytes);
     if (COHORT__TSAN && cohort__fiber_room(fiber) > TSAN_STACK_BYTES)
         fiber->floor = (char *)__builtin_frame_address(0) - TSAN_STACK_BYTES;
@@ -204,20 +214,37 @@ void cohort__fiber_unadopt(struct cohort__fiber *fiber)
     cohort__valgrind_deregister(fiber->valgrind_stack);
 }
 
-/* Not inlined, so that the address of errno is that of the thread that runs now. */
-__attribute__((noinline)) static void restore_errno(int value)
+/* That of the thread that runs now. To the compiler it would be the same before and after a switch,
+ * if it knew which function is called. */
+static int *place_of_errno(void)
 {
-    errno = value;
+    int *(*function)(void) = __errno_location;
+    __asm__ volatile("" : "+r"(function));
+    return function();
+}
+
+__attribute__((noinline)) static void switch_with_others(struct cohort__fiber *from,
+                                                         struct cohort__fiber *to)
+{
+    struct cohort__exceptions exceptions;
+    cohort__exceptions_leave(&exceptions);
+    asan_leave(from, to);
+    tsan_leave(to);
+    cohort__fiber_swap(from, to);
+    asan_arrive(from);
+    cohort__exceptions_return(&exceptions);
 }
 
 void cohort__fiber_switch(struct cohort__fiber *from, struct cohort__fiber *to)
 {
     int saved_errno = errno;
-    asan_leave(from, to);
-    tsan_leave(to);
-    cohort__fiber_swap(from, to);
-    asan_arrive(from);
-    restore_errno(saved_errno);
+    if (__builtin_expect(atomic_load_explicit(&has_others, memory_order_relaxed), 0)) {
+        switch_with_others(from, to);
+    } else {
+        tsan_leave(to);
+        cohort__fiber_swap(from, to);
+    }
+    *place_of_errno() = saved_errno;
 }
 
 size_t cohort__fiber_room(const struct cohort__fiber *fiber)

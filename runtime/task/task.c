@@ -15,6 +15,7 @@
 #include "runtime/task/range.h"
 #include "runtime/task/scope.h"
 #include "runtime/task/task_local.h"
+#include "runtime/task/uncaught.h"
 #include "runtime/task/worker.h"
 
 enum { CARRIED_OFFSET = (sizeof(struct cohort__extended_task) + 15) / 16 * 16 };
@@ -235,6 +236,7 @@ static inline void execute(struct cohort__worker *worker, struct cohort__task *t
     worker->context = &context;
     if (__builtin_expect(cohort__trace_is_on, 0))
         trace_begin(&context);
+    COHORT__STOPS_EXCEPTIONS;
     ended(&context, task, task->function(task->arg), role);
 }
 

@@ -4,6 +4,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 #include "runtime/task/overflow.h"
+#include "runtime/task/uncaught.h"
 
 enum {
     /* A busy worker polls so often, between two tasks. It balances how long a message waits for
@@ -159,6 +160,7 @@ bool cohort__worker_turn(struct cohort__worker *worker)
 /* The worker of a stack is another one after a task on it has moved. */
 static void loop(const struct cohort__fiber *fiber)
 {
+    COHORT__STOPS_EXCEPTIONS;
     while (!turn(fiber->worker))
         ;
 }

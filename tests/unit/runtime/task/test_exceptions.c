@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* In C: what C++ keeps for each thread is here. tests/multi/exceptions_test.py has the real one. */
+#include "runtime/task/exceptions.h"
+
+#include <string.h>
+
+#include "cohort/future.h"
+#include "cohort/task.h"
+#include "tests/support/test.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+enum { NUM = 5, ROUNDS = 20 };
+
+struct cohort__exceptions *__cxa_get_globals(void);
+
+/* Not inlined: the thread may be another one each time. */
+__attribute__((noinline)) struct cohort__exceptions *__cxa_get_globals(void)
+{
+    static _Thread_local struct cohort__exceptions here;
+    return &here;
+}
+
+static cohort_status keep(void *arg)
+{
+    unsigned number = *(unsigned *)arg;
+    struct cohort__exceptions *here = __cxa_get_globals();
+    CHECK(!here->caught && here->num_uncaught == 0);
+    *here = (struct cohort__exceptions){.caught = arg, .num_uncaught = number};
+    for (int i = 0; i < ROUNDS; i++) {
+        cohort_yield();
+        here = __cxa_get_globals();
+        CHECK(here->caught == arg);
+        CHECK_INT(here->num_uncaught, number);
+    }
+    memset(here, 0, sizeof(*here));
+    return COHORT_OK;
+}
+
+static cohort_status keep_all(void *arg)
+{
+    static unsigned numbers[NUM]; /* 0: only caught */
+    cohort_future *futures[NUM];
+    (void)arg;
+    for (unsigned i = 0; i < NUM; i++) {
+        numbers[i] = i;
+        futures[i] = cohort_async(keep, &numbers[i]);
+    }
+    cohort_status status = cohort_await(cohort_when_all(futures, NUM));
+    CHECK(!__cxa_get_globals()->caught);
+    return status;
+}
+
+static void test_each_its_own(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        CHECK_INT(run_tasks(num_workers, keep_all, NULL), COHORT_OK);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"each its own", test_each_its_own},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
