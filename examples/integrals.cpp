@@ -110,8 +110,10 @@ static void print(const char *what, real_function *function, double from, double
 
 static cohort_status program(void *)
 {
-    print("sin x", [](double x) { return std::sin(x); }, 0, std::numbers::pi);
-    print("sqrt x", [](double x) { return std::sqrt(x); }, 0, 1);
+    print(
+        "sin x", [](double x) { return std::sin(x); }, 0, std::numbers::pi);
+    print(
+        "sqrt x", [](double x) { return std::sqrt(x); }, 0, 1);
     print("1/x", reciprocal, 1, std::numbers::e);
     print("1/x", reciprocal, -1, 1);
     return COHORT_OK;

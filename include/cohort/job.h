@@ -85,11 +85,13 @@ typedef struct cohort_start_options {
  * or have callbacks called by a loop of their own (cohort/callbacks.h).
  *
  * What other headers say of cohort_main is true of cohort_start and cohort_stop, and what they say
- * of the thread that has called it, of one of these. Threads of the runtime leave the program's
- * signals to its own threads. SIGUSR2 is the exception: if it is at its default, it prints what the
- * program waits for as long as the runtime is up (docs/LAUNCHING.md), in whichever thread gets it;
- * cohort_stop puts the default back, so from then on it ends the process again. Standard output
- * stays as it is: where a launcher reads it, it is not made line-buffered.
+ * of the thread that has called it, of one of these. Threads of the runtime block the signals that
+ * the calling thread blocks, but none that a thread causes itself (SIGSEGV and the like), and so do
+ * the programs that tasks start. A signal that is for one thread only is to be blocked in the
+ * calling one, before the call. SIGUSR2, if it is at its default, prints what the program waits for
+ * as long as the runtime is up (docs/LAUNCHING.md), in whichever thread gets it; cohort_stop puts
+ * the default back, so from then on it ends the process again. Standard output stays as it is:
+ * where a launcher reads it, it is not made line-buffered.
  *
  * OPTIONS may be NULL, and is read before the call returns. On failure nothing is up, and nothing
  * is printed by this process. In a process that was started alone it may be called again. A

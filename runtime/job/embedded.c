@@ -68,16 +68,16 @@ static void *thread_main(void *arg)
     return arg;
 }
 
-/* The program's signals are for its own threads, except those that a thread of ours causes. The
- * threads that this one starts inherit that. */
+/* It takes the signals that the calling thread takes, and those that a thread of ours causes. The
+ * threads that this one starts inherit that, and so do the programs that tasks start. */
 static int start_thread(void)
 {
     static const int own[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
-    sigset_t others, before;
-    sigfillset(&others);
+    sigset_t caused, before;
+    sigemptyset(&caused);
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-        sigdelset(&others, own[i]);
-    pthread_sigmask(SIG_SETMASK, &others, &before);
+        sigaddset(&caused, own[i]);
+    pthread_sigmask(SIG_UNBLOCK, &caused, &before);
     int error = pthread_create(&embedded.thread, NULL, thread_main, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/base/log.h"
+#include "runtime/net/ofi_descriptors.h"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool loaded;
 static struct cohort__ofi_library library;
@@ -128,6 +131,8 @@ static cohort_status load(void)
     cohort_status st =
         handle ? bind_symbols(handle)
                : cohort_fail(COHORT_ERR_NOT_SUPPORTED, "libfabric can't be loaded: %s", dlerror());
+    if (st == COHORT_OK && !cohort__ofi_descriptors_close_on_exec(handle))
+        cohort__log(COHORT__LOG_INFO, "net: programs that tasks start inherit libfabric's sockets");
     if (st == COHORT_OK)
         providers_start(handle);
     signals_restore(&signals);

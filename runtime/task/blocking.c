@@ -2,7 +2,6 @@
 #include "runtime/task/blocking.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -106,14 +105,11 @@ static void *thread_main(void *arg)
     return arg;
 }
 
-/* Starts one more thread, which leaves signals to others. Under the lock. */
+/* Starts one more thread. It takes the signals that tasks take, since a program that is started
+ * there inherits its mask. Under the lock. */
 static int start_thread(void)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(&pool.threads[pool.num_threads], NULL, thread_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     pool.num_threads += error == 0;
     return error;
 }

@@ -93,8 +93,8 @@ static cohort_status look_around(void *arg)
     bool *is_done = arg;
     CHECK(cohort_worker_index() >= 0);
     CHECK_INT(pthread_sigmask(SIG_SETMASK, NULL, &blocked), 0);
-    CHECK(sigismember(&blocked, SIGTERM) == 1);
-    CHECK(sigismember(&blocked, SIGCHLD) == 1);
+    CHECK(sigismember(&blocked, SIGTERM) == 0);
+    CHECK(sigismember(&blocked, SIGUSR1) == 1); /* as in the thread that has called start */
     CHECK(sigismember(&blocked, SIGSEGV) == 0);
     *is_done = true;
     return COHORT_OK;
@@ -104,6 +104,10 @@ static void test_beside(void)
 {
     sigset_t blocked;
     bool is_done = false;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    sigaddset(&blocked, SIGSEGV);
+    CHECK_INT(pthread_sigmask(SIG_BLOCK, &blocked, NULL), 0);
     start(3);
     CHECK_INT(cohort_num_workers(), 3);
     CHECK_INT(cohort_num_localities(), 1);
@@ -112,7 +116,10 @@ static void test_beside(void)
     CHECK(is_done);
     CHECK_INT(pthread_sigmask(SIG_SETMASK, NULL, &blocked), 0);
     CHECK(sigismember(&blocked, SIGTERM) == 0);
+    CHECK(sigismember(&blocked, SIGSEGV) == 1);
     stop();
+    sigemptyset(&blocked);
+    CHECK_INT(pthread_sigmask(SIG_SETMASK, &blocked, NULL), 0);
     CHECK_INT(cohort_num_workers(), 0);
 }
 

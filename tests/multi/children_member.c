@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs that are started where the runtime calls functions of the program, in each way. Each
+ * says where and how it was started, and which signals are blocked in it. The first argument:
+ * cohort_main or cohort_start. */
+#include <dirent.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cohort/cohort.h"
+#include "cohort/uv.h"
+
+extern char **environ;
+static char *program;
+
+static void say_signals(void)
+{
+    sigset_t mask;
+    sigprocmask(SIG_SETMASK, NULL, &mask);
+    for (int number = 1; number < SIGRTMAX; number++)
+        if (sigismember(&mask, number) == 1)
+            printf(" %d", number);
+}
+
+static void say_descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        char what[64];
+        int number = (int)strtol(entry->d_name, NULL, 10);
+        ssize_t bytes = readlinkat(dirfd(folder), entry->d_name, what, sizeof(what));
+        if (bytes > 0 && number > 2 && number != dirfd(folder))
+            printf(" %d=%.*s", number, (int)bytes, what);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+static int say(const char *where, const char *how)
+{
+    printf("%s %s:", where, how);
+    say_signals();
+    say_descriptors();
+    printf("\n");
+    return 0;
+}
+
+static void await_child(pid_t child)
+{
+    int status;
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+        abort();
+}
+
+static void spawn(char *where)
+{
+    char *args[] = {program, "say", where, "posix_spawn", NULL};
+    pid_t child;
+    if (posix_spawn(&child, program, NULL, NULL, args, environ) != 0)
+        abort();
+    await_child(child);
+}
+
+static void fork_and_exec(char *where)
+{
+    char *args[] = {program, "say", where, "fork", NULL};
+    pid_t child = fork();
+    if (child == 0) {
+        execv(program, args);
+        _exit(1);
+    }
+    await_child(child);
+}
+
+static void vfork_and_exec(char *where)
+{
+    char *args[] = {program, "say", where, "vfork", NULL};
+    pid_t child = vfork();
+    if (child == 0) {
+        execv(program, args);
+        _exit(1);
+    }
+    await_child(child);
+}
+
+static void call_shell(const char *where)
+{
+    char command[1024];
+    snprintf(command, sizeof(command), "exec '%s' say %s system", program, where);
+    if (system(command) != 0)
+        abort();
+}
+
+static cohort_status start_all(void *where)
+{
+    spawn(where);
+    fork_and_exec(where);
+    vfork_and_exec(where);
+    call_shell(where);
+    return COHORT_OK;
+}
+
+static cohort_status block(void *where)
+{
+    return cohort_blocking(start_all, where);
+}
+
+static cohort_status on_loop(uv_loop_t *loop, void *where)
+{
+    (void)loop;
+    return start_all(where);
+}
+
+/* Each locality has called each other one, so that there are connections in both directions. */
+static cohort_status answer(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)in;
+    (void)ret_out;
+    (void)context;
+    return COHORT_OK;
+}
+
+static cohort_status meet(void)
+{
+    cohort_status status = COHORT_OK;
+    for (uint32_t i = 0; !status && i < cohort_num_localities(); i++)
+        status = cohort_await(cohort_async_at(i, "answer", NULL, NULL));
+    return status;
+}
+
+static cohort_status start_everywhere(void *arg)
+{
+    (void)arg;
+    cohort_status met = meet();
+    if (met)
+        return met;
+    for (unsigned worker = 1; worker <= cohort_num_workers(); worker++) {
+        cohort_task_options options = {.worker = worker};
+        cohort_status status = cohort_await(cohort_async_with(start_all, "task", &options));
+        if (status)
+            return status;
+    }
+    cohort_status status = cohort_await(cohort_async(block, "blocking"));
+    return status ? status : cohort_await(cohort_run_on_loop(on_loop, "loop"));
+}
+
+int main(int argc, char **argv)
+{
+    sigset_t mask;
+    program = argv[0];
+    if (argc == 4 && strcmp(argv[1], "say") == 0)
+        return say(argv[2], argv[3]);
+    if (argc != 2)
+        return 2;
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGUSR1);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    if (cohort_remote_register("answer", answer, NULL))
+        return 1;
+    if (strcmp(argv[1], "cohort_main") == 0)
+        return cohort_main(argc, argv, start_everywhere, NULL);
+    if (cohort_start(NULL))
+        return 1;
+    return cohort_stop(start_everywhere(NULL)) ? 1 : 0;
+}
