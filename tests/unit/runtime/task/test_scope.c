@@ -437,7 +437,7 @@ static void test_lost(void)
     char text[2048];
     run_telling(lose, &text, text, sizeof(text));
     CHECK_CONTAINS(text, "cohort: the scope that was created at ");
-    CHECK_CONTAINS(text, "test_task_scope+0x");
+    CHECK_CONTAINS(text, "test_task_scope"); /* or the one with tasks that move */
     CHECK_CONTAINS(text, "nobody had awaited it when the runtime ended: ");
     CHECK_CONTAINS(text, "COHORT_ERR_FAILED: disk is full\n");
     CHECK(strchr(text, '\n') == text + strlen(text) - 1);
