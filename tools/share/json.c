@@ -6,16 +6,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The bytes of the character of UTF-8 that TEXT begins with, 2 to 4. 0: it is none: too long for
+ * what it stands for, half of a pair, above 0x10ffff, or cut. */
+static size_t utf8_length(const unsigned char *text)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const size_t length = *text >= 0xf8   ? 0
+                          : *text >= 0xf0 ? 4
+                          : *text >= 0xe0 ? 3
+                          : *text >= 0xc0 ? 2
+                                          : 0;
+    uint32_t character = length ? *text & (0x7fU >> length) : 0;
+    for (size_t i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+        character = character << 6 | (text[i] & 0x3fU);
+    }
+    const bool is_half = character >= 0xd800 && character < 0xe000;
+    return character < least[length] || is_half || character > 0x10ffff ? 0 : length;
+}
+
 static void write_text(FILE *file, const char *text)
 {
+    size_t length;
     putc('"', file);
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c < 0x20 || *c >= 0x7f)
+    for (const unsigned char *c = (const unsigned char *)text; *c; c += length) {
+        length = *c >= 0x80 ? utf8_length(c) : 1;
+        if (length == 0)
+            fputs("\\ufffd", file);
+        else if (*c < 0x20 || *c == 0x7f)
             fprintf(file, "\\u%04x", *c);
         else if (*c == '"' || *c == '\\')
             fprintf(file, "\\%c", *c);
         else
-            putc(*c, file);
+            fwrite(c, 1, length, file);
+        length += length == 0;
     }
     putc('"', file);
 }

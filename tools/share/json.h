@@ -24,6 +24,7 @@ struct json {
 void json_begin(struct json *json, const char *key, char bracket);
 void json_end(struct json *json, char bracket);
 
+/* UTF-8 stays as it is. A byte that is none becomes U+FFFD: which one it was is lost. */
 void json_text(struct json *json, const char *key, const char *text);
 void json_count(struct json *json, const char *key, uint64_t count);
 void json_bool(struct json *json, const char *key, bool value);

@@ -39,6 +39,30 @@ static void test_values(void)
                "\"rounded\": 0.13}");
 }
 
+/* UTF-8 stays as it is. What is none is replaced, byte by byte. */
+static void test_texts(void)
+{
+    static const char *const texts[][2] = {
+        {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+        {"\xf4\x8f\xbf\xbf\xef\xbf\xbf\xed\x9f\xbf", "\xf4\x8f\xbf\xbf\xef\xbf\xbf\xed\x9f\xbf"},
+        {"a\"\\\n\x1f\x7f", "a\\\"\\\\\\u000a\\u001f\\u007f"},
+        {"\xe9t\xe9", "\\ufffdt\\ufffd"},                                /* latin 1 */
+        {"\xc3", "\\ufffd"},                                             /* cut */
+        {"\xf0\x9f\x98", "\\ufffd\\ufffd\\ufffd"},                       /* likewise */
+        {"\xc0\x80\xe0\x9f\xbf", "\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd"}, /* too long */
+        {"\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd"},                       /* half of a pair */
+        {"\xf4\x90\x80\x80", "\\ufffd\\ufffd\\ufffd\\ufffd"},            /* above 0x10ffff */
+        {"\xf8\x80\xff", "\\ufffd\\ufffd\\ufffd"},
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        char wanted[64];
+        struct json json = start();
+        json_text(&json, NULL, texts[i][0]);
+        snprintf(wanted, sizeof(wanted), "\"%s\"", texts[i][1]);
+        end(&json, wanted);
+    }
+}
+
 static void test_nested(void)
 {
     struct json json = start();
@@ -82,7 +106,7 @@ static void test_escapes(void)
     json_begin(&json, NULL, '{');
     json_text(&json, "a\"b", "\\ \n \x01 \xff /");
     json_end(&json, '}');
-    end(&json, "{\"a\\\"b\": \"\\\\ \\u000a \\u0001 \\u00ff /\"}");
+    end(&json, "{\"a\\\"b\": \"\\\\ \\u000a \\u0001 \\ufffd /\"}");
 }
 
 static void test_read(void)
@@ -108,8 +132,8 @@ static void test_read(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"values", test_values},   {"nested", test_nested}, {"lines", test_lines},
-        {"escapes", test_escapes}, {"read", test_read},
+        {"values", test_values}, {"texts", test_texts},     {"nested", test_nested},
+        {"lines", test_lines},   {"escapes", test_escapes}, {"read", test_read},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
