@@ -635,16 +635,18 @@ void cohort__channels_leave(struct cohort_comm *comm)
 
 static void visit_gets(const struct cohort__list *gets,
                        void (*visit)(void *context, const cohort_future *future, uint64_t tag,
-                                     uint32_t site),
+                                     uint32_t site, bool has_come),
                        void *context)
 {
-    for (struct cohort__list *link = gets->next; link != gets; link = link->next)
-        visit(context, &get_of(link)->future, get_of(link)->tag, get_of(link)->site);
+    for (struct cohort__list *link = gets->next; link != gets; link = link->next) {
+        const struct cohort__channel_get *get = get_of(link);
+        visit(context, &get->future, get->tag, get->site, !get->is_waiting);
+    }
 }
 
 void cohort__channels_each_get(const struct cohort_comm *comm,
                                void (*visit)(void *context, const cohort_future *future,
-                                             uint64_t tag, uint32_t site),
+                                             uint64_t tag, uint32_t site, bool has_come),
                                void *context)
 {
     const struct cohort__channels *channels = &comm->channels;
@@ -657,6 +659,7 @@ void cohort__channels_each_get(const struct cohort_comm *comm,
          node = cohort__map_next(&channels->any, node))
         visit_gets(&COHORT_CONTAINER_OF(node, struct cohort__channel_any, node)->gets, visit,
                    context);
+    visit_gets(&channels->under_way, visit, context);
 }
 
 size_t cohort__channels_describe(const struct cohort_comm *comm, char *text, size_t used,

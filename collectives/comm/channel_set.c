@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collectives/comm/channel.h"
 #include "collectives/comm/channel_private.h"
 #include "collectives/comm/channel_watch.h"
 #include "collectives/comm/endpoint_misuse.h"
@@ -252,6 +253,18 @@ void cohort__channel_sets_take_back(struct cohort_comm *comm)
         const struct set *set = COHORT_CONTAINER_OF(link, struct set, link);
         if (is_with_getter(set))
             tell_gone(set, "that site left the communicator before it was got");
+    }
+}
+
+void cohort__channels_each_set(const struct cohort_comm *comm,
+                               void (*visit)(void *context, const cohort_future *future,
+                                             uint64_t tag, uint32_t site, bool needs_get),
+                               void *context)
+{
+    const struct cohort__list *sets = &comm->channels.sets;
+    for (struct cohort__list *link = sets->next; link != sets; link = link->next) {
+        const struct set *set = COHORT_CONTAINER_OF(link, struct set, link);
+        visit(context, set->future, set->tag, set->site, is_with_getter(set));
     }
 }
 

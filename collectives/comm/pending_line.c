@@ -20,9 +20,17 @@ static void add(struct cohort__pending_line *line, const cohort_future *future, 
     atomic_store_explicit(&pending->kind, kind, memory_order_relaxed);
 }
 
-static void add_get(void *context, const cohort_future *future, uint64_t tag, uint32_t site)
+static void add_get(void *context, const cohort_future *future, uint64_t tag, uint32_t site,
+                    bool has_come)
 {
-    add(context, future, COHORT__WAIT_GET, tag, site);
+    add(context, future, COHORT__WAIT_GET | (has_come ? COHORT__PENDING_HAS_COME : 0U), tag, site);
+}
+
+static void add_set(void *context, const cohort_future *future, uint64_t tag, uint32_t site,
+                    bool needs_get)
+{
+    add(context, future, COHORT__WAIT_SET | (needs_get ? COHORT__PENDING_NEEDS_ALL : 0U), tag,
+        site);
 }
 
 /* Blocks with counts of their own may be empty, and then nobody waits for them. */
@@ -65,6 +73,7 @@ void cohort__pending_line_write(struct cohort_comm *comm, uint64_t stalled)
     atomic_store_explicit(&line->num, 0, memory_order_relaxed);
     add_calls(line, comm);
     cohort__channels_each_get(comm, add_get, line);
+    cohort__channels_each_set(comm, add_set, line);
     const struct cohort__operation *operation =
         stalled ? cohort__endpoint_find(comm, stalled) : NULL;
     if (operation) {

@@ -6,7 +6,7 @@
 
 #include "collectives/comm/endpoint.h"
 
-/* Writes into the ledger what the endpoint has in flight: its calls, and its gets that wait. To be
+/* Writes into the ledger what the endpoint has in flight: its calls, gets and sets. To be
  * called by a tick that finds what the one before has found, too, so calls that end in time never
  * pay for it. STALLED: the generation of a call that has just asked the others, and is described,
  * too; or 0. In the endpoint's turn. */

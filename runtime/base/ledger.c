@@ -57,6 +57,7 @@ static struct {
     struct cohort__ledger_head *head; /* NULL with memory -1 */
     struct chunk chunks[COHORT__LEDGER_CHUNKS];
     struct supply supplies[COHORT__LEDGER_NUM_KINDS];
+    struct cohort__words_line *words; /* taken beforehand, for signal handlers; not counted */
     size_t num_taken;
 } ledger = {.lock = PTHREAD_MUTEX_INITIALIZER, .memory = -1};
 
@@ -75,6 +76,7 @@ uint32_t cohort__ledger_stride(uint32_t kind)
         [COHORT__LEDGER_PENDING] = sizeof(struct cohort__pending_line),
         [COHORT__LEDGER_TRACE] = sizeof(struct cohort__trace_block),
         [COHORT__LEDGER_COUNTERS] = sizeof(struct cohort__counters_line),
+        [COHORT__LEDGER_WORDS] = sizeof(struct cohort__words_line),
     };
     return kind < COHORT__LEDGER_NUM_KINDS ? strides[kind] : 0;
 }
@@ -236,6 +238,7 @@ static void clear(void)
     memset(ledger.chunks, 0, sizeof(ledger.chunks));
     memset(ledger.supplies, 0, sizeof(ledger.supplies));
     ledger.head = NULL;
+    ledger.words = NULL;
     ledger.memory = -1;
     ledger.has_begun = false;
 }
@@ -251,6 +254,8 @@ void cohort__ledger_close(void)
 
 /* The head ----------------------------------------------------------------------------------- */
 
+static void *take(uint32_t kind);
+
 void cohort__ledger_introduce(uint32_t rank, uint32_t size, uint64_t key, uint32_t epoch)
 {
     pthread_mutex_lock(&ledger.lock);
@@ -259,6 +264,10 @@ void cohort__ledger_introduce(uint32_t rank, uint32_t size, uint64_t key, uint32
         ledger.head->size = size;
         ledger.head->key = key;
         ledger.head->epoch = epoch;
+        if (!ledger.words)
+            ledger.words = take(COHORT__LEDGER_WORDS);
+        else
+            atomic_store_explicit(&ledger.words->at, 0, memory_order_relaxed);
     }
     pthread_mutex_unlock(&ledger.lock);
     cohort__ledger_note_modules();
@@ -274,6 +283,28 @@ void cohort__ledger_enter_stage(enum cohort__ledger_stage stage, cohort_status s
         atomic_store_explicit(&head->stage, (uint32_t)stage, memory_order_release);
     }
     pthread_mutex_unlock(&ledger.lock);
+}
+
+bool cohort__ledger_rank(uint32_t *ret_rank)
+{
+    const struct cohort__ledger_head *head = ledger.head;
+    if (!head || head->size < 2)
+        return false;
+    *ret_rank = head->rank;
+    return true;
+}
+
+void cohort__ledger_say(const char *text)
+{
+    struct cohort__words_line *words = ledger.words;
+    if (!words || ledger.head->pid != getpid())
+        return; /* of a child that is forked these are not the words */
+    const size_t bytes = strnlen(text, sizeof(words->text) - 1);
+    atomic_store_explicit(&words->at, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    memcpy(words->text, text, bytes);
+    words->text[bytes] = '\0';
+    atomic_store_explicit(&words->at, cohort__clock_now(), memory_order_release);
 }
 
 void cohort__ledger_tick(uint64_t moved, uint64_t tasks, bool acts_outside)

@@ -45,6 +45,13 @@ void cohort__ledger_introduce(uint32_t rank, uint32_t size, uint64_t key, uint32
 /* The program has come so far. STATUS is what it has returned. */
 void cohort__ledger_enter_stage(enum cohort__ledger_stage stage, cohort_status status);
 
+/* Whether this is one of several localities, and which one. Any thread, and a signal handler. */
+bool cohort__ledger_rank(uint32_t *ret_rank);
+
+/* TEXT is why the program fails, or dies: the last words count. After introduce; does nothing where
+ * there is no memory for it. Any thread, and a signal handler. */
+void cohort__ledger_say(const char *text);
+
 /* To be called now and then. MOVED: any number that changes when something has moved. TASKS: how
  * many there are that have not ended. ACTS_OUTSIDE: see the head. Also looks for modules that were
  * loaded meanwhile. One thread at a time. */

@@ -19,7 +19,7 @@
 #define COHORT__LEDGER_NAME "cohort-ledger" /* of the memory, in /proc/PID/fd and maps */
 
 enum {
-    COHORT__LEDGER_VERSION = 7,
+    COHORT__LEDGER_VERSION = 8,
     COHORT__LEDGER_HEAD_BYTES = 4096,
     COHORT__LEDGER_PAGE_BYTES = 65536, /* a region is divided into these; no system has larger */
     COHORT__LEDGER_CHUNKS = 224,
@@ -38,6 +38,7 @@ enum cohort__ledger_kind {
     COHORT__LEDGER_PENDING,     /* struct cohort__pending_line */
     COHORT__LEDGER_TRACE,       /* struct cohort__trace_block */
     COHORT__LEDGER_COUNTERS,    /* struct cohort__counters_line */
+    COHORT__LEDGER_WORDS,       /* struct cohort__words_line */
     COHORT__LEDGER_NUM_KINDS,   /* and one more */
 };
 
@@ -175,23 +176,27 @@ struct cohort__module_line {
     char path[464];
 };
 
-/* A call, a get or a remote call that is not over; or one of another locality that a task works
- * on here. */
+/* A call, a get, a set or a remote call that is not over; or one of another locality that a task
+ * works on here. */
 struct cohort__pending {
     _Atomic uintptr_t future; /* of the last kind: the task; 0: it has yet to begin */
     _Atomic uint64_t number;  /* the generation, the tag, or that of the remote call */
     _Atomic uint32_t site;    /* of a get: whose message it waits for; UINT32_MAX: anybody's; of a
-                               * remote call: the other locality */
-    _Atomic uint32_t kind;    /* COHORT__WAIT_COLLECTIVE, _GET, _REMOTE or _TASK; or with this: */
+                               * set: who is to get it; of a remote call: the other locality */
+    _Atomic uint32_t kind;    /* COHORT__WAIT_COLLECTIVE, _GET, _SET, _REMOTE or _TASK; or with: */
 };
 
-/* Of a collective: it does not end at this site before all sites have called it. */
+/* Of a collective: it does not end at this site before all sites have called it. Of a set: it does
+ * not end before that site gets it. */
 #define COHORT__PENDING_NEEDS_ALL 256
 
+/* Of a get: its message has come, and is read. */
+#define COHORT__PENDING_HAS_COME 512
+
 /* One for each endpoint that ever had something in flight at two ticks of its locality in turn:
- * what that was, the oldest call first, then gets. It stays as it is when there is nothing any
- * more. So an entry tells something of a line that waits for its future only if that has waited
- * since before `at`.
+ * what that was, the oldest call first, then gets, then sets. It stays as it is when there is
+ * nothing any more. So an entry tells something of a line that waits for its future only if that
+ * has waited since before `at`.
  *
  * One also for each locality that has remote calls of this one: with instance 0, and their names in
  * `text`, a line each. And some for the calls of others that are worked on here, oldest first. */
@@ -230,9 +235,10 @@ struct cohort__worker_line {
         _Atomic uint64_t event_bytes; /* of all events so far */
         _Atomic uint16_t event_place; /* its lower bits: where in `events` the next one is */
     };
-    _Atomic uint32_t index;   /* of the worker; UINT32_MAX: the progress thread */
-    _Atomic uint32_t is_idle; /* it sleeps, since it has nothing to do */
-    uint32_t padding[8];
+    _Atomic uint32_t index;     /* of the worker; UINT32_MAX: the progress thread */
+    _Atomic uint32_t is_idle;   /* it sleeps, since it has nothing to do */
+    _Atomic uintptr_t function; /* the user's, of the task that it runs; 0: it runs none */
+    uint32_t padding[6];
     struct cohort__ledger_event events[COHORT__LEDGER_EVENTS];
 };
 
@@ -242,6 +248,12 @@ struct cohort__counters_line {
     _Atomic uint32_t rank;
     uint32_t padding;
     _Atomic uint64_t of[COHORT__LEDGER_COUNTERS_MOST]; /* by enum cohort__counter */
+};
+
+/* One, where the program has failed, or dies of a signal: why. */
+struct cohort__words_line {
+    _Atomic uint64_t at; /* nanoseconds of CLOCK_MONOTONIC */
+    char text[1016];     /* ends with 0 */
 };
 
 /* The bytes of a line of KIND; 0: there is no such kind. */

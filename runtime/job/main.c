@@ -425,12 +425,15 @@ static cohort_status run_program(void *context)
     job->status = job->options->program(job->options->arg);
     if (cohort__fork_is_child())
         return job->status; /* of a child process, which is no locality */
-    cohort__ledger_enter_stage(COHORT__LEDGER_RETURNED, job->status);
     if (job->status) {
         cohort__error_copy(&error, cohort__error_slot());
         if (error.status != job->status)
             cohort__error_set(&error, job->status, "the program returned %s (%d)",
                               cohort_status_name(job->status), (int)job->status);
+        cohort__ledger_say(cohort__error_message(&error));
+    }
+    cohort__ledger_enter_stage(COHORT__LEDGER_RETURNED, job->status);
+    if (job->status) {
         cohort__bootstrap_report_failure(job->bootstrap, cohort__error_message(&error));
     }
     await_tasks();
@@ -445,6 +448,7 @@ static cohort_status run_program(void *context)
 
 static void report_failure(struct job *job)
 {
+    cohort__ledger_say(cohort_error_message());
     if (job->bootstrap)
         cohort__bootstrap_report_failure(job->bootstrap, cohort_error_message());
     else

@@ -286,7 +286,7 @@ COHORT__IN_THREAD_OF_NOW static void go_on(struct cohort__worker *worker,
                                            struct cohort__task_context *context,
                                            struct cohort__error *slot)
 {
-    worker->context = context;
+    cohort__worker_enter(worker, context);
     cohort__error_slot_set(slot);
 }
 
@@ -332,7 +332,7 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
     cohort__overflow_check(worker);
     if (worker->fiber->runners)
         cohort__range_hand_on(worker->fiber->runners);
-    worker->context = NULL;
+    cohort__worker_exit(worker);
     if (is_held) {
         hold(worker, 1);
     } else {

@@ -115,13 +115,19 @@ static __attribute__((noinline, cold)) void trace_end(const struct cohort__task 
     cohort__trace(COHORT__TRACE_END, (uint32_t)status, 0, (uintptr_t)task, 0);
 }
 
-/* TASK's function has returned. The thread may be another one now. IS_SPECIAL is a constant. */
-static inline void finish(struct cohort__task_context *context, struct cohort__task *task,
-                          cohort_status status, enum role role, bool is_special)
+/* TASK's function has returned. The thread may be another one now. ROLE and IS_SPECIAL are
+ * constants. */
+static inline __attribute__((always_inline)) void finish(struct cohort__task_context *context,
+                                                         struct cohort__task *task,
+                                                         cohort_status status, enum role role,
+                                                         bool is_special)
 {
     struct cohort__worker *worker = context->fiber->worker;
     cohort__overflow_check(worker);
-    worker->context = context->outer;
+    if (context->outer)
+        cohort__worker_enter(worker, context->outer);
+    else
+        cohort__worker_exit(worker);
     cohort__error_slot_set(context->outer_slot);
     worker->is_ending = !context->outer && context->fiber != worker->reserve;
     if (is_special && context->scope && status != COHORT_OK)
@@ -214,7 +220,8 @@ void cohort__task_refuse(struct cohort__task *task)
 }
 
 /* Calls TASK, which was claimed. */
-static inline void execute(struct cohort__worker *worker, struct cohort__task *task, enum role role)
+static inline __attribute__((always_inline)) void execute(struct cohort__worker *worker,
+                                                          struct cohort__task *task, enum role role)
 {
     struct cohort__task_context context = {
         .shown = (cohort__any_function *)task->function,
@@ -233,7 +240,7 @@ static inline void execute(struct cohort__worker *worker, struct cohort__task *t
     if (task->future.may_move)
         context.may_move = !context.outer || context.outer->may_move;
     context.outer_slot = cohort__error_slot_set(&context.error);
-    worker->context = &context;
+    cohort__worker_enter(worker, &context);
     if (__builtin_expect(cohort__trace_is_on, 0))
         trace_begin(&context);
     COHORT__STOPS_EXCEPTIONS;
@@ -255,7 +262,7 @@ static bool has_room(const struct cohort__worker *worker, const struct cohort__t
            (bytes <= cohort__scheduler.options.stack_bytes || !cohort__fiber_is_threads_own(fiber));
 }
 
-static inline void begin(struct cohort__task *task)
+static inline __attribute__((always_inline)) void begin(struct cohort__task *task)
 {
     struct cohort__worker *worker = cohort__worker_self;
     if (task->future.stack_exponent && !has_room(worker, task))

@@ -183,6 +183,22 @@ extern struct cohort__scheduler cohort__scheduler;
 extern _Thread_local struct cohort__worker *cohort__worker_self
     __attribute__((tls_model("initial-exec")));
 
+/* From now on WORKER, the calling one, runs the task of CONTEXT. Who reads the ledger learns the
+ * name of one that never pauses from this. */
+static inline void cohort__worker_enter(struct cohort__worker *worker,
+                                        struct cohort__task_context *context)
+{
+    worker->context = context;
+    atomic_store_explicit(&worker->line->function, (uintptr_t)context->shown, memory_order_relaxed);
+}
+
+/* The same: no task any more. */
+static inline void cohort__worker_exit(struct cohort__worker *worker)
+{
+    worker->context = NULL;
+    atomic_store_explicit(&worker->line->function, 0, memory_order_relaxed);
+}
+
 /* --- worker.c --- */
 
 /* Runs WORKER until the scheduler has stopped. Returns on the thread's own stack. */

@@ -227,8 +227,8 @@ def test_cannot_start():
 def check_cannot_start(num, variable, why, net=''):
     status, out, err = run('-n', num, '-x', 'COHORT_NET=' + net, '-x', variable, COLL, 'silent')
     check_equal((status, out), (1, ''))
-    check(re.fullmatch(r'cohortrun: locality \d \(pid \d+\)( on host \w+)? exited with status 1: '
-                       r'.*\n', err) and why in err, err)
+    check(re.fullmatch(r'cohortrun: locality \d \(pid \d+\)( on host \w+)? '
+                       r'(exited with status 1|has failed): .*\n', err) and why in err, err)
 
 
 # Mistakes ----------------------------------------------------------------------------------------

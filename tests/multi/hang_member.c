@@ -109,6 +109,51 @@ static cohort_status channel(void *arg)
     return COHORT_OK;
 }
 
+/* Each site gives the other a block that does not come without a get, before it gets one. */
+NOT_INLINE static void give_block(cohort_comm *comm, uint32_t site)
+{
+    static char block[1 << 20];
+    CHECK_INT(cohort_await(cohort_channel_set(comm, site, 7, block, sizeof(block))), COHORT_OK);
+}
+
+static cohort_status sets_first(void *arg)
+{
+    (void)arg;
+    const uint32_t other = 1 - cohort_locality();
+    cohort_comm *comm = join("pair", cohort_locality(), 0);
+    give_block(comm, other);
+    take_block(comm, other);
+    return COHORT_OK;
+}
+
+/* The program of locality 1 fails at once, and the other one waits for its site. */
+static cohort_status fails(void *arg)
+{
+    (void)arg;
+    if (cohort_locality() == 1)
+        return cohort_fail(COHORT_ERR_FAILED, "cannot read \xc3\xa9tat.dat");
+    join("halo", cohort_locality(), 0);
+    return COHORT_OK;
+}
+
+/* A task of locality 0 never returns, and the program there awaits it. */
+static cohort_status spin(void *arg)
+{
+    compute();
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status never_returns(void *arg)
+{
+    (void)arg;
+    cohort_comm *comm = join("halo", cohort_locality(), 0);
+    meet(comm, 1);
+    if (cohort_locality() == 0)
+        CHECK_INT(cohort_await(cohort_async(spin, NULL)), COHORT_OK);
+    meet(comm, 2);
+    return COHORT_OK;
+}
+
 /* Each site has a block for the next one, but site 1 does not send the one that site 2 expects.
  * That is an error, which is told. */
 static cohort_status exchange(void *arg)
@@ -609,6 +654,9 @@ int main(int argc, char **argv)
         {"straggler", straggler},
         {"channel", channel},
         {"exchange", exchange},
+        {"sets_first", sets_first},
+        {"fails", fails},
+        {"never_returns", never_returns},
         {"opposite", opposite},
         {"sleeps", sleeps},
         {"many", many},

@@ -196,8 +196,8 @@ def test_never_joins():
 def test_straggler():
     check_hang(3, 'straggler',
                'communicator "halo", generation 2: 2 of 3 sites have called' + FOR + '; missing:\n'
-               r'  site 0 \(locality 0\): last called 1; its task computes or has ended: a worker '
-               'there has not paused' + FOR + '\n')
+               r'  site 0 \(locality 0\): last called 1; its task computes or has ended: the '
+               r'task straggler has not paused on worker \d' + FOR + '\n')
 
 
 def test_channel():
@@ -208,6 +208,64 @@ def test_channel():
                r'for a block from site 1 of "halo", tag 1 \(cohort_channel_get\)' + FOR + '\n'
                r'    the task of site 1 \(locality 1\) waits in @meet@ for a collective of "halo", '
                'generation 2' + FOR + '\n')
+
+
+def test_sets_first():
+    """The deadlock of every course: both send, and then receive."""
+    place = r'@give_block@ for site %d of "pair" to get a block, tag 7 \(cohort_channel_set\)'
+    job = Hang(2, 'sets_first')
+    out = await_status(
+        job.process.pid, 'deadlock: each of these tasks waits for the next, the last for the '
+        'first:\n' r'  locality 0: in ' + place % 1 + FOR + '\n' r'  locality 1: in ' + place % 0 +
+        FOR + '\n', job=job)
+    pids = job.localities()
+    check('processes, for gdb -p: %d (locality 0), %d (locality 1)\n' % tuple(pids) in
+          re.sub(' on host [ab]', '', out), out, pids)
+    said = check_json(job.process.pid)
+    check_equal([[(task['wait']['for'], task['wait']['communicator'], task['wait']['site'],
+                   task['wait']['tag'], task['wait']['receiver_locality'])
+                  for task in cycle['tasks']] for cycle in said['deadlocks']],
+                [[('set', 'pair', 1, 7, 1), ('set', 'pair', 0, 7, 0)]])
+    job.kill()
+
+
+REASON = 'cannot read \u00e9tat.dat'
+
+
+def test_fails():
+    """Why a locality has failed is said at once: by cohortrun, by --status and at a timeout."""
+    job = Hang(2, 'fails', '--grace', 600)
+    check(re.fullmatch(r'cohortrun: locality 1 \(pid \d+\)( on host \w)? has failed: ' + REASON +
+                       '\n', job.process.stderr.readline().decode()))
+    await_status(job.process.pid, r'locality 1 \(pid \d+\): its program has returned an error, '
+                 r'\d+\.\d s ago: ' + REASON + '\n', job=job)
+    said = json.loads(status(job.process.pid, '--json')[1])
+    check_equal(said['localities'][1]['error'], REASON)
+    job.kill()
+    for end in interrupt, None:
+        job = Hang(2, 'fails', '--grace', 600, *([] if end else ['--timeout', 1]))
+        if end:
+            await_status(job.process.pid, r'locality 1 \(pid \d+\): its program has returned')
+            end(job)
+        err = job.process.communicate(timeout=TIMEOUT)[1].decode()
+        check_equal((job.process.returncode, err.count('has failed: ' + REASON)),
+                    (130 if end else 124, 1))
+
+
+def interrupt(job):
+    job.process.send_signal(signal.SIGINT)
+
+
+def test_never_returns():
+    """A task that never returns is named by those who wait for its site."""
+    name = r'the task spin has not paused on worker \d+'
+    check_hang(2, 'never_returns',
+               r'locality 0 \(pid \d+\): ' + name + FOR + '\n',
+               'communicator "halo", generation 2: 1 of 2 sites has called' + FOR + '; missing:\n'
+               r'  site 0 \(locality 0\): last called 1; '
+               r'(its task computes or has ended: |its task waits in @never_returns@ for a task' +
+               FOR + '\n    that task does not wait: it runs or has ended; )' + name + FOR + '\n',
+               options=['-x', 'COHORT_WORKERS=1'])
 
 
 def test_exchange():
@@ -411,15 +469,39 @@ def test_alone():
         job.wait()
 
 
+class Alone:
+    """A program without a launcher, which is killed at the end, whatever a check has found; also
+    when it has said nothing for TIMEOUT."""
+    def __init__(self, *command):
+        self.command = command
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.command, text=True, stdin=subprocess.DEVNULL,
+                                        stderr=subprocess.PIPE)
+        self.watchdog = threading.Timer(TIMEOUT, self.process.kill)
+        self.watchdog.start()
+        return self.process
+
+    def __exit__(self, *_):
+        self.watchdog.cancel()
+        self.process.kill()
+        self.process.communicate()
+
+
+def await_no_children(pid):
+    """The reader's parent ends before the reader says anything, but its own may reap it later."""
+    deadline = time.monotonic() + TIMEOUT
+    while children_of(pid):
+        check(time.monotonic() < deadline, 'children', children_of(pid))
+        time.sleep(0.001)
+
+
 def test_signal():
     """A program without a launcher says it itself, and has no child and no descriptor more then. A
     program that has said what SIGUSR2 is to do is left alone."""
     if 'thread_sanitizer' in sys.argv: # a child that a handler forks hangs in its code
         return
-    with subprocess.Popen([MEMBER, 'alone'], text=True, stdin=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE) as process:
-        watchdog = threading.Timer(TIMEOUT, process.kill)
-        watchdog.start()
+    with Alone(MEMBER, 'alone') as process:
         await_status(process.pid, '  1000 in @wait_for_ever@')
         descriptors = os.listdir('/proc/%d/fd' % process.pid)
         process.send_signal(signal.SIGUSR2)
@@ -428,14 +510,11 @@ def test_signal():
             check(lines[-1], 'it ended', lines)
             lines.append(process.stderr.readline())
         check(lines[0].startswith('process %d, alone: ' % process.pid), lines)
-        check_equal(children_of(process.pid), [])
+        await_no_children(process.pid)
         check_equal(os.listdir('/proc/%d/fd' % process.pid), descriptors)
-        watchdog.cancel()
-        process.kill()
     ignore = 'import os, signal, sys; signal.signal(signal.SIGUSR2, signal.SIG_IGN); ' \
              'os.execv(sys.argv[1], sys.argv[1:])'
-    with subprocess.Popen([sys.executable, '-c', ignore, MEMBER, 'alone'], text=True,
-                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+    with Alone(sys.executable, '-c', ignore, MEMBER, 'alone') as process:
         await_status(process.pid, '  1000 in @wait_for_ever@')
         process.send_signal(signal.SIGUSR2)
         await_status(process.pid, '  1000 in @wait_for_ever@')
@@ -487,7 +566,7 @@ def test_quit():
     await_status(job.process.pid, 'creation of "pair"')
     for _ in range(2):
         job.process.send_signal(signal.SIGQUIT)
-        lines = [job.process.stderr.readline().decode() for _ in range(6)]
+        lines = [job.process.stderr.readline().decode() for _ in range(7)]
         check_equal(lines[0], 'cohortrun: job %d, 1 locality: %s turns\n' %
                     (job.process.pid, MEMBER))
         check(lines[1].startswith('cohortrun: creation of "pair", 2 sites: 0 has joined'), lines)

@@ -29,7 +29,10 @@ static void print_wait(const struct look *look, const struct look_wait *wait)
             wait->task, wait->function, wait->what, (int)wait->kind, seconds(wait->age),
             wait->caller, wait->outer);
     if (pending)
-        fprintf(stderr, ", that is %s %" PRIu64 " of site %u", pending->is_get ? "get" : "call",
+        fprintf(stderr, ", that is %s %" PRIu64 " of site %u",
+                pending->kind == COHORT__WAIT_GET   ? "get"
+                : pending->kind == COHORT__WAIT_SET ? "set"
+                                                    : "call",
                 pending->number, pending->site);
     fprintf(stderr, "\n");
 }

@@ -71,6 +71,7 @@ static void forward(void *context, int signal)
     bool twice = signal == SIGINT && job->last_interrupt && now - job->last_interrupt < second_ns;
     if (signal == SIGINT)
         job->last_interrupt = now;
+    job_tell_failure(job);
     if (job->launcher)
         cohort__launcher_stop_going(job->launcher); /* it is meant to end */
     if (job->stage == GATHERING) {
@@ -141,6 +142,7 @@ static void timed_out(void *context)
         list_running(job, who, sizeof(who));
         output_say(job->output, "timeout after %g s, still running: %s %s", seconds,
                    strpbrk(who, ",-") ? "localities" : "locality", who);
+        job_tell_failure(job);
         if (job->status == 0)
             job->status = JOB_STATUS_TIMEOUT; /* also if it ends by itself meanwhile */
         job_status_show(job, end_late);

@@ -16,10 +16,12 @@
 #include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/host.h"
 #include "tools/cohortrun/job_private.h"
+#include "tools/cohortrun/look.h"
 #include "tools/cohortrun/options.h"
 
 static const uint64_t second_ns = 1000000000;
 static const uint64_t settle_ns = 100000000;
+static const uint64_t tell_ns = 250000000; /* in which most jobs end that fail, and have said it */
 
 static uint64_t patience(const struct job *job, enum stage stage)
 {
@@ -64,17 +66,39 @@ static void stage_over(void *context)
     job_enter_stage(job, job->stage + 1);
 }
 
+static void begin_end(struct job *job, int status, bool has_grace)
+{
+    if (job->status == 0)
+        job->status = status;
+    bool have_members = job->launcher && cohort__launcher_has_members(job->launcher);
+    job_enter_stage(job, have_members && has_grace ? GRACE : TERMINATING);
+    job_check_done(job);
+}
+
 void job_fail(struct job *job, int status, const char *text)
 {
     if (job->stage > RUNNING)
         return;
     if (text)
         output_say(job->output, "%s", text);
-    if (job->status == 0)
-        job->status = status;
-    bool have_members = job->launcher && cohort__launcher_has_members(job->launcher);
-    job_enter_stage(job, have_members && text ? GRACE : TERMINATING);
-    job_check_done(job);
+    begin_end(job, status, text != NULL);
+}
+
+/* Whether all is said of LOCALITY, which runs or has ended: why it fails, and no signal came. */
+static bool is_told(const struct locality *locality)
+{
+    const struct guarded *guarded = &locality->guarded;
+    return locality->is_told && (guarded->end == GUARDED_RUNS ||
+                                 (guarded->end == GUARDED_ENDED && WIFEXITED(guarded->status)));
+}
+
+void job_break(struct job *job, const struct locality *locality, const char *text)
+{
+    if (job->stage > RUNNING)
+        return;
+    if (!is_told(locality))
+        output_say(job->output, "%s", text);
+    begin_end(job, job->judged_status ? job->judged_status : JOB_STATUS_FAILED, true);
 }
 
 void job_check_done(struct job *job)
@@ -105,10 +129,12 @@ void job_check_done(struct job *job)
 static bool was_said(const struct job *job, const struct locality *locality)
 {
     const char *failure = cohort__launcher_failure(job->launcher, locality->rank);
+    if (is_told(locality))
+        return true;
     for (uint32_t rank = 0; failure && rank < job->options->size; rank++) {
         const char *other = cohort__launcher_failure(job->launcher, rank);
-        if (rank != locality->rank && job->localities[rank].judged && other &&
-            strcmp(other, failure) == 0)
+        const bool is_said = job->localities[rank].judged || job->localities[rank].is_told;
+        if (rank != locality->rank && is_said && other && strcmp(other, failure) == 0)
             return true;
     }
     return false;
@@ -129,9 +155,22 @@ static const char *hint(const struct job *job, const struct locality *locality)
                : "";
 }
 
+/* What LOCALITY has written down when it was killed by a signal that it has caused. Those of other
+ * hosts have only printed it. */
+static bool read_words(const struct job *job, const struct locality *locality, char *text,
+                       size_t bytes)
+{
+    const struct guarded *guarded = &locality->guarded;
+    uint32_t first, num;
+    job_find_own_localities(job, &first, &num);
+    return !locality->host && job->ledger >= 0 && guarded->end == GUARDED_ENDED &&
+           WIFSIGNALED(guarded->status) &&
+           look_read_words(job->ledger, locality->rank - first, text, bytes);
+}
+
 static void judge(struct job *job, struct locality *locality)
 {
-    char text[1024];
+    char text[1024], words[800];
     const char *failure = cohort__launcher_failure(job->launcher, locality->rank);
     int status = guarded_exit_status(&locality->guarded);
     locality->judged = true;
@@ -149,6 +188,8 @@ static void judge(struct job *job, struct locality *locality)
         snprintf(text + used, sizeof(text) - used, " without leaving the job");
     else if (failure && (status != 0 || cohort__launcher_is_failing(job->launcher, locality->rank)))
         snprintf(text + used, sizeof(text) - used, ": %s", failure);
+    else if (read_words(job, locality, words, sizeof(words)))
+        snprintf(text + used, sizeof(text) - used, ": %s", words);
     if (status != 0 && job->stage == RUNNING &&
         cohort__launcher_is_released(job->launcher, locality->rank)) {
         if (!was_said(job, locality))
@@ -338,11 +379,32 @@ static void abandoned_over(void *context)
     }
 }
 
-void job_program_failed(struct job *job)
+void job_program_failed(struct job *job, struct locality *locality)
 {
     enum { PATIENCE = 5 }; /* sites wait a second before they ask where the others are */
     if (!deadline_is_set(&job->failing))
         deadline_set(&job->failing, PATIENCE * job->options->grace_ns);
+    if (job->first_failing)
+        return;
+    job->first_failing = locality;
+    deadline_set(&job->telling, tell_ns);
+}
+
+void job_tell_failure(struct job *job)
+{
+    char text[1024];
+    struct locality *locality = job->first_failing;
+    if (!locality || locality->is_told || locality->judged || job->stage != RUNNING ||
+        !cohort__launcher_is_failing(job->launcher, locality->rank))
+        return;
+    locality->is_told = true;
+    describe_failure(job, locality, text, sizeof(text));
+    output_say(job->output, "%s", text);
+}
+
+static void telling_over(void *context)
+{
+    job_tell_failure(context);
 }
 
 /* The other localities may wait for what the failed one does not do any more, be it that it joins
@@ -389,6 +451,7 @@ void job_init_end(struct job *job)
     deadline_init(&job->settle, job->loop, settle_over, job);
     deadline_init(&job->abandoned, job->loop, abandoned_over, job);
     deadline_init(&job->failing, job->loop, failing_over, job);
+    deadline_init(&job->telling, job->loop, telling_over, job);
     deadline_init(&job->dooms, job->loop, dooms_over, job);
     deadline_init(&job->stragglers, job->loop, stragglers_over, job);
 }
@@ -399,6 +462,7 @@ void job_clear_end(struct job *job)
     deadline_clear(&job->settle);
     deadline_clear(&job->abandoned);
     deadline_clear(&job->failing);
+    deadline_clear(&job->telling);
     deadline_clear(&job->dooms);
     deadline_clear(&job->stragglers);
 }

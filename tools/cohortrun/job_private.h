@@ -50,9 +50,11 @@ struct job {
     struct deadline abandoned;  /* one that closed its connection ought to have ended by now */
     struct deadline dooms;      /* some locality is to be killed, if the job keeps going */
     struct deadline failing;    /* a program has failed, and the job ought to have ended by now */
+    struct deadline telling;    /* the same, and it is to be said why */
     struct deadline stragglers; /* all have ended, but their pipes are still open */
     struct deadline recount;    /* the launcher's pause */
     enum stage stage;
+    struct locality *first_failing; /* whose failure is told; NULL: none has failed */
     int status;
     int judged_status; /* of the locality that is being judged */
     uint64_t last_interrupt;
@@ -69,14 +71,21 @@ struct job {
 /* Ends the job with STATUS, unless it is already being ended. TEXT says why. NULL: nothing has to
  * be printed. */
 void job_fail(struct job *job, int status, const char *text);
+
+/* The same after the failure of LOCALITY, which the others may report. */
+void job_break(struct job *job, const struct locality *locality, const char *text);
 void job_enter_stage(struct job *job, enum stage stage);
 
 /* Ends cohortrun if nothing is left of the job. */
 void job_check_done(struct job *job);
 void job_locality_changed(struct locality *locality);
 
-/* The program of a locality has failed, or its start, but its process is still there. */
-void job_program_failed(struct job *job);
+/* The program of LOCALITY has failed, or its start, but its process is still there. */
+void job_program_failed(struct job *job, struct locality *locality);
+
+/* Says why the first one has failed, if any has and that was not said. What others say after that
+ * is mostly what follows from it. */
+void job_tell_failure(struct job *job);
 
 /* Some locality has sent a message. If it has joined, those who can't are not waited for. */
 void job_check_cut(struct job *job);

@@ -19,7 +19,7 @@ static void control_arrived(struct locality *locality, const void *message, size
     struct job *job = locality->context;
     cohort__launcher_message(job->launcher, locality->rank, message, bytes);
     if (cohort__launcher_failure(job->launcher, locality->rank))
-        job_program_failed(job);
+        job_program_failed(job, locality);
     job_check_cut(job);
 }
 
@@ -43,9 +43,8 @@ static void launcher_pause(void *context, uint64_t nanoseconds)
 
 static void launcher_broken(void *context, uint32_t rank, const char *text)
 {
-    (void)rank;
     struct job *job = context;
-    job_fail(job, job->judged_status ? job->judged_status : JOB_STATUS_FAILED, text);
+    job_break(job, &job->localities[rank], text);
 }
 
 static void launcher_died(void *context, uint32_t rank, uint32_t num_living, const char *text)

@@ -30,6 +30,7 @@ struct locality {
     struct member member; /* of one on another host only `lost` is known */
     unsigned num_outputs; /* open */
     bool judged;          /* by the job */
+    bool is_told;         /* why it fails: a line was printed */
     uint64_t doomed_at;   /* when it is to be killed, by the clock; 0: never */
     bool was_doomed;      /* it was killed then */
     char *doom;           /* why, a sentence; NULL: there is nothing to be said */

@@ -160,11 +160,12 @@ static void take_pending(void *context, const void *line)
                                              .future = of->future & ~kinds,
                                              .number = of->number,
                                              .site = from->site,
-                                             .from = of->site,
-                                             .is_get = kind == COHORT__WAIT_GET,
+                                             .peer = of->site,
+                                             .kind = (enum cohort__wait_kind)kind,
                                              .needs_all = of->kind & COHORT__PENDING_NEEDS_ALL,
-                                             .is_remote = kind == COHORT__WAIT_REMOTE};
-        if (pending && pending->is_remote)
+                                             .has_come = of->kind & COHORT__PENDING_HAS_COME,
+                                             .has_more = from->num > COHORT__LEDGER_PENDING_MOST};
+        if (pending && kind == COHORT__WAIT_REMOTE)
             text = take_name(pending->name, text, end);
     }
     struct look_account *account =
@@ -219,6 +220,11 @@ bool look_is_blocked(const struct look_worker *worker)
            !worker->is_idle && worker->age >= LOOK_BUSY_NS;
 }
 
+bool look_is_busy(const struct look_worker *worker)
+{
+    return worker->index != UINT32_MAX && worker->state == 'R' && worker->age >= LOOK_BUSY_NS;
+}
+
 static void take_worker(void *context, const void *line)
 {
     struct reading *reading = context;
@@ -230,6 +236,7 @@ static void take_worker(void *context, const void *line)
     *worker = (struct look_worker){.thread = from->thread,
                                    .age = from->seen_at ? age_of_ticks(reading, from->seen_at) : 0,
                                    .index = from->index,
+                                   .function = from->function,
                                    .state = read_state(reading->pid, from->thread),
                                    .is_idle = from->is_idle};
     if (look_is_blocked(worker))
@@ -251,6 +258,14 @@ static void take_module(void *context, const void *line)
         module->build_id_bytes = from->build_id_bytes;
     memcpy(module->build_id, from->build_id, sizeof(module->build_id));
     snprintf(module->path, sizeof(module->path), "%.*s", (int)sizeof(from->path), from->path);
+}
+
+static void take_words(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__words_line *from = line;
+    snprintf(reading->look->words, sizeof(reading->look->words), "%.*s", (int)sizeof(from->text),
+             from->text);
 }
 
 static uint64_t address_of(uint64_t task)
@@ -291,7 +306,7 @@ static cohort_status read_lines(struct reading *reading)
         {COHORT__LEDGER_WAITS, take_wait},      {COHORT__LEDGER_SITES, take_site},
         {COHORT__LEDGER_GROUPS, take_group},    {COHORT__LEDGER_JOINS, take_join},
         {COHORT__LEDGER_WORKERS, take_worker},  {COHORT__LEDGER_MODULES, take_module},
-        {COHORT__LEDGER_PENDING, take_pending},
+        {COHORT__LEDGER_PENDING, take_pending}, {COHORT__LEDGER_WORDS, take_words},
     };
     cohort_status status = COHORT_OK;
     for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]) && !status; i++)
@@ -310,6 +325,7 @@ static void read_head(struct reading *reading)
     char state = read_state(reading->pid, (uint64_t)reading->pid);
     look->rank = head->rank;
     look->size = head->size;
+    look->pid = head->pid;
     look->stage =
         stage <= COHORT__LEDGER_OVER ? (enum cohort__ledger_stage)stage : COHORT__LEDGER_STARTING;
     look->stage_age = age_of(reading, head->stage_at);
@@ -359,6 +375,18 @@ cohort_status look_read_dead(struct look **ret_look, int memory, uint32_t slot, 
     return status;
 }
 
+bool look_read_words(int memory, uint32_t slot, char *ret_text, size_t bytes)
+{
+    struct cohort__ledger_view view;
+    struct look look = {.words = ""};
+    struct reading reading = {.view = &view, .look = &look};
+    if (cohort__ledger_view_init(&view, memory, slot) ||
+        cohort__ledger_each(&view, COHORT__LEDGER_WORDS, take_words, &reading) || !look.words[0])
+        return false;
+    snprintf(ret_text, bytes, "%s", look.words);
+    return true;
+}
+
 void look_destroy(struct look *look)
 {
     if (!look)
@@ -401,16 +429,13 @@ const struct look_pending *look_find_pending(const struct look *look, const stru
 {
     const struct look_pending key = {.future = wait->what};
     const bool is_known_kind = wait->kind == COHORT__WAIT_COLLECTIVE ||
-                               wait->kind == COHORT__WAIT_GET || wait->kind == COHORT__WAIT_REMOTE;
+                               wait->kind == COHORT__WAIT_GET || wait->kind == COHORT__WAIT_SET ||
+                               wait->kind == COHORT__WAIT_REMOTE;
     const struct look_pending *pending =
         is_known_kind && wait->what && look->num_pendings > 0
             ? bsearch(&key, look->pendings, look->num_pendings, sizeof(key), compare_pendings)
             : NULL;
-    return pending && pending->age < wait->age &&
-                   pending->is_get == (wait->kind == COHORT__WAIT_GET) &&
-                   pending->is_remote == (wait->kind == COHORT__WAIT_REMOTE)
-               ? pending
-               : NULL;
+    return pending && pending->age < wait->age && pending->kind == wait->kind ? pending : NULL;
 }
 
 /* Its address may be another task's by now. So it tells something only if the wait has been there

@@ -59,13 +59,15 @@ struct look_pending {
     uint64_t age; /* since then */
     uint64_t instance;
     uint64_t future; /* as `what` of a wait, if that is older */
-    uint64_t number; /* the generation of a call, the tag of a get */
+    uint64_t number; /* the generation of a call, the tag of a get or a set */
     uint32_t site;   /* the endpoint's */
-    uint32_t from;   /* of a get: whose message it waits for; UINT32_MAX: anybody's */
-    bool is_get;
-    bool needs_all; /* a call that does not end here before all sites have called it */
-    bool is_remote; /* a call of a remote task, of locality `from` */
-    char name[64];  /* of that; "": not known */
+    uint32_t peer;   /* of a get: whose message it waits for; UINT32_MAX: anybody's; of a set: who
+                      * is to get it; of a remote task: its locality */
+    enum cohort__wait_kind kind; /* COHORT__WAIT_COLLECTIVE, _GET, _SET or _REMOTE */
+    bool needs_all; /* it does not end before all sites have called it, or that one gets it */
+    bool has_come;  /* the message of a get, which is read */
+    bool has_more;  /* in flight than is listed: the endpoint */
+    char name[64];  /* of a remote task; "": not known */
 };
 
 /* A task that works on a remote call, as of the last tick. */
@@ -89,6 +91,7 @@ struct look_worker {
     uint64_t age;             /* since it last turned the loop */
     uint32_t index;           /* UINT32_MAX: the progress thread */
     char state;               /* as in /proc: R runs, S sleeps, T is stopped; '?': not known */
+    uint64_t function;        /* of the task that it runs; 0: it runs none */
     bool is_idle;             /* it sleeps, since it has nothing to do */
     char kernel_function[40]; /* in which it sleeps, as in /proc; "": not known */
 };
@@ -103,9 +106,11 @@ struct look_module {
 struct look {
     uint32_t rank;
     uint32_t size; /* localities of its job */
+    int pid;       /* as it sees it itself */
     enum cohort__ledger_stage stage;
     uint64_t stage_age;
     int32_t status;     /* that its program has returned */
+    char words[1016];   /* why it fails, or has died; "": it has not said so */
     uint64_t num_tasks; /* that it had at its last tick, whether they wait or not */
     bool acts_outside;  /* callbacks of the program may begin something, too */
     uint64_t tick_age;  /* of a process that is dead: since its last tick; else 0 */
@@ -132,6 +137,9 @@ cohort_status look_read(struct look **ret_look, int memory, uint32_t slot, int p
 /* The same of a process that is dead, as of the moment NOW, in nanoseconds of CLOCK_REALTIME. */
 cohort_status look_read_dead(struct look **ret_look, int memory, uint32_t slot, uint64_t now);
 
+/* Only the last words of the process, why it fails, or has died. False: it has not said so. */
+bool look_read_words(int memory, uint32_t slot, char *ret_text, size_t bytes);
+
 /* NULL is fine. */
 void look_destroy(struct look *look);
 
@@ -139,7 +147,7 @@ void look_destroy(struct look *look);
  * is the one that has this address now. NULL: it does not wait, or is none, or has ended. */
 const struct look_wait *look_find_wait(const struct look *look, uint64_t task);
 
-/* What WAIT, for a call or a get, was seen to wait for. NULL: that is not known. */
+/* What WAIT, for a call, a get or a set, was seen to wait for. NULL: that is not known. */
 const struct look_pending *look_find_pending(const struct look *look, const struct look_wait *wait);
 
 /* The wait of the task that works on call NUMBER of locality FROM. NULL: that is not known, or it
@@ -152,6 +160,9 @@ bool look_is_quiet(const struct look *look);
 /* Whether WORKER has been in a call of the system for a while, though it has something to do: a
  * task has made it. */
 bool look_is_blocked(const struct look_worker *worker);
+
+/* Whether WORKER has computed for a while in one task, or outside of tasks, without a pause. */
+bool look_is_busy(const struct look_worker *worker);
 
 /* Leaves out a kernel function that is no name of one: "0" where the kernel does not say it. */
 void look_check_worker(struct look_worker *worker);

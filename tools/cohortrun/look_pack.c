@@ -8,7 +8,7 @@
 
 #include "runtime/base/error.h"
 
-enum { VERSION = 3, NUM_ARRAYS = 9 };
+enum { VERSION = 4, NUM_ARRAYS = 9 };
 
 /* In front: what has to be the same at both ends. */
 struct head {
@@ -98,6 +98,7 @@ static cohort_status read_arrays(const struct array arrays[NUM_ARRAYS], const un
 /* What readers rely on: texts have ends, and kinds and lengths their limits. */
 static void limit(struct look *look)
 {
+    look->words[sizeof(look->words) - 1] = 0;
     for (uint32_t i = 0; i < look->num_groups; i++)
         look->groups[i].name[sizeof(look->groups[i].name) - 1] = 0;
     for (uint32_t i = 0; i < look->num_joins; i++) {
@@ -105,8 +106,11 @@ static void limit(struct look *look)
         if ((unsigned)look->joins[i].kind > COHORT__JOIN_AGREEMENT)
             look->joins[i].kind = COHORT__JOIN_NAME;
     }
-    for (uint32_t i = 0; i < look->num_pendings; i++)
+    for (uint32_t i = 0; i < look->num_pendings; i++) {
         look->pendings[i].name[sizeof(look->pendings[i].name) - 1] = 0;
+        if ((unsigned)look->pendings[i].kind >= COHORT__WAIT_KINDS)
+            look->pendings[i].kind = COHORT__WAIT_PLAIN;
+    }
     for (uint32_t i = 0; i < look->num_accounts; i++)
         look->accounts[i].text[sizeof(look->accounts[i].text) - 1] = 0;
     for (uint32_t i = 0; i < look->num_waits; i++)

@@ -89,6 +89,7 @@ static cohort_status read_job(struct subject *subject)
         const struct card_locality *known = &card->localities[rank];
         locality->pid = (int)known->pid;
         locality->end = known->end[0] ? known->end : NULL;
+        locality->host = known->host[0] ? known->host : NULL;
         locality->why = subject->whys[rank];
         snprintf(subject->whys[rank], WHY_BYTES, "cohortrun has no ledger");
         if (known->host[0])

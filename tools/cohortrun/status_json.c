@@ -91,7 +91,6 @@ static void write_target(struct writer *writer, struct status_task task)
     json_text(json, "for",
               target.creation && target.creation->parent ? creation_word(target.creation->kind)
               : target.creation                          ? kind_word(COHORT__WAIT_CREATION)
-              : pending && pending->is_remote            ? kind_word(COHORT__WAIT_REMOTE)
                                                          : kind_word(task.wait->kind));
     if (object_word(task.wait->kind))
         json_text(json, "object", object_word(task.wait->kind));
@@ -99,12 +98,12 @@ static void write_target(struct writer *writer, struct status_task task)
         json_text(json, "communicator", target.name);
     else if (target.creation)
         json_text(json, "communicator", target.creation->name);
-    if (pending && pending->is_remote) {
+    if (pending && pending->kind == COHORT__WAIT_REMOTE) {
         json_text(json, "function", pending->name);
-        json_count(json, "locality", pending->from);
-    } else if (pending && pending->is_get) {
-        if (pending->from != UINT32_MAX)
-            json_count(json, "site", pending->from);
+        json_count(json, "locality", pending->peer);
+    } else if (pending && pending->kind != COHORT__WAIT_COLLECTIVE) {
+        if (pending->peer != UINT32_MAX)
+            json_count(json, "site", pending->peer);
         json_count(json, "tag", pending->number);
     } else if (pending || target.comm) {
         json_count(json, "generation", pending ? pending->number : target.comm->generation);
@@ -113,8 +112,10 @@ static void write_target(struct writer *writer, struct status_task task)
         write_address(writer, "awaits", target.task);
     if (target.serving.wait)
         write_address(writer, "serving_task", target.serving.wait->task & COHORT__LEDGER_ADDRESS);
-    if (target.has_sender)
-        json_count(json, "sender_locality", target.sender.rank);
+    if (target.has_peer)
+        json_count(json,
+                   task.wait->kind == COHORT__WAIT_SET ? "receiver_locality" : "sender_locality",
+                   target.peer.rank);
 }
 
 static void write_wait(struct writer *writer, const char *key, struct status_task task)
@@ -168,6 +169,26 @@ static void write_blocked(struct writer *writer, const struct look *look)
     json_end(json, ']');
 }
 
+static void write_computing(struct writer *writer, const struct look *look)
+{
+    struct json *json = &writer->json;
+    char name[STATUS_NAME_BYTES];
+    json_begin(json, "computing", '[');
+    for (uint32_t i = 0; i < look->num_workers; i++) {
+        const struct look_worker *worker = &look->workers[i];
+        if (!look_is_busy(worker))
+            continue;
+        json_begin(json, NULL, '{');
+        json_count(json, "worker", worker->index);
+        status_place_function(name, writer->symbols, look, worker->function);
+        if (worker->function)
+            json_text(json, "task_function", name);
+        write_seconds(writer, "seconds", worker->age);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
 static void write_locality(struct writer *writer, uint32_t rank)
 {
     struct json *json = &writer->json;
@@ -177,6 +198,10 @@ static void write_locality(struct writer *writer, uint32_t rank)
     json_count(json, "locality", rank);
     if (locality->pid || !writer->model->job->num_cores)
         json_count(json, "pid", (uint64_t)locality->pid);
+    if (look && look->pid && look->pid != locality->pid)
+        json_count(json, "member_pid", (uint64_t)look->pid);
+    if (locality->host)
+        json_text(json, "host", locality->host);
     if (locality->end)
         json_text(json, "end", locality->end);
     if (locality->core)
@@ -189,10 +214,13 @@ static void write_locality(struct writer *writer, uint32_t rank)
         json_text(json, "stage", stage_word(look->stage));
         write_seconds(writer, "stage_seconds", look->stage_age);
         json_number(json, "status", look->status);
+        if (look->words[0])
+            json_text(json, "error", look->words);
         json_bool(json, "stopped", look->is_stopped);
         json_bool(json, "cut", look->is_cut);
         json_count(json, "waiting", look->num_waits);
         write_blocked(writer, look);
+        write_computing(writer, look);
     }
     json_end(json, '}');
 }

@@ -142,19 +142,21 @@ static const struct look_wait *own_wait(const struct status_job *job,
     return !pending || pending->instance == entry->site->instance ? wait : NULL;
 }
 
+const struct look_worker *status_find_busy(const struct look *look)
+{
+    const struct look_worker *busy = NULL;
+    for (uint32_t i = 0; i < look->num_workers; i++)
+        if (look_is_busy(&look->workers[i]) && (!busy || look->workers[i].age > busy->age))
+            busy = &look->workers[i];
+    return busy;
+}
+
 /* What a task does that does not wait. */
 static void find_fate(const struct look *look, struct status_site *site)
 {
-    site->fate = STATUS_RUNS;
-    site->age = STATUS_NEVER;
-    for (uint32_t i = 0; i < look->num_workers; i++) {
-        const struct look_worker *worker = &look->workers[i];
-        if (worker->index == UINT32_MAX || worker->state != 'R' || worker->age < LOOK_BUSY_NS)
-            continue;
-        if (site->fate == STATUS_RUNS || worker->age > site->age)
-            site->age = worker->age;
-        site->fate = STATUS_COMPUTES;
-    }
+    site->worker = status_find_busy(look);
+    site->fate = site->worker ? STATUS_COMPUTES : STATUS_RUNS;
+    site->age = site->worker ? site->worker->age : STATUS_NEVER;
 }
 
 struct status_site status_describe_site(const struct status_job *job,
@@ -481,18 +483,44 @@ static const struct status_entry *find_site(const struct status_index *index, ui
     return bsearch(&key, index->sites, index->num_sites, sizeof(key), compare_sites);
 }
 
-/* The task of the site that a get waits for: the one that has called last there. */
-static void find_sender(const struct status_model *model, struct status_target *target)
+/* The task of the site that a get or a set waits for: the one that has called last there. */
+static void find_peer(const struct status_model *model, struct status_target *target)
 {
     const struct look_pending *pending = target->pending;
     const struct status_entry *entry =
-        pending->from != UINT32_MAX ? find_site(model->index, pending->instance, pending->from)
+        pending->peer != UINT32_MAX ? find_site(model->index, pending->instance, pending->peer)
                                     : NULL;
     if (!entry)
         return;
     const struct look *look = model->job->localities[entry->rank].look;
-    target->has_sender = true;
-    target->sender = (struct status_task){entry->rank, look_find_wait(look, entry->site->task)};
+    target->has_peer = true;
+    target->peer = (struct status_task){entry->rank, look_find_wait(look, entry->site->task)};
+}
+
+/* Whether PEER's locality has a get that SET may end by, whoever waits for that: so it may end
+ * though all tasks there wait. */
+static bool may_be_got(const struct status_model *model, const struct look_pending *set,
+                       struct status_task peer)
+{
+    const struct look *look = model->job->localities[peer.rank].look;
+    for (uint32_t i = 0; i < look->num_pendings; i++) {
+        const struct look_pending *other = &look->pendings[i];
+        const bool is_there = other->instance == set->instance && other->site == set->peer;
+        const bool is_for_it = other->kind == COHORT__WAIT_GET && other->number == set->number &&
+                               (other->peer == set->site || other->peer == UINT32_MAX);
+        if (is_there && (other->has_more || is_for_it))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the peer of a get or a set can keep it from ending. */
+static bool needs_peer(const struct status_model *model, const struct status_target *target)
+{
+    const struct look_pending *pending = target->pending;
+    return pending->kind == COHORT__WAIT_SET
+               ? pending->needs_all && !may_be_got(model, pending, target->peer)
+               : !pending->has_come;
 }
 
 /* The task of the other locality that works on the call. */
@@ -501,10 +529,10 @@ static void find_serving(const struct status_model *model, uint32_t rank,
 {
     const struct look_pending *pending = target->pending;
     const struct look *look =
-        pending->from < model->job->num ? model->job->localities[pending->from].look : NULL;
+        pending->peer < model->job->num ? model->job->localities[pending->peer].look : NULL;
     if (look)
         target->serving =
-            (struct status_task){pending->from, look_find_serving(look, rank, pending->number)};
+            (struct status_task){pending->peer, look_find_serving(look, rank, pending->number)};
 }
 
 /* A call that is known waits for those that are missing in its generation or an earlier one. */
@@ -522,12 +550,12 @@ struct status_target status_model_target(const struct status_model *model, struc
     const struct look_group *group = NULL;
     const struct status_future *future = NULL;
     target.pending = look_find_pending(model->job->localities[task.rank].look, wait);
-    if (target.pending && !target.pending->is_remote)
+    if (target.pending && wait->kind != COHORT__WAIT_REMOTE)
         group = status_find_group(model->index, target.pending->instance);
-    if (target.pending && target.pending->is_remote)
+    if (target.pending && wait->kind == COHORT__WAIT_REMOTE)
         find_serving(model, task.rank, &target);
-    else if (target.pending && target.pending->is_get)
-        find_sender(model, &target);
+    else if (target.pending && wait->kind != COHORT__WAIT_COLLECTIVE)
+        find_peer(model, &target);
     else if (wait->kind == COHORT__WAIT_COLLECTIVE)
         target.comm = target.pending ? find_awaited(model, target.pending)
                                      : find_only(model, task.rank, wait->task);
@@ -586,8 +614,8 @@ enum status_needs status_follow(const struct status_model *model, struct status_
         return follow_missing(model, &target, visit, context);
     if (target.creation && target.creation->parent)
         return follow_survivors(target.creation, visit, context);
-    if (target.has_sender)
-        only = (struct status_edge){target.sender, true};
+    if (target.has_peer && needs_peer(model, &target))
+        only = (struct status_edge){target.peer, true};
     else if (target.task)
         only.task = (struct status_task){
             task.rank, look_find_wait(model->job->localities[task.rank].look, target.task)};

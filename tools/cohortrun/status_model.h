@@ -16,6 +16,7 @@
 /* What is known of a job. */
 struct status_locality {
     int pid;           /* 0: it has not been started */
+    const char *host;  /* that it is on; NULL: this one, or that is not known */
     const char *core;  /* the core file that this is from; NULL: none */
     int signal;        /* that has made it; 0: none, or that is not known */
     const char *end;   /* "locality 1 (pid 7) exited with status 0"; NULL: it runs */
@@ -55,6 +56,7 @@ struct status_site {
     enum status_fate fate;
     uint64_t age; /* of the fate */
     const struct look_wait *wait;
+    const struct look_worker *worker; /* that computes; NULL: none does */
 };
 
 /* A communicator of which some sites have called what others have not. */
@@ -127,6 +129,9 @@ struct status_model {
     struct status_index *index; /* see status_private.h */
 };
 
+/* The worker that has computed for longest without a pause. NULL: none has. */
+const struct look_worker *status_find_busy(const struct look *look);
+
 /* Makes the model of JOB, which has to stay. COHORT_ERR_NO_MEMORY. */
 cohort_status status_model_create(struct status_model **ret_model, const struct status_job *job);
 
@@ -138,10 +143,11 @@ struct status_target {
     const struct status_comm *comm;         /* a collective of it, by those that are missing */
     const struct status_creation *creation; /* those that are missing there */
     uint64_t task; /* of the same locality, which is to end, or to let a mutex go */
-    const struct look_pending *pending; /* what it is: a call, or a get; NULL: not known */
+    const struct look_pending *pending; /* what it is; NULL: not known */
     const char *name;                   /* of the communicator of that, or of COMM */
-    struct status_task sender; /* of a get: the task of its site; no wait: it does not wait */
-    bool has_sender;
+    struct status_task peer; /* of a get or a set: the task of the other site; no wait: it does not
+                              * wait */
+    bool has_peer;
     struct status_task serving; /* of a remote call: the task that works on it; no wait: that is not
                                  * known, or it does not wait */
 };

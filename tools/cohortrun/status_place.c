@@ -20,6 +20,12 @@ static void cut_offset(char *name)
         *plus = '\0';
 }
 
+void status_place_function(char ret_name[STATUS_NAME_BYTES], struct symbols *symbols,
+                           const struct look *look, uint64_t function)
+{
+    symbols_name(symbols, look_find_module(look, function), function, ret_name, STATUS_NAME_BYTES);
+}
+
 void status_place_find(struct status_place *ret_place, struct symbols *symbols,
                        const struct look *look, const struct look_wait *wait)
 {
@@ -28,8 +34,7 @@ void status_place_find(struct status_place *ret_place, struct symbols *symbols,
     symbols_name(symbols, module, wait->caller, place->caller, sizeof(place->caller));
     place->function[0] = place->line[0] = '\0';
     if (wait->function)
-        symbols_name(symbols, look_find_module(look, wait->function), wait->function,
-                     place->function, sizeof(place->function));
+        status_place_function(place->function, symbols, look, wait->function);
     const size_t bytes = strlen(place->function);
     place->is_in_function = bytes > 0 && strncmp(place->caller, place->function, bytes) == 0 &&
                             place->caller[bytes] == '+';

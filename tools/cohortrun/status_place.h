@@ -22,6 +22,10 @@ struct status_place {
     bool is_in_function; /* the caller is the task's function itself */
 };
 
+/* The name of FUNCTION, of a task of LOOK. */
+void status_place_function(char ret_name[STATUS_NAME_BYTES], struct symbols *symbols,
+                           const struct look *look, uint64_t function);
+
 /* Where WAIT is, which is one of LOOK. */
 void status_place_find(struct status_place *ret_place, struct symbols *symbols,
                        const struct look *look, const struct look_wait *wait);

@@ -10,11 +10,28 @@
  * waits for. */
 enum { MAX_LOCALITIES = 16, MAX_COMMS = 20, MAX_SITES = 8, MAX_GROUPS = 20, MAX_STEPS = 8 };
 
+/* The localities that were named, whose processes are listed at the end. */
+struct named {
+    uint32_t ranks[MAX_LOCALITIES];
+    uint32_t num;
+};
+
 struct printer {
     FILE *file;
     const struct status_model *model;
     struct symbols *symbols;
+    struct named *named;
 };
+
+static void note_named(const struct printer *printer, uint32_t rank)
+{
+    struct named *named = printer->named;
+    for (uint32_t i = 0; i < named->num; i++)
+        if (named->ranks[i] == rank)
+            return;
+    if (named->num < MAX_LOCALITIES)
+        named->ranks[named->num++] = rank;
+}
 
 /* Pieces of sentences ------------------------------------------------------------------------ */
 
@@ -75,6 +92,7 @@ static const struct look *look_of(const struct printer *printer, uint32_t rank)
 static void print_place(const struct printer *printer, uint32_t rank, const struct look_wait *wait)
 {
     struct status_place place;
+    note_named(printer, rank);
     status_place_find(&place, printer->symbols, look_of(printer, rank), wait);
     if (place.is_at_end) {
         fprintf(printer->file, "%s (at its end)", place.function);
@@ -87,6 +105,20 @@ static void print_place(const struct printer *printer, uint32_t rank, const stru
         fputs(" (outside of tasks)", printer->file);
     else if (!place.is_in_function)
         fprintf(printer->file, " (task %s)", place.function);
+}
+
+/* "the task solve has not paused on worker 0"; for WORKER of locality RANK. */
+static void print_busy(const struct printer *printer, uint32_t rank,
+                       const struct look_worker *worker)
+{
+    char name[STATUS_NAME_BYTES];
+    note_named(printer, rank);
+    status_place_function(name, printer->symbols, look_of(printer, rank), worker->function);
+    if (worker->function)
+        fprintf(printer->file, "the task %s", name);
+    else
+        fputs("what is no task", printer->file);
+    fprintf(printer->file, " has not paused on worker %u", (unsigned)worker->index);
 }
 
 static const char *kind_text(enum cohort__wait_kind kind)
@@ -138,28 +170,41 @@ static void print_kind(const struct printer *printer, struct status_task task)
     fputs(kind_text(target.creation ? COHORT__WAIT_CREATION : task.wait->kind), printer->file);
 }
 
+/* "site 3 of "halo"". */
+static void print_site_of(const struct printer *printer, const struct look_pending *pending,
+                          const char *name)
+{
+    if (pending->peer == UINT32_MAX)
+        fputs("any site of ", printer->file);
+    else
+        fprintf(printer->file, "site %u of ", (unsigned)pending->peer);
+    print_name(printer, name ? name : "?");
+}
+
 /* "a collective of "halo", generation 17". */
 static void print_target(const struct printer *printer, struct status_task task)
 {
     struct status_target target = status_model_target(printer->model, task);
     const struct look_pending *pending = target.pending;
     FILE *file = printer->file;
-    if (pending && pending->is_remote) {
+    if (pending && pending->kind == COHORT__WAIT_REMOTE) {
         fputs("the remote task ", file);
         if (pending->name[0])
             print_name(printer, pending->name);
         fprintf(file, pending->name[0] ? " of locality %u" : "of locality %u",
-                (unsigned)pending->from);
+                (unsigned)pending->peer);
         return;
     }
-    if (pending && pending->is_get) {
+    if (pending && pending->kind == COHORT__WAIT_GET) {
         fputs("a block from ", file);
-        if (pending->from == UINT32_MAX)
-            fputs("any site of ", file);
-        else
-            fprintf(file, "site %u of ", (unsigned)pending->from);
-        print_name(printer, target.name ? target.name : "?");
+        print_site_of(printer, pending, target.name);
         fprintf(file, ", tag %llu (cohort_channel_get)", (unsigned long long)pending->number);
+        return;
+    }
+    if (pending && pending->kind == COHORT__WAIT_SET) {
+        print_site_of(printer, pending, target.name);
+        fprintf(file, " to get a block, tag %llu (cohort_channel_set)",
+                (unsigned long long)pending->number);
         return;
     }
     print_kind(printer, task);
@@ -189,10 +234,10 @@ static bool print_next(const struct printer *printer, struct status_task task,
                        struct status_task *ret_next)
 {
     struct status_target target = status_model_target(printer->model, task);
-    if (target.has_sender) {
+    if (target.has_peer) {
         fprintf(printer->file, "    the task of site %u (locality %u)",
-                (unsigned)target.pending->from, (unsigned)target.sender.rank);
-        *ret_next = target.sender;
+                (unsigned)target.pending->peer, (unsigned)target.peer.rank);
+        *ret_next = target.peer;
         return true;
     }
     if (target.serving.wait) {
@@ -211,13 +256,27 @@ static bool print_next(const struct printer *printer, struct status_task task,
     return true;
 }
 
+/* A task of locality RANK does not wait. */
+static void print_running(const struct printer *printer, uint32_t rank)
+{
+    const struct look *look = look_of(printer, rank);
+    const struct look_worker *busy = look ? status_find_busy(look) : NULL;
+    fputs(" does not wait: it runs or has ended", printer->file);
+    if (busy) {
+        fputs("; ", printer->file);
+        print_busy(printer, rank, busy);
+        print_for(printer, busy->age);
+    }
+    fputc('\n', printer->file);
+}
+
 /* What TASK waits for in turn, and so on. */
 static void print_steps(const struct printer *printer, struct status_task task)
 {
     const struct look_wait *first = task.wait;
     for (int step = 0; step < MAX_STEPS && print_next(printer, task, &task); step++) {
         if (!task.wait) {
-            fputs(" does not wait: it runs or has ended\n", printer->file);
+            print_running(printer, task.rank);
             return;
         }
         fputs(" waits", printer->file);
@@ -263,6 +322,29 @@ static bool print_unread(const struct printer *printer, uint32_t rank)
     return true;
 }
 
+/* All lines of TEXT in one. */
+static void print_lines(const struct printer *printer, const char *text)
+{
+    for (const char *line = text; *line;) {
+        size_t bytes = strcspn(line, "\n"), shown = bytes;
+        while (shown > 0 && (line[shown - 1] == ';' || line[shown - 1] == ' '))
+            shown--;
+        fputs(line > text ? "; " : "", printer->file);
+        for (size_t i = 0; i < shown; i++)
+            if ((unsigned char)line[i] >= ' ' && line[i] != 0x7f)
+                fputc(line[i], printer->file);
+        line += bytes + (line[bytes] == '\n');
+    }
+    fputc('\n', printer->file);
+}
+
+/* The end of a line: ": " and why LOOK's program has failed, if it has. */
+static void print_words(const struct printer *printer, const struct look *look)
+{
+    fputs(look && look->words[0] ? ": " : "", printer->file);
+    print_lines(printer, look ? look->words : "");
+}
+
 /* False: there is nothing to say of it. */
 static bool print_locality(const struct printer *printer, uint32_t rank)
 {
@@ -270,7 +352,8 @@ static bool print_locality(const struct printer *printer, uint32_t rank)
     const struct look *look = locality->look;
     FILE *file = printer->file;
     if (locality->end) {
-        fprintf(file, "%s\n", locality->end);
+        fputs(locality->end, file);
+        print_words(printer, look);
         return true;
     }
     if (!look)
@@ -294,7 +377,7 @@ static bool print_locality(const struct printer *printer, uint32_t rank)
         fputs(": it is stopped, by a signal or a debugger", file);
     if (look->is_cut)
         fputs(": it had no memory to say all", file);
-    fputc('\n', file);
+    print_words(printer, look);
     return true;
 }
 
@@ -326,12 +409,28 @@ static bool print_blocked(const struct printer *printer, uint32_t rank)
     return any;
 }
 
+/* The worker that has computed for longest. False: none has. */
+static bool print_computing(const struct printer *printer, uint32_t rank)
+{
+    const struct status_locality *locality = &printer->model->job->localities[rank];
+    const struct look *look = locality->look;
+    const struct look_worker *busy = look && !locality->end ? status_find_busy(look) : NULL;
+    if (!busy)
+        return false;
+    fprintf(printer->file, "locality %u (pid %d): ", (unsigned)rank, locality->pid);
+    print_busy(printer, rank, busy);
+    print_for(printer, busy->age);
+    fputc('\n', printer->file);
+    return true;
+}
+
 static void print_localities(const struct printer *printer)
 {
     uint32_t rank = 0, shown = 0;
     for (; rank < printer->model->job->num && shown < MAX_LOCALITIES; rank++) {
         shown += print_locality(printer, rank);
         shown += print_blocked(printer, rank);
+        shown += print_computing(printer, rank);
     }
     if (rank < printer->model->job->num)
         fprintf(printer->file, "(not said of localities %u-%u whether they run)\n", (unsigned)rank,
@@ -365,22 +464,6 @@ static bool all_are_read(const struct status_job *job)
     return true;
 }
 
-/* All lines of TEXT in one. */
-static void print_lines(const struct printer *printer, const char *text)
-{
-    for (const char *line = text; *line;) {
-        size_t bytes = strcspn(line, "\n"), shown = bytes;
-        while (shown > 0 && (line[shown - 1] == ';' || line[shown - 1] == ' '))
-            shown--;
-        fputs(line > text ? "; " : "", printer->file);
-        for (size_t i = 0; i < shown; i++)
-            if ((unsigned char)line[i] >= ' ' && line[i] != 0x7f)
-                fputc(line[i], printer->file);
-        line += bytes + (line[bytes] == '\n');
-    }
-    fputc('\n', printer->file);
-}
-
 /* Communicators ------------------------------------------------------------------------------ */
 
 static uint32_t missing_site(const void *list, uint32_t i)
@@ -397,7 +480,8 @@ static void print_fate(const struct printer *printer, const struct status_site *
         print_wait(printer, (struct status_task){site->rank, site->wait});
         break;
     case STATUS_COMPUTES:
-        fputs("its task computes or has ended: a worker there has not paused", file);
+        fputs("its task computes or has ended: ", file);
+        print_busy(printer, site->rank, site->worker);
         print_for(printer, site->age);
         break;
     case STATUS_STOPPED:
@@ -444,6 +528,7 @@ static void print_absent(const struct printer *printer, const struct status_comm
 static void print_site(const struct printer *printer, const struct status_site *site,
                        bool has_called)
 {
+    note_named(printer, site->rank);
     fprintf(printer->file, "  site %u (locality %u): ", (unsigned)site->site, (unsigned)site->rank);
     if (has_called && site->last_called == 0)
         fputs("has called nothing; ", printer->file);
@@ -676,9 +761,30 @@ static void print_groups(const struct printer *printer)
 
 /* ------------------------------------------------------------------------------------------- */
 
+/* Which processes the localities are that were named, for whoever wants to look into one. */
+static void print_processes(const struct printer *printer)
+{
+    const struct status_job *job = printer->model->job;
+    uint32_t num = 0;
+    for (uint32_t i = 0; job->pid && i < printer->named->num; i++) {
+        const uint32_t rank = printer->named->ranks[i];
+        const struct status_locality *locality = &job->localities[rank];
+        if (locality->end || !locality->look)
+            continue;
+        fprintf(printer->file,
+                num++ ? ", %d (locality %u" : "processes, for gdb -p: %d (locality %u",
+                locality->look->pid ? locality->look->pid : locality->pid, (unsigned)rank);
+        if (locality->host)
+            fprintf(printer->file, " on host %s", locality->host);
+        fputc(')', printer->file);
+    }
+    fputs(num ? "\n" : "", printer->file);
+}
+
 void status_print(FILE *file, const struct status_model *model, struct symbols *symbols)
 {
-    const struct printer printer = {file, model, symbols};
+    struct named named = {.num = 0};
+    const struct printer printer = {file, model, symbols, &named};
     const struct status_job *job = model->job;
     if (job->num_cores && job->num == 1)
         fprintf(file, "core file of process %d, alone: %s\n", job->localities[0].pid, job->program);
@@ -709,4 +815,5 @@ void status_print(FILE *file, const struct status_model *model, struct symbols *
     for (uint32_t i = 0; i < model->num_cycles; i++)
         print_cycle(&printer, &model->cycles[i]);
     print_groups(&printer);
+    print_processes(&printer);
 }

@@ -162,6 +162,57 @@ static void test_head(void)
     cohort__ledger_close();
 }
 
+static void copy_words(void *context, const void *line)
+{
+    memcpy(context, ((const struct cohort__words_line *)line)->text,
+           sizeof(((const struct cohort__words_line *)line)->text));
+}
+
+static const char *words(void)
+{
+    static char text[2000];
+    int memory;
+    uint32_t slot;
+    struct cohort__ledger_view view;
+    text[0] = '\0';
+    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
+    CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
+    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_WORDS, copy_words, text), COHORT_OK);
+    close(memory);
+    return text;
+}
+
+/* The last ones count, until another run begins. A child's are not the parent's. */
+static void test_words(void)
+{
+    char many[3000] = {0};
+    uint32_t rank;
+    cohort__ledger_say("nobody hears this");
+    cohort__ledger_introduce(0, 1, 0, 0);
+    CHECK_TEXT(words(), "");
+    CHECK(!cohort__ledger_rank(&rank));
+    cohort__ledger_say("first");
+    cohort__ledger_say("last");
+    CHECK_TEXT(words(), "last");
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        cohort__ledger_say("a child's");
+        _exit(0);
+    }
+    CHECK_INT(waitpid(child, NULL, 0), child);
+    CHECK_TEXT(words(), "last");
+    memset(many, 'x', sizeof(many) - 1);
+    cohort__ledger_say(many);
+    CHECK_INT((long long)strlen(words()), 1015);
+    cohort__ledger_introduce(3, 5, 0, 1);
+    CHECK_TEXT(words(), "");
+    CHECK(cohort__ledger_rank(&rank));
+    CHECK_INT(rank, 3);
+    cohort__ledger_close();
+    cohort__ledger_say("nor this");
+}
+
 /* Adopting ----------------------------------------------------------------------------------- */
 
 /* One region of several, which a program has used before. */
@@ -428,6 +479,7 @@ int main(int argc, char **argv)
         {"lines", test_lines},
         {"many", test_many},
         {"head", test_head},
+        {"words", test_words},
         {"adopt", test_adopt},
         {"adopt refuses", test_adopt_refuses},
         {"inherit", test_inherit},

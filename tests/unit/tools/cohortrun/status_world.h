@@ -51,7 +51,8 @@ void world_add_wait(uint32_t rank, uint64_t task, uint64_t caller, enum cohort__
 void world_add_join(uint32_t rank, const char *name, uint32_t site, uint32_t num_sites,
                     uint64_t future);
 
-/* What WRITE says of it; valid until the next call. The second one is the text. */
+/* What WRITE says of it; valid until the next call. The second one is the text, without the last
+ * line, which lists processes. */
 const char *world_say_by(void (*write)(FILE *file, const struct status_model *model,
                                        struct symbols *symbols));
 const char *world_say(void);

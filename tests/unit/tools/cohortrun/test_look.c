@@ -145,7 +145,7 @@ static void test_pending(void)
     other->since = before->since;
     struct look *look = look_here();
     const struct look_pending *pending = look_find_pending(look, look_find_wait(look, 0x100));
-    CHECK(pending && pending->number == 7 && pending->instance == 9 && !pending->is_get);
+    CHECK(pending && pending->number == 7 && pending->instance == 9);
     CHECK(!look_find_pending(look, look_find_wait(look, 0x200)));
     CHECK(!look_find_pending(look, look_find_wait(look, 0x300))); /* of another kind */
     CHECK_INT(look->num_pendings, COHORT__LEDGER_PENDING_MOST);
@@ -162,7 +162,8 @@ static void test_pending(void)
 static void test_pending_kinds(void)
 {
     static const enum cohort__wait_kind kinds[] = {COHORT__WAIT_COLLECTIVE, COHORT__WAIT_GET,
-                                                   COHORT__WAIT_REMOTE};
+                                                   COHORT__WAIT_SET, COHORT__WAIT_REMOTE};
+    enum { NUM = sizeof(kinds) / sizeof(kinds[0]) };
     struct cohort__wait_line *wait = wait_line(0x100, 0);
     struct cohort__pending_line *line = cohort__ledger_take(COHORT__LEDGER_PENDING);
     line->num = 1;
@@ -170,17 +171,15 @@ static void test_pending_kinds(void)
     while (line->at <= wait->since)
         line->at = cohort__clock_ticks();
     for (int i = 0; i < COHORT__WAIT_KINDS; i++)
-        for (int k = 0; k < 6; k++) {
-            const bool needs_all = k >= 3;
+        for (int k = 0; k < 2 * NUM; k++) {
+            const bool needs_all = k >= NUM;
             wait->what = 0x900 + (uintptr_t)i;
-            line->of[0].kind = kinds[k % 3] | (needs_all ? COHORT__PENDING_NEEDS_ALL : 0U);
+            line->of[0].kind = kinds[k % NUM] | (needs_all ? COHORT__PENDING_NEEDS_ALL : 0U);
             struct look *look = look_here();
             const struct look_pending *pending =
                 look_find_pending(look, look_find_wait(look, 0x100));
-            CHECK_INT(pending != NULL, i == (int)kinds[k % 3]);
-            CHECK(!pending || (pending->is_get == (i == COHORT__WAIT_GET) &&
-                               pending->is_remote == (i == COHORT__WAIT_REMOTE) &&
-                               pending->needs_all == needs_all));
+            CHECK_INT(pending != NULL, i == (int)kinds[k % NUM]);
+            CHECK(!pending || (pending->kind == kinds[k % NUM] && pending->needs_all == needs_all));
             look_destroy(look);
         }
     cohort__ledger_give_back(COHORT__LEDGER_WAITS, wait);

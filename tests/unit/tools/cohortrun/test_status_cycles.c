@@ -44,7 +44,8 @@ static void test_opposite(void)
     CHECK_CONTAINS(world_say(), "\nperhaps a deadlock: each of these tasks");
     begin_opposite(); /* one waits for an earlier call, for which it needs nobody who is missing */
     w.looks[0].num_pendings = 1;
-    w.pendings[0][0] = (struct look_pending){.age = second, .instance = 4, .future = 0x900};
+    w.pendings[0][0] = (struct look_pending){
+        .age = second, .instance = 4, .future = 0x900, .kind = COHORT__WAIT_COLLECTIVE};
     CHECK(!strstr(world_say(), "deadlock"));
     w.pendings[0][0].number = 1;
     CHECK_CONTAINS(world_say(), "\ndeadlock: ");
@@ -123,7 +124,7 @@ static void test_not_quiet_by_death(void)
     world_add_wait(0, 0x200, GET, COHORT__WAIT_GET, 0x910, 12);
     w.looks[0].num_pendings = 1;
     w.pendings[0][0] = (struct look_pending){
-        .instance = 6, .future = 0x910, .number = 7, .from = 1, .is_get = true};
+        .instance = 6, .future = 0x910, .number = 7, .peer = 1, .kind = COHORT__WAIT_GET};
     CHECK(!strstr(world_say(), "perhaps"));
     w.localities[2].end = "locality 2 (pid 102) was killed";
     CHECK_CONTAINS(world_say(), "\nperhaps a deadlock: ");
@@ -139,7 +140,7 @@ static void test_not_quiet_by_another(void)
     world_add_wait(2, 0x800, LOCK, COHORT__WAIT_TASK, 0x700, 12);
     w.looks[0].num_pendings = w.looks[2].num_serves = 1;
     w.pendings[0][0] =
-        (struct look_pending){.future = 0x910, .number = 5, .from = 2, .is_remote = true};
+        (struct look_pending){.future = 0x910, .number = 5, .peer = 2, .kind = COHORT__WAIT_REMOTE};
     w.serves[2][0] = (struct look_serve){.age = second, .task = 0x700, .number = 5, .from = 0};
     CHECK(!strstr(world_say(), "perhaps"));
     w.waits[2][1].kind = COHORT__WAIT_OUTSIDE;
@@ -206,8 +207,12 @@ static void begin_three(void)
             break;
         world_add_wait(rank, 0x100, MEET, COHORT__WAIT_COLLECTIVE, 0x900, 5);
         w.looks[rank].num_pendings = 1;
-        w.pendings[rank][0] = (struct look_pending){
-            .age = second, .instance = 4 + rank, .future = 0x900, .number = 1, .site = rank};
+        w.pendings[rank][0] = (struct look_pending){.age = second,
+                                                    .instance = 4 + rank,
+                                                    .future = 0x900,
+                                                    .number = 1,
+                                                    .site = rank,
+                                                    .kind = COHORT__WAIT_COLLECTIVE};
     }
     w.workers[2][0].is_idle = false;
 }
@@ -386,8 +391,8 @@ static void test_gets(void)
                                                     .future = 0x900,
                                                     .number = 7,
                                                     .site = rank,
-                                                    .from = 1 - rank,
-                                                    .is_get = true};
+                                                    .peer = 1 - rank,
+                                                    .kind = COHORT__WAIT_GET};
     }
     w.workers[0][0].is_idle = false;
     CHECK_CONTAINS(world_say(),
@@ -401,10 +406,71 @@ static void test_gets(void)
     w.localities[1].end = "locality 1 (pid 101) was killed"; /* then the get fails */
     CHECK(!strstr(world_say(), "deadlock"));
     w.localities[1].end = NULL;
-    w.pendings[1][0].from = UINT32_MAX;
+    w.pendings[1][0].peer = UINT32_MAX;
     w.waits[1][0].caller = LOCK; /* so that it is listed alone */
     CHECK(!strstr(world_say(), "deadlock"));
     CHECK_CONTAINS(world_say(), "for a block from any site of \"ring\", tag 7 ");
+}
+
+/* Each waits until the other gets its block. A get there ends that, whoever has asked for it. */
+static void test_sets(void)
+{
+    world_begin(2);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        world_add_group(rank, 4, 2, "ring");
+        world_add_site(rank, 4, rank, 0, 0x100);
+        world_add_wait(rank, 0x100, GET, COHORT__WAIT_SET, 0x900, 5);
+        w.looks[rank].num_pendings = 1;
+        w.pendings[rank][0] = (struct look_pending){.age = second,
+                                                    .instance = 4,
+                                                    .future = 0x900,
+                                                    .number = 7,
+                                                    .site = rank,
+                                                    .peer = 1 - rank,
+                                                    .kind = COHORT__WAIT_SET,
+                                                    .needs_all = true};
+    }
+    CHECK_CONTAINS(world_say(), "\ndeadlock: each of these tasks waits for the next, the last for "
+                                "the first:\n"
+                                "  locality 0: in heat+0x20 (task heat+0x800) for site 1 of "
+                                "\"ring\" to get a block, tag 7 (cohort_channel_set), for 5.0 s\n"
+                                "  locality 1: in heat+0x20 (task heat+0x800) for site 0 of ");
+    CHECK_CONTAINS(world_say_by(status_json),
+                   "\"for\": \"set\", \"communicator\": \"ring\", \"site\": 1, \"tag\": 7, "
+                   "\"receiver_locality\": 1");
+    w.looks[1].num_pendings = 2;
+    w.pendings[1][1] = (struct look_pending){.instance = 4,
+                                             .future = 0x910,
+                                             .number = 8, /* for another one */
+                                             .site = 1,
+                                             .peer = 0,
+                                             .kind = COHORT__WAIT_GET};
+    CHECK_CONTAINS(world_say(), "\ndeadlock: each of these tasks");
+    w.pendings[1][1].has_more = true;
+    CHECK(!strstr(world_say(), "deadlock"));
+    w.pendings[1][1].has_more = false;
+    w.pendings[1][1].number = 7;
+    CHECK(!strstr(world_say(), "deadlock"));
+    w.pendings[1][1].peer = UINT32_MAX;
+    CHECK(!strstr(world_say(), "deadlock"));
+    w.looks[1].num_pendings = 1;
+    w.pendings[1][0].needs_all = false; /* it only waits for room on its way */
+    CHECK(!strstr(world_say(), "deadlock"));
+}
+
+/* A get whose message is being read ends by itself. */
+static void test_get_has_come(void)
+{
+    world_begin(1);
+    world_add_group(0, 4, 1, "ring");
+    world_add_site(0, 4, 0, 0, 0x100);
+    world_add_wait(0, 0x100, GET, COHORT__WAIT_GET, 0x900, 5);
+    w.looks[0].num_pendings = 1;
+    w.pendings[0][0] = (struct look_pending){
+        .age = second, .instance = 4, .future = 0x900, .number = 7, .kind = COHORT__WAIT_GET};
+    CHECK_CONTAINS(world_say(), "\ndeadlock: a task waits for itself");
+    w.pendings[0][0].has_come = true;
+    CHECK(!strstr(world_say(), "deadlock"));
 }
 
 /* Which task works on it, and what that waits for in turn. */
@@ -419,7 +485,7 @@ static void test_serving(void)
     world_add_wait(1, 0x700, MEET, COHORT__WAIT_COLLECTIVE, 0x900, 11);
     w.looks[0].num_pendings = w.looks[1].num_serves = 1;
     w.pendings[0][0] = (struct look_pending){
-        .future = 0x900, .number = 5, .from = 1, .is_remote = true, .name = "solve"};
+        .future = 0x900, .number = 5, .peer = 1, .kind = COHORT__WAIT_REMOTE, .name = "solve"};
     w.serves[1][0] = (struct look_serve){.age = second, .task = 0x700, .number = 5, .from = 0};
     CHECK_CONTAINS(world_say(),
                    "\ndeadlock: each of these tasks waits for the next, the last for the "
@@ -442,7 +508,7 @@ static void test_serving(void)
     CHECK(!strstr(world_say(), "deadlock"));
     w.serves[1][0] = (struct look_serve){.task = 0, .number = 5, .from = 0};
     CHECK(!strstr(world_say(), "deadlock"));
-    w.pendings[0][0].from = 9; /* there is none */
+    w.pendings[0][0].peer = 9; /* there is none */
     CHECK(!strstr(world_say(), "deadlock"));
 }
 
@@ -463,6 +529,8 @@ int main(int argc, char **argv)
         {"mutex", test_mutex},
         {"long_chain", test_long_chain},
         {"gets", test_gets},
+        {"sets", test_sets},
+        {"get_has_come", test_get_has_come},
         {"serving", test_serving},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

@@ -73,8 +73,15 @@ static void test_fates(void)
                        "(futex_do)\n" HALO SITE_2
                        "its task does not wait: it runs or has ended\n" MEETERS);
     w.workers[2][0].state = 'R';
-    world_check(THREE, HALO SITE_2 "its task computes or has ended: a worker there has not paused, "
-                                   "for 9.0 s\n" MEETERS);
+    world_check(THREE, "locality 2 (pid 102): what is no task has not paused on worker 0, for 9.0 "
+                       "s\n" HALO SITE_2 "its task computes or has ended: what is no task has not "
+                       "paused on worker 0, for 9.0 s\n" MEETERS);
+    w.workers[2][0].function = WORK;
+    world_check(THREE, "locality 2 (pid 102): the task heat+0x800 has not paused on worker 0, for "
+                       "9.0 s\n" HALO SITE_2 "its task computes or has ended: the task heat+0x800 "
+                       "has not paused on worker 0, for 9.0 s\n" MEETERS);
+    CHECK_CONTAINS(world_say_by(status_json), "\"computing\": [{\"worker\": 0, \"task_function\": "
+                                              "\"heat+0x800\", \"seconds\": 9.000}]");
     w.workers[2][0].age = second / 10; /* it has only just turned its loop */
     world_check(THREE, HALO SITE_2 "its task does not wait: it runs or has ended\n" MEETERS);
     w.workers[2][0].age = 9 * second;
@@ -91,6 +98,39 @@ static void test_fates(void)
     w.localities[2].end = "locality 2 (pid 102) exited with status 0";
     world_check(THREE, "locality 2 (pid 102) exited with status 0\n" HALO SITE_2
                        "its locality has ended\n" MEETERS);
+}
+
+/* Which processes the localities are that were named; of one that a script has started the
+ * program's own. One that has ended is none. */
+static void test_processes(void)
+{
+    begin_halo();
+    CHECK_CONTAINS(world_say_by(status_print),
+                   "\nprocesses, for gdb -p: 102 (locality 2), 100 (locality 0)\n");
+    w.looks[2].pid = 202;
+    w.localities[2].host = "b";
+    CHECK_CONTAINS(world_say_by(status_print),
+                   "\nprocesses, for gdb -p: 202 (locality 2 on host b), 100 (locality 0)\n");
+    CHECK_CONTAINS(world_say_by(status_json), "\"pid\": 102, \"member_pid\": 202, \"host\": \"b\"");
+    w.localities[2].end = "locality 2 (pid 102) exited with status 0";
+    CHECK_CONTAINS(world_say_by(status_print), "\nprocesses, for gdb -p: 100 (locality 0)\n");
+    w.job.pid = 0; /* a program alone, whose pid is said at first, or core files */
+    CHECK(!strstr(world_say_by(status_print), "processes"));
+}
+
+/* Why a program has failed, or what it has died of. */
+static void test_words(void)
+{
+    begin_halo();
+    w.looks[2].stage = COHORT__LEDGER_RETURNED;
+    w.looks[2].stage_age = 9 * second;
+    w.looks[2].status = COHORT_ERR_FAILED;
+    snprintf(w.looks[2].words, sizeof(w.looks[2].words), "cannot read\n\x1bx");
+    CHECK_CONTAINS(world_say(), "\nlocality 2 (pid 102): its program has returned an error, 9.0 s "
+                                "ago: cannot read; x\n");
+    CHECK_CONTAINS(world_say_by(status_json), "\"error\": \"cannot read\\u000a\\u001bx\"");
+    w.localities[2].end = "locality 2 (pid 102) was killed by signal 11";
+    CHECK_CONTAINS(world_say(), "\nlocality 2 (pid 102) was killed by signal 11: cannot read; x\n");
 }
 
 /* Sites of which there is no line. */
@@ -196,8 +236,12 @@ static void test_explained(void)
     /* But it is if that is known to be the one. */
     for (uint32_t rank = 0; rank < 2; rank++) {
         w.looks[rank].num_pendings = 1;
-        w.pendings[rank][0] = (struct look_pending){
-            .age = second, .instance = 4, .future = 0x900, .number = 9, .site = rank};
+        w.pendings[rank][0] = (struct look_pending){.age = second,
+                                                    .instance = 4,
+                                                    .future = 0x900,
+                                                    .number = 9,
+                                                    .site = rank,
+                                                    .kind = COHORT__WAIT_COLLECTIVE};
     }
     world_check(THREE,
                 "communicator \"rows\", generation 9: all 3 sites have called, and the tasks of 2 "
@@ -458,15 +502,15 @@ static void test_remote(void)
     CHECK_CONTAINS(world_say(), "for a task of another locality, for 12.0 s\n");
     w.looks[0].num_pendings = 1;
     w.pendings[0][0] = (struct look_pending){
-        .future = 0x900, .number = 5, .from = 1, .is_remote = true, .name = "solve"};
+        .future = 0x900, .number = 5, .peer = 1, .kind = COHORT__WAIT_REMOTE, .name = "solve"};
     CHECK_CONTAINS(world_say(), "for the remote task \"solve\" of locality 1, for 12.0 s\n");
     CHECK_CONTAINS(world_say_by(status_json), "\"function\": \"solve\", \"locality\": 1");
     CHECK_CONTAINS(world_say_by(status_json), "\"for\": \"remote\"");
     w.pendings[0][0].name[0] = 0;
     CHECK_CONTAINS(world_say(), "for the remote task of locality 1, for 12.0 s\n");
-    w.pendings[0][0].is_remote = false; /* of another future, at the same address */
+    w.pendings[0][0].kind = COHORT__WAIT_GET; /* of another future, at the same address */
     CHECK_CONTAINS(world_say(), "for a task of another locality, for 12.0 s\n");
-    w.pendings[0][0].is_remote = true;
+    w.pendings[0][0].kind = COHORT__WAIT_REMOTE;
     w.pendings[0][0].age = 13 * second; /* likewise */
     CHECK_CONTAINS(world_say(), "for a task of another locality, for 12.0 s\n");
 }
@@ -523,6 +567,8 @@ int main(int argc, char **argv)
     static const struct test_case cases[] = {
         {"nothing", test_nothing},
         {"fates", test_fates},
+        {"processes", test_processes},
+        {"words", test_words},
         {"absent", test_absent},
         {"unread", test_unread},
         {"chain", test_chain},
