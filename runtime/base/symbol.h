@@ -4,9 +4,11 @@
 
 #include <stddef.h>
 
-/* Writes what a reader, or addr2line, makes out an address of code by: "site (./heat)" if it is
- * where a function with an exported name begins, else "./heat+0x12a0", or the bare address if it is
- * in no file. Any thread; allocates nothing. */
+/* Writes what a reader makes out an address of code by, and addr2line: "site (/x/heat)" where a
+ * function begins, "site+0x91 (/x/heat+0x12a0)" within it, "/x/heat+0x12a0" if the file has no
+ * symbol for it, or the bare address if it is in no file. A function that is static has a name
+ * unless the file is stripped. Any thread, and a signal handler: the file is read, with no function
+ * of the C library but those that make a call of the system. */
 void cohort__symbol_name(const void *address, char *text, size_t bytes);
 
 #endif

@@ -2,11 +2,10 @@
 #include "runtime/task/misuse.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "runtime/base/symbol.h"
+#include "runtime/task/crash.h"
 #include "runtime/task/task.h"
 
 static const char *const texts[] = {
@@ -32,8 +31,7 @@ void cohort__misuse(enum cohort__misuse_kind kind, const cohort_future *future,
     char task[512], where[512], text[1280];
     name_task(future, task, sizeof(task));
     cohort__symbol_name(caller, where, sizeof(where));
-    int bytes = snprintf(text, sizeof(text), "cohort: %s, called at %s for the future %p%s: %s\n",
-                         function, where, (const void *)future, task, texts[kind]);
-    (void)!write(STDERR_FILENO, text, (size_t)bytes);
-    abort();
+    snprintf(text, sizeof(text), "%s, called at %s for the future %p%s: %s", function, where,
+             (const void *)future, task, texts[kind]);
+    cohort__crash_abort(text);
 }

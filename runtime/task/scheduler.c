@@ -12,7 +12,7 @@
 #include "runtime/task/blocking.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/futex.h"
-#include "runtime/task/overflow.h"
+#include "runtime/task/crash.h"
 #include "runtime/task/pinning.h"
 #include "runtime/task/plain_loop.h"
 #include "runtime/task/scope.h"
@@ -392,7 +392,7 @@ static void fini(void)
     s->num_threads = 0;
     cohort__pinning_destroy(s->pinning);
     s->pinning = NULL;
-    cohort__overflow_unwatch();
+    cohort__crash_unwatch();
     atomic_store(&is_taken, false);
 }
 
@@ -510,7 +510,7 @@ cohort_status cohort__scheduler_start(const struct cohort__scheduler_options *op
         fini();
         return status;
     }
-    cohort__overflow_watch();
+    cohort__crash_watch();
     cohort__scheduler_completer_begin();
     atomic_store(&s->is_up, true);
     return COHORT_OK;

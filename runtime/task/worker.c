@@ -3,7 +3,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
-#include "runtime/task/overflow.h"
+#include "runtime/task/crash.h"
 #include "runtime/task/uncaught.h"
 
 enum {
@@ -181,7 +181,7 @@ static void loop_on_fiber(void *arg)
 
 void cohort__worker_run(struct cohort__worker *worker)
 {
-    void *handler_stack = cohort__overflow_thread_begin();
+    void *handler_stack = cohort__crash_thread_begin();
     cohort__core_note(&worker->core);
     worker->fiber = &worker->own_fiber;
     worker->own_fiber.worker = worker;
@@ -192,7 +192,7 @@ void cohort__worker_run(struct cohort__worker *worker)
     cohort__worker_take_returned(worker); /* no task is left, so none comes later */
     cohort__fiber_pool_fini(&worker->pool);
     cohort__sized_fini(&worker->sized);
-    cohort__overflow_thread_end(handler_stack);
+    cohort__crash_thread_end(handler_stack);
 }
 
 __attribute__((noinline)) static struct cohort__fiber *create_stack(struct cohort__worker *worker)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +7,8 @@
 
 /* A task waits. Another one, whose stack is not the lowest of its slab, grows beyond its end, and
  * says when it has come back from there. Before that the program says how many mappings are guards.
- */
+ * With the argument "crash" a task of locality 1 accesses what is not there instead, and those of
+ * the others wait for its site. */
 
 enum { NUM_WAITING = 1, FRAME_BYTES = 1024, DEPTH = 344 }; /* of 256 KiB, and the guard's 64 */
 
@@ -75,8 +77,37 @@ static cohort_status run(void *arg)
     return status;
 }
 
+__attribute__((noinline)) static void touch(volatile int *number)
+{
+    (*number)++;
+}
+
+static cohort_status crash_task(void *arg)
+{
+    touch(arg);
+    return COHORT_OK;
+}
+
+static cohort_status crash(void *arg)
+{
+    cohort_comm *comm = NULL;
+    const cohort_comm_options options = {.num_sites = cohort_num_localities(),
+                                         .this_site = cohort_locality()};
+    cohort_status status = cohort_await(cohort_comm_create(&comm, "all", &options));
+    (void)arg;
+    if (!status && cohort_locality() == 1)
+        status = cohort_await(
+            cohort_async(crash_task, (void *)(uintptr_t)(0x100 + options.this_site - 1)));
+    if (!status)
+        status = cohort_await(cohort_barrier(comm, 1));
+    cohort_comm_unref(comm);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     struct program program = {0};
+    if (argc > 1 && strcmp(argv[1], "crash") == 0)
+        return cohort_main(argc, argv, crash, NULL);
     return cohort_main(argc, argv, run, &program);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A task that grows beyond its stack, with each kind of guard.
+"""A task that grows beyond its stack, with each kind of guard, and one that crashes otherwise.
 
 usage: stack_test.py COHORTRUN MEMBER [case...]"""
 import os
@@ -21,7 +21,7 @@ def overflow(guard):
     status, out, err = run('-n', 1, '-x', 'COHORT_STACK_GUARD=' + guard, '-x', 'COHORT_WORKERS=1',
                            MEMBER)
     check_equal(status, 128 + signal.SIGSEGV)
-    line = (r'^cohort: the task \S*stack_member\+0x[0-9a-f]+ has grown beyond its stack of '
+    line = (r'^cohort: the task \w+ \(/\S*/stack_member\) has grown beyond its stack of '
             r'262144 bytes \(COHORT_STACK\)$')
     check(re.search(line, err, re.M), err)
     return int(re.search(r'^guards: (\d+)$', out, re.M)[1]), 'back' in out
@@ -37,6 +37,18 @@ def test_each_kind():
 
 def test_default():
     check_equal(overflow(''), overflow('kernel'))
+
+
+def test_crash():
+    """A signal that a task has caused is explained: by the locality itself, by cohortrun, and in
+    the errors of the others."""
+    status, _, err = run('-n', 2, MEMBER, 'crash')
+    check_equal(status, 128 + signal.SIGSEGV)
+    why = (r'SIGSEGV \(no memory at 0x100\) in touch(\+0x\w+)? \(/\S*/stack_member(\+0x\w+)?\), '
+           r'in the task crash_task \(/\S*/stack_member\), worker \d+ of locality 1')
+    check(re.search('^cohort: ' + why + '$', err, re.M), err)
+    check(re.search(r'^cohortrun: locality 1 \(pid \d+\) was killed by signal 11 '
+                    r'\(Segmentation fault\): ' + why + '$', err, re.M), err)
 
 
 jobs.run_cases(globals(), 'test_', CHOSEN)

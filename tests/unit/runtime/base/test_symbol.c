@@ -23,7 +23,11 @@ static void test_names(void)
 {
     char text[256];
     cohort__symbol_name(address_of(own_function), text, sizeof(text));
-    CHECK_CONTAINS(text, "test_base_symbol+0x");
+    CHECK_CONTAINS(text, "own_function (/");
+    CHECK_CONTAINS(text, "/test_base_symbol)");
+    cohort__symbol_name((const char *)address_of(own_function) + 1, text, sizeof(text));
+    CHECK_CONTAINS(text, "own_function+0x1 (/");
+    CHECK_CONTAINS(text, "/test_base_symbol+0x");
     /* one that no sanitizer puts a function of its own before */
     const char *exported = dlsym(RTLD_DEFAULT, "lldiv");
     CHECK(exported != NULL);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/base/last_words.h"
+
+#include <unistd.h>
+
+#include "runtime/base/ledger.h"
+#include "runtime/base/safe_text.h"
+
+void cohort__last_words_say(const char *words)
+{
+    char line[2048];
+    struct cohort__safe_text text = cohort__safe_text_begin(line, sizeof(line) - 1);
+    cohort__safe_text_add(&text, "cohort: ");
+    cohort__safe_text_add(&text, words);
+    line[text.used++] = '\n'; /* also where the words were cut */
+    cohort__ledger_say(words);
+    (void)!write(STDERR_FILENO, line, text.used);
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_BASE_LAST_WORDS_H
+#define COHORT_RUNTIME_BASE_LAST_WORDS_H
+
+/* Writes "cohort: WORDS" as a line on standard error, and WORDS into the ledger: why the program
+ * ends now. Any thread, and a signal handler. */
+void cohort__last_words_say(const char *words);
+
+#endif

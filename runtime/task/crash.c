@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/crash.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "runtime/base/last_words.h"
+#include "runtime/base/ledger.h"
+#include "runtime/base/safe_text.h"
+#include "runtime/base/sanitizer.h"
+#include "runtime/base/symbol.h"
+#include "runtime/task/overflow.h"
+#include "runtime/task/worker.h"
+
+/* For the handler, and for what the C library needs on top of a signal's own frame. */
+enum { HANDLER_STACK_BYTES = 64 * 1024, NAME_BYTES = 640 };
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+enum { NUM_SIGNALS = sizeof(signals) / sizeof(signals[0]) };
+
+/* All from here to the handler may run in the middle of anything: no locks, no allocations. */
+
+/* "SIGSEGV (no memory at "; where HAS_ADDRESS is false, the address is no part of it. */
+static const char *reason_of(const siginfo_t *info, bool *has_address)
+{
+    const bool was_raised = info->si_code <= 0;
+    *has_address = !was_raised && info->si_code != SI_KERNEL &&
+                   (info->si_signo == SIGSEGV || info->si_signo == SIGBUS);
+    switch (info->si_signo) {
+    case SIGABRT:
+        return "SIGABRT (abort";
+    case SIGFPE:
+        return was_raised                    ? "SIGFPE (raise"
+               : info->si_code == FPE_INTDIV ? "SIGFPE (integer division by zero"
+                                             : "SIGFPE (arithmetic that has no result";
+    case SIGILL:
+        return was_raised ? "SIGILL (raise" : "SIGILL (no instruction";
+    case SIGBUS:
+        return was_raised                    ? "SIGBUS (raise"
+               : info->si_code == BUS_ADRALN ? "SIGBUS (not aligned: access to "
+               : *has_address                ? "SIGBUS (no memory behind "
+                                             : "SIGBUS (unknown reason";
+    default:
+        return was_raised                     ? "SIGSEGV (raise"
+               : info->si_code == SEGV_ACCERR ? "SIGSEGV (no right to access "
+               : *has_address                 ? "SIGSEGV (no memory at "
+                                              : "SIGSEGV (an address that no memory can have";
+    }
+}
+
+static void add_reason(struct cohort__safe_text *text, const siginfo_t *info)
+{
+    bool has_address;
+    cohort__safe_text_add(text, reason_of(info, &has_address));
+    if (has_address)
+        cohort__safe_text_add_address(text, (uintptr_t)info->si_addr);
+    cohort__safe_text_add(text, ")");
+}
+
+/* The instruction; NULL: not known. */
+static const void *place_of(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return (const void *)context->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (const void *)context->uc_mcontext.pc;
+#else
+    (void)context;
+    return NULL;
+#endif
+}
+
+/* Who runs here. */
+static void add_task(struct cohort__safe_text *text, const struct cohort__worker *worker)
+{
+    uint32_t rank;
+    char name[NAME_BYTES];
+    if (worker && worker->context) {
+        cohort__task_name(worker->context->shown, name, sizeof(name));
+        cohort__safe_text_add(text, ", in the task ");
+        cohort__safe_text_add(text, name);
+    } else {
+        cohort__safe_text_add(text, ", outside of tasks");
+    }
+    if (worker) {
+        cohort__safe_text_add(text, ", worker ");
+        cohort__safe_text_add_number(text, worker->index);
+    }
+    if (cohort__ledger_rank(&rank)) {
+        cohort__safe_text_add(text, worker ? " of locality " : ", locality ");
+        cohort__safe_text_add_number(text, rank);
+    }
+}
+
+static void explain(const siginfo_t *info, const ucontext_t *context)
+{
+    char words[1800];
+    struct cohort__safe_text text = cohort__safe_text_begin(words, sizeof(words));
+    add_reason(&text, info);
+    if (info->si_code > 0 && place_of(context)) { /* else it is in raise */
+        char name[NAME_BYTES];
+        cohort__symbol_name(place_of(context), name, sizeof(name));
+        cohort__safe_text_add(&text, " in ");
+        cohort__safe_text_add(&text, name);
+    }
+    add_task(&text, cohort__worker_self);
+    cohort__last_words_say(words);
+}
+
+/* Whether the thread has caused it: by what it did, or by abort and raise. */
+static bool is_own(const siginfo_t *info)
+{
+    return info->si_code > 0 || (info->si_code == SI_TKILL && info->si_pid == getpid());
+}
+
+/* On a stack of its own. The default action comes when the instruction is tried again; a signal
+ * that was sent has none, and is sent anew. */
+static void handle(int number, siginfo_t *info, void *context)
+{
+    const struct cohort__worker *worker = cohort__worker_self;
+    const bool has_grown = info->si_code > 0 && (number == SIGSEGV || number == SIGBUS) && worker &&
+                           worker->fiber && cohort__overflow_is_at(worker->fiber, info->si_addr);
+    if (has_grown)
+        cohort__overflow_explain(worker);
+    else if (is_own(info))
+        explain(info, context);
+    signal(number, SIG_DFL);
+    if (info->si_code <= 0)
+        raise(number);
+}
+
+static bool is_ours(int number)
+{
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && (action.sa_flags & SA_SIGINFO) &&
+           action.sa_sigaction == handle;
+}
+
+void cohort__crash_watch(void)
+{
+    struct sigaction old, action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; !COHORT__ASAN && !COHORT__TSAN && i < NUM_SIGNALS; i++)
+        if (sigaction(signals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+            old.sa_handler == SIG_DFL)
+            sigaction(signals[i], &action, NULL);
+}
+
+void cohort__crash_unwatch(void)
+{
+    for (int i = 0; i < NUM_SIGNALS; i++)
+        if (is_ours(signals[i]))
+            signal(signals[i], SIG_DFL);
+}
+
+void cohort__crash_abort(const char *words)
+{
+    cohort__last_words_say(words);
+    if (is_ours(SIGABRT))
+        signal(SIGABRT, SIG_DFL);
+    abort();
+}
+
+void *cohort__crash_thread_begin(void)
+{
+    stack_t old;
+    if (COHORT__ASAN || COHORT__TSAN || sigaltstack(NULL, &old) != 0 ||
+        !(old.ss_flags & SS_DISABLE))
+        return NULL;
+    void *memory = malloc(HANDLER_STACK_BYTES);
+    stack_t stack = {.ss_sp = memory, .ss_size = HANDLER_STACK_BYTES};
+    if (memory && sigaltstack(&stack, NULL) == 0)
+        return memory;
+    free(memory);
+    return NULL;
+}
+
+void cohort__crash_thread_end(void *stack)
+{
+    stack_t none = {.ss_flags = SS_DISABLE};
+    if (!stack || sigaltstack(&none, NULL) != 0)
+        return; /* if it is still in use it stays */
+    free(stack);
+}

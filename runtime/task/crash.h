@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_TASK_CRASH_H
+#define COHORT_RUNTIME_TASK_CRASH_H
+
+/* What happens when a signal ends the program that it has caused itself: SIGSEGV, SIGBUS, SIGFPE,
+ * SIGILL, SIGABRT. One line says what has gone wrong and where, in which task, worker and locality;
+ * or that the task has grown beyond its stack (overflow.h). Then the signal ends the program as
+ * ever, with a core file of the place. A signal that somebody else has sent ends it without a
+ * word. The line is in the ledger, too, so that cohortrun can say it. */
+
+/* Has these signals explained, unless the program or a sanitizer handles them itself. For the
+ * process. */
+void cohort__crash_watch(void);
+
+/* Ends what watch began. */
+void cohort__crash_unwatch(void);
+
+/* Ends the program by SIGABRT, and says only WORDS, which are a line of their own. */
+_Noreturn void cohort__crash_abort(const char *words);
+
+/* Gives the calling thread a stack for its signal handlers, unless it has one. Returns it, or NULL:
+ * there is none, so that a signal that its stack is the cause of can't be explained. */
+void *cohort__crash_thread_begin(void);
+
+/* Takes it back. NULL is fine. */
+void cohort__crash_thread_end(void *stack);
+
+#endif

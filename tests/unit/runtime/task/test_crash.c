@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/crash.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cohort/future.h"
+#include "cohort/task.h"
+#include "runtime/base/ledger.h"
+#include "runtime/base/ledger_read.h"
+#include "runtime/base/sanitizer.h"
+#include "tests/support/test.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+/* Each of these ends the program in its own way. */
+
+static volatile int zero;
+
+__attribute__((noinline)) static int read_at(const volatile int *address)
+{
+    return *address + 1;
+}
+
+static cohort_status segv_task(void *arg)
+{
+    (void)arg;
+    return read_at((const volatile int *)(uintptr_t)(16 + zero)) ? COHORT_OK : COHORT_ERR_FAILED;
+}
+
+static cohort_status write_task(void *arg)
+{
+    volatile char *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    (void)arg;
+    page[8] = 1;
+    return COHORT_OK;
+}
+
+/* A file that is shorter than what is mapped of it. */
+static cohort_status bus_task(void *arg)
+{
+    FILE *file = tmpfile();
+    (void)arg;
+    const volatile int *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fileno(file), 0);
+    return read_at(page) ? COHORT_OK : COHORT_ERR_FAILED;
+}
+
+static cohort_status fpe_task(void *arg)
+{
+    (void)arg;
+#if defined(__x86_64__)
+    return (cohort_status)(1000 / zero);
+#else
+    raise(SIGFPE);
+    return COHORT_OK;
+#endif
+}
+
+static cohort_status ill_task(void *arg)
+{
+    (void)arg;
+    __builtin_trap();
+}
+
+static cohort_status abort_task(void *arg)
+{
+    (void)arg;
+    abort();
+}
+
+/* On a stack that may move, not on the thread's own one. */
+static cohort_status run_other(void *arg)
+{
+    cohort_task_function *const *function = arg;
+    return cohort_await(cohort_async(*function, NULL));
+}
+
+/* What a child says on standard error that runs FUNCTION as a task, and the signal that ends it. */
+static int run_child(cohort_task_function *function, char *text, size_t capacity)
+{
+    int ends[2], status;
+    CHECK_INT(pipe(ends), 0);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[1]);
+        _exit(run_tasks(1, run_other, &function) == COHORT_OK ? 0 : 1);
+    }
+    close(ends[1]);
+    size_t bytes = 0;
+    ssize_t got;
+    while ((got = read(ends[0], text + bytes, capacity - 1 - bytes)) > 0)
+        bytes += (size_t)got;
+    text[bytes] = 0;
+    close(ends[0]);
+    CHECK_INT(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void check_crash(cohort_task_function *function, int signal, const char *reason,
+                        const char *where, const char *task)
+{
+    char text[4096];
+    if (COHORT__ASAN || COHORT__TSAN)
+        return; /* they explain it themselves */
+    CHECK_INT(run_child(function, text, sizeof(text)), signal);
+    CHECK_CONTAINS(text, reason);
+    CHECK_CONTAINS(text, where);
+    CHECK_CONTAINS(text, task);
+    CHECK_CONTAINS(text, "/test_task_crash");
+    CHECK_CONTAINS(text, "), worker 0\n");
+    CHECK(strchr(text, '\n') == strrchr(text, '\n'));
+}
+
+static void test_segv(void)
+{
+    check_crash(segv_task, SIGSEGV, "cohort: SIGSEGV (no memory at 0x10) in ", " in read_at",
+                ", in the task segv_task (/");
+    check_crash(write_task, SIGSEGV, "cohort: SIGSEGV (no right to access 0x", " in write_task+0x",
+                ", in the task write_task (/");
+}
+
+static void test_bus(void)
+{
+    check_crash(bus_task, SIGBUS, "cohort: SIGBUS (no memory behind 0x", " in read_at",
+                ", in the task bus_task (/");
+}
+
+static void test_others(void)
+{
+#if defined(__x86_64__)
+    check_crash(fpe_task, SIGFPE, "cohort: SIGFPE (integer division by zero) in ", " in fpe_task",
+                ", in the task fpe_task (/");
+#else
+    check_crash(fpe_task, SIGFPE, "cohort: SIGFPE ", "", ", in the task fpe_task (/");
+#endif
+#if defined(__x86_64__)
+    check_crash(ill_task, SIGILL, "cohort: SIGILL (no instruction) in ", " in ill_task",
+                ", in the task ill_task (/");
+#endif
+    check_crash(abort_task, SIGABRT, "cohort: SIGABRT (abort), in the task abort_task (/", "", "");
+}
+
+static void copy_words(void *context, const void *line)
+{
+    const struct cohort__words_line *words = line;
+    memcpy(context, words->text, sizeof(words->text));
+}
+
+/* The words are in the ledger of the process that has died. */
+static void test_words(void)
+{
+    int memory, status;
+    char text[4096];
+    if (COHORT__ASAN || COHORT__TSAN)
+        return;
+    CHECK_INT(cohort__ledger_create(&memory, 1), COHORT_OK);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        cohort_task_function *function = segv_task;
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        close(STDERR_FILENO);
+        CHECK_INT(cohort__ledger_adopt(memory, 0), COHORT_OK);
+        cohort__ledger_introduce(3, 4, 1, 1);
+        _exit(run_tasks(1, run_other, &function) == COHORT_OK ? 0 : 1);
+    }
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    struct cohort__ledger_view view;
+    CHECK_INT(cohort__ledger_view_init(&view, memory, 0), COHORT_OK);
+    text[0] = 0;
+    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_WORDS, copy_words, text), COHORT_OK);
+    CHECK_CONTAINS(text, "SIGSEGV (no memory at 0x10) in read_at");
+    CHECK_CONTAINS(text, ", worker 0 of locality 3");
+    close(memory);
+}
+
+static const struct test_case cases[] = {
+    {"segv", test_segv},
+    {"bus", test_bus},
+    {"others", test_others},
+    {"words", test_words},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
