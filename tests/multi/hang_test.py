@@ -486,6 +486,7 @@ class Alone:
         self.watchdog.cancel()
         self.process.kill()
         self.process.communicate()
+        jobs.await_orphans() # a reader, which nobody else waits for
 
 
 def await_no_children(pid):
