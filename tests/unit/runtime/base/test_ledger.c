@@ -476,18 +476,12 @@ static void test_modules(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"lines", test_lines},
-        {"many", test_many},
-        {"head", test_head},
-        {"words", test_words},
-        {"adopt", test_adopt},
-        {"adopt refuses", test_adopt_refuses},
-        {"inherit", test_inherit},
-        {"closed by the program", test_closed_by_the_program},
-        {"no memory", test_no_memory},
-        {"no addresses", test_no_addresses},
-        {"fork", test_fork},
-        {"events", test_events},
+        {"lines", test_lines},         {"many", test_many},
+        {"head", test_head},           {"words", test_words},
+        {"adopt", test_adopt},         {"adopt refuses", test_adopt_refuses},
+        {"inherit", test_inherit},     {"closed by the program", test_closed_by_the_program},
+        {"no memory", test_no_memory}, {"no addresses", test_no_addresses},
+        {"fork", test_fork},           {"events", test_events},
         {"modules", test_modules},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
