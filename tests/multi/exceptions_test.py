@@ -37,7 +37,7 @@ def leave(case, who):
 
 def test_leaves_a_task():
     for case in 'in-place', 'on-its-stack', 'on-sized', 'program':
-        leave(case, r'the task \S*%s\S*' % os.path.basename(MEMBER))
+        leave(case, r'the task \w+ \(/\S*/%s\)' % os.path.basename(MEMBER))
 
 
 def test_leaves_another_function():
