@@ -266,7 +266,7 @@ cohort_status cohort__layout_overlaps_itself(cohort_layout *layout, size_t eleme
         *ret_found = false;
         return COHORT_OK;
     }
-    bool found;
+    bool found = false;
     cohort_status status = cohort__layout_overlap(&all, 1, &found, ret_overlap);
     if (status)
         return status;

@@ -381,7 +381,7 @@ bool cohort__process_next_death(struct cohort__process *process, uint32_t after,
 uint32_t cohort__process_deaths(struct cohort__process *process, uint32_t *ret_ranks,
                                 uint32_t capacity)
 {
-    struct cohort__death death;
+    struct cohort__death death = {0}; /* gcc -O3 does not see that it is set */
     uint32_t num = 0;
     for (uint32_t last = 0; cohort__process_next_death(process, last, &death); last = death.order) {
         if (num < capacity)

@@ -17,7 +17,7 @@ static void print(const char *name, const char *value)
 
 static void print_number(const char *name, uint64_t value, const char *behind)
 {
-    char text[300];
+    char text[350]; /* BEHIND has 300 at most */
     if (value == FACTS_UNKNOWN)
         snprintf(text, sizeof(text), "unknown");
     else if (value == FACTS_UNLIMITED)
