@@ -8,6 +8,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
+#include "runtime/base/list.h"
 #include "runtime/base/options.h"
 #include "runtime/base/slab.h"
 #include "runtime/base/symbol.h"
@@ -18,13 +19,8 @@
 #include "runtime/task/unusual.h"
 #include "runtime/task/worker.h"
 
-/* Scopes of one scope, or of none, which have not been awaited. */
-struct siblings {
-    pthread_mutex_t lock; /* guards the list */
-    cohort_scope *first;  /* the newest */
-};
-
-/* Scopes are a tree. Each knows those directly inside of it until they have been awaited.
+/* Scopes are a tree. Each knows those directly inside of it, under its lock, until they have been
+ * awaited.
  *
  * A scope is cancelled by whoever claims it first: then its future `cancelled`, for which all wait
  * that are to end early, fails with the reason, and the scopes inside are cancelled in turn. A
@@ -41,21 +37,22 @@ struct cohort_scope {
     cohort_future *ended; /* complete when nothing is pending */
     cohort_scope *outer;  /* exists as long as this one is in its list */
     const void *creator;  /* a return address */
-    struct siblings inside;
-    cohort_scope *prev, *next;    /* among its siblings */
+    pthread_mutex_t lock; /* guards the list */
+    cohort_scope *first;  /* of the list of scopes inside */
+    cohort_scope *prev, *next;
     cohort_scope *next_to_cancel; /* see cancel */
+    struct cohort__list failed;   /* in `failed`, once it has failed */
     struct cohort__timer limit;
     uint64_t limit_nanoseconds;
     atomic_bool is_expired;
-    bool is_told; /* that it was not awaited when a runtime ended */
 };
 
-static struct siblings outermost = {PTHREAD_MUTEX_INITIALIZER, NULL};
-
-static struct siblings *siblings_of(const cohort_scope *scope)
-{
-    return scope->outer ? &scope->outer->inside : &outermost;
-}
+/* The scopes that have failed, and not only been cancelled, until they end. Few do, so the others
+ * never come to this lock. */
+static struct {
+    pthread_mutex_t lock;
+    struct cohort__list scopes; /* the latest is the last */
+} failed = {PTHREAD_MUTEX_INITIALIZER, {&failed.scopes, &failed.scopes}};
 
 void cohort__scope_unref(cohort_scope *scope)
 {
@@ -63,7 +60,7 @@ void cohort__scope_unref(cohort_scope *scope)
         return;
     cohort_future_unref(scope->cancelled);
     cohort_future_unref(scope->ended);
-    pthread_mutex_destroy(&scope->inside.lock);
+    pthread_mutex_destroy(&scope->lock);
     cohort__slab_free(scope);
 }
 
@@ -106,13 +103,13 @@ static bool claim(cohort_scope *scope)
  * after this finds SCOPE claimed. Each has only one scope around it, so it is in one such list. */
 static cohort_scope *add_inner(cohort_scope *scope, cohort_scope *list)
 {
-    pthread_mutex_lock(&scope->inside.lock);
-    for (cohort_scope *inner = scope->inside.first; inner; inner = inner->next) {
+    pthread_mutex_lock(&scope->lock);
+    for (cohort_scope *inner = scope->first; inner; inner = inner->next) {
         cohort__scope_ref(inner);
         inner->next_to_cancel = list;
         list = inner;
     }
-    pthread_mutex_unlock(&scope->inside.lock);
+    pthread_mutex_unlock(&scope->lock);
     return list;
 }
 
@@ -134,11 +131,28 @@ static void cancel_inner(cohort_scope *list, const struct cohort__error *why)
     cohort__error_fini(&error);
 }
 
+/* Before its future `cancelled` completes, for which its end waits. */
+static void note_failed(cohort_scope *scope)
+{
+    pthread_mutex_lock(&failed.lock);
+    cohort__list_push_back(&failed.scopes, &scope->failed);
+    pthread_mutex_unlock(&failed.lock);
+}
+
+static void forget_failed(cohort_scope *scope)
+{
+    pthread_mutex_lock(&failed.lock);
+    cohort__list_remove(&scope->failed);
+    pthread_mutex_unlock(&failed.lock);
+}
+
 /* If nobody has done so before. The caller has a reference, or is in SCOPE. */
 static void cancel(cohort_scope *scope, const struct cohort__error *error)
 {
     if (!claim(scope))
         return;
+    if (error->status != COHORT_ERR_CANCELLED)
+        note_failed(scope);
     cohort__future_complete(scope->cancelled, error->status, error);
     cohort_scope *inner = add_inner(scope, NULL);
     if (inner)
@@ -296,16 +310,18 @@ cohort_status cohort_scope_async(cohort_scope *scope, cohort_task_function *func
 /* --- a scope's life --- */
 
 /* If SCOPE has one around it, that is the one of the running task. */
-static void join_siblings(cohort_scope *scope)
+static void join_outer(cohort_scope *scope)
 {
-    struct siblings *siblings = siblings_of(scope);
-    pthread_mutex_lock(&siblings->lock);
-    scope->next = siblings->first;
-    if (siblings->first)
-        siblings->first->prev = scope;
-    siblings->first = scope;
-    bool is_late = scope->outer && atomic_load(&scope->outer->is_claimed);
-    pthread_mutex_unlock(&siblings->lock);
+    cohort_scope *outer = scope->outer;
+    if (!outer)
+        return;
+    pthread_mutex_lock(&outer->lock);
+    scope->next = outer->first;
+    if (outer->first)
+        outer->first->prev = scope;
+    outer->first = scope;
+    bool is_late = atomic_load(&outer->is_claimed);
+    pthread_mutex_unlock(&outer->lock);
     if (!is_late)
         return;
     struct cohort__error error = {0};
@@ -314,17 +330,19 @@ static void join_siblings(cohort_scope *scope)
     cohort__error_fini(&error);
 }
 
-static void leave_siblings(cohort_scope *scope)
+static void leave_outer(cohort_scope *scope)
 {
-    struct siblings *siblings = siblings_of(scope);
-    pthread_mutex_lock(&siblings->lock);
+    cohort_scope *outer = scope->outer;
+    if (!outer)
+        return;
+    pthread_mutex_lock(&outer->lock);
     if (scope->prev)
         scope->prev->next = scope->next;
     else
-        siblings->first = scope->next;
+        outer->first = scope->next;
     if (scope->next)
         scope->next->prev = scope->prev;
-    pthread_mutex_unlock(&siblings->lock);
+    pthread_mutex_unlock(&outer->lock);
 }
 
 /* NULL: there is no memory. */
@@ -336,7 +354,8 @@ static cohort_scope *create(uint64_t limit_nanoseconds)
     atomic_fetch_or(&cohort__unusual, COHORT__UNUSUAL_SCOPES);
     atomic_init(&scope->refs, 1);
     atomic_init(&scope->num_pending, 1);
-    pthread_mutex_init(&scope->inside.lock, NULL);
+    pthread_mutex_init(&scope->lock, NULL);
+    cohort__list_init(&scope->failed);
     scope->limit_nanoseconds = limit_nanoseconds;
     scope->cancelled = cohort__future_create();
     scope->ended = cohort__future_create_about(COHORT__WAIT_SEVERAL);
@@ -378,7 +397,7 @@ static cohort_status start(const cohort_scope_options *options, const void *crea
         return cohort_fail(COHORT_ERR_NO_MEMORY, "cohort_scope_create: no memory for a scope");
     scope->outer = cohort__scope_current();
     scope->creator = creator;
-    join_siblings(scope);
+    join_outer(scope);
     set_limit(scope);
     *ret_scope = scope;
     return COHORT_OK;
@@ -436,13 +455,11 @@ static void tell_lost(const cohort_scope *scope)
 
 void cohort__scopes_tell_lost(void)
 {
-    pthread_mutex_lock(&outermost.lock);
-    for (cohort_scope *scope = outermost.first; scope; scope = scope->next) {
-        if (!scope->is_told)
-            tell_lost(scope);
-        scope->is_told = true;
-    }
-    pthread_mutex_unlock(&outermost.lock);
+    struct cohort__list *link;
+    pthread_mutex_lock(&failed.lock);
+    while ((link = cohort__list_pop_front(&failed.scopes)))
+        tell_lost(COHORT_CONTAINER_OF(link, cohort_scope, failed));
+    pthread_mutex_unlock(&failed.lock);
 }
 
 /* --- its end --- */
@@ -453,7 +470,7 @@ static cohort_status end(cohort_scope *scope, const void *caller)
     if (claim(scope))
         cohort__future_fulfil(scope->cancelled, NULL);
     end_limit(scope);
-    leave_siblings(scope);
+    leave_outer(scope);
     /* Whoever has claimed it instead may not have come to that yet, even after the runtime's end.
      */
     for (unsigned num = 0; !cohort_future_ready(scope->cancelled) &&
@@ -461,6 +478,8 @@ static cohort_status end(cohort_scope *scope, const void *caller)
         cohort__core_yield(&num);
     cohort_status status =
         cohort__future_await(cohort_future_ref(scope->cancelled), "cohort_scope_await", caller);
+    if (status != COHORT_OK)
+        forget_failed(scope);
     cohort__scope_unref(scope);
     return status;
 }
@@ -468,11 +487,11 @@ static cohort_status end(cohort_scope *scope, const void *caller)
 /* The newest of the scopes inside of SCOPE, with a reference, or NULL. */
 static cohort_scope *take_inner(cohort_scope *scope)
 {
-    pthread_mutex_lock(&scope->inside.lock);
-    cohort_scope *inner = scope->inside.first;
+    pthread_mutex_lock(&scope->lock);
+    cohort_scope *inner = scope->first;
     if (inner)
         cohort__scope_ref(inner);
-    pthread_mutex_unlock(&scope->inside.lock);
+    pthread_mutex_unlock(&scope->lock);
     return inner;
 }
 
@@ -543,7 +562,6 @@ cohort_status cohort__scope_create_alone(cohort_scope **ret_scope)
     cohort_scope *scope = create(0);
     if (!scope)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a scope");
-    join_siblings(scope);
     *ret_scope = scope;
     return COHORT_OK;
 }

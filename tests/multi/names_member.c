@@ -79,11 +79,18 @@ static cohort_status my_task(void *arg)
     return cohort_blocking(my_blocking, NULL);
 }
 
+static cohort_status my_site(cohort_comm *comm, void *arg)
+{
+    (void)comm, (void)arg;
+    return wait_here();
+}
+
 static cohort_status my_program(void *arg)
 {
     double sum;
     cohort_scope *scope = NULL;
     cohort_future *ready = cohort_future_of_value(NULL);
+    const cohort_sites_options one_site = {.num_sites = 1};
     if (cohort_locality() > 0)
         return COHORT_OK;
     CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
@@ -98,6 +105,7 @@ static cohort_status my_program(void *arg)
         cohort_async_at(0, "own", NULL, NULL),
         cohort_async_everywhere("remote", NULL, NULL),
         cohort_async(my_task, arg),
+        cohort_sites("one", &one_site, my_site, arg),
     };
     for (size_t i = 0; i < sizeof(futures) / sizeof(*futures); i++)
         CHECK_INT(cohort_await(futures[i]), COHORT_OK);

@@ -17,7 +17,8 @@ MEMBER, TRACE, LIBRARY = map(os.path.abspath, sys.argv[2:5])
 # Where a task of each waits.
 TASKS = {
     'my_program': {0}, 'my_then': {0}, 'my_flow': {0}, 'my_index': {0}, 'my_value': {0},
-    'my_own': {0}, 'my_scoped': {0}, 'my_task': {0}, 'my_remote': {0, 1}, 'my_scoped_remote': {1}}
+    'my_own': {0}, 'my_scoped': {0}, 'my_task': {0}, 'my_site': {0}, 'my_remote': {0, 1},
+    'my_scoped_remote': {1}}
 # Where one may wait besides.
 OTHERS = {'my_program': {1}}
 

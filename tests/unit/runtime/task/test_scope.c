@@ -415,6 +415,14 @@ static cohort_status lose_in_scope(void *arg)
     return COHORT_OK;
 }
 
+/* Neither the scope nor the one inside is awaited; only that one has failed. */
+static cohort_status lose_two(void *arg)
+{
+    lost_scope = create(0);
+    start(lost_scope, lose_inside, arg);
+    return COHORT_OK;
+}
+
 /* What is said on standard error while FUNCTION(ARG) runs as the first task. */
 static void run_telling(cohort_task_function *function, void *arg, char *text, size_t capacity)
 {
@@ -452,6 +460,12 @@ static void test_lost(void)
 
     run_telling(lose_in_scope, NULL, text, sizeof(text));
     CHECK_TEXT(text, "");
+
+    run_telling(lose_two, NULL, text, sizeof(text));
+    CHECK_CONTAINS(text, "COHORT_ERR_FAILED: disk is full\n");
+    CHECK(strchr(text, '\n') == text + strlen(text) - 1);
+    CHECK_INT(cohort_scope_await(lost_scope), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "nobody has awaited that, which has failed: disk is");
 }
 
 /* --- threads outside, many at once --- */
