@@ -43,11 +43,11 @@ extern "C" {
  * launcher, and the last-level cache or the NUMA node that each locality is bound to),
  * COHORT_LEVELS (LEVEL=GROUP,...: levels of the machine above the hosts, finest first, and which
  * group of each this locality is in, for instance switch=s1,rack=r7, if it is on a host behind the
- * switch s1 in the rack r7; at most 4 levels. A level has a name of up to 31 small letters, digits,
- * - and _, and is not called locality, domain or host; a group has one of up to 63 letters, digits
- * and any of - _ . and the colon. All localities name the same levels in the same order; those of a
- * host are in the same groups, and those that are together at one level are so at the next ones.
- * cohortrun sets it by its hostfile; without it there are no such levels),
+ * switch s1 in the rack r7; at most 4 levels. The name of a level has up to 31 small letters,
+ * digits, hyphens and underscores, and is not locality, domain or host; that of a group has up to
+ * 63 letters, digits and any of - _ . and the colon. All localities name the same levels in the
+ * same order; those of a host are in the same groups, and those that are together at one level are
+ * so at the next ones. cohortrun sets it by its hostfile; without it there are no such levels),
  * COHORT_EAGER_BUDGET (bytes of payload that one peer may have sent before they are asked for;
  * 262144), COHORT_FAULT (for tests of a program: faults that happen to the job, for instance
  * seed:4711,delay:1%:5ms,drop:2-5@1000,kill:any@<5000,alloc:3@200; docs/LAUNCHING.md has all of
