@@ -68,12 +68,15 @@ class PmixJob(Job):
         self.folder = tempfile.TemporaryDirectory(prefix='cohort-pmix-test.')
         env = {'TMPDIR': self.folder.name, 'OMPI_ALLOW_RUN_AS_ROOT': '1',
                'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OMPI_MCA_oob_tcp_if_include': 'lo',
-               'OMPI_MCA_rmaps_base_oversubscribe': '1', 'PMIX_MCA_ptl_base_if_include': 'lo',
+               'OMPI_MCA_rmaps_base_oversubscribe': '1',
+               # The same for Open MPI 5 and later, whose launcher is PRRTE.
+               'PRTE_MCA_rmaps_default_mapping_policy': ':oversubscribe',
+               'PRTE_MCA_prte_if_include': 'lo', 'PMIX_MCA_ptl_base_if_include': 'lo',
                'OMPI_MCA_odls_base_sigkill_timeout': '0'}
         if HAS_HOSTS:
             env.update(OMPI_MCA_oob_tcp_if_include='10.77.0.0/24',
                        OMPI_MCA_plm_rsh_agent=jobs.HOSTS_AGENT,
-                       PRTE_MCA_plm_ssh_agent=jobs.HOSTS_AGENT,  # Open MPI 5 and later
+                       PRTE_MCA_plm_ssh_agent=jobs.HOSTS_AGENT,
                        PRTE_MCA_prte_if_include='10.77.0.0/24', TMPDIR=jobs.HOSTS_TMP)
         os.environ.update(env)
         self.segments = set(os.listdir('/dev/shm'))
@@ -202,7 +205,7 @@ def test_failure_of_one():
         status, out, err = run('-n', 1, TRANSPOSE, missing, target, ':',
                                '-n', 2, TRANSPOSE, source, target)
         check_equal((status, out), (1, ''))
-        why = '%s: locality %d: %s: cannot read: No such file or directory'
+        why = '%s: locality %d: site 0: %s: cannot read: No such file or directory'
         check(why % (TRANSPOSE, 0, missing) in err.splitlines(), err)
         check_equal(os.listdir(folder), ['IN.pgm'])
 
