@@ -29,9 +29,7 @@ uint64_t cohort__cores_identify(void);
 unsigned cohort__cores_each(unsigned num_processes, bool may_be_bound);
 
 /* The smallest CPU quota of the control groups (versions 1 and 2) that the process is in, in cores,
- * rounded down, but at least 1. UINT_MAX if there is none. Reads files below ROOT:
- * /proc/self/mountinfo, /proc/self/cgroup, and the files of the groups that these name. ROOT is ""
- * except in tests, which give a folder with files of their own. */
+ * rounded down, but at least 1. UINT_MAX if there is none. Reads files below ROOT, see cgroup.h. */
 unsigned cohort__cores_quota(const char *root);
 
 #endif

@@ -23,7 +23,7 @@ enum { COHORT__DEATH_NOTICED = 0x40000000 };
 struct cohort__death {
     uint32_t rank;
     uint32_t order; /* the launcher's, from 1; or our own, from COHORT__DEATH_NOTICED */
-    char why[160];  /* "was killed by signal 9" */
+    char why[256];  /* "was killed by signal 9" */
 };
 
 /* Sets DEATH->why to WHY, of BYTES, shortened where it is too long. */

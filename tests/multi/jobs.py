@@ -5,6 +5,7 @@ Nothing here sleeps. A test waits for a line, an end of file or a process, each 
 (TIMEOUT) that is reached only on failure. Each job gets a variable of its own in its environment,
 by which its processes are found in /proc afterwards: none may be left over. A process that has lost
 its parent becomes a child of this process, so it is found in any case."""
+import contextlib
 import ctypes
 import os
 import re
@@ -154,6 +155,28 @@ class Job:
             await_orphans()
         left = self.processes()
         check(not left and not has_children(), 'processes left:', left)
+
+
+@contextlib.contextmanager
+def control_group(controller, version_1, version_2):
+    """A control group with a limit: the files of each version, and what is written into them.
+    Returns its folder. Skips the case where none can be made."""
+    is_new = os.path.exists('/sys/fs/cgroup/cgroup.controllers')
+    folder = '/sys/fs/cgroup%s/cohort-test-%d' % ('' if is_new else '/' + controller, os.getpid())
+    try:
+        os.mkdir(folder)
+    except OSError as error:
+        raise Skipped('no control group can be made: %s' % error)
+    try:
+        for name, value in (version_2 if is_new else version_1).items():
+            try:
+                with open(os.path.join(folder, name), 'w') as f:
+                    f.write(str(value))
+            except OSError as error:
+                raise Skipped('no control group for %s can be made: %s' % (controller, error))
+        yield folder
+    finally:
+        os.rmdir(folder)
 
 
 def last_error():

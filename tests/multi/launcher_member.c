@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
  *   late RANK STATUS  the same, with that status after it was allowed to leave
  *   quit RANK         exits with status 0 without leaving the job
  *   kill RANK         is killed by SIGKILL
+ *   hog RANK          takes 256 MiB of memory that can't be swapped out, and is the same as quit
  *   fail RANK         says why, and exits with status 3
  *   close RANK        closes its connection and goes on sleeping
  *   busy              is busy for the first 20 rounds of the drain
@@ -63,7 +65,10 @@ static void launcher_lost(void *context, const char *text)
 
 static void misbehave(struct member *member)
 {
-    if (strcmp(member->mode, "quit") == 0)
+    if (strcmp(member->mode, "hog") == 0)
+        (void)mmap(NULL, 256 << 20, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED | MAP_POPULATE, -1, 0);
+    if (strcmp(member->mode, "quit") == 0 || strcmp(member->mode, "hog") == 0)
         _exit(0);
     if (strcmp(member->mode, "kill") == 0)
         raise(SIGKILL);

@@ -240,6 +240,30 @@ def test_signal_status():
                        r' was killed by signal 9 \(Killed\)\n', err), err)
 
 
+def test_out_of_memory():
+    """Killed by the kernel, which nobody else would say; and before that, in the same control
+    group, by somebody."""
+    limit = 128 << 20
+    with jobs.control_group('memory', {'memory.limit_in_bytes': limit},
+                            {'memory.max': limit}) as folder:
+        def enter():
+            with open(os.path.join(folder, 'cgroup.procs'), 'w') as f:
+                f.write(str(os.getpid()))
+        killed = r'locality 2 \(pid \d+\)' + ON_HOST + r' was killed by signal 9 \(Killed\)'
+        why = (r': the kernel has killed a process of control group %s for want of memory \(limit '
+               r'128\.0 MiB\)' % re.escape(folder))
+        status, _, err = run('-n', 3, MEMBER, 'kill', 2, preexec_fn=enter)
+        check_equal((status, len(re.findall('^cohortrun: ' + killed + '$', err, re.M))), (137, 1))
+        status, out, err = run('-n', 3, MEMBER, 'hog', 2, preexec_fn=enter)
+        check(status == 137 and re.search('^cohortrun: ' + killed + why + '$', err, re.M), status,
+              err)
+        told = re.findall(r'told that 2 died: ' + killed + why, out)
+        check_equal(len(told), 2)
+        status, out, err = run('-n', 3, 'sh', '-c', '"$0" hog 2; exit $?', MEMBER,
+                               preexec_fn=enter)
+        check(status == 137 and 'exited with status 137: the kernel has killed' in err, status, err)
+
+
 def test_own_group():
     """A program that sends a signal to its own process group does not reach the guardian."""
     status, out, err = run('-n', 2, 'sh', '-c', 'kill -9 0')

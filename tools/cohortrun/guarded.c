@@ -32,6 +32,7 @@ static void link_message(void *context, const void *message, size_t bytes)
     }
     guarded->end = report.kind == REPORT_FAILED ? GUARDED_NOT_STARTED : GUARDED_ENDED;
     guarded->status = report.value;
+    snprintf(guarded->oom, sizeof(guarded->oom), "%s", report.oom);
     guarded->changed(guarded->context);
 }
 
@@ -242,6 +243,9 @@ void guarded_describe_end(const struct guarded *guarded, char *text, size_t byte
         snprintf(text, bytes, " exited with status %d", WEXITSTATUS(guarded->status));
     else
         snprintf(text, bytes, " is lost: its guardian was killed");
+    size_t used = strlen(text);
+    if (guarded->oom[0])
+        snprintf(text + used, bytes - used, ": %s", guarded->oom);
 }
 
 int guarded_exit_status(const struct guarded *guarded)

@@ -10,6 +10,7 @@
 #include "cohort/status.h"
 #include "tools/cohortrun/command.h"
 #include "tools/cohortrun/guardian.h"
+#include "tools/cohortrun/oom.h"
 
 struct cohort__loop;
 
@@ -30,6 +31,7 @@ struct guarded {
         GUARDED_LOST,        /* its guardian has ended without a report */
     } end;
     int status;
+    char oom[OOM_TEXT_BYTES]; /* that the kernel may have killed it for want of memory; or empty */
     bool guardian_ended;
     struct cohort__child *guardian;
     int link_fd; /* until the program is started; then 0, which is standard input */

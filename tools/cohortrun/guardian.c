@@ -18,15 +18,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/cohortrun/bytes.h"
 #include "tools/cohortrun/descendants.h"
+#include "tools/cohortrun/oom.h"
+
+static void send_report(const struct report *report)
+{
+    unsigned char message[4 + sizeof(*report)];
+    bytes_put_u32(message, sizeof(*report));
+    memcpy(message + 4, report, sizeof(*report));
+    /* If cohortrun is gone, the link says so next time. */
+    (void)!send(GUARDIAN_FD_LINK, message, sizeof(message), MSG_NOSIGNAL);
+}
 
 static void report(enum report_kind kind, int value)
 {
-    struct report report = {(uint32_t)kind, value};
-    unsigned char message[4 + sizeof(report)] = {sizeof(report)};
-    memcpy(message + 4, &report, sizeof(report));
-    /* If cohortrun is gone, the link says so next time. */
-    (void)!send(GUARDIAN_FD_LINK, message, sizeof(message), MSG_NOSIGNAL);
+    send_report(&(struct report){.kind = (uint32_t)kind, .value = value});
 }
 
 /* How many descriptors came with MESSAGE. */
@@ -161,21 +168,27 @@ static bool obey(pid_t program)
     return true;
 }
 
-/* Returns the program's status when the program or cohortrun has ended. */
-static int watch(pid_t program, int signals)
+/* True: the program has ended. False: everything is to end. */
+static bool watch(pid_t program, int signals, int *ret_status)
 {
-    int status = SIGKILL; /* what it will be if we end it */
     struct pollfd pollfds[2] = {{.fd = GUARDIAN_FD_LINK, .events = POLLIN},
                                 {.fd = signals, .events = POLLIN}};
     for (;;) {
         struct signalfd_siginfo info;
         if (poll(pollfds, 2, -1) < 0)
             continue;
-        if (pollfds[1].revents && read(signals, &info, sizeof(info)) > 0 && reap(program, &status))
-            return status;
+        if (pollfds[1].revents && read(signals, &info, sizeof(info)) > 0 &&
+            reap(program, ret_status))
+            return true;
         if (pollfds[0].revents && !obey(program))
-            return status;
+            return false;
     }
+}
+
+/* Whether it was killed; of a script: the program that it has waited for. */
+static bool was_killed(int status)
+{
+    return WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 128 + SIGKILL;
 }
 
 /* Leaves the group that gets the terminal's signals, and gives up the terminal, so that the program
@@ -217,12 +230,15 @@ int guardian_main(int argc, char **argv)
         report(REPORT_FAILED, error);
         return 1;
     }
+    int64_t oom_kills = oom_count("");
     pid_t program = start_program(argv, &before);
     if (program < 0)
         return 1;
     drop_descriptors(signals);
-    int status = watch(program, signals);
+    struct report end = {.kind = REPORT_ENDED, .value = SIGKILL}; /* as it will be if we end it */
+    if (watch(program, signals, &end.value) && was_killed(end.value))
+        (void)oom_describe("", oom_kills, end.oom);
     descendants_kill();
-    report(REPORT_ENDED, status);
+    send_report(&end);
     return 0;
 }

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "tools/cohortrun/oom.h"
+
 /* Between cohortrun and each program is a guardian: cohortrun's own binary in a process of its own,
  * out of reach of the terminal. It is the program's parent. It makes sure that nothing of the
  * program remains: neither when the program ends, nor when cohortrun ends, in whatever way. It
@@ -43,6 +45,7 @@ enum report_kind {
 struct report {
     uint32_t kind;
     int32_t value;
+    char oom[OOM_TEXT_BYTES]; /* REPORT_ENDED: that the kernel may have killed it; or empty */
 };
 
 int guardian_main(int argc, char **argv);

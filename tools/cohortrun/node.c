@@ -138,11 +138,11 @@ static cohort_status output_opened(struct locality *locality, enum output_stream
 static void locality_changed(struct locality *locality)
 {
     struct node *node = locality->context;
-    unsigned char state[STATE_BYTES];
+    unsigned char state[STATE_MAX_BYTES];
     if (locality->guarded.end != GUARDED_RUNS)
         tally_look(node->tally, locality->rank);
-    state_write(locality, state);
-    send_up(node, NODE_LINK_STATE, locality->rank, state, sizeof(state));
+    size_t bytes = state_write(locality, state);
+    send_up(node, NODE_LINK_STATE, locality->rank, state, bytes);
     if (node->stage != SERVING && all_gone(node))
         cohort__loop_stop(node->loop);
 }

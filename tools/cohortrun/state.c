@@ -2,23 +2,29 @@
 /* cohortrun: the message that says what has become of a locality. */
 #include "tools/cohortrun/state.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "tools/cohortrun/bytes.h"
 
 enum { GUARDIAN_ENDED = 1, CONTROL_ENDED = 2 };
 
-void state_write(const struct locality *locality, unsigned char ret_state[STATE_BYTES])
+size_t state_write(const struct locality *locality, unsigned char ret_state[STATE_MAX_BYTES])
 {
+    size_t oom_bytes = strlen(locality->guarded.oom);
     bytes_put_u32(ret_state, (uint32_t)locality->guarded.pid);
     bytes_put_u32(ret_state + 4, (uint32_t)locality->guarded.status);
     ret_state[8] = (unsigned char)locality->guarded.end;
     ret_state[9] = (unsigned char)((locality->guarded.guardian_ended ? GUARDIAN_ENDED : 0) |
                                    (locality->control_ended ? CONTROL_ENDED : 0));
     bytes_put_u32(ret_state + 10, (uint32_t)locality->member.lost);
+    memcpy(ret_state + STATE_HEAD_BYTES, locality->guarded.oom, oom_bytes);
+    return STATE_HEAD_BYTES + oom_bytes;
 }
 
 bool state_read(struct locality *locality, const unsigned char *state, size_t bytes)
 {
-    if (bytes != STATE_BYTES || state[8] > GUARDED_LOST ||
+    if (bytes < STATE_HEAD_BYTES || bytes > STATE_MAX_BYTES || state[8] > GUARDED_LOST ||
         (state[9] & ~(GUARDIAN_ENDED | CONTROL_ENDED)))
         return false;
     locality->guarded.pid = (int)bytes_get_u32(state);
@@ -27,5 +33,7 @@ bool state_read(struct locality *locality, const unsigned char *state, size_t by
     locality->guarded.guardian_ended = state[9] & GUARDIAN_ENDED;
     locality->control_ended = state[9] & CONTROL_ENDED;
     locality->member.lost = (int)bytes_get_u32(state + 10);
+    snprintf(locality->guarded.oom, sizeof(locality->guarded.oom), "%.*s",
+             (int)(bytes - STATE_HEAD_BYTES), (const char *)state + STATE_HEAD_BYTES);
     return true;
 }

@@ -3,52 +3,10 @@
 
 #include <limits.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/support/system.h"
 #include "tests/support/test.h"
-
-/* A folder with files that simulate those of the system. */
-static char root[64];
-
-static void path_of(const char *name, char path[PATH_MAX])
-{
-    snprintf(path, PATH_MAX, "%s%s", root, name);
-}
-
-/* Writes a file, and makes the folders on the way to it. */
-static void play(const char *name, const char *text)
-{
-    char path[PATH_MAX];
-    path_of(name, path);
-    for (char *at = path + strlen(root) + 1; (at = strchr(at, '/')); *at++ = '/') {
-        *at = '\0';
-        mkdir(path, 0700);
-    }
-    FILE *file = fopen(path, "w");
-    CHECK(file != NULL);
-    CHECK(fputs(text, file) >= 0);
-    CHECK_INT(fclose(file), 0);
-}
-
-static void begin(const char *mountinfo, const char *cgroup)
-{
-    const char *tmp = getenv("TMPDIR");
-    snprintf(root, sizeof(root), "%.40s/cohort-coresXXXXXX", tmp ? tmp : "/tmp");
-    CHECK(mkdtemp(root) != NULL);
-    play("/proc/self/mountinfo", mountinfo);
-    play("/proc/self/cgroup", cgroup);
-}
-
-static void end(void)
-{
-    char command[128];
-    snprintf(command, sizeof(command), "rm -r '%s'", root);
-    CHECK_INT(system(command), 0);
-}
 
 static const char version_2[] =
     "22 1 0:20 / /proc rw - proc proc rw\n"
@@ -56,71 +14,72 @@ static const char version_2[] =
 
 static void test_none(void)
 {
-    begin("22 1 0:20 / /proc rw - proc proc rw\n", "0::/\n");
-    CHECK_INT(cohort__cores_quota(root), UINT_MAX);
-    end();
-    begin(version_2, "0::/user.slice\n"); /* the root group has no such file */
-    play("/sys/fs/cgroup/user.slice/cpu.max", "max 100000\n");
-    CHECK_INT(cohort__cores_quota(root), UINT_MAX);
-    end();
+    system_begin("22 1 0:20 / /proc rw - proc proc rw\n", "0::/\n");
+    CHECK_INT(cohort__cores_quota(system_root), UINT_MAX);
+    system_end();
+    system_begin(version_2, "0::/user.slice\n"); /* the root group has no such file */
+    system_play("/sys/fs/cgroup/user.slice/cpu.max", "max 100000\n");
+    CHECK_INT(cohort__cores_quota(system_root), UINT_MAX);
+    system_end();
     CHECK_INT(cohort__cores_quota("/nowhere"), UINT_MAX);
 }
 
 static void test_version_2(void)
 {
-    begin(version_2, "0::/user.slice/job/step\n");
-    play("/sys/fs/cgroup/user.slice/job/step/cpu.max", "max 100000\n");
-    play("/sys/fs/cgroup/user.slice/job/cpu.max", "350000 100000\n");
-    play("/sys/fs/cgroup/user.slice/cpu.max", "800000 100000\n");
-    play("/sys/fs/cgroup/cpu.max", "100000 100000\n"); /* a container's own group */
-    CHECK_INT(cohort__cores_quota(root), 1);
-    play("/sys/fs/cgroup/cpu.max", "max 100000\n");
-    CHECK_INT(cohort__cores_quota(root), 3);
-    play("/sys/fs/cgroup/user.slice/cpu.max", "10000 50000\n");
-    CHECK_INT(cohort__cores_quota(root), 1); /* never 0 */
-    end();
+    system_begin(version_2, "0::/user.slice/job/step\n");
+    system_play("/sys/fs/cgroup/user.slice/job/step/cpu.max", "max 100000\n");
+    system_play("/sys/fs/cgroup/user.slice/job/cpu.max", "350000 100000\n");
+    system_play("/sys/fs/cgroup/user.slice/cpu.max", "800000 100000\n");
+    system_play("/sys/fs/cgroup/cpu.max", "100000 100000\n"); /* a container's own group */
+    CHECK_INT(cohort__cores_quota(system_root), 1);
+    system_play("/sys/fs/cgroup/cpu.max", "max 100000\n");
+    CHECK_INT(cohort__cores_quota(system_root), 3);
+    system_play("/sys/fs/cgroup/user.slice/cpu.max", "10000 50000\n");
+    CHECK_INT(cohort__cores_quota(system_root), 1); /* never 0 */
+    system_end();
 }
 
 static void test_version_1(void)
 {
-    begin("30 22 0:26 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n"
-          "31 22 0:27 / /sys/fs/cgroup/cpu,cpuacct rw shared:9 - cgroup none rw,cpuacct,cpu\n",
-          "9:cpuset:/elsewhere\n3:cpuacct,cpu:/job\n1:name=systemd:/\n0::/\n");
-    play("/sys/fs/cgroup/cpuset/elsewhere/cpu.cfs_quota_us", "100000\n");
-    play("/sys/fs/cgroup/cpuset/elsewhere/cpu.cfs_period_us", "100000\n");
-    play("/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "400000\n");
-    play("/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", "200000\n");
-    CHECK_INT(cohort__cores_quota(root), 2);
-    play("/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "-1\n");
-    CHECK_INT(cohort__cores_quota(root), UINT_MAX);
-    end();
+    system_begin(
+        "30 22 0:26 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n"
+        "31 22 0:27 / /sys/fs/cgroup/cpu,cpuacct rw shared:9 - cgroup none rw,cpuacct,cpu\n",
+        "9:cpuset:/elsewhere\n3:cpuacct,cpu:/job\n1:name=systemd:/\n0::/\n");
+    system_play("/sys/fs/cgroup/cpuset/elsewhere/cpu.cfs_quota_us", "100000\n");
+    system_play("/sys/fs/cgroup/cpuset/elsewhere/cpu.cfs_period_us", "100000\n");
+    system_play("/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "400000\n");
+    system_play("/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", "200000\n");
+    CHECK_INT(cohort__cores_quota(system_root), 2);
+    system_play("/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "-1\n");
+    CHECK_INT(cohort__cores_quota(system_root), UINT_MAX);
+    system_end();
 }
 
 /* A container sees its own group as the root, and may see the whole name of the group. */
 static void test_part_of_the_groups(void)
 {
     static const char mounted[] = "30 22 0:26 /docker/c1 /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
-    begin(mounted, "0::/docker/c1/inner\n");
-    play("/sys/fs/cgroup/inner/cpu.max", "700000 100000\n");
-    CHECK_INT(cohort__cores_quota(root), 7);
-    play("/sys/fs/cgroup/cpu.max", "200000 100000\n");
-    CHECK_INT(cohort__cores_quota(root), 2);
-    end();
-    begin(mounted, "0::/docker/c10\n"); /* not below c1: only the folder itself is visible */
-    play("/sys/fs/cgroup/cpu.max", "500000 100000\n");
-    play("/sys/fs/cgroup/0/cpu.max", "100000 100000\n");
-    CHECK_INT(cohort__cores_quota(root), 5);
-    end();
+    system_begin(mounted, "0::/docker/c1/inner\n");
+    system_play("/sys/fs/cgroup/inner/cpu.max", "700000 100000\n");
+    CHECK_INT(cohort__cores_quota(system_root), 7);
+    system_play("/sys/fs/cgroup/cpu.max", "200000 100000\n");
+    CHECK_INT(cohort__cores_quota(system_root), 2);
+    system_end();
+    system_begin(mounted, "0::/docker/c10\n"); /* not below c1: only the folder itself is visible */
+    system_play("/sys/fs/cgroup/cpu.max", "500000 100000\n");
+    system_play("/sys/fs/cgroup/0/cpu.max", "100000 100000\n");
+    CHECK_INT(cohort__cores_quota(system_root), 5);
+    system_end();
 }
 
 static void test_nonsense(void)
 {
     static const char *const texts[] = {"", "\n", "none\n", "100000\n", "-5 100000\n", "1 0\n"};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        begin(version_2, "0::/job\n:\nx\n");
-        play("/sys/fs/cgroup/job/cpu.max", texts[i]);
-        CHECK_INT(cohort__cores_quota(root), UINT_MAX);
-        end();
+        system_begin(version_2, "0::/job\n:\nx\n");
+        system_play("/sys/fs/cgroup/job/cpu.max", texts[i]);
+        CHECK_INT(cohort__cores_quota(system_root), UINT_MAX);
+        system_end();
     }
 }
 
