@@ -48,6 +48,7 @@ struct foreign {
     bool deaf;            /* PMIx's thread must not queue requests any more */
     struct cohort__grace grace;
     struct cohort__loop_request grace_over;
+    bool is_given_up; /* released for want of an end; the loop's */
 
     /* There is only one fence at a time. */
     struct cohort__loop_request fenced;
@@ -109,8 +110,10 @@ static void run_grace_over(struct cohort__loop *loop, struct cohort__loop_reques
 {
     (void)loop;
     struct foreign *foreign = COHORT_CONTAINER_OF(request, struct foreign, grace_over);
-    if (!foreign->base.closing && !foreign->base.released)
-        cohort__bootstrap_release(&foreign->base);
+    if (foreign->base.closing || foreign->base.released)
+        return;
+    foreign->is_given_up = true;
+    cohort__bootstrap_release(&foreign->base);
 }
 
 static void break_job(struct foreign *foreign)
@@ -355,11 +358,12 @@ static bool abort_foreign(struct cohort__bootstrap *bootstrap, int code, const c
     cohort__pmix_client_abort(&foreign->pmix, code, text);
 }
 
-/* A locality that can't leave the job properly ends it. */
+/* A locality that can't leave the job properly ends it. Others that left before it do not matter:
+ * once the end was agreed on, it may find them gone. */
 static void close_foreign(struct cohort__bootstrap *bootstrap)
 {
     struct foreign *foreign = foreign_of(bootstrap);
-    if (!bootstrap->released || atomic_load(&foreign->broken))
+    if (!bootstrap->released || foreign->is_given_up)
         cohort__pmix_client_abort(&foreign->pmix, 1, broken_text);
     cohort__pmix_client_close(&foreign->pmix);
     pthread_mutex_lock(&foreign->lock);
