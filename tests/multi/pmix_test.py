@@ -222,6 +222,22 @@ def test_leaves_without_a_word():
     check(status != 0, err)
 
 
+def test_exit_within_the_job():
+    """Between collectives, while the others wait for it; and at the end."""
+    status, _, err = run('-n', 3, STORM, 'exit', '--victim', 1, '--generations', 20)
+    check(status != 0, err)
+    status, _, err = run('-n', 3, MAIN, 'vanish')
+    check(status != 0, err)
+
+
+def test_failed_start():
+    """One locality can't begin. The others would wait for it."""
+    only_one = 'test $PMIX_RANK = 1 && export COHORT_WORKERS=x; exec ' + MAIN + ' half'
+    status, _, err = run('-n', 3, 'sh', '-c', only_one)
+    check(status != 0, err)
+    check('locality 1: environment variable COHORT_WORKERS is "x"' in err, err)
+
+
 def test_abort():
     status, out, err = run('-n', 3, STORM, 'abort', '--victim', 1, '--generations', 20)
     check_equal(status, 128 + signal.SIGABRT)
