@@ -6,9 +6,9 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "runtime/base/symbol.h"
+#include "runtime/task/crash.h"
 
 /* So many endpoints that are gone keep their memory, some 15 KiB each. */
 enum { NUM_KEPT = 64, MOST_FRAMES = 16 };
@@ -60,10 +60,9 @@ void cohort__endpoint_misuse(const struct cohort_comm *comm, const char *functio
         caller = find_caller();
     if (caller)
         cohort__symbol_name(caller, where, sizeof(where));
-    int bytes = snprintf(text, sizeof(text),
-                         "cohort: %s, called at %s for the endpoint %p: site %u of communicator "
-                         "\"%.60s\": its last reference was given back before\n",
-                         function, where, (const void *)comm, comm->this_site, comm->gone_name);
-    (void)!write(STDERR_FILENO, text, (size_t)bytes);
-    abort();
+    snprintf(text, sizeof(text),
+             "%s, called at %s for the endpoint %p: site %u of communicator \"%.60s\": its last "
+             "reference was given back before",
+             function, where, (const void *)comm, comm->this_site, comm->gone_name);
+    cohort__crash_abort(text);
 }

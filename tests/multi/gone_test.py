@@ -28,9 +28,9 @@ def said(how, function):
     job = subprocess.run([MEMBER, how], stderr=subprocess.PIPE, text=True, timeout=60)
     check_equal(job.returncode, -signal.SIGABRT)
     check(re.fullmatch(
-        r'cohort: %s, called at \S*gone_member\+0x[0-9a-f]+ for the endpoint 0x[0-9a-f]+: '
-        r'site 0 of communicator "gone": its last reference was given back before\n' % function,
-        job.stderr), job.stderr)
+        r'cohort: %s, called at use\S* \(\S*gone_member\+0x[0-9a-f]+\) for the endpoint '
+        r'0x[0-9a-f]+: site 0 of communicator "gone": its last reference was given back before\n'
+        % function, job.stderr), job.stderr)
 
 
 def test_at_once():
