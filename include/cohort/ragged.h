@@ -25,8 +25,9 @@ extern "C" {
  * A buffer may be NULL if all its blocks at this site have 0 elements. COUNTS may not be NULL.
  *
  * What a site sends and what the other one expects have to be of the same size. Otherwise the
- * receiver gets COHORT_ERR_MISMATCH, which names both sizes. This also holds for a block of 0
- * elements.
+ * receiver gets COHORT_ERR_MISMATCH, which names both sizes, and so do sites that still need
+ * something from it. A site that needs nothing more, the sender too, may get COHORT_OK. This also
+ * holds for a block of 0 elements.
  *
  * gatherv, scatterv, all_to_allv and all_to_allw send each block as it is, unless an algorithm is
  * forced that is for blocks of one size, "levels" for instance: it carries copies of the blocks.
