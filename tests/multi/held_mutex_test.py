@@ -15,9 +15,10 @@ from jobs import check, check_equal, run
 MEMBER = os.path.abspath(sys.argv[2])
 FOLDER = os.path.abspath(sys.argv[3])
 IS_WATCHING = sys.argv[4] == 'watching'
-LINE = re.compile(r'cohort: the task \S*held_mutex_member\+0x[0-9a-f]+ waits at '
-                  r'\S*held_mutex_member\+0x[0-9a-f]+, and holds 1 pthread mutex, the first one '
-                  r'(\S+), locked at \S*?(\w+)(?:\.so)?\+0x[0-9a-f]+: .* take a cohort_mutex')
+LINE = re.compile(r'cohort: the task hold \(\S*held_mutex_member\) waits at '
+                  r'hold\S* \(\S*held_mutex_member\+0x[0-9a-f]+\), and holds 1 pthread mutex, '
+                  r'the first one (\S+), locked at \S+ \(\S*?(\w+)(?:\.so)?\+0x[0-9a-f]+\): '
+                  r'.* take a cohort_mutex')
 
 
 def told(folder):
