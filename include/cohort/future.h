@@ -116,10 +116,10 @@ typedef cohort_status cohort_then_function(cohort_future *future, void *arg);
 COHORT_API cohort_future *cohort_then(cohort_future *future, cohort_then_function *function,
                                       void *arg) COHORT_MUST_USE;
 
-/* Completes when all COUNT futures are complete, with COHORT_OK, or with the error of the first one
- * in the order of the array that failed. Takes the caller's references to them. The array itself is
- * not needed any more after the call. With COUNT 0 it completes at once. If one of them is NULL:
- * COHORT_ERR_BAD_PARAMETER. Any thread; never suspends. */
+/* Completes when all COUNT futures are complete, also after a failure: with COHORT_OK, or with the
+ * error of the first one in the order of the array that failed. Takes the caller's references to
+ * them. The array itself is not needed any more after the call. With COUNT 0 it completes at once.
+ * If one of them is NULL: COHORT_ERR_BAD_PARAMETER. Any thread; never suspends. */
 COHORT_API cohort_future *cohort_when_all(cohort_future *const *futures,
                                           size_t count) COHORT_MUST_USE;
 

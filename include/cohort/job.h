@@ -29,17 +29,17 @@ extern "C" {
  * gives up its core, unless polling turns out to bring nothing, or to keep others from the core; 0:
  * not at all; 100, or 0 where the host's localities have more workers and progress threads than
  * cores), COHORT_STACK (bytes of a task's stack; 262144), COHORT_STACK_GUARD (what shows that a
- * task has grown beyond its stack: kernel, a page that the kernel guards; page, one without access;
- * canary, known bytes, which are looked at when the task waits or ends; kernel, or page where the
- * kernel has no guards), COHORT_TASKS (pinned or movable: whether another worker may go on with a
- * task that has waited, see task.h; pinned), COHORT_PROGRESS (workers or thread: whether workers
- * see to messages between tasks, or one more thread does all the time, also while every worker
- * computes; a core that no worker uses should be left to it, and code of the program's still runs
- * on workers only; workers), COHORT_BLOCKING_THREADS (how many functions of cohort_blocking run at
- * a time, at most 1024; 64), COHORT_NET (shm or ofi for all messages; without it shared memory
- * within a host, libfabric between hosts), COHORT_TOPOLOGY (HOSTSxDOMAINSxLOCALITIES, for tests: a
- * machine that communicators take for the real one, for instance 2x2x4 for 2 hosts with 2 domains
- * of 4 localities each, filled in the order of the localities; without it the hosts of the
+ * task has grown beyond its stack: kernel, 64 KiB that it guards itself; page, as much without
+ * access; canary, known bytes, which are looked at when the task waits or ends; kernel, or page
+ * where the kernel has no guards), COHORT_TASKS (pinned or movable: whether another worker may go
+ * on with a task that has waited, see task.h; pinned), COHORT_PROGRESS (workers or thread: whether
+ * workers see to messages between tasks, or one more thread does all the time, also while every
+ * worker computes; a core that no worker uses should be left to it, and code of the program's still
+ * runs on workers only; workers), COHORT_BLOCKING_THREADS (how many functions of cohort_blocking
+ * run at a time, at most 1024; 64), COHORT_NET (shm or ofi for all messages; without it shared
+ * memory within a host, libfabric between hosts), COHORT_TOPOLOGY (HOSTSxDOMAINSxLOCALITIES, for
+ * tests: a machine that communicators take for the real one, for instance 2x2x4 for 2 hosts with 2
+ * domains of 4 localities each, filled in the order of the localities; without it the hosts of the
  * launcher, and the last-level cache or the NUMA node that each locality is bound to),
  * COHORT_LEVELS (LEVEL=GROUP,...: levels of the machine above the hosts, finest first, and which
  * group of each this locality is in, for instance switch=s1,rack=r7, if it is on a host behind the

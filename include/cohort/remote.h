@@ -75,9 +75,9 @@ COHORT_API cohort_future *cohort_async_at(uint32_t locality, const char *name,
  * returns when nothing of it is left anywhere. Cancelling goes everywhere, too: remote tasks that
  * have not started never run, cohort_cancelled is true in others, and what they wait for ends as in
  * a scope of their own locality. So a result of cohort_async_at that is called in a scope comes
- * when all has ended that the function has started. If a locality dies, the scope fails with
- * COHORT_ERR_PEER_DIED; what the dead one had started elsewhere is cancelled there, and the await
- * does not wait for it.
+ * when all has ended that the function has started. If a locality dies, a call of this function
+ * there fails the scope with COHORT_ERR_PEER_DIED, one of cohort_async_at only its own future; what
+ * the dead one had started elsewhere is cancelled there, and the await does not wait for it.
  *
  * A function finds its scope by cohort_scope_current. IN as for cohort_async_at; a longer one
  * belongs to the call until the await of SCOPE has returned. Returns what cohort_scope_async does,
