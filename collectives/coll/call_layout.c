@@ -42,9 +42,9 @@ cohort_status cohort__call_check_layouts(struct cohort__call *call)
  * may have more. */
 static cohort_status check_size(const struct cohort__call *call, const struct cohort__side *side)
 {
-    size_t element = cohort_datatype_size(call->datatype), num = side->end / element, bytes;
-    if (!side->layout || !side->base)
+    if (!side->layout || !side->base) /* blocks may have datatypes of their own, and no layout */
         return COHORT_OK;
+    size_t element = cohort_datatype_size(call->datatype), num = side->end / element, bytes;
     size_t has = side->layout->num_elements;
     if (has < num || (has > num && !call->ragged))
         return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,

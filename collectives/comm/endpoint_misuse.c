@@ -37,18 +37,23 @@ void cohort__endpoint_bury(struct cohort_comm *comm)
     free(oldest);
 }
 
-/* The innermost caller that is not of the library. NULL: that can't be told, in a program that the
- * library is part of. */
+/* The innermost caller of the library, which is not of it. NULL: that can't be told, in a program
+ * that the library is part of. Before the library's frames there is one of a sanitizer, if any. */
 static const void *find_caller(void)
 {
     void *frames[MOST_FRAMES];
     int num = backtrace(frames, MOST_FRAMES);
+    bool is_inside = false;
     Dl_info own, other;
     if (!dladdr((const void *)buried.kept, &own))
         return NULL;
-    for (int i = 0; i < num; i++)
-        if (dladdr(frames[i], &other) && other.dli_fbase != own.dli_fbase)
+    for (int i = 0; i < num; i++) {
+        if (!dladdr(frames[i], &other))
+            continue;
+        if (is_inside && other.dli_fbase != own.dli_fbase)
             return frames[i];
+        is_inside |= other.dli_fbase == own.dli_fbase;
+    }
     return NULL;
 }
 

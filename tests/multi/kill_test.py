@@ -158,11 +158,11 @@ def random_storm(seed):
     return num_localities, options, draw
 
 
-def check_ended(storm, status, victim, how):
+def check_ended(storm, status, victim, how, before=''):
     got, err = storm.finish()
     check_equal(got, status)
-    check(re.fullmatch(r'cohortrun: locality %d \(pid \d+\)( on host \w+)? %s\n' % (victim, how),
-                       err), err)
+    check(re.fullmatch(r'%scohortrun: locality %d \(pid \d+\)( on host \w+)? %s\n'
+                       % (before, victim, how), err), err)
 
 
 def kill_at_random(seed):
@@ -199,12 +199,12 @@ def long_kill():
     kill_many(range(1000, 1200))
 
 
-def die_by_itself(mode, status, how):
+def die_by_itself(mode, status, how, before=''):
     storm = Storm(4, mode, sites=8, arity=2, threshold='tree', count=100, in_flight=4, victim=2,
                   generations=20)
     storm.await_lines(r'\[2\] generation 20')
     storm.check_survivors(2, time.monotonic())
-    check_ended(storm, status, 2, how)
+    check_ended(storm, status, 2, how, before)
 
 
 def test_exit():
@@ -212,7 +212,9 @@ def test_exit():
 
 
 def test_abort():
-    die_by_itself('abort', 128 + 6, r'was killed by signal 6 \(Aborted\)')
+    why = r'SIGABRT \(abort\), in the task run_site \(.*\), worker \d of locality 2'
+    die_by_itself('abort', 128 + 6, r'was killed by signal 6 \(Aborted\)(: %s)?' % why,
+                  before=r'(\[2\] cohort: %s\n)?' % why)
 
 
 def endless_storm():
