@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # MPICH 4.0.2: MPI_Allreduce with MPI_MIN or MPI_MAX, where one process gives a NaN, returns another
-# result in each process: here 1 in the first, which gave the NaN, and NaN in the second. The
-# standard advises that all get the same bits. A loop that ends when the least error is small
-# enough ends in some processes only, and the job hangs in the next collective.
+# result in each process: here 1 in the first, which gave the NaN, and NaN in the second. MPI
+# requires that all processes receive identical results (the section on MPI_Allreduce). A loop that
+# ends when the least error is small enough ends in some processes only, and the job hangs in the
+# next collective.
 set -euo pipefail
 
 work=$(mktemp -d)
