@@ -2,9 +2,11 @@
 #include "tests/support/cluster.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cohort/task.h"
 #include "collectives/coll/comm_create.h"
@@ -18,6 +20,7 @@
 #include "runtime/remote/tasks.h"
 #include "runtime/task/scheduler.h"
 #include "tests/support/hub_copy.h"
+#include "tests/support/state.h"
 
 struct cluster {
     struct cluster *next;           /* in the list of clusters that have ended */
@@ -304,6 +307,27 @@ static bool takes(int *argc, char ***argv, const char *option)
     return true;
 }
 
+/* The signal by which a runner of tests ends one that hangs: says in what state it does. */
+static void *watch_for_end(void *arg)
+{
+    const sigset_t *set = arg;
+    int number;
+    sigwait(set, &number);
+    state_print();
+    _exit(1);
+}
+
+static void watch(void)
+{
+    static sigset_t set;
+    pthread_t thread;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    CHECK_INT(pthread_sigmask(SIG_BLOCK, &set, NULL), 0);
+    CHECK_INT(pthread_create(&thread, NULL, watch_for_end, &set), 0);
+    CHECK_INT(pthread_detach(thread), 0);
+}
+
 int cluster_main(int argc, char **argv, const struct test_case *cases, size_t num_cases,
                  unsigned num_workers)
 {
@@ -315,6 +339,7 @@ int cluster_main(int argc, char **argv, const struct test_case *cases, size_t nu
     struct cohort__loop *loop;
     struct cohort__scheduler_options options;
     struct cohort__scheduler_hooks hooks;
+    watch();
     cohort__scheduler_options_init(&options);
     options.num_workers = num_workers;
     options.tasks_move = tasks_move;
