@@ -51,8 +51,9 @@ static cohort_status exchange(struct cohort__bootstrap *bootstrap, const void *a
 
 static void counted(struct cohort__bootstrap *bootstrap)
 {
-    cohort__bootstrap_round_answer(bootstrap, bootstrap->counts.sent, bootstrap->counts.received,
-                                   bootstrap->counts.busy);
+    if (cohort__bootstrap_round_answer(bootstrap, bootstrap->counts.sent,
+                                       bootstrap->counts.received, bootstrap->counts.busy))
+        cohort__bootstrap_release(bootstrap);
 }
 
 static void failed(struct cohort__bootstrap *bootstrap, const char *text)

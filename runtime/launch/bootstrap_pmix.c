@@ -25,7 +25,16 @@
  * first locality of each host makes the hub that the localities of this host share. A launcher
  * usually ends the job when a locality has died. If it does not, it may report the death, or a
  * fence ends early, or the transport finds it out. Then the survivors go on for a while, so that
- * their programs can report the failure themselves, and have the launcher end the job. */
+ * their programs can report the failure themselves, and have the launcher end the job.
+ *
+ * The end is a series of fences; tests/model/leave.pml is a model of it. The first one says that
+ * all programs have returned. Then each round of the drain has one, behind which each finds the
+ * counts of all. The round that finds the same counts as the one before is the last: the end is
+ * *agreed* on. But another locality may not have been told yet that the fence is over. It would
+ * find those gone that have been told, and take them for dead. So there is one more fence, and who
+ * leaves after it knows that all have agreed. A locality that has agreed breaks nothing: whom it
+ * finds gone has left; or has died since, and then the fence may never end, and it leaves without
+ * it when the grace is over. */
 
 enum {
     FIRST_GRACE = 1000000000, /* ns; until the settings are read, as others may die before */
@@ -42,13 +51,14 @@ struct foreign {
     struct cohort__pmix_roster roster;
     struct cohort__hub_share share;
     atomic_bool has_finished;
-    atomic_bool broken; /* a locality has died, or the launcher is lost */
+    atomic_bool broken; /* a locality is gone, or the launcher is lost */
+    bool has_agreed;    /* on the end of the job; the loop's */
     struct cohort__pmix_events events;
     pthread_mutex_t lock; /* guards what PMIx's thread does */
     bool deaf;            /* PMIx's thread must not queue requests any more */
     struct cohort__grace grace;
+    atomic_bool grace_is_over;
     struct cohort__loop_request grace_over;
-    bool is_given_up; /* released for want of an end; the loop's */
 
     /* There is only one fence at a time. */
     struct cohort__loop_request fenced;
@@ -92,12 +102,14 @@ static void say(const struct foreign *foreign, const char *text)
             (unsigned)foreign->base.rank, line);
 }
 
-/* Runs in the grace's thread. A locality whose program has finished ends through the loop, and
- * writes its trace first. Otherwise the program may still be computing, so that nobody turns the
- * loop. Then the process ends here. */
+/* Runs in the grace's thread, or where that can't be created. A locality whose program has finished
+ * ends through the loop, and writes its trace first. Otherwise the program may still be computing,
+ * so that nobody turns the loop. Then the process ends here. */
 static void grace_over(void *context)
 {
     struct foreign *foreign = context;
+    if (atomic_exchange(&foreign->grace_is_over, true))
+        return;
     if (atomic_load(&foreign->has_finished)) {
         cohort__loop_request(foreign->base.loop, &foreign->grace_over);
         return;
@@ -112,14 +124,14 @@ static void run_grace_over(struct cohort__loop *loop, struct cohort__loop_reques
     struct foreign *foreign = COHORT_CONTAINER_OF(request, struct foreign, grace_over);
     if (foreign->base.closing || foreign->base.released)
         return;
-    foreign->is_given_up = true;
     cohort__bootstrap_release(&foreign->base);
 }
 
 static void break_job(struct foreign *foreign)
 {
     atomic_store(&foreign->broken, true);
-    cohort__grace_begin(&foreign->grace, foreign->base.grace);
+    if (!cohort__grace_begin(&foreign->grace, foreign->base.grace))
+        grace_over(foreign);
 }
 
 static void broken(struct cohort__bootstrap *bootstrap)
@@ -164,7 +176,8 @@ static void run_event(struct cohort__loop *loop, struct cohort__loop_request *re
     free(event);
 }
 
-/* Runs in PMIx's thread. The grace begins at once, since perhaps nobody turns the loop. */
+/* Runs in PMIx's thread. The grace begins at once, since perhaps nobody turns the loop. If it
+ * can't, that is left to the loop: here nothing may wait for PMIx. */
 static void event_came(void *context, const struct cohort__pmix_event *what)
 {
     struct foreign *foreign = context;
@@ -173,7 +186,7 @@ static void event_came(void *context, const struct cohort__pmix_event *what)
         *event = (struct event){.request.run = run_event, .foreign = foreign, .what = *what};
     pthread_mutex_lock(&foreign->lock);
     if (!foreign->deaf) {
-        cohort__grace_begin(&foreign->grace, foreign->base.grace);
+        (void)cohort__grace_begin(&foreign->grace, foreign->base.grace);
         if (event)
             cohort__loop_request(foreign->base.loop, &event->request);
         event = NULL;
@@ -269,9 +282,13 @@ static void run_fenced(struct cohort__loop *loop, struct cohort__loop_request *r
 {
     (void)loop;
     struct foreign *foreign = COHORT_CONTAINER_OF(request, struct foreign, fenced);
-    if (foreign->base.closing || atomic_load(&foreign->broken))
+    if (foreign->base.closing || foreign->base.released)
         return;
-    if (cohort__pmix_client_check(&foreign->pmix, foreign->fence_result, "the end of the job"))
+    if (foreign->has_agreed)
+        cohort__bootstrap_release(&foreign->base);
+    else if (atomic_load(&foreign->broken))
+        return;
+    else if (cohort__pmix_client_check(&foreign->pmix, foreign->fence_result, "the end of the job"))
         lose(foreign);
     else
         foreign->after_fence(foreign);
@@ -320,8 +337,11 @@ static void all_have_counted(struct foreign *foreign)
             lose(foreign);
             return;
         }
-        cohort__bootstrap_round_answer(&foreign->base, counts.sent, counts.received, counts.busy);
+        foreign->has_agreed = cohort__bootstrap_round_answer(&foreign->base, counts.sent,
+                                                             counts.received, counts.busy);
     }
+    if (foreign->has_agreed)
+        fence(foreign, false, NULL);
 }
 
 static void counted(struct cohort__bootstrap *bootstrap)
@@ -358,12 +378,11 @@ static bool abort_foreign(struct cohort__bootstrap *bootstrap, int code, const c
     cohort__pmix_client_abort(&foreign->pmix, code, text);
 }
 
-/* A locality that can't leave the job properly ends it. Others that left before it do not matter:
- * once the end was agreed on, it may find them gone. */
+/* A locality that can't leave the job properly ends it. */
 static void close_foreign(struct cohort__bootstrap *bootstrap)
 {
     struct foreign *foreign = foreign_of(bootstrap);
-    if (!bootstrap->released || foreign->is_given_up)
+    if (!foreign->has_agreed)
         cohort__pmix_client_abort(&foreign->pmix, 1, broken_text);
     cohort__pmix_client_close(&foreign->pmix);
     pthread_mutex_lock(&foreign->lock);

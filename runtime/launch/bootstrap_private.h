@@ -103,9 +103,9 @@ cohort_status cohort__bootstrap_store_addresses(struct cohort__bootstrap *bootst
 
 /* Begins a round of the drain: asks this locality for its counts. */
 void cohort__bootstrap_round_begin(struct cohort__bootstrap *bootstrap);
-/* Takes one locality's answer. After the last answer, either allows the exit, or begins the next
- * round after a pause. */
-void cohort__bootstrap_round_answer(struct cohort__bootstrap *bootstrap, uint64_t sent,
+/* Takes one locality's answer. After the last answer, either returns true, since no message can
+ * come any more, or begins the next round after a pause. */
+bool cohort__bootstrap_round_answer(struct cohort__bootstrap *bootstrap, uint64_t sent,
                                     uint64_t received, bool busy);
 
 /* Allows the exit. */

@@ -35,17 +35,12 @@ void cohort__bootstrap_release(struct cohort__bootstrap *bootstrap)
     bootstrap->handlers.exit_allowed(bootstrap->handlers.context);
 }
 
-void cohort__bootstrap_round_answer(struct cohort__bootstrap *bootstrap, uint64_t sent,
+bool cohort__bootstrap_round_answer(struct cohort__bootstrap *bootstrap, uint64_t sent,
                                     uint64_t received, bool busy)
 {
-    switch (cohort__drain_answer(&bootstrap->drain, bootstrap->drain.round, sent, received, busy)) {
-    case COHORT__DRAIN_WAIT:
-        break;
-    case COHORT__DRAIN_AGAIN:
+    enum cohort__drain_next next =
+        cohort__drain_answer(&bootstrap->drain, bootstrap->drain.round, sent, received, busy);
+    if (next == COHORT__DRAIN_AGAIN)
         pause_begin(bootstrap);
-        break;
-    case COHORT__DRAIN_DONE:
-        cohort__bootstrap_release(bootstrap);
-        break;
-    }
+    return next == COHORT__DRAIN_DONE;
 }

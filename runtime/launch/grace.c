@@ -35,23 +35,20 @@ void cohort__grace_init(struct cohort__grace *grace, void (*expired)(void *conte
     pthread_condattr_destroy(&attributes);
 }
 
-void cohort__grace_begin(struct cohort__grace *grace, uint64_t nanoseconds)
+bool cohort__grace_begin(struct cohort__grace *grace, uint64_t nanoseconds)
 {
     sigset_t all, mask;
-    bool failed = false;
     pthread_mutex_lock(&grace->lock);
     if (!grace->running && !grace->cancelled) {
         grace->nanoseconds = nanoseconds;
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &mask); /* signals are for the program's threads */
-        failed = pthread_create(&grace->thread, NULL, wait_for_end, grace) != 0;
+        grace->running = pthread_create(&grace->thread, NULL, wait_for_end, grace) == 0;
         pthread_sigmask(SIG_SETMASK, &mask, NULL);
-        grace->running = !failed;
-        grace->cancelled = failed;
     }
+    bool running = grace->running;
     pthread_mutex_unlock(&grace->lock);
-    if (failed)
-        grace->expired(grace->context);
+    return running;
 }
 
 void cohort__grace_fini(struct cohort__grace *grace)

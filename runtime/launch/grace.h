@@ -9,9 +9,8 @@
 /* A last delay before the end. It expires even if all of the program's threads are busy, since from
  * begin on it has a thread of its own. */
 struct cohort__grace {
-    uint64_t nanoseconds; /* set by begin */
-    /* Called once, in the grace's thread, or in begin if no thread can be created. */
-    void (*expired)(void *context);
+    uint64_t nanoseconds;           /* set by begin */
+    void (*expired)(void *context); /* called once, in the grace's thread */
     void *context;
     pthread_mutex_t lock;
     pthread_cond_t ended;
@@ -22,9 +21,9 @@ struct cohort__grace {
 
 void cohort__grace_init(struct cohort__grace *grace, void (*expired)(void *context), void *context);
 
-/* Any thread, any number of times. Only the first call has an effect. If no thread can be created,
- * it expires at once. */
-void cohort__grace_begin(struct cohort__grace *grace, uint64_t nanoseconds);
+/* Any thread, any number of times. Only the first call has an effect. False: no thread can be
+ * created, and it does not run. */
+bool cohort__grace_begin(struct cohort__grace *grace, uint64_t nanoseconds);
 
 /* When this returns, the grace has expired or never will, and its thread has ended. Only from one
  * thread. begin must not be called afterwards. */

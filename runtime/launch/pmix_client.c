@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,27 +111,19 @@ void cohort__pmix_client_close(struct cohort__pmix_client *client)
     client->library.finalize(NULL, 0);
 }
 
-struct patience {
-    int code;
-    atomic_bool has_begun; /* false: it has no thread, and the launcher is still to be asked */
-};
-
 static void end_now(void *context)
 {
-    struct patience *patience = context;
-    if (atomic_load(&patience->has_begun))
-        _exit(patience->code);
+    const int *code = context;
+    _exit(*code);
 }
 
 _Noreturn void cohort__pmix_client_abort(const struct cohort__pmix_client *client, int code,
                                          const char *text)
 {
     enum { PATIENCE = 2000000000 }; /* ns; for a launcher that does not answer */
-    struct patience patience = {.code = code};
     struct cohort__grace grace;
-    cohort__grace_init(&grace, end_now, &patience);
-    cohort__grace_begin(&grace, PATIENCE);
-    atomic_store(&patience.has_begun, true);
+    cohort__grace_init(&grace, end_now, &code);
+    (void)cohort__grace_begin(&grace, PATIENCE);
     client->library.abort(code, text, NULL, 0);
     _exit(code);
 }

@@ -26,11 +26,11 @@ static void test_expires_once(void)
     CHECK(sem_init(&expiry.sem, 0, 0) == 0);
     uint64_t start = cohort__clock_now();
     cohort__grace_init(&grace, expired, &expiry);
-    cohort__grace_begin(&grace, NANOSECONDS);
-    cohort__grace_begin(&grace, 3600ull * 1000000000);
+    CHECK(cohort__grace_begin(&grace, NANOSECONDS));
+    CHECK(cohort__grace_begin(&grace, 3600ull * 1000000000));
     sem_wait(&expiry.sem);
     CHECK(cohort__clock_now() - start >= NANOSECONDS);
-    cohort__grace_begin(&grace, 1);
+    CHECK(cohort__grace_begin(&grace, 1));
     cohort__grace_fini(&grace);
     CHECK_INT(expiry.num, 1);
     sem_destroy(&expiry.sem);
@@ -42,7 +42,7 @@ static void test_cancelled(void)
     struct cohort__grace grace;
     CHECK(sem_init(&expiry.sem, 0, 0) == 0);
     cohort__grace_init(&grace, expired, &expiry);
-    cohort__grace_begin(&grace, 3600ull * 1000000000);
+    CHECK(cohort__grace_begin(&grace, 3600ull * 1000000000));
     cohort__grace_fini(&grace);
     CHECK_INT(expiry.num, 0);
     cohort__grace_init(&grace, expired, &expiry); /* never begun */
