@@ -390,12 +390,12 @@ void cohort__operation_mismatch(const struct cohort__operation *operation, uint3
 }
 
 struct cohort__message *cohort__operation_question(const struct cohort__operation *operation,
-                                                   unsigned phase)
+                                                   uint32_t tag)
 {
     char words[COHORT__SIGNATURE_TEXT];
     struct cohort__message *message =
         cohort__message_create(COHORT__KIND_ASK, operation->comm->this_site, operation->generation,
-                               operation->fingerprint, cohort__message_tag(phase, 0));
+                               operation->fingerprint, tag);
     if (!message)
         return NULL;
     cohort__signature_describe(&operation->signature, words, sizeof(words));
@@ -403,9 +403,9 @@ struct cohort__message *cohort__operation_question(const struct cohort__operatio
     return message;
 }
 
-void cohort__operation_ask(const struct cohort__operation *operation, uint32_t site, unsigned phase)
+void cohort__operation_ask(const struct cohort__operation *operation, uint32_t site, uint32_t tag)
 {
-    struct cohort__message *message = cohort__operation_question(operation, phase);
+    struct cohort__message *message = cohort__operation_question(operation, tag);
     if (message) /* without memory: it will ask again */
         cohort__mail_send(operation->comm->group, site, message, 0);
 }

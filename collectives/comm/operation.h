@@ -28,6 +28,10 @@ struct cohort__operation_handlers {
     /* A site that has answered a meeting of this operation that it has not called, or
      * COHORT__NO_SITE. */
     uint32_t (*find_absent)(const struct cohort__operation *operation);
+    /* Whether it never sends SITE the message that has TAG in PHASE; then *RET_NUM is how many it
+     * sends to that site there. NULL: it sends no messages. */
+    bool (*leaves_out)(const struct cohort__operation *operation, uint32_t site, unsigned phase,
+                       uint32_t tag, uint32_t *ret_num);
     /* A locality has died, or the communicator is revoked: fails the operation if that ends its
      * communicator's calls. */
     void (*peer_died)(struct cohort__operation *operation);
@@ -142,15 +146,14 @@ bool cohort__operation_fail_if_broken(struct cohort__operation *operation);
 void cohort__operation_mismatch(const struct cohort__operation *operation, uint32_t other_site,
                                 const char *theirs, struct cohort__error *error);
 
-/* In the endpoint's turn: asks SITE how it stands with this call, in PHASE of it, and says what was
- * called here. If something else was called there, the call fails at both sites. */
-void cohort__operation_ask(const struct cohort__operation *operation, uint32_t site,
-                           unsigned phase);
+/* In the endpoint's turn: asks SITE how it stands with this call, and says what was called here. If
+ * something else was called there, the call fails at both sites. TAG: as in an ASK (message.h). */
+void cohort__operation_ask(const struct cohort__operation *operation, uint32_t site, uint32_t tag);
 
 /* The question, not sent yet. NULL: out of memory. Any thread that is sure that the operation
  * exists. */
 struct cohort__message *cohort__operation_question(const struct cohort__operation *operation,
-                                                   unsigned phase);
+                                                   uint32_t tag);
 
 /* In the endpoint's turn: OPERATION, which is in flight, fails since its site leaves. The others
  * get COHORT_ERR_GONE, its own caller COHORT_ERR_CANCELLED. */

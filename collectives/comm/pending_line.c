@@ -74,12 +74,14 @@ void cohort__pending_line_write(struct cohort_comm *comm, uint64_t stalled)
     add_calls(line, comm);
     cohort__channels_each_get(comm, add_get, line);
     cohort__channels_each_set(comm, add_set, line);
+    const uint64_t described =
+        stalled ? stalled : atomic_load_explicit(&line->described, memory_order_relaxed);
     const struct cohort__operation *operation =
-        stalled ? cohort__endpoint_find(comm, stalled) : NULL;
-    if (operation) {
+        described ? cohort__endpoint_find(comm, described) : NULL;
+    if (operation) { /* again, with the answers that have come since */
         size_t bytes = operation->handlers->describe(operation, line->text, 0, sizeof(line->text));
         line->text[bytes < sizeof(line->text) ? bytes : sizeof(line->text) - 1] = '\0';
-        atomic_store_explicit(&line->described, stalled, memory_order_relaxed);
+        atomic_store_explicit(&line->described, described, memory_order_relaxed);
     }
     atomic_store_explicit(&line->at, cohort__clock_ticks(), memory_order_release);
 }

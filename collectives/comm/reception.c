@@ -9,15 +9,16 @@
 #include "collectives/comm/mail.h"
 #include "collectives/comm/operation.h"
 
-/* In the endpoint's turn: sends ANSWER to SITE, about GENERATION. ABSENT: as in struct
- * cohort__operation, of a call that is IN_FLIGHT. ERROR: why the call has FAILED, or what was
- * called instead (MISMATCH). 0 and NULL with the other answers. */
+/* In the endpoint's turn: sends ANSWER to SITE, about GENERATION. NUMBER: of a call that is
+ * IN_FLIGHT, `absent` as in struct cohort__operation; of one that has LEFT_OUT a message, how many
+ * it has for SITE. ERROR: why the call has FAILED, or what was called instead (MISMATCH). 0 and
+ * NULL with the other answers. */
 static void send_answer(struct cohort_comm *comm, uint32_t site, uint64_t generation,
-                        enum cohort__answer answer, uint32_t absent,
+                        enum cohort__answer answer, uint32_t number,
                         const struct cohort__error *error)
 {
     struct cohort__message *message =
-        cohort__message_create(COHORT__KIND_ANSWER, comm->this_site, generation, absent, answer);
+        cohort__message_create(COHORT__KIND_ANSWER, comm->this_site, generation, number, answer);
     if (!message)
         return; /* without memory: it will ask again */
     message->last_called = comm->has_left ? comm->gone_from - 1 : comm->history.last;
@@ -51,7 +52,7 @@ static void receive_open(struct cohort__operation *operation, struct cohort__mes
     } else if (operation->failure.status) {
         cohort__message_release(message);
     } else if (!cohort__fingerprint_fits(operation->fingerprint, message->fingerprint, compared)) {
-        cohort__operation_ask(operation, message->source_site, compared);
+        cohort__operation_ask(operation, message->source_site, cohort__message_tag(compared, 0));
         cohort__message_release(message);
     } else if (is_too_early) {
         cohort__early_park(operation->comm, message);
@@ -130,6 +131,17 @@ static uint32_t find_absent(const struct cohort__operation *operation)
     return site == COHORT__NO_SITE ? 0 : site + 1;
 }
 
+/* Whether OPERATION never sends the message that ASK is about. *RET_NUM: how many it has for who
+ * asks. */
+static bool leaves_out(const struct cohort__operation *operation, const struct cohort__message *ask,
+                       uint32_t *ret_num)
+{
+    const uint32_t tag = ask->tag % (1U << COHORT__TAG_BITS);
+    return tag > 0 && operation->handlers->leaves_out &&
+           operation->handlers->leaves_out(operation, ask->source_site,
+                                           cohort__message_phase(ask->tag), tag - 1, ret_num);
+}
+
 static void answer_ask(struct cohort_comm *comm, const struct cohort__message *message)
 {
     uint64_t generation = message->generation;
@@ -139,6 +151,7 @@ static void answer_ask(struct cohort_comm *comm, const struct cohort__message *m
     const struct cohort__signature *mine = operation ? &operation->signature : NULL;
     const struct cohort__failure *failure = cohort__endpoint_failure(comm, generation);
     const struct cohort__error *error = failure ? &failure->error : NULL;
+    uint32_t number = 0;
     if (operation && operation->failure.status) {
         answer = answer_failed(message, operation->is_refused, operation->fingerprint);
         error = &operation->failure;
@@ -147,8 +160,12 @@ static void answer_ask(struct cohort_comm *comm, const struct cohort__message *m
         answer = COHORT__ANSWER_MISMATCH;
     } else if (is_gone(comm, generation)) {
         answer = COHORT__ANSWER_GONE;
-    } else if (operation ||
-               (waiting && generation >= waiting->generation && generation <= comm->history.last)) {
+    } else if (operation && leaves_out(operation, message, &number)) {
+        answer = COHORT__ANSWER_LEFT_OUT;
+    } else if (operation) {
+        answer = COHORT__ANSWER_IN_FLIGHT;
+        number = find_absent(operation);
+    } else if (waiting && generation >= waiting->generation && generation <= comm->history.last) {
         answer = COHORT__ANSWER_IN_FLIGHT;
     } else if (generation > comm->history.last) {
         answer = COHORT__ANSWER_NOT_CALLED;
@@ -162,8 +179,7 @@ static void answer_ask(struct cohort_comm *comm, const struct cohort__message *m
     if (answer == COHORT__ANSWER_MISMATCH)
         answer_with_words(comm, message, mine);
     else
-        send_answer(comm, message->source_site, generation, answer,
-                    operation && answer == COHORT__ANSWER_IN_FLIGHT ? find_absent(operation) : 0,
+        send_answer(comm, message->source_site, generation, answer, number,
                     answer == COHORT__ANSWER_FAILED ? error : NULL);
     if (operation && answer == COHORT__ANSWER_MISMATCH)
         fail_mismatch(operation, message->source_site, &message->error);
@@ -217,6 +233,13 @@ static void take_answer(struct cohort_comm *comm, const struct cohort__message *
         break;
     case COHORT__ANSWER_MISMATCH:
         fail_mismatch(operation, site, &message->error);
+        break;
+    case COHORT__ANSWER_LEFT_OUT:
+        cohort__operation_fail_with(
+            operation, COHORT_ERR_MISMATCH,
+            "site %u (locality %u) has called it with %u block%s for this site, which expects more",
+            site, comm->group->membership->locality_of[site], (unsigned)message->fingerprint,
+            message->fingerprint == 1 ? "" : "s");
         break;
     default:
         break;

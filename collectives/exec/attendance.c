@@ -350,7 +350,8 @@ void cohort__participant_enter(struct cohort__participant *participant,
     try_enter(meetings, participant, &entry);
     pthread_mutex_unlock(&meetings->lock);
     if (entry.never_comes != UINT32_MAX && !ret_refusal->error.status && asks(participant))
-        cohort__operation_ask(operation, entry.never_comes, participant->phase);
+        cohort__operation_ask(operation, entry.never_comes,
+                              cohort__message_tag(participant->phase, 0));
     go_on(participant, &entry);
 }
 

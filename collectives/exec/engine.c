@@ -142,6 +142,7 @@ static const struct cohort__operation_handlers handlers = {
     .stalled = cohort__execution_stalled,
     .answer = cohort__execution_answer,
     .find_absent = cohort__execution_find_absent,
+    .leaves_out = cohort__execution_leaves_out,
     .peer_died = cohort__execution_peer_died,
     .describe = cohort__execution_describe,
     .release = release,

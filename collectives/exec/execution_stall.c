@@ -2,6 +2,7 @@
 #include "collectives/exec/execution_stall.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "collectives/exec/activity.h"
 #include "collectives/exec/meet.h"
@@ -23,22 +24,78 @@ static bool awaits(const struct cohort__execution *execution, uint32_t step)
     return activity->kind == COHORT__ACTIVITY_SEND || activity->kind == COHORT__ACTIVITY_LOAN;
 }
 
+/* The sites that steps of EXECUTION wait for, each of them once. */
+struct walk {
+    const struct cohort__execution *execution;
+    uint64_t *seen; /* a bit for each site; NULL: no memory, so one may come more than once */
+    uint32_t step;  /* the first that waits for SITE */
+    uint32_t site;
+};
+
+static struct walk walk_begin(const struct cohort__execution *execution)
+{
+    return (struct walk){.execution = execution,
+                         .seen = calloc(execution->plan->num_sites / 64 + 1, sizeof(uint64_t)),
+                         .step = UINT32_MAX};
+}
+
+/* False: there is none any more, and the walk is over. */
+static bool walk_next(struct walk *walk)
+{
+    while (++walk->step < walk->execution->plan->num_steps) {
+        if (!awaits(walk->execution, walk->step))
+            continue;
+        walk->site = cohort__note_awaited(walk->execution, walk->step);
+        if (!walk->seen)
+            return true;
+        const uint64_t bit = UINT64_C(1) << walk->site % 64;
+        const bool is_new = !(walk->seen[walk->site / 64] & bit);
+        walk->seen[walk->site / 64] |= bit;
+        if (is_new)
+            return true;
+    }
+    free(walk->seen);
+    return false;
+}
+
+/* What to ask about STEP: a message that does not come may be one that is never sent. */
+static uint32_t question(const struct cohort__step *step)
+{
+    const uint32_t one_more = (step->tag + 1) % (1U << COHORT__TAG_BITS);
+    return cohort__message_tag(step->phase, step->kind == COHORT__STEP_RECV ? one_more : 0);
+}
+
 void cohort__execution_stalled(struct cohort__operation *operation)
 {
     struct cohort__execution *execution = (struct cohort__execution *)operation;
-    const struct cohort__plan *plan = execution->plan;
-    for (uint32_t step = 0; step < plan->num_steps; step++) {
-        if (!awaits(execution, step))
-            continue;
-        uint32_t site = cohort__note_awaited(execution, step);
-        if (execution->answers[step] == COHORT__ANSWER_COMPLETED) {
-            cohort__fail_forgotten(operation, site);
+    struct walk walk = walk_begin(execution);
+    while (walk_next(&walk)) {
+        if (execution->answers[walk.step] == COHORT__ANSWER_COMPLETED) {
+            free(walk.seen);
+            cohort__fail_forgotten(operation, walk.site);
             return;
         }
-        cohort__operation_ask(operation, site, plan->steps[step].phase);
+        cohort__operation_ask(operation, walk.site, question(&execution->plan->steps[walk.step]));
     }
     cohort__note_steps_stalled(execution);
     cohort__meets_stalled(execution);
+}
+
+bool cohort__execution_leaves_out(const struct cohort__operation *operation, uint32_t site,
+                                  unsigned phase, uint32_t tag, uint32_t *ret_num)
+{
+    const struct cohort__plan *plan = ((const struct cohort__execution *)operation)->plan;
+    uint32_t num = 0;
+    for (uint32_t i = 0; i < plan->num_steps; i++) {
+        const struct cohort__step *step = &plan->steps[i];
+        if (step->kind != COHORT__STEP_SEND || step->peer != site || step->phase != phase)
+            continue;
+        if (step->tag == tag)
+            return false;
+        num++;
+    }
+    *ret_num = num;
+    return true;
 }
 
 void cohort__execution_answer(struct cohort__operation *operation, uint32_t site,
@@ -72,18 +129,14 @@ size_t cohort__execution_describe(const struct cohort__operation *operation, cha
                                   size_t used, size_t capacity)
 {
     const struct cohort__execution *execution = (const struct cohort__execution *)operation;
-    const struct cohort__plan *plan = execution->plan;
     char what[COHORT__SIGNATURE_TEXT];
     cohort__signature_describe(&operation->signature, what, sizeof(what));
     used = cohort__describe_append(text, used, capacity,
                                    "generation %" PRIu64 ", %s:", operation->generation, what);
-    for (uint32_t step = 0; step < plan->num_steps; step++) {
-        if (!awaits(execution, step))
-            continue;
-        used = cohort__describe_awaited(operation, text, used, capacity,
-                                        cohort__note_awaited(execution, step),
-                                        execution->answers[step]);
-    }
+    struct walk walk = walk_begin(execution);
+    while (walk_next(&walk))
+        used = cohort__describe_awaited(operation, text, used, capacity, walk.site,
+                                        execution->answers[walk.step]);
     used = cohort__note_steps_describe(execution, text, used, capacity);
     used = cohort__meets_describe(execution, text, used, capacity);
     return cohort__describe_append(text, used, capacity, "\n");

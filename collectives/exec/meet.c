@@ -240,7 +240,8 @@ static bool ask(struct cohort__meet *meet)
             cohort__fail_forgotten(operation, inquiry.sites[i]);
             return false;
         }
-        cohort__operation_ask(operation, inquiry.sites[i], meet->participant.phase);
+        cohort__operation_ask(operation, inquiry.sites[i],
+                              cohort__message_tag(meet->participant.phase, 0));
     }
     return true;
 }

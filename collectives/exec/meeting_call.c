@@ -153,7 +153,7 @@ static void on_stalled(struct cohort__operation *operation)
             cohort__fail_forgotten(operation, inquiry.sites[i]);
             return;
         }
-        cohort__operation_ask(operation, inquiry.sites[i], 1);
+        cohort__operation_ask(operation, inquiry.sites[i], cohort__message_tag(1, 0));
     }
 }
 

@@ -85,7 +85,8 @@ static void ask(struct cohort__meeting *meeting, uint32_t site, struct cohort__l
     struct cohort__group *group = operation->comm->group;
     if (meeting->far.has_asked || looked->question.message)
         return;
-    struct cohort__message *message = cohort__operation_question(operation, 1);
+    struct cohort__message *message =
+        cohort__operation_question(operation, cohort__message_tag(1, 0));
     if (!message)
         return;
     meeting->far.has_asked = true;

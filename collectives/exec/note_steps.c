@@ -127,7 +127,7 @@ static void read_note(struct cohort__execution *execution, uint32_t step,
     const struct cohort__block *part =
         &execution->plan->blocks[execution->plan->block_refs[read->first_block + 1]];
     if (!cohort__noticeboard_is_of(&execution->notice_call, note, read->phase)) {
-        cohort__operation_ask(operation, read->peer, read->phase);
+        cohort__operation_ask(operation, read->peer, cohort__message_tag(read->phase, 0));
         return;
     }
     uint32_t bytes;
@@ -337,7 +337,8 @@ void cohort__note_steps_stalled(const struct cohort__execution *execution)
         uint32_t step = execution->note_steps[k].step, locality = 0, site;
         while (awaits_place(execution, step) &&
                (site = next_late(execution, step, &locality)) != COHORT__NO_SITE)
-            cohort__operation_ask(&execution->operation, site, plan->steps[step].phase);
+            cohort__operation_ask(&execution->operation, site,
+                                  cohort__message_tag(plan->steps[step].phase, 0));
     }
 }
 

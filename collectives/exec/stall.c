@@ -11,11 +11,11 @@ static const char *words_of(enum cohort__answer answer)
     case COHORT__ANSWER_NOT_CALLED:
         return "not called yet";
     case COHORT__ANSWER_IN_FLIGHT:
-        return "in flight there";
+        return "called there and not over";
     case COHORT__ANSWER_COMPLETED:
         return "completed there";
     default:
-        return "not asked yet";
+        return "no answer yet";
     }
 }
 

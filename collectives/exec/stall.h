@@ -15,7 +15,7 @@ size_t cohort__describe_append(char *text, size_t used, size_t capacity, const c
     __attribute__((format(printf, 4, 5)));
 
 /* The same: that OPERATION waits for SITE, which has given that ANSWER, and who keeps that one
- * waiting. */
+ * waiting. docs/LAUNCHING.md says to users what the words mean. */
 size_t cohort__describe_awaited(const struct cohort__operation *operation, char *text, size_t used,
                                 size_t capacity, uint32_t site, uint8_t answer);
 

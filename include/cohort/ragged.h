@@ -93,8 +93,9 @@ typedef struct cohort_neighbour {
 /* Neighbour exchange over the user's graph: each block of TO goes from IN to its site, and each
  * block of FROM comes from its site into OUT. All sites have to call it, also those without
  * neighbours (NULL, 0). Several blocks between the same two sites are matched in the order of the
- * arrays. Every block that is sent has to be expected. A block that is expected but not sent is
- * waited for until its sender has failed or left.
+ * arrays. Every block that is sent has to be expected, and every one that is expected has to
+ * be sent. Otherwise one of the two sites gets an error that names the other one: who waits for a
+ * block in vain gets COHORT_ERR_MISMATCH, after stall_after (comm.h) or a few times that.
  * IN and OUT may be the same array, or parts of one: but no block of FROM may overlap one of TO
  * (COHORT_ERR_BAD_PARAMETER). */
 COHORT_API cohort_future *cohort_exchange(cohort_comm *comm, const void *in,

@@ -19,15 +19,15 @@ static cohort_promise *missing_may_come;
 static cohort_future *missing_comes;
 
 void __real_cohort__operation_ask(const struct cohort__operation *operation, uint32_t site,
-                                  unsigned phase);
+                                  uint32_t tag);
 void __wrap_cohort__operation_ask(const struct cohort__operation *operation, uint32_t site,
-                                  unsigned phase);
+                                  uint32_t tag);
 
 void __wrap_cohort__operation_ask(const struct cohort__operation *operation, uint32_t site,
-                                  unsigned phase)
+                                  uint32_t tag)
 {
     atomic_fetch_add(&num_asked[operation->comm->this_site], 1);
-    __real_cohort__operation_ask(operation, site, phase);
+    __real_cohort__operation_ask(operation, site, tag);
 }
 
 /* How many sites have asked. *RET_MOST: how often the one did that has most often. */

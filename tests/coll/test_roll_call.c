@@ -16,13 +16,15 @@ static unsigned char data[NUM_SITES][3 << 20];
 static cohort_promise *others_may_come;
 static cohort_future *others_come;
 
-/* Until a roll-call, which is always of CALL, has both WANTED. */
+/* Until a roll-call, which is always of CALL, has both WANTED. It names no site twice. */
 static void await_text(cohort_comm *comm, const char *call, const char *const *wanted)
 {
     for (bool has_all = false; !has_all;) {
         void *text;
         CHECK_INT(cohort_await_value(cohort_comm_roll_call(comm), &text), COHORT_OK);
         CHECK_CONTAINS(text, call);
+        const char *first = strstr(text, "waits for site 1 ");
+        CHECK(!first || !strstr(first + 1, "waits for site 1 "));
         has_all = strstr(text, wanted[0]) && strstr(text, wanted[1]);
         free(text);
         if (!has_all)
@@ -66,6 +68,39 @@ static void test_untaken(void)
     cluster_destroy(cluster);
 }
 
+/* Site 0 waits for two blocks of site 1, and until that one has taken what it sends. */
+static cohort_status exchange(cohort_comm *comm, void *arg)
+{
+    static const char *const wanted[] = {"site 1 (locality 1), not called yet;\n", ""};
+    const uint32_t other = 1 - cohort_comm_this_site(comm);
+    const size_t large = sizeof(data[0]) - 2;
+    const cohort_neighbour to[] = {{other, 0, large}, {other, large, 1}};
+    (void)arg;
+    if (other == 0)
+        CHECK_INT(cohort_await(cohort_future_ref(others_come)), COHORT_OK);
+    cohort_future *call =
+        cohort_exchange(comm, data[2], to, 2, data[1 - other], to, 2, COHORT_UINT8, 1);
+    if (other == 1) {
+        await_text(comm, "generation 1, exchange", wanted);
+        cohort_promise_fulfil(others_may_come, NULL);
+    }
+    return cohort_await(call);
+}
+
+static void test_once(void)
+{
+    struct cluster *cluster = cluster_create(1, NUM_LOCALITIES, 0);
+    CHECK_INT(cohort_promise_create(&others_may_come, &others_come), COHORT_OK);
+    CHECK_INT(sites_run(&(struct sites){.name = "once",
+                                        .options = {.num_sites = 2, .stall_after = 10000000},
+                                        .create = cluster_create_comm,
+                                        .context = cluster,
+                                        .run = exchange}),
+              COHORT_OK);
+    cohort_future_unref(others_come);
+    cluster_destroy(cluster);
+}
+
 /* A row that follows the machine: two sites in each of two localities on each of two hosts. Site 5
  * comes late: site 4, of its locality, says that it meets it. Those who wait for a leader hear from
  * it who is waited for there, over all levels. */
@@ -79,7 +114,7 @@ static cohort_status reduce_late(cohort_comm *comm, void *arg)
     static const char *const meets[] = {"meets in its locality, and waits for site 5 (locality 2)",
                                         "not called yet"};
     static const char *const waits[] = {
-        ", in flight there, where site 5 (locality 2) is waited for", ""};
+        ", called there and not over, where site 5 (locality 2) is waited for", ""};
     uint32_t me = cohort_comm_this_site(comm);
     double in = 1, out = 0;
     (void)arg;
@@ -127,6 +162,7 @@ static void test_nothing(void)
 
 static const struct test_case cases[] = {
     {"untaken", test_untaken},
+    {"once", test_once},
     {"composed", test_composed},
     {"nothing", test_nothing},
 };

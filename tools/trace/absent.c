@@ -91,6 +91,39 @@ bool absent_find(const struct model *model, uint32_t number, uint64_t at, struct
            find_by_steps(model, number, at, ret_absent);
 }
 
+/* Whether CALL sends SITE what RECEIVE, a step of that one's call, waits for. */
+static bool sends(const struct model *model, const struct call *call, uint32_t site,
+                  const struct event *receive)
+{
+    const uint64_t tag = ((UINT64_C(1) << 28) - 1) << 32;
+    for (uint32_t i = 0; i < call->num_steps; i++) {
+        const struct event *step = &model->trace->events[call->steps[i]];
+        if ((step->small & 15) == COHORT__TRACE_STEP_SEND && (uint32_t)step->b == site &&
+            step->small >> 4 == receive->small >> 4 && (step->b & tag) == (receive->b & tag))
+            return true;
+    }
+    return false;
+}
+
+/* All sends of an exchange begin with its call. */
+uint32_t absent_sender(const struct model *model, uint32_t number, uint64_t at)
+{
+    const struct generation *generation = generation_of(model, number);
+    const struct call *call = &model->calls[number];
+    for (uint32_t i = 0; *call->from && i < call->num_steps; i++) {
+        const struct event *step = &model->trace->events[call->steps[i]];
+        const uint32_t site = (uint32_t)step->b;
+        if ((step->small & 15) != COHORT__TRACE_STEP_RECEIVE || !is_open(model, call, i, at) ||
+            site >= generation->num_sites)
+            continue;
+        const uint32_t sender = generation->of_site[site];
+        if (sender != NONE && model->calls[sender].at <= at &&
+            !sends(model, &model->calls[sender], call->site, step))
+            return sender;
+    }
+    return NONE;
+}
+
 uint32_t absent_next(const struct model *model, uint32_t number, uint32_t site)
 {
     const struct generation *generation = generation_of(model, number);

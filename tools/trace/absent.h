@@ -18,6 +18,10 @@ struct absent {
  * called later, the last one. False: all had called. */
 bool absent_find(const struct model *model, uint32_t call, uint64_t at, struct absent *ret_absent);
 
+/* CALL, an exchange, waited at AT for a block that its sender had left out, though it had called:
+ * that one's call. NONE: it did not. */
+uint32_t absent_sender(const struct model *model, uint32_t call, uint64_t at);
+
 /* The first site from SITE on that CALL needs by what the collective means, and which has never
  * called. NONE: there is none. */
 uint32_t absent_next(const struct model *model, uint32_t call, uint32_t site);

@@ -95,6 +95,18 @@ static uint32_t find_open_call(const struct model *model, const struct wait *wai
     return NONE;
 }
 
+/* Who left out a block that CALL waits for is to blame, also while it waits itself, perhaps for who
+ * waits for that block. False: nobody did. */
+static bool divide_left_out(const struct blaming *blaming, uint32_t call, uint64_t at,
+                            struct span span)
+{
+    const uint32_t sender = absent_sender(blaming->model, call, at);
+    const uint32_t task = sender != NONE ? blaming->model->calls[sender].task : NONE;
+    if (task != NONE)
+        tell(blaming, BLAME_TASK, task, span);
+    return task != NONE;
+}
+
 /* A call that has ended. If with an error, those are to blame that had not called by then. */
 static void divide_call(const struct blaming *blaming, const struct wait *wait, struct span span,
                         unsigned turns)
@@ -107,6 +119,10 @@ static void divide_call(const struct blaming *blaming, const struct wait *wait, 
     if (call->has_failed && absent_find(model, wait->by, call->ended, &absent)) {
         at = call->ended;
         last = absent.call;
+    } else if (call->has_failed && divide_left_out(blaming, wait->by, call->ended,
+                                                   cut(wait->begin, call->ended, span))) {
+        tell(blaming, BLAME_OPERATION, NONE, cut(call->ended, wait->woken, span));
+        return;
     } else {
         absent = (struct absent){NONE, NONE};
         last = way_last(model, wait->by, wait->woken);
@@ -127,7 +143,7 @@ static void divide_unfinished(const struct blaming *blaming, const struct wait *
     struct absent absent;
     if (call != NONE && absent_find(blaming->model, call, wait->woken, &absent))
         tell_missing(blaming, call, absent.site, span);
-    else
+    else if (call == NONE || !divide_left_out(blaming, call, wait->woken, span))
         tell(blaming, BLAME_OUTSIDE, NONE, span);
 }
 

@@ -201,13 +201,17 @@ static void add_waits(struct summing *summing)
     }
 }
 
-/* Nobody was the last one if a site that was waited for has never called. */
+/* Nobody was the last one if a site that was waited for has never called, or has called without the
+ * block that was waited for. */
 static bool has_last(const struct model *model, const struct generation *generation)
 {
-    for (uint32_t i = 0; i < generation->num_calls && generation->num_calls < generation->num_sites;
-         i++) {
-        const struct call *call = &model->calls[generation->calls[i]];
-        if (call->ended == 0 || call->has_failed)
+    const bool is_whole = generation->num_calls >= generation->num_sites;
+    for (uint32_t i = 0; i < generation->num_calls; i++) {
+        const uint32_t number = generation->calls[i];
+        const struct call *call = &model->calls[number];
+        const uint64_t end = call->ended ? call->ended : model->end;
+        if ((call->ended == 0 || call->has_failed) &&
+            (!is_whole || absent_sender(model, number, end) != NONE))
             return false;
     }
     return true;

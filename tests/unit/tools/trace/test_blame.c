@@ -292,6 +292,43 @@ static void from(void)
     model_fini(&model);
 }
 
+/* 0 exchanges with 1 and 2, both of which have called; 1 has left out its block for 0, and waits
+ * for 0 in its next call. It is to blame, whether the call of 0 fails or the trace ends before. */
+static void left_out(void)
+{
+    for (int ends = 0; ends < 2; ends++) {
+        begin_sites(3);
+        for (uint32_t rank = 0; rank < 3; rank++)
+            call(100, rank, 1)->from = rank == 0 ? "1 2" : rank == 1 ? "2" : "0";
+        step(110, 0, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 1);
+        step(110, 0, COHORT__TRACE_STEP, COHORT__TRACE_STEP_RECEIVE, 2);
+        step(110, 0, COHORT__TRACE_STEP, COHORT__TRACE_STEP_SEND, 1);
+        step(110, 1, COHORT__TRACE_STEP, COHORT__TRACE_STEP_SEND, 2);
+        step(110, 2, COHORT__TRACE_STEP, COHORT__TRACE_STEP_SEND, 0);
+        step(120, 0, COHORT__TRACE_OVER, COHORT__TRACE_STEP_RECEIVE, 2);
+        end_call(120, 1, 1);
+        suspend(130, 0);
+        call(130, 1, 2);
+        suspend(130, 1);
+        if (ends) {
+            fail_call(300, 0, 1);
+            resume(310, 0);
+        } else {
+            add(310, 0, COHORT__TRACE_END, 0, 0);
+        }
+        finish();
+        blame_first(0, false);
+        CHECK_INT(made[1], ends ? 170 : 180);
+        CHECK_INT(made[0] + made[2], 0);
+        CHECK_INT(by[BLAME_OUTSIDE], 0);
+        sum_up();
+        CHECK_INT(sums.num_calls, 1);
+        CHECK_INT(sums.calls[0].last_site, NONE);
+        sums_fini(&sums);
+        model_fini(&model);
+    }
+}
+
 /* 1 was late since it waited for 2: in the end it is 2's. */
 static void charged_on(void)
 {
@@ -628,6 +665,7 @@ int main(int argc, char **argv)
         {"relay", relay},
         {"notes_and_meetings", notes_and_meetings},
         {"from", from},
+        {"left_out", left_out},
         {"charged_on", charged_on},
         {"sleeps", sleeps},
         {"message", message},
