@@ -13,6 +13,7 @@
 #include "runtime/base/counters.h"
 #include "runtime/base/log.h"
 #include "runtime/base/trace.h"
+#include "runtime/base/variable.h"
 #include "runtime/task/blocking.h"
 #include "runtime/task/spin.h"
 
@@ -21,27 +22,6 @@ enum {
     TRACE_MIB = 1024,         /* of a locality, if COHORT_TRACE_MIB is not set */
     MOST_TRACE_MIB = 1 << 30, /* more than any disk has */
 };
-
-/* Reads the variable NAME as a number from MIN to MAX. If it is not set or empty, the value is
- * OTHERWISE. */
-static cohort_status read_number(const char *name, unsigned long min, unsigned long max,
-                                 unsigned long otherwise, unsigned long *ret_value)
-{
-    const char *text = getenv(name);
-    if (!text || !*text) {
-        *ret_value = otherwise;
-        return COHORT_OK;
-    }
-    char *end;
-    errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
-    if (errno || *end || !isdigit((unsigned char)*text) || value < min || value > max)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                           "environment variable %s is \"%.40s\", not a number from %lu to %lu",
-                           name, text, min, max);
-    *ret_value = value;
-    return COHORT_OK;
-}
 
 /* Reads a number at *TEXT, and moves *TEXT behind it. 0: there is none from 1 to 4096. */
 static uint32_t take_number(const char **text)
@@ -225,21 +205,24 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
     struct cohort__topology topology = {0};
     char levels[COHORT__NAMED_LEVELS_BYTES + 1] = "";
     struct cohort__fault_plan fault = {0};
-    cohort_status status = read_number("COHORT_WORKERS", 1, COHORT__MAX_WORKERS, 0, &workers);
+    cohort_status status =
+        cohort__variable_number("COHORT_WORKERS", 1, COHORT__MAX_WORKERS, 0, &workers);
     if (!status)
-        status = read_number("COHORT_SPIN", 0, COHORT__SPIN_MAX_NS / 1000, ULONG_MAX, &spin);
+        status =
+            cohort__variable_number("COHORT_SPIN", 0, COHORT__SPIN_MAX_NS / 1000, ULONG_MAX, &spin);
     if (!status)
-        status = read_number("COHORT_STACK", COHORT__MIN_STACK_BYTES, COHORT__MAX_STACK_BYTES,
-                             256 << 10, &stack);
+        status = cohort__variable_number("COHORT_STACK", COHORT__MIN_STACK_BYTES,
+                                         COHORT__MAX_STACK_BYTES, 256 << 10, &stack);
     if (!status)
-        status = read_number("COHORT_EAGER_BUDGET", 1, 1 << 30, 0, &budget);
+        status = cohort__variable_number("COHORT_EAGER_BUDGET", 1, 1 << 30, 0, &budget);
     if (!status)
-        status = read_number("COHORT_GRACE", 1, 24 * 3600, 1, &grace);
+        status = cohort__variable_number("COHORT_GRACE", 1, 24 * 3600, 1, &grace);
     if (!status)
-        status = read_number("COHORT_BLOCKING_THREADS", 1, COHORT__MAX_BLOCKING_THREADS,
-                             COHORT__BLOCKING_THREADS, &blocking);
+        status = cohort__variable_number("COHORT_BLOCKING_THREADS", 1, COHORT__MAX_BLOCKING_THREADS,
+                                         COHORT__BLOCKING_THREADS, &blocking);
     if (!status)
-        status = read_number("COHORT_TRACE_MIB", 1, MOST_TRACE_MIB, TRACE_MIB, &trace_mib);
+        status =
+            cohort__variable_number("COHORT_TRACE_MIB", 1, MOST_TRACE_MIB, TRACE_MIB, &trace_mib);
     if (!status)
         status = read_transport(&transport);
     if (!status)

@@ -9,6 +9,7 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
+#include "runtime/base/variable.h"
 #include "runtime/launch/bootstrap_private.h"
 #include "runtime/launch/grace.h"
 #include "runtime/launch/hub_share.h"
@@ -39,6 +40,7 @@
 enum {
     FIRST_GRACE = 1000000000, /* ns; until the settings are read, as others may die before */
     MAX_NAME = 64,
+    JOIN_SECONDS = 60, /* if COHORT_JOIN_TIMEOUT is not set */
     /* How long the sharing of memory may take. It is long, for machines that are overloaded or
      * stopped for a time. */
     SHARE_SECONDS = 30,
@@ -456,6 +458,9 @@ static cohort_status share(struct foreign *foreign)
 static cohort_status join(struct foreign *foreign)
 {
     cohort_status status = cohort__pmix_client_open(&foreign->pmix);
+    if (!status)
+        status = cohort__variable_number("COHORT_JOIN_TIMEOUT", 1, 24 * 3600, JOIN_SECONDS,
+                                         &foreign->pmix.patience);
     if (!status)
         status = cohort__hub_share_init(&foreign->share);
     if (status)

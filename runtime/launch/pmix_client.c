@@ -2,12 +2,16 @@
 #include "runtime/launch/pmix_client.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/launch/control.h"
@@ -163,6 +167,110 @@ cohort_status cohort__pmix_client_get(struct cohort__pmix_client *client, uint32
     return status;
 }
 
+void cohort__pmix_client_fence_begin(struct cohort__pmix_client *client, bool collect,
+                                     void (*done)(pmix_status_t result, void *context),
+                                     void *context)
+{
+    pmix_status_t result = client->library.fence_nb(NULL, 0, collect ? &client->collect : NULL,
+                                                    collect ? 1 : 0, done, context);
+    if (result != PMIX_SUCCESS)
+        done(result, context); /* in this case PMIx never calls it */
+}
+
+/* An answer of PMIx, which may come when nobody waits for it any more. */
+struct answer {
+    atomic_int users; /* who waits, and PMIx */
+    sem_t came;
+    pmix_status_t result;
+};
+
+static struct answer *answer_new(void)
+{
+    struct answer *answer = malloc(sizeof(*answer));
+    if (!answer)
+        return NULL;
+    atomic_init(&answer->users, 2);
+    sem_init(&answer->came, 0, 0);
+    return answer;
+}
+
+static void answer_drop(struct answer *answer)
+{
+    if (atomic_fetch_sub(&answer->users, 1) > 1)
+        return;
+    sem_destroy(&answer->came);
+    free(answer);
+}
+
+static void answer_give(pmix_status_t result, void *context)
+{
+    struct answer *answer = context;
+    answer->result = result;
+    sem_post(&answer->came);
+    answer_drop(answer);
+}
+
+static void answer_give_value(pmix_status_t result, pmix_value_t *value, void *context)
+{
+    (void)value;
+    answer_give(result, context);
+}
+
+/* False: it has not come within so many SECONDS. */
+static bool answer_await(struct answer *answer, unsigned long seconds)
+{
+    struct timespec end;
+    int result;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += (time_t)seconds;
+    do
+        result = sem_clockwait(&answer->came, CLOCK_MONOTONIC, &end);
+    while (result && errno == EINTR);
+    return result == 0;
+}
+
+/* Whether RANK has put data as NAME. */
+static bool has_put(struct cohort__pmix_client *client, uint32_t rank, const char *name)
+{
+    enum { SECONDS = 5 }; /* Slurm never answers for a host whose processes have all ended */
+    pmix_proc_t proc = client->me;
+    struct answer *answer = answer_new();
+    if (!answer)
+        return true;
+    proc.rank = rank;
+    pmix_status_t result = client->library.get_nb(&proc, name, NULL, 0, answer_give_value, answer);
+    if (result != PMIX_SUCCESS)
+        answer_give(result, answer);
+    bool has = answer_await(answer, SECONDS) && answer->result == PMIX_SUCCESS;
+    answer_drop(answer);
+    return has;
+}
+
+/* Waits until all have put data as NAME. A process that ends before it joins never does, and no
+ * launcher says so of each: Slurm does not. */
+static cohort_status meet(struct cohort__pmix_client *client, const char *name)
+{
+    uint32_t next = (client->me.rank + 1) % client->size;
+    struct answer *fence = answer_new();
+    if (!fence)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "%s: out of memory", name);
+    cohort__pmix_client_fence_begin(client, true, answer_give, fence);
+    bool is_over;
+    do
+        is_over = answer_await(fence, client->patience);
+    while (!is_over && has_put(client, next, name));
+    is_over = is_over || answer_await(fence, 0);
+    cohort_status status =
+        is_over
+            ? cohort__pmix_client_check(client, fence->result, "waiting for the other localities")
+            : cohort_fail(COHORT_ERR_TIMEOUT,
+                          "process %u of %u has not joined the job within %lu s "
+                          "(COHORT_JOIN_TIMEOUT); it may have ended",
+                          (unsigned)next, (unsigned)client->size, client->patience);
+    answer_drop(fence);
+    return status;
+}
+
 cohort_status cohort__pmix_client_exchange(struct cohort__pmix_client *client, const char *name,
                                            const void *data, size_t bytes,
                                            cohort_status (*take)(void *context, uint32_t rank,
@@ -171,9 +279,7 @@ cohort_status cohort__pmix_client_exchange(struct cohort__pmix_client *client, c
 {
     cohort_status status = cohort__pmix_client_put(client, name, data, bytes);
     if (!status)
-        status =
-            cohort__pmix_client_check(client, client->library.fence(NULL, 0, &client->collect, 1),
-                                      "waiting for the other localities");
+        status = meet(client, name);
     for (uint32_t rank = 0; !status && rank < client->size; rank++) {
         void *theirs;
         size_t their_bytes;
@@ -184,14 +290,4 @@ cohort_status cohort__pmix_client_exchange(struct cohort__pmix_client *client, c
         free(theirs);
     }
     return status;
-}
-
-void cohort__pmix_client_fence_begin(struct cohort__pmix_client *client, bool collect,
-                                     void (*done)(pmix_status_t result, void *context),
-                                     void *context)
-{
-    pmix_status_t result = client->library.fence_nb(NULL, 0, collect ? &client->collect : NULL,
-                                                    collect ? 1 : 0, done, context);
-    if (result != PMIX_SUCCESS)
-        done(result, context); /* in this case PMIx never calls it */
 }

@@ -17,6 +17,7 @@ struct cohort__pmix_client {
     struct cohort__pmix_library library;
     pmix_proc_t me;
     uint32_t size;
+    unsigned long patience; /* s; how long another one may take to join. Set by the owner */
     pmix_info_t collect;
     pmix_info_t immediate;
 };
@@ -43,7 +44,8 @@ cohort_status cohort__pmix_client_get(struct cohort__pmix_client *client, uint32
                                       const char *name, void **ret_data, size_t *ret_bytes);
 
 /* Puts DATA, waits until all have put theirs, and calls TAKE with the data of each, in the order of
- * PMIx's ranks. The first failure of TAKE ends the exchange. */
+ * PMIx's ranks. The first failure of TAKE ends the exchange. If the next process has not put its
+ * data after the patience, COHORT_ERR_TIMEOUT: where one is missing, the one before it tells. */
 cohort_status cohort__pmix_client_exchange(struct cohort__pmix_client *client, const char *name,
                                            const void *data, size_t bytes,
                                            cohort_status (*take)(void *context, uint32_t rank,

@@ -17,14 +17,14 @@ cohort_status cohort__pmix_library_load(struct cohort__pmix_library *ret_library
         .abort = dlsym(handle, "PMIx_Abort"),
         .put = dlsym(handle, "PMIx_Put"),
         .commit = dlsym(handle, "PMIx_Commit"),
-        .fence = dlsym(handle, "PMIx_Fence"),
         .fence_nb = dlsym(handle, "PMIx_Fence_nb"),
         .get = dlsym(handle, "PMIx_Get"),
+        .get_nb = dlsym(handle, "PMIx_Get_nb"),
         .register_event_handler = dlsym(handle, "PMIx_Register_event_handler"),
         .error_string = dlsym(handle, "PMIx_Error_string"),
     };
     if (!library.init || !library.finalize || !library.abort || !library.put || !library.commit ||
-        !library.fence || !library.fence_nb || !library.get || !library.register_event_handler ||
+        !library.fence_nb || !library.get || !library.get_nb || !library.register_event_handler ||
         !library.error_string)
         return cohort_fail(COHORT_ERR_NOT_SUPPORTED, "libpmix.so.2 lacks a function: %s",
                            dlerror());

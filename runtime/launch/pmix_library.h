@@ -15,12 +15,12 @@ struct cohort__pmix_library {
     pmix_status_t (*abort)(int status, const char *message, pmix_proc_t *procs, size_t num_procs);
     pmix_status_t (*put)(pmix_scope_t scope, const char *key, pmix_value_t *value);
     pmix_status_t (*commit)(void);
-    pmix_status_t (*fence)(const pmix_proc_t *procs, size_t num_procs, const pmix_info_t *info,
-                           size_t num);
     pmix_status_t (*fence_nb)(const pmix_proc_t *procs, size_t num_procs, const pmix_info_t *info,
                               size_t num, pmix_op_cbfunc_t done, void *context);
     pmix_status_t (*get)(const pmix_proc_t *proc, const char *key, const pmix_info_t *info,
                          size_t num, pmix_value_t **ret_value);
+    pmix_status_t (*get_nb)(const pmix_proc_t *proc, const char *key, const pmix_info_t info[],
+                            size_t num, pmix_value_cbfunc_t done, void *context);
     pmix_status_t (*register_event_handler)(pmix_status_t *codes, size_t num_codes,
                                             pmix_info_t *info, size_t num,
                                             pmix_notification_fn_t handler,

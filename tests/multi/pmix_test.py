@@ -238,6 +238,14 @@ def test_failed_start():
     check('locality 1: environment variable COHORT_WORKERS is "x"' in err, err)
 
 
+def test_never_joins():
+    """A process that ends before it joins, with status 0, which mpirun does not mind."""
+    script = 'test $PMIX_RANK = 1 || exec %s half' % MAIN
+    status, _, err = run('-n', 3, '-x', 'COHORT_JOIN_TIMEOUT=2', 'sh', '-c', script)
+    check(status != 0, err)
+    check('process 1 of 3 has not joined the job within 2 s' in err, err)
+
+
 def test_abort():
     status, out, err = run('-n', 3, STORM, 'abort', '--victim', 1, '--generations', 20)
     check_equal(status, 128 + signal.SIGABRT)

@@ -225,6 +225,17 @@ def test_failed_start():
         check('COHORT_WORKERS is "x"' in err, err)
 
 
+def test_never_joins():
+    """A process that ends before it joins. Slurm would let the others wait for 300 s."""
+    for size, layout in LAYOUTS:
+        for absent in {1, size - 1}:
+            script = 'test $SLURM_PROCID = %d || exec %s half' % (absent, MAIN)
+            status, _, err = srun(layout, 'sh', '-c', script, COHORT_JOIN_TIMEOUT='2')
+            check(status != 0, err)
+            check('process %d of %d has not joined the job within 2 s' % (absent, size) in err,
+                  err)
+
+
 def test_without_pmix():
     """Several jobs of one locality would start without a word."""
     for way in ('none', 'pmi2'):

@@ -30,6 +30,7 @@ static const struct variable variables[] = {
     {"COHORT_STATS", "0", "counters at the job's end"},
     {"COHORT_FAULT", "none", "faults to happen, for tests"},
     {"COHORT_GRACE", "1", "s to end in a broken job, without cohortrun"},
+    {"COHORT_JOIN_TIMEOUT", "60", "s that one may take to join, without cohortrun"},
     {"COHORT_ALONE", "0", "1: a job of one, whatever started it"},
     {"COHORT_CONTROL_FD", NULL, "cohortrun: the connection to it"},
     {"COHORT_HUB", NULL, "cohortrun: shared memory"},
