@@ -76,9 +76,8 @@ static cohort_status sum_all(struct file *files, int num)
     for (int i = 0; !status && i < num; i++)
         status = cohort_scope_async(scope, sum_file, &files[i]);
     if (status)
-        cohort_scope_cancel(scope);
-    cohort_status end = cohort_scope_await(scope);
-    return status ? status : end;
+        cohort_scope_fail(scope, status, "%s", cohort_error_message());
+    return cohort_scope_await(scope);
 }
 
 static cohort_status sum_beside_heartbeat(struct file *files, int num)

@@ -157,10 +157,8 @@ static cohort_status run_scope(struct farm *farm)
     if (!status)
         status = start_hands(farm->scope);
     if (status)
-        cohort_scope_cancel(farm->scope);
-    cohort_status end = cohort_scope_await(farm->scope);
-    /* The first is the cause, unless the scope was cancelled before all of it had started. */
-    return status && status != COHORT_ERR_CANCELLED ? status : end;
+        cohort_scope_fail(farm->scope, status, "%s", cohort_error_message());
+    return cohort_scope_await(farm->scope);
 }
 
 /* The file ------------------------------------------------------------------------------------ */

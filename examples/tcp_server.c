@@ -129,9 +129,8 @@ static cohort_status run_server(struct tcp_server_load *load)
         if (!status)
             status = run_load(&server, load);
         if (status)
-            cohort_scope_cancel(server.scope);
-        cohort_status end = cohort_scope_await(server.scope);
-        status = status ? status : end;
+            cohort_scope_fail(server.scope, status, "%s", cohort_error_message());
+        status = cohort_scope_await(server.scope);
     }
     cohort_tcp_listener_unref(server.listener);
     if (!status)

@@ -87,10 +87,10 @@ static cohort_status run_clients(struct clients *all, uint32_t first, uint32_t n
         status = cohort_scope_async(scope, run_client, &clients[i]);
     }
     if (status)
-        cohort_scope_cancel(scope);
-    cohort_status end = cohort_scope_await(scope);
+        cohort_scope_fail(scope, status, "%s", cohort_error_message());
+    status = cohort_scope_await(scope);
     free(clients);
-    return status ? status : end;
+    return status;
 }
 
 cohort_status tcp_server_load(const cohort_object *in, cohort_object *ret_out, void *context)

@@ -102,9 +102,8 @@ static cohort_status count_in_scope(struct work *work, uint64_t limit)
     for (int i = 0; i < NUM_COUNTERS && !status; i++)
         status = cohort_scope_async(scope, count_lines, work);
     if (status)
-        cohort_scope_cancel(scope);
-    cohort_status end = cohort_scope_await(scope);
-    return status ? status : end;
+        cohort_scope_fail(scope, status, "%s", cohort_error_message());
+    return cohort_scope_await(scope);
 }
 
 /* What this locality has counted. */

@@ -60,7 +60,7 @@ enum { COHORT_REMOTE_COPIED_BYTES = 256 };
  *
  * Any number of calls may be under way. Those that LOCALITY does not get to yet wait here, and take
  * memory here only. If LOCALITY is this one, nothing is sent: it is a task like any other, whose
- * future an await may run at once.
+ * future an await may run at once, but not before tasks here that could go on.
  *
  * Any thread; never suspends. */
 COHORT_API cohort_future *cohort_async_at(uint32_t locality, const char *name,

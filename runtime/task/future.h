@@ -54,7 +54,8 @@ struct cohort_future {
     unsigned char about : 5;          /* an enum cohort__wait_kind, for those who look on */
     atomic_uchar claim;               /* of a task, see above */
     unsigned char priority : 2;       /* of a task, see lanes.c */
-    unsigned char stack_exponent : 6; /* of a task, see task.h */
+    unsigned char stack_exponent : 5; /* of a task, see task.h */
+    bool gives_way : 1;               /* likewise */
     atomic_uchar sweep_shift;         /* see forget */
     _Atomic uint32_t num_forgotten;   /* waiters that may still be in the list */
 };
@@ -82,6 +83,7 @@ static inline void cohort__future_init(cohort_future *future, uint32_t refs,
     future->about = (unsigned char)about & 31;
     atomic_init(&future->claim, COHORT__TASK_CLAIMED);
     future->stack_exponent = 0;
+    future->gives_way = false;
     atomic_init(&future->sweep_shift, 0);
     atomic_init(&future->num_forgotten, 0);
 }

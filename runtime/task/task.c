@@ -334,6 +334,15 @@ bool cohort__task_is_open(const cohort_future *future)
            atomic_load_explicit(&future->claim, memory_order_acquire) == COHORT__TASK_OPEN;
 }
 
+/* Whether TASK, which is not one like most, may run in place of an await. */
+static __attribute__((noinline)) bool may_run_in_place(struct cohort__worker *worker,
+                                                       const struct cohort__task *task)
+{
+    if (task->future.stack_exponent && !has_room(worker, task))
+        return false;
+    return !task->future.gives_way || (!worker->ready.first && !cohort__worker_poll_is_due(worker));
+}
+
 bool cohort__task_try_inline(cohort_future *future)
 {
     if (!cohort__task_is_open(future))
@@ -343,7 +352,7 @@ bool cohort__task_try_inline(cohort_future *future)
     if ((char *)__builtin_frame_address(0) < worker->fiber->floor ||
         cohort__worker_poll_is_overdue(worker))
         return false;
-    if (future->stack_exponent && !has_room(worker, task))
+    if ((future->stack_exponent || future->gives_way) && !may_run_in_place(worker, task))
         return false;
     bool is_taken = cohort__deque_take(&worker->deque, &task->work);
     if (is_taken && cohort__future_is_own(future)) {
@@ -426,6 +435,7 @@ cohort_future *cohort__task_start_carrying(cohort_scope *scope, bool fails_scope
     cohort__extended_task_init(task, function, memcpy(carried_by(task), carried, bytes), shown,
                                scope);
     task->fails_scope = fails_scope;
+    task->task.future.gives_way = true;
     atomic_store_explicit(&task->task.future.claim, COHORT__TASK_OPEN, memory_order_relaxed);
     return submit(&task->task, "cohort_async");
 }

@@ -16,7 +16,11 @@ typedef void cohort__any_function(void);
  * and the worker that finds it there drops it.
  *
  * A task that asks for a stack of its own size needs two to the power of stack_exponent bytes, a
- * field of its future. It is 0 for all others. */
+ * field of its future. It is 0 for all others.
+ *
+ * A task that gives way, another field, is one of several that do the same in different localities.
+ * An await runs it in its place only if nobody else could go on here, and the loop needs no turn.
+ * Otherwise this locality would do again and again what the others wait for to be given. */
 struct cohort__task {
     struct cohort_future future; /* first */
     struct cohort__work work;
@@ -69,7 +73,7 @@ cohort_status cohort__task_start_in(cohort_scope *scope, cohort_task_function *f
 
 /* As cohort_async, for a task in SCOPE, or in none if that is NULL, whose argument is a copy of
  * BYTES at CARRIED, aligned to 16. The copy is freed with the task, also if it never runs.
- * FAILS_SCOPE: its error is the scope's. */
+ * FAILS_SCOPE: its error is the scope's. The task gives way. */
 cohort_future *cohort__task_start_carrying(cohort_scope *scope, bool fails_scope,
                                            cohort_task_function *function,
                                            cohort__any_function *shown, const void *carried,

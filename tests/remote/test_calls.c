@@ -174,6 +174,57 @@ static void test_own(void)
     cluster_destroy(cluster);
 }
 
+/* A farm gives its own locality a job, and the task that is to give the others theirs could go on:
+ * that comes first, and not after a job, or after one job behind the other. Now and then it is an
+ * older job's turn. Both tasks are worker 0's, from which other workers may steal the jobs. */
+static cohort_promise *is_to_go_on;
+static bool is_waiting, has_gone_on;
+static int num_late;
+
+static cohort_status deal_to_others(void *future)
+{
+    is_waiting = true;
+    CHECK_INT(cohort_await(future), COHORT_OK);
+    has_gone_on = true;
+    return COHORT_OK;
+}
+
+static cohort_status job(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)in;
+    (void)ret_out;
+    (void)context;
+    num_late += !has_gone_on && cohort_worker_index() == 0;
+    return COHORT_OK;
+}
+
+static cohort_status deal_to_own(void *process)
+{
+    while (!is_waiting)
+        cohort_yield();
+    cohort_promise_fulfil(is_to_go_on, NULL);
+    return cohort_await(cohort__async_at_from(process, 1, "job", NULL, NULL));
+}
+
+static void test_own_gives_way(void)
+{
+    const cohort_task_options options = {.worker = 1};
+    struct cluster *cluster = cluster_create(4, 2, 0);
+    num_late = 0;
+    for (int i = 0; i < 100; i++) {
+        cohort_future *goes_on;
+        is_waiting = has_gone_on = false;
+        CHECK_INT(cohort_promise_create(&is_to_go_on, &goes_on), COHORT_OK);
+        cohort_future *both[] = {
+            cohort_async_with(deal_to_others, goes_on, &options),
+            cohort_async_with(deal_to_own, cluster_process(cluster, 1), &options),
+        };
+        CHECK_INT(cohort_await(cohort_when_all(both, 2)), COHORT_OK);
+    }
+    CHECK(num_late < 50);
+    cluster_destroy(cluster);
+}
+
 /* Two messages a call, and nothing else, if the last results can tell what was admitted. */
 static void test_num_messages(void)
 {
@@ -188,8 +239,13 @@ static void test_num_messages(void)
 }
 
 static const struct test_case cases[] = {
-    {"sizes", test_sizes},     {"many", test_many}, {"small_budget", test_small_budget},
-    {"dropped", test_dropped}, {"own", test_own},   {"num_messages", test_num_messages},
+    {"sizes", test_sizes},
+    {"many", test_many},
+    {"small_budget", test_small_budget},
+    {"dropped", test_dropped},
+    {"own", test_own},
+    {"own_gives_way", test_own_gives_way},
+    {"num_messages", test_num_messages},
 };
 
 int main(int argc, char **argv)
@@ -197,5 +253,6 @@ int main(int argc, char **argv)
     CHECK_INT(cohort_remote_register("invert", invert, "the context"), COHORT_OK);
     CHECK_INT(cohort_remote_register("echo", echo, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("count", count, NULL), COHORT_OK);
+    CHECK_INT(cohort_remote_register("job", job, NULL), COHORT_OK);
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
 }
