@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/base/symbol.h"
-#include "runtime/task/crash.h"
+#include "runtime/task/misuse.h"
 
 /* So many endpoints that are gone keep their memory, some 15 KiB each. */
 enum { NUM_KEPT = 64, MOST_FRAMES = 16 };
@@ -60,14 +59,9 @@ static const void *find_caller(void)
 void cohort__endpoint_misuse(const struct cohort_comm *comm, const char *function,
                              const void *caller)
 {
-    char where[512] = "somewhere", text[1280];
-    if (!caller)
-        caller = find_caller();
-    if (caller)
-        cohort__symbol_name(caller, where, sizeof(where));
-    snprintf(text, sizeof(text),
-             "%s, called at %s for the endpoint %p: site %u of communicator \"%.60s\": its last "
-             "reference was given back before",
-             function, where, (const void *)comm, comm->this_site, comm->gone_name);
-    cohort__crash_abort(text);
+    char about[128];
+    snprintf(about, sizeof(about), ": site %u of communicator \"%.60s\"", comm->this_site,
+             comm->gone_name);
+    cohort__misuse_of("endpoint", comm, about, COHORT__MISUSE_UNREF, function,
+                      caller ? caller : find_caller());
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/op.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "collectives/exec/kernels.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/options.h"
+#include "runtime/base/slab.h"
 #include "runtime/task/fork.h"
+#include "runtime/task/misuse.h"
 
 static const cohort_op built_in[COHORT__KERNEL_END] = {
     [COHORT__KERNEL_SUM] = {.number = COHORT__KERNEL_SUM, .commutative = true, .name = "sum"},
@@ -76,7 +77,7 @@ static cohort_status create(cohort_op **ret_op, const struct cohort_op_options *
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                            "cohort_op_create: the name \"%.32s...\" is longer than %zu bytes",
                            options->name, sizeof((*ret_op)->name) - 1);
-    cohort_op *op = calloc(1, sizeof(*op));
+    cohort_op *op = cohort__slab_alloc_zero(sizeof(*op));
     if (!op)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "cohort_op_create: no memory for \"%s\"",
                            options->name);
@@ -108,21 +109,33 @@ void cohort__op_ref(const cohort_op *op)
 
 void cohort__op_unref(const cohort_op *op)
 {
-    if (op && !cohort__op_is_builtin(op))
-        cohort_op_unref((cohort_op *)op);
+    cohort_op *own = (cohort_op *)op;
+    if (op && !cohort__op_is_builtin(op) &&
+        atomic_fetch_sub_explicit(&own->refs, 1, memory_order_acq_rel) == 1)
+        cohort__slab_free(own);
+}
+
+/* A user's. */
+static bool is_gone(const cohort_op *op)
+{
+    return !cohort__op_is_builtin(op) && atomic_load_explicit(&op->refs, memory_order_relaxed) == 0;
 }
 
 void cohort_op_unref(cohort_op *op)
 {
-    if (op && !cohort__op_is_builtin(op) &&
-        atomic_fetch_sub_explicit(&op->refs, 1, memory_order_acq_rel) == 1)
-        free(op);
+    if (op && is_gone(op))
+        cohort__misuse_of("operation", op, "", COHORT__MISUSE_UNREF, "cohort_op_unref",
+                          __builtin_return_address(0));
+    cohort__op_unref(op);
 }
 
 cohort_status cohort__op_check(const cohort_op *op, cohort_datatype datatype)
 {
     if (!op)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "no operation");
+    if (is_gone(op))
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "the operation %p: " COHORT__MISUSE_UNREF,
+                           (const void *)op);
     if (cohort__op_is_builtin(op) &&
         !cohort__kernel_find((enum cohort__kernel)op->number, datatype))
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s can't reduce elements of type %s",

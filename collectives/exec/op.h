@@ -10,9 +10,9 @@
 
 /* An operation that reduces. All but the count of references is fixed, so any thread may use it. */
 struct cohort_op {
-    _Atomic uint32_t refs; /* for a user's operation */
-    uint32_t number;       /* from 1 for the built-in ones, 0 for a user's */
     cohort_op_function *function;
+    _Atomic uint32_t refs; /* for a user's operation; 0 when it is gone, see misuse.h */
+    uint32_t number;       /* from 1 for the built-in ones, 0 for a user's */
     void *arg;
     bool commutative;
     uint64_t hash; /* of the name and commutativity */

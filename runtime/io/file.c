@@ -76,23 +76,36 @@ static const struct cohort__io_object_kind file_kind = {
     .close = close_file,
 };
 
+/* For a public FUNCTION. */
+__attribute__((always_inline)) static inline void check(const cohort_file *file,
+                                                        const char *function)
+{
+    cohort__io_object_check(&file->object, "file", function);
+}
+
 cohort_file *cohort_file_ref(cohort_file *file)
 {
-    if (file)
-        cohort__io_object_ref(&file->object);
+    if (!file)
+        return NULL;
+    check(file, "cohort_file_ref");
+    cohort__io_object_ref(&file->object);
     return file;
 }
 
 void cohort_file_unref(cohort_file *file)
 {
-    if (file)
-        cohort__io_object_unref(&file->object);
+    if (!file)
+        return;
+    check(file, "cohort_file_unref");
+    cohort__io_object_unref(&file->object);
 }
 
 cohort_future *cohort_file_close(cohort_file *file)
 {
-    return file ? cohort__io_object_close_call(&file->object)
-                : cohort__io_refuse(file_kind.name, COHORT_ERR_BAD_PARAMETER, "file is NULL");
+    if (!file)
+        return cohort__io_refuse(file_kind.name, COHORT_ERR_BAD_PARAMETER, "file is NULL");
+    check(file, file_kind.name);
+    return cohort__io_object_close_call(&file->object);
 }
 
 /* --- opening --- */
@@ -302,6 +315,7 @@ cohort_future *cohort_file_read(cohort_file *file, uint64_t offset, void *buffer
                                  !file       ? "file is NULL"
                                  : ret_bytes ? "buffer is NULL"
                                              : "ret_bytes is NULL");
+    check(file, read_kind.name);
     return start_move(file, offset, buffer ? buffer : &nothing, bytes, ret_bytes, &read_kind);
 }
 
@@ -310,6 +324,7 @@ cohort_future *cohort_file_write(cohort_file *file, uint64_t offset, const void 
     if (!file || (!data && bytes > 0))
         return cohort__io_refuse(write_kind.name, COHORT_ERR_BAD_PARAMETER,
                                  file ? "data is NULL" : "file is NULL");
+    check(file, write_kind.name);
     return start_move(file, offset, (void *)(data ? data : ""), bytes, NULL, &write_kind);
 }
 
@@ -380,13 +395,17 @@ static cohort_future *start_other(cohort_file *file, uint64_t *ret_size,
 
 cohort_future *cohort_file_sync(cohort_file *file)
 {
-    return file ? start_other(file, NULL, &sync_kind)
-                : cohort__io_refuse(sync_kind.name, COHORT_ERR_BAD_PARAMETER, "file is NULL");
+    if (!file)
+        return cohort__io_refuse(sync_kind.name, COHORT_ERR_BAD_PARAMETER, "file is NULL");
+    check(file, sync_kind.name);
+    return start_other(file, NULL, &sync_kind);
 }
 
 cohort_future *cohort_file_size(cohort_file *file, uint64_t *ret_bytes)
 {
-    return file && ret_bytes ? start_other(file, ret_bytes, &size_kind)
-                             : cohort__io_refuse(size_kind.name, COHORT_ERR_BAD_PARAMETER,
-                                                 file ? "ret_bytes is NULL" : "file is NULL");
+    if (!file || !ret_bytes)
+        return cohort__io_refuse(size_kind.name, COHORT_ERR_BAD_PARAMETER,
+                                 file ? "ret_bytes is NULL" : "file is NULL");
+    check(file, size_kind.name);
+    return start_other(file, ret_bytes, &size_kind);
 }

@@ -11,6 +11,7 @@
 #include "runtime/base/list.h"
 #include "runtime/io/call.h"
 #include "runtime/loop/loop.h"
+#include "runtime/task/misuse.h"
 
 /* What files, listeners and connections have in common: an end in the system that is open until
  * somebody closes it, or has given back the last reference, or the runtime ends. It begins a struct
@@ -50,6 +51,14 @@ void cohort__io_object_open(struct cohort__io_object *object,
 
 void cohort__io_object_give(struct cohort__io_object *object);
 void cohort__io_object_discard(struct cohort__io_object *object);
+
+/* For a public FUNCTION, as cohort__misuse_check: OBJECT is that of a NOUN. */
+__attribute__((always_inline)) static inline void
+cohort__io_object_check(const struct cohort__io_object *object, const char *noun,
+                        const char *function)
+{
+    cohort__misuse_check(&object->users, noun, object, COHORT__MISUSE_UNREF, function);
+}
 
 /* References of the program. When the last one is given back, the object is closed. Any thread. */
 void cohort__io_object_ref(struct cohort__io_object *object);

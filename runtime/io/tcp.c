@@ -110,28 +110,43 @@ void cohort__tcp_connected(struct cohort_tcp *tcp)
     cohort__io_object_give(&tcp->object);
 }
 
+/* For a public FUNCTION. */
+__attribute__((always_inline)) static inline void check(const cohort_tcp *tcp, const char *function)
+{
+    cohort__io_object_check(&tcp->object, "TCP connection", function);
+}
+
 cohort_tcp *cohort_tcp_ref(cohort_tcp *tcp)
 {
-    if (tcp)
-        cohort__io_object_ref(&tcp->object);
+    if (!tcp)
+        return NULL;
+    check(tcp, "cohort_tcp_ref");
+    cohort__io_object_ref(&tcp->object);
     return tcp;
 }
 
 void cohort_tcp_unref(cohort_tcp *tcp)
 {
-    if (tcp)
-        cohort__io_object_unref(&tcp->object);
+    if (!tcp)
+        return;
+    check(tcp, "cohort_tcp_unref");
+    cohort__io_object_unref(&tcp->object);
 }
 
 cohort_future *cohort_tcp_close(cohort_tcp *tcp)
 {
-    return tcp ? cohort__io_object_close_call(&tcp->object)
-               : cohort__io_refuse("cohort_tcp_close", COHORT_ERR_BAD_PARAMETER, "tcp is NULL");
+    if (!tcp)
+        return cohort__io_refuse("cohort_tcp_close", COHORT_ERR_BAD_PARAMETER, "tcp is NULL");
+    check(tcp, "cohort_tcp_close");
+    return cohort__io_object_close_call(&tcp->object);
 }
 
 const char *cohort_tcp_peer(const cohort_tcp *tcp)
 {
-    return tcp ? tcp->peer : "";
+    if (!tcp)
+        return "";
+    check(tcp, "cohort_tcp_peer");
+    return tcp->peer;
 }
 
 /* --- reading --- */
@@ -228,6 +243,7 @@ cohort_future *cohort_tcp_read(cohort_tcp *tcp, void *buffer, size_t bytes, size
                                  : !ret_bytes          ? "ret_bytes is NULL"
                                  : bytes > PTRDIFF_MAX ? "that many bytes are more than memory"
                                                        : "no bytes are asked for");
+    check(tcp, read_kind.name);
     struct read_call *read = cohort__io_call_create(sizeof(*read), &read_kind);
     if (!read)
         return cohort__io_refuse(read_kind.name, COHORT_ERR_NO_MEMORY, "out of memory");
@@ -351,11 +367,14 @@ cohort_future *cohort_tcp_write(cohort_tcp *tcp, const void *data, size_t bytes)
                                  !tcp    ? "tcp is NULL"
                                  : !data ? "data is NULL"
                                          : "that many bytes are more than memory");
+    check(tcp, write_kind.name);
     return start_write(tcp, data ? data : "", bytes, &write_kind);
 }
 
 cohort_future *cohort_tcp_shutdown(cohort_tcp *tcp)
 {
-    return tcp ? start_write(tcp, NULL, 0, &shutdown_kind)
-               : cohort__io_refuse(shutdown_kind.name, COHORT_ERR_BAD_PARAMETER, "tcp is NULL");
+    if (!tcp)
+        return cohort__io_refuse(shutdown_kind.name, COHORT_ERR_BAD_PARAMETER, "tcp is NULL");
+    check(tcp, shutdown_kind.name);
+    return start_write(tcp, NULL, 0, &shutdown_kind);
 }

@@ -48,34 +48,52 @@ static const struct cohort__io_object_kind listener_kind = {
     .close = close_listener,
 };
 
+/* For a public FUNCTION. */
+__attribute__((always_inline)) static inline void check(const cohort_tcp_listener *listener,
+                                                        const char *function)
+{
+    cohort__io_object_check(&listener->object, "TCP listener", function);
+}
+
 cohort_tcp_listener *cohort_tcp_listener_ref(cohort_tcp_listener *listener)
 {
-    if (listener)
-        cohort__io_object_ref(&listener->object);
+    if (!listener)
+        return NULL;
+    check(listener, "cohort_tcp_listener_ref");
+    cohort__io_object_ref(&listener->object);
     return listener;
 }
 
 void cohort_tcp_listener_unref(cohort_tcp_listener *listener)
 {
-    if (listener)
-        cohort__io_object_unref(&listener->object);
+    if (!listener)
+        return;
+    check(listener, "cohort_tcp_listener_unref");
+    cohort__io_object_unref(&listener->object);
 }
 
 cohort_future *cohort_tcp_listener_close(cohort_tcp_listener *listener)
 {
-    return listener ? cohort__io_object_close_call(&listener->object)
-                    : cohort__io_refuse(listener_kind.name, COHORT_ERR_BAD_PARAMETER,
-                                        "listener is NULL");
+    if (!listener)
+        return cohort__io_refuse(listener_kind.name, COHORT_ERR_BAD_PARAMETER, "listener is NULL");
+    check(listener, listener_kind.name);
+    return cohort__io_object_close_call(&listener->object);
 }
 
 const char *cohort_tcp_listener_address(const cohort_tcp_listener *listener)
 {
-    return listener ? listener->address : "";
+    if (!listener)
+        return "";
+    check(listener, "cohort_tcp_listener_address");
+    return listener->address;
 }
 
 uint16_t cohort_tcp_listener_port(const cohort_tcp_listener *listener)
 {
-    return listener ? listener->port : 0;
+    if (!listener)
+        return 0;
+    check(listener, "cohort_tcp_listener_port");
+    return listener->port;
 }
 
 /* --- accepting --- */
@@ -155,6 +173,7 @@ cohort_future *cohort_tcp_accept(cohort_tcp_listener *listener, cohort_tcp **ret
     if (!listener || !ret_tcp)
         return cohort__io_refuse(accept_kind.name, COHORT_ERR_BAD_PARAMETER,
                                  listener ? "ret_tcp is NULL" : "listener is NULL");
+    check(listener, accept_kind.name);
     struct accept_call *accept = cohort__io_call_create(sizeof(*accept), &accept_kind);
     if (!accept)
         return cohort__io_refuse(accept_kind.name, COHORT_ERR_NO_MEMORY, "out of memory");

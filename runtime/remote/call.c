@@ -790,6 +790,8 @@ cohort_status cohort_scope_async_at(cohort_scope *scope, uint32_t locality, cons
 {
     if (cohort__fork_is_child())
         return cohort_await(cohort__fork_refused("cohort_scope_async_at"));
+    if (scope)
+        cohort__scope_check(scope, "cohort_scope_async_at", __builtin_return_address(0));
     bool is_up = cohort__scheduler_hold();
     cohort_status status = cohort__scope_async_at_from(is_up ? cohort__process_current() : NULL,
                                                        scope, locality, name, in);

@@ -17,6 +17,7 @@
 #include "runtime/base/slab.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
+#include "runtime/task/misuse.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/uncaught.h"
 #include "runtime/task/worker.h"
@@ -62,6 +63,14 @@ static void callbacks_unref(cohort_callbacks *callbacks)
         return;
     pthread_mutex_destroy(&callbacks->lock);
     cohort__slab_free(callbacks);
+}
+
+/* For a public FUNCTION. */
+__attribute__((always_inline)) static inline void check(const cohort_callbacks *callbacks,
+                                                        const char *function)
+{
+    cohort__misuse_check(&callbacks->refs, "queue of callbacks", callbacks,
+                         "it was destroyed before", function);
 }
 
 static void unref(struct callback *callback)
@@ -183,6 +192,7 @@ cohort_status cohort_callbacks_add(cohort_callbacks *callbacks, cohort_future *f
                            : !future  ? "future"
                                       : "function");
     }
+    check(callbacks, "cohort_callbacks_add");
     cohort__future_check(future, "cohort_callbacks_add", __builtin_return_address(0));
     /* While this holds the scheduler, the runtime does not come to cancel_all. */
     cohort_status status = cohort__scheduler_hold()
@@ -278,6 +288,7 @@ cohort_status cohort_callbacks_run(cohort_callbacks *callbacks, size_t most, siz
 {
     if (!callbacks)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_callbacks_run: callbacks is NULL");
+    check(callbacks, "cohort_callbacks_run");
     cohort_status status = refuse_thread("cohort_callbacks_run");
     if (status)
         return status;
@@ -325,13 +336,17 @@ cohort_status cohort_callbacks_create(cohort_callbacks **ret_callbacks)
 
 int cohort_callbacks_fd(const cohort_callbacks *callbacks)
 {
-    return callbacks ? callbacks->fd : -1;
+    if (!callbacks)
+        return -1;
+    check(callbacks, "cohort_callbacks_fd");
+    return callbacks->fd;
 }
 
 cohort_status cohort_callbacks_destroy(cohort_callbacks *callbacks)
 {
     if (!callbacks)
         return COHORT_OK;
+    check(callbacks, "cohort_callbacks_destroy");
     cohort_status status = refuse_thread("cohort_callbacks_destroy");
     if (status)
         return status;

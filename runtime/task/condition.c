@@ -22,15 +22,19 @@ cohort_status cohort_condition_create(cohort_condition **ret_condition)
 
 cohort_condition *cohort_condition_ref(cohort_condition *condition)
 {
-    if (condition)
-        cohort__parking_ref(&condition->parking);
+    if (!condition)
+        return NULL;
+    cohort__parking_check(&condition->parking, "condition", "cohort_condition_ref");
+    cohort__parking_ref(&condition->parking);
     return condition;
 }
 
 void cohort_condition_unref(cohort_condition *condition)
 {
-    if (condition)
-        cohort__parking_unref(&condition->parking, &condition->waiting, 1, NULL);
+    if (!condition)
+        return;
+    cohort__parking_check(&condition->parking, "condition", "cohort_condition_unref");
+    cohort__parking_unref(&condition->parking, &condition->waiting, 1, NULL);
 }
 
 struct held {
@@ -54,6 +58,8 @@ cohort_status cohort_condition_wait(cohort_condition *condition, cohort_mutex *m
     if (!condition || !mutex)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: %s is NULL", name,
                            condition ? "mutex" : "condition");
+    cohort__parking_check(&condition->parking, "condition", name);
+    cohort__parking_check((const struct cohort__parking *)(const void *)mutex, "mutex", name);
     cohort_status status = cohort__mutex_check_held(mutex, name);
     if (status != COHORT_OK)
         return status;
@@ -85,12 +91,16 @@ static void wake(cohort_condition *condition, uint64_t most)
 
 void cohort_condition_signal(cohort_condition *condition)
 {
-    if (condition)
-        wake(condition, 1);
+    if (!condition)
+        return;
+    cohort__parking_check(&condition->parking, "condition", "cohort_condition_signal");
+    wake(condition, 1);
 }
 
 void cohort_condition_broadcast(cohort_condition *condition)
 {
-    if (condition)
-        wake(condition, UINT64_MAX);
+    if (!condition)
+        return;
+    cohort__parking_check(&condition->parking, "condition", "cohort_condition_broadcast");
+    wake(condition, UINT64_MAX);
 }

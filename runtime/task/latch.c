@@ -24,15 +24,19 @@ cohort_status cohort_latch_create(uint64_t count, cohort_latch **ret_latch)
 
 cohort_latch *cohort_latch_ref(cohort_latch *latch)
 {
-    if (latch)
-        cohort__parking_ref(&latch->parking);
+    if (!latch)
+        return NULL;
+    cohort__parking_check(&latch->parking, "latch", "cohort_latch_ref");
+    cohort__parking_ref(&latch->parking);
     return latch;
 }
 
 void cohort_latch_unref(cohort_latch *latch)
 {
-    if (latch)
-        cohort__parking_unref(&latch->parking, &latch->waiting, 1, NULL);
+    if (!latch)
+        return;
+    cohort__parking_check(&latch->parking, "latch", "cohort_latch_unref");
+    cohort__parking_unref(&latch->parking, &latch->waiting, 1, NULL);
 }
 
 cohort_status cohort_latch_count_down(cohort_latch *latch, uint64_t count)
@@ -41,6 +45,7 @@ cohort_status cohort_latch_count_down(cohort_latch *latch, uint64_t count)
     struct cohort__parking_list to_wake = {0};
     if (!latch)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: latch is NULL", name);
+    cohort__parking_check(&latch->parking, "latch", name);
     pthread_mutex_lock(&latch->parking.lock);
     uint64_t left = latch->count;
     if (count <= left)
@@ -60,6 +65,7 @@ cohort_status cohort_latch_wait(cohort_latch *latch, uint64_t nanoseconds)
     const void *caller = __builtin_return_address(0);
     if (!latch)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: latch is NULL", name);
+    cohort__parking_check(&latch->parking, "latch", name);
     pthread_mutex_lock(&latch->parking.lock);
     if (latch->count == 0) {
         pthread_mutex_unlock(&latch->parking.lock);

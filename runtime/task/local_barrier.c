@@ -25,15 +25,19 @@ cohort_status cohort_local_barrier_create(uint64_t count, cohort_local_barrier *
 
 cohort_local_barrier *cohort_local_barrier_ref(cohort_local_barrier *barrier)
 {
-    if (barrier)
-        cohort__parking_ref(&barrier->parking);
+    if (!barrier)
+        return NULL;
+    cohort__parking_check(&barrier->parking, "local barrier", "cohort_local_barrier_ref");
+    cohort__parking_ref(&barrier->parking);
     return barrier;
 }
 
 void cohort_local_barrier_unref(cohort_local_barrier *barrier)
 {
-    if (barrier)
-        cohort__parking_unref(&barrier->parking, &barrier->waiting, 1, NULL);
+    if (!barrier)
+        return;
+    cohort__parking_check(&barrier->parking, "local barrier", "cohort_local_barrier_unref");
+    cohort__parking_unref(&barrier->parking, &barrier->waiting, 1, NULL);
 }
 
 /* Under the lock, which it gives back: the caller is the last one. */
@@ -64,6 +68,7 @@ cohort_status cohort_local_barrier_wait(cohort_local_barrier *barrier, uint64_t 
     cohort_status status = COHORT_OK;
     if (!barrier)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: barrier is NULL", name);
+    cohort__parking_check(&barrier->parking, "local barrier", name);
     pthread_mutex_lock(&barrier->parking.lock);
     bool is_last = barrier->waiting.num + 1 == barrier->count;
     if (is_last)

@@ -9,7 +9,7 @@
 #include "runtime/task/task.h"
 
 static const char *const texts[] = {
-    [COHORT__MISUSE_GONE] = "its last reference was given back before",
+    [COHORT__MISUSE_GONE] = COHORT__MISUSE_UNREF,
     [COHORT__MISUSE_SHARED] = "another await or combinator waits for it with the same reference",
     [COHORT__MISUSE_COMPLETE] = "the promise was fulfilled, or failed, before",
 };
@@ -25,13 +25,21 @@ static void name_task(const cohort_future *future, char *text, size_t bytes)
     snprintf(text, bytes, ": the task %s", name);
 }
 
+void cohort__misuse_of(const char *noun, const void *object, const char *about, const char *wrong,
+                       const char *function, const void *caller)
+{
+    char where[512] = "somewhere", text[1280];
+    if (caller)
+        cohort__symbol_name(caller, where, sizeof(where));
+    snprintf(text, sizeof(text), "%s, called at %s for the %s %p%s: %s", function, where, noun,
+             object, about, wrong);
+    cohort__crash_abort(text);
+}
+
 void cohort__misuse(enum cohort__misuse_kind kind, const cohort_future *future,
                     const char *function, const void *caller)
 {
-    char task[512], where[512], text[1280];
+    char task[512];
     name_task(future, task, sizeof(task));
-    cohort__symbol_name(caller, where, sizeof(where));
-    snprintf(text, sizeof(text), "%s, called at %s for the future %p%s: %s", function, where,
-             (const void *)future, task, texts[kind]);
-    cohort__crash_abort(text);
+    cohort__misuse_of("future", future, task, texts[kind], function, caller);
 }

@@ -29,15 +29,19 @@ cohort_status cohort_mutex_create(cohort_mutex **ret_mutex)
 
 cohort_mutex *cohort_mutex_ref(cohort_mutex *mutex)
 {
-    if (mutex)
-        cohort__parking_ref(&mutex->parking);
+    if (!mutex)
+        return NULL;
+    cohort__parking_check(&mutex->parking, "mutex", "cohort_mutex_ref");
+    cohort__parking_ref(&mutex->parking);
     return mutex;
 }
 
 void cohort_mutex_unref(cohort_mutex *mutex)
 {
-    if (mutex)
-        cohort__parking_unref(&mutex->parking, &mutex->waiting, 1, NULL);
+    if (!mutex)
+        return;
+    cohort__parking_check(&mutex->parking, "mutex", "cohort_mutex_unref");
+    cohort__parking_unref(&mutex->parking, &mutex->waiting, 1, NULL);
 }
 
 static bool try_lock(cohort_mutex *mutex, uintptr_t me, uintptr_t *ret_owner)
@@ -97,6 +101,7 @@ cohort_status cohort_mutex_lock(cohort_mutex *mutex, uint64_t nanoseconds)
     uintptr_t me = cohort__wait_line_self(), owner;
     if (!mutex)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: mutex is NULL", name);
+    cohort__parking_check(&mutex->parking, "mutex", name);
     if (try_lock(mutex, me, &owner))
         return COHORT_OK;
     if ((owner & ~(uintptr_t)WAITED_FOR) == me)
@@ -152,6 +157,7 @@ cohort_status cohort_mutex_unlock(cohort_mutex *mutex)
     const char *name = "cohort_mutex_unlock";
     if (!mutex)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: mutex is NULL", name);
+    cohort__parking_check(&mutex->parking, "mutex", name);
     uintptr_t owner = cohort__wait_line_self();
     if (atomic_compare_exchange_strong_explicit(&mutex->owner, &owner, 0, memory_order_release,
                                                 memory_order_relaxed))

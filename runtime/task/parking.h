@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/task/misuse.h"
 #include "runtime/task/wait.h"
 #include "runtime/task/wait_line.h"
 
@@ -42,6 +43,13 @@ struct cohort__parking {
  * function. NULL: the error is set. */
 void *cohort__parking_create(size_t bytes, const char *what);
 void cohort__parking_ref(struct cohort__parking *parking);
+
+/* For a public FUNCTION, as cohort__misuse_check: PARKING is that of a NOUN. */
+__attribute__((always_inline)) static inline void
+cohort__parking_check(const struct cohort__parking *parking, const char *noun, const char *function)
+{
+    cohort__misuse_check(&parking->refs, noun, parking, COHORT__MISUSE_UNREF, function);
+}
 
 /* Gives a reference back. If it was the last one, those in LISTS get COHORT_ERR_GONE. Then FINI,
  * which may be NULL, is called when the last of them has left, before the memory is freed. */

@@ -41,8 +41,10 @@ cohort_status cohort_queue_create(size_t capacity, cohort_queue **ret_queue)
 
 cohort_queue *cohort_queue_ref(cohort_queue *queue)
 {
-    if (queue)
-        cohort__parking_ref(&queue->parking);
+    if (!queue)
+        return NULL;
+    cohort__parking_check(&queue->parking, "queue", "cohort_queue_ref");
+    cohort__parking_ref(&queue->parking);
     return queue;
 }
 
@@ -53,8 +55,10 @@ static void fini(struct cohort__parking *parking)
 
 void cohort_queue_unref(cohort_queue *queue)
 {
-    if (queue)
-        cohort__parking_unref(&queue->parking, queue->lists, 2, fini);
+    if (!queue)
+        return;
+    cohort__parking_check(&queue->parking, "queue", "cohort_queue_unref");
+    cohort__parking_unref(&queue->parking, queue->lists, 2, fini);
 }
 
 /* --- under the lock --- */
@@ -106,6 +110,7 @@ cohort_status cohort_queue_put(cohort_queue *queue, void *item, uint64_t nanosec
     struct cohort__parking_list to_wake = {0};
     if (!queue)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: queue is NULL", terms.function);
+    cohort__parking_check(&queue->parking, "queue", terms.function);
     pthread_mutex_lock(&queue->parking.lock);
     if (queue->is_closed)
         return closed(queue, terms.function);
@@ -146,6 +151,7 @@ cohort_status cohort_queue_get(cohort_queue *queue, void **ret_item, uint64_t na
     if (!queue || !ret_item)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: %s is NULL", terms.function,
                            queue ? "ret_item" : "queue");
+    cohort__parking_check(&queue->parking, "queue", terms.function);
     pthread_mutex_lock(&queue->parking.lock);
     if (queue->num == 0)
         return wait_for_item(queue, ret_item, &terms);
@@ -161,6 +167,7 @@ void cohort_queue_close(cohort_queue *queue)
     struct cohort__parking_list to_wake = {0};
     if (!queue)
         return;
+    cohort__parking_check(&queue->parking, "queue", "cohort_queue_close");
     pthread_mutex_lock(&queue->parking.lock);
     queue->is_closed = true;
     for (int i = PUTTERS; i <= GETTERS; i++)

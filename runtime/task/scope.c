@@ -29,16 +29,16 @@
  *
  * References: the handle, which the await gives back; the limit's timer; a thread that cancels. */
 struct cohort_scope {
+    cohort_future *cancelled;
+    cohort_future *ended; /* complete when nothing is pending */
     _Atomic uint32_t refs;
     atomic_bool is_claimed;
     atomic_bool is_awaited;
     _Atomic uint64_t num_pending; /* tasks, and one more until it is awaited */
-    cohort_future *cancelled;
-    cohort_future *ended; /* complete when nothing is pending */
-    cohort_scope *outer;  /* exists as long as this one is in its list */
-    const void *creator;  /* a return address */
-    pthread_mutex_t lock; /* guards the list */
-    cohort_scope *first;  /* of the list of scopes inside */
+    cohort_scope *outer;          /* exists as long as this one is in its list */
+    const void *creator;          /* a return address */
+    pthread_mutex_t lock;         /* guards the list */
+    cohort_scope *first;          /* of the list of scopes inside */
     cohort_scope *prev, *next;
     cohort_scope *next_to_cancel; /* see cancel */
     struct cohort__list failed;   /* in `failed`, once it has failed */
@@ -90,6 +90,14 @@ bool cohort_cancelled(void)
 {
     const cohort_scope *scope = cohort__scope_current();
     return scope && cohort__scope_is_cancelled(scope);
+}
+
+void cohort__scope_check(const cohort_scope *scope, const char *function, const void *caller)
+{
+    if (atomic_load_explicit(&scope->refs, memory_order_relaxed) == 0)
+        cohort__misuse_of("scope", scope, "",
+                          "it was awaited before, or was ended by the scope around it", function,
+                          caller);
 }
 
 /* --- cancelling --- */
@@ -171,6 +179,7 @@ void cohort_scope_cancel(cohort_scope *scope)
     struct cohort__error error = {0};
     if (!scope)
         return;
+    cohort__scope_check(scope, "cohort_scope_cancel", __builtin_return_address(0));
     cohort__scope_ref(scope);
     cohort__error_set(&error, COHORT_ERR_CANCELLED, "cohort_scope_cancel was called");
     cancel(scope, &error);
@@ -186,6 +195,7 @@ cohort_status cohort_scope_fail(cohort_scope *scope, cohort_status status, const
     cohort__error_vset(error, status == COHORT_OK ? COHORT_ERR_FAILED : status, format, args);
     va_end(args);
     if (scope) {
+        cohort__scope_check(scope, "cohort_scope_fail", __builtin_return_address(0));
         cohort__scope_ref(scope);
         cancel(scope, error);
         cohort__scope_unref(scope);
@@ -301,6 +311,7 @@ cohort_status cohort_scope_async(cohort_scope *scope, cohort_task_function *func
     if (!scope || !function)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: %s is NULL", name,
                            scope ? "function" : "scope");
+    cohort__scope_check(scope, name, __builtin_return_address(0));
     cohort_status status = cohort__scope_check_open(scope, name);
     return status == COHORT_OK
                ? cohort__task_start_in(scope, function, arg, (cohort__any_function *)function)
@@ -589,6 +600,7 @@ cohort_status cohort_scope_await(cohort_scope *scope)
     const char *name = "cohort_scope_await";
     if (!scope)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: scope is NULL", name);
+    cohort__scope_check(scope, name, __builtin_return_address(0));
     if (is_inside(scope))
         return cohort_fail(COHORT_ERR_STATE, "%s: called by a task in the scope", name);
     cohort_status status = cohort__wait_check(name);

@@ -34,6 +34,9 @@ void cohort__scope_fail(cohort_scope *scope, cohort_status status,
 void cohort__scope_explain(const cohort_scope *scope, const char *what,
                            struct cohort__error *error);
 
+/* Ends the program if SCOPE, which CALLER has given to the public FUNCTION, is gone. */
+void cohort__scope_check(const cohort_scope *scope, const char *function, const void *caller);
+
 /* Whether something may be started in SCOPE by the caller of the public function NAME, with a
  * message if not. SCOPE is not NULL. */
 cohort_status cohort__scope_check_open(const cohort_scope *scope, const char *name);

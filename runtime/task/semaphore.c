@@ -25,15 +25,19 @@ cohort_status cohort_semaphore_create(uint64_t count, cohort_semaphore **ret_sem
 
 cohort_semaphore *cohort_semaphore_ref(cohort_semaphore *semaphore)
 {
-    if (semaphore)
-        cohort__parking_ref(&semaphore->parking);
+    if (!semaphore)
+        return NULL;
+    cohort__parking_check(&semaphore->parking, "semaphore", "cohort_semaphore_ref");
+    cohort__parking_ref(&semaphore->parking);
     return semaphore;
 }
 
 void cohort_semaphore_unref(cohort_semaphore *semaphore)
 {
-    if (semaphore)
-        cohort__parking_unref(&semaphore->parking, &semaphore->waiting, 1, NULL);
+    if (!semaphore)
+        return;
+    cohort__parking_check(&semaphore->parking, "semaphore", "cohort_semaphore_unref");
+    cohort__parking_unref(&semaphore->parking, &semaphore->waiting, 1, NULL);
 }
 
 cohort_status cohort_semaphore_acquire(cohort_semaphore *semaphore, uint64_t nanoseconds)
@@ -42,6 +46,7 @@ cohort_status cohort_semaphore_acquire(cohort_semaphore *semaphore, uint64_t nan
     const void *caller = __builtin_return_address(0);
     if (!semaphore)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: semaphore is NULL", name);
+    cohort__parking_check(&semaphore->parking, "semaphore", name);
     pthread_mutex_lock(&semaphore->parking.lock);
     if (semaphore->count > 0) {
         semaphore->count--;
@@ -62,6 +67,7 @@ cohort_status cohort_semaphore_release(cohort_semaphore *semaphore, uint64_t cou
     struct cohort__parking_list to_wake = {0};
     if (!semaphore)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: semaphore is NULL", name);
+    cohort__parking_check(&semaphore->parking, "semaphore", name);
     pthread_mutex_lock(&semaphore->parking.lock);
     if (count > UINT64_MAX - semaphore->count) {
         pthread_mutex_unlock(&semaphore->parking.lock);

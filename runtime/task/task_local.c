@@ -9,12 +9,13 @@
 
 #include "runtime/base/slab.h"
 #include "runtime/task/fork.h"
+#include "runtime/task/misuse.h"
 #include "runtime/task/worker.h"
 
 /* Each entry of a table holds a reference to its key, so that the key outlives the values. */
 struct cohort_task_local {
-    _Atomic uint32_t refs;
     void (*destroy)(void *value);
+    _Atomic uint32_t refs;
 };
 
 struct entry {
@@ -53,10 +54,26 @@ cohort_status cohort_task_local_create(void (*destroy)(void *value), cohort_task
     return COHORT_OK;
 }
 
+/* For a public FUNCTION. */
+__attribute__((always_inline)) static inline void check(const cohort_task_local *key,
+                                                        const char *function)
+{
+    cohort__misuse_check(&key->refs, "key of task-local values", key, COHORT__MISUSE_UNREF,
+                         function);
+}
+
+static void unref(cohort_task_local *key)
+{
+    if (atomic_fetch_sub_explicit(&key->refs, 1, memory_order_acq_rel) == 1)
+        cohort__slab_free(key);
+}
+
 void cohort_task_local_unref(cohort_task_local *key)
 {
-    if (key && atomic_fetch_sub_explicit(&key->refs, 1, memory_order_acq_rel) == 1)
-        cohort__slab_free(key);
+    if (!key)
+        return;
+    check(key, "cohort_task_local_unref");
+    unref(key);
 }
 
 /* The context whose table the caller uses. NULL: the thread's own. */
@@ -89,6 +106,8 @@ static struct cohort__task_locals *current_table(void)
 
 void *cohort_task_local_get(const cohort_task_local *key)
 {
+    if (key)
+        check(key, "cohort_task_local_get");
     const struct entry *entry = find(current_table(), key);
     return entry ? entry->value : NULL;
 }
@@ -101,7 +120,7 @@ static void destroy_last(struct cohort__task_locals *locals)
     struct entry entry = locals->entries[--locals->num];
     if (entry.value && entry.key->destroy)
         entry.key->destroy(entry.value);
-    cohort_task_local_unref(entry.key);
+    unref(entry.key);
 }
 
 static void destroy_all(struct cohort__task_locals *locals)
@@ -201,6 +220,7 @@ cohort_status cohort_task_local_set(cohort_task_local *key, void *value)
     const char *name = "cohort_task_local_set";
     if (!key)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: key is NULL", name);
+    check(key, name);
     struct cohort__task_locals *locals = current_table();
     struct entry *entry = find(locals, key);
     if (value && locals && locals->is_ending)
