@@ -23,8 +23,8 @@ extern "C" {
  * - create: the caller owns one reference to the object. COHORT_ERR_BAD_PARAMETER,
  *   COHORT_ERR_NO_MEMORY. ref takes one more, and returns its argument; unref gives one back; NULL
  * is fine for both. With the last reference the object goes. Whoever waits for it then gets
- *   COHORT_ERR_GONE; whoever uses it later ends the program, with a line that says where, unless the
- *   memory is another object's by then.
+ *   COHORT_ERR_GONE; whoever uses it later ends the program, with a line that says where, unless
+ * the memory is another object's by then.
  * - Functions that may wait have a limit in NANOSECONDS: COHORT_NO_LIMIT, or 0 for none of it. They
  *   return COHORT_OK; COHORT_ERR_TIMEOUT when the time has passed; COHORT_ERR_CANCELLED when the
  *   scope of the calling task is cancelled (cohort/scope.h), at once if it is already, but only if
