@@ -19,12 +19,13 @@
 #define COHORT__LEDGER_NAME "cohort-ledger" /* of the memory, in /proc/PID/fd and maps */
 
 enum {
-    COHORT__LEDGER_VERSION = 8,
+    COHORT__LEDGER_VERSION = 9,
     COHORT__LEDGER_HEAD_BYTES = 4096,
     COHORT__LEDGER_PAGE_BYTES = 65536, /* a region is divided into these; no system has larger */
     COHORT__LEDGER_CHUNKS = 224,
     COHORT__LEDGER_EVENTS = 4096, /* 2^16 bytes of them */
     COHORT__LEDGER_PENDING_MOST = 12,
+    COHORT__LEDGER_PENDING_NAME = 64,
     COHORT__LEDGER_COUNTERS_MOST = 62,
 };
 
@@ -179,7 +180,8 @@ struct cohort__module_line {
 /* A call, a get, a set or a remote call that is not over; or one of another locality that a task
  * works on here. */
 struct cohort__pending {
-    _Atomic uintptr_t future; /* of the last kind: the task; 0: it has yet to begin */
+    _Atomic uintptr_t future; /* of a remote call: 0: none has this place; of the last kind: the
+                               * task; 0: it has yet to begin */
     _Atomic uint64_t number;  /* the generation, the tag, or that of the remote call */
     _Atomic uint32_t site;    /* of a get: whose message it waits for; UINT32_MAX: anybody's; of a
                                * set: who is to get it; of a remote call: the other locality */
@@ -198,8 +200,10 @@ struct cohort__pending {
  * nothing any more. So an entry tells something of a line that waits for its future only if that
  * has waited since before `at`.
  *
- * One also for each locality that has remote calls of this one: with instance 0, and their names in
- * `text`, a line each. And some for the calls of others that are worked on here, oldest first. */
+ * One also for each locality that has had remote calls of this one: with instance 0, and the name
+ * of each in `text` at its place times COHORT__LEDGER_PENDING_NAME, as far as it fits. These are
+ * there from the beginning of the call to its end. And some for the calls of others that are worked
+ * on here, oldest first. */
 struct cohort__pending_line {
     _Atomic uint64_t at; /* ticks */
     _Atomic uint64_t instance;
@@ -209,7 +213,7 @@ struct cohort__pending_line {
     uint32_t padding;
     _Atomic uint64_t described; /* the generation of which `text` says what it waits for; 0: none */
     struct cohort__pending of[COHORT__LEDGER_PENDING_MOST];
-    char text[312]; /* lines; ends with 0 */
+    char text[824]; /* lines; ends with 0 */
 };
 
 enum cohort__event_kind {

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdalign.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cohort/task.h"
-#include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
-#include "runtime/base/ledger.h"
 #include "runtime/base/log.h"
 #include "runtime/base/slab.h"
 #include "runtime/base/trace.h"
@@ -36,6 +33,7 @@ struct call {
     uint64_t number;
     struct cohort__remote_name name;
     uint32_t span;
+    int place;        /* in the ledger's line, of those that are in `calls` */
     bool is_expected; /* in `calls`; under the peer's lock */
     bool is_waiting;  /* in `waiting`; likewise */
     cohort_object in;
@@ -116,6 +114,12 @@ static void part_over(struct call *call)
 /* Sending ------------------------------------------------------------------------------------- */
 
 /* With the peer's lock held. */
+static void note(struct cohort__remote_peer *peer, struct call *call)
+{
+    call->place = cohort__remote_line_add(peer, &call->future, call->number, call->name.text);
+}
+
+/* With the peer's lock held. */
 static void expect(struct cohort__remote_peer *peer, struct call *call)
 {
     call->number = ++peer->last_number;
@@ -124,12 +128,14 @@ static void expect(struct cohort__remote_peer *peer, struct call *call)
     call->is_expected = true;
     cohort__map_insert(&peer->calls, &call->node, cohort__hash_u64(call->number));
     peer->num_unadmitted++;
+    note(peer, call);
 }
 
 static void forget(struct cohort__remote_peer *peer, struct call *call)
 {
     call->is_expected = false;
     cohort__map_remove(&peer->calls, &call->node);
+    cohort__remote_line_remove(peer, call->place);
 }
 
 /* CALL could not be sent: there will be no result. */
@@ -224,56 +230,17 @@ void cohort__remote_calls_admitted(struct cohort__remote_tasks *tasks,
         send_waiting(tasks, peer);
 }
 
-/* What is said of CALL in LINE: its name is the next line of the text. False: there is no room. */
-static bool describe(struct cohort__pending_line *line, const struct call *call, size_t *used)
-{
-    const char *name = call->name.text ? call->name.text : "";
-    const uint32_t num = atomic_load_explicit(&line->num, memory_order_relaxed);
-    const size_t room = sizeof(line->text) - *used;
-    struct cohort__pending *pending = &line->of[num];
-    if (num == COHORT__LEDGER_PENDING_MOST || strlen(name) + 2 > room)
-        return false;
-    *used += (size_t)snprintf(line->text + *used, room, "%s\n", name);
-    atomic_store_explicit(&pending->future, (uintptr_t)&call->future, memory_order_relaxed);
-    atomic_store_explicit(&pending->number, call->number, memory_order_relaxed);
-    atomic_store_explicit(&pending->site, call->peer->rank, memory_order_relaxed);
-    atomic_store_explicit(&pending->kind, COHORT__WAIT_REMOTE, memory_order_relaxed);
-    atomic_store_explicit(&line->num, num + 1, memory_order_relaxed);
-    return true;
-}
-
-/* For those who look on: calls to PEER that have no result yet, as many as there is room for. With
- * its lock held. */
-static void write_line(const struct cohort__remote_tasks *tasks, struct cohort__remote_peer *peer)
-{
-    struct cohort__pending_line *line = peer->line;
-    size_t used = 0;
-    atomic_store_explicit(&line->at, 0, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
-    atomic_store_explicit(&line->rank, cohort__process_rank(tasks->process), memory_order_relaxed);
-    atomic_store_explicit(&line->site, peer->rank, memory_order_relaxed);
-    atomic_store_explicit(&line->num, 0, memory_order_relaxed);
-    for (struct cohort__map_node *node = cohort__map_first(&peer->calls); node;
-         node = cohort__map_next(&peer->calls, node))
-        if (!describe(line, COHORT_CONTAINER_OF(node, struct call, node), &used))
-            break;
-    atomic_store_explicit(&line->at, cohort__clock_ticks(), memory_order_release);
-}
-
-/* As for collectives: calls that end in time don't pay for it. */
-static void look_on(const struct cohort__remote_tasks *tasks, struct cohort__remote_peer *peer)
+/* For those who look on: calls that found no room have some by now. */
+static void note_more(struct cohort__remote_peer *peer)
 {
     pthread_mutex_lock(&peer->lock);
-    const bool is_called = cohort__map_first(&peer->calls) != NULL;
-    const bool is_told = is_called && peer->was_called;
-    peer->was_called = is_called;
-    pthread_mutex_unlock(&peer->lock);
-    if (is_told && !peer->line)
-        peer->line = cohort__ledger_take(COHORT__LEDGER_PENDING);
-    if (!is_told || !peer->line)
-        return;
-    pthread_mutex_lock(&peer->lock);
-    write_line(tasks, peer);
+    struct cohort__map_node *node =
+        cohort__remote_line_has_room(peer) ? cohort__map_first(&peer->calls) : NULL;
+    for (; node; node = cohort__map_next(&peer->calls, node)) {
+        struct call *call = COHORT_CONTAINER_OF(node, struct call, node);
+        if (call->place == COHORT__REMOTE_NO_PLACE)
+            note(peer, call);
+    }
     pthread_mutex_unlock(&peer->lock);
 }
 
@@ -284,7 +251,7 @@ void cohort__remote_calls_tick(struct cohort__remote_tasks *tasks)
         if (!peer)
             continue;
         send_waiting(tasks, peer);
-        look_on(tasks, peer);
+        note_more(peer);
     }
 }
 
@@ -689,6 +656,7 @@ static cohort_future *call_other(struct cohort__remote_tasks *tasks, struct memb
     struct call *call = peer ? create(peer, tasks, scope, name, in) : NULL;
     if (!call)
         return cohort__future_no_memory();
+    cohort__remote_line_make(tasks, peer);
     call->span = span;
     call->ret_out = ret_out;
     call->fails_scope = membership->fails_scope;

@@ -56,8 +56,9 @@ struct cohort__remote_peer {
     uint64_t last_number;
     uint32_t num_unadmitted; /* sent, and not known to be admitted */
     cohort_status over;      /* why there can be no more calls: it died, or the job is over */
-    bool was_called;         /* at the last tick some had no result */
-    struct cohort__pending_line *line; /* of the ledger; NULL: none yet. Only for the tick */
+    uint32_t places;         /* in the line that calls have, a bit for each */
+    /* Of the ledger; NULL: none yet, or no memory. Written without the lock, once. */
+    struct cohort__pending_line *_Atomic line;
 
     /* Its calls here. */
     uint32_t num_untold;  /* that we have admitted, and not told it of */
@@ -100,6 +101,18 @@ struct cohort__remote_tasks {
 struct cohort__remote_tasks *cohort__remote_tasks_of(const struct cohort__process *process);
 struct cohort__remote_peer *cohort__remote_peer_get(struct cohort__remote_tasks *tasks,
                                                     uint32_t rank);
+
+/* call_lines.c. _make: PEER has a line from now on, if there is memory; any thread, without a lock.
+ * The others with PEER's lock held. _add: a call has a place in it; returns that, or
+ * COHORT__REMOTE_NO_PLACE. _remove: gives it back; NO_PLACE is fine. _has_room: there are calls
+ * without a place, and places for them. */
+enum { COHORT__REMOTE_NO_PLACE = -1 };
+void cohort__remote_line_make(const struct cohort__remote_tasks *tasks,
+                              struct cohort__remote_peer *peer);
+int cohort__remote_line_add(struct cohort__remote_peer *peer, const cohort_future *future,
+                            uint64_t number, const char *name);
+void cohort__remote_line_remove(struct cohort__remote_peer *peer, int place);
+bool cohort__remote_line_has_room(const struct cohort__remote_peer *peer);
 
 /* Something that is not over has begun, or is over. After the last one TASKS may be gone. */
 void cohort__remote_open(struct cohort__remote_tasks *tasks);

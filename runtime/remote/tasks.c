@@ -21,7 +21,7 @@ static void peer_destroy(struct cohort__remote_peer *peer)
     if (!peer)
         return;
     cohort__map_fini(&peer->calls);
-    cohort__ledger_give_back(COHORT__LEDGER_PENDING, peer->line);
+    cohort__ledger_give_back(COHORT__LEDGER_PENDING, atomic_load(&peer->line));
     pthread_mutex_destroy(&peer->lock);
     free(peer);
 }

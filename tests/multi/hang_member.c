@@ -465,6 +465,18 @@ static cohort_status remote(void *arg)
     return COHORT_OK;
 }
 
+/* The same of one task, whose worker, the only one, computes as soon as it waits. */
+static cohort_status remote_busy(void *arg)
+{
+    (void)arg;
+    if (cohort_locality() == 0) {
+        cohort_future_unref(cohort_async(call_other, NULL));
+        cohort_yield();
+        return cohort_await(cohort_async(spin, NULL));
+    }
+    return COHORT_OK;
+}
+
 /* Waits that are not those of an await that stands in the program. */
 static cohort_status places(void *arg)
 {
@@ -670,6 +682,7 @@ int main(int argc, char **argv)
         {"revokes", revokes},
         {"places", places},
         {"remote", remote},
+        {"remote_busy", remote_busy},
         {"opposite_of_three", opposite_of_three},
         {"broadcast", broadcast},
         {"made_for_others", made_for_others},

@@ -333,6 +333,14 @@ def test_remote():
                r'  1 \(locality 0\) in @call_other@' + what % 'solve/other')
 
 
+def test_remote_busy():
+    """The same where the task's locality computes, and has no tick to say so."""
+    check_hang(2, 'remote_busy',
+               r'locality 0 \(pid \d+\): the task spin has not paused on worker 0' + FOR,
+               r'  1 \(locality 0\) in @call_other@ for the remote task "solve/other" of '
+               'locality 1' + FOR, options=['-x', 'COHORT_WORKERS=1'])
+
+
 def test_words():
     """--json may stand first; a word that is mistyped is named."""
     job = Hang(1, 'turns')

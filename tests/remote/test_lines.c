@@ -12,8 +12,9 @@
 #include "runtime/task/wait_line.h"
 #include "tests/support/cluster.h"
 
-/* What the ledger says of calls that are under way: which task works on which, as long as it does.
- * All localities are in this process, so their lines are side by side. */
+/* What the ledger says of calls that are under way: each call from its beginning to its end, as far
+ * as there is room, and which task works on which, as long as it does. All localities are in this
+ * process, so their lines are side by side. */
 
 enum { MANY = 30, MOST = COHORT__LEDGER_PENDING_MOST * COHORT__REMOTE_SERVED_LINES };
 
@@ -24,6 +25,7 @@ static _Atomic uintptr_t working[MANY + 1]; /* the tasks, by number of the call 
 static struct {
     struct cohort__pending of[4 * MOST];
     uint32_t num;
+    uint64_t called; /* a bit for the number of each call */
 } found;
 
 static void add_line(void *context, const void *line)
@@ -34,6 +36,12 @@ static void add_line(void *context, const void *line)
         if (from->of[i].kind == COHORT__WAIT_TASK) {
             CHECK(found.num < 4 * MOST);
             memcpy(&found.of[found.num++], &from->of[i], sizeof(from->of[i]));
+        } else if (from->of[i].kind == COHORT__WAIT_REMOTE && from->of[i].future) {
+            const uint64_t bit = UINT64_C(1) << from->of[i].number;
+            CHECK(strcmp(from->text + i * COHORT__LEDGER_PENDING_NAME, "wait") == 0);
+            CHECK_INT(from->of[i].site, 1);
+            CHECK(!(found.called & bit));
+            found.called |= bit;
         }
 }
 
@@ -43,6 +51,7 @@ static void read_ledger(void)
     uint32_t slot;
     int memory;
     found.num = 0;
+    found.called = 0;
     CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
     CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
     CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_PENDING, add_line, NULL), COHORT_OK);
@@ -75,6 +84,43 @@ static uint32_t num_working(void)
     return num;
 }
 
+/* A call is said as soon as it is made: no tick has been since, as nothing has been awaited.
+ * Another one has its place when it is over. */
+static void test_at_once(void)
+{
+    enum { CALLS = COHORT__LEDGER_PENDING_MOST };
+    cohort_future *calls[2 * CALLS];
+    uint32_t numbers[2 * CALLS];
+    uint64_t first = 0;
+    cluster = cluster_create(1, 2, 0);
+    CHECK_INT(cohort_latch_create(1, &let_go), COHORT_OK);
+    for (uint32_t i = 0; i < 2 * CALLS; i++) {
+        numbers[i] = i + 1;
+        calls[i] = cohort__async_at_from(cluster_process(cluster, 0), 1, "wait",
+                                         &(cohort_object){&numbers[i], sizeof(numbers[i])}, NULL);
+        first |= i < CALLS ? UINT64_C(1) << (i + 1) : 0;
+        if (i + 1 == CALLS || i + 1 == 2 * CALLS) {
+            read_ledger();
+            CHECK_INT((long long)found.called, (long long)first);
+        }
+    }
+    CHECK_INT(cohort_latch_count_down(let_go, 1), COHORT_OK);
+    for (uint32_t i = 0; i < 2 * CALLS; i++)
+        CHECK_INT(cohort_await(calls[i]), COHORT_OK);
+    read_ledger();
+    CHECK_INT((long long)found.called, 0);
+    cohort_latch_unref(let_go);
+    CHECK_INT(cohort_latch_create(1, &let_go), COHORT_OK);
+    calls[0] = cohort__async_at_from(cluster_process(cluster, 0), 1, "wait",
+                                     &(cohort_object){numbers, sizeof(numbers[0])}, NULL);
+    read_ledger();
+    CHECK_INT((long long)found.called, 1LL << (2 * CALLS + 1));
+    CHECK_INT(cohort_latch_count_down(let_go, 1), COHORT_OK);
+    CHECK_INT(cohort_await(calls[0]), COHORT_OK);
+    cluster_destroy(cluster);
+    cohort_latch_unref(let_go);
+}
+
 static void test_lines(void)
 {
     cohort_future *calls[MANY];
@@ -97,6 +143,7 @@ static void test_lines(void)
 }
 
 static const struct test_case cases[] = {
+    {"at_once", test_at_once},
     {"lines", test_lines},
 };
 

@@ -116,17 +116,6 @@ static void take_wait(void *context, const void *line)
                                    .outermost = from->task & 1 ? from->outermost : 0};
 }
 
-/* The first line of TEXT, if that has one, into NAME. Returns what follows it. */
-static const char *take_name(char name[64], const char *text, const char *end)
-{
-    const char *at = text;
-    while (at < end && *at && *at != '\n')
-        at++;
-    if (at < end && *at == '\n')
-        snprintf(name, 64, "%.*s", (int)(at - text), text);
-    return at < end && *at ? at + 1 : end;
-}
-
 static void take_serve(struct reading *reading, const struct cohort__pending *of, uint64_t at)
 {
     struct look_serve *serve =
@@ -144,7 +133,6 @@ static void take_pending(void *context, const void *line)
     const struct cohort__pending_line *from = line;
     const uint64_t kinds = COHORT__WAIT_KINDS - 1;
     struct look *look = reading->look;
-    const char *text = from->text, *end = from->text + sizeof(from->text);
     for (uint32_t i = 0; i < from->num && i < COHORT__LEDGER_PENDING_MOST; i++) {
         const struct cohort__pending *of = &from->of[i];
         const uint32_t kind = of->kind & kinds;
@@ -152,6 +140,8 @@ static void take_pending(void *context, const void *line)
             take_serve(reading, of, from->at);
             continue;
         }
+        if (kind == COHORT__WAIT_REMOTE && !of->future)
+            continue;
         struct look_pending *pending =
             append(reading, &look->pendings, &look->num_pendings, sizeof(*pending));
         if (pending)
@@ -166,7 +156,8 @@ static void take_pending(void *context, const void *line)
                                              .has_come = of->kind & COHORT__PENDING_HAS_COME,
                                              .has_more = from->num > COHORT__LEDGER_PENDING_MOST};
         if (pending && kind == COHORT__WAIT_REMOTE)
-            text = take_name(pending->name, text, end);
+            snprintf(pending->name, sizeof(pending->name), "%.*s", COHORT__LEDGER_PENDING_NAME - 1,
+                     from->text + i * COHORT__LEDGER_PENDING_NAME);
     }
     struct look_account *account =
         from->described ? append(reading, &look->accounts, &look->num_accounts, sizeof(*account))
@@ -424,7 +415,7 @@ const struct look_wait *look_find_wait(const struct look *look, uint64_t task)
 }
 
 /* The memory of a future that has ended is used again, so what was seen before the wait began is
- * of another one. */
+ * of another one. But a remote call is listed only until it ends. */
 const struct look_pending *look_find_pending(const struct look *look, const struct look_wait *wait)
 {
     const struct look_pending key = {.future = wait->what};
@@ -435,7 +426,9 @@ const struct look_pending *look_find_pending(const struct look *look, const stru
         is_known_kind && wait->what && look->num_pendings > 0
             ? bsearch(&key, look->pendings, look->num_pendings, sizeof(key), compare_pendings)
             : NULL;
-    return pending && pending->age < wait->age && pending->kind == wait->kind ? pending : NULL;
+    if (!pending || pending->kind != wait->kind)
+        return NULL;
+    return wait->kind == COHORT__WAIT_REMOTE || pending->age < wait->age ? pending : NULL;
 }
 
 /* Its address may be another task's by now. So it tells something only if the wait has been there

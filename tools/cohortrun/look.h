@@ -83,7 +83,7 @@ struct look_account {
     uint64_t instance;
     uint64_t generation;
     uint32_t site;
-    char text[312];
+    char text[824];
 };
 
 struct look_worker {

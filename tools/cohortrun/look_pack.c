@@ -8,7 +8,7 @@
 
 #include "runtime/base/error.h"
 
-enum { VERSION = 4, NUM_ARRAYS = 9 };
+enum { VERSION = 5, NUM_ARRAYS = 9 };
 
 /* In front: what has to be the same at both ends. */
 struct head {

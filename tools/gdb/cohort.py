@@ -22,7 +22,7 @@ import gdb
 import gdb.unwinder
 
 MAGIC = 0x72656764656c6863
-VERSION = 8
+VERSION = 9
 REGION = 512 << 20
 PAGE = 65536
 HEAD_BYTES = 4096

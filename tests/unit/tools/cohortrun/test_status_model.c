@@ -494,7 +494,7 @@ static void test_survivors_json(void)
     check_survivors_json("agreement", COHORT__JOIN_AGREEMENT);
 }
 
-/* A call of a remote task: which one, where, if that has been written down since it waits. */
+/* A call of a remote task: which one, where, if it has a place in the ledger. */
 static void test_remote(void)
 {
     world_begin(2);
@@ -511,8 +511,8 @@ static void test_remote(void)
     w.pendings[0][0].kind = COHORT__WAIT_GET; /* of another future, at the same address */
     CHECK_CONTAINS(world_say(), "for a task of another locality, for 12.0 s\n");
     w.pendings[0][0].kind = COHORT__WAIT_REMOTE;
-    w.pendings[0][0].age = 13 * second; /* likewise */
-    CHECK_CONTAINS(world_say(), "for a task of another locality, for 12.0 s\n");
+    w.pendings[0][0].age = 13 * second; /* it is only there until it ends */
+    CHECK_CONTAINS(world_say(), "for the remote task of locality 1, for 12.0 s\n");
 }
 
 /* The objects of cohort/sync.h. */
