@@ -16,6 +16,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/log.h"
+#include "runtime/base/slab.h"
 #include "runtime/proc/boards.h"
 #include "runtime/proc/fetch.h"
 #include "runtime/proc/send.h"
@@ -32,8 +33,8 @@ struct cohort__inbox {
     struct cohort__list retired;  /* groups for the loop's thread to free */
     _Atomic bool is_holder_asked; /* the loop's thread is to free them, or to unref `last` */
     struct cohort__list unknown;  /* messages for instances that are not known here yet */
-    uint32_t num_creations;       /* that are not complete */
     struct cohort__list revoked;  /* instances that are not known here yet */
+    struct cohort__past past;     /* tells those from others */
 };
 
 struct revoked {
@@ -151,7 +152,7 @@ static void on_message(void *context, struct cohort__arrival *arrival)
         cohort__group_ref(group);
         inbox->last = group;
     }
-    bool is_expected = !group && inbox->num_creations > 0;
+    bool is_expected = !group && !cohort__past_has(&inbox->past, arrival->envelope.instance);
     bool is_kept = is_expected && keep_unknown(inbox, arrival);
     pthread_mutex_unlock(&inbox->lock);
     if (group) {
@@ -165,16 +166,15 @@ static void on_message(void *context, struct cohort__arrival *arrival)
     }
 }
 
-/* With the lock held: moves what was kept for GROUP, or all of it if GROUP is NULL, to TAKEN. */
-static void take_unknown(struct cohort__inbox *inbox, const struct cohort__group *group,
-                         struct cohort__list *taken)
+/* With the lock held: moves what was kept for INSTANCE, or all of it if that is 0, to TAKEN. */
+static void take_unknown(struct cohort__inbox *inbox, uint64_t instance, struct cohort__list *taken)
 {
     struct cohort__list *next, *link;
     cohort__list_init(taken);
     for (link = inbox->unknown.next; link != &inbox->unknown; link = next) {
         next = link->next;
         struct unknown *unknown = COHORT_CONTAINER_OF(link, struct unknown, link);
-        if (group && unknown->arrival->envelope.instance != group->membership->instance)
+        if (instance != 0 && unknown->arrival->envelope.instance != instance)
             continue;
         cohort__list_remove(link);
         cohort__list_push_back(taken, link);
@@ -241,14 +241,14 @@ static void tell_revoked(struct cohort__group *group)
     }
 }
 
-/* SITE has revoked INSTANCE. Without a creation under way one that is not known has ended. */
+/* SITE has revoked INSTANCE, which may not be known here yet. */
 static cohort_status on_revoked(void *context, uint64_t instance, uint32_t site)
 {
     struct cohort__inbox *inbox = context;
     cohort_status status = COHORT_OK;
     pthread_mutex_lock(&inbox->lock);
     struct cohort__group *group = find(inbox, instance);
-    if (!group && inbox->num_creations > 0)
+    if (!group && !cohort__past_has(&inbox->past, instance))
         status = keep_revoked(inbox, instance, site);
     if (group && (group->has_ended || cohort__remote_is_revoked(group) ||
                   site >= group->membership->num_sites))
@@ -266,24 +266,44 @@ static cohort_status on_revoked(void *context, uint64_t instance, uint32_t site)
 
 /* Creations --------------------------------------------------------------------------------- */
 
-void cohort__inbox_creation_begin(struct cohort__inbox *inbox)
+void cohort__inbox_creation_begin(struct cohort__inbox *inbox, struct cohort__past_item *creation)
 {
     pthread_mutex_lock(&inbox->lock);
-    inbox->num_creations++;
+    cohort__past_begin(&inbox->past, creation);
     pthread_mutex_unlock(&inbox->lock);
 }
 
-void cohort__inbox_creation_end(struct cohort__inbox *inbox)
+void cohort__inbox_creation_end(struct cohort__inbox *inbox, struct cohort__past_item *creation)
 {
     struct cohort__list taken;
     cohort__list_init(&taken);
     pthread_mutex_lock(&inbox->lock);
-    if (--inbox->num_creations == 0) {
-        take_unknown(inbox, NULL, &taken); /* now: later ones may be of a new creation */
+    cohort__past_end(&inbox->past, creation);
+    if (!cohort__past_is_open(&inbox->past)) {
+        take_unknown(inbox, 0, &taken); /* now: later ones may be of a new creation */
         forget_revoked(inbox);
     }
     pthread_mutex_unlock(&inbox->lock);
     sort_out(inbox, NULL, &taken);
+}
+
+/* With the lock held: the group of MEMBERSHIP's instance, which is known from now on. */
+static cohort_status make_group(struct cohort__inbox *inbox, const char *name,
+                                struct cohort__membership *membership,
+                                struct cohort__group **ret_made)
+{
+    struct cohort__past_item *item = cohort__slab_alloc(sizeof(*item));
+    if (!item)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory", name);
+    cohort_status status = cohort__group_create(ret_made, &inbox->commons, name, membership);
+    if (status) {
+        cohort__slab_free(item);
+        return status;
+    }
+    cohort__map_insert(&inbox->groups, &(*ret_made)->node, cohort__hash_u64(membership->instance));
+    cohort__past_add(&inbox->past, item, membership->instance);
+    look_whether_revoked(inbox, *ret_made);
+    return COHORT_OK;
 }
 
 cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
@@ -297,12 +317,9 @@ cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
     pthread_mutex_lock(&inbox->lock);
     struct cohort__group *group = find(inbox, membership->instance);
     if (!group) {
-        status = cohort__group_create(&made, &inbox->commons, name, membership);
-        if (!status) {
-            cohort__map_insert(&inbox->groups, &made->node, cohort__hash_u64(membership->instance));
-            look_whether_revoked(inbox, made);
-            take_unknown(inbox, made, &taken);
-        }
+        status = make_group(inbox, name, membership, &made);
+        if (!status)
+            take_unknown(inbox, membership->instance, &taken);
     }
     pthread_mutex_unlock(&inbox->lock);
     if (status || group)
@@ -327,9 +344,25 @@ static void leave_board(struct cohort__inbox *inbox, const struct cohort__member
         cohort__boards_leave(inbox->commons.process, settings.board);
 }
 
+/* Nobody here will take part in INSTANCE: what has come for it is answered now, and what comes as
+ * soon as it does. Without memory for that it waits for the creations under way. */
+static void pass_over(struct cohort__inbox *inbox, uint64_t instance)
+{
+    struct cohort__list taken;
+    struct cohort__past_item *item = cohort__slab_alloc(sizeof(*item));
+    if (!item)
+        return;
+    pthread_mutex_lock(&inbox->lock);
+    cohort__past_add(&inbox->past, item, instance);
+    take_unknown(inbox, instance, &taken);
+    pthread_mutex_unlock(&inbox->lock);
+    sort_out(inbox, NULL, &taken);
+}
+
 static void on_unused(void *context, const struct cohort__membership *membership)
 {
     leave_board(context, membership);
+    pass_over(context, membership->instance);
 }
 
 /* Another site here may make the group later. It sees that it is revoked. */
@@ -344,6 +377,7 @@ void cohort__inbox_give_up(struct cohort__inbox *inbox, struct cohort__membershi
     pthread_mutex_unlock(&inbox->lock);
     if (has_group)
         return;
+    pass_over(inbox, membership->instance);
     leave_board(inbox, membership);
     cohort__registry_return(cohort__process_registry(inbox->commons.process), membership);
 }
@@ -559,7 +593,7 @@ static void stop(void *context)
     struct cohort__inbox *inbox = context;
     struct cohort__list taken;
     for_each_endpoint(inbox, cohort__endpoint_leave);
-    take_unknown(inbox, NULL, &taken);
+    take_unknown(inbox, 0, &taken);
     sort_out(inbox, NULL, &taken);
     forget_revoked(inbox);
     struct cohort__list *link;
@@ -572,6 +606,7 @@ static void stop(void *context)
     }
     cohort__map_fini(&inbox->groups);
     cohort__map_fini(&inbox->latest);
+    cohort__past_fini(&inbox->past);
     cohort__commons_fini(&inbox->commons);
     pthread_mutex_destroy(&inbox->lock);
     free(inbox);
@@ -593,6 +628,7 @@ static cohort_status create(struct cohort__inbox **ret_inbox, struct cohort__pro
     cohort__list_init(&inbox->unknown);
     cohort__list_init(&inbox->retired);
     cohort__list_init(&inbox->revoked);
+    cohort__past_init(&inbox->past);
     cohort__registry_set_revoked(cohort__process_registry(process), on_revoked, inbox);
     cohort__registry_set_ended(cohort__process_registry(process), on_ended, inbox);
     cohort__registry_set_unused(cohort__process_registry(process), on_unused, inbox);

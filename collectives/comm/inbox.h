@@ -7,6 +7,7 @@
 
 #include "collectives/comm/commons.h"
 #include "collectives/comm/group.h"
+#include "collectives/comm/past.h"
 #include "runtime/proc/process.h"
 
 /* Where a locality's messages for communicators arrive. Finds the group by its instance, and the
@@ -21,10 +22,10 @@ cohort_status cohort__inbox_get(struct cohort__process *process, struct cohort__
 struct cohort__commons *cohort__inbox_commons(struct cohort__inbox *inbox);
 struct cohort__inbox *cohort__inbox_of(struct cohort__commons *commons);
 
-/* A creation has begun, or has ended, in this locality. While there is one, messages for instances
- * that are not known yet are kept. */
-void cohort__inbox_creation_begin(struct cohort__inbox *inbox);
-void cohort__inbox_creation_end(struct cohort__inbox *inbox);
+/* A creation begins in this locality, or has ended. While there is one, messages for instances that
+ * it may become are kept. CREATION is the caller's, and stays until then. */
+void cohort__inbox_creation_begin(struct cohort__inbox *inbox, struct cohort__past_item *creation);
+void cohort__inbox_creation_end(struct cohort__inbox *inbox, struct cohort__past_item *creation);
 
 /* The group of MEMBERSHIP's instance. It is made if this is the first site in this locality. Takes
  * MEMBERSHIP. */

@@ -355,7 +355,7 @@ static void die_again(struct cohort__registry_home *home, struct creation *creat
 static cohort_status come_alive(struct cohort__registry_home *home, const struct name *name,
                                 struct creation *creation, bool agrees, struct cohort__list *outbox)
 {
-    creation->instance = ((uint64_t)home->rank + 1) << 32 | ++home->num_instances;
+    creation->instance = cohort__instance_of(home->rank, ++home->num_instances);
     uint32_t num = 0;
     uint32_t *ranks = localities(creation, &num);
     cohort_status status = ranks ? COHORT_OK : COHORT_ERR_NO_MEMORY;

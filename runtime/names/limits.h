@@ -2,6 +2,8 @@
 #ifndef COHORT_RUNTIME_NAMES_LIMITS_H
 #define COHORT_RUNTIME_NAMES_LIMITS_H
 
+#include <stdint.h>
+
 /* What the home of a name and those who join under it have to agree on. */
 enum {
     COHORT__NAME_BYTES_MAX = 255,
@@ -12,5 +14,17 @@ enum {
      * without the dead. Above all ranks. */
     COHORT__HOME_LAUNCHER = 4096,
 };
+
+/* The instance that HOME, a rank, has made as the NUMBER-th one, from 1: of two of the same home
+ * the later one is the higher one. */
+static inline uint64_t cohort__instance_of(uint32_t home, uint64_t number)
+{
+    return ((uint64_t)home + 1) << 32 | number;
+}
+
+static inline uint32_t cohort__instance_home(uint64_t instance)
+{
+    return (uint32_t)(instance >> 32) - 1;
+}
 
 #endif

@@ -7,12 +7,13 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
+#include "runtime/names/limits.h"
 #include "runtime/wire/pack.h"
 
 /* The locality of each site of one instance. Reference-counted, and shared by the sites of a
  * locality. */
 struct cohort__membership {
-    uint64_t instance;
+    uint64_t instance; /* see cohort__instance_of */
     uint32_t num_sites;
     _Atomic uint32_t refs;
     void *settings; /* the settings that site 0 has joined with; NULL if there were none */

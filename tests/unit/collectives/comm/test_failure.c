@@ -118,16 +118,17 @@ static void test_another_instance(void)
  * made. */
 static void test_late_and_early(void)
 {
+    struct cohort__past_item creation;
     inbox_open();
-    cohort__inbox_creation_begin(inbox);
+    cohort__inbox_creation_begin(inbox, &creation);
     tell(FIRST, GENERATION);
     tell(SECOND, GENERATION + 1);
     struct cohort_comm *second = endpoint_open(group_open(SECOND), 0);
     check_told(second, 1, false);
-    cohort__inbox_creation_end(inbox); /* drops what was kept for FIRST */
-    cohort__inbox_creation_begin(inbox);
+    cohort__inbox_creation_end(inbox, &creation); /* drops what was kept for FIRST */
+    cohort__inbox_creation_begin(inbox, &creation);
     struct cohort_comm *first = endpoint_open(group_open(FIRST), 0);
-    cohort__inbox_creation_end(inbox);
+    cohort__inbox_creation_end(inbox, &creation);
     check_told(first, 0, false);
     tell(FIRST + 10, GENERATION); /* an unknown instance */
     check_told(first, 0, false);

@@ -9,6 +9,7 @@
 #include "collectives/comm/message.h"
 #include "collectives/comm/settings.h"
 #include "runtime/base/slab.h"
+#include "runtime/proc/registry.h"
 #include "runtime/wire/pack.h"
 #include "tests/support/test.h"
 #include "tests/unit/runtime/proc/fake_net.h"
@@ -19,6 +20,7 @@ enum { INSTANCE = 5, GENERATION = 3 };
 
 static struct fake_net fake;
 static struct cohort__inbox *inbox;
+static struct cohort__past_item creation;
 
 /* The linker redirects all calls of malloc to __wrap_malloc, and so on. */
 void *__real_malloc(size_t bytes);
@@ -58,6 +60,38 @@ void *__wrap_realloc(void *memory, size_t bytes)
 void *__wrap_cohort__slab_alloc(size_t bytes)
 {
     return fails() ? NULL : __real_cohort__slab_alloc(bytes);
+}
+
+/* What the registry would call. */
+static void (*when_ended)(void *context, uint64_t instance);
+static void (*when_unused)(void *context, const struct cohort__membership *membership);
+static void *registry_context;
+
+void __wrap_cohort__registry_set_ended(struct cohort__registry *registry,
+                                       void (*ended)(void *context, uint64_t instance),
+                                       void *context);
+void __wrap_cohort__registry_set_unused(struct cohort__registry *registry,
+                                        void (*unused)(void *context,
+                                                       const struct cohort__membership *membership),
+                                        void *context);
+
+void __wrap_cohort__registry_set_ended(struct cohort__registry *registry,
+                                       void (*ended)(void *context, uint64_t instance),
+                                       void *context)
+{
+    (void)registry;
+    when_ended = ended;
+    registry_context = context;
+}
+
+void __wrap_cohort__registry_set_unused(struct cohort__registry *registry,
+                                        void (*unused)(void *context,
+                                                       const struct cohort__membership *membership),
+                                        void *context)
+{
+    (void)registry;
+    when_unused = unused;
+    registry_context = context;
 }
 
 static void (*take)(void *context, struct cohort__net_message *message);
@@ -181,7 +215,7 @@ static int verify(int made, enum cohort__kind kind, uint32_t source)
     bool has_failed = true;
     for (long failing = 0; has_failed; failing++) {
         inbox_open();
-        cohort__inbox_creation_begin(inbox);
+        cohort__inbox_creation_begin(inbox, &creation);
         struct cohort__group *group = made == NEITHER ? NULL : group_open();
         struct cohort_comm *comm = made == ENDPOINT ? endpoint_open(group) : NULL;
         left = failing;
@@ -194,7 +228,7 @@ static int verify(int made, enum cohort__kind kind, uint32_t source)
         check_given_up(source, !is_there);
         CHECK(is_there || has_failed);
         num_given_up += !is_there;
-        cohort__inbox_creation_end(inbox);
+        cohort__inbox_creation_end(inbox, &creation);
         fake_net_close(&fake);
     }
     return num_given_up;
@@ -219,10 +253,10 @@ static void test_unknown(void)
     ask(1);
     check_answered(1, COHORT__ANSWER_GONE, num_sent + 1);
     check_given_up(1, false);
-    cohort__inbox_creation_begin(inbox);
+    cohort__inbox_creation_begin(inbox, &creation);
     ask(2);
     CHECK_INT(fake.num_sent, num_sent + 1);
-    cohort__inbox_creation_end(inbox); /* it belonged to another instance */
+    cohort__inbox_creation_end(inbox, &creation); /* it belonged to another instance */
     check_answered(2, COHORT__ANSWER_GONE, num_sent + 2);
     fake_net_close(&fake);
 }
@@ -232,7 +266,7 @@ static void test_early(void)
 {
     inbox_open();
     size_t num_sent = fake.num_sent;
-    cohort__inbox_creation_begin(inbox);
+    cohort__inbox_creation_begin(inbox, &creation);
     ask(1);
     struct cohort__group *group = group_open();
     ask(2);
@@ -240,9 +274,79 @@ static void test_early(void)
     endpoint_open(group);
     CHECK_INT(fake.sent[num_sent].peer, 1);
     check_answered(2, COHORT__ANSWER_NOT_CALLED, num_sent + 2);
-    cohort__inbox_creation_end(inbox);
+    cohort__inbox_creation_end(inbox, &creation);
     ask(1);
     check_answered(1, COHORT__ANSWER_NOT_CALLED, num_sent + 3);
+    fake_net_close(&fake);
+}
+
+static void check_declined(uint32_t source, size_t num_sent)
+{
+    const struct fake_sent *sent = &fake.sent[fake.num_sent - 1];
+    CHECK_INT(fake.num_sent, num_sent);
+    CHECK_INT(sent->peer, source);
+    CHECK_INT(sent->envelope.kind, COHORT__KIND_FETCHED);
+    CHECK_INT(sent->envelope.handle, 1);
+    CHECK_INT(sent->envelope.tag, true);
+}
+
+/* What comes for an instance that has ended is answered at once, also while another creation is
+ * under way: its sender may wait for that before it joins. HELD: somebody still has a reference to
+ * the group. */
+static void verify_late(bool held)
+{
+    inbox_open();
+    cohort__inbox_creation_begin(inbox, &creation);
+    struct cohort__group *group = group_open();
+    struct cohort_comm *comm = endpoint_open(group);
+    cohort__inbox_creation_end(inbox, &creation);
+    if (held)
+        cohort__group_ref(group);
+    cohort_comm_unref(comm);
+    when_ended(registry_context, INSTANCE);
+    size_t num_sent = fake.num_sent;
+    cohort__inbox_creation_begin(inbox, &creation);
+    deliver(1, COHORT__KIND_ANNOUNCE);
+    check_declined(1, num_sent + 1);
+    ask(2);
+    check_answered(2, COHORT__ANSWER_GONE, num_sent + 2);
+    if (held)
+        cohort__group_unref(group);
+    deliver(2, COHORT__KIND_ANNOUNCE);
+    check_declined(2, num_sent + 3);
+    cohort__inbox_creation_end(inbox, &creation);
+    CHECK_INT(fake.num_sent, num_sent + 3);
+    fake_net_close(&fake);
+}
+
+static void test_late(void)
+{
+    verify_late(false);
+    verify_late(true);
+}
+
+/* The map comes when the sites here do not wait for it any more. What has come before it is
+ * answered with it. */
+static void test_unused(void)
+{
+    struct cohort__comm_settings settings = {0};
+    struct cohort__packer packer = {0};
+    cohort__comm_settings_pack(&settings, &packer);
+    CHECK(!packer.status);
+    const struct cohort__membership membership = {
+        .instance = INSTANCE, .settings = packer.data, .settings_bytes = packer.bytes};
+    inbox_open();
+    cohort__inbox_creation_begin(inbox, &creation);
+    size_t num_sent = fake.num_sent;
+    deliver(1, COHORT__KIND_ANNOUNCE);
+    CHECK_INT(fake.num_sent, num_sent);
+    when_unused(registry_context, &membership);
+    check_declined(1, num_sent + 1);
+    ask(2);
+    check_answered(2, COHORT__ANSWER_GONE, num_sent + 2);
+    cohort__inbox_creation_end(inbox, &creation);
+    CHECK_INT(fake.num_sent, num_sent + 2);
+    cohort__packer_fini(&packer);
     fake_net_close(&fake);
 }
 
@@ -273,10 +377,8 @@ static void test_wrong_site(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"no_memory", test_no_memory},
-        {"unknown", test_unknown},
-        {"early", test_early},
-        {"wrong_site", test_wrong_site},
+        {"no_memory", test_no_memory}, {"unknown", test_unknown}, {"early", test_early},
+        {"late", test_late},           {"unused", test_unused},   {"wrong_site", test_wrong_site},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
