@@ -77,6 +77,7 @@ uint32_t cohort__ledger_stride(uint32_t kind)
         [COHORT__LEDGER_TRACE] = sizeof(struct cohort__trace_block),
         [COHORT__LEDGER_COUNTERS] = sizeof(struct cohort__counters_line),
         [COHORT__LEDGER_WORDS] = sizeof(struct cohort__words_line),
+        [COHORT__LEDGER_INPUTS] = sizeof(struct cohort__inputs_line),
     };
     return kind < COHORT__LEDGER_NUM_KINDS ? strides[kind] : 0;
 }

@@ -19,13 +19,14 @@
 #define COHORT__LEDGER_NAME "cohort-ledger" /* of the memory, in /proc/PID/fd and maps */
 
 enum {
-    COHORT__LEDGER_VERSION = 9,
+    COHORT__LEDGER_VERSION = 10,
     COHORT__LEDGER_HEAD_BYTES = 4096,
     COHORT__LEDGER_PAGE_BYTES = 65536, /* a region is divided into these; no system has larger */
     COHORT__LEDGER_CHUNKS = 224,
     COHORT__LEDGER_EVENTS = 4096, /* 2^16 bytes of them */
     COHORT__LEDGER_PENDING_MOST = 12,
     COHORT__LEDGER_PENDING_NAME = 64,
+    COHORT__LEDGER_INPUTS_MOST = 8,
     COHORT__LEDGER_COUNTERS_MOST = 62,
 };
 
@@ -40,6 +41,7 @@ enum cohort__ledger_kind {
     COHORT__LEDGER_TRACE,       /* struct cohort__trace_block */
     COHORT__LEDGER_COUNTERS,    /* struct cohort__counters_line */
     COHORT__LEDGER_WORDS,       /* struct cohort__words_line */
+    COHORT__LEDGER_INPUTS,      /* struct cohort__inputs_line */
     COHORT__LEDGER_NUM_KINDS,   /* and one more */
 };
 
@@ -96,7 +98,8 @@ enum cohort__wait_kind {
     COHORT__WAIT_GET,        /* the future */
     COHORT__WAIT_SET,        /* the future */
     COHORT__WAIT_CREATION,   /* the future, as in a line of a join */
-    COHORT__WAIT_SEVERAL,    /* the future of a combinator */
+    COHORT__WAIT_SEVERAL,    /* the future of a combinator, or that of a scope's end, as in a line
+                              * of inputs */
     COHORT__WAIT_OUTSIDE,    /* a timer, a file, a connection, a call in a thread of its own */
     COHORT__WAIT_REMOTE,     /* the future of a remote task */
     COHORT__WAIT_YIELD,      /* nothing: it goes on by itself */
@@ -120,10 +123,38 @@ struct cohort__wait_line {
     _Atomic uintptr_t caller;   /* a return address: where it waits */
     _Atomic uintptr_t what;     /* an address, plus an enum cohort__wait_kind */
     _Atomic uintptr_t function; /* the user's, of the task; 0: a thread outside of tasks */
-    _Atomic uintptr_t task;     /* see below; plus 1: it runs in place of an await of `outer` */
+    _Atomic uintptr_t task;     /* see above; plus the marks below */
     _Atomic uintptr_t fiber; /* the stack, whose first word is the stack pointer; 0: a thread's */
     _Atomic uintptr_t outer; /* the task that awaits this one, which it runs itself */
     _Atomic uintptr_t outermost; /* the same, at the base of the stack */
+    _Atomic uintptr_t scope;     /* that the task is in, or else one that it runs for */
+    uint64_t padding[7];
+};
+
+/* Of the task in a line: it runs in place of an await of `outer`; it has a scope. Without the mark
+ * the field is of an earlier task on that stack. */
+#define COHORT__WAIT_LINE_IS_INNER UINT64_C(1)
+#define COHORT__WAIT_LINE_IS_IN_SCOPE UINT64_C(2)
+
+/* What a line of inputs is about. */
+enum cohort__inputs_kind {
+    COHORT__INPUTS_FUTURES,   /* a combinator; or a task that begins when others are complete */
+    COHORT__INPUTS_SCOPE,     /* the end of a scope: `num` tasks in it have not ended */
+    COHORT__INPUTS_CANCELLED, /* the same, and the scope is cancelled */
+};
+
+/* One for each of these that was seen pending at two ticks in turn, as of the last tick. */
+struct cohort__inputs_line {
+    _Atomic uint64_t since;     /* ticks: the first of these */
+    _Atomic uintptr_t of;       /* the future or the task, as those that wait for it have it */
+    _Atomic uintptr_t function; /* the user's, of the task; 0: it is none */
+    _Atomic uintptr_t scope;    /* whose end it is; or that the task is in; 0: none */
+    _Atomic uint64_t num;       /* inputs that are pending */
+    _Atomic uint64_t wanted;    /* so many of these are still to be complete */
+    _Atomic uint32_t kind;      /* enum cohort__inputs_kind */
+    uint32_t padding[3];
+    _Atomic uintptr_t what[COHORT__LEDGER_INPUTS_MOST]; /* the first of those that are pending, each
+                                                         * as in a line of a wait; 0: no more */
 };
 
 /* One for each endpoint that has not left. */

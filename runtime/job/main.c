@@ -37,6 +37,7 @@
 #include "runtime/remote/tasks.h"
 #include "runtime/task/callbacks.h"
 #include "runtime/task/fork.h"
+#include "runtime/task/inputs.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/stack.h"
 #include "runtime/task/task.h"
@@ -165,6 +166,7 @@ static void tick(void *context)
     cohort__process_tick(job->process, cohort__clock_now());
     cohort__ledger_tick(cohort__scheduler_moved(), cohort__scheduler_live_tasks(),
                         cohort__loop_has_guests(job->loop));
+    cohort__inputs_tick();
     cohort__trace_tick();
     cohort__stats_tick(&job->stats, job->process);
 }
@@ -582,6 +584,7 @@ cohort_status cohort__run(const struct cohort__run_options *options, bool *ret_i
     cohort__callbacks_cancel_all();
     cohort__remote_functions_unseal();
     cohort__ledger_enter_stage(COHORT__LEDGER_OVER, job.status);
+    cohort__inputs_close();
     cohort__ledger_close();
     cohort__error_copy(cohort__error_slot(), &error);
     cohort__error_fini(&error);

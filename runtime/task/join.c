@@ -5,11 +5,14 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
+#include "runtime/task/inputs.h"
 
 static void arrive(struct cohort__join *join)
 {
-    if (atomic_fetch_sub_explicit(&join->num_pending, 1, memory_order_acq_rel) == 1)
-        join->complete(join);
+    if (atomic_fetch_sub_explicit(&join->num_pending, 1, memory_order_acq_rel) != 1)
+        return;
+    cohort__inputs_end(&join->inputs);
+    join->complete(join);
 }
 
 static void notify(struct cohort__waiter *waiter)
@@ -25,11 +28,24 @@ struct cohort__join *cohort__join_create(cohort_future *const *futures, size_t c
     if (!join)
         return NULL;
     atomic_init(&join->num_pending, count + 1);
+    cohort__inputs_init(&join->inputs);
+    join->num_seen_done = 0;
     join->count = count;
     for (size_t i = 0; i < count; i++)
         join->members[i] = (struct cohort__join_member){
             .waiter = {.notify = notify, .is_holder = true}, .join = join, .future = futures[i]};
     return join;
+}
+
+static void describe(struct cohort__inputs *inputs, uint64_t since)
+{
+    struct cohort__join *join = COHORT_CONTAINER_OF(inputs, struct cohort__join, inputs);
+    const size_t num = atomic_load_explicit(&join->num_pending, memory_order_relaxed);
+    struct cohort__inputs_line line = {.since = since, .num = num, .wanted = num};
+    cohort__inputs_set_of(&line, join->owner);
+    cohort__inputs_add_pending(&line, &join->members[0].future, sizeof(join->members[0]),
+                               join->count, &join->num_seen_done);
+    cohort__inputs_tell(&line);
 }
 
 void cohort__join_start(struct cohort__join *join, const char *function, const void *caller)
@@ -38,6 +54,8 @@ void cohort__join_start(struct cohort__join *join, const char *function, const v
         if (!cohort__future_hold_with(join->members[i].future, &join->members[i].waiter, function,
                                       caller))
             arrive(join);
+    if (atomic_load_explicit(&join->num_pending, memory_order_relaxed) > 1)
+        cohort__inputs_begin(&join->inputs, describe);
     arrive(join);
 }
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "runtime/task/future.h"
+#include "runtime/task/inputs.h"
 
 /* Waits until all of some futures are complete, and keeps the references to them until it is
  * destroyed. What cohort_when_all and cohort_dataflow have in common. */
@@ -17,6 +18,8 @@ struct cohort__join_member {
     cohort_future *future;
 };
 struct cohort__join {
+    struct cohort__inputs inputs; /* until all are complete */
+    size_t num_seen_done;         /* in front, for the tick */
     /* Called once, when all futures are complete, as a waiter's notify is. May destroy JOIN. */
     void (*complete)(struct cohort__join *join);
     void *owner;                /* for complete */

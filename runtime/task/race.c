@@ -3,6 +3,7 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
+#include "runtime/task/inputs.h"
 
 /* Each future that completes draws the next place. Those with a place below WANTED write their
  * index there; the last one to have done so, which may be another one than that with the last
@@ -21,6 +22,8 @@ struct member {
 enum { REGISTERED = 1, DECIDED = 2 };
 struct race {
     cohort_future *result;
+    struct cohort__inputs inputs; /* until it is decided */
+    size_t num_seen_done;         /* in front, for the tick */
     size_t *ret_indices;
     size_t wanted;
     bool is_like_winner;
@@ -42,6 +45,7 @@ static void unref(struct race *race)
 /* From now on, a notification finds all places taken, and does not look at its future. */
 static void forget_all(struct race *race)
 {
+    cohort__inputs_end(&race->inputs);
     for (size_t i = 0; i < race->count; i++) {
         struct member *member = &race->members[i];
         if (i < race->num_registered && !cohort__future_is_complete(member->future))
@@ -94,6 +98,8 @@ static struct race *create(cohort_future *const *futures, size_t count)
         cohort__slab_free(race);
         return NULL;
     }
+    cohort__inputs_init(&race->inputs);
+    race->num_seen_done = 0;
     atomic_init(&race->progress, 0);
     atomic_init(&race->refs, 1);
     atomic_init(&race->num_places, 0);
@@ -103,6 +109,22 @@ static struct race *create(cohort_future *const *futures, size_t count)
         race->members[i] =
             (struct member){.waiter = {.notify = notify}, .race = race, .future = futures[i]};
     return race;
+}
+
+/* The result may be complete at any time, and gone. */
+static void describe(struct cohort__inputs *inputs, uint64_t since)
+{
+    struct race *race = COHORT_CONTAINER_OF(inputs, struct race, inputs);
+    const size_t num_complete = atomic_load_explicit(&race->num_places, memory_order_relaxed);
+    if (num_complete >= race->wanted)
+        return;
+    struct cohort__inputs_line line = {.since = since,
+                                       .of = (uintptr_t)race->result,
+                                       .num = race->count - num_complete,
+                                       .wanted = race->wanted - num_complete};
+    cohort__inputs_add_pending(&line, &race->members[0].future, sizeof(race->members[0]),
+                               race->count, &race->num_seen_done);
+    cohort__inputs_tell(&line);
 }
 
 static void register_all(struct race *race)
@@ -115,6 +137,8 @@ static void register_all(struct race *race)
             notify(&member->waiter);
     }
     race->num_registered = i;
+    if (i == race->count)
+        cohort__inputs_begin(&race->inputs, describe);
     advance(race, REGISTERED);
     unref(race);
 }

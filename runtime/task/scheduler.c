@@ -13,6 +13,7 @@
 #include "runtime/task/fork.h"
 #include "runtime/task/futex.h"
 #include "runtime/task/crash.h"
+#include "runtime/task/inputs.h"
 #include "runtime/task/pinning.h"
 #include "runtime/task/plain_loop.h"
 #include "runtime/task/scope.h"
@@ -340,6 +341,7 @@ static cohort_status worker_create(struct cohort__worker **ret_worker, unsigned 
     memset(worker, 0, sizeof(*worker));
     worker->index = index;
     worker->usual_ticks = COHORT__USUAL_TICKS;
+    worker->inputs = cohort__inputs_table(index);
     atomic_init(&worker->core, -1);
     cohort__batch_queue_init(&worker->inbox);
     cohort__batch_queue_init(&worker->returned);

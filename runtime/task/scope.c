@@ -13,6 +13,7 @@
 #include "runtime/base/slab.h"
 #include "runtime/base/symbol.h"
 #include "runtime/task/fork.h"
+#include "runtime/task/inputs.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/task.h"
 #include "runtime/task/wait.h"
@@ -35,6 +36,7 @@ struct cohort_scope {
     atomic_bool is_claimed;
     atomic_bool is_awaited;
     _Atomic uint64_t num_pending; /* tasks, and one more until it is awaited */
+    struct cohort__inputs inputs; /* until nothing is pending */
     cohort_scope *outer;          /* exists as long as this one is in its list */
     const void *creator;          /* a return address */
     pthread_mutex_t lock;         /* guards the list */
@@ -279,8 +281,28 @@ void cohort__scope_enter(cohort_scope *scope)
 
 void cohort__scope_leave(cohort_scope *scope)
 {
-    if (scope && atomic_fetch_sub_explicit(&scope->num_pending, 1, memory_order_acq_rel) == 1)
-        cohort__future_fulfil(scope->ended, NULL);
+    if (!scope || atomic_fetch_sub_explicit(&scope->num_pending, 1, memory_order_acq_rel) != 1)
+        return;
+    cohort__inputs_end(&scope->inputs);
+    cohort__future_fulfil(scope->ended, NULL);
+}
+
+/* While nobody awaits it there is no line. */
+static void describe(struct cohort__inputs *inputs, uint64_t since)
+{
+    const cohort_scope *scope = COHORT_CONTAINER_OF(inputs, cohort_scope, inputs);
+    const uint64_t num = atomic_load_explicit(&scope->num_pending, memory_order_relaxed);
+    if (!atomic_load(&scope->is_awaited))
+        return;
+    struct cohort__inputs_line line = {.since = since,
+                                       .of = (uintptr_t)scope->ended,
+                                       .scope = (uintptr_t)scope,
+                                       .num = num,
+                                       .wanted = num,
+                                       .kind = cohort__scope_is_cancelled(scope)
+                                                   ? COHORT__INPUTS_CANCELLED
+                                                   : COHORT__INPUTS_SCOPE};
+    cohort__inputs_tell(&line);
 }
 
 /* Whether the calling task is in SCOPE, or in one inside of it. */
@@ -376,6 +398,7 @@ static cohort_scope *create(uint64_t limit_nanoseconds)
         cohort__scope_unref(scope);
         return NULL;
     }
+    cohort__inputs_begin(&scope->inputs, describe);
     return scope;
 }
 

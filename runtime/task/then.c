@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
+#include "runtime/task/inputs.h"
 #include "runtime/task/scope.h"
 #include "runtime/task/task.h"
 #include "runtime/task/worker.h"
@@ -9,6 +10,7 @@
 struct then {
     struct cohort__extended_task task; /* first: it is freed as a future */
     struct cohort__waiter waiter;
+    struct cohort__inputs inputs; /* until the source is complete */
     cohort_future *source;
     cohort_then_function *function;
     void *arg;
@@ -25,9 +27,27 @@ void cohort__then_cancel(void *arg)
     cohort_future_unref(((struct then *)arg)->source);
 }
 
+/* The source is complete. */
+static void go_on(struct then *then)
+{
+    cohort__inputs_end(&then->inputs);
+    cohort__task_follow(&then->task.task);
+}
+
 static void notify(struct cohort__waiter *waiter)
 {
-    cohort__task_follow(&COHORT_CONTAINER_OF(waiter, struct then, waiter)->task.task);
+    go_on(COHORT_CONTAINER_OF(waiter, struct then, waiter));
+}
+
+static void describe(struct cohort__inputs *inputs, uint64_t since)
+{
+    struct then *then = COHORT_CONTAINER_OF(inputs, struct then, inputs);
+    struct cohort__inputs_line line = {.since = since, .num = 1, .wanted = 1};
+    cohort__inputs_set_of(&line, &then->task.task.future);
+    if (cohort__future_is_complete(then->source))
+        return;
+    cohort__inputs_add(&line, cohort__future_what(then->source));
+    cohort__inputs_tell(&line);
 }
 
 static inline __attribute__((always_inline)) cohort_future *
@@ -50,8 +70,11 @@ then_in(cohort_scope *scope, cohort_future *future, cohort_then_function *functi
     then->source = future;
     then->function = function;
     then->arg = arg;
+    cohort__inputs_init(&then->inputs);
+    if (!cohort__future_is_complete(future))
+        cohort__inputs_begin(&then->inputs, describe);
     if (!cohort__future_hold_with(future, &then->waiter, "cohort_then", caller))
-        cohort__task_follow(&then->task.task);
+        go_on(then);
     return &then->task.task.future;
 }
 

@@ -5,15 +5,26 @@
 
 #include "runtime/base/clock.h"
 
-void cohort__wait_line_note_outer(struct cohort__wait_line *line,
-                                  const struct cohort__task_context *context)
+void cohort__wait_line_note_more(struct cohort__wait_line *line,
+                                 const struct cohort__task_context *context)
 {
-    const struct cohort__task_context *outermost = context->outer;
-    while (outermost->outer)
+    uintptr_t marks = 0;
+    const struct cohort__task_context *outermost = context;
+    const cohort_scope *scope = context->scope;
+    while (outermost->outer) {
         outermost = outermost->outer;
-    atomic_store_explicit(&line->task, context->identity + 1, memory_order_relaxed);
-    atomic_store_explicit(&line->outer, context->outer->identity, memory_order_relaxed);
-    atomic_store_explicit(&line->outermost, outermost->identity, memory_order_relaxed);
+        scope = scope ? scope : outermost->scope;
+    }
+    if (outermost != context) {
+        marks |= COHORT__WAIT_LINE_IS_INNER;
+        atomic_store_explicit(&line->outer, context->outer->identity, memory_order_relaxed);
+        atomic_store_explicit(&line->outermost, outermost->identity, memory_order_relaxed);
+    }
+    if (scope) {
+        marks |= COHORT__WAIT_LINE_IS_IN_SCOPE;
+        atomic_store_explicit(&line->scope, (uintptr_t)scope, memory_order_relaxed);
+    }
+    atomic_store_explicit(&line->task, context->identity + marks, memory_order_relaxed);
 }
 
 uintptr_t cohort__wait_line_thread(void)

@@ -12,9 +12,9 @@
  * must pay next to nothing, and a task that never suspends nothing at all. Each stack has a line,
  * which is written when the task on it suspends, and cleared when it goes on. */
 
-/* CONTEXT is of a task that runs in place of an await of another one. */
-void cohort__wait_line_note_outer(struct cohort__wait_line *line,
-                                  const struct cohort__task_context *context);
+/* CONTEXT is of a task that runs in place of an await of another one, or in a scope. */
+void cohort__wait_line_note_more(struct cohort__wait_line *line,
+                                 const struct cohort__task_context *context);
 
 /* From now on the task of CONTEXT waits for WHAT, an address plus an enum cohort__wait_kind. NOW is
  * in ticks. */
@@ -26,8 +26,8 @@ static inline void cohort__wait_line_begin(struct cohort__wait_line *line,
     atomic_store_explicit(&line->what, what, memory_order_relaxed);
     atomic_store_explicit(&line->function, (uintptr_t)context->shown, memory_order_relaxed);
     atomic_store_explicit(&line->task, context->identity, memory_order_relaxed);
-    if (__builtin_expect(context->outer != NULL, 0))
-        cohort__wait_line_note_outer(line, context);
+    if (__builtin_expect(context->outer != NULL || context->scope != NULL, 0))
+        cohort__wait_line_note_more(line, context);
     atomic_store_explicit(&line->since, now, memory_order_release);
 }
 

@@ -3,6 +3,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/future.h"
+#include "runtime/task/inputs.h"
 
 /* Futures that complete are queued. The thread that finds the queue idle runs it, and passes the
  * results on one after the other: so the returned futures complete in their order, whichever
@@ -14,12 +15,14 @@ struct member {
     struct cohort__waiter waiter;
     struct when_each *each;
     cohort_future *source;
-    cohort_future *result; /* not of this source, but of the one that completes at this place */
+    _Atomic uintptr_t what; /* the source, for the tick; 0: it has passed */
+    cohort_future *result;  /* not of this source, but of the one that completes at this place */
 };
 struct when_each {
     struct cohort__batch_queue queue;
+    struct cohort__inputs inputs;
     size_t *ret_indices;
-    size_t num_passed; /* only the queue's runner uses it */
+    _Atomic size_t num_passed; /* only the queue's runner changes it */
     size_t count;
     struct member members[];
 };
@@ -27,7 +30,9 @@ struct when_each {
 /* The source of MEMBER is the next one. */
 static void pass(struct when_each *each, struct member *member)
 {
-    size_t place = each->num_passed++;
+    const size_t place = atomic_load_explicit(&each->num_passed, memory_order_relaxed);
+    atomic_store_explicit(&each->num_passed, place + 1, memory_order_relaxed);
+    atomic_store_explicit(&member->what, 0, memory_order_relaxed);
     if (each->ret_indices)
         each->ret_indices[place] = (size_t)(member - each->members);
     cohort__future_complete_like(each->members[place].result, member->source);
@@ -48,7 +53,8 @@ static void arrive(struct member *member)
             node = node->next;
             pass(each, next);
         }
-        if (each->num_passed == each->count) {
+        if (atomic_load_explicit(&each->num_passed, memory_order_relaxed) == each->count) {
+            cohort__inputs_end(&each->inputs);
             cohort__slab_free(each);
             return;
         }
@@ -78,13 +84,14 @@ static struct when_each *create(cohort_future *const *futures, size_t count)
     if (!each)
         return NULL;
     cohort__batch_queue_init(&each->queue);
-    each->num_passed = 0;
+    atomic_init(&each->num_passed, 0);
     each->count = count;
     for (size_t i = 0; i < count; i++) {
         each->members[i] =
             (struct member){.waiter = {.notify = notify, .is_holder = true},
                             .each = each,
                             .source = futures[i],
+                            .what = cohort__future_what(futures[i]),
                             .result = cohort__future_create_about(COHORT__WAIT_SEVERAL)};
         if (!each->members[i].result) {
             destroy(each);
@@ -92,6 +99,27 @@ static struct when_each *create(cohort_future *const *futures, size_t count)
         }
     }
     return each;
+}
+
+/* Each of the next results waits for so many of the sources. It may be gone as soon as it is
+ * complete. */
+static void describe(struct cohort__inputs *inputs, uint64_t since)
+{
+    enum { MOST_RESULTS = 64 };
+    struct when_each *each = COHORT_CONTAINER_OF(inputs, struct when_each, inputs);
+    struct cohort__inputs_line line = {.since = since};
+    const size_t passed = atomic_load_explicit(&each->num_passed, memory_order_relaxed);
+    bool has_room = true;
+    for (size_t i = 0; i < each->count && has_room; i++) {
+        const uintptr_t what = atomic_load_explicit(&each->members[i].what, memory_order_relaxed);
+        has_room = what == 0 || cohort__inputs_add(&line, what);
+    }
+    line.num = each->count - passed;
+    for (size_t i = passed; i < each->count && i < passed + MOST_RESULTS; i++) {
+        line.of = (uintptr_t)each->members[i].result;
+        line.wanted = i - passed + 1;
+        cohort__inputs_tell(&line);
+    }
 }
 
 static const char name[] = "cohort_when_each";
@@ -124,6 +152,7 @@ cohort_status cohort_when_each(cohort_future *const *futures, size_t count,
         return cohort_fail(COHORT_ERR_NO_MEMORY, "%s: no memory for %zu futures", name, count);
     }
     each->ret_indices = ret_indices;
+    cohort__inputs_begin(&each->inputs, describe);
     struct member *members = each->members;
     for (size_t i = 0; i < count; i++)
         ret_each[i] = members[i].result;

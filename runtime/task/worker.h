@@ -109,8 +109,9 @@ struct cohort__worker {
     uint32_t burst;         /* which one num_held is about */
     struct cohort__random random;
     struct cohort__spin spin;
-    struct cohort__worker_line *line; /* of the ledger */
-    struct cohort__fiber own_fiber;   /* the thread's own stack */
+    struct cohort__worker_line *line;    /* of the ledger */
+    struct cohort__inputs_table *inputs; /* see inputs.h; NULL: there was no memory */
+    struct cohort__fiber own_fiber;      /* the thread's own stack */
     pthread_t thread;
 
     /* Written by its own thread, read by others. */

@@ -196,6 +196,24 @@ def check_job(folder):
                 (1, '', 'cohortrun: %s and %s are both of locality 0\n' % (cores[0], cores[0])))
 
 
+def check_inputs():
+    """What a task that has yet to begin waits for, and how many tasks a scope has."""
+    for program, said in (('nested', r'in await_nested.* for a task that begins after 1 of 1 '
+                                     r'pending futures: several futures, for'),
+                          ('sites', r'in .* for the end of a scope with 2 tasks left, for')):
+        job = Job('-n', 2, MEMBER, program)
+        try:
+            deadline = time.monotonic() + TIMEOUT
+            while not re.search('^deadlock: ', status(str(job.process.pid))[1], re.MULTILINE):
+                check(time.monotonic() < deadline, 'it does not hang')
+            pid = next(p for p in job.processes() if is_running(p, MEMBER))
+            text = gdb(['-p', str(pid)], 'cohort tasks')
+        finally:
+            job.process.terminate()
+            job.process.communicate()
+        check(re.search(r'^\d+: ' + said, text, re.MULTILINE), text)
+
+
 def check_both(text):
     check(re.search(DEADLOCK, text, re.MULTILINE), text)
     check(re.search('^core files of 2 of 2 localities: ' + re.escape(MEMBER), text, re.MULTILINE),
@@ -236,6 +254,7 @@ def main():
                        'core file of process %d' % process.pid)
         check_job(folder)
         check_events()
+        check_inputs()
         check_auto_load(os.path.join(folder, 'auto-load'))
         print('with a core file' if cores else 'no core file is to be had')
 

@@ -126,6 +126,87 @@ static cohort_status sets_first(void *arg)
     return COHORT_OK;
 }
 
+/* Each site exchanges a block with those beside it, all at once. Site 0 has forgotten to send. */
+NOT_INLINE static void exchange_halos(cohort_comm *comm)
+{
+    static char out[2], in[2];
+    const uint32_t here = cohort_locality(), num = cohort_num_localities();
+    cohort_future *futures[4];
+    size_t count = 0, bytes;
+    if (here > 0) {
+        futures[count++] = cohort_channel_set(comm, here - 1, 3, &out[0], 1);
+        futures[count++] = cohort_channel_get(comm, here - 1, 3, &in[0], 1, &bytes);
+    }
+    if (here + 1 < num) {
+        futures[count++] = cohort_channel_get(comm, here + 1, 3, &in[1], 1, &bytes);
+        if (here > 0)
+            futures[count++] = cohort_channel_set(comm, here + 1, 3, &out[1], 1);
+    }
+    CHECK_INT(cohort_await(cohort_when_all(futures, count)), COHORT_OK);
+}
+
+static cohort_status forgets(void *arg)
+{
+    (void)arg;
+    cohort_comm *comm = join("halo", cohort_locality(), 0);
+    exchange_halos(comm);
+    meet(comm, 1);
+    return COHORT_OK;
+}
+
+/* The sites of cohort_sites wait for each other's block. */
+static cohort_status ring_site(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    take_block(comm, (cohort_comm_this_site(comm) + 1) % cohort_comm_num_sites(comm));
+    return COHORT_OK;
+}
+
+NOT_INLINE static void await_sites(const cohort_sites_options *options)
+{
+    CHECK_INT(cohort_await(cohort_sites("ring", options, ring_site, NULL)), COHORT_OK);
+}
+
+static cohort_status sites(void *arg)
+{
+    (void)arg;
+    const cohort_sites_options options = {.sites_per_locality = 2};
+    await_sites(&options);
+    return COHORT_OK;
+}
+
+/* Combinators in combinators, of blocks that don't come, since each site is busy with the same. */
+static cohort_status consume(cohort_future *future, void *arg)
+{
+    (void)arg;
+    return cohort_await(future);
+}
+
+static cohort_status add_up(void *const *values, size_t count, void **ret_value, void *arg)
+{
+    (void)values, (void)count, (void)ret_value, (void)arg;
+    return COHORT_OK;
+}
+
+NOT_INLINE static void await_nested(cohort_comm *comm, uint32_t other)
+{
+    static char blocks[4];
+    size_t bytes[4], first;
+    cohort_future *gets[4];
+    for (uint64_t i = 0; i < 4; i++)
+        gets[i] = cohort_channel_get(comm, other, 10 + i, &blocks[i], 1, &bytes[i]);
+    gets[2] = cohort_when_any(&gets[2], 2, &first);
+    gets[1] = cohort_dataflow(&gets[1], 1, add_up, NULL);
+    CHECK_INT(cohort_await(cohort_then(cohort_when_all(gets, 3), consume, NULL)), COHORT_OK);
+}
+
+static cohort_status nested(void *arg)
+{
+    (void)arg;
+    await_nested(join("pair", cohort_locality(), 0), 1 - cohort_locality());
+    return COHORT_OK;
+}
+
 /* The program of locality 1 fails at once, and the other one waits for its site. */
 static cohort_status fails(void *arg)
 {
@@ -667,6 +748,9 @@ int main(int argc, char **argv)
         {"channel", channel},
         {"exchange", exchange},
         {"sets_first", sets_first},
+        {"forgets", forgets},
+        {"sites", sites},
+        {"nested", nested},
         {"fails", fails},
         {"never_returns", never_returns},
         {"opposite", opposite},

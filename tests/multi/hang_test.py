@@ -35,7 +35,7 @@ def without_times(text):
 
 
 def find_groups(text):
-    return re.findall(r'^  (\d+)((?: \(.*?locali.*?\))? in .*)', text, re.MULTILINE)
+    return re.findall(r'^  (\d+)((?: \(.*?locali.*?\))? (?:in|to begin) .*)', text, re.MULTILINE)
 
 
 def check_json(pid):
@@ -99,6 +99,8 @@ def is_said(wait, line):
     """Whether LINE names the place of WAIT."""
     if 'at_end' in wait:
         return '(at its end)' in line
+    if 'has_to_begin' in wait:
+        return 'to begin the task %s' % wait['task_function'] in line
     return wait['in'] + (' (%s)' % wait['line'] if 'line' in wait else '') in line
 
 
@@ -226,6 +228,53 @@ def test_sets_first():
                    task['wait']['tag'], task['wait']['receiver_locality'])
                   for task in cycle['tasks']] for cycle in said['deadlocks']],
                 [[('set', 'pair', 1, 7, 1), ('set', 'pair', 0, 7, 0)]])
+    job.kill()
+
+
+def test_forgets():
+    """A block that is awaited with others, by cohort_when_all: who has not sent it."""
+    block = r'for a block from site 0 of "halo", tag 3 \(cohort_channel_get\)'
+    wait = '@exchange_halos@ for one future'
+    check_hang(3, 'forgets',
+               'communicator "halo", generation 1: 2 of 3 sites have called' + FOR + '; missing:\n'
+               r'  site 1 \(locality 1\): has called nothing; its task waits in ' + wait + FOR +
+               '\n    it is a block from site 0 of "halo", tag 3 .*\n'
+               r'      the task of site 0 \(locality 0\) waits in @meet@ for a collective of '
+               '"halo", generation 1' + FOR + '\n',
+               'deadlock: each of these tasks waits for the next, the last for the first:\n'
+               r'  locality 0: in @meet@ for a collective of "halo", generation 1' + FOR + '\n'
+               '  locality 1: in ' + wait + FOR + '\n    that is, ' + block + '\n')
+
+
+def test_sites():
+    """A circle of tasks in scopes, for the end of which the programs wait."""
+    place = r'  locality %d: in @take_block@ for a block from site %d of "ring", tag 1 .*\n'
+    job = Hang(2, 'sites')
+    out = await_status(job.process.pid, 'deadlock: each of these tasks waits for the next, .*\n' +
+                       place % (0, 1) + place % (0, 2) + place % (1, 3) + place % (1, 0),
+                       r'  2 \(2 localities\) in .* for the end of a scope' + FOR, job=job)
+    check('perhaps' not in out, out)
+    check_json(job.process.pid)
+    job.kill()
+
+
+def test_nested():
+    """What combinators in combinators wait for, each behind what needs it."""
+    job = Hang(2, 'nested')
+    await_status(job.process.pid,
+                 r'  locality 0: to begin the task consume for one future' + FOR +
+                 r'\n    that is, for all of 3 futures\n    that is, for a block from site 1 of '
+                 r'"pair", tag 10 \(cohort_channel_get\)\n', 'deadlock: ',
+                 r'  \d+ (\(2 localities\) )?to begin the task consume for several futures',
+                 r'  \d+ (\(2 localities\) )?to begin the task add_up for several futures', job=job)
+    said = check_json(job.process.pid)
+    combinators = [[(one['pending'], one['wanted']),
+                    sorted((i['for'], i.get('tag', 0)) for i in one['inputs'])]
+                   for one in said['combinators'] if one['locality'] == 0]
+    check_equal(sorted(combinators),
+                [[(1, 1), [('get', 11)]], [(1, 1), [('several', 0)]],
+                 [(2, 1), [('get', 12), ('get', 13)]],
+                 [(3, 3), [('get', 10), ('several', 0), ('task', 0)]]])
     job.kill()
 
 

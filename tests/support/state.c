@@ -20,6 +20,20 @@ static void print_worker(const struct look_worker *worker)
             seconds(worker->age), worker->is_idle ? ", idle" : "");
 }
 
+static void print_inputs(const struct look *look, const struct look_inputs *inputs)
+{
+    if (!inputs)
+        return;
+    fprintf(stderr,
+            inputs->scope ? ", the end of a scope with %" PRIu64 " tasks%.0" PRIu64
+                          : ", a combinator of %" PRIu64 " inputs that wants %" PRIu64,
+            inputs->num, inputs->wanted);
+    for (uint32_t i = 0; i < inputs->num_listed; i++) {
+        const struct look_wait *input = &look->listed[inputs->first + i];
+        fprintf(stderr, ", %#" PRIx64 " of kind %d", input->what, (int)input->kind);
+    }
+}
+
 static void print_wait(const struct look *look, const struct look_wait *wait)
 {
     const struct look_pending *pending = look_find_pending(look, wait);
@@ -28,6 +42,7 @@ static void print_wait(const struct look *look, const struct look_wait *wait)
             " of kind %d for %.3f s, called at %#" PRIx64 ", outer %#" PRIx64,
             wait->task, wait->function, wait->what, (int)wait->kind, seconds(wait->age),
             wait->caller, wait->outer);
+    print_inputs(look, look_find_inputs(look, wait));
     if (pending)
         fprintf(stderr, ", that is %s %" PRIu64 " of site %u",
                 pending->kind == COHORT__WAIT_GET   ? "get"

@@ -102,6 +102,8 @@ static void take_wait(void *context, const void *line)
 {
     struct reading *reading = context;
     const struct cohort__wait_line *from = line;
+    const uint64_t is_inner = COHORT__WAIT_LINE_IS_INNER;
+    const uint64_t is_in_scope = COHORT__WAIT_LINE_IS_IN_SCOPE;
     struct look_wait *wait =
         append(reading, &reading->look->waits, &reading->look->num_waits, sizeof(*wait));
     const uint64_t kinds = COHORT__WAIT_KINDS - 1;
@@ -111,9 +113,53 @@ static void take_wait(void *context, const void *line)
                                    .what = from->what & ~kinds,
                                    .kind = (enum cohort__wait_kind)(from->what & kinds),
                                    .function = from->function,
-                                   .task = from->task & ~UINT64_C(1),
-                                   .outer = from->task & 1 ? from->outer : 0,
-                                   .outermost = from->task & 1 ? from->outermost : 0};
+                                   .task = from->task & ~(is_inner | is_in_scope),
+                                   .outer = from->task & is_inner ? from->outer : 0,
+                                   .outermost = from->task & is_inner ? from->outermost : 0,
+                                   .scope = from->task & is_in_scope ? from->scope : 0};
+}
+
+static void list_input(struct reading *reading, uint64_t age, uint64_t what)
+{
+    const uint64_t kinds = COHORT__WAIT_KINDS - 1;
+    struct look *look = reading->look;
+    struct look_wait *input =
+        append(reading, &look->listed, &look->num_listed, sizeof(*look->listed));
+    if (input)
+        *input = (struct look_wait){
+            .age = age, .what = what & ~kinds, .kind = (enum cohort__wait_kind)(what & kinds)};
+}
+
+static void take_inputs(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__inputs_line *from = line;
+    struct look *look = reading->look;
+    const uint64_t age = age_of_ticks(reading, from->since);
+    struct look_wait *wait =
+        from->function ? append(reading, &look->waits, &look->num_waits, sizeof(*look->waits))
+                       : NULL;
+    struct look_inputs *inputs =
+        append(reading, &look->inputs, &look->num_inputs, sizeof(*look->inputs));
+    if (wait)
+        *wait = (struct look_wait){.age = age,
+                                   .what = from->of,
+                                   .kind = COHORT__WAIT_SEVERAL,
+                                   .function = from->function,
+                                   .task = from->of,
+                                   .scope = from->scope};
+    if (!inputs)
+        return;
+    *inputs = (struct look_inputs){.age = age,
+                                   .of = from->of,
+                                   .scope = from->kind == COHORT__INPUTS_FUTURES ? 0 : from->scope,
+                                   .is_cancelled = from->kind == COHORT__INPUTS_CANCELLED,
+                                   .num = from->num,
+                                   .wanted = from->wanted,
+                                   .first = look->num_listed};
+    for (uint32_t i = 0; i < COHORT__LEDGER_INPUTS_MOST && from->what[i]; i++)
+        list_input(reading, age, from->what[i]);
+    inputs->num_listed = look->num_listed - inputs->first;
 }
 
 static void take_serve(struct reading *reading, const struct cohort__pending *of, uint64_t at)
@@ -277,8 +323,16 @@ static int compare_pendings(const void *left, const void *right)
     return a->future < b->future ? -1 : a->future > b->future;
 }
 
+static int compare_inputs(const void *left, const void *right)
+{
+    const struct look_inputs *a = left, *b = right;
+    return a->of < b->of ? -1 : a->of > b->of;
+}
+
 void look_sort(struct look *look)
 {
+    if (look->num_inputs > 0)
+        qsort(look->inputs, look->num_inputs, sizeof(*look->inputs), compare_inputs);
     if (look->num_pendings > 0)
         qsort(look->pendings, look->num_pendings, sizeof(*look->pendings), compare_pendings);
     if (look->num_waits > 0)
@@ -298,6 +352,7 @@ static cohort_status read_lines(struct reading *reading)
         {COHORT__LEDGER_GROUPS, take_group},    {COHORT__LEDGER_JOINS, take_join},
         {COHORT__LEDGER_WORKERS, take_worker},  {COHORT__LEDGER_MODULES, take_module},
         {COHORT__LEDGER_PENDING, take_pending}, {COHORT__LEDGER_WORDS, take_words},
+        {COHORT__LEDGER_INPUTS, take_inputs},
     };
     cohort_status status = COHORT_OK;
     for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]) && !status; i++)
@@ -386,6 +441,8 @@ void look_destroy(struct look *look)
     free(look->groups);
     free(look->joins);
     free(look->waits);
+    free(look->inputs);
+    free(look->listed);
     free(look->pendings);
     free(look->serves);
     free(look->accounts);
@@ -412,6 +469,42 @@ const struct look_wait *look_find_wait(const struct look *look, uint64_t task)
         if (is_task(look->waits[i].outer, task) || is_task(look->waits[i].outermost, task))
             wait = &look->waits[i];
     return wait;
+}
+
+const struct look_inputs *look_find_inputs(const struct look *look, const struct look_wait *wait)
+{
+    const struct look_inputs key = {.of = wait->what};
+    if (wait->kind != COHORT__WAIT_SEVERAL || look->num_inputs == 0)
+        return NULL;
+    return bsearch(&key, look->inputs, look->num_inputs, sizeof(key), compare_inputs);
+}
+
+uint32_t look_num_nodes(const struct look *look)
+{
+    return look->num_waits + look->num_listed;
+}
+
+bool look_is_listed(const struct look *look, const struct look_wait *wait)
+{
+    const uintptr_t at = (uintptr_t)wait, begin = (uintptr_t)look->listed;
+    return at >= begin && at < begin + look->num_listed * sizeof(*wait);
+}
+
+uint32_t look_number(const struct look *look, const struct look_wait *wait)
+{
+    return (uint32_t)(look_is_listed(look, wait) ? look->num_waits + (wait - look->listed)
+                                                 : wait - look->waits);
+}
+
+const struct look_wait *look_node(const struct look *look, uint32_t number)
+{
+    return number < look->num_waits ? &look->waits[number]
+                                    : &look->listed[number - look->num_waits];
+}
+
+bool look_has_to_begin(const struct look_wait *wait)
+{
+    return wait->task && wait->what == wait->task && wait->kind == COHORT__WAIT_SEVERAL;
 }
 
 /* The memory of a future that has ended is used again, so what was seen before the wait began is

@@ -52,6 +52,20 @@ struct look_wait {
     uint64_t task;      /* 0: the same */
     uint64_t outer;     /* the task that awaits this one, and runs it itself; 0: none */
     uint64_t outermost; /* the one that awaits that, and so on; 0: none */
+    uint64_t scope;     /* that it counts in; 0: none, or not known */
+};
+
+/* What waits for futures and has no stack: a combinator, the end of a scope, or a task that has yet
+ * to begin, which is among the waits, too: for itself, as for a combinator. */
+struct look_inputs {
+    uint64_t age;      /* since it was noted */
+    uint64_t of;       /* as `what` of a wait */
+    uint64_t scope;    /* whose end it is; 0: it is none */
+    bool is_cancelled; /* the scope */
+    uint64_t num;      /* inputs that are pending, or tasks in the scope */
+    uint64_t wanted;   /* so many of them are still to be complete */
+    uint32_t first;    /* of those that are listed, in `listed` of the look */
+    uint32_t num_listed;
 };
 
 /* What an endpoint had in flight when it was last asked. */
@@ -120,13 +134,15 @@ struct look {
     struct look_group *groups;
     struct look_join *joins;
     struct look_wait *waits;       /* by task */
+    struct look_inputs *inputs;    /* by what they are of */
+    struct look_wait *listed;      /* inputs, as what each waits for; of no task */
     struct look_pending *pendings; /* by future */
     struct look_serve *serves;
     struct look_account *accounts;
     struct look_worker *workers;
     struct look_module *modules;
     uint32_t num_sites, num_groups, num_joins, num_waits, num_workers, num_modules;
-    uint32_t num_pendings, num_serves, num_accounts;
+    uint32_t num_pendings, num_serves, num_accounts, num_inputs, num_listed;
     uint32_t num_nested; /* of the waits, those with an outer task */
 };
 
@@ -146,6 +162,21 @@ void look_destroy(struct look *look);
 /* The wait of TASK, or that of a task that it runs itself. Without a stamp (see ledger_format.h) it
  * is the one that has this address now. NULL: it does not wait, or is none, or has ended. */
 const struct look_wait *look_find_wait(const struct look *look, uint64_t task);
+
+/* For what WAIT, for a combinator or the end of a scope, waits in turn. NULL: that is not known. */
+const struct look_inputs *look_find_inputs(const struct look *look, const struct look_wait *wait);
+
+/* Whether WAIT is an input that is listed, and not that of a task. */
+bool look_is_listed(const struct look *look, const struct look_wait *wait);
+
+/* A number below look_num_nodes for each of the waits and of the inputs that are listed. _node: the
+ * one with that number. */
+uint32_t look_num_nodes(const struct look *look);
+uint32_t look_number(const struct look *look, const struct look_wait *wait);
+const struct look_wait *look_node(const struct look *look, uint32_t number);
+
+/* Whether the task of WAIT has yet to begin. */
+bool look_has_to_begin(const struct look_wait *wait);
 
 /* What WAIT, for a call, a get or a set, was seen to wait for. NULL: that is not known. */
 const struct look_pending *look_find_pending(const struct look *look, const struct look_wait *wait);
@@ -170,7 +201,7 @@ void look_check_worker(struct look_worker *worker);
 /* The module that ADDRESS is in; NULL: none. */
 const struct look_module *look_find_module(const struct look *look, uint64_t address);
 
-/* Puts the waits and what is in flight in order, for look_find_wait and look_find_pending. */
+/* Puts the waits, the inputs and what is in flight in order, for look_find_wait and the like. */
 void look_sort(struct look *look);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "runtime/base/error.h"
 
-enum { VERSION = 5, NUM_ARRAYS = 9 };
+enum { VERSION = 6, NUM_ARRAYS = 11 };
 
 /* In front: what has to be the same at both ends. */
 struct head {
@@ -31,6 +31,8 @@ static void list_arrays(struct look *look, struct array ret_arrays[NUM_ARRAYS])
         {(void **)&look->groups, &look->num_groups, sizeof(*look->groups)},
         {(void **)&look->joins, &look->num_joins, sizeof(*look->joins)},
         {(void **)&look->waits, &look->num_waits, sizeof(*look->waits)},
+        {(void **)&look->inputs, &look->num_inputs, sizeof(*look->inputs)},
+        {(void **)&look->listed, &look->num_listed, sizeof(*look->listed)},
         {(void **)&look->pendings, &look->num_pendings, sizeof(*look->pendings)},
         {(void **)&look->serves, &look->num_serves, sizeof(*look->serves)},
         {(void **)&look->accounts, &look->num_accounts, sizeof(*look->accounts)},
@@ -116,6 +118,15 @@ static void limit(struct look *look)
     for (uint32_t i = 0; i < look->num_waits; i++)
         if ((unsigned)look->waits[i].kind >= COHORT__WAIT_KINDS)
             look->waits[i].kind = COHORT__WAIT_PLAIN;
+    for (uint32_t i = 0; i < look->num_listed; i++)
+        if ((unsigned)look->listed[i].kind >= COHORT__WAIT_KINDS)
+            look->listed[i].kind = COHORT__WAIT_PLAIN;
+    for (uint32_t i = 0; i < look->num_inputs; i++) {
+        struct look_inputs *inputs = &look->inputs[i];
+        if (inputs->first > look->num_listed ||
+            inputs->num_listed > look->num_listed - inputs->first)
+            inputs->first = inputs->num_listed = 0;
+    }
     for (uint32_t i = 0; i < look->num_workers; i++)
         look_check_worker(&look->workers[i]);
     for (uint32_t i = 0; i < look->num_modules; i++) {

@@ -83,17 +83,32 @@ static const char *creation_word(enum cohort__join_kind kind)
                                           : "creation";
 }
 
+static void write_inputs(struct writer *writer, const struct look_inputs *inputs)
+{
+    struct json *json = &writer->json;
+    json_count(json, inputs->scope ? "tasks_left" : "pending", inputs->num);
+    if (inputs->scope) {
+        json_bool(json, "cancelled", inputs->is_cancelled);
+    } else {
+        json_count(json, "wanted", inputs->wanted);
+        write_address(writer, "combinator", inputs->of);
+    }
+}
+
 static void write_target(struct writer *writer, struct status_task task)
 {
     struct json *json = &writer->json;
     const struct status_target target = status_model_target(writer->model, task);
     const struct look_pending *pending = target.pending;
     json_text(json, "for",
-              target.creation && target.creation->parent ? creation_word(target.creation->kind)
-              : target.creation                          ? kind_word(COHORT__WAIT_CREATION)
-                                                         : kind_word(task.wait->kind));
+              target.inputs && target.inputs->scope        ? "scope"
+              : target.creation && target.creation->parent ? creation_word(target.creation->kind)
+              : target.creation                            ? kind_word(COHORT__WAIT_CREATION)
+                                                           : kind_word(task.wait->kind));
     if (object_word(task.wait->kind))
         json_text(json, "object", object_word(task.wait->kind));
+    if (target.inputs)
+        write_inputs(writer, target.inputs);
     if (target.name)
         json_text(json, "communicator", target.name);
     else if (target.creation)
@@ -128,6 +143,8 @@ static void write_wait(struct writer *writer, const char *key, struct status_tas
     json_begin(json, key, '{');
     if (place.is_at_end)
         json_bool(json, "at_end", true);
+    else if (look_has_to_begin(wait))
+        json_bool(json, "has_to_begin", true);
     else
         json_text(json, "in", place.caller);
     if (place.line[0])
@@ -139,6 +156,42 @@ static void write_wait(struct writer *writer, const char *key, struct status_tas
     write_target(writer, task);
     write_seconds(writer, "seconds", wait->age);
     json_end(json, '}');
+}
+
+static void write_input(struct writer *writer, const char *key, struct status_task input)
+{
+    json_begin(&writer->json, key, '{');
+    write_target(writer, input);
+    json_end(&writer->json, '}');
+}
+
+/* In a list, not in what waits for it: combinators may be nested deeply. */
+static void write_combinator(struct writer *writer, uint32_t rank, const struct look_inputs *inputs)
+{
+    struct json *json = &writer->json;
+    const struct look *look = writer->model->job->localities[rank].look;
+    begin_element(writer);
+    json_count(json, "locality", rank);
+    write_inputs(writer, inputs);
+    write_seconds(writer, "seconds", inputs->age);
+    json_begin(json, "inputs", '[');
+    for (uint32_t i = 0; i < inputs->num_listed; i++)
+        write_input(writer, NULL, (struct status_task){rank, &look->listed[inputs->first + i]});
+    json_end(json, ']');
+    json_end(json, '}');
+}
+
+static void write_combinators(struct writer *writer)
+{
+    const struct status_job *job = writer->model->job;
+    begin_list(writer, "combinators");
+    for (uint32_t rank = 0; rank < job->num; rank++) {
+        const struct look *look = job->localities[rank].look;
+        for (uint32_t i = 0; look && i < look->num_inputs; i++)
+            if (!look->inputs[i].scope)
+                write_combinator(writer, rank, &look->inputs[i]);
+    }
+    json_end(&writer->json, ']');
 }
 
 /* Localities --------------------------------------------------------------------------------- */
@@ -360,8 +413,12 @@ static void write_cycle(struct writer *writer, const struct status_cycle *cycle)
     json_begin(json, "tasks", '[');
     for (uint32_t i = 0; i < cycle->num; i++) {
         json_begin(json, NULL, '{');
-        json_count(json, "locality", cycle->tasks[i].rank);
-        write_wait(writer, "wait", cycle->tasks[i]);
+        const struct status_task task = cycle->tasks[i];
+        json_count(json, "locality", task.rank);
+        if (look_is_listed(writer->model->job->localities[task.rank].look, task.wait))
+            write_input(writer, "input", task);
+        else
+            write_wait(writer, "wait", task);
         json_end(json, '}');
     }
     json_end(json, ']');
@@ -414,6 +471,7 @@ void status_json(FILE *file, const struct status_model *model, struct symbols *s
     for (uint32_t i = 0; i < model->num_groups; i++)
         write_group(&writer, &model->groups[i]);
     json_end(json, ']');
+    write_combinators(&writer);
     json_end(json, '}');
     fputc('\n', file);
 }

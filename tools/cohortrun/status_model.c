@@ -561,6 +561,8 @@ struct status_target status_model_target(const struct status_model *model, struc
                                      : find_only(model, task.rank, wait->task);
     else if (wait->kind == COHORT__WAIT_TASK || wait->kind == COHORT__WAIT_MUTEX)
         target.task = wait->what;
+    else if (wait->kind == COHORT__WAIT_SEVERAL)
+        target.inputs = look_find_inputs(model->job->localities[task.rank].look, wait);
     else if (wait->kind == COHORT__WAIT_PLAIN || wait->kind == COHORT__WAIT_CREATION)
         future = status_find_future(model->index, task.rank, wait->what);
     target.creation = future ? future->creation : NULL;
@@ -568,19 +570,19 @@ struct status_target status_model_target(const struct status_model *model, struc
     return target;
 }
 
-/* Those that have not called what TARGET, a collective, is. */
-static enum status_needs follow_missing(const struct status_model *model,
-                                        const struct status_target *target,
-                                        status_visit_edge *visit, void *context)
+/* Those that have not called what TARGET, a collective, is. A call that may end without some of
+ * them goes on unless all are stuck. */
+static uint64_t follow_missing(const struct status_model *model, const struct status_target *target,
+                               status_visit_edge *visit, void *context)
 {
     const struct status_comm *comm = target->comm;
     const struct look_pending *pending = target->pending;
     const uint64_t generation = pending ? pending->number : comm->generation;
-    uint32_t num, num_sites = 0;
+    uint32_t num, num_sites = 0, num_visited = 0;
     const struct status_entry *entries = status_find_sites(model->index, comm->instance, &num);
     for (uint32_t i = 0; i < num; i++)
         if (model->job->localities[entries[i].rank].end)
-            return STATUS_NEEDS_UNKNOWN; /* it fails */
+            return 0; /* it fails */
     for (uint32_t i = 0; i < num; i++) {
         if (i > 0 && entries[i].site->site == entries[i - 1].site->site)
             continue;
@@ -589,24 +591,40 @@ static enum status_needs follow_missing(const struct status_model *model,
             continue;
         const struct status_site site = status_describe_site(model->job, &entries[i]);
         visit(context, &(struct status_edge){{site.rank, site.wait}, true});
+        num_visited++;
     }
     if (pending && pending->needs_all)
-        return STATUS_NEEDS_ALL;
-    return num_sites == comm->num_sites ? STATUS_NEEDS_SOME : STATUS_NEEDS_UNKNOWN;
+        return 1;
+    return num_sites == comm->num_sites ? num_visited : 0;
 }
 
-static enum status_needs follow_survivors(const struct status_creation *creation,
-                                          status_visit_edge *visit, void *context)
+static uint64_t follow_survivors(const struct status_creation *creation, status_visit_edge *visit,
+                                 void *context)
 {
     for (uint32_t i = 0; i < creation->num_missing; i++) {
         const struct status_site *site = &creation->missing[i];
         visit(context, &(struct status_edge){{site->rank, site->wait}, true});
     }
-    return STATUS_NEEDS_ALL;
+    return 1;
 }
 
-enum status_needs status_follow(const struct status_model *model, struct status_task task,
-                                status_visit_edge *visit, void *context)
+/* A combinator can't go on if fewer of its inputs may end than it wants; a scope ends with the last
+ * of its tasks. */
+static uint64_t follow_inputs(const struct status_model *model, uint32_t rank,
+                              const struct look_inputs *inputs, status_visit_edge *visit,
+                              void *context)
+{
+    const struct look *look = model->job->localities[rank].look;
+    for (uint32_t i = 0; i < inputs->num_listed; i++)
+        visit(context, &(struct status_edge){{rank, &look->listed[inputs->first + i]}, false});
+    for (uint32_t i = 0; inputs->scope && i < look->num_waits; i++)
+        if (look->waits[i].scope == inputs->scope)
+            visit(context, &(struct status_edge){{rank, &look->waits[i]}, false});
+    return inputs->wanted <= inputs->num ? inputs->num - inputs->wanted + 1 : 0;
+}
+
+uint64_t status_follow(const struct status_model *model, struct status_task task,
+                       status_visit_edge *visit, void *context)
 {
     const struct status_target target = status_model_target(model, task);
     struct status_edge only = {.task = target.serving};
@@ -614,13 +632,15 @@ enum status_needs status_follow(const struct status_model *model, struct status_
         return follow_missing(model, &target, visit, context);
     if (target.creation && target.creation->parent)
         return follow_survivors(target.creation, visit, context);
+    if (target.inputs)
+        return follow_inputs(model, task.rank, target.inputs, visit, context);
     if (target.has_peer && needs_peer(model, &target))
         only = (struct status_edge){target.peer, true};
     else if (target.task)
         only.task = (struct status_task){
             task.rank, look_find_wait(model->job->localities[task.rank].look, target.task)};
     if (!only.task.wait && !only.is_site)
-        return STATUS_NEEDS_UNKNOWN;
+        return 0;
     visit(context, &only);
-    return STATUS_NEEDS_ALL;
+    return 1;
 }

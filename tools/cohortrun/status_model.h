@@ -32,7 +32,7 @@ struct status_job {
     uint32_t num_cores; /* 0: it is not read from core files */
 };
 
-/* A task that waits: where it is, and for what. */
+/* A task that waits: where it is, and for what; or an input of what one waits for. */
 struct status_task {
     uint32_t rank;
     const struct look_wait *wait;
@@ -110,7 +110,7 @@ struct status_group {
     uint64_t age; /* of the oldest */
 };
 
-enum { STATUS_MAX_MISSING = 64, STATUS_MAX_CYCLE = 32 };
+enum { STATUS_MAX_MISSING = 64, STATUS_MAX_CYCLE = 64 };
 
 /* Tasks each of which waits for the next one, and the last one for the first. */
 struct status_cycle {
@@ -143,6 +143,7 @@ struct status_target {
     const struct status_comm *comm;         /* a collective of it, by those that are missing */
     const struct status_creation *creation; /* those that are missing there */
     uint64_t task; /* of the same locality, which is to end, or to let a mutex go */
+    const struct look_inputs *inputs;   /* of a combinator, or the end of a scope */
     const struct look_pending *pending; /* what it is; NULL: not known */
     const char *name;                   /* of the communicator of that, or of COMM */
     struct status_task peer; /* of a get or a set: the task of the other site; no wait: it does not

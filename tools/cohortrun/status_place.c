@@ -31,10 +31,13 @@ void status_place_find(struct status_place *ret_place, struct symbols *symbols,
 {
     struct status_place *place = ret_place;
     const struct look_module *module = look_find_module(look, wait->caller);
-    symbols_name(symbols, module, wait->caller, place->caller, sizeof(place->caller));
-    place->function[0] = place->line[0] = '\0';
+    place->function[0] = place->line[0] = place->caller[0] = '\0';
+    place->is_in_function = place->is_at_end = false;
     if (wait->function)
         status_place_function(place->function, symbols, look, wait->function);
+    if (look_has_to_begin(wait))
+        return;
+    symbols_name(symbols, module, wait->caller, place->caller, sizeof(place->caller));
     const size_t bytes = strlen(place->function);
     place->is_in_function = bytes > 0 && strncmp(place->caller, place->function, bytes) == 0 &&
                             place->caller[bytes] == '+';

@@ -12,8 +12,8 @@ struct symbols;
 enum { STATUS_NAME_BYTES = 320 };
 
 struct status_place {
-    char caller[STATUS_NAME_BYTES]; /* "exchange_rows"; "exchange_rows+0x91": the line is not known
-                                     */
+    char caller[STATUS_NAME_BYTES]; /* "exchange_rows"; "exchange_rows+0x91": the line is not known;
+                                     * "": the task has yet to begin */
     char line[STATUS_NAME_BYTES];   /* "heat.c:91"; "": not known */
     char function[STATUS_NAME_BYTES]; /* of the task; "": a thread outside of tasks */
     /* The task's function has ended with an await, and is no longer on the stack: then the caller

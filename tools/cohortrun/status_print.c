@@ -8,7 +8,10 @@
 
 /* So many lines, or numbers in a list, before "and N more"; so many steps from one wait to what it
  * waits for. */
-enum { MAX_LOCALITIES = 16, MAX_COMMS = 20, MAX_SITES = 8, MAX_GROUPS = 20, MAX_STEPS = 8 };
+enum { MAX_LOCALITIES = 16, MAX_COMMS = 20, MAX_SITES = 8, MAX_GROUPS = 20, MAX_STEPS = 16 };
+
+/* So many of the inputs of a combinator; so many that were listed and not printed yet. */
+enum { MAX_INPUTS = 4, MAX_OPEN = 32 };
 
 /* The localities that were named, whose processes are listed at the end. */
 struct named {
@@ -88,12 +91,18 @@ static const struct look *look_of(const struct printer *printer, uint32_t rank)
     return printer->model->job->localities[rank].look;
 }
 
-/* "exchange_rows (heat.c:91) (task worker)"; "exchange_rows+0x91" where the line is not known. */
+/* "in exchange_rows (heat.c:91) (task worker)"; "in exchange_rows+0x91" where the line is not
+ * known; "to begin the task worker". */
 static void print_place(const struct printer *printer, uint32_t rank, const struct look_wait *wait)
 {
     struct status_place place;
     note_named(printer, rank);
     status_place_find(&place, printer->symbols, look_of(printer, rank), wait);
+    if (look_has_to_begin(wait)) {
+        fprintf(printer->file, "to begin the task %s", place.function);
+        return;
+    }
+    fputs("in ", printer->file);
     if (place.is_at_end) {
         fprintf(printer->file, "%s (at its end)", place.function);
         return;
@@ -162,6 +171,10 @@ static const char *kind_text(enum cohort__wait_kind kind)
 static void print_kind(const struct printer *printer, struct status_task task)
 {
     struct status_target target = status_model_target(printer->model, task);
+    if (target.inputs && target.inputs->scope) {
+        fputs("the end of a scope", printer->file);
+        return;
+    }
     if (target.creation && target.creation->parent) {
         fputs(target.creation->kind == COHORT__JOIN_SHRINK ? "a shrink" : "an agreement",
               printer->file);
@@ -181,12 +194,34 @@ static void print_site_of(const struct printer *printer, const struct look_pendi
     print_name(printer, name ? name : "?");
 }
 
+/* "all of 12 futures"; "the end of a cancelled scope with 1 task left". */
+static void print_inputs(const struct printer *printer, const struct look_inputs *inputs)
+{
+    const unsigned long long num = inputs->num, wanted = inputs->wanted;
+    FILE *file = printer->file;
+    if (inputs->scope)
+        fprintf(file, "the end of a %sscope with %llu %s left",
+                inputs->is_cancelled ? "cancelled " : "", num, num == 1 ? "task" : "tasks");
+    else if (num == 1)
+        fputs("one future", file);
+    else if (wanted == num)
+        fprintf(file, "all of %llu futures", num);
+    else if (wanted == 1)
+        fprintf(file, "one of %llu futures", num);
+    else
+        fprintf(file, "%llu of %llu futures", wanted, num);
+}
+
 /* "a collective of "halo", generation 17". */
 static void print_target(const struct printer *printer, struct status_task task)
 {
     struct status_target target = status_model_target(printer->model, task);
     const struct look_pending *pending = target.pending;
     FILE *file = printer->file;
+    if (target.inputs) {
+        print_inputs(printer, target.inputs);
+        return;
+    }
     if (pending && pending->kind == COHORT__WAIT_REMOTE) {
         fputs("the remote task ", file);
         if (pending->name[0])
@@ -222,34 +257,42 @@ static void print_target(const struct printer *printer, struct status_task task)
 /* " in f+0x91 for a mutex, for 12.2 s" */
 static void print_wait(const struct printer *printer, struct status_task task)
 {
-    fputs(" in ", printer->file);
+    fputc(' ', printer->file);
     print_place(printer, task.rank, task.wait);
     fputs(" for ", printer->file);
     print_target(printer, task);
     print_for(printer, task.wait->age);
 }
 
+/* In front of a line about what the line above says. */
+static void print_indent(const struct printer *printer, int depth)
+{
+    fprintf(printer->file, "    %*s", 2 * depth, "");
+}
+
 /* Who TASK waits for, if that is one task: "the task of site 3 (locality 1)". False: it is not. */
-static bool print_next(const struct printer *printer, struct status_task task,
+static bool print_next(const struct printer *printer, struct status_task task, int depth,
                        struct status_task *ret_next)
 {
     struct status_target target = status_model_target(printer->model, task);
+    if (target.has_peer || target.serving.wait || target.task)
+        print_indent(printer, depth);
     if (target.has_peer) {
-        fprintf(printer->file, "    the task of site %u (locality %u)",
-                (unsigned)target.pending->peer, (unsigned)target.peer.rank);
+        fprintf(printer->file, "the task of site %u (locality %u)", (unsigned)target.pending->peer,
+                (unsigned)target.peer.rank);
         *ret_next = target.peer;
         return true;
     }
     if (target.serving.wait) {
-        fprintf(printer->file, "    that task, of locality %u,", (unsigned)target.serving.rank);
+        fprintf(printer->file, "that task, of locality %u,", (unsigned)target.serving.rank);
         *ret_next = target.serving;
         return true;
     }
     if (!target.task)
         return false;
     fputs(task.wait->kind == COHORT__WAIT_MUTEX
-              ? "    the task that has the mutex, or is before it in line,"
-              : "    that task",
+              ? "the task that has the mutex, or is before it in line,"
+              : "that task",
           printer->file);
     *ret_next =
         (struct status_task){task.rank, look_find_wait(look_of(printer, task.rank), target.task)};
@@ -270,20 +313,89 @@ static void print_running(const struct printer *printer, uint32_t rank)
     fputc('\n', printer->file);
 }
 
+/* Inputs of combinators that are still to be printed, the next one last, and how far to the right.
+ * One without a wait stands for `num` more. */
+struct open {
+    struct {
+        struct status_task task;
+        uint64_t num; /* among so many */
+        int depth;
+    } inputs[MAX_OPEN];
+    uint32_t num;
+};
+
+/* Opens the inputs of what TASK waits for, if that is a combinator. */
+static void open_inputs(const struct printer *printer, struct status_task task, int depth,
+                        struct open *open)
+{
+    const struct look_inputs *inputs = status_model_target(printer->model, task).inputs;
+    const struct look *look = look_of(printer, task.rank);
+    if (!inputs || inputs->scope || open->num + MAX_INPUTS + 1 > MAX_OPEN)
+        return;
+    const uint32_t num = inputs->num_listed < MAX_INPUTS ? inputs->num_listed : MAX_INPUTS;
+    for (uint32_t i = num + (inputs->num > num); i > 0; i--) {
+        const bool is_rest = i > num;
+        open->inputs[open->num].task.rank = task.rank;
+        open->inputs[open->num].task.wait = is_rest ? NULL : &look->listed[inputs->first + i - 1];
+        open->inputs[open->num].num = is_rest ? inputs->num - num : inputs->num;
+        open->inputs[open->num++].depth = depth;
+    }
+}
+
+/* The next input that is open, on a line of its own. False: there is none. */
+static bool print_open(const struct printer *printer, struct open *open,
+                       struct status_task *ret_task, int *ret_depth)
+{
+    while (open->num > 0) {
+        open->num--;
+        const struct status_task task = open->inputs[open->num].task;
+        const uint64_t num = open->inputs[open->num].num;
+        *ret_depth = open->inputs[open->num].depth + 1;
+        print_indent(printer, *ret_depth - 1);
+        if (!task.wait) {
+            fprintf(printer->file, "and %llu more\n", (unsigned long long)num);
+            continue;
+        }
+        fputs(num == 1 ? "it is " : "one is ", printer->file);
+        print_target(printer, task);
+        fputc('\n', printer->file);
+        *ret_task = task;
+        return true;
+    }
+    return false;
+}
+
+/* Who *TASK waits for, and what for in turn. True: that one, *TASK from now on, waits. */
+static bool print_step(const struct printer *printer, struct status_task *task, int depth)
+{
+    if (!print_next(printer, *task, depth, task))
+        return false;
+    if (!task->wait) {
+        print_running(printer, task->rank);
+        return false;
+    }
+    fputs(" waits", printer->file);
+    print_wait(printer, *task);
+    fputc('\n', printer->file);
+    return true;
+}
+
 /* What TASK waits for in turn, and so on. */
 static void print_steps(const struct printer *printer, struct status_task task)
 {
     const struct look_wait *first = task.wait;
-    for (int step = 0; step < MAX_STEPS && print_next(printer, task, &task); step++) {
-        if (!task.wait) {
-            print_running(printer, task.rank);
-            return;
+    struct open open = {.num = 0};
+    bool goes_on = true;
+    int depth = 0, inner = 0;
+    for (int step = 0; step < MAX_STEPS; step++) {
+        if (!goes_on) {
+            if (!print_open(printer, &open, &task, &depth))
+                return;
+            inner = depth;
         }
-        fputs(" waits", printer->file);
-        print_wait(printer, task);
-        fputc('\n', printer->file);
-        if (task.wait == first)
-            return;
+        open_inputs(printer, task, inner, &open);
+        goes_on = print_step(printer, &task, depth) && task.wait != first;
+        inner = depth + 1;
     }
 }
 
@@ -641,7 +753,7 @@ static void print_joins(const struct printer *printer, const struct status_creat
                                  : "  site %u joined in locality %u",
                 (unsigned)join->site, (unsigned)join->rank);
         if (join->wait) {
-            fputs(", where its task waits in ", file);
+            fputs(", where its task waits ", file);
             print_place(printer, join->rank, join->wait);
         }
         fputc('\n', file);
@@ -714,8 +826,14 @@ static void print_cycle(const struct printer *printer, const struct status_cycle
     else
         fputs("each of these tasks waits for the next, the last for the first:\n", file);
     for (uint32_t i = 0; i < cycle->num; i++) {
-        fprintf(file, "  locality %u:", (unsigned)cycle->tasks[i].rank);
-        print_wait(printer, cycle->tasks[i]);
+        const struct status_task task = cycle->tasks[i];
+        if (look_is_listed(look_of(printer, task.rank), task.wait)) {
+            fputs("    that is, for ", file);
+            print_target(printer, task);
+        } else {
+            fprintf(file, "  locality %u:", (unsigned)task.rank);
+            print_wait(printer, task);
+        }
         fputc('\n', file);
     }
 }
@@ -731,7 +849,7 @@ static void print_group(const struct printer *printer, const struct status_group
         fprintf(file, " (locality %u)", (unsigned)group->rank);
     else if (printer->model->job->num > 1)
         fprintf(file, " (%u localities)", (unsigned)group->num_localities);
-    fputs(" in ", file);
+    fputc(' ', file);
     print_place(printer, group->rank, group->wait);
     fputs(" for ", file);
     if (group->num == 1)

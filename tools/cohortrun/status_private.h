@@ -52,22 +52,17 @@ void status_free_creations(struct status_model *model);
 cohort_status status_find_groups(struct status_model *model);
 cohort_status status_find_cycles(struct status_model *model);
 
-/* A task waits for another one. */
+/* A task waits for another one, or for an input of what it waits for, which stands for a task. */
 struct status_edge {
     struct status_task task; /* no wait: it does not wait, or is not known */
     bool is_site;            /* for a site, which this task has called for last */
 };
 
-enum status_needs {
-    STATUS_NEEDS_UNKNOWN, /* it may need others, or none */
-    STATUS_NEEDS_ALL,     /* all of them */
-    STATUS_NEEDS_SOME,    /* one at least, and which ones is not known */
-};
-
-/* Calls VISIT for each task that TASK is known to wait for. */
+/* Calls VISIT for each task that TASK is known to wait for. Returns how many of these have to be
+ * stuck, at least, so that TASK is: 1 if it needs all of them. 0: it may go on even so. */
 typedef void status_visit_edge(void *context, const struct status_edge *edge);
-enum status_needs status_follow(const struct status_model *model, struct status_task task,
-                                status_visit_edge *visit, void *context);
+uint64_t status_follow(const struct status_model *model, struct status_task task,
+                       status_visit_edge *visit, void *context);
 
 /* Which tasks can't go on any more; see status_stuck.c. COHORT_ERR_NO_MEMORY. */
 struct status_stuck;

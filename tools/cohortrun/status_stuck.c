@@ -14,7 +14,7 @@
  * will not come for certain if its locality is quiet: all of its tasks wait, and all are stuck. */
 struct status_stuck {
     const struct status_model *model;
-    bool **is_free; /* by locality and wait */
+    bool **is_free; /* by locality and look_number */
     bool *is_quiet; /* by locality */
     uint64_t age;   /* younger waits may not have been there when others were read */
 };
@@ -26,19 +26,18 @@ static const uint64_t second_ns = 1000000000;
 
 struct count {
     const struct status_stuck *stuck;
-    uint32_t num_edges, num_stuck;
+    uint64_t num_stuck;
 };
 
 bool status_is_stuck(const struct status_stuck *stuck, struct status_task task)
 {
     const struct look *look = stuck->model->job->localities[task.rank].look;
-    return !stuck->is_free[task.rank][task.wait - look->waits];
+    return !stuck->is_free[task.rank][look_number(look, task.wait)];
 }
 
 static void count(void *context, const struct status_edge *edge)
 {
     struct count *counted = context;
-    counted->num_edges++;
     if (edge->is_site)
         counted->num_stuck += counted->stuck->is_quiet[edge->task.rank];
     else
@@ -50,14 +49,8 @@ static bool may_end(const struct status_stuck *stuck, struct status_task task)
     struct count counted = {.stuck = stuck};
     if (task.wait->age < stuck->age)
         return true;
-    switch (status_follow(stuck->model, task, count, &counted)) {
-    case STATUS_NEEDS_ALL:
-        return counted.num_stuck == 0;
-    case STATUS_NEEDS_SOME:
-        return counted.num_edges == 0 || counted.num_stuck < counted.num_edges;
-    default:
-        return true;
-    }
+    const uint64_t needed = status_follow(stuck->model, task, count, &counted);
+    return needed == 0 || counted.num_stuck < needed;
 }
 
 /* False: there is none any more that may end. */
@@ -67,12 +60,12 @@ static bool let_go(struct status_stuck *stuck)
     bool any = false;
     for (uint32_t rank = 0; rank < job->num; rank++) {
         const struct look *look = job->localities[rank].look;
-        for (uint32_t i = 0; look && i < look->num_waits; i++) {
-            const struct status_task task = {rank, &look->waits[i]};
+        for (uint32_t i = 0; look && i < look_num_nodes(look); i++) {
+            const struct status_task task = {rank, look_node(look, i)};
             if (!status_is_stuck(stuck, task) || !may_end(stuck, task))
                 continue;
             stuck->is_free[rank][i] = any = true;
-            stuck->is_quiet[rank] = false;
+            stuck->is_quiet[rank] &= look_is_listed(look, task.wait); /* that is no task */
         }
     }
     return any;
@@ -83,7 +76,7 @@ static void let_all_go(struct status_stuck *stuck)
     const struct status_job *job = stuck->model->job;
     for (uint32_t rank = 0; rank < job->num; rank++)
         for (uint32_t i = 0;
-             job->localities[rank].look && i < job->localities[rank].look->num_waits; i++)
+             job->localities[rank].look && i < look_num_nodes(job->localities[rank].look); i++)
             stuck->is_free[rank][i] = true;
 }
 
@@ -95,7 +88,7 @@ static cohort_status allocate(struct status_stuck *stuck)
     bool is_short = !stuck->is_free || !stuck->is_quiet;
     for (uint32_t rank = 0; rank < job->num && !is_short; rank++) {
         const struct look *look = job->localities[rank].look;
-        stuck->is_free[rank] = status_allocate(look ? look->num_waits : 0, sizeof(bool));
+        stuck->is_free[rank] = status_allocate(look ? look_num_nodes(look) : 0, sizeof(bool));
         is_short = !stuck->is_free[rank];
     }
     return is_short ? cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory") : COHORT_OK;

@@ -22,27 +22,29 @@ import gdb
 import gdb.unwinder
 
 MAGIC = 0x72656764656c6863
-VERSION = 9
+VERSION = 10
 REGION = 512 << 20
 PAGE = 65536
 HEAD_BYTES = 4096
 CHUNKS = 224
 MOST_LINES = 1 << 20
-WORKERS, WAITS, SITES, GROUPS = 1, 2, 3, 4
+WORKERS, WAITS, SITES, GROUPS, INPUTS = 1, 2, 3, 4, 11
 EVENTS = 4096  # of each worker
-STRIDES = {WORKERS: 64 + EVENTS * 16, WAITS: 64, SITES: 64, GROUPS: 320}
+STRIDES = {WORKERS: 64 + EVENTS * 16, WAITS: 128, SITES: 64, GROUPS: 320, INPUTS: 128}
 KINDS = ['a future', 'a task', 'a collective', 'a block from a channel (cohort_channel_get)',
          'the receiver of a block (cohort_channel_set)',
          "a communicator's other sites to join", 'several futures',
          'a timer, a file, a connection or a blocking call', 'a task of another locality',
          'its next turn', 'a mutex', 'a condition', 'a semaphore', 'a latch', 'a local barrier',
          'a queue']
+TASK, SEVERAL = 1, 6
 NO_PROCESS = 'there is no process, and no core file'
 
 Head = collections.namedtuple('Head', 'magic version epoch rank size pid stage stage_at status cut '
                               'first_ticks first_mono first_real last_ticks last_mono last_real '
                               'moved tasks key num_chunks')
 Wait = collections.namedtuple('Wait', 'since caller what function task fiber outer outermost')
+Inputs = collections.namedtuple('Inputs', 'since of function scope num wanted kind')
 Site = collections.namedtuple('Site', 'instance last_called task site rank number')
 Worker = collections.namedtuple('Worker', 'thread seen_at event_bytes index is_idle')
 
@@ -116,8 +118,17 @@ class Ledger:
 
     def waits(self):
         """Those of tasks and threads, the oldest first."""
-        waits = [Wait._make(struct.unpack('<8Q', line)) for line in self.lines(WAITS)]
+        waits = [Wait._make(struct.unpack_from('<8Q', line)) for line in self.lines(WAITS)]
         return sorted(waits, key=lambda wait: (wait.since, wait.fiber, wait.task))
+
+    def inputs(self):
+        """By the address of what waits for them: the line, and what is listed in it."""
+        found = {}
+        for line in self.lines(INPUTS):
+            inputs = Inputs._make(struct.unpack_from('<6QI', line))
+            listed = struct.unpack_from('<8Q', line, 64)
+            found[inputs.of] = inputs, [what for what in listed if what]
+        return found
 
     def sites(self):
         return [Site._make(struct.unpack_from('<3Q3I', line)) for line in self.lines(SITES)]
@@ -145,9 +156,18 @@ def place(wait):
     return where + (', task %s' % name(wait.function) if wait.function else ' (outside of tasks)')
 
 
-def kind(wait):
-    which = wait.what & 15
-    return KINDS[which] if which < len(KINDS) else KINDS[0]
+def kind(wait, inputs):
+    """What it waits for; of a combinator, or a task that has yet to begin, with its inputs."""
+    text = KINDS[wait.what & 15]
+    if KINDS.index(text) not in (TASK, SEVERAL) or wait.what & ~15 not in inputs:
+        return text
+    line, listed = inputs[wait.what & ~15]
+    if line.kind:
+        return 'the end of a scope with %d task%s left' % (line.num, 's' if line.num > 1 else '')
+    more = ['%d more' % (line.num - len(listed))] if line.num > len(listed) else []
+    return '%s%d of %d pending futures: %s' % (
+        'a task that begins after ' if line.function else '', line.wanted, line.num,
+        ', '.join([KINDS[what & 15] for what in listed] + more))
 
 
 class CohortCommand(gdb.Command):
@@ -216,8 +236,9 @@ class TasksCommand(gdb.Command):
 
     def invoke(self, argument, from_tty):
         ledger = Ledger()
+        inputs = ledger.inputs()
         for number, wait in enumerate(ledger.waits(), 1):
-            print('%d: in %s for %s, for %.1f s' % (number, place(wait), kind(wait),
+            print('%d: in %s for %s, for %.1f s' % (number, place(wait), kind(wait, inputs),
                                                     ledger.seconds(wait.since)))
 
 
@@ -333,7 +354,8 @@ class BacktraceCommand(gdb.Command):
         super().__init__('cohort bt', gdb.COMMAND_STACK)
 
     def invoke(self, argument, from_tty):
-        waits = Ledger().waits()
+        ledger = Ledger()
+        waits, inputs = ledger.waits(), ledger.inputs()
         if argument.strip() in ('', 'all'):
             numbers = range(1, len(waits) + 1)
         elif argument.strip().isdigit() and 1 <= int(argument) <= len(waits):
@@ -343,10 +365,10 @@ class BacktraceCommand(gdb.Command):
         if 'x86-64' not in gdb.selected_inferior().architecture().name():
             raise gdb.GdbError('backtraces of tasks are known for x86-64 only')
         for number in numbers:
-            self.print_one(number, waits[number - 1])
+            self.print_one(number, waits[number - 1], inputs)
 
-    def print_one(self, number, wait):
-        print('%d: in %s for %s' % (number, place(wait), kind(wait)))
+    def print_one(self, number, wait, inputs):
+        print('%d: in %s for %s' % (number, place(wait), kind(wait, inputs)))
         if wait.fiber:
             print(UNWINDER.backtrace(wait.fiber), end='')
         else:

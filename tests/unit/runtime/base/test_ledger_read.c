@@ -14,7 +14,12 @@
 #include "tests/support/test.h"
 
 /* A small ledger of which copies are damaged: the head, one chunk of waits, one of sites. */
-enum { PAGE = COHORT__LEDGER_PAGE_BYTES, NUM_BYTES = 3 * PAGE, LINES = PAGE / 64 };
+enum {
+    PAGE = COHORT__LEDGER_PAGE_BYTES,
+    NUM_BYTES = 3 * PAGE,
+    LINES = PAGE / 64,
+    WAIT_LINES = PAGE / sizeof(struct cohort__wait_line)
+};
 
 static union {
     struct cohort__ledger_head head;
@@ -39,12 +44,12 @@ static void make(void)
     good.head.last.mono = 1500;
     for (uint32_t i = 0; i < 2; i++) {
         good.head.chunks[i].kind = i == 0 ? COHORT__LEDGER_WAITS : COHORT__LEDGER_SITES;
-        good.head.chunks[i].stride = 64;
-        good.head.chunks[i].num = LINES;
+        good.head.chunks[i].stride = cohort__ledger_stride(good.head.chunks[i].kind);
+        good.head.chunks[i].num = PAGE / good.head.chunks[i].stride;
         good.head.chunks[i].page = 1 + i;
     }
     good.head.num_chunks = 2;
-    for (uint32_t i = 0; i < LINES; i += 3)
+    for (uint32_t i = 0; i < WAIT_LINES; i += 3)
         waits()[i].since = i + 1;
     memory = memfd_create("test", MFD_CLOEXEC);
     CHECK_INT(pwrite(memory, &good, sizeof(good), 0), sizeof(good));
@@ -70,7 +75,7 @@ static void test_reading(void)
     make();
     CHECK_INT(cohort__ledger_view_init(&view, memory, 0), COHORT_OK);
     CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_WAITS, count, &num), COHORT_OK);
-    CHECK_INT(num, (LINES + 2) / 3);
+    CHECK_INT(num, (WAIT_LINES + 2) / 3);
     num = 0;
     CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_SITES, count, &num), COHORT_OK);
     CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_JOINS, count, &num), COHORT_OK);
@@ -98,12 +103,12 @@ static void test_other_versions(void)
 static void test_damaged_chunks(void)
 {
     const struct cohort__ledger_chunk bad[] = {
-        {.kind = COHORT__LEDGER_WAITS, .stride = 128, .num = LINES / 2, .page = 1},
+        {.kind = COHORT__LEDGER_WAITS, .stride = 64, .num = LINES, .page = 1},
         {.kind = COHORT__LEDGER_NUM_KINDS, .stride = 64, .num = LINES, .page = 1},
         {.kind = 0, .stride = 0, .num = LINES, .page = 1},
-        {.kind = COHORT__LEDGER_WAITS, .stride = 64, .num = LINES, .page = 0},
-        {.kind = COHORT__LEDGER_WAITS, .stride = 64, .num = UINT32_MAX, .page = 1},
-        {.kind = COHORT__LEDGER_WAITS, .stride = 64, .num = 1, .page = UINT32_MAX},
+        {.kind = COHORT__LEDGER_WAITS, .stride = 128, .num = WAIT_LINES, .page = 0},
+        {.kind = COHORT__LEDGER_WAITS, .stride = 128, .num = UINT32_MAX, .page = 1},
+        {.kind = COHORT__LEDGER_WAITS, .stride = 128, .num = 1, .page = UINT32_MAX},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct cohort__ledger_view view;

@@ -29,6 +29,8 @@ void world_begin(uint32_t num)
                                       .groups = w.groups[rank],
                                       .joins = w.joins[rank],
                                       .waits = w.waits[rank],
+                                      .inputs = w.inputs[rank],
+                                      .listed = w.listed[rank],
                                       .pendings = w.pendings[rank],
                                       .accounts = w.accounts[rank],
                                       .workers = w.workers[rank],
@@ -66,6 +68,22 @@ void world_add_wait(uint32_t rank, uint64_t task, uint64_t caller, enum cohort__
                                                         .kind = kind,
                                                         .function = WORK,
                                                         .task = task};
+}
+
+void world_add_inputs(uint32_t rank, uint64_t of, uint64_t wanted, uint64_t num, uint64_t seconds)
+{
+    struct look *look = &w.looks[rank];
+    look->inputs[look->num_inputs++] = (struct look_inputs){
+        .age = seconds * second, .of = of, .num = num, .wanted = wanted, .first = look->num_listed};
+}
+
+void world_add_input(uint32_t rank, enum cohort__wait_kind kind, uint64_t what)
+{
+    struct look *look = &w.looks[rank];
+    struct look_inputs *last = &look->inputs[look->num_inputs - 1];
+    look->listed[look->num_listed++] =
+        (struct look_wait){.age = last->age, .what = what, .kind = kind};
+    last->num_listed++;
 }
 
 void world_add_join(uint32_t rank, const char *name, uint32_t site, uint32_t num_sites,

@@ -30,6 +30,8 @@ extern struct world {
     struct look_group groups[LOCALITIES][4];
     struct look_join joins[LOCALITIES][16];
     struct look_wait waits[LOCALITIES][SITES];
+    struct look_inputs inputs[LOCALITIES][8];
+    struct look_wait listed[LOCALITIES][32];
     struct look_pending pendings[LOCALITIES][4];
     struct look_serve serves[LOCALITIES][1];
     struct look_account accounts[LOCALITIES][1];
@@ -48,6 +50,10 @@ void world_add_site(uint32_t rank, uint64_t instance, uint32_t site, uint64_t ca
 void world_add_group(uint32_t rank, uint64_t instance, uint32_t num_sites, const char *name);
 void world_add_wait(uint32_t rank, uint64_t task, uint64_t caller, enum cohort__wait_kind kind,
                     uint64_t what, uint64_t seconds);
+/* A combinator, or a task that has yet to begin, that waits for WANTED of NUM others, as long as
+ * SECONDS. _input: the next one that is listed of the last of these. */
+void world_add_inputs(uint32_t rank, uint64_t of, uint64_t wanted, uint64_t num, uint64_t seconds);
+void world_add_input(uint32_t rank, enum cohort__wait_kind kind, uint64_t what);
 void world_add_join(uint32_t rank, const char *name, uint32_t site, uint32_t num_sites,
                     uint64_t future);
 

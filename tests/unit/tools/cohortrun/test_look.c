@@ -387,6 +387,91 @@ static void test_lines(void)
     look_destroy(look);
 }
 
+static struct cohort__inputs_line *inputs_line(uintptr_t of, uintptr_t function)
+{
+    struct cohort__inputs_line *line = cohort__ledger_take(COHORT__LEDGER_INPUTS);
+    CHECK(line);
+    line->of = of;
+    line->function = function;
+    line->num = 12;
+    line->wanted = 11;
+    for (unsigned i = 0; i < COHORT__LEDGER_INPUTS_MOST - 1; i++)
+        line->what[i] = 0x900 + 0x10 * i + COHORT__WAIT_GET;
+    line->since = cohort__clock_ticks();
+    return line;
+}
+
+static void check_inputs(const struct look *look, const struct look_inputs *inputs)
+{
+    CHECK(inputs && inputs->num == 12 && inputs->wanted == 11 && inputs->scope == 0);
+    CHECK_INT(inputs->num_listed, COHORT__LEDGER_INPUTS_MOST - 1);
+    CHECK(inputs->first + inputs->num_listed <= look->num_listed);
+    for (unsigned i = 0; i < inputs->num_listed; i++) {
+        const struct look_wait *input = &look->listed[inputs->first + i];
+        CHECK(input->what == 0x900 + 0x10 * i && input->kind == COHORT__WAIT_GET);
+        CHECK(look_is_listed(look, input) && !look_has_to_begin(input));
+        CHECK(look_node(look, look_number(look, input)) == input);
+    }
+}
+
+/* Those of a combinator, of a task that has yet to begin, and of a scope. */
+static void test_inputs(void)
+{
+    struct cohort__wait_line *wait = wait_line(0x300 + 2, 0x7000 + COHORT__WAIT_SEVERAL);
+    struct cohort__inputs_line *lines[] = {inputs_line(0x8000, 0x20), inputs_line(0x7000, 0),
+                                           inputs_line(0x6000, 0)};
+    wait->scope = lines[0]->scope = lines[2]->scope = 0x5000;
+    lines[2]->kind = COHORT__INPUTS_CANCELLED;
+    lines[2]->what[0] = 0;
+    struct look *look = look_here();
+    CHECK(look->num_inputs == 3 && look->num_waits == 2);
+    const struct look_wait *first = look_find_wait(look, 0x300);
+    CHECK(first && first->scope == 0x5000 && !look_has_to_begin(first));
+    CHECK(!look_is_listed(look, first) && look_node(look, look_number(look, first)) == first);
+    check_inputs(look, look_find_inputs(look, first));
+    const struct look_wait *task = look_find_wait(look, 0x8000);
+    CHECK(task && look_has_to_begin(task) && task->scope == 0x5000 && task->function == 0x20);
+    check_inputs(look, look_find_inputs(look, task));
+    const struct look_wait end = {.what = 0x6000, .kind = COHORT__WAIT_SEVERAL};
+    const struct look_inputs *scope = look_find_inputs(look, &end);
+    CHECK(scope && scope->scope == 0x5000 && scope->is_cancelled && scope->num_listed == 0);
+    const struct look_wait other = {.what = 0x7000, .kind = COHORT__WAIT_PLAIN};
+    CHECK(!look_find_inputs(look, &other));
+    look_destroy(look);
+    for (int i = 0; i < 3; i++)
+        cohort__ledger_give_back(COHORT__LEDGER_INPUTS, lines[i]);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, wait);
+    look = look_here();
+    CHECK(look->num_inputs == 0 && look->num_listed == 0 && !look_find_inputs(look, &end));
+    look_destroy(look);
+}
+
+/* The other host may send anything. */
+static void test_packed_inputs(void)
+{
+    struct cohort__inputs_line *line = inputs_line(0x7000, 0);
+    const uint32_t bad[][2] = {{1, 7}, {8, 0}, {0, 8}, {UINT32_MAX, 2}, {2, UINT32_MAX}};
+    struct look *look = look_here(), *copy = NULL;
+    for (size_t i = 0; i <= sizeof(bad) / sizeof(bad[0]); i++) {
+        unsigned char *data;
+        size_t bytes;
+        CHECK_INT(look_pack(&data, &bytes, look), COHORT_OK);
+        CHECK_INT(look_unpack(&copy, data, bytes), COHORT_OK);
+        free(data);
+        if (i == 0)
+            check_inputs(copy, &copy->inputs[0]);
+        else
+            CHECK(copy->inputs[0].first == 0 && copy->inputs[0].num_listed == 0);
+        look_destroy(copy);
+        if (i < sizeof(bad) / sizeof(bad[0])) {
+            look->inputs[0].first = bad[i][0];
+            look->inputs[0].num_listed = bad[i][1];
+        }
+    }
+    look_destroy(look);
+    cohort__ledger_give_back(COHORT__LEDGER_INPUTS, line);
+}
+
 /* The same look, there and back; and none at all from a part of it. */
 static void test_packed(void)
 {
@@ -471,7 +556,9 @@ int main(int argc, char **argv)
         {"blocked", test_blocked},
         {"symbols", test_symbols},
         {"lines", test_lines},
+        {"inputs", test_inputs},
         {"packed", test_packed},
+        {"packed inputs", test_packed_inputs},
         {"packed_wrong", test_packed_wrong},
         {"not_begun", test_not_begun},
     };

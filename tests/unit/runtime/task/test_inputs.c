@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/inputs.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cohort/scope.h"
+#include "runtime/base/ledger.h"
+#include "runtime/base/ledger_read.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+/* What the ledger of this process says of combinators and the like. */
+enum { MOST = 256 };
+static struct {
+    unsigned num;
+    struct cohort__inputs_line of[MOST];
+} lines;
+
+static void add(void *context, const void *line)
+{
+    (void)context;
+    CHECK(lines.num < MOST);
+    lines.of[lines.num++] = *(const struct cohort__inputs_line *)line;
+}
+
+/* What was there at one tick is written at the next one. */
+static void read_lines(void)
+{
+    struct cohort__ledger_view view;
+    int memory;
+    uint32_t slot;
+    cohort__inputs_tick();
+    lines.num = 0;
+    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
+    CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
+    CHECK_INT(cohort__ledger_each(&view, COHORT__LEDGER_INPUTS, add, NULL), COHORT_OK);
+    close(memory);
+}
+
+/* The only line of what has the address OF. */
+static const struct cohort__inputs_line *line_of(const void *of)
+{
+    const struct cohort__inputs_line *found = NULL;
+    read_lines();
+    for (unsigned i = 0; i < lines.num; i++)
+        if (lines.of[i].of == (uintptr_t)of) {
+            CHECK(!found);
+            found = &lines.of[i];
+        }
+    CHECK(found);
+    return found;
+}
+
+static void check_line(const void *of, unsigned wanted, unsigned num, cohort_future *const *listed)
+{
+    const struct cohort__inputs_line *line = line_of(of);
+    CHECK_INT(line->num, num);
+    CHECK_INT(line->wanted, wanted);
+    CHECK_INT(line->kind, COHORT__INPUTS_FUTURES);
+    for (unsigned i = 0; i < COHORT__LEDGER_INPUTS_MOST; i++)
+        CHECK_INT(line->what[i], i < num ? cohort__future_what(listed[i]) : 0);
+}
+
+static void check_no_lines(void)
+{
+    read_lines();
+    CHECK_INT(lines.num, 0);
+}
+
+/* Futures that are pending, and who completes them. */
+enum { NUM = 4 };
+struct sources {
+    cohort_promise *promises[NUM];
+    cohort_future *futures[NUM]; /* references to be given away */
+    cohort_future *seen[NUM];
+};
+
+static void make(struct sources *sources)
+{
+    for (int i = 0; i < NUM; i++) {
+        CHECK_INT(cohort_promise_create(&sources->promises[i], &sources->futures[i]), COHORT_OK);
+        sources->seen[i] = cohort_future_ref(sources->futures[i]);
+    }
+}
+
+static void complete(struct sources *sources, int i)
+{
+    cohort_promise_fulfil(sources->promises[i], NULL);
+}
+
+static void drop(struct sources *sources)
+{
+    for (int i = 0; i < NUM; i++)
+        cohort_future_unref(sources->seen[i]);
+    check_no_lines();
+}
+
+static void run(cohort_task_function *function)
+{
+    CHECK_INT(run_tasks(1, function, NULL), COHORT_OK);
+    check_no_lines();
+    cohort__inputs_close();
+}
+
+static cohort_status all(void *arg)
+{
+    struct sources sources;
+    (void)arg;
+    make(&sources);
+    cohort_future *future = cohort_when_all(sources.futures, NUM);
+    check_no_lines(); /* after one tick */
+    check_line(future, 4, 4, sources.seen);
+    const uint64_t since = line_of(future)->since;
+    complete(&sources, 0);
+    check_line(future, 3, 3, &sources.seen[1]);
+    complete(&sources, 2);
+    check_line(future, 2, 2, (cohort_future *[]){sources.seen[1], sources.seen[3]});
+    CHECK_INT(line_of(future)->since, since);
+    complete(&sources, 1);
+    complete(&sources, 3);
+    check_no_lines();
+    drop(&sources);
+    return cohort_await(future);
+}
+
+static void test_all(void)
+{
+    run(all);
+}
+
+static cohort_status any(void *arg)
+{
+    struct sources sources;
+    size_t index;
+    (void)arg;
+    make(&sources);
+    cohort_future *future = cohort_when_any(sources.futures, 2, &index);
+    cohort_future *some = cohort_when_some(&sources.futures[2], 2, 2, NULL);
+    cohort__inputs_tick();
+    check_line(future, 1, 2, sources.seen);
+    check_line(some, 2, 2, &sources.seen[2]);
+    complete(&sources, 1);
+    complete(&sources, 2);
+    check_line(some, 1, 1, &sources.seen[3]);
+    CHECK_INT(lines.num, 1);
+    complete(&sources, 0);
+    complete(&sources, 3);
+    drop(&sources);
+    cohort_status status = cohort_await(future);
+    return status ? status : cohort_await(some);
+}
+
+static void test_any(void)
+{
+    run(any);
+}
+
+static cohort_status each(void *arg)
+{
+    struct sources sources;
+    cohort_future *results[NUM];
+    (void)arg;
+    make(&sources);
+    CHECK_INT(cohort_when_each(sources.futures, NUM, results, NULL), COHORT_OK);
+    cohort__inputs_tick();
+    for (unsigned i = 0; i < NUM; i++)
+        check_line(results[i], i + 1, 4, sources.seen);
+    complete(&sources, 0);
+    CHECK_INT(cohort_await(results[0]), COHORT_OK);
+    for (unsigned i = 1; i < NUM; i++)
+        check_line(results[i], i, 3, &sources.seen[1]);
+    CHECK_INT(lines.num, 3);
+    for (int i = 1; i < NUM; i++) {
+        complete(&sources, i);
+        CHECK_INT(cohort_await(results[i]), COHORT_OK);
+    }
+    drop(&sources);
+    return COHORT_OK;
+}
+
+static void test_each(void)
+{
+    run(each);
+}
+
+static cohort_status follow(cohort_future *future, void *arg)
+{
+    (void)arg;
+    return cohort_await(future);
+}
+
+static cohort_status flow(void *const *values, size_t count, void **ret_value, void *arg)
+{
+    (void)values, (void)count, (void)ret_value, (void)arg;
+    return COHORT_OK;
+}
+
+static cohort_status tasks(void *arg)
+{
+    struct sources sources;
+    (void)arg;
+    make(&sources);
+    cohort_future *first = cohort_then(sources.futures[0], follow, NULL);
+    cohort_future *second = cohort_then(cohort_future_ref(first), follow, NULL);
+    cohort_future *third = cohort_dataflow(&sources.futures[1], 3, flow, NULL);
+    cohort__inputs_tick();
+    check_line(first, 1, 1, sources.seen);
+    CHECK_INT(line_of(first)->function, (uintptr_t)follow);
+    CHECK_INT(line_of(first)->scope, 0);
+    check_line(second, 1, 1, &first);
+    check_line(third, 3, 3, &sources.seen[1]);
+    CHECK_INT(line_of(third)->function, (uintptr_t)flow);
+    for (int i = 0; i < NUM; i++)
+        complete(&sources, i);
+    CHECK_INT(cohort_await(second), COHORT_OK);
+    CHECK_INT(cohort_await(first), COHORT_OK);
+    drop(&sources);
+    return cohort_await(third);
+}
+
+static cohort_status tasks_of_complete(void *arg)
+{
+    (void)arg;
+    cohort_future *future = cohort_then(cohort_future_of_value(NULL), follow, NULL);
+    cohort__inputs_tick();
+    check_no_lines();
+    return cohort_await(future);
+}
+
+static void test_tasks(void)
+{
+    run(tasks);
+    run(tasks_of_complete);
+}
+
+/* Scopes ------------------------------------------------------------------------------------- */
+
+struct scoped {
+    struct sources sources;
+    cohort_scope *scope;
+};
+
+static cohort_status awaits(void *arg)
+{
+    return cohort_await(arg);
+}
+
+static cohort_status make_in_scope(void *arg)
+{
+    struct scoped *scoped = arg;
+    return cohort_await(cohort_then(scoped->sources.futures[1], follow, NULL));
+}
+
+static cohort_status await_scope(void *arg)
+{
+    return cohort_scope_await(arg);
+}
+
+static void let_suspend(void)
+{
+    for (int i = 0; i < 5; i++)
+        cohort_yield();
+}
+
+static cohort_status in_scope(void *arg)
+{
+    struct scoped scoped;
+    (void)arg;
+    make(&scoped.sources);
+    CHECK_INT(cohort_scope_create(NULL, &scoped.scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scoped.scope, awaits, scoped.sources.futures[0]), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scoped.scope, make_in_scope, &scoped), COHORT_OK);
+    let_suspend();
+    cohort__inputs_tick();
+    read_lines(); /* only of cohort_then: nobody awaits the scope */
+    CHECK_INT(lines.num, 1);
+    CHECK_INT(lines.of[0].scope, (uintptr_t)scoped.scope);
+    cohort_future *done = cohort_async(await_scope, scoped.scope);
+    let_suspend();
+    read_lines();
+    CHECK_INT(lines.num, 2);
+    const struct cohort__inputs_line *line = &lines.of[lines.of[0].kind != COHORT__INPUTS_SCOPE];
+    CHECK_INT(line->kind, COHORT__INPUTS_SCOPE);
+    CHECK_INT(line->scope, (uintptr_t)scoped.scope);
+    CHECK_INT(line->num, 3); /* the two, and the one that has yet to begin */
+    const uintptr_t end = line->of;
+    cohort_scope_cancel(scoped.scope);
+    CHECK_INT(line_of((void *)end)->kind, COHORT__INPUTS_CANCELLED);
+    for (int i = 0; i < NUM; i++)
+        complete(&scoped.sources, i);
+    cohort_future_unref(scoped.sources.futures[2]);
+    cohort_future_unref(scoped.sources.futures[3]);
+    CHECK_INT(cohort_await(done), COHORT_ERR_CANCELLED);
+    drop(&scoped.sources);
+    return COHORT_OK;
+}
+
+static void test_scope(void)
+{
+    run(in_scope);
+}
+
+/* Room --------------------------------------------------------------------------------------- */
+
+/* There are places for so many, and once these have ended for others. */
+static cohort_status many(void *arg)
+{
+    enum { MANY = 3 * COHORT__INPUTS_PLACES };
+    static cohort_future *futures[MANY];
+    (void)arg;
+    for (int round = 0; round < 4; round++) {
+        cohort_promise *promise;
+        cohort_future *future;
+        CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+        for (int i = 0; i < MANY; i++)
+            futures[i] = cohort_then(cohort_future_ref(future), follow, NULL);
+        cohort__inputs_tick();
+        read_lines();
+        CHECK_INT(lines.num, COHORT__INPUTS_PLACES);
+        cohort_promise_fulfil(promise, NULL);
+        for (int i = 0; i < MANY; i++)
+            CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+        cohort_future_unref(future);
+        check_no_lines();
+    }
+    return COHORT_OK;
+}
+
+static void test_many(void)
+{
+    run(many);
+}
+
+/* Of inputs that are more than a line holds those are there that are pending. */
+static cohort_status wide(void *arg)
+{
+    enum { WIDE = 1000, LAST = 700 };
+    static cohort_promise *promises[WIDE];
+    static cohort_future *futures[WIDE];
+    (void)arg;
+    for (int i = 0; i < WIDE; i++)
+        CHECK_INT(cohort_promise_create(&promises[i], &futures[i]), COHORT_OK);
+    const uintptr_t last = cohort__future_what(futures[LAST]);
+    cohort_future *future = cohort_when_all(futures, WIDE);
+    cohort__inputs_tick();
+    CHECK_INT(line_of(future)->num, WIDE);
+    CHECK(line_of(future)->what[COHORT__LEDGER_INPUTS_MOST - 1] != 0);
+    for (int i = 0; i < WIDE; i++)
+        if (i != LAST)
+            cohort_promise_fulfil(promises[i], NULL);
+    CHECK_INT(line_of(future)->num, 1);
+    CHECK_INT(line_of(future)->what[0], last);
+    CHECK_INT(line_of(future)->what[1], 0);
+    cohort_promise_fulfil(promises[LAST], NULL);
+    return cohort_await(future);
+}
+
+static void test_wide(void)
+{
+    run(wide);
+}
+
+/* A thread that is no worker has places, too. */
+static void test_outside(void)
+{
+    enum { MANY = COHORT__INPUTS_PLACES + 1 };
+    cohort_promise *promises[MANY];
+    cohort_future *results[MANY];
+    for (int i = 0; i < MANY; i++) {
+        cohort_future *future;
+        CHECK_INT(cohort_promise_create(&promises[i], &future), COHORT_OK);
+        results[i] = cohort_when_all(&future, 1);
+    }
+    cohort__inputs_tick();
+    read_lines();
+    CHECK_INT(lines.num, COHORT__INPUTS_PLACES);
+    for (int i = 0; i < MANY; i++) {
+        cohort_promise_fulfil(promises[i], NULL);
+        CHECK_INT(cohort_await(results[i]), COHORT_OK);
+    }
+    check_no_lines();
+    cohort__inputs_close();
+}
+
+/* Ticks -------------------------------------------------------------------------------------- */
+
+static atomic_bool is_over;
+
+static void *tick_always(void *arg)
+{
+    (void)arg;
+    while (!atomic_load(&is_over))
+        cohort__inputs_tick();
+    return NULL;
+}
+
+static cohort_status yield_once(void *arg)
+{
+    (void)arg;
+    cohort_yield();
+    return COHORT_OK;
+}
+
+/* Combinators that end while ticks look at them. */
+static cohort_status busy(void *arg)
+{
+    const uint64_t rounds = test_rounds(3000, 300);
+    (void)arg;
+    for (uint64_t i = 0; i < rounds; i++) {
+        cohort_future *futures[NUM], *results[NUM];
+        for (int k = 0; k < NUM; k++)
+            futures[k] = cohort_async(yield_once, NULL);
+        futures[0] = cohort_then(futures[0], follow, NULL);
+        futures[1] = cohort_dataflow(&futures[1], 1, flow, NULL);
+        futures[2] = cohort_when_any(&futures[2], 2, NULL);
+        CHECK_INT(cohort_when_each(futures, 3, results, NULL), COHORT_OK);
+        results[2] = cohort_when_some(&results[1], 2, 2, NULL);
+        CHECK_INT(cohort_await(cohort_when_all((cohort_future *[]){results[0], results[2]}, 2)),
+                  COHORT_OK);
+        cohort_scope *scope;
+        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+        CHECK_INT(cohort_scope_async(scope, yield_once, NULL), COHORT_OK);
+        CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+    }
+    return COHORT_OK;
+}
+
+static cohort_status busy_twice(void *arg)
+{
+    (void)arg;
+    cohort_future *other = cohort_async(busy, NULL);
+    cohort_status status = busy(NULL);
+    cohort_status other_status = cohort_await(other);
+    return status ? status : other_status;
+}
+
+static void test_ticks(void)
+{
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, tick_always, NULL), 0);
+    CHECK_INT(run_tasks(2, busy_twice, NULL), COHORT_OK);
+    atomic_store(&is_over, true);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    check_no_lines();
+    cohort__inputs_close();
+    cohort__ledger_close();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"when_all", test_all},     {"when_any, when_some", test_any},
+        {"when_each", test_each},   {"tasks that have yet to begin", test_tasks},
+        {"scope", test_scope},      {"more than there are places", test_many},
+        {"many inputs", test_wide}, {"outside of workers", test_outside},
+        {"ticks", test_ticks},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
