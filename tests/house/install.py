@@ -46,7 +46,12 @@ def main():
         if loaded:
             house.finish([f"cohort.pc asks for {', '.join(sorted(loaded))}"], 1)
         static = ["-pthread", *(flag for flag in shared if flag != "-lcohort"), "-Wl,-Bstatic",
-                  "-lcohort", "-Wl,-Bdynamic", *output(pkg_config, "--libs", *packages).split()]
+                  "-lcohort", "-Wl,-Bdynamic", *output(pkg_config, "--libs", *packages).split(),
+                  *output(pkg_config, "--variable=archive_libs", "cohort", env=env).split()]
+        private = output(pkg_config, "--static", "--libs", "cohort", env=env).split()
+        strange = [flag for flag in cflags if flag.startswith("-I") and flag[2:3] != "/"]
+        if strange or sum("msgpack" in flag for flag in private) != 1:
+            house.finish([f"cohort.pc hands on {strange}, and {private}"], 1)
         for name, libs in (("shared", shared), ("static", static)):
             program = os.path.join(scratch, name)
             output(*compiler.split(), "-std=c11", *cflags, source, *libs, "-o", program)
