@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -21,11 +22,12 @@ if not MPIRUN:
 sys.argv[1] = MPIRUN
 
 import jobs  # it reads the program's first argument
-from jobs import Job, check, check_equal, is_running, read_proc
+from jobs import Failed, Job, check, check_equal, is_running, read_proc
 
 BUILD = os.path.abspath(sys.argv[2])
 COLL = os.path.join(BUILD, 'tests/multi/coll_member')
 STORM = os.path.join(BUILD, 'tests/multi/storm_member')
+CHILDREN = os.path.join(BUILD, 'tests/multi/children_member')
 MAIN = os.path.join(BUILD, 'tests/multi/main_member')
 PROTOCOL = os.path.join(BUILD, 'tests/multi/launcher_member')
 EMBED = os.path.join(BUILD, 'tests/multi/embed_uv_member')
@@ -93,6 +95,13 @@ class PmixJob(Job):
         return status, out, CHATTER.sub('', err).strip('\n')
 
 
+class OutlivedJob(PmixJob):
+    """Its programs have started others, which have no mark and are still there."""
+
+    def check_nothing_left(self, wait=False):
+        check_equal(self.processes(), [])
+
+
 def run(*args):
     return PmixJob(*args).finish()
 
@@ -104,6 +113,56 @@ def test_who_is_who():
         check_equal(sorted(out.splitlines()),
                     sorted('%d of %d, epoch 1, workers 0, last is address of %d'
                            % (rank, size, size - 1) for rank in range(size)))
+
+
+def start_to_outlive(folder, provider):
+    """Returns the ports at which the localities have listened."""
+    job = OutlivedJob('-n', 2, '-x', 'COHORT_NET=ofi', '-x', 'COHORT_OFI_PROVIDER=' + provider,
+                      CHILDREN, 'outlive', folder)
+    status, out, err = job.finish()
+    check_equal((status, err), (0, ''))
+    return [int(port) for port in re.findall(r'^listens (\d+)$', out, re.M)]
+
+
+def check_nobody_listens(port):
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(('', port))
+            listener.listen()
+        except OSError as error:
+            raise Failed('port %d: %s' % (port, error)) from error
+
+
+def outlive(folder, provider):
+    """Two jobs, whose programs go on until `go` is closed."""
+    said = os.path.join(folder, 'said')
+    with open(said, 'x', encoding='utf-8'):
+        pass
+    os.mkfifo(os.path.join(folder, 'go'))
+    go = os.open(os.path.join(folder, 'go'), os.O_RDWR | os.O_CLOEXEC)
+    try:
+        ports = start_to_outlive(folder, provider)
+        check(len(ports) >= 2, ports)
+        for port in ports:
+            check_nobody_listens(port)
+        start_to_outlive(folder, provider)
+        check_equal(os.path.getsize(said), 0)
+    finally:
+        os.close(go)
+    jobs.await_orphans() # what mpirun has left is a child of this process
+    with open(said, encoding='utf-8') as file:
+        check_equal(sorted(file.read().splitlines()), sorted(
+            2 * 2 * ['late %s: %d' % (how, signal.SIGUSR1) for how in ('posix_spawn', 'fork')] +
+            2 * 2 * ['late uv_spawn:']))
+
+
+def test_outlive():
+    """Programs that tasks have started, and that go on when their locality has ended (cohortrun
+    ends them), have no listener of it, and nothing else. The next job starts."""
+    for provider in '', 'tcp;ofi_rxm':
+        with tempfile.TemporaryDirectory() as folder:
+            outlive(folder, provider)
 
 
 def test_many_rounds_at_the_end():
