@@ -12,6 +12,7 @@
 #include "runtime/loop/private.h"
 #include "runtime/task/future.h"
 #include "runtime/task/scheduler.h"
+#include "runtime/task/uncaught.h"
 
 /* The loop as others see it who have handles of libuv there: the program, and the layers above. */
 
@@ -41,6 +42,7 @@ static void visit(struct cohort__loop *loop, struct cohort__loop_request *reques
     loop->has_guests = true;
     cohort__error_fini(slot);
     cohort_status status = visit->function(&loop->uv, visit->arg);
+    COHORT__STOPS_EXCEPTIONS;
     if (status && slot->status != status)
         cohort__error_set(slot, status, "cohort_run_on_loop: the function returned %s",
                           cohort_status_name(status));

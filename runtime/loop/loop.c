@@ -14,6 +14,7 @@
 #include "runtime/loop/private.h"
 #include "runtime/loop/timer.h"
 #include "runtime/task/scheduler.h"
+#include "runtime/task/uncaught.h"
 
 /* Why no wake-up is lost: a thread that queues something pushes it first, and then looks at
  * `blocking`. The holder sets `blocking` first, and then looks at the queues. All of this is
@@ -70,6 +71,14 @@ cohort_status cohort__loop_fail(int uv_error, const char *format, ...)
     va_end(args);
     return cohort_fail(is_want_of_room(uv_error) ? COHORT_ERR_NO_MEMORY : COHORT_ERR_SYSTEM,
                        "%s: %s (%s)", what, uv_strerror(uv_error), uv_err_name(uv_error));
+}
+
+/* Callbacks of the program may throw. */
+static bool run_uv(uv_loop_t *uv, uv_run_mode mode)
+{
+    bool more = uv_run(uv, mode) != 0;
+    COHORT__STOPS_EXCEPTIONS;
+    return more;
 }
 
 void cohort__loop_note(struct cohort__loop *loop)
@@ -154,7 +163,7 @@ cohort_status cohort__loop_create(struct cohort__loop **ret_loop)
     *ret_loop = loop;
     return COHORT_OK;
 fail_loop:
-    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    run_uv(&loop->uv, UV_RUN_DEFAULT);
     uv_loop_close(&loop->uv);
 fail:
     free(loop);
@@ -183,7 +192,7 @@ void cohort__loop_destroy(struct cohort__loop *loop)
     cohort__timers_end(loop);
     /* A callback may make more handles, which would keep the loop alive, so turn by turn. */
     for (bool more = true; more;) {
-        more = uv_run(&loop->uv, UV_RUN_ONCE);
+        more = run_uv(&loop->uv, UV_RUN_ONCE);
         more |= cohort__guests_close(loop);
     }
     uv_loop_close(&loop->uv);
@@ -339,7 +348,7 @@ bool cohort__loop_poll(struct cohort__loop *loop)
     uint64_t now = cohort__clock_ticks();
     if (is_turn(&loop->uv_run_at, now, UV_RUN_INTERVAL_NS) || any) {
         uint64_t before = loop->num_events;
-        uv_run(&loop->uv, UV_RUN_NOWAIT);
+        run_uv(&loop->uv, UV_RUN_NOWAIT);
         any |= loop->num_events != before;
     }
     if (loop->timers.num > 0 && is_turn(&loop->timers_at, now, TIMERS_INTERVAL_NS))
@@ -377,7 +386,7 @@ static bool block(struct cohort__loop *loop)
     cohort__timers_arm(loop);
     uint64_t events = loop->num_events + loop->num_readable, ticks = loop->num_ticks;
     atomic_store(&loop->blocking, true);
-    uv_run(&loop->uv, armed && !is_pending(loop) ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+    run_uv(&loop->uv, armed && !is_pending(loop) ? UV_RUN_ONCE : UV_RUN_NOWAIT);
     atomic_store(&loop->blocking, false);
     if (armed)
         disarm(loop, &loop->pollers);
@@ -407,7 +416,7 @@ void cohort__loop_run(struct cohort__loop *loop)
         if (loop->stopped)
             break;
         cohort__timers_arm(loop);
-        more = uv_run(&loop->uv, asked ? UV_RUN_NOWAIT : UV_RUN_ONCE) || is_pending(loop) ||
+        more = run_uv(&loop->uv, asked ? UV_RUN_NOWAIT : UV_RUN_ONCE) || is_pending(loop) ||
                loop->timers.num > 0;
     }
     atomic_store(&loop->blocking, false);

@@ -10,6 +10,7 @@
 #include "runtime/base/slab.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/misuse.h"
+#include "runtime/task/uncaught.h"
 #include "runtime/task/worker.h"
 
 /* Each entry of a table holds a reference to its key, so that the key outlives the values. */
@@ -120,6 +121,7 @@ static void destroy_last(struct cohort__task_locals *locals)
     struct entry entry = locals->entries[--locals->num];
     if (entry.value && entry.key->destroy)
         entry.key->destroy(entry.value);
+    COHORT__STOPS_EXCEPTIONS; /* at the end of a thread */
     unref(entry.key);
 }
 

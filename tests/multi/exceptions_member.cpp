@@ -2,12 +2,16 @@
 /* Tasks in C++ that throw. The first argument says what happens. */
 #include <csetjmp>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <stdexcept>
 #include <string>
 
+#include <pthread.h>
+
 #include <cohort/cohort.h>
+#include <cohort/uv.h>
 
 namespace
 {
@@ -208,6 +212,101 @@ int in_callback()
     return 0;
 }
 
+/* In these nothing of the program's is below the function that throws. */
+cohort_status throws_on_loop(uv_loop_t *, void *)
+{
+    throw std::runtime_error("nobody catches this");
+}
+
+cohort_status on_loop(void *)
+{
+    return cohort_await(cohort_run_on_loop(throws_on_loop, nullptr));
+}
+
+void throws_in_time(uv_timer_t *)
+{
+    if (fill<400>(1, [](int) { throw std::runtime_error("nobody catches this"); }) > 1)
+        std::abort(); /* so that this is no tail call, which has no frame */
+}
+
+cohort_status start_timer(uv_loop_t *loop, void *)
+{
+    static uv_timer_t timer;
+    uv_timer_init(loop, &timer);
+    uv_timer_start(&timer, throws_in_time, 0, 0);
+    return COHORT_OK;
+}
+
+cohort_status in_timer(void *)
+{
+    cohort_status status = cohort_await(cohort_run_on_loop(start_timer, nullptr));
+    return status ? status : cohort_await(cohort_sleep(60000000000));
+}
+
+void throws_at_close(uv_handle_t *)
+{
+    throw std::runtime_error("nobody catches this");
+}
+
+cohort_status start_close(uv_loop_t *loop, void *)
+{
+    static uv_timer_t timer;
+    uv_timer_init(loop, &timer);
+    uv_close(reinterpret_cast<uv_handle_t *>(&timer), throws_at_close);
+    return COHORT_OK;
+}
+
+cohort_status in_close(void *)
+{
+    cohort_status status = cohort_await(cohort_run_on_loop(start_close, nullptr));
+    return status ? status : cohort_await(cohort_sleep(60000000000));
+}
+
+cohort_status throws_in_operation(void *, const void *, const void *, size_t, cohort_datatype,
+                                  void *)
+{
+    throw std::runtime_error("nobody catches this");
+}
+
+cohort_status reduce_at_site(cohort_comm *comm, void *)
+{
+    double in = 1, out;
+    cohort_op *op;
+    cohort_op_options options = {};
+    options.function = throws_in_operation;
+    options.name = "throws";
+    cohort_status status = cohort_op_create(&op, &options);
+    return status ? status
+                  : cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, op, 1));
+}
+
+cohort_status in_operation(void *)
+{
+    cohort_sites_options options = {};
+    options.num_sites = 2;
+    return cohort_await(cohort_sites("throws", &options, reduce_at_site, nullptr));
+}
+
+cohort_task_local *key;
+
+void throws_at_end(void *)
+{
+    throw std::runtime_error("nobody catches this");
+}
+
+void *keep_value(void *value)
+{
+    if (cohort_task_local_create(throws_at_end, &key) || cohort_task_local_set(key, value))
+        std::abort();
+    return nullptr;
+}
+
+int at_end_of_thread()
+{
+    pthread_t thread;
+    return pthread_create(&thread, nullptr, keep_value, &key) || pthread_join(thread, nullptr);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -218,9 +317,13 @@ int main(int argc, char **argv)
     } cases[] = {
         {"each-its-own", each_its_own}, {"in-place", in_place}, {"on-its-stack", on_its_stack},
         {"on-sized", on_sized},         {"program", throws},    {"blocking", on_blocking},
+        {"on-loop", on_loop},           {"timer", in_timer},    {"close", in_close},
+        {"operation", in_operation},
     };
     if (argc > 1 && !std::strcmp(argv[1], "callback"))
         return in_callback();
+    if (argc > 1 && !std::strcmp(argv[1], "thread-end"))
+        return at_end_of_thread();
     for (const auto &one : cases)
         if (argc > 1 && !std::strcmp(argv[1], one.name)) {
             try {

@@ -41,8 +41,13 @@ def test_leaves_a_task():
 
 
 def test_leaves_another_function():
-    for case in 'blocking', 'callback':
-        leave(case, 'a function that is called outside of tasks')
+    """Of libuv's callbacks, too, with libuv in between, and at the end of a thread."""
+    for case, name in (('blocking', 'throws'), ('callback', 'throws_back'),
+                       ('on-loop', 'throws_on_loop'), ('timer', 'throws_in_time'),
+                       ('close', 'throws_at_close'), ('operation', 'throws_in_operation'),
+                       ('thread-end', 'throws_at_end')):
+        leave(case, r'\w*%s\w* \(/\S*/%s\), which is called outside of tasks'
+              % (name, os.path.basename(MEMBER)))
 
 
 def test_example():
