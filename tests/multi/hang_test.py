@@ -618,6 +618,18 @@ def test_stopped():
     job.kill()
 
 
+def test_stopped_busy():
+    """One that is stopped while its task computes: both are said."""
+    job = Hang(2, 'never_returns', '-x', 'COHORT_WORKERS=1')
+    name = r'locality 0 \(pid \d+\): the task spin has not paused on worker 0' + FOR + '\n'
+    await_status(job.process.pid, name)
+    os.kill(job.localities()[0], signal.SIGSTOP)
+    await_status(job.process.pid,
+                 r'locality 0 \(pid \d+\): it is stopped, by a signal or a debugger\n' + name)
+    check_json(job.process.pid)
+    job.kill()
+
+
 def test_quit():
     """SIGQUIT prints the same to standard error, and the job goes on; --timeout ends with it."""
     job = Hang(1, 'turns')
@@ -704,7 +716,9 @@ def test_late():
 def test_finding():
     """Without a pid it is the only job. Several are listed. Others than jobs are refused."""
     def of_this_test(text):
-        return sorted(int(pid) for pid in re.findall(r' (\d+)', text) if int(pid) in mine)
+        """Each with its age and its command."""
+        line = r'(?m)^  (\d+), for \d+ s: .* -n 1 %s turns$' % re.escape(MEMBER)
+        return sorted(int(pid) for pid in re.findall(line, text) if int(pid) in mine)
     one = Hang(1, 'turns')
     mine = {one.process.pid}
     await_status(one.process.pid, 'creation of "pair"')

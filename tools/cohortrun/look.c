@@ -259,7 +259,10 @@ bool look_is_blocked(const struct look_worker *worker)
 
 bool look_is_busy(const struct look_worker *worker)
 {
-    return worker->index != UINT32_MAX && worker->state == 'R' && worker->age >= LOOK_BUSY_NS;
+    const bool is_stopped_in_task =
+        (worker->state == 'T' || worker->state == 't') && worker->function && !worker->is_idle;
+    return worker->index != UINT32_MAX && (worker->state == 'R' || is_stopped_in_task) &&
+           worker->age >= LOOK_BUSY_NS;
 }
 
 static void take_worker(void *context, const void *line)

@@ -192,7 +192,8 @@ bool look_is_quiet(const struct look *look);
  * task has made it. */
 bool look_is_blocked(const struct look_worker *worker);
 
-/* Whether WORKER has computed for a while in one task, or outside of tasks, without a pause. */
+/* Whether WORKER has computed for a while in one task, or outside of tasks, without a pause. If its
+ * process is stopped: whether it was in a task then. */
 bool look_is_busy(const struct look_worker *worker);
 
 /* Leaves out a kernel function that is no name of one: "0" where the kernel does not say it. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/base/error.h"
@@ -145,6 +146,62 @@ static cohort_status find_and_read(struct subject *subject, int pid)
     return status ? status : read_job(subject);
 }
 
+/* How long PID runs, in seconds. False: it is not known. */
+static bool find_age(int pid, double *ret_age)
+{
+    char path[64], text[1024];
+    unsigned long long ticks;
+    struct timespec now;
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    const char *end = strrchr(text, ')'); /* of the name; the 20th number behind the state: */
+    if (!end ||
+        sscanf(end + 1,
+               " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+               "%*d %*d %*d %llu",
+               &ticks) != 1 ||
+        clock_gettime(CLOCK_BOOTTIME, &now))
+        return false;
+    *ret_age = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec -
+               (double)ticks / (double)sysconf(_SC_CLK_TCK);
+    return *ret_age >= 0;
+}
+
+/* Whatever its words are: no control characters reach a terminal. */
+static void print_command(int pid)
+{
+    char path[64], text[400];
+    snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+    FILE *file = fopen(path, "re");
+    size_t bytes = file ? fread(text, 1, sizeof(text), file) : 0;
+    if (file)
+        fclose(file);
+    const bool is_cut = bytes == sizeof(text);
+    while (bytes > 0 && text[bytes - 1] == '\0')
+        bytes--;
+    for (size_t i = 0; i < bytes; i++) {
+        const unsigned char at = (unsigned char)text[i];
+        fputc(at == '\0' ? ' ' : at < ' ' || at == 0x7f ? '?' : at, stderr);
+    }
+    fputs(bytes == 0 ? "?\n" : is_cut ? " ...\n" : "\n", stderr);
+}
+
+/* One of several jobs, for whoever has to choose: "  4711, for 12 s: cohortrun -n 4 ./heat". */
+static void print_choice(int pid)
+{
+    double age;
+    fprintf(stderr, "  %d", pid);
+    if (find_age(pid, &age))
+        fprintf(stderr, age < 6000 ? ", for %.0f s" : ", for %.1f h",
+                age < 6000 ? age : age / 3600);
+    fputs(": ", stderr);
+    print_command(pid);
+}
+
 /* Prints the jobs of this user if there is not exactly one. -1: *RET_PID is the only one. */
 static int find_only_job(int *ret_pid)
 {
@@ -160,10 +217,13 @@ static int find_only_job(int *ret_pid)
               stderr);
         return 1;
     }
-    fputs("cohortrun: there are several jobs:", stderr);
-    for (size_t i = 0; i < num && i < sizeof(pids) / sizeof(pids[0]); i++)
-        fprintf(stderr, " %d", pids[i]);
-    fputs("; say which one: cohortrun " STATUS_OPTION " PID\n", stderr);
+    fputs("cohortrun: there are several jobs; say which one: cohortrun " STATUS_OPTION " PID\n",
+          stderr);
+    size_t shown = 0;
+    for (; shown < num && shown < sizeof(pids) / sizeof(pids[0]); shown++)
+        print_choice(pids[shown]);
+    if (shown < num)
+        fprintf(stderr, "  and %zu more\n", num - shown);
     return 2;
 }
 

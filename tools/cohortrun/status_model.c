@@ -175,6 +175,7 @@ struct status_site status_describe_site(const struct status_job *job,
         site.fate = STATUS_ENDED;
     } else if (look->is_stopped) {
         site.fate = STATUS_STOPPED;
+        site.worker = site.wait ? NULL : status_find_busy(look);
     } else if (look->stage >= COHORT__LEDGER_RETURNED) {
         site.fate = STATUS_RETURNED;
         site.age = look->stage_age;

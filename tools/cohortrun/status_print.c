@@ -2,6 +2,7 @@
 /* cohortrun: the text that says who waits for whom. */
 #include "tools/cohortrun/status_print.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/cohortrun/status_place.h"
@@ -10,10 +11,11 @@
  * waits for. */
 enum { MAX_LOCALITIES = 16, MAX_COMMS = 20, MAX_SITES = 8, MAX_GROUPS = 20, MAX_STEPS = 16 };
 
-/* So many of the inputs of a combinator; so many that were listed and not printed yet. */
-enum { MAX_INPUTS = 4, MAX_OPEN = 32 };
+/* So many functions in which a locality computes; so many of the inputs of a combinator; so many
+ * that were listed and not printed yet. */
+enum { MAX_FUNCTIONS = 8, MAX_INPUTS = 4, MAX_OPEN = 32 };
 
-/* The localities that were named, whose processes are listed at the end. */
+/* The localities that were named, whose processes are the first in the list at the end. */
 struct named {
     uint32_t ranks[MAX_LOCALITIES];
     uint32_t num;
@@ -26,13 +28,18 @@ struct printer {
     struct named *named;
 };
 
+static bool is_named(const struct named *named, uint32_t rank)
+{
+    for (uint32_t i = 0; i < named->num; i++)
+        if (named->ranks[i] == rank)
+            return true;
+    return false;
+}
+
 static void note_named(const struct printer *printer, uint32_t rank)
 {
     struct named *named = printer->named;
-    for (uint32_t i = 0; i < named->num; i++)
-        if (named->ranks[i] == rank)
-            return;
-    if (named->num < MAX_LOCALITIES)
+    if (!is_named(named, rank) && named->num < MAX_LOCALITIES)
         named->ranks[named->num++] = rank;
 }
 
@@ -116,18 +123,26 @@ static void print_place(const struct printer *printer, uint32_t rank, const stru
         fprintf(printer->file, " (task %s)", place.function);
 }
 
-/* "the task solve has not paused on worker 0"; for WORKER of locality RANK. */
-static void print_busy(const struct printer *printer, uint32_t rank,
-                       const struct look_worker *worker)
+/* "the task solve has not paused on "; of locality RANK. */
+static void print_not_paused(const struct printer *printer, uint32_t rank, uint64_t function)
 {
     char name[STATUS_NAME_BYTES];
     note_named(printer, rank);
-    status_place_function(name, printer->symbols, look_of(printer, rank), worker->function);
-    if (worker->function)
+    status_place_function(name, printer->symbols, look_of(printer, rank), function);
+    if (function)
         fprintf(printer->file, "the task %s", name);
     else
         fputs("what is no task", printer->file);
-    fprintf(printer->file, " has not paused on worker %u", (unsigned)worker->index);
+    fputs(" has not paused on ", printer->file);
+}
+
+/* "the task solve has not paused on worker 0, for 9.0 s"; for WORKER of locality RANK. */
+static void print_busy(const struct printer *printer, uint32_t rank,
+                       const struct look_worker *worker)
+{
+    print_not_paused(printer, rank, worker->function);
+    fprintf(printer->file, "worker %u", (unsigned)worker->index);
+    print_for(printer, worker->age);
 }
 
 static const char *kind_text(enum cohort__wait_kind kind)
@@ -308,7 +323,6 @@ static void print_running(const struct printer *printer, uint32_t rank)
     if (busy) {
         fputs("; ", printer->file);
         print_busy(printer, rank, busy);
-        print_for(printer, busy->age);
     }
     fputc('\n', printer->file);
 }
@@ -521,19 +535,69 @@ static bool print_blocked(const struct printer *printer, uint32_t rank)
     return any;
 }
 
-/* The worker that has computed for longest. False: none has. */
+static int compare_numbers(const void *left, const void *right)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* Those of LOOK's workers that compute in a task of FUNCTION, in order; *RET_AGE: for how long at
+ * most. Returns how many there are, of which the first so many are in RET_WORKERS. */
+enum { WORKERS_LISTED = 256 };
+static uint32_t find_computing(const struct look *look, uint64_t function,
+                               uint32_t ret_workers[WORKERS_LISTED], uint64_t *ret_age)
+{
+    uint32_t num = 0;
+    uint64_t age = 0;
+    for (uint32_t i = 0; i < look->num_workers; i++) {
+        const struct look_worker *worker = &look->workers[i];
+        if (!look_is_busy(worker) || worker->function != function)
+            continue;
+        if (num < WORKERS_LISTED)
+            ret_workers[num] = worker->index;
+        num++;
+        age = worker->age > age ? worker->age : age;
+    }
+    qsort(ret_workers, num < WORKERS_LISTED ? num : WORKERS_LISTED, sizeof(*ret_workers),
+          compare_numbers);
+    *ret_age = age;
+    return num;
+}
+
+/* Whether worker I of LOOK is the first that computes in a task of its function. */
+static bool is_first_of_function(const struct look *look, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (look_is_busy(&look->workers[k]) &&
+            look->workers[k].function == look->workers[i].function)
+            return false;
+    return look_is_busy(&look->workers[i]);
+}
+
+/* The workers that compute without a pause, by the functions of their tasks. False: none does. */
 static bool print_computing(const struct printer *printer, uint32_t rank)
 {
     const struct status_locality *locality = &printer->model->job->localities[rank];
     const struct look *look = locality->look;
-    const struct look_worker *busy = look && !locality->end ? status_find_busy(look) : NULL;
-    if (!busy)
-        return false;
-    fprintf(printer->file, "locality %u (pid %d): ", (unsigned)rank, locality->pid);
-    print_busy(printer, rank, busy);
-    print_for(printer, busy->age);
-    fputc('\n', printer->file);
-    return true;
+    FILE *file = printer->file;
+    uint32_t shown = 0;
+    for (uint32_t i = 0; look && !locality->end && i < look->num_workers; i++) {
+        uint32_t workers[WORKERS_LISTED];
+        uint64_t age;
+        if (!is_first_of_function(look, i) || shown++ >= MAX_FUNCTIONS)
+            continue;
+        const uint32_t num = find_computing(look, look->workers[i].function, workers, &age);
+        fprintf(file, "locality %u (pid %d): ", (unsigned)rank, locality->pid);
+        print_not_paused(printer, rank, look->workers[i].function);
+        fputs(num > 1 ? "workers " : "worker ", file);
+        print_list(printer, num < WORKERS_LISTED ? num : WORKERS_LISTED, num, rank_of, workers);
+        print_for(printer, age);
+        fputs(num > 1 ? " at most\n" : "\n", file);
+    }
+    if (shown > MAX_FUNCTIONS)
+        fprintf(file, "locality %u: and tasks of %u more functions\n", (unsigned)rank,
+                (unsigned)shown - MAX_FUNCTIONS);
+    return shown > 0;
 }
 
 static void print_localities(const struct printer *printer)
@@ -594,13 +658,15 @@ static void print_fate(const struct printer *printer, const struct status_site *
     case STATUS_COMPUTES:
         fputs("its task computes or has ended: ", file);
         print_busy(printer, site->rank, site->worker);
-        print_for(printer, site->age);
         break;
     case STATUS_STOPPED:
         fputs("its process is stopped", file);
         if (site->wait) {
             fputs(site->wait->function ? ", and its task waits" : ", and its thread waits", file);
             print_wait(printer, (struct status_task){site->rank, site->wait});
+        } else if (site->worker) {
+            fputs(", and its task computes or has ended: ", file);
+            print_busy(printer, site->rank, site->worker);
         }
         break;
     case STATUS_RETURNED:
@@ -879,23 +945,39 @@ static void print_groups(const struct printer *printer)
 
 /* ------------------------------------------------------------------------------------------- */
 
-/* Which processes the localities are that were named, for whoever wants to look into one. */
+/* Counts locality RANK in *NUM, and lists it if there is room, unless it has no process any more.
+ */
+static void print_process(const struct printer *printer, uint32_t rank, uint32_t *num)
+{
+    const struct status_locality *locality = &printer->model->job->localities[rank];
+    if (locality->end || !locality->look || ++*num > MAX_LOCALITIES)
+        return;
+    fprintf(printer->file,
+            *num > 1 ? ", %d (locality %u" : "processes, for gdb -p: %d (locality %u",
+            locality->look->pid ? locality->look->pid : locality->pid, (unsigned)rank);
+    if (locality->host)
+        fprintf(printer->file, " on host %s", locality->host);
+    fputc(')', printer->file);
+}
+
+/* Which processes the localities are, for whoever wants to look into one: those that were named,
+ * and the others in which a task waits or computes. */
 static void print_processes(const struct printer *printer)
 {
     const struct status_job *job = printer->model->job;
     uint32_t num = 0;
-    for (uint32_t i = 0; job->pid && i < printer->named->num; i++) {
-        const uint32_t rank = printer->named->ranks[i];
-        const struct status_locality *locality = &job->localities[rank];
-        if (locality->end || !locality->look)
-            continue;
-        fprintf(printer->file,
-                num++ ? ", %d (locality %u" : "processes, for gdb -p: %d (locality %u",
-                locality->look->pid ? locality->look->pid : locality->pid, (unsigned)rank);
-        if (locality->host)
-            fprintf(printer->file, " on host %s", locality->host);
-        fputc(')', printer->file);
+    if (!job->pid)
+        return;
+    for (uint32_t i = 0; i < printer->named->num; i++)
+        print_process(printer, printer->named->ranks[i], &num);
+    for (uint32_t rank = 0; rank < job->num; rank++) {
+        const struct look *look = job->localities[rank].look;
+        if (look && !is_named(printer->named, rank) &&
+            (look->num_waits > 0 || status_find_busy(look)))
+            print_process(printer, rank, &num);
     }
+    if (num > MAX_LOCALITIES)
+        fprintf(printer->file, " and %u more", (unsigned)num - MAX_LOCALITIES);
     fputs(num ? "\n" : "", printer->file);
 }
 

@@ -35,7 +35,7 @@ extern struct world {
     struct look_pending pendings[LOCALITIES][4];
     struct look_serve serves[LOCALITIES][1];
     struct look_account accounts[LOCALITIES][1];
-    struct look_worker workers[LOCALITIES][1];
+    struct look_worker workers[LOCALITIES][12];
     struct look_module modules[2];
 } w;
 

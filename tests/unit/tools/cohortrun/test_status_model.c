@@ -95,27 +95,85 @@ static void test_fates(void)
     world_check(THREE,
                 "locality 2 (pid 102): its program has returned, 9.0 s ago: it is stopped, by "
                 "a signal or a debugger\n" HALO SITE_2 "its process is stopped\n" MEETERS);
+    w.looks[2].stage = COHORT__LEDGER_RUNNING; /* both are said: that, and where it was */
+    w.workers[2][0].index = 0;
+    w.workers[2][0].state = 't';
+    world_check(
+        THREE,
+        "locality 2 (pid 102): it is stopped, by a signal or a debugger\n"
+        "locality 2 (pid 102): the task heat+0x800 has not paused on worker 0, for 9.0 s\n" HALO
+            SITE_2 "its process is stopped, and its task computes or has ended: the task "
+        "heat+0x800 has not paused on worker 0, for 9.0 s\n" MEETERS);
+    w.workers[2][0].function = 0; /* it was looking for work */
+    world_check(THREE,
+                "locality 2 (pid 102): it is stopped, by a signal or a debugger\n" HALO SITE_2
+                "its process is stopped\n" MEETERS);
     w.localities[2].end = "locality 2 (pid 102) exited with status 0";
     world_check(THREE, "locality 2 (pid 102) exited with status 0\n" HALO SITE_2
                        "its locality has ended\n" MEETERS);
 }
 
-/* Which processes the localities are that were named; of one that a script has started the
- * program's own. One that has ended is none. */
+/* All workers that compute, by function. */
+static void test_computing(void)
+{
+    world_begin(1);
+    w.looks[0].num_workers = 12;
+    for (uint32_t i = 0; i < 12; i++) /* the ledger has them in any order */
+        w.workers[0][i] = (struct look_worker){.age = (9 + i) * second,
+                                               .index = (i + 5) % 12,
+                                               .state = 'R',
+                                               .function = i == 4 ? 0 : WORK + i % 2 * 8};
+    w.workers[0][6].state = 'S'; /* worker 11 sleeps, */
+    w.workers[0][6].is_idle = true;
+    world_check(ONE, "locality 0 (pid 100): the task heat+0x800 has not paused on workers 1, 3, 5, "
+                     "7, for 19.0 s at most\n"
+                     "locality 0 (pid 100): the task heat+0x808 has not paused on workers 0, 2, 4, "
+                     "6, 8, 10, for 20.0 s at most\n"
+                     "locality 0 (pid 100): what is no task has not paused on worker 9, for 13.0 "
+                     "s\nno task waits\n");
+    for (uint32_t i = 0; i < 12; i++)
+        w.workers[0][i] = (struct look_worker){
+            .age = 9 * second, .index = i, .state = 'R', .function = WORK + 8 * (uint64_t)i};
+    CHECK_CONTAINS(world_say(), "the task heat+0x838 has not paused on worker 7, for 9.0 s\n"
+                                "locality 0: and tasks of 4 more functions\nno task waits\n");
+}
+
+/* Which processes the localities are, at first those that were named; of one that a script has
+ * started the program's own. One that has ended is none. */
 static void test_processes(void)
 {
     begin_halo();
-    CHECK_CONTAINS(world_say_by(status_print),
-                   "\nprocesses, for gdb -p: 102 (locality 2), 100 (locality 0)\n");
+    CHECK_CONTAINS(
+        world_say_by(status_print),
+        "\nprocesses, for gdb -p: 102 (locality 2), 100 (locality 0), 101 (locality 1)\n");
     w.looks[2].pid = 202;
     w.localities[2].host = "b";
     CHECK_CONTAINS(world_say_by(status_print),
-                   "\nprocesses, for gdb -p: 202 (locality 2 on host b), 100 (locality 0)\n");
+                   "\nprocesses, for gdb -p: 202 (locality 2 on host b), 100 (locality 0), "
+                   "101 (locality 1)\n");
     CHECK_CONTAINS(world_say_by(status_json), "\"pid\": 102, \"member_pid\": 202, \"host\": \"b\"");
     w.localities[2].end = "locality 2 (pid 102) exited with status 0";
-    CHECK_CONTAINS(world_say_by(status_print), "\nprocesses, for gdb -p: 100 (locality 0)\n");
+    CHECK_CONTAINS(world_say_by(status_print),
+                   "\nprocesses, for gdb -p: 100 (locality 0), 101 (locality 1)\n");
     w.job.pid = 0; /* a program alone, whose pid is said at first, or core files */
     CHECK(!strstr(world_say_by(status_print), "processes"));
+}
+
+/* All in which a task waits or computes, as far as there is room. */
+static void test_more_processes(void)
+{
+    struct status_locality localities[21];
+    world_begin(2);
+    world_add_wait(0, 0x100, LOCK, COHORT__WAIT_MUTEX, 0, 2);
+    for (int rank = 0; rank < 21; rank++) /* one of which has no task */
+        localities[rank] = (struct status_locality){.pid = 200 + rank, .look = &w.looks[rank == 3]};
+    w.job.localities = localities;
+    w.job.num = 21;
+    CHECK_CONTAINS(world_say_by(status_print), ", 202 (locality 2), 204 (locality 4), 205 (");
+    CHECK_CONTAINS(world_say_by(status_print), ", 216 (locality 16) and 4 more\n");
+    w.looks[1].num_workers = 1; /* now it has */
+    w.workers[1][0] = (struct look_worker){.age = 9 * second, .state = 'R', .function = WORK};
+    CHECK_CONTAINS(world_say_by(status_print), ", 215 (locality 15) and 5 more\n");
 }
 
 /* Why a program has failed, or what it has died of. */
@@ -567,7 +625,9 @@ int main(int argc, char **argv)
     static const struct test_case cases[] = {
         {"nothing", test_nothing},
         {"fates", test_fates},
+        {"computing", test_computing},
         {"processes", test_processes},
+        {"more_processes", test_more_processes},
         {"words", test_words},
         {"absent", test_absent},
         {"unread", test_unread},
