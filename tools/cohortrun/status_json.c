@@ -415,10 +415,12 @@ static void write_cycle(struct writer *writer, const struct status_cycle *cycle)
         json_begin(json, NULL, '{');
         const struct status_task task = cycle->tasks[i];
         json_count(json, "locality", task.rank);
-        if (look_is_listed(writer->model->job->localities[task.rank].look, task.wait))
-            write_input(writer, "input", task);
-        else
+        if (look_is_listed(writer->model->job->localities[task.rank].look, task.wait)) {
+            json_bool(json, "is_input", true);
+            write_input(writer, "wait", task);
+        } else {
             write_wait(writer, "wait", task);
+        }
         json_end(json, '}');
     }
     json_end(json, ']');

@@ -394,13 +394,13 @@ static bool print_step(const struct printer *printer, struct status_task *task, 
     return true;
 }
 
-/* What TASK waits for in turn, and so on. */
-static void print_steps(const struct printer *printer, struct status_task task)
+/* What TASK waits for in turn, and so on, DEPTH steps to the right. */
+static void print_steps_below(const struct printer *printer, struct status_task task, int depth)
 {
     const struct look_wait *first = task.wait;
     struct open open = {.num = 0};
     bool goes_on = true;
-    int depth = 0, inner = 0;
+    int inner = depth;
     for (int step = 0; step < MAX_STEPS; step++) {
         if (!goes_on) {
             if (!print_open(printer, &open, &task, &depth))
@@ -411,6 +411,11 @@ static void print_steps(const struct printer *printer, struct status_task task)
         goes_on = print_step(printer, &task, depth) && task.wait != first;
         inner = depth + 1;
     }
+}
+
+static void print_steps(const struct printer *printer, struct status_task task)
+{
+    print_steps_below(printer, task, 0);
 }
 
 /* Localities --------------------------------------------------------------------------------- */
@@ -906,6 +911,18 @@ static void print_cycle(const struct printer *printer, const struct status_cycle
 
 /* Tasks -------------------------------------------------------------------------------------- */
 
+/* Of several that wait for a combinator: what TASK waits for. */
+static void print_one_of(const struct printer *printer, struct status_task task)
+{
+    const struct look_inputs *inputs = status_model_target(printer->model, task).inputs;
+    if (!inputs || inputs->scope)
+        return;
+    fprintf(printer->file, "    one of them, of locality %u, for ", (unsigned)task.rank);
+    print_inputs(printer, inputs);
+    fputs(":\n", printer->file);
+    print_steps_below(printer, task, 1);
+}
+
 static void print_group(const struct printer *printer, const struct status_group *group)
 {
     FILE *file = printer->file;
@@ -924,7 +941,9 @@ static void print_group(const struct printer *printer, const struct status_group
         print_kind(printer, task);
     print_for(printer, group->age);
     fputs(group->num > 1 ? " at most\n" : "\n", file);
-    if (group->num == 1)
+    if (group->num > 1)
+        print_one_of(printer, task);
+    else
         print_steps(printer, task);
 }
 

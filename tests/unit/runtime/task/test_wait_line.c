@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "cohort/scope.h"
 #include "cohort/sync.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/ledger_read.h"
@@ -164,6 +165,43 @@ static cohort_status others(void *arg)
 static void test_tasks(void)
 {
     run(others);
+}
+
+/* The scope that a task is in, also of one that runs in place of an await of it; and a task in none
+ * that waits on the same stack later. */
+static cohort_status awaits_within(void *arg)
+{
+    volatile cohort_status status = await_here(cohort_async(awaits, arg));
+    return status;
+}
+
+static cohort_status scoped(void *arg)
+{
+    cohort_promise *promises[2];
+    cohort_future *futures[2];
+    cohort_scope *scope;
+    (void)arg;
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(cohort_promise_create(&promises[i], &futures[i]), COHORT_OK);
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, awaits_within, futures[0]), COHORT_OK);
+    let_suspend();
+    struct cohort__wait_line line = *line_of(awaits);
+    CHECK_INT(line.scope, (uintptr_t)scope);
+    CHECK_INT(line.task & 15, COHORT__WAIT_LINE_IS_INNER + COHORT__WAIT_LINE_IS_IN_SCOPE);
+    cohort_promise_fulfil(promises[0], NULL);
+    CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+    cohort_future *task = cohort_async(awaits, futures[1]);
+    let_suspend();
+    CHECK_INT(line_of(awaits)->fiber, line.fiber);
+    CHECK_INT(line_of(awaits)->task, (uintptr_t)task);
+    cohort_promise_fulfil(promises[1], NULL);
+    return cohort_await(task);
+}
+
+static void test_scope(void)
+{
+    run(scoped);
 }
 
 static cohort_status waits(void *arg)
@@ -505,17 +543,12 @@ static void test_nothing_is_left(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"promise", test_promise},
-        {"tasks", test_tasks},
-        {"wait", test_wait},
-        {"yield", test_yield},
-        {"without suspending", test_without_suspending},
-        {"mutex", test_mutex},
-        {"latch", test_latch},
-        {"in place", test_in_place},
-        {"reserve", test_reserve},
-        {"threads", test_threads},
-        {"nothing is left", test_nothing_is_left},
+        {"promise", test_promise},   {"tasks", test_tasks},
+        {"scope", test_scope},       {"wait", test_wait},
+        {"yield", test_yield},       {"without suspending", test_without_suspending},
+        {"mutex", test_mutex},       {"latch", test_latch},
+        {"in place", test_in_place}, {"reserve", test_reserve},
+        {"threads", test_threads},   {"nothing is left", test_nothing_is_left},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

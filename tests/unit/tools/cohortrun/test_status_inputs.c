@@ -124,6 +124,18 @@ static void test_nested(void)
                    "\"combinator\": \"0x910\"}, {\"for\": \"outside\"}]");
 }
 
+/* Of two at the same place it is one of them that is told of. */
+static void test_group(void)
+{
+    make(2, 2, 0, true);
+    world_add_wait(0, 0x110, GET, COHORT__WAIT_SEVERAL, 0x910, 6);
+    CHECK_CONTAINS(world_say(), "  2 in heat+0x20 (task heat+0x800) for several futures, for 6.0 s "
+                                "at most\n"
+                                "    one of them, of locality 0, for all of 2 futures:\n"
+                                "      one is a future\n"
+                                "      and 1 more\n");
+}
+
 /* They are followed one after the other, not by a recursion for each. */
 static void test_deep(void)
 {
@@ -206,10 +218,15 @@ static void test_has_to_begin(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"all", test_all},       {"any and some", test_any},
-        {"young", test_young},   {"several ways", test_several_ways},
-        {"nested", test_nested}, {"deep", test_deep},
-        {"scope", test_scope},   {"has to begin", test_has_to_begin},
+        {"all", test_all},
+        {"any and some", test_any},
+        {"young", test_young},
+        {"several ways", test_several_ways},
+        {"nested", test_nested},
+        {"group", test_group},
+        {"deep", test_deep},
+        {"scope", test_scope},
+        {"has to begin", test_has_to_begin},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
