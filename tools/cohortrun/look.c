@@ -212,7 +212,8 @@ static void take_pending(void *context, const void *line)
         return;
     *account = (struct look_account){
         .instance = from->instance, .generation = from->described, .site = from->site};
-    snprintf(account->text, sizeof(account->text), "%.*s", (int)sizeof(from->text), from->text);
+    snprintf(account->text, sizeof(account->text), "%.*s", (int)sizeof(account->text) - 1,
+             from->text);
 }
 
 /* The letter of /proc/PID/task/THREAD/stat. */
