@@ -143,30 +143,6 @@ cohort_status cohort__pmix_client_put(struct cohort__pmix_client *client, const 
     return cohort__pmix_client_check(client, result, name);
 }
 
-cohort_status cohort__pmix_client_get(struct cohort__pmix_client *client, uint32_t rank,
-                                      const char *name, void **ret_data, size_t *ret_bytes)
-{
-    pmix_proc_t proc = client->me;
-    pmix_value_t *value;
-    char what[PMIX_MAX_KEYLEN + 32];
-    proc.rank = rank;
-    snprintf(what, sizeof(what), "%s of process %u", name, (unsigned)rank);
-    pmix_status_t result = client->library.get(&proc, name, &client->immediate, 1, &value);
-    if (result == PMIX_ERR_NOT_FOUND)
-        return cohort_fail(COHORT_ERR_PEER_DIED, "%s is missing: that process has ended", what);
-    cohort_status status = cohort__pmix_client_check(client, result, what);
-    if (status)
-        return status;
-    if (value->type == PMIX_BYTE_OBJECT && (value->data.bo.bytes || value->data.bo.size == 0)) {
-        *ret_data = value->data.bo.bytes;
-        *ret_bytes = value->data.bo.size;
-    } else {
-        status = cohort_fail(COHORT_ERR_PROTOCOL, "%s: no bytes", what);
-    }
-    free(value);
-    return status;
-}
-
 void cohort__pmix_client_fence_begin(struct cohort__pmix_client *client, bool collect,
                                      void (*done)(pmix_status_t result, void *context),
                                      void *context)
@@ -229,7 +205,7 @@ static bool answer_await(struct answer *answer, unsigned long seconds)
     return result == 0;
 }
 
-/* Whether RANK has put data as NAME. */
+/* Whether RANK has put data as NAME. Its host is asked, if this one has not got it. */
 static bool has_put(struct cohort__pmix_client *client, uint32_t rank, const char *name)
 {
     enum { SECONDS = 5 }; /* Slurm never answers for a host whose processes have all ended */
@@ -244,6 +220,33 @@ static bool has_put(struct cohort__pmix_client *client, uint32_t rank, const cha
     bool has = answer_await(answer, SECONDS) && answer->result == PMIX_SUCCESS;
     answer_drop(answer);
     return has;
+}
+
+cohort_status cohort__pmix_client_get(struct cohort__pmix_client *client, uint32_t rank,
+                                      const char *name, void **ret_data, size_t *ret_bytes)
+{
+    pmix_proc_t proc = client->me;
+    pmix_value_t *value;
+    char what[PMIX_MAX_KEYLEN + 32];
+    proc.rank = rank;
+    snprintf(what, sizeof(what), "%s of process %u", name, (unsigned)rank);
+    pmix_status_t result = client->library.get(&proc, name, &client->immediate, 1, &value);
+    /* PRRTE 3 brings nothing from other hosts with a fence, and has to be asked once more. */
+    if (result == PMIX_ERR_NOT_FOUND && has_put(client, rank, name))
+        result = client->library.get(&proc, name, &client->immediate, 1, &value);
+    if (result == PMIX_ERR_NOT_FOUND)
+        return cohort_fail(COHORT_ERR_PEER_DIED, "%s is missing: that process has ended", what);
+    cohort_status status = cohort__pmix_client_check(client, result, what);
+    if (status)
+        return status;
+    if (value->type == PMIX_BYTE_OBJECT && (value->data.bo.bytes || value->data.bo.size == 0)) {
+        *ret_data = value->data.bo.bytes;
+        *ret_bytes = value->data.bo.size;
+    } else {
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "%s: no bytes", what);
+    }
+    free(value);
+    return status;
 }
 
 /* Waits until all have put data as NAME. A process that ends before it joins never does, and no

@@ -34,6 +34,7 @@ EMBED = os.path.join(BUILD, 'tests/multi/embed_uv_member')
 TRACED = os.path.join(BUILD, 'tests/multi/trace_member')
 TRACE = os.path.join(BUILD, 'tools/cohort-trace')
 TRANSPOSE = os.path.join(BUILD, 'examples/transpose')
+VERSION = subprocess.run([MPIRUN, '--version'], stdout=subprocess.PIPE, check=True).stdout
 CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 SLOW = '--slow' in sys.argv  # under a sanitizer
 # Set by netns_test.py, which runs this in its network. That has the hosts a, b and c.
@@ -80,6 +81,8 @@ class PmixJob(Job):
                        OMPI_MCA_plm_rsh_agent=jobs.HOSTS_AGENT,
                        PRTE_MCA_plm_ssh_agent=jobs.HOSTS_AGENT,
                        PRTE_MCA_prte_if_include='10.77.0.0/24', TMPDIR=jobs.HOSTS_TMP)
+            # Each host has the slots that the job needs. PRRTE would not keep to them.
+            del env['PRTE_MCA_rmaps_default_mapping_policy']
         os.environ.update(env)
         self.segments = set(os.listdir('/dev/shm'))
         super().__init__(*args)
@@ -430,6 +433,8 @@ def hosts_hubs():
     for mapping in 'slot', 'node':
         for hosts in ('a:2,b:2', 'a:3,b:1', 'a:1,b:1,c:2', 'a:4'):
             sizes = [int(host.split(':')[1]) for host in hosts.split(',')]
+            if mapping == 'node' and len(set(sizes)) > 1 and b' 5.' in VERSION:
+                continue  # its ranks go beyond the job's size: findings/prrte-map-by-node.sh
             shares, memories = hubs(hosts, mapping)
             check_equal(shares, [size for size in sizes for _ in range(size)])
             check_equal(memories, sorted(memories, key=memories.index))
@@ -438,7 +443,8 @@ def hosts_hubs():
 
 def hosts_collectives():
     collectives_on(4, '--host', 'a:2,b:2')
-    collectives_on(4, '--map-by', 'node', '--host', 'a:1,b:1,c:2')
+    collectives_on(4, '--host', 'a:1,b:1,c:2')
+    collectives_on(6, '--map-by', 'node', '--host', 'a:2,b:2,c:2')
 
 
 jobs.leave_shared_memory()
