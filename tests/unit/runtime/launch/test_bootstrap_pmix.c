@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/launch/bootstrap.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/launch/pmix_card.h"
+#include "runtime/launch/pmix_library.h"
+#include "runtime/loop/loop.h"
+#include "runtime/wire/pack.h"
+#include "tests/support/test.h"
+
+/* How a locality leaves a job of PMIx (tests/model/leave.pml), with a libpmix that is played: the
+ * other locality of the job is on another host, and shows what this one shows. */
+
+enum { CARDS = 1, ADDRESSES, RETURNED, FIRST_COUNTS, LAST_COUNTS, AGREED }; /* the fences */
+enum { ABORTED = 40, ABORTED_IN_CALLBACK = 99 }; /* statuses of a child */
+static const uint64_t soon = 1000000, never = 3600ull * 1000000000;
+
+static struct {
+    unsigned num_fences;
+    unsigned held; /* this fence is not over until the test says so */
+    pmix_op_cbfunc_t fence_done;
+    void *fence_context;
+    pmix_notification_fn_t notified;
+    void *notified_object;
+    struct {
+        char name[64];
+        unsigned char data[512];
+        size_t bytes;
+    } shown[8];
+    unsigned num_shown;
+    bool has_no_threads;
+} fake;
+
+static _Thread_local bool in_callback;
+
+static pmix_status_t fake_init(pmix_proc_t *proc, pmix_info_t *info, size_t num)
+{
+    (void)info, (void)num;
+    *proc = (pmix_proc_t){.nspace = "job", .rank = 0};
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t fake_finalize(const pmix_info_t *info, size_t num)
+{
+    (void)info, (void)num;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t fake_abort(int status, const char *text, pmix_proc_t *procs, size_t num)
+{
+    (void)text, (void)procs, (void)num;
+    _exit(in_callback ? ABORTED_IN_CALLBACK : ABORTED + status);
+}
+
+static pmix_status_t fake_put(pmix_scope_t scope, const char *key, pmix_value_t *value)
+{
+    (void)scope;
+    CHECK(fake.num_shown < sizeof(fake.shown) / sizeof(fake.shown[0]));
+    CHECK(value->data.bo.size <= sizeof(fake.shown[0].data));
+    snprintf(fake.shown[fake.num_shown].name, sizeof(fake.shown[0].name), "%s", key);
+    memcpy(fake.shown[fake.num_shown].data, value->data.bo.bytes, value->data.bo.size);
+    fake.shown[fake.num_shown++].bytes = value->data.bo.size;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t fake_commit(void)
+{
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t fake_fence_nb(const pmix_proc_t *procs, size_t num_procs,
+                                   const pmix_info_t *info, size_t num, pmix_op_cbfunc_t done,
+                                   void *context)
+{
+    (void)procs, (void)num_procs, (void)info, (void)num;
+    fake.fence_done = done;
+    fake.fence_context = context;
+    if (++fake.num_fences != fake.held)
+        done(PMIX_SUCCESS, context);
+    return PMIX_SUCCESS;
+}
+
+static void copy_bytes(pmix_value_t *value, const void *data, size_t bytes)
+{
+    value->type = PMIX_BYTE_OBJECT;
+    value->data.bo.bytes = malloc(bytes + 1);
+    value->data.bo.size = bytes;
+    memcpy(value->data.bo.bytes, data, bytes);
+}
+
+static void copy_other_card(pmix_value_t *value)
+{
+    struct cohort__packer packer = {0};
+    cohort__pmix_card_pack(&packer,
+                           &(struct cohort__pmix_card){.host = "other", .name = "127.0.0.1"});
+    copy_bytes(value, packer.data, packer.bytes);
+    cohort__packer_fini(&packer);
+}
+
+static pmix_status_t fake_get(const pmix_proc_t *proc, const char *key, const pmix_info_t *info,
+                              size_t num, pmix_value_t **ret_value)
+{
+    (void)info, (void)num;
+    unsigned i = 0;
+    pmix_value_t *value = calloc(1, sizeof(*value));
+    while (i < fake.num_shown && strcmp(fake.shown[i].name, key) != 0)
+        i++;
+    if (strcmp(key, PMIX_JOB_SIZE) == 0) {
+        value->type = PMIX_UINT32;
+        value->data.uint32 = 2;
+    } else if (strcmp(key, "cohort.card") == 0 && proc->rank == 1) {
+        copy_other_card(value);
+    } else {
+        CHECK(i < fake.num_shown);
+        copy_bytes(value, fake.shown[i].data, fake.shown[i].bytes);
+    }
+    *ret_value = value;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t fake_get_nb(const pmix_proc_t *proc, const char *key, const pmix_info_t *info,
+                                 size_t num, pmix_value_cbfunc_t done, void *context)
+{
+    (void)proc, (void)key, (void)info, (void)num, (void)done, (void)context;
+    return PMIX_ERR_NOT_FOUND;
+}
+
+static pmix_status_t fake_register(pmix_status_t *codes, size_t num_codes, pmix_info_t *info,
+                                   size_t num, pmix_notification_fn_t notified,
+                                   pmix_hdlr_reg_cbfunc_t done, void *context)
+{
+    (void)codes, (void)num_codes, (void)num, (void)done, (void)context;
+    fake.notified = notified;
+    fake.notified_object = info[0].value.data.ptr;
+    return PMIX_SUCCESS;
+}
+
+static const char *fake_error_string(pmix_status_t status)
+{
+    (void)status;
+    return "this";
+}
+
+cohort_status __wrap_cohort__pmix_library_load(struct cohort__pmix_library *ret_library);
+cohort_status __wrap_cohort__pmix_library_load(struct cohort__pmix_library *ret_library)
+{
+    *ret_library = (struct cohort__pmix_library){
+        .init = fake_init,
+        .finalize = fake_finalize,
+        .abort = fake_abort,
+        .put = fake_put,
+        .commit = fake_commit,
+        .fence_nb = fake_fence_nb,
+        .get = fake_get,
+        .get_nb = fake_get_nb,
+        .register_event_handler = fake_register,
+        .error_string = fake_error_string,
+    };
+    return COHORT_OK;
+}
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                          void *context);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                          void *context);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                          void *context)
+{
+    return fake.has_no_threads ? EAGAIN : __real_pthread_create(thread, attributes, run, context);
+}
+
+struct locality {
+    struct cohort__loop *loop;
+    struct cohort__bootstrap *bootstrap;
+    bool may_exit;
+};
+
+static void count_asked(void *context, uint64_t round)
+{
+    struct locality *locality = context;
+    cohort__bootstrap_report_counts(locality->bootstrap, round, 0, 0, false);
+}
+
+static void exit_allowed(void *context)
+{
+    ((struct locality *)context)->may_exit = true;
+}
+
+static void died(void *context, uint32_t rank, uint32_t order, const char *text)
+{
+    (void)context, (void)rank, (void)order, (void)text;
+}
+
+static void launcher_lost(void *context, const char *text)
+{
+    (void)context;
+    test_failed(__FILE__, __LINE__, "the launcher is lost: %s", text);
+}
+
+/* Joins a job whose fence HELD is not over by itself. */
+static void join(struct locality *locality, unsigned held, uint64_t grace)
+{
+    memset(&fake, 0, sizeof(fake));
+    fake.held = held;
+    setenv("PMIX_NAMESPACE", "job", 1);
+    setenv("PMIX_RANK", "0", 1);
+    *locality = (struct locality){0};
+    CHECK_INT(cohort__loop_create(&locality->loop), COHORT_OK);
+    CHECK_INT(cohort__bootstrap_create(
+                  &locality->bootstrap, locality->loop,
+                  &(struct cohort__bootstrap_handlers){.context = locality,
+                                                       .count_asked = count_asked,
+                                                       .exit_allowed = exit_allowed,
+                                                       .died = died,
+                                                       .launcher_lost = launcher_lost}),
+              COHORT_OK);
+    cohort__bootstrap_set_grace(locality->bootstrap, grace);
+    CHECK_INT(cohort__bootstrap_exchange(locality->bootstrap, "here", 5), COHORT_OK);
+    CHECK_INT(fake.num_fences, ADDRESSES);
+}
+
+/* The program returns. */
+static void come_to(struct locality *locality, unsigned fence)
+{
+    cohort__bootstrap_finished(locality->bootstrap);
+    while (fake.num_fences < fence)
+        cohort__loop_park(locality->loop);
+}
+
+static void await_exit(struct locality *locality)
+{
+    while (!locality->may_exit)
+        cohort__loop_park(locality->loop);
+}
+
+static void leave(struct locality *locality)
+{
+    cohort__bootstrap_destroy(locality->bootstrap);
+    cohort__loop_destroy(locality->loop);
+}
+
+/* Who knows that the end is agreed on waits until all do, and takes nobody for dead. */
+static void test_leaves_after_all_have_agreed(void)
+{
+    struct locality locality;
+    join(&locality, AGREED, never);
+    come_to(&locality, AGREED);
+    CHECK(!locality.may_exit);
+    cohort__bootstrap_broken(locality.bootstrap);
+    CHECK(!locality.may_exit);
+    fake.fence_done(PMIX_SUCCESS, fake.fence_context);
+    await_exit(&locality);
+    CHECK_INT(fake.num_fences, AGREED);
+    leave(&locality);
+}
+
+/* The other one has died after that, so that the last fence never ends. */
+static void test_leaves_without_last_fence(void)
+{
+    struct locality locality;
+    join(&locality, AGREED, soon);
+    come_to(&locality, AGREED);
+    cohort__bootstrap_broken(locality.bootstrap);
+    await_exit(&locality);
+    leave(&locality);
+}
+
+static void find_loss_in_drain(void)
+{
+    struct locality locality;
+    join(&locality, LAST_COUNTS, soon);
+    come_to(&locality, LAST_COUNTS);
+    cohort__bootstrap_broken(locality.bootstrap);
+    await_exit(&locality);
+    leave(&locality);
+}
+
+static void *tell_of_death(void *context)
+{
+    pmix_proc_t other = {.nspace = "job", .rank = 1};
+    pmix_info_t info = {.key = PMIX_EVENT_RETURN_OBJECT,
+                        .value = {.type = PMIX_POINTER, .data.ptr = fake.notified_object}};
+    (void)context;
+    in_callback = true;
+    fake.notified(0, PMIX_ERR_PROC_ABORTED_BY_SIG, &other, &info, 1, NULL, 0, NULL, NULL);
+    return NULL;
+}
+
+/* The system gives no thread for the grace. */
+static void hear_of_death_without_threads(void)
+{
+    struct locality locality;
+    pthread_t thread;
+    join(&locality, 0, never);
+    fake.has_no_threads = true;
+    CHECK_INT(__real_pthread_create(&thread, NULL, tell_of_death, NULL), 0);
+    pthread_join(thread, NULL);
+    for (;;)
+        cohort__loop_park(locality.loop);
+}
+
+static int status_of(void (*run)(void))
+{
+    int status;
+    fflush(stdout);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        run();
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Without an agreement the launcher has to end the job. */
+static void test_loss_in_drain(void)
+{
+    CHECK_INT(status_of(find_loss_in_drain), ABORTED + 1);
+}
+
+/* PMIx's thread would wait for itself. */
+static void test_no_abort_in_callback(void)
+{
+    CHECK_INT(status_of(hear_of_death_without_threads), ABORTED + 1);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"leaves_after_all_have_agreed", test_leaves_after_all_have_agreed},
+        {"leaves_without_last_fence", test_leaves_without_last_fence},
+        {"loss_in_drain", test_loss_in_drain},
+        {"no_abort_in_callback", test_no_abort_in_callback},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
