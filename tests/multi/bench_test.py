@@ -310,6 +310,33 @@ def test_wrong_options():
               lines[1].startswith('usage: cohort-bench '), args, err)
 
 
+def test_components():
+    """Open MPI's components of collectives are measured by Open MPI. Commands that only note how
+    they were called stand in for the MPIs."""
+    if not all(os.access(os.path.join(os.path.dirname(BENCH), 'peer_' + name), os.X_OK)
+               for name in ('openmpi', 'mpich')):
+        print('left out: there are no MPIs in this build')
+        return
+    components = 'acoll', 'ucc', 'xhc'
+    with tempfile.TemporaryDirectory() as folder:
+        for name, says in (('mpirun.openmpi', 'mpirun (Open MPI) 5.0.7'),
+                           ('mpirun.mpich', 'Version: 5.0.2'),
+                           ('ompi_info', '\n'.join(f'mca:coll:{component}:version:"mca:2.1.0"'
+                                                   for component in components))):
+            with open(os.path.join(folder, name), 'w') as script:
+                script.write(f'#!/bin/sh\necho {name} "$@" >> {folder}/calls\n'
+                             f"cat <<'end'\n{says}\nend\n")
+            os.chmod(script.name, 0o755)
+        bench('coll', '--peers', '--quick', '--rounds', 1, '--only', 'barrier/0/4',
+              env={'PATH': folder + ':' + os.environ['PATH']})
+        with open(os.path.join(folder, 'calls')) as file:
+            jobs = [line for line in file if ' -n ' in line]
+    check_equal(len(jobs), 2 + len(components))
+    for component in components:
+        check_equal([line.split()[0] for line in jobs if f'coll_{component}_priority' in line],
+                    ['mpirun.openmpi'])
+
+
 def test_select():
     """Both placements, and the chosen row compared with the best one."""
     for args in ([], ['--placement', 'localities'], ['--placement', 'tasks']):

@@ -110,11 +110,13 @@ static void compose_cohort(struct programs_command *command, const struct host_p
         programs_command_add(command, "--fresh");
 }
 
-/* Open MPI 4.1 takes HAN only where it is told to, and tuned by default. */
+/* Open MPI 4.1 takes HAN only where it is told to, and tuned by default. From 5 on PRRTE launches
+ * it, whose parameters have names of their own. */
 static void compose_openmpi(struct programs_command *command, const struct host_peers_jobs *jobs,
                             const struct host_peers_contender *contender, const struct words *words)
 {
     bool is_han = contender->column == HOST_PEERS_HAN;
+    bool by_prrte = strtoul(jobs->versions.openmpi, NULL, 10) >= 5;
     const char *const args[] = {"mpirun.openmpi",
                                 "--host",
                                 words->slots,
@@ -126,11 +128,11 @@ static void compose_openmpi(struct programs_command *command, const struct host_
                                 "--allow-run-as-root",
                                 "--timeout",
                                 peers_timeout,
-                                "--mca",
-                                "plm_rsh_agent",
+                                by_prrte ? "--prtemca" : "--mca",
+                                by_prrte ? "plm_ssh_agent" : "plm_rsh_agent",
                                 hosts_agent,
-                                "--mca",
-                                "oob_tcp_if_include",
+                                by_prrte ? "--prtemca" : "--mca",
+                                by_prrte ? "prte_if_include" : "oob_tcp_if_include",
                                 hosts_network,
                                 "--mca",
                                 "btl_tcp_if_include",

@@ -45,7 +45,7 @@ static void compose_mpi(struct programs_command *command, const struct peers_job
     static const char *const mpich[] = {"mpirun.mpich"};
     const char *const args[] = {"-n", words->localities, contender->program, words->seconds,
                                 words->list};
-    bool is_openmpi = contender->column == PEERS_OPENMPI;
+    bool is_openmpi = strcmp(contender->name, "openmpi") == 0;
     const char *const *launch = is_openmpi ? openmpi : mpich;
     size_t num = is_openmpi ? sizeof(openmpi) / sizeof(openmpi[0]) : 1;
     *command = (struct programs_command){.num_args = 0};
