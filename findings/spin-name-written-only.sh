@@ -23,8 +23,8 @@ try()
     "$spin" -run model.pml >out 2>&1 || status=$?
     echo "$1$2: $(grep -o 'errors: [0-9]*' out || echo 'does not compile'), status $status"
 }
-seen=$(for name in done errors depth now over; do try "$name" ''; done
-       try done '; assert(done == 1)')
+seen=$(for name in 'done' errors depth now over; do try "$name" ''; done
+       try 'done' '; assert(done == 1)')
 expected="done: does not compile, status 0
 errors: does not compile, status 0
 depth: does not compile, status 0
