@@ -250,7 +250,9 @@ struct cohort__pending_line {
 enum cohort__event_kind {
     COHORT__EVENT_CALL,     /* of a collective */
     COHORT__EVENT_END,      /* of one */
-    COHORT__EVENT_RECEIVED, /* a message of a collective or a channel, from a locality */
+    COHORT__EVENT_RECEIVED, /* a message of a collective, from a locality; and below: */
+    COHORT__EVENT_CHANNEL,  /* of a channel, whose tag is in place of the generation */
+    COHORT__EVENT_REMOTE,   /* of a remote task, the number of whose call is there */
 };
 
 enum { COHORT__EVENT_KIND_SHIFT = 20, COHORT__EVENT_GENERATION_SHIFT = 24 };

@@ -37,9 +37,17 @@ static void drop(struct cohort__arrival *arrival)
 /* Not questions and answers: a job that hangs goes on asking. */
 static void note(const struct cohort__envelope *envelope)
 {
-    if (envelope->kind == COHORT__KIND_DATA || envelope->kind == COHORT__KIND_ANNOUNCE)
-        cohort__ledger_note(COHORT__EVENT_RECEIVED, envelope->source_locality,
-                            envelope->generation);
+    enum cohort__event_kind kind = COHORT__EVENT_RECEIVED;
+    uint64_t number = envelope->generation;
+    if (envelope->kind != COHORT__KIND_DATA && envelope->kind != COHORT__KIND_ANNOUNCE)
+        return;
+    if (envelope->instance == COHORT__INSTANCE_REMOTE) {
+        kind = COHORT__EVENT_REMOTE;
+    } else if (number == 0) {
+        kind = COHORT__EVENT_CHANNEL;
+        number = envelope->fingerprint;
+    }
+    cohort__ledger_note(kind, envelope->source_locality, number);
 }
 
 static void hand_on(struct cohort__arrival *arrival)

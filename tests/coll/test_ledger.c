@@ -23,8 +23,8 @@ static struct {
     struct cohort__wait_line waits[MOST];
     struct cohort__pending_line pending[MOST];
     unsigned num_sites, num_groups, num_joins, num_waits, num_pending;
-    uint64_t num_calls, num_ends, num_received; /* among the events */
-    uint32_t last_number;                       /* of the last event */
+    uint64_t num_calls, num_ends, num_received, num_of_channels; /* among the events */
+    uint32_t last_number;                                        /* of the last event */
     uint64_t last_generation;
 } found;
 
@@ -77,6 +77,7 @@ static void add_events(void *context, const void *line)
         found.num_calls += kind == COHORT__EVENT_CALL;
         found.num_ends += kind == COHORT__EVENT_END;
         found.num_received += kind == COHORT__EVENT_RECEIVED;
+        found.num_of_channels += kind == COHORT__EVENT_CHANNEL;
         found.last_number = (uint32_t)what & 0xfffff;
         found.last_generation = what >> COHORT__EVENT_GENERATION_SHIFT;
     }
@@ -208,13 +209,14 @@ static cohort_status send_late(cohort_comm *comm, void *arg)
         return cohort_await(cohort_channel_get(comm, 1, 5, &value, sizeof(value), NULL));
     read_when_it_waits(COHORT__WAIT_GET);
     CHECK_INT(num_waits_for(COHORT__WAIT_GET), 1);
-    uint64_t before = found.num_received;
+    uint64_t before = found.num_of_channels;
     CHECK_INT(cohort_await(cohort_channel_set(comm, 0, 5, &value, sizeof(value))), COHORT_OK);
-    while (found.num_received == before) {
+    while (found.num_of_channels == before) {
         cohort_yield();
         read_ledger();
     }
-    CHECK_INT(found.num_received, before + 1);
+    CHECK_INT(found.num_of_channels, before + 1);
+    CHECK_INT(found.last_generation, 5); /* the tag */
     return COHORT_OK;
 }
 

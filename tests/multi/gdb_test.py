@@ -88,22 +88,42 @@ def said_of_events(text):
     return found
 
 
-def check_events():
-    """Locality 1 of two hosts has met locality 0, and waits for it to come again."""
-    job = Job('-n', 2, *far_hosts(2), MEMBER, 'straggler')
+def ask_locality_1(program, status_text, *commands):
+    """What gdb says of locality 1 of PROGRAM, on two hosts, once its status has that text."""
+    job = Job('-n', 2, *far_hosts(2), MEMBER, program)
     try:
         deadline = time.monotonic() + TIMEOUT
-        while 'communicator "halo", generation 2: ' not in subprocess.run(
+        while status_text not in subprocess.run(
                 [sys.argv[1], '--status', str(job.process.pid)], stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL, text=True).stdout:
             check(time.monotonic() < deadline, 'it does not hang')
         pid, = [p for p in job.processes() if is_running(p, MEMBER) and
                 b'\0COHORT_LOCALITY=1\0' in open('/proc/%d/environ' % p, 'rb').read()]
-        said = gdb(['-p', str(pid)], 'cohort events 4096', 'echo one:\\n', 'cohort events 1',
-                   'echo wrong:\\n', *('cohort events ' + n for n in ('0', '4097', 'x', '1 2')))
+        return gdb(['-p', str(pid)], *commands)
     finally:
         job.process.terminate()
         job.process.communicate()
+
+
+def check_channel_events():
+    """The only block of a channel is said once, with its tag; a remote call is none."""
+    said = ask_locality_1('sets_first', 'deadlock: ', 'cohort events 4096')
+    events = [event for _, _, events in said_of_events(said) for event in events]
+    check_equal([event for event in events if 'channel' in event],
+                ['data of a channel has come from locality 0, tag 7'])
+    said = ask_locality_1('remote', 'for the remote task "solve" ', 'cohort events 4096')
+    events = [event for _, _, events in said_of_events(said) for event in events]
+    check_equal(sorted(event for event in events if 'remote' in event),
+                ['a remote call or its result has come from locality 0, call %d' % n
+                 for n in (1, 2)])
+
+
+def check_events():
+    """Locality 1 of two hosts has met locality 0, and waits for it to come again."""
+    said = ask_locality_1(
+        'straggler', 'communicator "halo", generation 2: ', 'cohort events 4096', 'echo one:\\n',
+        'cohort events 1', 'echo wrong:\\n',
+        *('cohort events ' + n for n in ('0', '4097', 'x', '1 2')))
     all_said, one = said.split('one:\n')
     one, wrong = one.split('wrong:\n')
     check_equal(wrong.count('cohort events needs a number from 1 to 4096'), 4)
@@ -111,7 +131,7 @@ def check_events():
     events = [event for _, _, events in workers for event in events]
     for event in ('site 1 of "halo" calls 1', 'call 1 of site 1 of "halo" has ended',
                   'site 1 of "halo" calls 2',
-                  'data has come from locality 0, with generation or tag 1'):
+                  'data of a collective has come from locality 0, generation 1'):
         check(event in events, event, said)
     check('call 2 of' not in all_said, said)
     check_equal([(num, events[-1:]) for num, _, events in workers],
@@ -254,6 +274,7 @@ def main():
                        'core file of process %d' % process.pid)
         check_job(folder)
         check_events()
+        check_channel_events()
         check_inputs()
         check_auto_load(os.path.join(folder, 'auto-load'))
         print('with a core file' if cores else 'no core file is to be had')

@@ -242,12 +242,18 @@ class TasksCommand(gdb.Command):
                                                     ledger.seconds(wait.since)))
 
 
+COME = {2: 'data of a collective has come from locality %d, generation %d',
+        3: 'data of a channel has come from locality %d, tag %d',
+        4: 'a remote call or its result has come from locality %d, call %d'}
+
+
 class EventsCommand(gdb.Command):
     """Print what each worker has done last with collectives: cohort events [N], by default 20.
 
     These are the calls of the process's sites, the ends of these calls, and data that has come for
-    collectives and channels, the oldest first. An age is that of the worker's last look at the
-    clock before the event, up to the last tick of the process. There are the last 4096."""
+    collectives, channels and remote tasks, the oldest first. An age is that of the worker's last
+    look at the clock before the event, up to the last tick of the process. There are the last
+    4096."""
 
     def __init__(self):
         super().__init__('cohort events', gdb.COMMAND_STATUS)
@@ -285,9 +291,8 @@ class EventsCommand(gdb.Command):
             return '%s calls %d' % (site, generation)
         if kind == 1:
             return 'call %d of %s has ended' % (generation, site)
-        if kind == 2:
-            return 'data has come from locality %d, with generation or tag %d' % (number,
-                                                                                  generation)
+        if kind in COME:
+            return COME[kind] % (number, generation)
         return 'something that this script does not know'
 
 
