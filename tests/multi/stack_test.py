@@ -9,7 +9,7 @@ import signal
 import sys
 
 import jobs
-from jobs import check, check_equal, run
+from jobs import check, check_equal, far_hosts, run
 
 MEMBER = os.path.abspath(sys.argv[2])
 CHOSEN = sys.argv[3:]
@@ -41,13 +41,17 @@ def test_default():
 
 def test_crash():
     """A signal that a task has caused is explained: by the locality itself, by cohortrun, and in
-    the errors of the others."""
-    status, _, err = run('-n', 2, MEMBER, 'crash')
+    the errors of the others. On another host, too."""
+    for hosts in (), far_hosts(2):
+        check_crash(*run('-n', 2, *hosts, MEMBER, 'crash'))
+
+
+def check_crash(status, _, err):
     check_equal(status, 128 + signal.SIGSEGV)
     why = (r'SIGSEGV \(no memory at 0x100\) in touch(\+0x\w+)? \(/\S*/stack_member(\+0x\w+)?\), '
            r'in the task crash_task \(/\S*/stack_member\), worker \d+ of locality 1')
     check(re.search('^cohort: ' + why + '$', err, re.M), err)
-    check(re.search(r'^cohortrun: locality 1 \(pid \d+\) was killed by signal 11 '
+    check(re.search(r'^cohortrun: locality 1 \(pid \d+\)( on host b)? was killed by signal 11 '
                     r'\(Segmentation fault\): ' + why + '$', err, re.M), err)
 
 

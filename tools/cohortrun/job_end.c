@@ -16,7 +16,6 @@
 #include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/host.h"
 #include "tools/cohortrun/job_private.h"
-#include "tools/cohortrun/look.h"
 #include "tools/cohortrun/options.h"
 
 static const uint64_t second_ns = 1000000000;
@@ -155,25 +154,16 @@ static const char *hint(const struct job *job, const struct locality *locality)
                : "";
 }
 
-/* What LOCALITY has written down when it was killed by a signal that it has caused. Those of other
- * hosts have only printed it. */
-static bool read_words(const struct job *job, const struct locality *locality, char *text,
-                       size_t bytes)
-{
-    const struct guarded *guarded = &locality->guarded;
-    uint32_t first, num;
-    job_find_own_localities(job, &first, &num);
-    return !locality->host && job->ledger >= 0 && guarded->end == GUARDED_ENDED &&
-           WIFSIGNALED(guarded->status) &&
-           look_read_words(job->ledger, locality->rank - first, text, bytes);
-}
-
 static void judge(struct job *job, struct locality *locality)
 {
-    char text[1024], words[800];
+    char text[1024];
+    uint32_t first, num;
     const char *failure = cohort__launcher_failure(job->launcher, locality->rank);
     int status = guarded_exit_status(&locality->guarded);
     locality->judged = true;
+    job_find_own_localities(job, &first, &num);
+    if (!locality->host)
+        locality_read_words(locality, job->ledger, locality->rank - first);
     if (locality->guarded.end == GUARDED_NOT_STARTED)
         snprintf(text, sizeof(text), "cannot start %s%s%s: %s%s", program_of(job, locality),
                  locality->host ? " on host " : "",
@@ -188,8 +178,8 @@ static void judge(struct job *job, struct locality *locality)
         snprintf(text + used, sizeof(text) - used, " without leaving the job");
     else if (failure && (status != 0 || cohort__launcher_is_failing(job->launcher, locality->rank)))
         snprintf(text + used, sizeof(text) - used, ": %s", failure);
-    else if (read_words(job, locality, words, sizeof(words)))
-        snprintf(text + used, sizeof(text) - used, ": %s", words);
+    else if (locality->words)
+        snprintf(text + used, sizeof(text) - used, ": %s", locality->words);
     if (status != 0 && job->stage == RUNNING &&
         cohort__launcher_is_released(job->launcher, locality->rank)) {
         if (!was_said(job, locality))

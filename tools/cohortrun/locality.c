@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/base/ledger.h"
@@ -15,6 +16,7 @@
 #include "runtime/net/hub.h"
 #include "runtime/launch/control.h"
 #include "tools/cohortrun/host.h"
+#include "tools/cohortrun/look.h"
 
 enum { NEAR, FAR }; /* cohortrun's end and the locality's */
 
@@ -322,10 +324,20 @@ void locality_describe(const struct locality *locality, char *text, size_t bytes
         guarded_describe_end(&locality->guarded, text + used, bytes - used);
 }
 
+void locality_read_words(struct locality *locality, int ledger, uint32_t slot)
+{
+    char text[LOOK_WORDS_BYTES];
+    const struct guarded *guarded = &locality->guarded;
+    if (!locality->words && ledger >= 0 && guarded->end == GUARDED_ENDED &&
+        WIFSIGNALED(guarded->status) && look_read_words(ledger, slot, text, sizeof(text)))
+        locality->words = strdup(text);
+}
+
 void locality_close(struct locality *locality)
 {
+    free(locality->words);
     free(locality->doom);
-    locality->doom = NULL;
+    locality->words = locality->doom = NULL;
     member_close(&locality->member);
     guarded_close(&locality->guarded);
     cohort__stream_close(locality->control);

@@ -29,6 +29,7 @@ struct locality {
     bool control_ended;
     struct member member; /* of one on another host only `lost` is known */
     unsigned num_outputs; /* open */
+    char *words;          /* of the signal that it has died of, see locality_read_words; or NULL */
     bool judged;          /* by the job */
     bool is_told;         /* why it fails: a line was printed */
     uint64_t doomed_at;   /* when it is to be killed, by the clock; 0: never */
@@ -88,6 +89,10 @@ bool locality_is_gone(const struct locality *locality);
 
 /* A sentence: "locality 2 (pid 123) on host b was killed by signal 9 (Killed)". */
 void locality_describe(const struct locality *locality, char *text, size_t bytes);
+
+/* Takes down what LOCALITY has written in SLOT of LEDGER (-1: there is none) before it was killed
+ * by a signal that it has caused. */
+void locality_read_words(struct locality *locality, int ledger, uint32_t slot);
 
 /* "locality 3 (pid 77) on host b". */
 void locality_name(const struct locality *locality, char *text, size_t bytes);

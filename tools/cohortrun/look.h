@@ -17,6 +17,8 @@
 /* A worker turns its loop every 100 us, so one that has not for so long is busy with one task. */
 #define LOOK_BUSY_NS UINT64_C(500000000)
 
+enum { LOOK_WORDS_BYTES = 1016 };
+
 struct look_site {
     uint64_t instance;
     uint64_t last_called; /* generation; 0: none */
@@ -123,12 +125,12 @@ struct look {
     int pid;       /* as it sees it itself */
     enum cohort__ledger_stage stage;
     uint64_t stage_age;
-    int32_t status;     /* that its program has returned */
-    char words[1016];   /* why it fails, or has died; "": it has not said so */
-    uint64_t num_tasks; /* that it had at its last tick, whether they wait or not */
-    bool acts_outside;  /* callbacks of the program may begin something, too */
-    uint64_t tick_age;  /* of a process that is dead: since its last tick; else 0 */
-    bool is_cut;        /* not all is there: there was no memory for it, or the ledger is damaged */
+    int32_t status;               /* that its program has returned */
+    char words[LOOK_WORDS_BYTES]; /* why it fails, or has died; "": it has not said so */
+    uint64_t num_tasks;           /* that it had at its last tick, whether they wait or not */
+    bool acts_outside;            /* callbacks of the program may begin something, too */
+    uint64_t tick_age;            /* of a process that is dead: since its last tick; else 0 */
+    bool is_cut; /* not all is there: there was no memory for it, or the ledger is damaged */
     bool is_stopped;
     struct look_site *sites;
     struct look_group *groups;

@@ -141,6 +141,7 @@ static void locality_changed(struct locality *locality)
     unsigned char state[STATE_MAX_BYTES];
     if (locality->guarded.end != GUARDED_RUNS)
         tally_look(node->tally, locality->rank);
+    locality_read_words(locality, node->common.ledger, locality->rank - node->order->first);
     size_t bytes = state_write(locality, state);
     send_up(node, NODE_LINK_STATE, locality->rank, state, bytes);
     if (node->stage != SERVING && all_gone(node))

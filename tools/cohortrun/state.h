@@ -7,13 +7,14 @@
 #include <stddef.h>
 
 #include "tools/cohortrun/locality.h"
-#include "tools/cohortrun/oom.h"
+#include "tools/cohortrun/look.h"
 
 /* What a node daemon reports of a locality in NODE_LINK_STATE: pid and status (i32, little-endian),
  * how it has ended (u8), whether the guardian and the control connection have ended (bits of a u8),
  * which process had joined and is lost (i32; 0: none is), and in the rest, as text, that the kernel
- * may have killed the program for want of memory. */
-enum { STATE_HEAD_BYTES = 14, STATE_MAX_BYTES = STATE_HEAD_BYTES + OOM_TEXT_BYTES - 1 };
+ * may have killed the program for want of memory; or with another bit of the u8 the locality's
+ * words. */
+enum { STATE_HEAD_BYTES = 14, STATE_MAX_BYTES = STATE_HEAD_BYTES + LOOK_WORDS_BYTES - 1 };
 
 /* Returns how many bytes it has written. */
 size_t state_write(const struct locality *locality, unsigned char ret_state[STATE_MAX_BYTES]);
