@@ -370,7 +370,9 @@ static bool print_open(const struct printer *printer, struct open *open,
             fprintf(printer->file, "and %llu more\n", (unsigned long long)num);
             continue;
         }
-        fputs(num == 1 ? "it is " : "one is ", printer->file);
+        const struct look_inputs *inputs = status_model_target(printer->model, task).inputs;
+        fputs(num == 1 ? "it " : "one ", printer->file);
+        fputs(inputs && !inputs->scope ? "needs " : "is ", printer->file);
         print_target(printer, task);
         fputc('\n', printer->file);
         *ret_task = task;
@@ -394,22 +396,35 @@ static bool print_step(const struct printer *printer, struct status_task *task, 
     return true;
 }
 
-/* What TASK waits for in turn, and so on, DEPTH steps to the right. */
+static bool was_seen(const struct look_wait *const *seen, int num, const struct look_wait *wait)
+{
+    for (int i = 0; i < num; i++)
+        if (seen[i] == wait)
+            return true;
+    return false;
+}
+
+/* What TASK waits for in turn, and so on, DEPTH steps to the right; of each only once. */
 static void print_steps_below(const struct printer *printer, struct status_task task, int depth)
 {
-    const struct look_wait *first = task.wait;
+    const struct look_wait *seen[MAX_STEPS];
     struct open open = {.num = 0};
-    bool goes_on = true;
-    int inner = depth;
-    for (int step = 0; step < MAX_STEPS; step++) {
-        if (!goes_on) {
-            if (!print_open(printer, &open, &task, &depth))
-                return;
-            inner = depth;
-        }
-        open_inputs(printer, task, inner, &open);
-        goes_on = print_step(printer, &task, depth) && task.wait != first;
+    int step = 0, inner = depth;
+    for (; step < MAX_STEPS; step++) {
+        const bool is_new = !was_seen(seen, step, task.wait);
+        seen[step] = task.wait;
+        if (is_new)
+            open_inputs(printer, task, inner, &open);
         inner = depth + 1;
+        if (is_new && print_step(printer, &task, depth))
+            continue;
+        if (!print_open(printer, &open, &task, &depth))
+            return;
+        inner = depth;
+    }
+    if (open.num > 0) {
+        print_indent(printer, open.inputs[0].depth);
+        fputs("and more\n", printer->file);
     }
 }
 

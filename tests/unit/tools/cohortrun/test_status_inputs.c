@@ -109,7 +109,7 @@ static void test_nested(void)
         world_add_input(0, i == 1 ? COHORT__WAIT_SEVERAL : COHORT__WAIT_PLAIN, 0xb00 + 0x10 * i);
     CHECK_CONTAINS(world_say(), "  1 in heat+0x20 (task heat+0x800) for all of 2 futures, for "
                                 "5.0 s\n"
-                                "    one is one of 20 futures\n"
+                                "    one needs one of 20 futures\n"
                                 "      one is a future\n"
                                 "      one is several futures\n"
                                 "      one is a future\n"
@@ -151,7 +151,7 @@ static void test_deep(void)
         world_add_inputs(0, 0x10000 + 0x10 * i, 1, 1, 5);
         world_add_input(0, COHORT__WAIT_SEVERAL, 0x10000 + 0x10 * (i + 1));
     }
-    CHECK_CONTAINS(world_say(), "\n    it is one future\n      it is one future\n");
+    CHECK_CONTAINS(world_say(), "\n    it needs one future\n      it needs one future\n");
     CHECK_CONTAINS(world_say_by(status_json), "\"combinator\": \"0x10000\"");
     free(inputs);
     free(listed);
