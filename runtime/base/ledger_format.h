@@ -128,19 +128,22 @@ struct cohort__wait_line {
     _Atomic uintptr_t outer; /* the task that awaits this one, which it runs itself */
     _Atomic uintptr_t outermost; /* the same, at the base of the stack */
     _Atomic uintptr_t scope;     /* that the task is in, or else one that it runs for */
-    uint64_t padding[7];
+    _Atomic uintptr_t range;     /* that it runs a part of, or runs for */
+    uint64_t padding[6];
 };
 
-/* Of the task in a line: it runs in place of an await of `outer`; it has a scope. Without the mark
- * the field is of an earlier task on that stack. */
+/* Of the task in a line: it runs in place of an await of `outer`; it has a scope; a range.
+ * Without the mark the field is of an earlier task on that stack. */
 #define COHORT__WAIT_LINE_IS_INNER UINT64_C(1)
 #define COHORT__WAIT_LINE_IS_IN_SCOPE UINT64_C(2)
+#define COHORT__WAIT_LINE_IS_IN_RANGE UINT64_C(4)
 
 /* What a line of inputs is about. */
 enum cohort__inputs_kind {
     COHORT__INPUTS_FUTURES,   /* a combinator; or a task that begins when others are complete */
     COHORT__INPUTS_SCOPE,     /* the end of a scope: `num` tasks in it have not ended */
     COHORT__INPUTS_CANCELLED, /* the same, and the scope is cancelled */
+    COHORT__INPUTS_RANGE,     /* the end of a range of indices, of which `num` parts are not over */
 };
 
 /* One for each of these that was seen pending at two ticks in turn, as of the last tick. */
@@ -148,7 +151,7 @@ struct cohort__inputs_line {
     _Atomic uint64_t since;     /* ticks: the first of these */
     _Atomic uintptr_t of;       /* the future or the task, as those that wait for it have it */
     _Atomic uintptr_t function; /* the user's, of the task; 0: it is none */
-    _Atomic uintptr_t scope;    /* whose end it is; or that the task is in; 0: none */
+    _Atomic uintptr_t scope;    /* or the range, whose end it is; or that the task is in; 0: none */
     _Atomic uint64_t num;       /* inputs that are pending */
     _Atomic uint64_t wanted;    /* so many of these are still to be complete */
     _Atomic uint32_t kind;      /* enum cohort__inputs_kind */

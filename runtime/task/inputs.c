@@ -14,6 +14,7 @@
 enum { PLACES = COHORT__INPUTS_PLACES, MOST_LINES = 1024, MOST_LOOKS = 1 << 16 };
 
 static struct cohort__inputs_table *_Atomic tables[COHORT__MAX_WORKERS];
+static atomic_uint num_tables;            /* those behind are NULL */
 static _Atomic uintptr_t outside[PLACES]; /* the places of other threads */
 
 /* The lines of the ledger, for the tick. */
@@ -31,6 +32,8 @@ struct cohort__inputs_table *cohort__inputs_table(unsigned index)
         return table;
     table = calloc(1, sizeof(*table));
     atomic_store_explicit(&tables[index], table, memory_order_release);
+    if (atomic_load_explicit(&num_tables, memory_order_relaxed) <= index)
+        atomic_store_explicit(&num_tables, index + 1, memory_order_release);
     return table;
 }
 
@@ -159,7 +162,8 @@ void cohort__inputs_tick(void)
     const uint64_t now = cohort__clock_ticks();
     const unsigned num_before = told.num_used;
     told.num_used = 0;
-    for (unsigned i = 0; i < COHORT__MAX_WORKERS; i++) {
+    const unsigned num = atomic_load_explicit(&num_tables, memory_order_acquire);
+    for (unsigned i = 0; i < num; i++) {
         struct cohort__inputs_table *table = atomic_load_explicit(&tables[i], memory_order_acquire);
         for (unsigned k = 0; table && k < PLACES; k++)
             look_at(&table->places[k], now);

@@ -43,7 +43,7 @@ struct cohort__inputs_table {
                                                       * them */
 };
 
-/* The table of the worker INDEX. NULL: no memory. */
+/* The table of the worker INDEX. NULL: no memory. One thread at a time. */
 struct cohort__inputs_table *cohort__inputs_table(unsigned index);
 
 /* In inputs.c, for those below. search: NULL: there is none. */

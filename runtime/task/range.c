@@ -3,7 +3,9 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/options.h"
+#include "runtime/base/container.h"
 #include "runtime/base/slab.h"
+#include "runtime/task/inputs.h"
 #include "runtime/task/scope.h"
 #include "runtime/task/task.h"
 #include "runtime/task/worker.h"
@@ -15,7 +17,8 @@ enum { BATCH_NANOSECONDS = 5000 };
 struct range {
     struct cohort__range_body *body;
     cohort_future *result;
-    cohort_scope *scope; /* of its task; each runner counts there */
+    struct cohort__inputs inputs; /* until it is over */
+    cohort_scope *scope;          /* of its task; each runner counts there */
     _Atomic size_t num_runners;
     atomic_bool has_failed;
     struct cohort__error error; /* of the first call that has failed */
@@ -47,6 +50,7 @@ static void end(struct range *range)
 {
     cohort_future *result = range->result;
     struct cohort__error own = {0};
+    cohort__inputs_end(&range->inputs);
     struct cohort__error *slot = cohort__error_slot_set(&range->error);
     cohort_status status = range->body->over(range->body, range->error.status);
     cohort__error_slot_set(slot);
@@ -56,6 +60,19 @@ static void end(struct range *range)
     cohort__slab_free(range);
     cohort__future_complete(result, status, &own);
     cohort__error_fini(&own);
+}
+
+static void describe(struct cohort__inputs *inputs, uint64_t since)
+{
+    const struct range *range = COHORT_CONTAINER_OF(inputs, struct range, inputs);
+    const size_t num = atomic_load_explicit(&range->num_runners, memory_order_relaxed);
+    const struct cohort__inputs_line line = {.since = since,
+                                             .of = (uintptr_t)range->result,
+                                             .scope = (uintptr_t)range,
+                                             .num = num,
+                                             .wanted = num,
+                                             .kind = COHORT__INPUTS_RANGE};
+    cohort__inputs_tell(&line);
 }
 
 /* A runner has come to its end. */
@@ -123,8 +140,16 @@ static void give(struct cohort__range_runner *runner, size_t count)
     submit(other);
 }
 
-void cohort__range_hand_on(struct cohort__range_runner *runner)
+static void note(const struct range *range, struct cohort__wait_line *line)
 {
+    const uintptr_t task = atomic_load_explicit(&line->task, memory_order_relaxed);
+    atomic_store_explicit(&line->range, (uintptr_t)range, memory_order_relaxed);
+    atomic_store_explicit(&line->task, task | COHORT__WAIT_LINE_IS_IN_RANGE, memory_order_release);
+}
+
+void cohort__range_hand_on(struct cohort__range_runner *runner, struct cohort__wait_line *line)
+{
+    note(runner->range, line);
     for (; runner; runner = runner->outer)
         give(runner, runner->part.end - runner->part.next);
 }
@@ -241,6 +266,8 @@ static cohort_future *give_up(struct cohort__range_body *body, struct range *ran
         cohort_future_unref(range->result);
     }
     discard(runner);
+    if (range)
+        cohort__inputs_end(&range->inputs);
     cohort__slab_free(range);
     status = body->over(body, status);
     return cohort__future_of_status(status, cohort__error_slot());
@@ -261,5 +288,6 @@ cohort_future *cohort__range_start(struct cohort__range_body *body, size_t begin
         return give_up(body, range, runner);
     runner->part.piece = piece;
     cohort_future *result = range->result;
+    cohort__inputs_begin(&range->inputs, describe);
     return submit(runner) ? result : give_up(body, range, runner);
 }

@@ -7,6 +7,7 @@
 
 #include "cohort/parallel.h"
 #include "runtime/base/error.h"
+#include "runtime/base/ledger_format.h"
 #include "runtime/task/task.h"
 
 /* A range of indices (cohort/parallel.h) is worked off in parts. A task runs the indices of its
@@ -58,8 +59,9 @@ cohort_status cohort__range_run(void *arg);
 void cohort__range_cancel(void *arg, const struct cohort__error *why);
 
 /* To be called before a task suspends, with the innermost RUNNER on its stack, which is not NULL:
- * what it and those below it have left goes on without them. */
+ * what it and those below it have left goes on without them. LINE, of the task, gets to know the
+ * range. */
 struct cohort__range_runner;
-void cohort__range_hand_on(struct cohort__range_runner *runner);
+void cohort__range_hand_on(struct cohort__range_runner *runner, struct cohort__wait_line *line);
 
 #endif

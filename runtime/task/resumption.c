@@ -331,7 +331,7 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
     bool is_held = is_pinned(resumption); /* see spread.c */
     cohort__overflow_check(worker);
     if (worker->fiber->runners)
-        cohort__range_hand_on(worker->fiber->runners);
+        cohort__range_hand_on(worker->fiber->runners, line);
     cohort__worker_exit(worker);
     if (is_held) {
         hold(worker, 1);

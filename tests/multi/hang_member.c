@@ -175,6 +175,26 @@ static cohort_status sites(void *arg)
     return COHORT_OK;
 }
 
+/* A call of a range waits for a block of the other locality, where it is the same. */
+static cohort_status take_in_range(size_t index, void *arg)
+{
+    if (index == 1)
+        take_block(arg, 1 - cohort_locality());
+    return COHORT_OK;
+}
+
+NOT_INLINE static void await_range(cohort_comm *comm)
+{
+    CHECK_INT(cohort_await(cohort_parallel_for(0, 3, NULL, take_in_range, comm)), COHORT_OK);
+}
+
+static cohort_status ranges(void *arg)
+{
+    (void)arg;
+    await_range(join("pair", cohort_locality(), 0));
+    return COHORT_OK;
+}
+
 /* Combinators in combinators, of blocks that don't come, since each site is busy with the same. */
 static cohort_status consume(cohort_future *future, void *arg)
 {
@@ -751,6 +771,7 @@ int main(int argc, char **argv)
         {"forgets", forgets},
         {"sites", sites},
         {"nested", nested},
+        {"ranges", ranges},
         {"fails", fails},
         {"never_returns", never_returns},
         {"opposite", opposite},

@@ -258,6 +258,20 @@ def test_sites():
     job.kill()
 
 
+def test_ranges():
+    """A circle by way of cohort_parallel_for, for the end of which the programs wait."""
+    place = (r'  locality %d: in @await_range@ for the end of a range with 1 part left' + FOR +
+             r'\n  locality %d: in @take_block@ for a block from site %d of "pair", tag 1 .*\n')
+    job = Hang(2, 'ranges')
+    await_status(job.process.pid, 'deadlock: each of these tasks waits for the next, .*\n' +
+                 place % (0, 0, 1) + place % (1, 1, 0),
+                 r'  2 \(2 localities\) in @await_range@ for the end of a range' + FOR, job=job)
+    said = check_json(job.process.pid)
+    check_equal([group['one_of_them']['parts_left'] for group in said['waiting']
+                 if group['one_of_them']['for'] == 'range'], [1])
+    job.kill()
+
+
 def test_nested():
     """What combinators in combinators wait for, each behind what needs it."""
     job = Hang(2, 'nested')

@@ -104,6 +104,7 @@ static void take_wait(void *context, const void *line)
     const struct cohort__wait_line *from = line;
     const uint64_t is_inner = COHORT__WAIT_LINE_IS_INNER;
     const uint64_t is_in_scope = COHORT__WAIT_LINE_IS_IN_SCOPE;
+    const uint64_t is_in_range = COHORT__WAIT_LINE_IS_IN_RANGE;
     struct look_wait *wait =
         append(reading, &reading->look->waits, &reading->look->num_waits, sizeof(*wait));
     const uint64_t kinds = COHORT__WAIT_KINDS - 1;
@@ -113,10 +114,11 @@ static void take_wait(void *context, const void *line)
                                    .what = from->what & ~kinds,
                                    .kind = (enum cohort__wait_kind)(from->what & kinds),
                                    .function = from->function,
-                                   .task = from->task & ~(is_inner | is_in_scope),
+                                   .task = from->task & ~(is_inner | is_in_scope | is_in_range),
                                    .outer = from->task & is_inner ? from->outer : 0,
                                    .outermost = from->task & is_inner ? from->outermost : 0,
-                                   .scope = from->task & is_in_scope ? from->scope : 0};
+                                   .scope = from->task & is_in_scope ? from->scope : 0,
+                                   .range = from->task & is_in_range ? from->range : 0};
 }
 
 static void list_input(struct reading *reading, uint64_t age, uint64_t what)
@@ -154,6 +156,7 @@ static void take_inputs(void *context, const void *line)
                                    .of = from->of,
                                    .scope = from->kind == COHORT__INPUTS_FUTURES ? 0 : from->scope,
                                    .is_cancelled = from->kind == COHORT__INPUTS_CANCELLED,
+                                   .is_range = from->kind == COHORT__INPUTS_RANGE,
                                    .num = from->num,
                                    .wanted = from->wanted,
                                    .first = look->num_listed};

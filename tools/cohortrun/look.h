@@ -55,18 +55,20 @@ struct look_wait {
     uint64_t outer;     /* the task that awaits this one, and runs it itself; 0: none */
     uint64_t outermost; /* the one that awaits that, and so on; 0: none */
     uint64_t scope;     /* that it counts in; 0: none, or not known */
+    uint64_t range;     /* of which it runs a part; 0: none */
 };
 
-/* What waits for futures and has no stack: a combinator, the end of a scope, or a task that has yet
- * to begin, which is among the waits, too: for itself, as for a combinator. */
+/* What waits for futures and has no stack: a combinator, the end of a scope or a range, or a task
+ * that has yet to begin, which is among the waits, too: for itself, as for a combinator. */
 struct look_inputs {
     uint64_t age;      /* since it was noted */
     uint64_t of;       /* as `what` of a wait */
-    uint64_t scope;    /* whose end it is; 0: it is none */
+    uint64_t scope;    /* or the range, whose end it is; 0: it is none */
     bool is_cancelled; /* the scope */
-    uint64_t num;      /* inputs that are pending, or tasks in the scope */
-    uint64_t wanted;   /* so many of them are still to be complete */
-    uint32_t first;    /* of those that are listed, in `listed` of the look */
+    bool is_range;
+    uint64_t num;    /* inputs that are pending, tasks in the scope, or parts of the range */
+    uint64_t wanted; /* so many of them are still to be complete */
+    uint32_t first;  /* of those that are listed, in `listed` of the look */
     uint32_t num_listed;
 };
 

@@ -86,7 +86,13 @@ static const char *creation_word(enum cohort__join_kind kind)
 static void write_inputs(struct writer *writer, const struct look_inputs *inputs)
 {
     struct json *json = &writer->json;
-    json_count(json, inputs->scope ? "tasks_left" : "pending", inputs->num);
+    json_count(json,
+               inputs->is_range ? "parts_left"
+               : inputs->scope  ? "tasks_left"
+                                : "pending",
+               inputs->num);
+    if (inputs->is_range)
+        return;
     if (inputs->scope) {
         json_bool(json, "cancelled", inputs->is_cancelled);
     } else {
@@ -101,7 +107,8 @@ static void write_target(struct writer *writer, struct status_task task)
     const struct status_target target = status_model_target(writer->model, task);
     const struct look_pending *pending = target.pending;
     json_text(json, "for",
-              target.inputs && target.inputs->scope        ? "scope"
+              target.inputs && target.inputs->is_range     ? "range"
+              : target.inputs && target.inputs->scope      ? "scope"
               : target.creation && target.creation->parent ? creation_word(target.creation->kind)
               : target.creation                            ? kind_word(COHORT__WAIT_CREATION)
                                                            : kind_word(task.wait->kind));

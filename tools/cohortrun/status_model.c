@@ -609,8 +609,8 @@ static uint64_t follow_survivors(const struct status_creation *creation, status_
     return 1;
 }
 
-/* A combinator can't go on if fewer of its inputs may end than it wants; a scope ends with the last
- * of its tasks. */
+/* A combinator can't go on if fewer of its inputs may end than it wants; a scope or a range ends
+ * with the last of its tasks. */
 static uint64_t follow_inputs(const struct status_model *model, uint32_t rank,
                               const struct look_inputs *inputs, status_visit_edge *visit,
                               void *context)
@@ -619,7 +619,7 @@ static uint64_t follow_inputs(const struct status_model *model, uint32_t rank,
     for (uint32_t i = 0; i < inputs->num_listed; i++)
         visit(context, &(struct status_edge){{rank, &look->listed[inputs->first + i]}, false});
     for (uint32_t i = 0; inputs->scope && i < look->num_waits; i++)
-        if (look->waits[i].scope == inputs->scope)
+        if (look->waits[i].scope == inputs->scope || look->waits[i].range == inputs->scope)
             visit(context, &(struct status_edge){{rank, &look->waits[i]}, false});
     return inputs->wanted <= inputs->num ? inputs->num - inputs->wanted + 1 : 0;
 }

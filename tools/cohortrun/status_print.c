@@ -187,7 +187,7 @@ static void print_kind(const struct printer *printer, struct status_task task)
 {
     struct status_target target = status_model_target(printer->model, task);
     if (target.inputs && target.inputs->scope) {
-        fputs("the end of a scope", printer->file);
+        fputs(target.inputs->is_range ? "the end of a range" : "the end of a scope", printer->file);
         return;
     }
     if (target.creation && target.creation->parent) {
@@ -214,7 +214,9 @@ static void print_inputs(const struct printer *printer, const struct look_inputs
 {
     const unsigned long long num = inputs->num, wanted = inputs->wanted;
     FILE *file = printer->file;
-    if (inputs->scope)
+    if (inputs->is_range)
+        fprintf(file, "the end of a range with %llu %s left", num, num == 1 ? "part" : "parts");
+    else if (inputs->scope)
         fprintf(file, "the end of a %sscope with %llu %s left",
                 inputs->is_cancelled ? "cancelled " : "", num, num == 1 ? "task" : "tasks");
     else if (num == 1)

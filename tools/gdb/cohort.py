@@ -38,6 +38,7 @@ KINDS = ['a future', 'a task', 'a collective', 'a block from a channel (cohort_c
          'its next turn', 'a mutex', 'a condition', 'a semaphore', 'a latch', 'a local barrier',
          'a queue']
 TASK, SEVERAL = 1, 6
+RANGE = 3  # of a line of inputs
 NO_PROCESS = 'there is no process, and no core file'
 
 Head = collections.namedtuple('Head', 'magic version epoch rank size pid stage stage_at status cut '
@@ -163,7 +164,9 @@ def kind(wait, inputs):
         return text
     line, listed = inputs[wait.what & ~15]
     if line.kind:
-        return 'the end of a scope with %d task%s left' % (line.num, 's' if line.num > 1 else '')
+        return 'the end of a %s with %d %s%s left' % (
+            *(('range', line.num, 'part') if line.kind == RANGE else ('scope', line.num, 'task')),
+            's' if line.num > 1 else '')
     more = ['%d more' % (line.num - len(listed))] if line.num > len(listed) else []
     return '%s%d of %d pending futures: %s' % (
         'a task that begins after ' if line.function else '', line.wanted, line.num,

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "cohort/parallel.h"
 #include "cohort/scope.h"
 #include "runtime/base/ledger.h"
 #include "runtime/base/ledger_read.h"
@@ -300,6 +301,39 @@ static void test_scope(void)
     run(in_scope);
 }
 
+static cohort_status await_nth(size_t index, void *arg)
+{
+    struct sources *sources = arg;
+    return cohort_await(sources->futures[index]);
+}
+
+static cohort_status in_range(void *arg)
+{
+    struct sources sources;
+    (void)arg;
+    make(&sources);
+    cohort_future *future = cohort_parallel_for(0, NUM, NULL, await_nth, &sources);
+    let_suspend();
+    cohort__inputs_tick();
+    const struct cohort__inputs_line *line = line_of(future);
+    CHECK_INT(line->kind, COHORT__INPUTS_RANGE);
+    CHECK_INT(line->num, NUM); /* each that suspends leaves the others to a new part */
+    complete(&sources, 2);
+    let_suspend();
+    CHECK_INT(line_of(future)->num, NUM - 1);
+    for (int i = 0; i < NUM; i++)
+        if (i != 2)
+            complete(&sources, i);
+    CHECK_INT(cohort_await(future), COHORT_OK);
+    drop(&sources);
+    return COHORT_OK;
+}
+
+static void test_range(void)
+{
+    run(in_range);
+}
+
 /* Room --------------------------------------------------------------------------------------- */
 
 /* There are places for so many, and once these have ended for others. */
@@ -449,10 +483,15 @@ static void test_ticks(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"when_all", test_all},     {"when_any, when_some", test_any},
-        {"when_each", test_each},   {"tasks that have yet to begin", test_tasks},
-        {"scope", test_scope},      {"more than there are places", test_many},
-        {"many inputs", test_wide}, {"outside of workers", test_outside},
+        {"when_all", test_all},
+        {"when_any, when_some", test_any},
+        {"when_each", test_each},
+        {"tasks that have yet to begin", test_tasks},
+        {"scope", test_scope},
+        {"range", test_range},
+        {"more than there are places", test_many},
+        {"many inputs", test_wide},
+        {"outside of workers", test_outside},
         {"ticks", test_ticks},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

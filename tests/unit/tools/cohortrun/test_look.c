@@ -417,16 +417,18 @@ static void check_inputs(const struct look *look, const struct look_inputs *inpu
 /* Those of a combinator, of a task that has yet to begin, and of a scope. */
 static void test_inputs(void)
 {
-    struct cohort__wait_line *wait = wait_line(0x300 + 2, 0x7000 + COHORT__WAIT_SEVERAL);
+    struct cohort__wait_line *wait = wait_line(0x300 + 2 + 4, 0x7000 + COHORT__WAIT_SEVERAL);
     struct cohort__inputs_line *lines[] = {inputs_line(0x8000, 0x20), inputs_line(0x7000, 0),
                                            inputs_line(0x6000, 0)};
+    wait->range = 0x4000;
     wait->scope = lines[0]->scope = lines[2]->scope = 0x5000;
     lines[2]->kind = COHORT__INPUTS_CANCELLED;
     lines[2]->what[0] = 0;
     struct look *look = look_here();
     CHECK(look->num_inputs == 3 && look->num_waits == 2);
     const struct look_wait *first = look_find_wait(look, 0x300);
-    CHECK(first && first->scope == 0x5000 && !look_has_to_begin(first));
+    CHECK(first && first->scope == 0x5000 && first->range == 0x4000);
+    CHECK(!look_has_to_begin(first));
     CHECK(!look_is_listed(look, first) && look_node(look, look_number(look, first)) == first);
     check_inputs(look, look_find_inputs(look, first));
     const struct look_wait *task = look_find_wait(look, 0x8000);

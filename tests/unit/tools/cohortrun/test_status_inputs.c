@@ -181,6 +181,21 @@ static void test_scope(void)
     CHECK_CONTAINS(world_say(), "for the end of a cancelled scope with 1 task left, for 5.0 s\n");
 }
 
+static void test_range(void)
+{
+    world_begin(1);
+    world_add_wait(0, 0x100, GET, COHORT__WAIT_SEVERAL, 0x900, 5);
+    world_add_inputs(0, 0x900, 3, 3, 5);
+    w.inputs[0][0].scope = 0x70;
+    w.inputs[0][0].is_range = true;
+    world_add_wait(0, 0x200, LOCK, COHORT__WAIT_MUTEX, 0x100, 5);
+    CHECK(!strstr(world_say(), "deadlock"));
+    w.waits[0][1].range = 0x70;
+    CHECK(is_certain());
+    CHECK_CONTAINS(world_say(), "for the end of a range with 3 parts left, for 5.0 s\n");
+    CHECK_CONTAINS(world_say_by(status_json), "\"for\": \"range\", \"parts_left\": 3, \"seconds\"");
+}
+
 /* A task that begins after one that awaits it. It is one of those that wait, so the locality, where
  * there are no others, is quiet. */
 static void test_has_to_begin(void)
@@ -218,15 +233,11 @@ static void test_has_to_begin(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"all", test_all},
-        {"any and some", test_any},
-        {"young", test_young},
-        {"several ways", test_several_ways},
-        {"nested", test_nested},
-        {"group", test_group},
-        {"deep", test_deep},
-        {"scope", test_scope},
-        {"has to begin", test_has_to_begin},
+        {"all", test_all},       {"any and some", test_any},
+        {"young", test_young},   {"several ways", test_several_ways},
+        {"nested", test_nested}, {"group", test_group},
+        {"deep", test_deep},     {"scope", test_scope},
+        {"range", test_range},   {"has to begin", test_has_to_begin},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
