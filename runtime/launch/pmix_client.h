@@ -39,7 +39,8 @@ cohort_status cohort__pmix_client_put(struct cohort__pmix_client *client, const 
                                       const void *data, size_t bytes);
 
 /* The data that RANK (PMIx's rank) has put as NAME. The caller frees it. May be NULL if it has no
- * bytes. COHORT_ERR_PEER_DIED if it does not exist. */
+ * bytes. COHORT_ERR_PEER_DIED if it does not exist. Where a fence has not brought it, its host is
+ * asked, and this waits for up to 5 s. */
 cohort_status cohort__pmix_client_get(struct cohort__pmix_client *client, uint32_t rank,
                                       const char *name, void **ret_data, size_t *ret_bytes);
 
