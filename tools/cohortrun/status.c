@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/base/ledger_read.h"
 #include "tools/cohortrun/card.h"
@@ -229,19 +230,14 @@ static int find_only_job(int *ret_pid)
 
 /* -------------------------------------------------------------------------------------------- */
 
-static cohort_status show(const struct status_job *job, bool is_json)
+static cohort_status show(const struct status_model *model, bool is_json)
 {
-    struct status_model *model = NULL;
-    cohort_status status = status_model_create(&model, job);
-    if (status)
-        return status;
     struct symbols *symbols = symbols_create();
     if (is_json)
         status_json(stdout, model, symbols);
     else
         status_print(stdout, model, symbols);
     symbols_destroy(symbols);
-    status_model_destroy(model);
     return fflush(stdout) ? cohort_fail(COHORT_ERR_SYSTEM, "cannot write: %s", strerror(errno))
                           : COHORT_OK;
 }
@@ -354,11 +350,46 @@ static int say_error(void)
 static int show_cores(const struct wish *wish)
 {
     struct status_cores *cores = NULL;
+    struct status_model *model = NULL;
     cohort_status status = status_cores_create(&cores, wish->cores, wish->num_cores);
     if (!status)
-        status = show(status_cores_job(cores), wish->is_json);
+        status = status_model_create(&model, status_cores_job(cores));
+    if (!status)
+        status = show(model, wish->is_json);
+    status_model_destroy(model);
     status_cores_destroy(cores);
     return status ? say_error() : 0;
+}
+
+/* Whether there may be a deadlock, and none that is proven. */
+static bool is_in_doubt(const struct status_model *model)
+{
+    bool any_certain = false;
+    for (uint32_t i = 0; i < model->num_cycles; i++)
+        any_certain |= model->cycles[i].is_certain;
+    return model->num_cycles > 0 && !any_certain;
+}
+
+/* A worker that is awake for its tick might let tasks go on, and a task that has waited for less
+ * than a second may soon go on by itself. So where there is doubt this looks again, for a good
+ * second. */
+static cohort_status look_until_sure(struct subject *subject, struct status_model **ret_model,
+                                     int pid)
+{
+    const uint64_t end = cohort__clock_now() + 1200000000;
+    const struct timespec pause = {.tv_nsec = 50000000};
+    for (;;) {
+        cohort_status status = find_and_read(subject, pid);
+        if (!status)
+            status = status_model_create(ret_model, &subject->job);
+        if (status || !is_in_doubt(*ret_model) || cohort__clock_now() >= end)
+            return status;
+        status_model_destroy(*ret_model);
+        *ret_model = NULL;
+        fini(subject);
+        *subject = (struct subject){.memory = -1};
+        nanosleep(&pause, NULL);
+    }
 }
 
 static int show_job(const struct wish *wish)
@@ -375,10 +406,12 @@ static int show_job(const struct wish *wish)
     } else if ((result = find_only_job(&pid)) >= 0) {
         return result;
     }
-    cohort_status status = find_and_read(&subject, pid);
+    struct status_model *model = NULL;
+    cohort_status status = look_until_sure(&subject, &model, pid);
     if (!status)
-        status = show(&subject.job, wish->is_json);
+        status = show(model, wish->is_json);
     const bool is_said = !status && is_read(&subject.job);
+    status_model_destroy(model);
     fini(&subject);
     return status ? say_error() : is_said ? 0 : 1;
 }

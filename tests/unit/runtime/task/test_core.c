@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <pthread.h>
 #include <sched.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/task/worker.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
@@ -82,6 +85,7 @@ static void test_leave_shared(void)
 
 static unsigned num_yields, num_naps;
 static bool are_counted;
+static atomic_bool takes_long; /* each yield, as where others compute */
 
 int __real_sched_yield(void);
 int __wrap_sched_yield(void);
@@ -90,6 +94,12 @@ void __wrap_cohort__core_nap(void);
 
 int __wrap_sched_yield(void)
 {
+    if (atomic_load(&takes_long)) {
+        const uint64_t end = cohort__clock_ticks() + cohort__clock_ticks_of(2000000);
+        while (cohort__clock_ticks() < end)
+            ;
+        return 0;
+    }
     if (!are_counted)
         return __real_sched_yield();
     num_yields++;
@@ -118,9 +128,42 @@ static void test_yield(void)
     are_counted = false;
 }
 
+static void *fulfil_when_asleep(void *promise)
+{
+    while (atomic_load(&cohort__scheduler.workers[0]->sleep_state) == COHORT__AWAKE)
+        __real_sched_yield();
+    atomic_store(&takes_long, false);
+    cohort_promise_fulfil(promise, NULL);
+    return NULL;
+}
+
+static cohort_status wait_for_thread(void *arg)
+{
+    pthread_t thread;
+    cohort_promise *promise;
+    cohort_future *future;
+    (void)arg;
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    atomic_store(&takes_long, true);
+    CHECK_INT(pthread_create(&thread, NULL, fulfil_when_asleep, promise), 0);
+    CHECK_INT(cohort_await(future), COHORT_OK);
+    return pthread_join(thread, NULL) ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+/* A worker without work sleeps at once where others want its core, however often it may yield. */
+static void test_long_yield(void)
+{
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    options.num_workers = 1;
+    options.yield_polls = UINT_MAX;
+    CHECK_INT(run_tasks_with(&options, wait_for_thread, NULL), COHORT_OK);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {{"yield", test_yield},
-                                             {"leave shared", test_leave_shared}};
+                                             {"leave shared", test_leave_shared},
+                                             {"long yield", test_long_yield}};
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
