@@ -35,7 +35,7 @@ static cohort_status unused(void *result, const void *left, const void *right, s
 }
 
 /* Used if the caller names no operation: a user's one, for any datatype. */
-static const cohort_op any_op = {.function = unused, .commutative = true, .name = "any"};
+static const cohort_op any_op = {.function = unused, .refs = 1, .commutative = true, .name = "any"};
 
 static cohort_status set_options(struct subject *subject, const char *function,
                                  const cohort_call_question *asked)
