@@ -78,14 +78,15 @@ def test_renew():
 
 
 def test_flat():
-    """What the dead have had is used again, so that nothing grows."""
+    """What the dead have had is used again, so that nothing grows. Pages of shared memory come and
+    go: 600 to 740 KiB in the first rounds, and 2 of 16 times the fourth had the most."""
     out = lose(12, SEED, '-x', 'MEASURE=1')
     rounds = measured(out)
     check(len(rounds) >= 6, out)
     for mappings, descriptors, shared, _ in rounds[3:]:
         check(mappings <= max(r[0] for r in rounds[:3]) + 8, 'mappings:', out)
         check(descriptors <= max(r[1] for r in rounds[:3]) + 4, 'descriptors:', out)
-        check(shared <= max(r[2] for r in rounds[:3]), 'shared memory:', out)
+        check(shared <= max(r[2] for r in rounds[:3]) + 64, 'shared memory:', out)
 
 
 if __name__ == '__main__':
