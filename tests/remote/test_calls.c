@@ -194,7 +194,7 @@ static cohort_status job(const cohort_object *in, cohort_object *ret_out, void *
     (void)in;
     (void)ret_out;
     (void)context;
-    num_late += !has_gone_on && cohort_worker_index() == 0;
+    num_late += cohort_worker_index() == 0 && !has_gone_on;
     return COHORT_OK;
 }
 
