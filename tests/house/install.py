@@ -2,15 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """After `meson install` into an empty folder, a program outside the project compiles with
 pkg-config's flags, links with the shared and with the static library, and runs. With these flags a
-large frame meets the guard of its stack.
+large frame meets the guard of its stack. The examples' own project, which a package has, is set up.
 
 usage: install.py ROOT BUILD MESON PKG-CONFIG C-COMPILER"""
 import os
+import shutil
 import sys
 
 import house
 from installed import (check_linked, files, installed, one_file, output, run_hello,
                        run_large_frame)
+
+
+def set_up_examples(root, meson, env, folder):
+    """As in libcohort-dev.install: it knows all that examples/meson.build uses."""
+    shutil.copytree(os.path.join(root, "examples"), os.path.join(folder, "examples"))
+    shutil.copy(os.path.join(root, "tools/packaging/examples/meson.build"), folder)
+    output(*meson.split(), "setup", os.path.join(folder, "build"), folder, env=env)
+    shutil.rmtree(folder)
 
 
 def main():
@@ -63,7 +72,8 @@ def main():
                "-o", program)
         run_large_frame(program, scratch + lib)
         os.remove(program)
-    house.finish([], 3)
+        set_up_examples(root, meson, env, os.path.join(scratch, "project"))
+    house.finish([], 4)
 
 
 main()
