@@ -169,8 +169,9 @@ static cohort_future *start(const struct sites *call, const char *name)
     *sites = *call;
     memcpy(sites->texts, name, name_bytes);
     memcpy(sites->texts + name_bytes, algorithms, algorithms_bytes);
-    cohort_future *future = cohort__task_start_carrying(
-        cohort__scope_current(), false, run, (cohort__any_function *)call->function, sites, bytes);
+    cohort_future *future =
+        cohort__task_start_carrying(cohort__scope_current(), false, false, run,
+                                    (cohort__any_function *)call->function, sites, bytes);
     cohort__slab_free(sites);
     return future;
 }

@@ -19,7 +19,7 @@
 #define COHORT__LEDGER_NAME "cohort-ledger" /* of the memory, in /proc/PID/fd and maps */
 
 enum {
-    COHORT__LEDGER_VERSION = 10,
+    COHORT__LEDGER_VERSION = 11,
     COHORT__LEDGER_HEAD_BYTES = 4096,
     COHORT__LEDGER_PAGE_BYTES = 65536, /* a region is divided into these; no system has larger */
     COHORT__LEDGER_CHUNKS = 224,
@@ -146,16 +146,19 @@ enum cohort__inputs_kind {
     COHORT__INPUTS_RANGE,     /* the end of a range of indices, of which `num` parts are not over */
 };
 
-/* One for each of these that was seen pending at two ticks in turn, as of the last tick. */
+/* One for each of these that was seen pending at two ticks in turn. The memory of one that has
+ * ended is used again: so the line is about a wait for that address only if the wait began before
+ * `seen_at`. */
 struct cohort__inputs_line {
-    _Atomic uint64_t since;     /* ticks: the first of these */
+    _Atomic uint64_t seen_at;   /* ticks: when the last tick began, as of which the line is */
     _Atomic uintptr_t of;       /* the future or the task, as those that wait for it have it */
     _Atomic uintptr_t function; /* the user's, of the task; 0: it is none */
     _Atomic uintptr_t scope;    /* or the range, whose end it is; or that the task is in; 0: none */
     _Atomic uint64_t num;       /* inputs that are pending */
     _Atomic uint64_t wanted;    /* so many of these are still to be complete */
     _Atomic uint32_t kind;      /* enum cohort__inputs_kind */
-    uint32_t padding[3];
+    uint32_t padding;
+    _Atomic uint64_t since;                             /* ticks: the first tick that has seen it */
     _Atomic uintptr_t what[COHORT__LEDGER_INPUTS_MOST]; /* the first of those that are pending, each
                                                          * as in a line of a wait; 0: no more */
 };

@@ -548,7 +548,7 @@ static cohort_future *call_own(struct membership *membership, uint32_t rank,
     if (copied > 0)
         memcpy(call->copied, in->data, copied);
     cohort_future *future = cohort__task_start_carrying(
-        membership->scope, membership->fails_scope, run_own,
+        membership->scope, membership->fails_scope, true, run_own,
         (cohort__any_function *)function->function, call, sizeof(*call) + copied);
     membership->is_begun = future->is_task;
     return future;

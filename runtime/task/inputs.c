@@ -21,6 +21,7 @@ static _Atomic uintptr_t outside[PLACES]; /* the places of other threads */
 static struct {
     struct cohort__inputs_line *lines[MOST_LINES];
     unsigned num_taken, num_used;
+    uint64_t seen_at; /* of the tick */
 } told;
 
 /* --- places --- */
@@ -117,17 +118,13 @@ void cohort__inputs_set_of(struct cohort__inputs_line *line, const cohort_future
     atomic_store_explicit(&line->scope, (uintptr_t)task->scope, memory_order_relaxed);
 }
 
-/* A line that stays as it is is not written again: so whoever reads it finds it. */
 static void write_line(struct cohort__inputs_line *to, const struct cohort__inputs_line *from)
 {
-    const size_t first = sizeof(from->since);
-    if (memcmp(to, from, sizeof(*to)) == 0)
-        return;
-    atomic_store_explicit(&to->since, 0, memory_order_relaxed);
+    const size_t first = sizeof(from->seen_at);
+    atomic_store_explicit(&to->seen_at, 0, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
     memcpy((char *)to + first, (const char *)from + first, sizeof(*to) - first);
-    atomic_store_explicit(&to->since, atomic_load_explicit(&from->since, memory_order_relaxed),
-                          memory_order_release);
+    atomic_store_explicit(&to->seen_at, told.seen_at, memory_order_release);
 }
 
 void cohort__inputs_tell(const struct cohort__inputs_line *line)
@@ -162,6 +159,7 @@ void cohort__inputs_tick(void)
     const uint64_t now = cohort__clock_ticks();
     const unsigned num_before = told.num_used;
     told.num_used = 0;
+    told.seen_at = now;
     const unsigned num = atomic_load_explicit(&num_tables, memory_order_acquire);
     for (unsigned i = 0; i < num; i++) {
         struct cohort__inputs_table *table = atomic_load_explicit(&tables[i], memory_order_acquire);
@@ -171,7 +169,7 @@ void cohort__inputs_tick(void)
     for (unsigned k = 0; k < PLACES; k++)
         look_at(&outside[k], now);
     for (unsigned i = told.num_used; i < num_before; i++)
-        atomic_store_explicit(&told.lines[i]->since, 0, memory_order_relaxed);
+        atomic_store_explicit(&told.lines[i]->seen_at, 0, memory_order_relaxed);
 }
 
 void cohort__inputs_close(void)

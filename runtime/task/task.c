@@ -334,13 +334,16 @@ bool cohort__task_is_open(const cohort_future *future)
            atomic_load_explicit(&future->claim, memory_order_acquire) == COHORT__TASK_OPEN;
 }
 
-/* Whether TASK, which is not one like most, may run in place of an await. */
+/* Whether TASK, which is not one like most, may run in place of an await. What is awaited by a task
+ * that has its turn since it is old is old itself: if it were put off for tasks that can always go
+ * on, the turn would be lost, and so would be the next one. */
 static __attribute__((noinline)) bool may_run_in_place(struct cohort__worker *worker,
                                                        const struct cohort__task *task)
 {
     if (task->future.stack_exponent && !has_room(worker, task))
         return false;
-    return !task->future.gives_way || (!worker->ready.first && !cohort__worker_poll_is_due(worker));
+    return !task->future.gives_way || worker->has_begun_old ||
+           (!worker->ready.first && !cohort__worker_poll_is_due(worker));
 }
 
 bool cohort__task_try_inline(cohort_future *future)
@@ -424,7 +427,7 @@ static void *carried_by(struct cohort__extended_task *task)
     return (unsigned char *)task + CARRIED_OFFSET;
 }
 
-cohort_future *cohort__task_start_carrying(cohort_scope *scope, bool fails_scope,
+cohort_future *cohort__task_start_carrying(cohort_scope *scope, bool fails_scope, bool gives_way,
                                            cohort_task_function *function,
                                            cohort__any_function *shown, const void *carried,
                                            size_t bytes)
@@ -435,7 +438,7 @@ cohort_future *cohort__task_start_carrying(cohort_scope *scope, bool fails_scope
     cohort__extended_task_init(task, function, memcpy(carried_by(task), carried, bytes), shown,
                                scope);
     task->fails_scope = fails_scope;
-    task->task.future.gives_way = true;
+    task->task.future.gives_way = gives_way;
     atomic_store_explicit(&task->task.future.claim, COHORT__TASK_OPEN, memory_order_relaxed);
     return submit(&task->task, "cohort_async");
 }

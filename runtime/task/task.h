@@ -73,8 +73,8 @@ cohort_status cohort__task_start_in(cohort_scope *scope, cohort_task_function *f
 
 /* As cohort_async, for a task in SCOPE, or in none if that is NULL, whose argument is a copy of
  * BYTES at CARRIED, aligned to 16. The copy is freed with the task, also if it never runs.
- * FAILS_SCOPE: its error is the scope's. The task gives way. */
-cohort_future *cohort__task_start_carrying(cohort_scope *scope, bool fails_scope,
+ * FAILS_SCOPE: its error is the scope's. GIVES_WAY: see future.h. */
+cohort_future *cohort__task_start_carrying(cohort_scope *scope, bool fails_scope, bool gives_way,
                                            cohort_task_function *function,
                                            cohort__any_function *shown, const void *carried,
                                            size_t bytes);

@@ -174,8 +174,9 @@ def without_shm(a):
 
 
 def own_tests(empty, packages, tree):
-    """The packages' own tests, by autopkgtest, which installs the packages."""
-    debian.need("autopkgtest", "--no-built-binaries", *files_of(packages).values(), tree + "/",
+    """The packages' own tests, by autopkgtest, which installs the packages. It would make its folders
+    there where they are to be here."""
+    debian.need("env", "-u", "TMPDIR", "autopkgtest", "--no-built-binaries", *files_of(packages).values(), tree + "/",
                 "--", "chroot", empty.folder, limit=1800)
 
 

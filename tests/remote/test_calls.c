@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cohort/remote.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cohort/sync.h"
 #include "cohort/task.h"
 #include "runtime/base/random.h"
 #include "runtime/remote/tasks.h"
@@ -225,6 +227,55 @@ static void test_own_gives_way(void)
     cluster_destroy(cluster);
 }
 
+/* Tasks that always wake each other don't keep own calls from their turns, of which each has one
+ * after some. */
+static cohort_semaphore *semaphores[2];
+static atomic_int num_called;
+static atomic_long num_woken;
+enum { NUM_CALLERS = 100, MOST_WOKEN = 1000000 };
+
+static cohort_status count_called(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)in;
+    (void)ret_out;
+    (void)context;
+    atomic_fetch_add(&num_called, 1);
+    return COHORT_OK;
+}
+
+static cohort_status call_own(void *process)
+{
+    return cohort_await(cohort__async_at_from(process, 1, "count_called", NULL, NULL));
+}
+
+static cohort_status wake_other(void *arg)
+{
+    const uintptr_t self = (uintptr_t)arg;
+    while (atomic_load(&num_called) < NUM_CALLERS && atomic_load(&num_woken) < MOST_WOKEN) {
+        atomic_fetch_add(&num_woken, 1);
+        CHECK_INT(cohort_semaphore_release(semaphores[1 - self], 1), COHORT_OK);
+        CHECK_INT(cohort_semaphore_acquire(semaphores[self], COHORT_NO_LIMIT), COHORT_OK);
+    }
+    return cohort_semaphore_release(semaphores[1 - self], 1);
+}
+
+static void test_own_has_its_turn(void)
+{
+    struct cluster *cluster = cluster_create(4, 2, 0);
+    cohort_future *all[NUM_CALLERS + 2];
+    for (int i = 0; i < NUM_CALLERS; i++)
+        all[i] = cohort_async(call_own, cluster_process(cluster, 1));
+    for (uintptr_t i = 0; i < 2; i++)
+        CHECK_INT(cohort_semaphore_create(0, &semaphores[i]), COHORT_OK);
+    for (uintptr_t i = 0; i < 2; i++)
+        all[NUM_CALLERS + i] = cohort_async(wake_other, (void *)i);
+    CHECK_INT(cohort_await(cohort_when_all(all, NUM_CALLERS + 2)), COHORT_OK);
+    CHECK(atomic_load(&num_woken) < MOST_WOKEN);
+    for (int i = 0; i < 2; i++)
+        cohort_semaphore_unref(semaphores[i]);
+    cluster_destroy(cluster);
+}
+
 /* Two messages a call, and nothing else, if the last results can tell what was admitted. */
 static void test_num_messages(void)
 {
@@ -245,6 +296,7 @@ static const struct test_case cases[] = {
     {"dropped", test_dropped},
     {"own", test_own},
     {"own_gives_way", test_own_gives_way},
+    {"own_has_its_turn", test_own_has_its_turn},
     {"num_messages", test_num_messages},
 };
 
@@ -252,7 +304,8 @@ int main(int argc, char **argv)
 {
     CHECK_INT(cohort_remote_register("invert", invert, "the context"), COHORT_OK);
     CHECK_INT(cohort_remote_register("echo", echo, NULL), COHORT_OK);
-    CHECK_INT(cohort_remote_register("count", count, NULL), COHORT_OK);
+    CHECK_INT(cohort_remote_register("count_called", count_called, NULL), COHORT_OK);
     CHECK_INT(cohort_remote_register("job", job, NULL), COHORT_OK);
+    CHECK_INT(cohort_remote_register("count", count, NULL), COHORT_OK);
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
 }

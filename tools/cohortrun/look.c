@@ -121,15 +121,17 @@ static void take_wait(void *context, const void *line)
                                    .range = from->task & is_in_range ? from->range : 0};
 }
 
-static void list_input(struct reading *reading, uint64_t age, uint64_t what)
+static void list_input(struct reading *reading, uint64_t age, uint64_t seen, uint64_t what)
 {
     const uint64_t kinds = COHORT__WAIT_KINDS - 1;
     struct look *look = reading->look;
     struct look_wait *input =
         append(reading, &look->listed, &look->num_listed, sizeof(*look->listed));
     if (input)
-        *input = (struct look_wait){
-            .age = age, .what = what & ~kinds, .kind = (enum cohort__wait_kind)(what & kinds)};
+        *input = (struct look_wait){.age = age,
+                                    .seen = seen,
+                                    .what = what & ~kinds,
+                                    .kind = (enum cohort__wait_kind)(what & kinds)};
 }
 
 static void take_inputs(void *context, const void *line)
@@ -138,6 +140,7 @@ static void take_inputs(void *context, const void *line)
     const struct cohort__inputs_line *from = line;
     struct look *look = reading->look;
     const uint64_t age = age_of_ticks(reading, from->since);
+    const uint64_t seen = age_of_ticks(reading, from->seen_at);
     struct look_wait *wait =
         from->function ? append(reading, &look->waits, &look->num_waits, sizeof(*look->waits))
                        : NULL;
@@ -153,6 +156,7 @@ static void take_inputs(void *context, const void *line)
     if (!inputs)
         return;
     *inputs = (struct look_inputs){.age = age,
+                                   .seen = seen,
                                    .of = from->of,
                                    .scope = from->kind == COHORT__INPUTS_FUTURES ? 0 : from->scope,
                                    .is_cancelled = from->kind == COHORT__INPUTS_CANCELLED,
@@ -161,7 +165,7 @@ static void take_inputs(void *context, const void *line)
                                    .wanted = from->wanted,
                                    .first = look->num_listed};
     for (uint32_t i = 0; i < COHORT__LEDGER_INPUTS_MOST && from->what[i]; i++)
-        list_input(reading, age, from->what[i]);
+        list_input(reading, age, seen, from->what[i]);
     inputs->num_listed = look->num_listed - inputs->first;
 }
 
@@ -483,7 +487,9 @@ const struct look_inputs *look_find_inputs(const struct look *look, const struct
     const struct look_inputs key = {.of = wait->what};
     if (wait->kind != COHORT__WAIT_SEVERAL || look->num_inputs == 0)
         return NULL;
-    return bsearch(&key, look->inputs, look->num_inputs, sizeof(key), compare_inputs);
+    const struct look_inputs *inputs =
+        bsearch(&key, look->inputs, look->num_inputs, sizeof(key), compare_inputs);
+    return inputs && inputs->seen < wait->age ? inputs : NULL;
 }
 
 uint32_t look_num_nodes(const struct look *look)

@@ -56,12 +56,14 @@ struct look_wait {
     uint64_t outermost; /* the one that awaits that, and so on; 0: none */
     uint64_t scope;     /* that it counts in; 0: none, or not known */
     uint64_t range;     /* of which it runs a part; 0: none */
+    uint64_t seen;      /* of a future that is listed: since it was last seen pending; else 0 */
 };
 
 /* What waits for futures and has no stack: a combinator, the end of a scope or a range, or a task
  * that has yet to begin, which is among the waits, too: for itself, as for a combinator. */
 struct look_inputs {
     uint64_t age;      /* since it was noted */
+    uint64_t seen;     /* since it was last seen pending: a wait that is younger is not for it */
     uint64_t of;       /* as `what` of a wait */
     uint64_t scope;    /* or the range, whose end it is; 0: it is none */
     bool is_cancelled; /* the scope */

@@ -8,7 +8,7 @@
 
 #include "runtime/base/error.h"
 
-enum { VERSION = 6, NUM_ARRAYS = 11 };
+enum { VERSION = 7, NUM_ARRAYS = 11 };
 
 /* In front: what has to be the same at both ends. */
 struct head {

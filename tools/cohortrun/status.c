@@ -370,31 +370,41 @@ static bool is_in_doubt(const struct status_model *model)
     return model->num_cycles > 0 && !any_certain;
 }
 
+static cohort_status look_once(struct subject *subject, struct status_model **ret_model, int pid)
+{
+    cohort_status status = find_and_read(subject, pid);
+    return status ? status : status_model_create(ret_model, &subject->job);
+}
+
 /* A worker that is awake for its tick might let tasks go on, and a task that has waited for less
  * than a second may soon go on by itself. So where there is doubt this looks again, for a good
  * second. */
-static cohort_status look_until_sure(struct subject *subject, struct status_model **ret_model,
-                                     int pid)
+static cohort_status look_until_sure(struct subject subjects[2], struct subject **ret_subject,
+                                     struct status_model **ret_model, int pid)
 {
     const uint64_t end = cohort__clock_now() + 1200000000;
     const struct timespec pause = {.tv_nsec = 50000000};
-    for (;;) {
-        cohort_status status = find_and_read(subject, pid);
-        if (!status)
-            status = status_model_create(ret_model, &subject->job);
-        if (status || !is_in_doubt(*ret_model) || cohort__clock_now() >= end)
-            return status;
+    struct subject *subject = &subjects[0], *next = &subjects[1];
+    cohort_status status = look_once(subject, ret_model, pid);
+    while (!status && is_in_doubt(*ret_model) && cohort__clock_now() < end) {
+        struct status_model *model = NULL;
+        nanosleep(&pause, NULL);
+        if (look_once(next, &model, pid))
+            break; /* it has ended, say: what was seen before is shown */
         status_model_destroy(*ret_model);
-        *ret_model = NULL;
+        *ret_model = model;
         fini(subject);
         *subject = (struct subject){.memory = -1};
-        nanosleep(&pause, NULL);
+        next = subject;
+        subject = subject == &subjects[0] ? &subjects[1] : &subjects[0];
     }
+    *ret_subject = subject;
+    return status;
 }
 
 static int show_job(const struct wish *wish)
 {
-    struct subject subject = {.memory = -1};
+    struct subject subjects[2] = {{.memory = -1}, {.memory = -1}}, *subject = NULL;
     int pid = 0, result;
     if (wish->job) {
         long number = strtol(wish->job, NULL, 10);
@@ -407,12 +417,13 @@ static int show_job(const struct wish *wish)
         return result;
     }
     struct status_model *model = NULL;
-    cohort_status status = look_until_sure(&subject, &model, pid);
+    cohort_status status = look_until_sure(subjects, &subject, &model, pid);
     if (!status)
         status = show(model, wish->is_json);
-    const bool is_said = !status && is_read(&subject.job);
+    const bool is_said = !status && is_read(&subject->job);
     status_model_destroy(model);
-    fini(&subject);
+    for (size_t i = 0; i < 2; i++)
+        fini(&subjects[i]);
     return status ? say_error() : is_said ? 0 : 1;
 }
 

@@ -640,6 +640,10 @@ uint64_t status_follow(const struct status_model *model, struct status_task task
     else if (target.task)
         only.task = (struct status_task){
             task.rank, look_find_wait(model->job->localities[task.rank].look, target.task)};
+    /* One that waits since then may be another one, in the memory of one that was seen and has
+     * ended. */
+    if (target.task && only.task.wait && only.task.wait->age < task.wait->seen)
+        return 0;
     if (!only.task.wait && !only.is_site)
         return 0;
     visit(context, &only);

@@ -45,7 +45,7 @@ Head = collections.namedtuple('Head', 'magic version epoch rank size pid stage s
                               'first_ticks first_mono first_real last_ticks last_mono last_real '
                               'moved tasks key num_chunks')
 Wait = collections.namedtuple('Wait', 'since caller what function task fiber outer outermost')
-Inputs = collections.namedtuple('Inputs', 'since of function scope num wanted kind')
+Inputs = collections.namedtuple('Inputs', 'seen_at of function scope num wanted kind')
 Site = collections.namedtuple('Site', 'instance last_called task site rank number')
 Worker = collections.namedtuple('Worker', 'thread seen_at event_bytes index is_idle')
 
@@ -163,6 +163,8 @@ def kind(wait, inputs):
     if KINDS.index(text) not in (TASK, SEVERAL) or wait.what & ~15 not in inputs:
         return text
     line, listed = inputs[wait.what & ~15]
+    if line.seen_at <= wait.since: # perhaps of another one, which had that address before
+        return text
     if line.kind:
         return 'the end of a %s with %d %s%s left' % (
             *(('range', line.num, 'part') if line.kind == RANGE else ('scope', line.num, 'task')),

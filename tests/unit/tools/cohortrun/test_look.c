@@ -397,7 +397,8 @@ static struct cohort__inputs_line *inputs_line(uintptr_t of, uintptr_t function)
     line->wanted = 11;
     for (unsigned i = 0; i < COHORT__LEDGER_INPUTS_MOST - 1; i++)
         line->what[i] = 0x900 + 0x10 * i + COHORT__WAIT_GET;
-    line->since = cohort__clock_ticks();
+    line->since = cohort__clock_ticks() - cohort__clock_ticks_of(2000000000);
+    line->seen_at = cohort__clock_ticks() - cohort__clock_ticks_of(100000000);
     return line;
 }
 
@@ -420,6 +421,7 @@ static void test_inputs(void)
     struct cohort__wait_line *wait = wait_line(0x300 + 2 + 4, 0x7000 + COHORT__WAIT_SEVERAL);
     struct cohort__inputs_line *lines[] = {inputs_line(0x8000, 0x20), inputs_line(0x7000, 0),
                                            inputs_line(0x6000, 0)};
+    wait->since = lines[1]->since; /* before the line was seen */
     wait->range = 0x4000;
     wait->scope = lines[0]->scope = lines[2]->scope = 0x5000;
     lines[2]->kind = COHORT__INPUTS_CANCELLED;
@@ -434,7 +436,9 @@ static void test_inputs(void)
     const struct look_wait *task = look_find_wait(look, 0x8000);
     CHECK(task && look_has_to_begin(task) && task->scope == 0x5000 && task->function == 0x20);
     check_inputs(look, look_find_inputs(look, task));
-    const struct look_wait end = {.what = 0x6000, .kind = COHORT__WAIT_SEVERAL};
+    const struct look_wait end = {.age = 1000000000, .what = 0x6000, .kind = COHORT__WAIT_SEVERAL};
+    const struct look_wait later = {.age = 50000000, .what = 0x6000, .kind = COHORT__WAIT_SEVERAL};
+    CHECK(!look_find_inputs(look, &later)); /* the line is of one that had the address before */
     const struct look_inputs *scope = look_find_inputs(look, &end);
     CHECK(scope && scope->scope == 0x5000 && scope->is_cancelled && scope->num_listed == 0);
     const struct look_wait other = {.what = 0x7000, .kind = COHORT__WAIT_PLAIN};
