@@ -174,10 +174,10 @@ def without_shm(a):
 
 
 def own_tests(empty, packages, tree):
-    """The packages' own tests, by autopkgtest, which installs the packages. It would make its folders
-    there where they are to be here."""
-    debian.need("env", "-u", "TMPDIR", "autopkgtest", "--no-built-binaries", *files_of(packages).values(), tree + "/",
-                "--", "chroot", empty.folder, limit=1800)
+    """The packages' own tests, by autopkgtest, which installs the packages. The folder for temporary
+    files is one of this system, and not of that one."""
+    debian.need("env", "-u", "TMPDIR", "autopkgtest", "--no-built-binaries",
+                *files_of(packages).values(), tree + "/", "--", "chroot", empty.folder, limit=1800)
 
 
 def purge(a):

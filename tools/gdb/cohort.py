@@ -22,7 +22,7 @@ import gdb
 import gdb.unwinder
 
 MAGIC = 0x72656764656c6863
-VERSION = 10
+VERSION = 11
 REGION = 512 << 20
 PAGE = 65536
 HEAD_BYTES = 4096
