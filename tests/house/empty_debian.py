@@ -174,8 +174,8 @@ def without_shm(a):
 
 
 def own_tests(empty, packages, tree):
-    """The packages' own tests, by autopkgtest, which installs the packages. The folder for temporary
-    files is one of this system, and not of that one."""
+    """The packages' own tests, by autopkgtest, which installs the packages. Temporary files are
+    those of that system: our folder for them is not there."""
     debian.need("env", "-u", "TMPDIR", "autopkgtest", "--no-built-binaries",
                 *files_of(packages).values(), tree + "/", "--", "chroot", empty.folder, limit=1800)
 
