@@ -21,6 +21,7 @@ enum { MANY = 30, MOST = COHORT__LEDGER_PENDING_MOST * COHORT__REMOTE_SERVED_LIN
 static struct cluster *cluster;
 static cohort_latch *let_go;
 static _Atomic uintptr_t working[MANY + 1]; /* the tasks, by number of the call */
+static _Atomic uint32_t num_begun;
 
 static struct {
     struct cohort__pending of[4 * MOST];
@@ -67,6 +68,7 @@ static cohort_status wait(const cohort_object *in, cohort_object *ret_out, void 
     CHECK_INT((long long)in->bytes, sizeof(number));
     memcpy(&number, in->data, sizeof(number));
     working[number] = cohort__wait_line_self();
+    atomic_fetch_add(&num_begun, 1);
     return cohort_latch_wait(let_go, COHORT_NO_LIMIT);
 }
 
@@ -125,6 +127,7 @@ static void test_lines(void)
 {
     cohort_future *calls[MANY];
     uint32_t numbers[MANY];
+    atomic_store(&num_begun, 0);
     cluster = cluster_create(1, 2, 0);
     CHECK_INT(cohort_latch_create(1, &let_go), COHORT_OK);
     for (uint32_t i = 0; i < MANY; i++) {
@@ -132,7 +135,7 @@ static void test_lines(void)
         calls[i] = cohort__async_at_from(cluster_process(cluster, 0), 1, "wait",
                                          &(cohort_object){&numbers[i], sizeof(numbers[i])}, NULL);
     }
-    while (num_working() < MANY)
+    while (atomic_load(&num_begun) < MANY || num_working() < MANY)
         CHECK_INT(cohort_await(cohort_sleep(1000000)), COHORT_OK);
     CHECK_INT(found.num, MANY);
     CHECK_INT(cohort_latch_count_down(let_go, 1), COHORT_OK);
