@@ -12,10 +12,10 @@
 #include "runtime/task/worker.h"
 
 /* What waits for futures without a stack: a combinator, a task that begins when others are complete
- * (cohort_then, cohort_dataflow), and the end of a scope. As long as it is pending, it is in a
- * place of the worker that has made it. A tick of the locality goes through the places, and writes
- * into the ledger what it finds for the second time. So what ends in time pays for a place, which
- * takes no lock, and for nothing else.
+ * (cohort_then, cohort_dataflow), and the end of a scope or a range. As long as it is pending, it
+ * is in a place of the worker that has made it. A tick of the locality goes through the places, and
+ * writes into the ledger what it finds for the second time. So what ends in time pays for a place,
+ * which takes no lock, and for nothing else.
  *
  * A worker has 64 places, and so have all other threads together. Who finds none is not noted. */
 enum { COHORT__INPUTS_PLACES = 64 };
