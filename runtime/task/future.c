@@ -104,6 +104,34 @@ bool cohort_future_ready(const cohort_future *future)
     return false;
 }
 
+/* What this thread is to complete, since it has completed something else. */
+static _Thread_local struct {
+    struct cohort__waiter *first, *last;
+    bool is_running;
+} following __attribute__((tls_model("initial-exec")));
+
+void cohort__waiter_follow(struct cohort__waiter *waiter,
+                           void (*follow)(struct cohort__waiter *waiter))
+{
+    if (following.is_running) {
+        waiter->next = NULL;
+        waiter->notify = follow;
+        if (following.first)
+            following.last->next = waiter;
+        else
+            following.first = waiter;
+        following.last = waiter;
+        return;
+    }
+    following.is_running = true;
+    follow(waiter);
+    while ((waiter = following.first)) {
+        following.first = waiter->next;
+        waiter->notify(waiter);
+    }
+    following.is_running = false;
+}
+
 static void notify_all(struct cohort__waiter *newest)
 {
     struct cohort__waiter *waiter = NULL; /* the oldest, when the loop has ended */

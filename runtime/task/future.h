@@ -14,7 +14,9 @@
 
 /* A request to be told when a future is complete. NOTIFY is called once, by the thread that
  * completes the future, which may be any thread and may be deep inside the processing of a queue.
- * So NOTIFY may only enqueue something, or complete another future, but must never run user code.
+ * So NOTIFY may only enqueue something, and must never run user code. What completes another future
+ * in turn leaves that to cohort__waiter_follow: futures may depend on each other in chains of any
+ * length, and a frame for each of them would be too many.
  * The waiter may no longer exist when NOTIFY returns. The future exists during the call, even if
  * nobody else holds a reference, unless what NOTIFY does gives back the one of a holder. */
 struct cohort__waiter {
@@ -156,6 +158,12 @@ bool cohort__future_wait_with(cohort_future *future, struct cohort__waiter *wait
  * both. */
 bool cohort__future_hold_with(cohort_future *future, struct cohort__waiter *waiter,
                               const char *function, const void *caller);
+
+/* WAITER was notified, and FOLLOW is to complete another future, or may do so. Calls
+ * FOLLOW(WAITER), or, if this is called below such a call of this thread, leaves it to that, which
+ * does so when it is over. Until then WAITER has to exist, and nobody else uses it. */
+void cohort__waiter_follow(struct cohort__waiter *waiter,
+                           void (*follow)(struct cohort__waiter *waiter));
 
 /* Nobody is interested in WAITER any more, which wait_with has registered. Its notify is called
  * once, as ever: when FUTURE is complete, or sooner, when a later forget removes all such waiters

@@ -7,17 +7,32 @@
 #include "runtime/base/slab.h"
 #include "runtime/task/inputs.h"
 
-static void arrive(struct cohort__join *join)
+/* Whether this was the last one. */
+static bool arrive(struct cohort__join *join)
 {
-    if (atomic_fetch_sub_explicit(&join->num_pending, 1, memory_order_acq_rel) != 1)
-        return;
+    return atomic_fetch_sub_explicit(&join->num_pending, 1, memory_order_acq_rel) == 1;
+}
+
+static void complete(struct cohort__join *join)
+{
     cohort__inputs_end(&join->inputs);
     join->complete(join);
 }
 
+static struct cohort__join *join_of(struct cohort__waiter *waiter)
+{
+    return COHORT_CONTAINER_OF(waiter, struct cohort__join_member, waiter)->join;
+}
+
+static void follow(struct cohort__waiter *waiter)
+{
+    complete(join_of(waiter));
+}
+
 static void notify(struct cohort__waiter *waiter)
 {
-    arrive(COHORT_CONTAINER_OF(waiter, struct cohort__join_member, waiter)->join);
+    if (arrive(join_of(waiter)))
+        cohort__waiter_follow(waiter, follow);
 }
 
 struct cohort__join *cohort__join_create(cohort_future *const *futures, size_t count)
@@ -53,10 +68,11 @@ void cohort__join_start(struct cohort__join *join, const char *function, const v
     for (size_t i = 0; i < join->count; i++)
         if (!cohort__future_hold_with(join->members[i].future, &join->members[i].waiter, function,
                                       caller))
-            arrive(join);
+            (void)arrive(join);
     if (atomic_load_explicit(&join->num_pending, memory_order_relaxed) > 1)
         cohort__inputs_begin(&join->inputs, describe);
-    arrive(join);
+    if (arrive(join))
+        complete(join);
 }
 
 const cohort_future *cohort__join_failed(const struct cohort__join *join)

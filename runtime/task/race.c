@@ -60,30 +60,42 @@ static void advance(struct race *race, unsigned step)
         forget_all(race);
 }
 
-/* MEMBER's future is complete. */
-static void finish(struct member *member)
+/* MEMBER's future is complete. Whether that decides the race. */
+static bool decides(const struct member *member)
 {
     struct race *race = member->race;
     size_t place = atomic_fetch_add(&race->num_places, 1);
     if (place >= race->wanted)
-        return;
+        return false;
     if (race->ret_indices)
         race->ret_indices[place] = (size_t)(member - race->members);
-    if (race->wanted > 1 && atomic_fetch_add(&race->num_written, 1) + 1 < race->wanted)
-        return;
+    return race->wanted == 1 || atomic_fetch_add(&race->num_written, 1) + 1 == race->wanted;
+}
+
+static struct member *member_of(struct cohort__waiter *waiter)
+{
+    return COHORT_CONTAINER_OF(waiter, struct member, waiter);
+}
+
+static void decide(struct cohort__waiter *waiter)
+{
+    const struct member *member = member_of(waiter);
+    struct race *race = member->race;
     if (race->is_like_winner)
         cohort__future_complete_like(race->result, member->future);
     else
         cohort__future_fulfil(race->result, NULL);
     advance(race, DECIDED);
+    unref(race);
 }
 
 static void notify(struct cohort__waiter *waiter)
 {
-    struct member *member = COHORT_CONTAINER_OF(waiter, struct member, waiter);
-    struct race *race = member->race;
-    finish(member);
-    unref(race);
+    const struct member *member = member_of(waiter);
+    if (decides(member))
+        cohort__waiter_follow(waiter, decide);
+    else
+        unref(member->race);
 }
 
 static struct race *create(cohort_future *const *futures, size_t count)

@@ -38,9 +38,11 @@ struct cohort_scope {
     _Atomic uint64_t num_pending; /* tasks, and one more until it is awaited */
     struct cohort__inputs inputs; /* until nothing is pending */
     cohort_scope *outer;          /* exists as long as this one is in its list */
-    const void *creator;          /* a return address */
-    pthread_mutex_t lock;         /* guards the list */
-    cohort_scope *first;          /* of the list of scopes inside */
+    cohort_scope *farther; /* one around it, as well, see set_outer; its own if there is none */
+    size_t depth;          /* how many there are around it */
+    const void *creator;   /* a return address */
+    pthread_mutex_t lock;  /* guards the list */
+    cohort_scope *first;   /* of the list of scopes inside */
     cohort_scope *prev, *next;
     cohort_scope *next_to_cancel; /* see cancel */
     struct cohort__list failed;   /* in `failed`, once it has failed */
@@ -305,13 +307,27 @@ static void describe(struct cohort__inputs *inputs, uint64_t since)
     cohort__inputs_tell(&line);
 }
 
+/* FARTHER leads twice as far as before, and a step, where the last two jumps were equally long: so
+ * from any scope the way to one around it takes a logarithm of the depth. */
+static void set_outer(cohort_scope *scope, cohort_scope *outer)
+{
+    scope->outer = outer;
+    scope->farther = scope;
+    if (!outer)
+        return;
+    cohort_scope *far = outer->farther;
+    scope->depth = outer->depth + 1;
+    scope->farther =
+        outer->depth - far->depth == far->depth - far->farther->depth ? far->farther : outer;
+}
+
 /* Whether the calling task is in SCOPE, or in one inside of it. */
 static bool is_inside(const cohort_scope *scope)
 {
     const cohort_scope *here = cohort__scope_current();
-    while (here && here != scope)
-        here = here->outer;
-    return here != NULL;
+    while (here && here->depth > scope->depth)
+        here = here->farther->depth >= scope->depth ? here->farther : here->outer;
+    return here == scope;
 }
 
 cohort_status cohort__scope_check_open(const cohort_scope *scope, const char *name)
@@ -389,6 +405,7 @@ static cohort_scope *create(uint64_t limit_nanoseconds)
     atomic_init(&scope->num_pending, 1);
     pthread_mutex_init(&scope->lock, NULL);
     cohort__list_init(&scope->failed);
+    set_outer(scope, NULL);
     scope->limit_nanoseconds = limit_nanoseconds;
     scope->cancelled = cohort__future_create();
     scope->ended = cohort__future_create_about(COHORT__WAIT_SEVERAL);
@@ -429,7 +446,7 @@ static cohort_status start(const cohort_scope_options *options, const void *crea
     cohort_scope *scope = create(options->limit_nanoseconds);
     if (!scope)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "cohort_scope_create: no memory for a scope");
-    scope->outer = cohort__scope_current();
+    set_outer(scope, cohort__scope_current());
     scope->creator = creator;
     join_outer(scope);
     set_limit(scope);
@@ -542,8 +559,6 @@ static void let_go(cohort_scope *scope, const void *caller)
     cohort_yield();
 }
 
-static cohort_status await_tree(cohort_scope *scope, const void *caller);
-
 /* Nobody has awaited INNER. If it has failed by now, its error is part of that of SCOPE. */
 static void fail_for_inner(cohort_scope *scope, const cohort_scope *inner)
 {
@@ -559,24 +574,37 @@ static void fail_for_inner(cohort_scope *scope, const cohort_scope *inner)
     cohort__error_fini(&why);
 }
 
-/* All tasks of SCOPE have ended. So nobody is left who could await the scopes in it. */
-static void end_inner(cohort_scope *scope, const void *caller)
+/* All tasks of SCOPE have ended, so nobody is left who could await INNER, which is in it. Returns
+ * INNER if that is to be ended here, and its tasks have ended. Else it is over soon. */
+static cohort_scope *go_inside(cohort_scope *scope, cohort_scope *inner, const void *caller)
 {
-    cohort_scope *inner;
-    while ((inner = take_inner(scope))) {
-        fail_for_inner(scope, inner);
-        if (!atomic_exchange(&inner->is_awaited, true))
-            (void)!await_tree(inner, caller);
-        else
-            let_go(inner, caller);
+    fail_for_inner(scope, inner);
+    if (atomic_exchange(&inner->is_awaited, true)) {
+        let_go(inner, caller);
         cohort__scope_unref(inner);
+        return scope;
     }
+    cohort__scope_leave(inner);
+    wait_for_tasks(inner, caller);
+    return inner;
 }
 
+/* SCOPE, which go_inside has returned, has none inside any more. Returns the one around it. */
+static cohort_scope *go_outside(cohort_scope *scope, const void *caller)
+{
+    cohort_scope *outer = scope->outer;
+    (void)!end(scope, caller);
+    cohort__scope_unref(scope);
+    return outer;
+}
+
+/* Not by recursion either. */
 static cohort_status finish(cohort_scope *scope, const void *caller)
 {
+    cohort_scope *here = scope, *inner;
     wait_for_tasks(scope, caller);
-    end_inner(scope, caller);
+    while ((inner = take_inner(here)) || here != scope)
+        here = inner ? go_inside(here, inner, caller) : go_outside(here, caller);
     return end(scope, caller);
 }
 

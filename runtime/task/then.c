@@ -34,9 +34,18 @@ static void go_on(struct then *then)
     cohort__task_follow(&then->task.task);
 }
 
-static void notify(struct cohort__waiter *waiter)
+static void follow(struct cohort__waiter *waiter)
 {
     go_on(COHORT_CONTAINER_OF(waiter, struct then, waiter));
+}
+
+/* A worker only queues the task. */
+static void notify(struct cohort__waiter *waiter)
+{
+    if (cohort__worker_self)
+        follow(waiter);
+    else
+        cohort__waiter_follow(waiter, follow);
 }
 
 static void describe(struct cohort__inputs *inputs, uint64_t since)

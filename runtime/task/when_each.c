@@ -39,14 +39,11 @@ static void pass(struct when_each *each, struct member *member)
     cohort_future_unref(member->source);
 }
 
-/* EACH is gone if this was the last one. Nobody else touches it then: each member is in the queue
- * once, and who has put it there and is not the runner is through with EACH. */
-static void arrive(struct member *member)
+/* Runs the queue. EACH is gone if the last one has passed. Nobody else touches it then: each member
+ * is in the queue once, and who has put it there and is not the runner is through with EACH. */
+static void run(struct when_each *each)
 {
-    struct when_each *each = member->each;
     struct cohort__batch_queue_node *node;
-    if (!cohort__batch_queue_push(&each->queue, &member->node))
-        return;
     while ((node = cohort__batch_queue_take_or_release(&each->queue))) {
         while (node) {
             struct member *next = (struct member *)node;
@@ -61,9 +58,26 @@ static void arrive(struct member *member)
     }
 }
 
+static struct member *member_of(struct cohort__waiter *waiter)
+{
+    return COHORT_CONTAINER_OF(waiter, struct member, waiter);
+}
+
+static void follow(struct cohort__waiter *waiter)
+{
+    run(member_of(waiter)->each);
+}
+
+/* The source of MEMBER is complete. */
+static void arrive(struct member *member)
+{
+    if (cohort__batch_queue_push(&member->each->queue, &member->node))
+        cohort__waiter_follow(&member->waiter, follow);
+}
+
 static void notify(struct cohort__waiter *waiter)
 {
-    arrive(COHORT_CONTAINER_OF(waiter, struct member, waiter));
+    arrive(member_of(waiter));
 }
 
 /* The results up to the first one that is NULL have two references each, one for the caller. */

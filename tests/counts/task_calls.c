@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cohort/scope.h"
 #include "cohort/task.h"
 #include "runtime/loop/loop.h"
 #include "runtime/loop/timer.h"
@@ -16,6 +17,7 @@ enum {
     NUM_TASKS = 100,     /* in a round of when_all, when_any and then */
     NUM_COMBINED = 1000, /* in a round of when_some, when_each and dataflow */
     NUM_SLEEPS = 1000,
+    NUM_SCOPES = 1000, /* around each other */
     FIB = 12,
     FIB_RESULT = 144,
 };
@@ -287,6 +289,35 @@ static cohort_status dataflow(uint64_t rounds)
     return combine(rounds, start_dataflow);
 }
 
+/* Creates scopes, each inside of the last one, and in the innermost as many that end at once. */
+static uint64_t deep_rounds;
+
+static cohort_status go_deeper(void *arg)
+{
+    uint64_t depth = (uint64_t)(uintptr_t)arg;
+    cohort_scope *scope;
+    cohort_status status = COHORT_OK;
+    for (uint64_t i = 0; depth == NUM_SCOPES && !status && i < deep_rounds; i++) {
+        status = cohort_scope_create(NULL, &scope);
+        if (!status)
+            status = cohort_scope_await(scope);
+    }
+    if (status || depth == NUM_SCOPES)
+        return status;
+    status = cohort_scope_create(NULL, &scope);
+    if (status)
+        return status;
+    status = cohort_scope_async(scope, go_deeper, (void *)(uintptr_t)(depth + 1));
+    cohort_status inner_status = cohort_scope_await(scope);
+    return status ? status : inner_status;
+}
+
+static cohort_status deep_scope(uint64_t rounds)
+{
+    deep_rounds = rounds;
+    return cohort_await(cohort_async(go_deeper, NULL));
+}
+
 static const struct counted_case {
     const char *name;
     cohort_status (*run)(uint64_t rounds);
@@ -302,6 +333,7 @@ static const struct counted_case {
     {"when_each", when_each},
     {"dataflow", dataflow},
     {"sleep", sleep_briefly},
+    {"deep_scope", deep_scope},
 };
 
 struct program {

@@ -22,8 +22,9 @@ CASES = {
     'then': ('a link of a chain of 100', 100, 630, 1.7),
     'when_any': ('a promise against one of 100 that all have in common', 100, 844, 18.7),
     'when_some': ('one of 1,000 promises, of which the first 500 are waited for', 1000, 291, 7.1),
-    'when_each': ('one of 1,000 promises in the order of completion', 1000, 450, 7.1),
+    'when_each': ('one of 1,000 promises in the order of completion', 1000, 474, 7.1),
     'dataflow': ('one of 1,000 promises that are the inputs of a task', 1000, 255, 2.1),
+    'deep_scope': ('a scope that is awaited, 1,000 scopes deep', 1, 1062, 13.1),
     'sleep': ('one of 1,000 sleeps that are made, and expire', 1000, 707, 4.1),
 }
 

@@ -5,7 +5,7 @@
 #include <sched.h>
 
 #include "runtime/base/container.h"
-#include "tests/support/test.h"
+#include "tests/unit/runtime/task/run_tasks.h"
 
 struct counter {
     struct cohort__waiter waiter;
@@ -270,6 +270,153 @@ static void test_holder_races_with_others(void)
     pthread_join(other, NULL);
 }
 
+/* --- futures that complete others, in chains and bunches --- */
+
+enum { DEEP = 5000, WIDE = 8 };
+
+static cohort_future *all_of(cohort_future *future)
+{
+    return cohort_when_all(&future, 1);
+}
+
+static cohort_future *any_of(cohort_future *future)
+{
+    return cohort_when_any(&future, 1, NULL);
+}
+
+static cohort_future *some_of(cohort_future *future)
+{
+    return cohort_when_some(&future, 1, 1, NULL);
+}
+
+static cohort_future *each_of(cohort_future *future)
+{
+    cohort_future *each = NULL;
+    CHECK_INT(cohort_when_each(&future, 1, &each, NULL), COHORT_OK);
+    return each;
+}
+
+static cohort_status nothing(void *arg)
+{
+    (void)arg;
+    return COHORT_OK;
+}
+
+/* What a program does that has always one future for all that it has started. */
+static cohort_future *with_one_more(cohort_future *future)
+{
+    return cohort_when_all((cohort_future *[]){future, cohort_async(nothing, NULL)}, 2);
+}
+
+typedef cohort_future *link_function(cohort_future *future);
+
+/* At each place another kind. */
+static cohort_future *in_turn(cohort_future *future)
+{
+    static link_function *const links[] = {all_of, any_of, some_of, each_of, with_one_more};
+    static unsigned num;
+    return links[num++ % 5](future);
+}
+
+static cohort_status fulfil(void *promise)
+{
+    cohort_promise_fulfil(promise, NULL);
+    return COHORT_OK;
+}
+
+static void *fulfil_outside(void *promise)
+{
+    cohort_promise_fulfil(promise, NULL);
+    return NULL;
+}
+
+struct chain {
+    link_function *link;
+    size_t depth;
+    bool is_outside; /* it is completed by a thread outside */
+};
+
+static cohort_status complete_chain(void *arg)
+{
+    const struct chain *chain = arg;
+    cohort_promise *promise;
+    cohort_future *future;
+    pthread_t thread;
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    for (size_t i = 0; i < chain->depth; i++)
+        future = chain->link(future);
+    CHECK(!cohort_future_ready(future));
+    if (chain->is_outside)
+        CHECK_INT(pthread_create(&thread, NULL, fulfil_outside, promise), 0);
+    else
+        cohort_future_unref(cohort_async(fulfil, promise));
+    CHECK_INT(cohort_await(future), COHORT_OK);
+    if (chain->is_outside)
+        CHECK_INT(pthread_join(thread, NULL), 0);
+    return COHORT_OK;
+}
+
+/* As deep as what a stack had no room for, and 10 and 100 times as deep. */
+static void test_any_depth(void)
+{
+    static link_function *const links[] = {all_of,  any_of,        some_of,
+                                           each_of, with_one_more, in_turn};
+    for (size_t depth = DEEP; depth <= test_rounds(100, 10) * DEEP; depth *= 10)
+        for (unsigned i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+            for (int is_outside = 0; is_outside < 2; is_outside++)
+                CHECK_INT(
+                    run_tasks(2, complete_chain, &(struct chain){links[i], depth, is_outside}),
+                    COHORT_OK);
+}
+
+struct follower {
+    struct cohort__waiter waiter;
+    cohort_future *next;
+    int *num_running, *order;
+    int place;
+};
+
+/* While this runs no other one begins. */
+static void follow(struct cohort__waiter *waiter)
+{
+    struct follower *follower = COHORT_CONTAINER_OF(waiter, struct follower, waiter);
+    CHECK_INT((*follower->num_running)++, 0);
+    follower->place = (*follower->order)++;
+    if (follower->next)
+        cohort__future_fulfil(follower->next, NULL);
+    --*follower->num_running;
+}
+
+static void follow_later(struct cohort__waiter *waiter)
+{
+    cohort__waiter_follow(waiter, follow);
+}
+
+/* In the order in which they were notified: those of the first future before those of the next
+ * ones. */
+static void test_follow(void)
+{
+    struct follower followers[1 + 2 * WIDE];
+    int num_running = 0, order = 0;
+    cohort_future *first = cohort__future_create();
+    for (int i = 0; i < 1 + 2 * WIDE; i++)
+        followers[i] = (struct follower){
+            .waiter.notify = follow_later, .num_running = &num_running, .order = &order};
+    for (int i = 0; i < WIDE; i++) {
+        struct follower *later = &followers[1 + WIDE + i];
+        cohort_future *next = followers[1 + i].next = cohort__future_create();
+        CHECK(cohort__future_wait_with(first, &followers[1 + i].waiter));
+        CHECK(cohort__future_wait_with(next, &later->waiter));
+        cohort_future_unref(next);
+    }
+    CHECK(cohort__future_wait_with(first, &followers[0].waiter));
+    cohort__future_fulfil(first, NULL);
+    cohort_future_unref(first);
+    CHECK_INT(order, 1 + 2 * WIDE);
+    for (int i = 0; i < WIDE; i++)
+        CHECK(followers[1 + i].place < followers[1 + WIDE + i].place);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -282,6 +429,8 @@ int main(int argc, char **argv)
         {"dropped before it completes", test_dropped_before_it_completes},
         {"forgetting races with completing", test_forgetting_races_with_completing},
         {"a holder races with others", test_holder_races_with_others},
+        {"any depth", test_any_depth},
+        {"follow", test_follow},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

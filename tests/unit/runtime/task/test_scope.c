@@ -379,6 +379,84 @@ static void test_left(void)
     run(scopes_are_left, NULL);
 }
 
+/* --- nested deeply, without a stack for each --- */
+
+struct deep {
+    size_t depth, num_created;
+    cohort_promise *promise; /* fulfilled in the innermost one */
+};
+
+/* Creates the scopes one inside of the other. The tasks end, but for the first one, so that none of
+ * the scopes does. */
+static cohort_status go_deeper(void *arg)
+{
+    struct deep *deep = arg;
+    cohort_future *done = NULL;
+    if (deep->num_created == 0)
+        CHECK_INT(cohort_promise_create(&deep->promise, &done), COHORT_OK);
+    if (deep->num_created++ < deep->depth)
+        start(create(0), go_deeper, deep);
+    else
+        cohort_promise_fulfil(deep->promise, NULL);
+    return done ? cohort_await(done) : COHORT_OK;
+}
+
+static cohort_status leave_deep(void *arg)
+{
+    struct deep deep = {.depth = *(size_t *)arg};
+    cohort_scope *scope = create(0);
+    start(scope, go_deeper, &deep);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "has created another scope, and nobody has awaited");
+    return COHORT_OK;
+}
+
+/* As deep as what a stack had no room for, and 10 and 100 times as deep. */
+static void test_left_deep(void)
+{
+    enum { DEEP = 3000 };
+    for (size_t depth = DEEP; depth <= test_rounds(100, 10) * DEEP; depth *= 10)
+        run(leave_deep, &depth);
+}
+
+enum { NUM_AROUND = 1000 };
+static cohort_scope *around[NUM_AROUND];
+
+/* Creates them one inside of the other. The innermost task knows which it is in, and which not. */
+static cohort_status know_around(void *arg)
+{
+    size_t depth = (size_t)(uintptr_t)arg;
+    cohort_scope *beside = create(0), *inside;
+    cohort_status status;
+    around[depth] = cohort_scope_current();
+    if (depth + 1 < NUM_AROUND) {
+        inside = create(0);
+        start(inside, know_around, (void *)(uintptr_t)(depth + 1));
+        CHECK_INT(cohort_scope_await(inside), COHORT_OK);
+    } else {
+        for (size_t i = 0; i < NUM_AROUND; i++) {
+            status = cohort_scope_await(around[i]);
+            CHECK_INT(status, COHORT_ERR_STATE);
+            CHECK_CONTAINS(cohort_error_message(), "called by a task in the scope");
+        }
+    }
+    CHECK_INT(cohort_scope_await(beside), COHORT_OK);
+    return COHORT_OK;
+}
+
+static cohort_status around_are_known(void *arg)
+{
+    cohort_scope *scope = create(0);
+    start(scope, know_around, arg);
+    CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+    return COHORT_OK;
+}
+
+static void test_around(void)
+{
+    run(around_are_known, NULL);
+}
+
 /* --- nobody awaits it --- */
 
 static cohort_scope *lost_scope;
@@ -594,6 +672,8 @@ int main(int argc, char **argv)
         {"limit", test_limit},
         {"nesting", test_nesting},
         {"left", test_left},
+        {"left, and nested deeply", test_left_deep},
+        {"knows those around", test_around},
         {"lost", test_lost},
         {"fails by call", test_fails_by_call},
         {"threads outside", test_threads_outside},
