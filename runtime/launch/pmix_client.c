@@ -102,8 +102,7 @@ static cohort_status read_size(struct cohort__pmix_client *client)
 
 cohort_status cohort__pmix_client_open(struct cohort__pmix_client *client)
 {
-    *client = (struct cohort__pmix_client){.collect = flag(PMIX_COLLECT_DATA),
-                                           .immediate = flag(PMIX_IMMEDIATE)};
+    *client = (struct cohort__pmix_client){.collect = flag(PMIX_COLLECT_DATA)};
     cohort_status status = cohort__pmix_library_load(&client->library);
     if (!status)
         status = cohort__pmix_client_check(client, start(client), "connection to the launcher");
@@ -158,11 +157,17 @@ struct answer {
     atomic_int users; /* who waits, and PMIx */
     sem_t came;
     pmix_status_t result;
+    void *data; /* of a question; for who waits */
+    size_t bytes;
+    pmix_info_t immediate; /* PMIx reads the question until it has answered */
+    char name[PMIX_MAX_KEYLEN + 1];
 };
+
+enum { NO_ANSWER = PMIX_EXTERNAL_ERR_BASE - 1 }; /* a result of our own */
 
 static struct answer *answer_new(void)
 {
-    struct answer *answer = malloc(sizeof(*answer));
+    struct answer *answer = calloc(1, sizeof(*answer));
     if (!answer)
         return NULL;
     atomic_init(&answer->users, 2);
@@ -175,6 +180,7 @@ static void answer_drop(struct answer *answer)
     if (atomic_fetch_sub(&answer->users, 1) > 1)
         return;
     sem_destroy(&answer->came);
+    free(answer->data);
     free(answer);
 }
 
@@ -186,90 +192,119 @@ static void answer_give(pmix_status_t result, void *context)
     answer_drop(answer);
 }
 
+/* The value is PMIx's again after this. */
 static void answer_give_value(pmix_status_t result, pmix_value_t *value, void *context)
 {
-    (void)value;
-    answer_give(result, context);
+    struct answer *answer = context;
+    if (result == PMIX_SUCCESS && value->type != PMIX_BYTE_OBJECT)
+        result = PMIX_ERR_TYPE_MISMATCH;
+    if (result == PMIX_SUCCESS && value->data.bo.size > 0) {
+        answer->bytes = value->data.bo.size;
+        answer->data = malloc(answer->bytes);
+        if (answer->data)
+            memcpy(answer->data, value->data.bo.bytes, answer->bytes);
+        else
+            result = PMIX_ERR_NOMEM;
+    }
+    answer_give(result, answer);
 }
 
-/* False: it has not come within so many SECONDS. */
-static bool answer_await(struct answer *answer, unsigned long seconds)
+/* The result, or NO_ANSWER if it has not come within so many SECONDS. */
+static pmix_status_t answer_await(struct answer *answer, unsigned long seconds)
 {
     struct timespec end;
-    int result;
+    int failed;
     clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_sec += (time_t)seconds;
     do
-        result = sem_clockwait(&answer->came, CLOCK_MONOTONIC, &end);
-    while (result && errno == EINTR);
-    return result == 0;
+        failed = sem_clockwait(&answer->came, CLOCK_MONOTONIC, &end);
+    while (failed && errno == EINTR);
+    return failed ? NO_ANSWER : answer->result;
 }
 
-/* Whether RANK has put data as NAME. Its host is asked, if this one has not got it. */
-static bool has_put(struct cohort__pmix_client *client, uint32_t rank, const char *name)
+/* Asks for what RANK has put as NAME, and waits for the answer for as long as the patience. If
+ * IMMEDIATE, its host is not asked. Slurm and PRRTE never answer for a process that has ended. To
+ * ask once more would not help: PMIx sends no question while one about the same process has no
+ * answer. */
+static pmix_status_t ask(struct cohort__pmix_client *client, uint32_t rank, const char *name,
+                         bool immediate, void **ret_data, size_t *ret_bytes)
 {
-    enum { SECONDS = 5 }; /* Slurm never answers for a host whose processes have all ended */
     pmix_proc_t proc = client->me;
     struct answer *answer = answer_new();
     if (!answer)
-        return true;
+        return PMIX_ERR_NOMEM;
     proc.rank = rank;
-    pmix_status_t result = client->library.get_nb(&proc, name, NULL, 0, answer_give_value, answer);
+    answer->immediate = flag(PMIX_IMMEDIATE);
+    snprintf(answer->name, sizeof(answer->name), "%s", name);
+    pmix_status_t result =
+        client->library.get_nb(&proc, answer->name, immediate ? &answer->immediate : NULL,
+                               immediate ? 1 : 0, answer_give_value, answer);
     if (result != PMIX_SUCCESS)
         answer_give(result, answer);
-    bool has = answer_await(answer, SECONDS) && answer->result == PMIX_SUCCESS;
+    result = answer_await(answer, client->patience);
+    if (result == PMIX_SUCCESS) {
+        *ret_data = answer->data;
+        *ret_bytes = answer->bytes;
+        answer->data = NULL;
+    }
     answer_drop(answer);
-    return has;
+    return result;
 }
 
 cohort_status cohort__pmix_client_get(struct cohort__pmix_client *client, uint32_t rank,
                                       const char *name, void **ret_data, size_t *ret_bytes)
 {
-    pmix_proc_t proc = client->me;
-    pmix_value_t *value;
     char what[PMIX_MAX_KEYLEN + 32];
-    proc.rank = rank;
     snprintf(what, sizeof(what), "%s of process %u", name, (unsigned)rank);
-    pmix_status_t result = client->library.get(&proc, name, &client->immediate, 1, &value);
-    /* PRRTE 3 brings nothing from other hosts with a fence, and has to be asked once more. */
-    if (result == PMIX_ERR_NOT_FOUND && has_put(client, rank, name))
-        result = client->library.get(&proc, name, &client->immediate, 1, &value);
+    pmix_status_t result = ask(client, rank, name, true, ret_data, ret_bytes);
+    /* PRRTE 3 brings nothing from other hosts with a fence. */
+    if (result == PMIX_ERR_NOT_FOUND)
+        result = ask(client, rank, name, false, ret_data, ret_bytes);
     if (result == PMIX_ERR_NOT_FOUND)
         return cohort_fail(COHORT_ERR_PEER_DIED, "%s is missing: that process has ended", what);
-    cohort_status status = cohort__pmix_client_check(client, result, what);
-    if (status)
-        return status;
-    if (value->type == PMIX_BYTE_OBJECT && (value->data.bo.bytes || value->data.bo.size == 0)) {
-        *ret_data = value->data.bo.bytes;
-        *ret_bytes = value->data.bo.size;
-    } else {
-        status = cohort_fail(COHORT_ERR_PROTOCOL, "%s: no bytes", what);
-    }
-    free(value);
-    return status;
+    if (result == NO_ANSWER)
+        return cohort_fail(COHORT_ERR_TIMEOUT, "%s: no answer within %lu s (COHORT_JOIN_TIMEOUT)",
+                           what, client->patience);
+    if (result == PMIX_ERR_TYPE_MISMATCH)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "%s: no bytes", what);
+    return cohort__pmix_client_check(client, result, what);
 }
 
-/* Waits until all have put data as NAME. A process that ends before it joins never does, and no
- * launcher says so of each: Slurm does not. */
-static cohort_status meet(struct cohort__pmix_client *client, const char *name)
+/* Looks why the fence that followed NAME is not over within the patience. Where a process is
+ * missing, the one before it tells. No launcher says so of each: Slurm does not. */
+static cohort_status look_for_next(struct cohort__pmix_client *client, const char *name)
 {
     uint32_t next = (client->me.rank + 1) % client->size;
+    void *data;
+    size_t bytes;
+    pmix_status_t result = ask(client, next, name, false, &data, &bytes);
+    if (result == PMIX_SUCCESS)
+        free(data);
+    if (result != NO_ANSWER && result != PMIX_ERR_NOT_FOUND && result != PMIX_ERR_TIMEOUT)
+        return cohort__pmix_client_check(client, result, "question about the next locality");
+    return cohort_fail(COHORT_ERR_TIMEOUT,
+                       "process %u of %u has not joined the job within %lu s "
+                       "(COHORT_JOIN_TIMEOUT)%s; it may have ended",
+                       (unsigned)next, (unsigned)client->size, client->patience,
+                       result == NO_ANSWER ? ", or does not answer" : "");
+}
+
+/* Waits until all have put data as NAME. */
+static cohort_status meet(struct cohort__pmix_client *client, const char *name)
+{
     struct answer *fence = answer_new();
     if (!fence)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "%s: out of memory", name);
     cohort__pmix_client_fence_begin(client, true, answer_give, fence);
-    bool is_over;
+    cohort_status status;
+    pmix_status_t result;
     do
-        is_over = answer_await(fence, client->patience);
-    while (!is_over && has_put(client, next, name));
-    is_over = is_over || answer_await(fence, 0);
-    cohort_status status =
-        is_over
-            ? cohort__pmix_client_check(client, fence->result, "waiting for the other localities")
-            : cohort_fail(COHORT_ERR_TIMEOUT,
-                          "process %u of %u has not joined the job within %lu s "
-                          "(COHORT_JOIN_TIMEOUT); it may have ended",
-                          (unsigned)next, (unsigned)client->size, client->patience);
+        result = answer_await(fence, client->patience);
+    while (result == NO_ANSWER && !(status = look_for_next(client, name)));
+    if (result == NO_ANSWER)
+        result = answer_await(fence, 0); /* it may be over by now */
+    if (result != NO_ANSWER)
+        status = cohort__pmix_client_check(client, result, "waiting for the other localities");
     answer_drop(fence);
     return status;
 }

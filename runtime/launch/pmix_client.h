@@ -17,9 +17,8 @@ struct cohort__pmix_client {
     struct cohort__pmix_library library;
     pmix_proc_t me;
     uint32_t size;
-    unsigned long patience; /* s; how long another one may take to join. Set by the owner */
+    unsigned long patience; /* s; how long another one may take to join or to answer; the owner's */
     pmix_info_t collect;
-    pmix_info_t immediate;
 };
 
 /* Connects to the launcher. From then on, PMIx has a thread of its own, which gets no signals. The
@@ -38,15 +37,16 @@ _Noreturn void cohort__pmix_client_abort(const struct cohort__pmix_client *clien
 cohort_status cohort__pmix_client_put(struct cohort__pmix_client *client, const char *name,
                                       const void *data, size_t bytes);
 
-/* The data that RANK (PMIx's rank) has put as NAME. The caller frees it. May be NULL if it has no
- * bytes. COHORT_ERR_PEER_DIED if it does not exist. Where a fence has not brought it, its host is
- * asked, and this waits for up to 5 s. */
+/* The data that RANK (PMIx's rank) has put as NAME. The caller frees it. NULL if it has no bytes.
+ * COHORT_ERR_PEER_DIED if it does not exist. Where a fence has not brought it, its host is asked.
+ * COHORT_ERR_TIMEOUT if no answer comes within the patience. */
 cohort_status cohort__pmix_client_get(struct cohort__pmix_client *client, uint32_t rank,
                                       const char *name, void **ret_data, size_t *ret_bytes);
 
 /* Puts DATA, waits until all have put theirs, and calls TAKE with the data of each, in the order of
- * PMIx's ranks. The first failure of TAKE ends the exchange. If the next process has not put its
- * data after the patience, COHORT_ERR_TIMEOUT: where one is missing, the one before it tells. */
+ * PMIx's ranks. The first failure of TAKE ends the exchange. COHORT_ERR_TIMEOUT if the next process
+ * has not put its data after the patience, or does not answer for as long again: where one is
+ * missing, the one before it tells. */
 cohort_status cohort__pmix_client_exchange(struct cohort__pmix_client *client, const char *name,
                                            const void *data, size_t bytes,
                                            cohort_status (*take)(void *context, uint32_t rank,

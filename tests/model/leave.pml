@@ -8,6 +8,9 @@
  * counts. One more fence says that all know it. A fence is over when all have entered it, and each
  * is told of that at a time of its own, which may be long after others were.
  *
+ * A fence may bring no counts, so that each locality is asked for its own. One that has died or
+ * left may never answer, and who asks can't tell which of the two it is.
+ *
  * A locality that waits in a fence looks whether the next one is still there (it asks, or the
  * connection breaks), and others may notice it as well. It can't see why the next one is gone. Then
  * its grace begins, and when that is over it has the launcher end the job, unless the end was
@@ -30,7 +33,7 @@
  *   FENCE_ALONE     who has agreed waits for the fence, whoever is gone
  *   NO_WATCH        who waits in a fence does not look whether the next one is still there
  *   NO_LOOK         who finds no counts of a dead one does not mind */
-#define N 3 /* as IS_OVER and LACKS have it */
+#define N 3 /* as IS_OVER, LACKS and SOME have it */
 #ifndef DEATHS
 #define DEATHS 1
 #endif
@@ -53,6 +56,7 @@ byte j; /* of loops in atomic parts */
 #define IS_GONE(i) (state[i] == LEFT || state[i] == DEAD || state[i] == ENDED)
 #define ALIVE(i) (state[i] == RUNS || state[i] == WAITS)
 #define LAST_FENCE (rounds + 1)
+#define SOME(what) (state[0] == what || state[1] == what || state[2] == what)
 
 #define HAS_PASSED(i, fence) (entered[i] > fence || (drops && state[i] == DEAD))
 #define IS_OVER(fence) (HAS_PASSED(0, fence) && HAS_PASSED(1, fence) && HAS_PASSED(2, fence))
@@ -76,6 +80,8 @@ inline pass(i, fence)
     if
     :: fence == LAST_FENCE -> leave(i)
     :: fence != LAST_FENCE && LACKS(fence) -> is_lost[i] = 1 /* PMIx says so */
+    :: fence > 0 && fence != LAST_FENCE && (SOME(DEAD) || SOME(LEFT)) ->
+        is_lost[i] = 1 /* it does not answer */
 #ifdef NO_LOOK
     :: fence != LAST_FENCE
 #else

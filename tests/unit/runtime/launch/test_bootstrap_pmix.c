@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/launch/pmix_card.h"
@@ -15,14 +17,16 @@
 #include "runtime/wire/pack.h"
 #include "tests/support/test.h"
 
-/* How a locality leaves a job of PMIx (tests/model/leave.pml), with a libpmix that is played: the
- * other locality of the job is on another host, and shows what this one shows. */
+/* How a locality joins and leaves a job of PMIx (tests/model/leave.pml), with a libpmix that is
+ * played: the other locality of the job is on another host, and shows what this one shows. Waiting
+ * for an answer takes no time: what would come by then comes at once. */
 
 enum { CARDS = 1, ADDRESSES, RETURNED, FIRST_COUNTS, LAST_COUNTS, AGREED }; /* the fences */
 enum { ABORTED = 40, ABORTED_IN_CALLBACK = 99 }; /* statuses of a child */
+enum { PATIENCE = 60 };                          /* s */
 static const uint64_t soon = 1000000, never = 3600ull * 1000000000;
 
-static struct {
+static struct play {
     unsigned num_fences;
     unsigned held; /* this fence is not over until the test says so */
     pmix_op_cbfunc_t fence_done;
@@ -36,6 +40,20 @@ static struct {
     } shown[8];
     unsigned num_shown;
     bool has_no_threads;
+
+    /* All of these in s. What is 0 comes at once. */
+    unsigned now;
+    unsigned fence_takes; /* to join */
+    unsigned fence_comes;
+    bool fences_bring_nothing; /* so that the other host is asked: PRRTE 3 */
+    unsigned answer_takes;     /* of the other host */
+    pmix_status_t answer;
+    struct {
+        pmix_value_cbfunc_t done; /* NULL: there is none */
+        void *context;
+        const char *name;
+        unsigned comes;
+    } question;
 } fake;
 
 static _Thread_local bool in_callback;
@@ -82,7 +100,10 @@ static pmix_status_t fake_fence_nb(const pmix_proc_t *procs, size_t num_procs,
     (void)procs, (void)num_procs, (void)info, (void)num;
     fake.fence_done = done;
     fake.fence_context = context;
-    if (++fake.num_fences != fake.held)
+    fake.num_fences++;
+    if (fake.num_fences == CARDS && fake.fence_takes > 0)
+        fake.fence_comes = fake.now + fake.fence_takes;
+    else if (fake.num_fences != fake.held)
         done(PMIX_SUCCESS, context);
     return PMIX_SUCCESS;
 }
@@ -107,29 +128,80 @@ static void copy_other_card(pmix_value_t *value)
 static pmix_status_t fake_get(const pmix_proc_t *proc, const char *key, const pmix_info_t *info,
                               size_t num, pmix_value_t **ret_value)
 {
-    (void)info, (void)num;
+    (void)proc, (void)info, (void)num;
+    CHECK(strcmp(key, PMIX_JOB_SIZE) == 0);
+    *ret_value = calloc(1, sizeof(**ret_value));
+    (*ret_value)->type = PMIX_UINT32;
+    (*ret_value)->data.uint32 = 2;
+    return PMIX_SUCCESS;
+}
+
+/* The value is PMIx's, and gone after the call. */
+static void give(pmix_value_cbfunc_t done, void *context, const char *key, bool of_other)
+{
     unsigned i = 0;
-    pmix_value_t *value = calloc(1, sizeof(*value));
+    pmix_value_t value = {0};
     while (i < fake.num_shown && strcmp(fake.shown[i].name, key) != 0)
         i++;
-    if (strcmp(key, PMIX_JOB_SIZE) == 0) {
-        value->type = PMIX_UINT32;
-        value->data.uint32 = 2;
-    } else if (strcmp(key, "cohort.card") == 0 && proc->rank == 1) {
-        copy_other_card(value);
-    } else {
-        CHECK(i < fake.num_shown);
-        copy_bytes(value, fake.shown[i].data, fake.shown[i].bytes);
-    }
-    *ret_value = value;
-    return PMIX_SUCCESS;
+    CHECK(i < fake.num_shown);
+    if (strcmp(key, "cohort.card") == 0 && of_other)
+        copy_other_card(&value);
+    else
+        copy_bytes(&value, fake.shown[i].data, fake.shown[i].bytes);
+    done(PMIX_SUCCESS, &value, context);
+    memset(value.data.bo.bytes, 0, value.data.bo.size);
+    free(value.data.bo.bytes);
 }
 
 static pmix_status_t fake_get_nb(const pmix_proc_t *proc, const char *key, const pmix_info_t *info,
                                  size_t num, pmix_value_cbfunc_t done, void *context)
 {
-    (void)proc, (void)key, (void)info, (void)num, (void)done, (void)context;
-    return PMIX_ERR_NOT_FOUND;
+    bool immediate = num == 1 && strcmp(info->key, PMIX_IMMEDIATE) == 0;
+    if (proc->rank == 0 || !(fake.fences_bring_nothing || fake.fence_comes > fake.now)) {
+        give(done, context, key, proc->rank == 1);
+        return PMIX_SUCCESS;
+    }
+    if (immediate) {
+        done(PMIX_ERR_NOT_FOUND, NULL, context);
+        return PMIX_SUCCESS;
+    }
+    CHECK(!fake.question.done);
+    fake.question.done = done;
+    fake.question.context = context;
+    fake.question.name = key;
+    fake.question.comes = fake.now + fake.answer_takes;
+    return PMIX_SUCCESS;
+}
+
+static void answer_question(void)
+{
+    pmix_value_cbfunc_t done = fake.question.done;
+    fake.question.done = NULL;
+    if (fake.answer == PMIX_SUCCESS)
+        give(done, fake.question.context, fake.question.name, true);
+    else
+        done(fake.answer, NULL, fake.question.context);
+}
+
+int __wrap_sem_clockwait(sem_t *sem, clockid_t clock, const struct timespec *end);
+int __wrap_sem_clockwait(sem_t *sem, clockid_t clock, const struct timespec *end)
+{
+    struct timespec now;
+    if (sem_trywait(sem) == 0)
+        return 0;
+    clock_gettime(clock, &now);
+    time_t seconds = end->tv_sec - now.tv_sec + (end->tv_nsec - now.tv_nsec > 500000000);
+    fake.now += seconds > 0 ? (unsigned)seconds : 0;
+    if (fake.fence_comes > 0 && fake.fence_comes <= fake.now) {
+        fake.fence_comes = 0;
+        fake.fence_done(PMIX_SUCCESS, fake.fence_context);
+    }
+    if (fake.question.done && fake.question.comes <= fake.now)
+        answer_question();
+    if (sem_trywait(sem) == 0)
+        return 0;
+    errno = ETIMEDOUT;
+    return -1;
 }
 
 static pmix_status_t fake_register(pmix_status_t *codes, size_t num_codes, pmix_info_t *info,
@@ -204,26 +276,34 @@ static void launcher_lost(void *context, const char *text)
     test_failed(__FILE__, __LINE__, "the launcher is lost: %s", text);
 }
 
-/* Joins a job whose fence HELD is not over by itself. */
-static void join(struct locality *locality, unsigned held, uint64_t grace)
+static cohort_status create(struct locality *locality)
 {
-    memset(&fake, 0, sizeof(fake));
-    fake.held = held;
     setenv("PMIX_NAMESPACE", "job", 1);
     setenv("PMIX_RANK", "0", 1);
     *locality = (struct locality){0};
     CHECK_INT(cohort__loop_create(&locality->loop), COHORT_OK);
-    CHECK_INT(cohort__bootstrap_create(
-                  &locality->bootstrap, locality->loop,
-                  &(struct cohort__bootstrap_handlers){.context = locality,
-                                                       .count_asked = count_asked,
-                                                       .exit_allowed = exit_allowed,
-                                                       .died = died,
-                                                       .launcher_lost = launcher_lost}),
-              COHORT_OK);
+    return cohort__bootstrap_create(
+        &locality->bootstrap, locality->loop,
+        &(struct cohort__bootstrap_handlers){.context = locality,
+                                             .count_asked = count_asked,
+                                             .exit_allowed = exit_allowed,
+                                             .died = died,
+                                             .launcher_lost = launcher_lost});
+}
+
+static void enter(struct locality *locality, uint64_t grace)
+{
+    CHECK_INT(create(locality), COHORT_OK);
     cohort__bootstrap_set_grace(locality->bootstrap, grace);
     CHECK_INT(cohort__bootstrap_exchange(locality->bootstrap, "here", 5), COHORT_OK);
     CHECK_INT(fake.num_fences, ADDRESSES);
+}
+
+/* Joins a job whose fence HELD is not over by itself. */
+static void join(struct locality *locality, unsigned held, uint64_t grace)
+{
+    fake = (struct play){.held = held};
+    enter(locality, grace);
 }
 
 /* The program returns. */
@@ -244,6 +324,88 @@ static void leave(struct locality *locality)
 {
     cohort__bootstrap_destroy(locality->bootstrap);
     cohort__loop_destroy(locality->loop);
+}
+
+/* Joins and leaves. */
+static void run_job(void)
+{
+    struct locality locality;
+    enter(&locality, never);
+    come_to(&locality, AGREED);
+    await_exit(&locality);
+    leave(&locality);
+}
+
+static void refused(cohort_status status, const char *text)
+{
+    struct locality locality;
+    CHECK_INT(create(&locality), status);
+    if (strcmp(cohort_error_message(), text) != 0)
+        test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
+    if (fake.fence_comes > 0)
+        fake.fence_done(PMIX_SUCCESS, fake.fence_context);
+    cohort__loop_destroy(locality.loop);
+}
+
+/* PRRTE 3: the other host is asked for each card, address and count. */
+static void test_answers_late(void)
+{
+    fake = (struct play){.fences_bring_nothing = true, .answer_takes = PATIENCE};
+    run_job();
+    CHECK_INT(fake.now, 4 * PATIENCE);
+}
+
+static void test_no_answer(void)
+{
+    fake = (struct play){.fences_bring_nothing = true, .answer_takes = PATIENCE + 1};
+    refused(COHORT_ERR_TIMEOUT,
+            "cohort.card of process 1: no answer within 60 s (COHORT_JOIN_TIMEOUT)");
+    CHECK(strcmp(fake.question.name, "cohort.card") == 0); /* PMIx still reads it */
+    answer_question();
+}
+
+/* A fence may be over without who has ended. */
+static void test_is_missing(void)
+{
+    fake = (struct play){.fences_bring_nothing = true, .answer = PMIX_ERR_NOT_FOUND};
+    refused(COHORT_ERR_PEER_DIED, "cohort.card of process 1 is missing: that process has ended");
+}
+
+/* The next process has joined, so another one tells who has not. */
+static void test_joins_late(void)
+{
+    fake = (struct play){.fence_takes = 5 * PATIENCE, .answer_takes = PATIENCE / 2};
+    run_job();
+}
+
+/* The fence is over before there is an answer. */
+static void test_joins_last(void)
+{
+    fake = (struct play){
+        .fence_takes = 2 * PATIENCE, .answer_takes = 3 * PATIENCE, .answer = PMIX_ERR_NOT_FOUND};
+    struct locality locality;
+    enter(&locality, never);
+    answer_question();
+    come_to(&locality, AGREED);
+    await_exit(&locality);
+    leave(&locality);
+}
+
+static void test_never_joins(void)
+{
+    fake = (struct play){.fence_takes = 5 * PATIENCE, .answer = PMIX_ERR_NOT_FOUND};
+    refused(COHORT_ERR_TIMEOUT, "process 1 of 2 has not joined the job within 60 s "
+                                "(COHORT_JOIN_TIMEOUT); it may have ended");
+}
+
+/* Slurm and PRRTE, if no process of the other host is left. */
+static void test_never_answers(void)
+{
+    fake = (struct play){.fence_takes = 5 * PATIENCE, .answer_takes = 5 * PATIENCE};
+    refused(COHORT_ERR_TIMEOUT,
+            "process 1 of 2 has not joined the job within 60 s (COHORT_JOIN_TIMEOUT), "
+            "or does not answer; it may have ended");
+    answer_question();
 }
 
 /* Who knows that the end is agreed on waits until all do, and takes nobody for dead. */
@@ -335,6 +497,13 @@ static void test_no_abort_in_callback(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
+        {"answers_late", test_answers_late},
+        {"no_answer", test_no_answer},
+        {"is_missing", test_is_missing},
+        {"joins_late", test_joins_late},
+        {"joins_last", test_joins_last},
+        {"never_joins", test_never_joins},
+        {"never_answers", test_never_answers},
         {"leaves_after_all_have_agreed", test_leaves_after_all_have_agreed},
         {"leaves_without_last_fence", test_leaves_without_last_fence},
         {"loss_in_drain", test_loss_in_drain},
