@@ -38,7 +38,6 @@ struct creation {
     pthread_mutex_t lock; /* of what follows, and of arming the timer */
     bool is_over;
     struct cohort__inbox *inbox;
-    struct cohort__past_item under_way;
     cohort_comm_options options;
     struct cohort__comm_choice choice;
     struct cohort__packer settings;
@@ -216,7 +215,7 @@ static void on_joined(struct cohort__join *join, cohort_status status,
     }
     cohort__future_complete(creation->future, status, status ? cohort__error_slot() : NULL);
     end_timer(creation);
-    cohort__inbox_creation_end(inbox, &creation->under_way);
+    cohort__inbox_creation_end(inbox);
     creation_destroy(creation);
 }
 
@@ -324,7 +323,7 @@ static void begin(struct creation *creation, struct cohort__inbox *inbox, cohort
     join->settings = creation->settings.data;
     join->settings_bytes = creation->settings.bytes;
     join->done = on_joined;
-    cohort__inbox_creation_begin(inbox, &creation->under_way);
+    cohort__inbox_creation_begin(inbox);
     start_timer(creation);
     cohort__registry_join(cohort__process_registry(cohort__inbox_commons(inbox)->process), join);
 }

@@ -12,11 +12,11 @@
 #include "collectives/comm/quiet.h"
 #include "collectives/comm/remote.h"
 #include "collectives/comm/settings.h"
+#include "collectives/comm/unknown.h"
 #include "collectives/comm/verdict.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/log.h"
-#include "runtime/base/slab.h"
 #include "runtime/proc/boards.h"
 #include "runtime/proc/fetch.h"
 #include "runtime/proc/send.h"
@@ -32,21 +32,7 @@ struct cohort__inbox {
     struct cohort__list endpoints;
     struct cohort__list retired;  /* groups for the loop's thread to free */
     _Atomic bool is_holder_asked; /* the loop's thread is to free them, or to unref `last` */
-    struct cohort__list unknown;  /* messages for instances that are not known here yet */
-    struct cohort__list revoked;  /* instances that are not known here yet */
-    struct cohort__past past;     /* tells those from others */
-};
-
-struct revoked {
-    struct cohort__list link;
-    uint64_t instance;
-    uint32_t site; /* that has revoked it */
-};
-
-/* A message for an instance that is not known here. */
-struct unknown {
-    struct cohort__list link;
-    struct cohort__arrival *arrival;
+    struct cohort__unknown unknown;
 };
 
 struct cohort__commons *cohort__inbox_commons(struct cohort__inbox *inbox)
@@ -121,21 +107,6 @@ static void deliver(struct cohort__inbox *inbox, struct cohort__group *group,
         give_up(inbox, source);
 }
 
-/* With the lock held. Takes ARRIVAL. False: out of memory; ARRIVAL is still the caller's. */
-static bool keep_unknown(struct cohort__inbox *inbox, struct cohort__arrival *arrival)
-{
-    struct unknown *unknown = malloc(sizeof(*unknown));
-    struct cohort__arrival *kept = unknown ? cohort__arrival_keep(arrival) : NULL;
-    if (!kept) {
-        free(unknown);
-        return false;
-    }
-    cohort__arrival_park(kept);
-    unknown->arrival = kept;
-    cohort__list_push_back(&inbox->unknown, &unknown->link);
-    return true;
-}
-
 static void on_message(void *context, struct cohort__arrival *arrival)
 {
     struct cohort__inbox *inbox = context;
@@ -152,8 +123,9 @@ static void on_message(void *context, struct cohort__arrival *arrival)
         cohort__group_ref(group);
         inbox->last = group;
     }
-    bool is_expected = !group && !cohort__past_has(&inbox->past, arrival->envelope.instance);
-    bool is_kept = is_expected && keep_unknown(inbox, arrival);
+    bool is_expected =
+        !group && cohort__unknown_is_to_come(&inbox->unknown, arrival->envelope.instance);
+    bool is_kept = is_expected && cohort__unknown_keep(&inbox->unknown, arrival);
     pthread_mutex_unlock(&inbox->lock);
     if (group) {
         deliver(inbox, group, arrival);
@@ -166,70 +138,23 @@ static void on_message(void *context, struct cohort__arrival *arrival)
     }
 }
 
-/* With the lock held: moves what was kept for INSTANCE, or all of it if that is 0, to TAKEN. */
-static void take_unknown(struct cohort__inbox *inbox, uint64_t instance, struct cohort__list *taken)
-{
-    struct cohort__list *next, *link;
-    cohort__list_init(taken);
-    for (link = inbox->unknown.next; link != &inbox->unknown; link = next) {
-        next = link->next;
-        struct unknown *unknown = COHORT_CONTAINER_OF(link, struct unknown, link);
-        if (instance != 0 && unknown->arrival->envelope.instance != instance)
-            continue;
-        cohort__list_remove(link);
-        cohort__list_push_back(taken, link);
-    }
-}
-
 /* Hands TAKEN to GROUP. If GROUP is NULL, answers that all sites have left. */
 static void sort_out(struct cohort__inbox *inbox, struct cohort__group *group,
                      struct cohort__list *taken)
 {
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(taken))) {
-        struct unknown *unknown = COHORT_CONTAINER_OF(link, struct unknown, link);
+        struct cohort__unknown_message *message =
+            COHORT_CONTAINER_OF(link, struct cohort__unknown_message, link);
         if (group)
-            deliver(inbox, group, unknown->arrival);
+            deliver(inbox, group, message->arrival);
         else
-            answer_gone(inbox, unknown->arrival);
-        free(unknown);
+            answer_gone(inbox, message->arrival);
+        free(message);
     }
 }
 
 /* Revocations ------------------------------------------------------------------------------- */
-
-/* With the lock held: GROUP is new, and may have been revoked before, perhaps by two sites: then
- * the home has named the first one both times. */
-static void look_whether_revoked(struct cohort__inbox *inbox, struct cohort__group *group)
-{
-    for (struct cohort__list *link = inbox->revoked.next; link != &inbox->revoked;
-         link = link->next) {
-        const struct revoked *revoked = COHORT_CONTAINER_OF(link, struct revoked, link);
-        if (revoked->instance == group->membership->instance) {
-            cohort__group_revoke(group, revoked->site);
-            return;
-        }
-    }
-}
-
-/* With the lock held. */
-static void forget_revoked(struct cohort__inbox *inbox)
-{
-    struct cohort__list *link;
-    while ((link = cohort__list_pop_front(&inbox->revoked)))
-        free(COHORT_CONTAINER_OF(link, struct revoked, link));
-}
-
-/* With the lock held. */
-static cohort_status keep_revoked(struct cohort__inbox *inbox, uint64_t instance, uint32_t site)
-{
-    struct revoked *revoked = malloc(sizeof(*revoked));
-    if (!revoked)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory to remember a revocation");
-    *revoked = (struct revoked){.instance = instance, .site = site};
-    cohort__list_push_back(&inbox->revoked, &revoked->link);
-    return COHORT_OK;
-}
 
 static void tell_revoked(struct cohort__group *group)
 {
@@ -241,15 +166,12 @@ static void tell_revoked(struct cohort__group *group)
     }
 }
 
-/* SITE has revoked INSTANCE, which may not be known here yet. */
-static cohort_status on_revoked(void *context, uint64_t instance, uint32_t site)
+/* SITE has revoked INSTANCE. */
+static void on_revoked(void *context, uint64_t instance, uint32_t site)
 {
     struct cohort__inbox *inbox = context;
-    cohort_status status = COHORT_OK;
     pthread_mutex_lock(&inbox->lock);
     struct cohort__group *group = find(inbox, instance);
-    if (!group && !cohort__past_has(&inbox->past, instance))
-        status = keep_revoked(inbox, instance, site);
     if (group && (group->has_ended || cohort__remote_is_revoked(group) ||
                   site >= group->membership->num_sites))
         group = NULL;
@@ -261,48 +183,39 @@ static cohort_status on_revoked(void *context, uint64_t instance, uint32_t site)
     if (group)
         tell_revoked(group);
     cohort__group_unref(group);
-    return status;
 }
 
 /* Creations --------------------------------------------------------------------------------- */
 
-void cohort__inbox_creation_begin(struct cohort__inbox *inbox, struct cohort__past_item *creation)
+void cohort__inbox_creation_begin(struct cohort__inbox *inbox)
 {
     pthread_mutex_lock(&inbox->lock);
-    cohort__past_begin(&inbox->past, creation);
+    inbox->unknown.num_creations++;
     pthread_mutex_unlock(&inbox->lock);
 }
 
-void cohort__inbox_creation_end(struct cohort__inbox *inbox, struct cohort__past_item *creation)
+void cohort__inbox_creation_end(struct cohort__inbox *inbox)
 {
     struct cohort__list taken;
     cohort__list_init(&taken);
     pthread_mutex_lock(&inbox->lock);
-    cohort__past_end(&inbox->past, creation);
-    if (!cohort__past_is_open(&inbox->past)) {
-        take_unknown(inbox, 0, &taken); /* now: later ones may be of a new creation */
-        forget_revoked(inbox);
-    }
+    if (--inbox->unknown.num_creations == 0) /* now: later ones may be of a new creation */
+        cohort__list_splice_back(&taken, &inbox->unknown.messages);
     pthread_mutex_unlock(&inbox->lock);
     sort_out(inbox, NULL, &taken);
 }
 
-/* With the lock held: the group of MEMBERSHIP's instance, which is known from now on. */
+/* With the lock held: the group of MEMBERSHIP's instance, which is known from now on. TAKEN gets
+ * what has come for it. */
 static cohort_status make_group(struct cohort__inbox *inbox, const char *name,
                                 struct cohort__membership *membership,
-                                struct cohort__group **ret_made)
+                                struct cohort__group **ret_made, struct cohort__list *taken)
 {
-    struct cohort__past_item *item = cohort__slab_alloc(sizeof(*item));
-    if (!item)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory", name);
     cohort_status status = cohort__group_create(ret_made, &inbox->commons, name, membership);
-    if (status) {
-        cohort__slab_free(item);
+    if (status)
         return status;
-    }
     cohort__map_insert(&inbox->groups, &(*ret_made)->node, cohort__hash_u64(membership->instance));
-    cohort__past_add(&inbox->past, item, membership->instance);
-    look_whether_revoked(inbox, *ret_made);
+    cohort__unknown_settle(&inbox->unknown, membership->instance, taken);
     return COHORT_OK;
 }
 
@@ -316,11 +229,8 @@ cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
     cohort__list_init(&taken);
     pthread_mutex_lock(&inbox->lock);
     struct cohort__group *group = find(inbox, membership->instance);
-    if (!group) {
-        status = make_group(inbox, name, membership, &made);
-        if (!status)
-            take_unknown(inbox, membership->instance, &taken);
-    }
+    if (!group)
+        status = make_group(inbox, name, membership, &made, &taken);
     pthread_mutex_unlock(&inbox->lock);
     if (status || group)
         cohort__membership_unref(membership);
@@ -345,16 +255,13 @@ static void leave_board(struct cohort__inbox *inbox, const struct cohort__member
 }
 
 /* Nobody here will take part in INSTANCE: what has come for it is answered now, and what comes as
- * soon as it does. Without memory for that it waits for the creations under way. */
+ * soon as it does. */
 static void pass_over(struct cohort__inbox *inbox, uint64_t instance)
 {
     struct cohort__list taken;
-    struct cohort__past_item *item = cohort__slab_alloc(sizeof(*item));
-    if (!item)
-        return;
+    cohort__list_init(&taken);
     pthread_mutex_lock(&inbox->lock);
-    cohort__past_add(&inbox->past, item, instance);
-    take_unknown(inbox, instance, &taken);
+    cohort__unknown_settle(&inbox->unknown, instance, &taken);
     pthread_mutex_unlock(&inbox->lock);
     sort_out(inbox, NULL, &taken);
 }
@@ -591,11 +498,8 @@ static bool is_busy(void *context)
 static void stop(void *context)
 {
     struct cohort__inbox *inbox = context;
-    struct cohort__list taken;
     for_each_endpoint(inbox, cohort__endpoint_leave);
-    take_unknown(inbox, 0, &taken);
-    sort_out(inbox, NULL, &taken);
-    forget_revoked(inbox);
+    sort_out(inbox, NULL, &inbox->unknown.messages);
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&inbox->retired)))
         cohort__group_destroy(COHORT_CONTAINER_OF(link, struct cohort__group, retired));
@@ -606,7 +510,6 @@ static void stop(void *context)
     }
     cohort__map_fini(&inbox->groups);
     cohort__map_fini(&inbox->latest);
-    cohort__past_fini(&inbox->past);
     cohort__commons_fini(&inbox->commons);
     pthread_mutex_destroy(&inbox->lock);
     free(inbox);
@@ -625,10 +528,8 @@ static cohort_status create(struct cohort__inbox **ret_inbox, struct cohort__pro
     cohort__map_init(&inbox->groups);
     cohort__map_init(&inbox->latest);
     cohort__list_init(&inbox->endpoints);
-    cohort__list_init(&inbox->unknown);
+    cohort__unknown_init(&inbox->unknown);
     cohort__list_init(&inbox->retired);
-    cohort__list_init(&inbox->revoked);
-    cohort__past_init(&inbox->past);
     cohort__registry_set_revoked(cohort__process_registry(process), on_revoked, inbox);
     cohort__registry_set_ended(cohort__process_registry(process), on_ended, inbox);
     cohort__registry_set_unused(cohort__process_registry(process), on_unused, inbox);

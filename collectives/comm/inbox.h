@@ -7,7 +7,6 @@
 
 #include "collectives/comm/commons.h"
 #include "collectives/comm/group.h"
-#include "collectives/comm/past.h"
 #include "runtime/proc/process.h"
 
 /* Where a locality's messages for communicators arrive. Finds the group by its instance, and the
@@ -23,9 +22,9 @@ struct cohort__commons *cohort__inbox_commons(struct cohort__inbox *inbox);
 struct cohort__inbox *cohort__inbox_of(struct cohort__commons *commons);
 
 /* A creation begins in this locality, or has ended. While there is one, messages for instances that
- * it may become are kept. CREATION is the caller's, and stays until then. */
-void cohort__inbox_creation_begin(struct cohort__inbox *inbox, struct cohort__past_item *creation);
-void cohort__inbox_creation_end(struct cohort__inbox *inbox, struct cohort__past_item *creation);
+ * are still to come are kept. */
+void cohort__inbox_creation_begin(struct cohort__inbox *inbox);
+void cohort__inbox_creation_end(struct cohort__inbox *inbox);
 
 /* The group of MEMBERSHIP's instance. It is made if this is the first site in this locality. Takes
  * MEMBERSHIP. */

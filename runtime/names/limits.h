@@ -27,4 +27,9 @@ static inline uint32_t cohort__instance_home(uint64_t instance)
     return (uint32_t)(instance >> 32) - 1;
 }
 
+static inline uint32_t cohort__instance_number(uint64_t instance)
+{
+    return (uint32_t)instance;
+}
+
 #endif

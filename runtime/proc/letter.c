@@ -10,7 +10,7 @@
 #include "runtime/proc/peer.h"
 #include "runtime/proc/send.h"
 
-/* A letter of which a part is missing. */
+/* A letter of which a part is missing, or that is before its turn. */
 struct letter {
     struct cohort__list link; /* in its peer's `letters` */
     uint64_t number;
@@ -29,10 +29,15 @@ void cohort__letter_send(struct cohort__process *process, uint32_t rank, const v
         cohort__process_give_up(process, rank, why);
         return;
     }
-    size_t most = cohort__net_max_message(process->net, rank) - COHORT__ENVELOPE_BYTES;
+    struct cohort__peer *peer = cohort__peer_get(process, rank);
+    if (!peer) {
+        cohort__process_give_up(process, rank, "can't be told: out of memory here");
+        return;
+    }
+    size_t most = cohort__peer_max_payload(process, peer);
     struct cohort__envelope envelope = {
         .kind = COHORT__KIND_REGISTRY,
-        .handle = atomic_fetch_add(&process->next_handle, 1),
+        .handle = atomic_fetch_add(&peer->num_letters, 1),
         .tag = (uint32_t)bytes,
     };
     for (size_t done = 0; done < bytes; done += most) {
@@ -64,19 +69,19 @@ static struct letter *find(struct cohort__list *letters, const struct cohort__en
     return letter;
 }
 
-/* *RET_WHOLE is the letter if no part is missing any more. It then belongs to the caller. Otherwise
- * NULL. */
-static cohort_status collect(struct cohort__list *letters, const struct cohort__envelope *envelope,
-                             const unsigned char *payload, struct letter **ret_whole)
+static cohort_status collect(struct cohort__peer *peer, const struct cohort__envelope *envelope,
+                             const unsigned char *payload)
 {
     size_t bytes = envelope->payload_bytes;
-    *ret_whole = NULL;
     if (envelope->tag > COHORT__LETTER_BYTES_MAX || envelope->generation > envelope->tag ||
         bytes > envelope->tag - envelope->generation)
         return cohort_fail(COHORT_ERR_PROTOCOL,
                            "%zu bytes from byte %llu on of a letter of %u bytes", bytes,
                            (unsigned long long)envelope->generation, envelope->tag);
-    struct letter *letter = find(letters, envelope);
+    if (envelope->handle < peer->next_letter && !peer->has_lost_letters)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "letter %llu a second time",
+                           (unsigned long long)envelope->handle);
+    struct letter *letter = find(&peer->letters, envelope);
     if (!letter)
         return COHORT_ERR_NO_MEMORY;
     if (letter->bytes != envelope->tag || bytes > letter->bytes - letter->arrived)
@@ -84,27 +89,43 @@ static cohort_status collect(struct cohort__list *letters, const struct cohort__
                            letter->bytes);
     memcpy(letter->data + envelope->generation, payload, bytes);
     letter->arrived += bytes;
-    if (letter->arrived == letter->bytes) {
-        cohort__list_remove(&letter->link);
-        *ret_whole = letter;
-    }
     return COHORT_OK;
+}
+
+/* Takes out a letter of PEER that is whole and whose turn it is. NULL: there is none. */
+static struct letter *take_next(struct cohort__peer *peer)
+{
+    for (struct cohort__list *link = peer->letters.next; link != &peer->letters;
+         link = link->next) {
+        struct letter *letter = COHORT_CONTAINER_OF(link, struct letter, link);
+        if (letter->arrived == letter->bytes &&
+            (letter->number == peer->next_letter || peer->has_lost_letters)) {
+            cohort__list_remove(link);
+            return letter;
+        }
+    }
+    return NULL;
 }
 
 void cohort__letter_arrived(struct cohort__process *process, struct cohort__peer *peer,
                             const struct cohort__envelope *envelope, const unsigned char *payload)
 {
-    struct letter *whole = NULL;
-    if (envelope->generation == 0 && envelope->payload_bytes == envelope->tag) {
+    struct letter *next;
+    if (envelope->handle == peer->next_letter && envelope->generation == 0 &&
+        envelope->payload_bytes == envelope->tag) {
+        peer->next_letter++;
         cohort__registry_message(process->registry, peer->rank, payload, envelope->tag);
-        return;
+    } else {
+        cohort_status status = collect(peer, envelope, payload);
+        peer->has_lost_letters |= status != COHORT_OK;
+        if (status)
+            cohort__registry_lost(process->registry, peer->rank, status);
     }
-    cohort_status status = collect(&peer->letters, envelope, payload, &whole);
-    if (status)
-        cohort__registry_lost(process->registry, peer->rank, status);
-    if (whole)
-        cohort__registry_message(process->registry, peer->rank, whole->data, whole->bytes);
-    free(whole);
+    while ((next = take_next(peer))) {
+        peer->next_letter++;
+        cohort__registry_message(process->registry, peer->rank, next->data, next->bytes);
+        free(next);
+    }
 }
 
 void cohort__letters_fini(struct cohort__list *letters)

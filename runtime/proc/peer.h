@@ -27,7 +27,10 @@ struct cohort__peer {
     _Atomic uint32_t drained;          /* its messages that the router has taken */
     struct cohort__link link;          /* which of its messages have come; the router's */
     _Atomic uint64_t received;         /* its messages, except CREDITs; the router's */
-    struct cohort__list letters;       /* of its registry, incomplete ones; the router's */
+    _Atomic uint64_t num_letters;      /* to it */
+    struct cohort__list letters;       /* of its registry, that can't be read yet; the router's */
+    uint64_t next_letter;              /* the number of the one that is next; the router's */
+    bool has_lost_letters;             /* so that none is waited for any more; the router's */
     struct cohort__list assemblies;    /* of its PARTs, incomplete ones; the router's */
     size_t assembly_bytes;             /* of all of them */
 

@@ -27,6 +27,7 @@ cohort_status cohort__registry_create(struct cohort__registry **ret_registry,
     cohort__list_init(&registry->waiting);
     cohort__list_init(&registry->withdrawals);
     cohort__list_init(&registry->revocations);
+    cohort__list_init(&registry->outbox);
     cohort__map_init(&registry->places);
     cohort__registry_home_init(&registry->home, process->options.rank, process->options.size);
     *ret_registry = registry;
@@ -62,8 +63,7 @@ void cohort__registry_set_unused(struct cohort__registry *registry,
 }
 
 void cohort__registry_set_revoked(struct cohort__registry *registry,
-                                  cohort_status (*revoked)(void *context, uint64_t instance,
-                                                           uint32_t site),
+                                  void (*revoked)(void *context, uint64_t instance, uint32_t site),
                                   void *context)
 {
     registry->revoked = revoked;
@@ -82,7 +82,7 @@ struct cohort__registry *cohort__process_registry(struct cohort__process *proces
     return process->registry;
 }
 
-/* A letter for this locality itself is handled at once. */
+/* One for this locality itself is handled at once. */
 static void deliver_to(struct cohort__registry *registry, uint32_t rank,
                        const struct cohort__packer *packer)
 {
@@ -95,17 +95,39 @@ static void deliver_to(struct cohort__registry *registry, uint32_t rank,
         cohort__letter_send(process, rank, packer->data, packer->bytes);
 }
 
+/* Sends the letter of LINK, and frees it. If it could not be packed, the registry becomes broken.
+ */
+static void send_letter(struct cohort__registry *registry, struct cohort__list *link)
+{
+    struct cohort__registry_letter *letter =
+        COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link);
+    for (uint32_t i = 0; !letter->packer.status && i < letter->num_ranks; i++)
+        deliver_to(registry, letter->ranks[i], &letter->packer);
+    cohort__registry_letter_destroy(letter);
+}
+
 void cohort__registry_deliver(struct cohort__registry *registry, struct cohort__list *outbox)
 {
     struct cohort__list *link;
-    while ((link = cohort__list_pop_front(outbox))) {
-        struct cohort__registry_letter *letter =
-            COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link);
-        /* If the letter could not be packed, the registry becomes broken. */
-        for (uint32_t i = 0; !letter->packer.status && i < letter->num_ranks; i++)
-            deliver_to(registry, letter->ranks[i], &letter->packer);
-        cohort__registry_letter_destroy(letter);
+    while ((link = cohort__list_pop_front(outbox)))
+        send_letter(registry, link);
+}
+
+/* The letters of the home here, in the order in which it has written them, so that the maps of its
+ * instances come to each locality in the order of their numbers. Who finds another thread at it, or
+ * itself further up, leaves it to that. */
+static void send_of_home(struct cohort__registry *registry)
+{
+    struct cohort__list *link;
+    pthread_mutex_lock(&registry->lock);
+    while (!registry->is_sending && (link = cohort__list_pop_front(&registry->outbox))) {
+        registry->is_sending = true;
+        pthread_mutex_unlock(&registry->lock);
+        send_letter(registry, link);
+        pthread_mutex_lock(&registry->lock);
+        registry->is_sending = false;
     }
+    pthread_mutex_unlock(&registry->lock);
 }
 
 void cohort__registry_discard(struct cohort__list *outbox)
@@ -163,13 +185,11 @@ cohort_status cohort__registry_at_home(struct cohort__registry *registry, uint32
                                        uint64_t type, const struct cohort__unpacked *unpacked,
                                        const char *returned)
 {
-    struct cohort__list outbox;
-    cohort__list_init(&outbox);
     pthread_mutex_lock(&registry->lock);
     cohort_status status =
-        cohort__home_take(&registry->home, source, type, unpacked, returned, &outbox);
+        cohort__home_take(&registry->home, source, type, unpacked, returned, &registry->outbox);
     pthread_mutex_unlock(&registry->lock);
-    cohort__registry_deliver(registry, &outbox);
+    send_of_home(registry);
     return status;
 }
 

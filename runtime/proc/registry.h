@@ -17,11 +17,13 @@ struct cohort__process;
 /* The name registry: sites of any localities meet under a name. Each name has a home locality that
  * collects the joins: that of a name which a user gives is chosen by the name's hash. When all
  * sites have joined, the home gives the new group an instance number, and tells all its localities
- * which site is in which locality. When all sites have left, it tells them that, too. The registry
- * of a locality does both: it connects its sites with the homes, and it is the home of some names.
- * If the job goes on without the dead, cohortrun is the home of all names, except of those of
- * children within a locality: it does not die, and what it says of names has a place among the
- * deaths that it tells, the same for all. Any thread. Callbacks may come during a call. */
+ * which site is in which locality. When all sites have left, it tells them that, too. Each locality
+ * hears all of that in the order in which the home has decided it. The registry of a locality does
+ * both: it connects its sites with the homes, and it is the home of some names. If the job goes on
+ * without the dead, cohortrun is the home of all names, except of those of children within a
+ * locality: it does not die, and what it says of names has a place among the deaths that it tells,
+ * the same for all. Any thread. Callbacks may come during a call, of what other threads ask, too.
+ */
 struct cohort__registry;
 
 /* One site's request to join. The caller fills in the first part, and keeps the struct until `done`
@@ -85,11 +87,10 @@ void cohort__registry_set_unused(struct cohort__registry *registry,
 
 /* Sets the function that is called for each instance that a site has revoked, in all localities
  * with sites of it, and at least before the future of that site's call completes. It sets
- * `revoked_by`. It may be called again, and for instances that are not known here yet, or not any
- * more. COHORT_ERR_NO_MEMORY. */
+ * `revoked_by`. It may be called again, and for instances that are not known here any more; never
+ * before the joins of that instance are done. */
 void cohort__registry_set_revoked(struct cohort__registry *registry,
-                                  cohort_status (*revoked)(void *context, uint64_t instance,
-                                                           uint32_t site),
+                                  void (*revoked)(void *context, uint64_t instance, uint32_t site),
                                   void *context);
 
 /* Sets the function that asks somebody who knows whose programs have returned, so that errors can

@@ -31,7 +31,7 @@ struct cohort__registry {
     struct cohort__process *process;
     void (*ended)(void *context, uint64_t instance);
     void *context;
-    cohort_status (*revoked)(void *context, uint64_t instance, uint32_t site);
+    void (*revoked)(void *context, uint64_t instance, uint32_t site);
     void *revoked_context;
     void (*unused)(void *context, const struct cohort__membership *membership);
     void *unused_context;
@@ -42,6 +42,8 @@ struct cohort__registry {
     struct cohort__map places;       /* the same, by name and site */
     struct cohort__list revocations; /* by sites here, that have no answer yet */
     struct cohort__registry_home home;
+    struct cohort__list outbox;      /* its letters; one thread at a time sends them, in order */
+    bool is_sending;                 /* somebody does */
     struct cohort__list withdrawals; /* that wait for the answer */
     unsigned num_ticks;              /* for so many ticks */
     uint32_t view;                   /* how many deaths have ended joins here */

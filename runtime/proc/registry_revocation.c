@@ -98,10 +98,10 @@ cohort_status cohort__registry_revoked(struct cohort__registry *registry,
     cohort_status status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "site", INT32_MAX, &site);
-    if (!status && registry->revoked)
-        status = registry->revoked(registry->revoked_context, instance, (uint32_t)site);
     if (status)
         return status;
+    if (registry->revoked)
+        registry->revoked(registry->revoked_context, instance, (uint32_t)site);
     struct cohort__list joins, revocations, *next, *link;
     cohort__list_init(&joins);
     cohort__list_init(&revocations);

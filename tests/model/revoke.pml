@@ -4,15 +4,15 @@
  * There are N localities with a site each, and a home, which has sent them the map of the
  * communicator. Site 0 calls something there that not all sites will call; all may make a child,
  * by a join; sites 1 and 2 may revoke it, at any time, and site 1 then dies or leaves, or stays.
- * Messages overtake each other. The child's home may be another one, so its map comes at any time,
- * too.
+ * Messages overtake each other, but for those of one home to one locality. The child's home may be
+ * another one, so its map comes at any time.
  *
  * A revocation is a message to the home. Of the first one the home tells all localities, of a later
  * one only who has sent it; it always names the first. A locality that hears of it notes it in the
  * group, which ends its calls, and after that ends the joins of children, and its revocations that
- * wait. If the group is not made yet, it is kept until then. Looking whether the group is revoked,
- * and listing a join, is one step (under the registry's lock); looking, and listing a revocation,
- * are two. A map for a join that has ended is answered: the site leaves.
+ * wait. Looking whether the group is revoked, and listing a join, is one step (under the registry's
+ * lock); looking, and listing a revocation, are two. A map for a join that has ended is answered:
+ * the site leaves.
  *
  * Checked is, if anybody has revoked it, that
  * - nobody who lives waits at the end, neither in a call nor for a child nor for a revocation;
@@ -28,7 +28,7 @@
  *   BY_ITSELF      who revokes tells the others itself
  *   LAST_COUNTS    a later revocation is answered with its own site, and counts
  *   NO_ANSWER      a later revocation is not answered
- *   NO_KEEP        what comes before the group is made is forgotten
+ *   OVERTAKE       the news of it overtakes the map, so that there is no group yet
  *   JOINS_FIRST    the joins of children are ended before the group is revoked
  *   NO_LOOK        a join does not look whether the group is revoked
  *   NO_END         joins that wait are not ended
@@ -41,8 +41,7 @@ mtype = { NONE, LISTED, OVER };            /* a join of the child, a revocation 
 
 bit has_map[N] = 1;    /* the communicator's map is on its way */
 bit known[N];          /* the group is made */
-byte kept[N];          /* who has revoked it, + 1, before that */
-byte revoked[N];       /* the same, in the group */
+byte revoked[N];       /* in the group: who has revoked it, + 1 */
 bit has_left[N];
 bit is_dead[N];
 
@@ -74,11 +73,7 @@ inline note(me, by)
 #endif
         :: else -> revoked[me] = by
         fi
-    :: else ->
-#ifndef NO_KEEP
-        kept[me] = by;
-#endif
-        skip
+    :: else
     fi
 }
 
@@ -125,8 +120,12 @@ proctype arrivals(byte me)
 end:
     do
     :: LIVES(me) && has_map[me] ->
-        atomic { has_map[me] = 0; known[me] = 1; revoked[me] = kept[me] }
+        atomic { has_map[me] = 0; known[me] = 1 }
+#ifdef OVERTAKE
     :: LIVES(me) && news[me] != 0 -> hear(me, news[me])
+#else
+    :: LIVES(me) && !has_map[me] && news[me] != 0 -> hear(me, news[me])
+#endif
     :: LIVES(me) && answer[me] != 0 -> hear(me, answer[me])
     :: atomic { LIVES(me) && child_map[me] ->
         child_map[me] = 0;

@@ -143,11 +143,10 @@ static void begin_revocation(void)
 }
 
 /* The comm layer's part. */
-static cohort_status hear_revoked(void *context, uint64_t instance, uint32_t site)
+static void hear_revoked(void *context, uint64_t instance, uint32_t site)
 {
     (void)context;
     num_revoked += instance != 0 && site < MAX_SITES;
-    return below(100) ? COHORT_OK : COHORT_ERR_NO_MEMORY;
 }
 
 /* Calls of others can't be started here: there are no workers. */
@@ -253,6 +252,7 @@ static size_t registry_payload(unsigned char *payload)
 }
 
 static uint32_t num_parts;
+static uint64_t num_letters[FAKE_SIZE]; /* by source */
 
 static size_t valid_message(unsigned char *data)
 {
@@ -272,6 +272,8 @@ static size_t valid_message(unsigned char *data)
     } else if (envelope.kind == COHORT__KIND_REGISTRY) {
         envelope.payload_bytes = (uint32_t)registry_payload(data + COHORT__ENVELOPE_BYTES);
         envelope.tag = envelope.payload_bytes + (below(20) == 0); /* a part is missing */
+        if (below(20))                                            /* else it is not in order */
+            envelope.handle = num_letters[envelope.source_locality]++;
     } else if (envelope.kind == COHORT__KIND_PART) { /* of several that are under way */
         enum { PART = 10, NUM = 4 };
         envelope.payload_bytes = PART;
@@ -331,6 +333,7 @@ static void round_of(uint64_t seed)
     size_t num_fetched = 0;
     cohort__random_init(&random_of, seed);
     is_home_round = seed % 3 == 0;
+    memset(num_letters, 0, sizeof(num_letters));
     fake_net_open(&fake, 0);
     CHECK_INT(cohort__remote_tasks_create(fake.process), COHORT_OK);
     cohort__process_set_handlers(fake.process,

@@ -15,7 +15,7 @@
  * communicator, which has one site in each other locality as well. The failure applies to that call
  * only: neither to another instance of the same name, nor to a site that is through with the
  * generation. */
-enum { NUM_SITES = FAKE_SIZE + 1, GENERATION = 3, FIRST = 5, SECOND = 6 };
+enum { NUM_SITES = FAKE_SIZE + 1, GENERATION = 3, HOME = 1, FIRST = 5, SECOND = 6 };
 
 static struct fake_net fake;
 static struct cohort__inbox *inbox;
@@ -26,7 +26,7 @@ static void inbox_open(void)
     CHECK_INT(cohort__inbox_get(fake.process, &inbox), COHORT_OK);
 }
 
-static struct cohort__group *group_open(uint64_t instance)
+static struct cohort__group *group_open(uint64_t number)
 {
     struct cohort__comm_settings settings = {0};
     struct cohort__packer packer = {0};
@@ -38,7 +38,7 @@ static struct cohort__group *group_open(uint64_t instance)
     CHECK((membership->settings = malloc(packer.bytes)));
     memcpy(membership->settings, packer.data, packer.bytes);
     membership->settings_bytes = packer.bytes;
-    membership->instance = instance;
+    membership->instance = cohort__instance_of(HOME, number);
     membership->num_sites = NUM_SITES;
     membership->refs = 1;
     for (uint32_t site = 0; site < NUM_SITES; site++)
@@ -58,7 +58,7 @@ static struct cohort_comm *endpoint_open(struct cohort__group *group, uint32_t s
 }
 
 /* Reports that the call of site 1 has failed. */
-static void tell(uint64_t instance, uint64_t generation)
+static void tell(uint64_t number, uint64_t generation)
 {
     const struct cohort__error error = {COHORT_ERR_FAILED, NULL};
     struct cohort__packer packer = {0};
@@ -66,7 +66,7 @@ static void tell(uint64_t instance, uint64_t generation)
     CHECK(!packer.status);
     fake_net_deliver(&fake, 1,
                      (struct cohort__envelope){.kind = COHORT__KIND_ERROR,
-                                               .instance = instance,
+                                               .instance = cohort__instance_of(HOME, number),
                                                .generation = generation,
                                                .source_site = 1,
                                                .dest_site = COHORT__NO_SITE,
@@ -118,17 +118,16 @@ static void test_another_instance(void)
  * made. */
 static void test_late_and_early(void)
 {
-    struct cohort__past_item creation;
     inbox_open();
-    cohort__inbox_creation_begin(inbox, &creation);
+    cohort__inbox_creation_begin(inbox);
     tell(FIRST, GENERATION);
     tell(SECOND, GENERATION + 1);
     struct cohort_comm *second = endpoint_open(group_open(SECOND), 0);
     check_told(second, 1, false);
-    cohort__inbox_creation_end(inbox, &creation); /* drops what was kept for FIRST */
-    cohort__inbox_creation_begin(inbox, &creation);
+    cohort__inbox_creation_end(inbox); /* drops what was kept for FIRST */
+    cohort__inbox_creation_begin(inbox);
     struct cohort_comm *first = endpoint_open(group_open(FIRST), 0);
-    cohort__inbox_creation_end(inbox, &creation);
+    cohort__inbox_creation_end(inbox);
     check_told(first, 0, false);
     tell(FIRST + 10, GENERATION); /* an unknown instance */
     check_told(first, 0, false);

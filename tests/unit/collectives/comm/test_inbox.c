@@ -16,11 +16,11 @@
 
 /* Messages arrive at locality 0 of a communicator with one site in each locality. Each allocation
  * that they need fails in turn. */
-enum { INSTANCE = 5, GENERATION = 3 };
+enum { GENERATION = 3 };
+static const uint64_t INSTANCE = UINT64_C(2) << 32 | 5; /* home 1 has made it as the fifth one */
 
 static struct fake_net fake;
 static struct cohort__inbox *inbox;
-static struct cohort__past_item creation;
 
 /* The linker redirects all calls of malloc to __wrap_malloc, and so on. */
 void *__real_malloc(size_t bytes);
@@ -215,7 +215,7 @@ static int verify(int made, enum cohort__kind kind, uint32_t source)
     bool has_failed = true;
     for (long failing = 0; has_failed; failing++) {
         inbox_open();
-        cohort__inbox_creation_begin(inbox, &creation);
+        cohort__inbox_creation_begin(inbox);
         struct cohort__group *group = made == NEITHER ? NULL : group_open();
         struct cohort_comm *comm = made == ENDPOINT ? endpoint_open(group) : NULL;
         left = failing;
@@ -228,7 +228,7 @@ static int verify(int made, enum cohort__kind kind, uint32_t source)
         check_given_up(source, !is_there);
         CHECK(is_there || has_failed);
         num_given_up += !is_there;
-        cohort__inbox_creation_end(inbox, &creation);
+        cohort__inbox_creation_end(inbox);
         fake_net_close(&fake);
     }
     return num_given_up;
@@ -253,10 +253,10 @@ static void test_unknown(void)
     ask(1);
     check_answered(1, COHORT__ANSWER_GONE, num_sent + 1);
     check_given_up(1, false);
-    cohort__inbox_creation_begin(inbox, &creation);
+    cohort__inbox_creation_begin(inbox);
     ask(2);
     CHECK_INT(fake.num_sent, num_sent + 1);
-    cohort__inbox_creation_end(inbox, &creation); /* it belonged to another instance */
+    cohort__inbox_creation_end(inbox); /* it belonged to another instance */
     check_answered(2, COHORT__ANSWER_GONE, num_sent + 2);
     fake_net_close(&fake);
 }
@@ -266,7 +266,7 @@ static void test_early(void)
 {
     inbox_open();
     size_t num_sent = fake.num_sent;
-    cohort__inbox_creation_begin(inbox, &creation);
+    cohort__inbox_creation_begin(inbox);
     ask(1);
     struct cohort__group *group = group_open();
     ask(2);
@@ -274,7 +274,7 @@ static void test_early(void)
     endpoint_open(group);
     CHECK_INT(fake.sent[num_sent].peer, 1);
     check_answered(2, COHORT__ANSWER_NOT_CALLED, num_sent + 2);
-    cohort__inbox_creation_end(inbox, &creation);
+    cohort__inbox_creation_end(inbox);
     ask(1);
     check_answered(1, COHORT__ANSWER_NOT_CALLED, num_sent + 3);
     fake_net_close(&fake);
@@ -296,16 +296,16 @@ static void check_declined(uint32_t source, size_t num_sent)
 static void verify_late(bool held)
 {
     inbox_open();
-    cohort__inbox_creation_begin(inbox, &creation);
+    cohort__inbox_creation_begin(inbox);
     struct cohort__group *group = group_open();
     struct cohort_comm *comm = endpoint_open(group);
-    cohort__inbox_creation_end(inbox, &creation);
+    cohort__inbox_creation_end(inbox);
     if (held)
         cohort__group_ref(group);
     cohort_comm_unref(comm);
     when_ended(registry_context, INSTANCE);
     size_t num_sent = fake.num_sent;
-    cohort__inbox_creation_begin(inbox, &creation);
+    cohort__inbox_creation_begin(inbox);
     deliver(1, COHORT__KIND_ANNOUNCE);
     check_declined(1, num_sent + 1);
     ask(2);
@@ -314,7 +314,7 @@ static void verify_late(bool held)
         cohort__group_unref(group);
     deliver(2, COHORT__KIND_ANNOUNCE);
     check_declined(2, num_sent + 3);
-    cohort__inbox_creation_end(inbox, &creation);
+    cohort__inbox_creation_end(inbox);
     CHECK_INT(fake.num_sent, num_sent + 3);
     fake_net_close(&fake);
 }
@@ -326,8 +326,8 @@ static void test_late(void)
 }
 
 /* The map comes when the sites here do not wait for it any more. What has come before it is
- * answered with it. */
-static void test_unused(void)
+ * answered with it, also if the allocation of number FAILING fails. Returns whether one did. */
+static bool verify_unused(long failing)
 {
     struct cohort__comm_settings settings = {0};
     struct cohort__packer packer = {0};
@@ -336,18 +336,38 @@ static void test_unused(void)
     const struct cohort__membership membership = {
         .instance = INSTANCE, .settings = packer.data, .settings_bytes = packer.bytes};
     inbox_open();
-    cohort__inbox_creation_begin(inbox, &creation);
+    cohort__inbox_creation_begin(inbox);
     size_t num_sent = fake.num_sent;
     deliver(1, COHORT__KIND_ANNOUNCE);
     CHECK_INT(fake.num_sent, num_sent);
+    is_taking = true;
+    left = failing;
     when_unused(registry_context, &membership);
-    check_declined(1, num_sent + 1);
+    bool has_failed = left < 0;
+    is_taking = false;
+    left = -1;
+    if (cohort__process_check_dead(fake.process, 1)) { /* without memory for the answer */
+        CHECK(has_failed);
+        CHECK_CONTAINS(cohort_error_message(), "can't be told: out of memory here");
+    } else {
+        check_declined(1, num_sent + 1);
+    }
+    num_sent = fake.num_sent;
     ask(2);
-    check_answered(2, COHORT__ANSWER_GONE, num_sent + 2);
-    cohort__inbox_creation_end(inbox, &creation);
-    CHECK_INT(fake.num_sent, num_sent + 2);
+    check_answered(2, COHORT__ANSWER_GONE, num_sent + 1);
+    cohort__inbox_creation_end(inbox);
+    CHECK_INT(fake.num_sent, num_sent + 1);
     cohort__packer_fini(&packer);
     fake_net_close(&fake);
+    return has_failed;
+}
+
+static void test_unused(void)
+{
+    long failing = 0;
+    while (verify_unused(failing))
+        failing++;
+    CHECK(failing > 0);
 }
 
 /* A message from a site that isn't in that locality, or to a site that isn't in this one. */

@@ -108,14 +108,17 @@ static void test_cut(void)
         }
         CHECK_INT(next, sizes[s]);
     }
-    CHECK(fake.sent[0].envelope.handle > 1); /* each letter has its own number */
+    CHECK_INT(fake.sent[0].envelope.handle, sizeof(sizes) / sizeof(sizes[0]) - 1); /* from 0 */
+    fake.num_sent = 0;
+    cohort__letter_send(fake.process, 1, text, 1);
+    CHECK_INT(fake.sent[0].envelope.handle, 1); /* to that locality only the join was before it */
     end();
 }
 
 static void test_whole(void)
 {
     begin();
-    deliver(1, 1, letter.bytes, 0, letter.bytes);
+    deliver(1, 0, letter.bytes, 0, letter.bytes);
     CHECK_INT(num_done, 1);
     end();
 }
@@ -140,14 +143,118 @@ static void test_pieces(void)
             size_t rest = letter.bytes - order[i];
             CHECK_INT(num_done, 0);
             if (i > 0) { /* these letters are never complete */
-                deliver(1, 8, letter.bytes, order[i], 1);
-                deliver(2, 7, letter.bytes, order[i], rest < piece ? rest : piece);
+                deliver(1, 1, letter.bytes, order[i], 1);
+                deliver(2, 0, letter.bytes, order[i], rest < piece ? rest : piece);
             }
-            deliver(1, 7, letter.bytes, order[i], rest < piece ? rest : piece);
+            deliver(1, 0, letter.bytes, order[i], rest < piece ? rest : piece);
         }
         CHECK_INT(num_done, 1);
         end();
     }
+}
+
+static void deliver_text(uint64_t number, const struct cohort__packer *text)
+{
+    fake_net_deliver(&fake, 1,
+                     (struct cohort__envelope){.kind = COHORT__KIND_REGISTRY,
+                                               .handle = number,
+                                               .tag = (uint32_t)text->bytes},
+                     text->data, text->bytes);
+}
+
+/* Whole letters wait for those before them. Those of another locality do not. */
+static void test_order(void)
+{
+    struct cohort__packer refusal = {0};
+    begin();
+    cohort__pack_map(&refusal, 5);
+    cohort__pack_field_unsigned(&refusal, "type", COHORT__REGISTRY_REFUSE);
+    cohort__pack_field_bytes(&refusal, "name", join.name, strlen(join.name));
+    cohort__pack_field_unsigned(&refusal, "site", 0);
+    cohort__pack_field_signed(&refusal, "status", COHORT_ERR_MISMATCH);
+    cohort__pack_field_text(&refusal, "text", "later");
+    CHECK_INT(refusal.status, COHORT_OK);
+    deliver_text(3, &refusal);
+    deliver_text(2, &refusal);
+    deliver(1, 1, letter.bytes, 100, letter.bytes - 100);
+    deliver(1, 0, letter.bytes, 100, letter.bytes - 100);
+    deliver(1, 1, letter.bytes, 0, 100);
+    CHECK_INT(num_done, 0);
+    deliver(1, 0, letter.bytes, 0, 100); /* the first one ends the join */
+    CHECK_INT(num_done, 1);
+    CHECK_INT(last_status, COHORT_OK);
+    cohort__registry_join(cohort__process_registry(fake.process), &join);
+    CHECK_INT(num_done, 1); /* nothing was left for that one */
+    deliver_text(4, &refusal);
+    CHECK_INT(num_done, 2);
+    CHECK_INT(last_status, COHORT_ERR_MISMATCH);
+    cohort__packer_fini(&refusal);
+    end();
+}
+
+/* The home here. Locality 1 has joined two names, and site 0 of each is here. */
+static struct cohort__join own[2];
+static const char *const own_names[2] = {"first\0child", "later\0child"};
+
+static void join_own(uint32_t i, void (*done)(struct cohort__join *join, cohort_status status,
+                                              struct cohort__membership *membership))
+{
+    own[i] = (struct cohort__join){.name = own_names[i],
+                                   .name_bytes = 11,
+                                   .home = 0,
+                                   .num_sites = 2,
+                                   .terms = "",
+                                   .done = done};
+    cohort__registry_join(cohort__process_registry(fake.process), &own[i]);
+}
+
+static void on_own(struct cohort__join *done, cohort_status status,
+                   struct cohort__membership *membership)
+{
+    CHECK_INT(status, COHORT_OK);
+    num_done++;
+    if (done == &own[0])
+        join_own(1, on_own); /* locality 1 has not been told of the first one yet */
+    cohort__membership_unref(membership);
+}
+
+static void deliver_join(uint64_t number, const char *name)
+{
+    struct cohort__packer text = {0};
+    cohort__pack_map(&text, 11);
+    cohort__pack_field_unsigned(&text, "type", COHORT__REGISTRY_JOIN);
+    cohort__pack_field_bytes(&text, "name", name, 11);
+    cohort__pack_field_unsigned(&text, "site", 1);
+    cohort__pack_field_unsigned(&text, "num_sites", 2);
+    cohort__pack_field_bytes(&text, "terms", "", 0);
+    cohort__pack_field_bytes(&text, "settings", "", 0);
+    cohort__pack_field_unsigned(&text, "instance", 0);
+    cohort__pack_field_signed(&text, "failed", 0);
+    cohort__pack_field_unsigned(&text, "view", 0);
+    cohort__pack_field_bool(&text, "agrees", false);
+    cohort__pack_field_unsigned(&text, "value", 0);
+    CHECK_INT(text.status, COHORT_OK);
+    deliver_text(number, &text);
+    cohort__packer_fini(&text);
+}
+
+/* A locality is told of the instances of a home in the order in which they were made, though the
+ * second one is made while the first one is being told. */
+static void test_order_of_home(void)
+{
+    begin();
+    deliver_join(0, own_names[0]);
+    deliver_join(1, own_names[1]);
+    CHECK_INT(fake.num_sent, 0);
+    join_own(0, on_own);
+    CHECK_INT(num_done, 2);
+    CHECK_INT(fake.num_sent, 2);
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_INT(fake.sent[i].peer, 1);
+        CHECK(memmem(fake.sent[i].payload, sizeof(fake.sent[i].payload), own_names[i], 11));
+    }
+    CHECK(fake.sent[0].envelope.handle < fake.sent[1].envelope.handle);
+    end();
 }
 
 /* A malformed letter is lost. It may be the one that the join waits for, so the join ends with the
@@ -158,24 +265,31 @@ static void test_malformed(void)
         uint64_t number, total, from;
         size_t bytes;
     } wrong[] = {
-        {1, 100, 100, 1},        /* behind the end */
-        {1, 100, UINT64_MAX, 1}, /* far behind it */
-        {1, 100, 99, 2},         /* across the end */
-        {1, 0, 0, 1},            /* of no bytes */
-        {1, UINT32_MAX, 0, 1},   /* too long */
-        {2, 50, 0, 10},          /* another length than in the piece before */
-        {2, 0, 0, 0},            /* more than is missing */
+        {2, 100, 100, 1},        /* behind the end */
+        {2, 100, UINT64_MAX, 1}, /* far behind it */
+        {2, 100, 99, 2},         /* across the end */
+        {2, 0, 0, 1},            /* of no bytes */
+        {2, UINT32_MAX, 0, 1},   /* too long */
+        {1, 50, 0, 10},          /* another length than in the piece before */
+        {1, 0, 0, 0},            /* more than is missing */
+        {0, 100, 0, 1},          /* a second time */
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         begin();
-        deliver(1, 2, letter.bytes, 0, 100); /* a valid piece */
+        struct cohort__packer first = {0};
+        cohort__pack_map(&first, 2); /* of no interest */
+        cohort__pack_field_unsigned(&first, "type", COHORT__REGISTRY_END);
+        cohort__pack_field_unsigned(&first, "instance", 1);
+        deliver_text(0, &first);
+        deliver(1, 1, letter.bytes, 0, 100); /* a valid piece */
         CHECK_INT(num_done, 0);
         if (wrong[i].bytes > 0)
             deliver(1, wrong[i].number, wrong[i].total, wrong[i].from, wrong[i].bytes);
         else
-            deliver(1, 2, letter.bytes, 0, letter.bytes - 1);
+            deliver(1, 1, letter.bytes, 0, letter.bytes - 1);
         CHECK_INT(num_done, 1);
         CHECK_INT(last_status, COHORT_ERR_PROTOCOL);
+        cohort__packer_fini(&first);
         end();
     }
 }
@@ -191,8 +305,12 @@ static void test_too_long(void)
 }
 
 static const struct test_case cases[] = {
-    {"cut", test_cut},           {"whole", test_whole},
-    {"pieces", test_pieces},     {"malformed", test_malformed},
+    {"cut", test_cut},
+    {"whole", test_whole},
+    {"pieces", test_pieces},
+    {"order", test_order},
+    {"order_of_home", test_order_of_home},
+    {"malformed", test_malformed},
     {"too_long", test_too_long},
 };
 

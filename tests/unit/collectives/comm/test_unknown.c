@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/unknown.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/container.h"
+#include "runtime/base/slab.h"
+#include "tests/support/test.h"
+
+static struct cohort__unknown unknown;
+
+static void begin(void)
+{
+    memset(&unknown, 0, sizeof(unknown));
+    cohort__unknown_init(&unknown);
+}
+
+static bool is_to_come(uint32_t home, uint64_t number)
+{
+    return cohort__unknown_is_to_come(&unknown, cohort__instance_of(home, number));
+}
+
+/* Returns how many messages had been kept. */
+static unsigned settle(uint32_t home, uint64_t number)
+{
+    struct cohort__list taken, *link;
+    unsigned num = 0;
+    cohort__list_init(&taken);
+    cohort__unknown_settle(&unknown, cohort__instance_of(home, number), &taken);
+    while ((link = cohort__list_pop_front(&taken))) {
+        struct cohort__unknown_message *message =
+            COHORT_CONTAINER_OF(link, struct cohort__unknown_message, link);
+        CHECK(message->arrival->envelope.instance == cohort__instance_of(home, number));
+        cohort__slab_free(message->arrival);
+        free(message);
+        num++;
+    }
+    return num;
+}
+
+static void keep(uint32_t home, uint64_t number)
+{
+    struct cohort__arrival arrival = {
+        .envelope = {.kind = COHORT__KIND_ASK, .instance = cohort__instance_of(home, number)}};
+    CHECK(cohort__unknown_keep(&unknown, &arrival));
+}
+
+/* Without a creation under way nothing is to come. */
+static void test_none(void)
+{
+    begin();
+    CHECK(!is_to_come(0, 1) && !is_to_come(7, 100));
+    unknown.num_creations = 1;
+    CHECK(is_to_come(0, 1) && is_to_come(7, 100));
+}
+
+/* What is to come of a home has a higher number than all that are known of it. */
+static void test_homes(void)
+{
+    static const uint32_t homes[] = {0, 3, COHORT__HOME_LAUNCHER - 1, COHORT__HOME_LAUNCHER};
+    for (size_t i = 0; i < sizeof(homes) / sizeof(homes[0]); i++) {
+        uint32_t home = homes[i], other = home ? home - 1 : 1;
+        begin();
+        settle(home, 5);
+        settle(home, 3); /* it is known for longer */
+        unknown.num_creations = 2;
+        CHECK(!is_to_come(home, 3) && !is_to_come(home, 4) && !is_to_come(home, 5));
+        CHECK(is_to_come(home, 6) && is_to_come(home, UINT32_MAX) && is_to_come(other, 1));
+        settle(home, 6);
+        CHECK(!is_to_come(home, 6) && is_to_come(home, 7));
+    }
+}
+
+/* There is no such home. */
+static void test_wrong_home(void)
+{
+    begin();
+    unknown.num_creations = 1;
+    CHECK(!is_to_come(COHORT__HOME_LAUNCHER + 1, 1));
+    CHECK(!cohort__unknown_is_to_come(&unknown, 1) && !cohort__unknown_is_to_come(&unknown, 0));
+    CHECK(!cohort__unknown_is_to_come(&unknown, UINT64_MAX));
+    settle(COHORT__HOME_LAUNCHER + 1, 1);
+}
+
+static void test_messages(void)
+{
+    begin();
+    unknown.num_creations = 1;
+    keep(1, 1);
+    keep(2, 1);
+    keep(1, 1);
+    keep(1, 2);
+    CHECK_INT(settle(1, 1), 2);
+    CHECK_INT(settle(1, 1), 0);
+    CHECK_INT(settle(1, 2), 1);
+    CHECK_INT(settle(2, 1), 1);
+    CHECK(cohort__list_is_empty(&unknown.messages));
+}
+
+/* A creation waits while ever more instances are made: that takes no memory. */
+static void test_memory(void)
+{
+    begin();
+    unknown.num_creations = 1;
+    const size_t before = mallinfo2().uordblks;
+    for (uint64_t number = 1; number <= 100000; number++) {
+        settle(2, 2 * number);
+        CHECK(!is_to_come(2, 2 * number) && is_to_come(2, 2 * number + 1) && is_to_come(1, 1));
+        if (number == 1000 || number == 10000 || number == 100000)
+            CHECK_INT(mallinfo2().uordblks, before);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"none", test_none},         {"homes", test_homes},   {"wrong_home", test_wrong_home},
+        {"messages", test_messages}, {"memory", test_memory},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
