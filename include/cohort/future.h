@@ -110,8 +110,9 @@ COHORT_API cohort_future *cohort_future_of_error(cohort_status status, const cha
 /* Runs FUNCTION(FUTURE, ARG) as a task once FUTURE is complete. The returned future completes with
  * what FUNCTION returns. Takes the caller's reference to FUTURE and passes it on to FUNCTION, which
  * awaits or unrefs it; that await never suspends. The returned future holds COHORT_ERR_STATE before
- * the start and after the end of the runtime, or COHORT_ERR_NO_MEMORY. In these cases FUNCTION is
- * not called. Any thread; never suspends. */
+ * the start and after the end of the runtime, COHORT_ERR_NO_MEMORY, or COHORT_ERR_CANCELLED if the
+ * scope of the calling task is cancelled before FUNCTION has begun. In these cases FUNCTION is not
+ * called, and the reference is given back. Any thread; never suspends. */
 typedef cohort_status cohort_then_function(cohort_future *future, void *arg);
 COHORT_API cohort_future *cohort_then(cohort_future *future, cohort_then_function *function,
                                       void *arg) COHORT_MUST_USE;
@@ -169,9 +170,9 @@ typedef cohort_status cohort_dataflow_function(void *const *values, size_t count
  * valid, and who frees it. Takes the caller's references, on failure too, and gives them back when
  * FUNCTION has returned. The array itself is not needed any more after the call; ARG is only passed
  * on. If FUNCTION or one of the futures is NULL: COHORT_ERR_BAD_PARAMETER. COHORT_ERR_STATE before
- * the start and after the end of the runtime, COHORT_ERR_CANCELLED if the runtime ends before the
- * task has begun, or COHORT_ERR_NO_MEMORY; then FUNCTION is not called. Any thread; never
- * suspends. */
+ * the start and after the end of the runtime, COHORT_ERR_CANCELLED if the runtime ends, or the
+ * scope of the calling task is cancelled, before the task has begun, or COHORT_ERR_NO_MEMORY; then
+ * FUNCTION is not called. Any thread; never suspends. */
 COHORT_API cohort_future *cohort_dataflow(cohort_future *const *futures, size_t count,
                                           cohort_dataflow_function *function,
                                           void *arg) COHORT_MUST_USE;

@@ -18,9 +18,10 @@ extern "C" {
  * and no error is lost.
  *
  * In the scope are the tasks of cohort_scope_async, and whatever these start in turn, by
- * cohort_async, cohort_then, cohort_parallel_for or in any other way. Its await waits for all of
- * them. The status of a task of cohort_scope_async is the scope's: an error cancels it. The status
- * of another task goes into that task's future, for who awaits it.
+ * cohort_async, cohort_then, cohort_parallel_for or in any other way, also in a function that they
+ * call by cohort_blocking. Its await waits for all of them. The status of a task of
+ * cohort_scope_async is the scope's: an error cancels it. The status of another task goes into that
+ * task's future, for who awaits it.
  *
  * Remote tasks (cohort/remote.h) that are started in a scope belong to it like others, with all
  * that they start, in whatever locality.
@@ -32,8 +33,9 @@ extern "C" {
  * standard error, with its error.
  *
  * When a scope is cancelled,
- * - tasks in it that have not started never run; their futures hold COHORT_ERR_CANCELLED. What they
- *   were to free has to belong to whoever awaits the scope;
+ * - tasks in it that have not started never run; their futures hold COHORT_ERR_CANCELLED. That is
+ * so at once for those of cohort_then and cohort_dataflow whose inputs are pending: the scope does
+ * not wait for these. What they were to free has to belong to whoever awaits the scope;
  * - cohort_cancelled is true in the others, which should end soon;
  * - what they wait for in cohort_wait or in a function of cohort/sync.h ends as cancelled at once,
  *   and so does each later call that would have to wait;
@@ -93,11 +95,13 @@ COHORT_API cohort_status cohort_scope_await(cohort_scope *scope) COHORT_MUST_USE
 
 /* The innermost scope that the calling task is in, or NULL: for a task that starts more in it, by
  * cohort_scope_async or cohort_scope_async_at (cohort/remote.h), without knowing who has made it.
- * To be used only by tasks in that scope, while they run. Any thread; never suspends. */
+ * In a function of cohort_blocking: that of the task. To be used only by tasks in that scope, while
+ * they run. Any thread; never suspends. */
 COHORT_API cohort_scope *cohort_scope_current(void);
 
-/* Whether a scope of the calling task is cancelled, so that the task should end. false outside of
- * tasks, and in tasks that are in no scope. A few nanoseconds. Any thread; never suspends. */
+/* Whether a scope of the calling task is cancelled, so that the task should end, or the function of
+ * cohort_blocking that it waits for. false outside of both, and in tasks that are in no scope. A
+ * few nanoseconds. Any thread; never suspends. */
 COHORT_API bool cohort_cancelled(void);
 
 #ifdef __cplusplus

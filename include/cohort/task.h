@@ -118,10 +118,12 @@ COHORT_API cohort_future *cohort_sleep(uint64_t nanoseconds) COHORT_MUST_USE;
  * returns its status, with its message. It is for what blocks a thread: a library that waits by
  * itself, a system call, a long computation. The calling task suspends, and its worker runs others.
  * Functions begin in the order of the calls; at most COHORT_BLOCKING_THREADS run at a time. A
- * function that has begun can't be cancelled; it may call what "any thread" may, and an await in it
- * blocks its thread. cohort_worker_index is -1 there. Outside of tasks, and in a child that a task
- * has forked, FUNCTION is called at once, by the calling thread. A child that FUNCTION forks is one
- * without a runtime, and ends when FUNCTION returns, as a task's child does.
+ * function that has begun ends by itself; cohort_cancelled tells it when it should. It may call
+ * what "any thread" may, and an await in it blocks its thread. It is in the scope of the task
+ * (cohort/scope.h), with all that it starts, and uses the task's values (cohort/task_local.h).
+ * cohort_worker_index is -1 there. Outside of tasks, and in a child that a task has forked,
+ * FUNCTION is called at once, by the calling thread. A child that FUNCTION forks is one without a
+ * runtime, and ends when FUNCTION returns, as a task's child does.
  *
  * COHORT_ERR_BAD_PARAMETER (FUNCTION is NULL), COHORT_ERR_CANCELLED (the task's scope was cancelled
  * before FUNCTION began: it was not called), COHORT_ERR_NO_MEMORY (no memory, or not even one

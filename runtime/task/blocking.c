@@ -6,87 +6,105 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cohort/future.h"
 #include "cohort/task.h"
+#include "runtime/base/container.h"
 #include "runtime/base/error.h"
+#include "runtime/base/list.h"
+#include "runtime/base/slab.h"
 #include "runtime/base/trace.h"
 #include "runtime/task/fork.h"
+#include "runtime/task/future.h"
 #include "runtime/task/scope.h"
-#include "runtime/task/task_local.h"
 #include "runtime/task/uncaught.h"
 #include "runtime/task/worker.h"
 
-/* A call, in the frame of the task that waits for it. */
+/* A call of a task, which waits for it. If it is in a scope, that takes it out of the queue when it
+ * is cancelled. */
 struct call {
+    cohort_future future; /* first: it is freed as a future */
     cohort_task_function *function;
     void *arg;
-    cohort_promise *done;
     struct cohort__task_context *context; /* of the task */
-    cohort_status status;
-    struct cohort__error error;
-    struct call *next;
+    struct cohort__list link;             /* in the queue */
+    bool is_queued;                       /* under the pool's lock */
+    struct cohort__scope_watch watch;     /* of one in a scope; has a reference to the future */
 };
 
 static struct pool {
     pthread_mutex_t lock;
     pthread_cond_t wanted;
-    struct call *first, *last; /* in the order of arrival; no thread has begun them */
+    struct cohort__list queue; /* in the order of arrival; no thread has begun them */
     unsigned num_queued;
     unsigned num_idle; /* threads that wait for a call */
     unsigned num_threads;
     bool is_ending;
     pthread_t threads[COHORT__MAX_BLOCKING_THREADS];
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .wanted = PTHREAD_COND_INITIALIZER};
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .wanted = PTHREAD_COND_INITIALIZER,
+          .queue = {&pool.queue, &pool.queue}};
 
 static _Thread_local bool is_self;
+static _Thread_local struct cohort__task_context *context_here
+    __attribute__((tls_model("initial-exec")));
 
 bool cohort__blocking_is_self(void)
 {
     return is_self;
 }
 
-static void call_function(struct call *call)
+struct cohort__task_context *cohort__blocking_context(void)
+{
+    return context_here;
+}
+
+static const char cancelled_text[] = "cohort_blocking: the scope is cancelled";
+
+static cohort_status call_function(struct call *call)
 {
     cohort__trace(COHORT__TRACE_BEGIN, 2, 0, (uintptr_t)call, (uintptr_t)call->function);
-    call->status = call->function(call->arg);
+    cohort_status status = call->function(call->arg);
     COHORT__STOPS_EXCEPTIONS;
     if (cohort__fork_is_child())
-        cohort__fork_end(call->status);
-    cohort__trace(COHORT__TRACE_END, (uint32_t)call->status, 0, (uintptr_t)call, 0);
+        cohort__fork_end(status);
+    cohort__trace(COHORT__TRACE_END, (uint32_t)status, 0, (uintptr_t)call, 0);
+    return status;
 }
 
 static void run(struct call *call)
 {
     struct cohort__error *slot = cohort__error_slot();
     cohort__error_fini(slot);
-    const cohort_scope *scope = call->context->scope;
-    cohort__task_locals_lend(call->context);
-    if (scope && cohort__scope_is_cancelled(scope))
-        call->status = cohort_fail(COHORT_ERR_CANCELLED, "cohort_blocking: the scope is cancelled");
-    else
-        call_function(call);
-    cohort__task_locals_lend(NULL);
-    if (call->status && slot->status == call->status)
-        cohort__error_copy(&call->error, slot);
-    else if (call->status)
-        cohort__error_set(&call->error, call->status, "cohort_blocking: the function returned %s",
-                          cohort_status_name(call->status));
-    cohort_promise_fulfil(call->done, NULL); /* from here on CALL may be gone */
+    context_here = call->context;
+    cohort_status status = cohort_cancelled()
+                               ? cohort_fail(COHORT_ERR_CANCELLED, "%s", cancelled_text)
+                               : call_function(call);
+    context_here = NULL;
+    if (status && slot->status != status)
+        cohort__error_set(slot, status, "cohort_blocking: the function returned %s",
+                          cohort_status_name(status));
+    cohort__future_complete(&call->future, status, slot); /* from here on CALL may be gone */
 }
 
-/* Of the caller's lock. NULL: the pool is ending. */
+/* Under the lock. */
+static void take_out(struct call *call)
+{
+    cohort__list_remove(&call->link);
+    call->is_queued = false;
+    pool.num_queued--;
+}
+
+/* Under the lock. NULL: the pool is ending. */
 static struct call *take(void)
 {
-    while (!pool.first && !pool.is_ending) {
+    while (cohort__list_is_empty(&pool.queue) && !pool.is_ending) {
         pool.num_idle++;
         pthread_cond_wait(&pool.wanted, &pool.lock);
         pool.num_idle--;
     }
-    struct call *call = pool.first;
-    if (call) {
-        pool.first = call->next;
-        pool.num_queued--;
-    }
+    if (cohort__list_is_empty(&pool.queue))
+        return NULL;
+    struct call *call = COHORT_CONTAINER_OF(pool.queue.next, struct call, link);
+    take_out(call);
     return call;
 }
 
@@ -124,11 +142,8 @@ static cohort_status hand_over(struct call *call)
     if (wants_thread)
         error = start_thread();
     if (pool.num_threads > 0) {
-        if (pool.first)
-            pool.last->next = call;
-        else
-            pool.first = call;
-        pool.last = call;
+        cohort__list_push_back(&pool.queue, &call->link);
+        call->is_queued = true;
         pool.num_queued++;
         pthread_cond_signal(&pool.wanted);
         error = 0; /* those that there are will come to it */
@@ -139,31 +154,70 @@ static cohort_status hand_over(struct call *call)
                  : COHORT_OK;
 }
 
+static void cancel(struct cohort__scope_watch *watch)
+{
+    struct call *call = COHORT_CONTAINER_OF(watch, struct call, watch);
+    struct cohort__error error = {0};
+    pthread_mutex_lock(&pool.lock);
+    bool was_queued = call->is_queued;
+    if (was_queued)
+        take_out(call);
+    pthread_mutex_unlock(&pool.lock);
+    if (!was_queued)
+        return;
+    cohort__error_set(&error, COHORT_ERR_CANCELLED, "%s", cancelled_text);
+    cohort__future_complete(&call->future, error.status, &error);
+    cohort__error_fini(&error);
+}
+
+static void release(struct cohort__scope_watch *watch)
+{
+    cohort_future_unref(&COHORT_CONTAINER_OF(watch, struct call, watch)->future);
+}
+
+static struct call *create(cohort_task_function *function, void *arg)
+{
+    struct cohort__task_context *context = cohort__worker_self->context;
+    struct call *call = cohort__slab_alloc(sizeof(*call));
+    if (!call)
+        return NULL;
+    cohort__future_init(&call->future, context->scope ? 3 : 2, COHORT__WAIT_OUTSIDE);
+    call->function = function;
+    call->arg = arg;
+    call->context = context;
+    call->is_queued = false;
+    call->watch.cancel = cancel;
+    call->watch.release = release;
+    return call;
+}
+
+/* In a task. The thread may be another one afterwards. */
+static cohort_status call_elsewhere(struct call *call, const void *caller)
+{
+    cohort_scope *scope = call->context->scope;
+    cohort_status status = hand_over(call);
+    if (status) {
+        cohort__slab_free(call);
+        return status;
+    }
+    if (scope)
+        cohort__scope_watch(scope, &call->watch);
+    status = cohort__future_await(&call->future, "cohort_blocking", caller);
+    if (scope)
+        cohort__scope_unwatch(&call->watch);
+    return status;
+}
+
 cohort_status cohort_blocking(cohort_task_function *function, void *arg)
 {
     if (!function)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_blocking: function is NULL");
     if (!cohort__scheduler_in_task())
         return function(arg); /* there is no task that could suspend */
-    cohort_future *future = NULL;
-    struct call call = {.function = function, .arg = arg, .context = cohort__worker_self->context};
-    cohort_status status = cohort_promise_create(&call.done, &future);
-    if (status)
-        return status;
-    future->about = COHORT__WAIT_OUTSIDE;
-    status = hand_over(&call);
-    if (status) {
-        cohort_promise_fulfil(call.done, NULL);
-        cohort_future_unref(future);
-        return status;
-    }
-    status = cohort__future_await(future, "cohort_blocking", __builtin_return_address(0));
-    if (status)
-        return status;
-    if (call.status)
-        cohort__error_copy(cohort__error_slot(), &call.error);
-    cohort__error_fini(&call.error);
-    return call.status;
+    struct call *call = create(function, arg);
+    return call ? call_elsewhere(call, __builtin_return_address(0))
+                : cohort_fail(COHORT_ERR_NO_MEMORY, "cohort_blocking: no memory for %zu bytes",
+                              sizeof(*call));
 }
 
 void cohort__blocking_end(void)

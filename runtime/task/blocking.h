@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "runtime/task/task.h"
+
 /* The threads on which cohort_blocking runs functions. They start when they are wanted, and stay
  * until the scheduler ends. */
 
@@ -11,6 +13,11 @@ enum { COHORT__BLOCKING_THREADS = 64, COHORT__MAX_BLOCKING_THREADS = 1024 };
 
 /* Whether the calling thread is one of them: the end of the runtime waits for what it runs. */
 bool cohort__blocking_is_self(void);
+
+/* The task for which the calling thread, which is no worker, runs a function. It is suspended
+ * meanwhile, and all that the function does is as if the task did it: it is in the scope of the
+ * task, and uses its values. NULL: none. */
+struct cohort__task_context *cohort__blocking_context(void);
 
 /* Joins them. To be called when no task runs any more. Waits for functions under way. */
 void cohort__blocking_end(void);

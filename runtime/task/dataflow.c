@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/base/slab.h"
+#include "runtime/task/dormant.h"
 #include "runtime/task/join.h"
 #include "runtime/task/scope.h"
 #include "runtime/task/task.h"
 #include "runtime/task/worker.h"
 
-/* A task that is queued as soon as its inputs are complete. */
+/* A task that is queued as soon as its inputs are complete. One in a scope may be given up before
+ * that. */
 struct dataflow {
     struct cohort__extended_task task; /* first: it is freed as a future */
     struct cohort__join *join;
     cohort_dataflow_function *function;
     void *arg;
-    void *values[]; /* as many as the join has futures */
+    struct cohort__dormant *in_scope; /* behind the values, of a task in a scope, or NULL */
+    void *values[];                   /* as many as the join has futures */
 };
 
 cohort_status cohort__dataflow_run(void *arg)
@@ -37,33 +40,52 @@ cohort_status cohort__dataflow_run(void *arg)
 
 void cohort__dataflow_cancel(void *arg)
 {
-    cohort__join_destroy(((struct dataflow *)arg)->join);
+    cohort__join_give_up(((struct dataflow *)arg)->join);
 }
 
 static void complete(struct cohort__join *join)
 {
-    cohort__task_follow(join->owner);
+    struct dataflow *flow = join->owner;
+    if (!flow->in_scope) {
+        cohort__inputs_end(&join->inputs);
+        cohort__task_follow(&flow->task.task);
+        return;
+    }
+    cohort__dormant_wake(flow->in_scope);
+    cohort__join_over(join);
+}
+
+static void start(struct dataflow *flow, const char *name, const void *caller)
+{
+    if (flow->in_scope)
+        cohort__dormant_init(flow->in_scope, &flow->task.task, &flow->join->inputs);
+    cohort__join_start(flow->join, name, caller);
+    if (flow->in_scope)
+        cohort__dormant_begin(flow->in_scope, flow->task.scope);
 }
 
 /* NULL: there is no memory, and the references are not taken. */
 static struct dataflow *create(cohort_future *const *futures, size_t count,
                                cohort_dataflow_function *function, void *arg)
 {
-    struct cohort__join *join = cohort__join_create(futures, count);
+    cohort_scope *scope = cohort__scope_current();
+    struct cohort__join *join = cohort__join_create(futures, count, scope != NULL);
     if (!join)
         return NULL; /* else COUNT is no more than what fits into memory */
-    struct dataflow *flow = cohort__slab_alloc(sizeof(*flow) + count * sizeof(flow->values[0]));
+    struct dataflow *flow = cohort__slab_alloc(sizeof(*flow) + count * sizeof(flow->values[0]) +
+                                               (scope ? sizeof(*flow->in_scope) : 0));
     if (!flow) {
         cohort__slab_free(join);
         return NULL;
     }
     cohort__extended_task_init(&flow->task, cohort__dataflow_run, flow,
-                               (cohort__any_function *)function, cohort__scope_current());
+                               (cohort__any_function *)function, scope);
     join->complete = complete;
-    join->owner = &flow->task.task;
+    join->owner = flow;
     flow->join = join;
     flow->function = function;
     flow->arg = arg;
+    flow->in_scope = scope ? (struct cohort__dormant *)(void *)&flow->values[count] : NULL;
     return flow;
 }
 
@@ -89,7 +111,7 @@ cohort_future *cohort_dataflow(cohort_future *const *futures, size_t count,
         refused = cohort__future_of_status(cohort__scheduler_refuse(name), cohort__error_slot());
         goto fail;
     }
-    cohort__join_start(flow->join, name, caller);
+    start(flow, name, caller);
     return &flow->task.task.future;
 fail:
     if (flow) {

@@ -13,12 +13,6 @@ static bool arrive(struct cohort__join *join)
     return atomic_fetch_sub_explicit(&join->num_pending, 1, memory_order_acq_rel) == 1;
 }
 
-static void complete(struct cohort__join *join)
-{
-    cohort__inputs_end(&join->inputs);
-    join->complete(join);
-}
-
 static struct cohort__join *join_of(struct cohort__waiter *waiter)
 {
     return COHORT_CONTAINER_OF(waiter, struct cohort__join_member, waiter)->join;
@@ -26,7 +20,8 @@ static struct cohort__join *join_of(struct cohort__waiter *waiter)
 
 static void follow(struct cohort__waiter *waiter)
 {
-    complete(join_of(waiter));
+    struct cohort__join *join = join_of(waiter);
+    join->complete(join);
 }
 
 static void notify(struct cohort__waiter *waiter)
@@ -35,7 +30,8 @@ static void notify(struct cohort__waiter *waiter)
         cohort__waiter_follow(waiter, follow);
 }
 
-struct cohort__join *cohort__join_create(cohort_future *const *futures, size_t count)
+struct cohort__join *cohort__join_create(cohort_future *const *futures, size_t count,
+                                         bool is_forgetful)
 {
     struct cohort__join *join = NULL;
     if (count < SIZE_MAX / 2 / sizeof(struct cohort__join_member))
@@ -43,12 +39,15 @@ struct cohort__join *cohort__join_create(cohort_future *const *futures, size_t c
     if (!join)
         return NULL;
     atomic_init(&join->num_pending, count + 1);
+    atomic_init(&join->users, is_forgetful ? 2 : 1);
     cohort__inputs_init(&join->inputs);
     join->num_seen_done = 0;
     join->count = count;
     for (size_t i = 0; i < count; i++)
-        join->members[i] = (struct cohort__join_member){
-            .waiter = {.notify = notify, .is_holder = true}, .join = join, .future = futures[i]};
+        join->members[i] =
+            (struct cohort__join_member){.waiter = {.notify = notify, .is_holder = !is_forgetful},
+                                         .join = join,
+                                         .future = futures[i]};
     return join;
 }
 
@@ -72,7 +71,7 @@ void cohort__join_start(struct cohort__join *join, const char *function, const v
     if (atomic_load_explicit(&join->num_pending, memory_order_relaxed) > 1)
         cohort__inputs_begin(&join->inputs, describe);
     if (arrive(join))
-        complete(join);
+        join->complete(join);
 }
 
 const cohort_future *cohort__join_failed(const struct cohort__join *join)
@@ -83,9 +82,24 @@ const cohort_future *cohort__join_failed(const struct cohort__join *join)
     return NULL;
 }
 
+void cohort__join_over(struct cohort__join *join)
+{
+    if (atomic_load_explicit(&join->users, memory_order_acquire) == 1 ||
+        atomic_fetch_sub_explicit(&join->users, 1, memory_order_acq_rel) == 1)
+        cohort__slab_free(join);
+}
+
 void cohort__join_destroy(struct cohort__join *join)
 {
     for (size_t i = 0; i < join->count; i++)
         cohort_future_unref(join->members[i].future);
-    cohort__slab_free(join);
+    cohort__join_over(join);
+}
+
+void cohort__join_give_up(struct cohort__join *join)
+{
+    for (size_t i = 0; i < join->count; i++)
+        if (!cohort__future_is_complete(join->members[i].future))
+            cohort__future_forget(join->members[i].future, &join->members[i].waiter);
+    cohort__join_destroy(join);
 }

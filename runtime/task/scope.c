@@ -12,6 +12,7 @@
 #include "runtime/base/options.h"
 #include "runtime/base/slab.h"
 #include "runtime/base/symbol.h"
+#include "runtime/task/blocking.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/inputs.h"
 #include "runtime/task/scheduler.h"
@@ -77,7 +78,9 @@ cohort_scope *cohort__scope_ref(cohort_scope *scope)
 cohort_scope *cohort__scope_current(void)
 {
     const struct cohort__worker *worker = cohort__worker_self;
-    return worker && worker->context ? worker->context->scope : NULL;
+    const struct cohort__task_context *context =
+        worker ? worker->context : cohort__blocking_context();
+    return context ? context->scope : NULL;
 }
 
 bool cohort__scope_is_cancelled(const cohort_scope *scope)

@@ -14,7 +14,8 @@
  * waits for, from before it can run until after its future is complete. So a task that runs can use
  * its scope without a reference. Any thread may call all of this. */
 
-/* The scope of the running task, or NULL. */
+/* The scope of the running task, or of the one for which this thread runs a function of
+ * cohort_blocking; or NULL. */
 cohort_scope *cohort__scope_current(void);
 
 /* One more task in SCOPE, which exists; and its end, after which SCOPE may be gone. NULL is fine.

@@ -10,6 +10,7 @@
 #include "runtime/base/slab.h"
 #include "runtime/base/symbol.h"
 #include "runtime/base/trace.h"
+#include "runtime/task/blocking.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/overflow.h"
 #include "runtime/task/range.h"
@@ -389,8 +390,10 @@ static __attribute__((noinline)) struct cohort__task *create_in(cohort_scope *sc
 static inline struct cohort__task *create(cohort_task_function *function, void *arg)
 {
     const struct cohort__worker *worker = cohort__worker_self;
-    if (worker && worker->context && worker->context->scope)
-        return create_in(worker->context->scope, function, arg, (cohort__any_function *)function);
+    const struct cohort__task_context *context =
+        worker ? worker->context : cohort__blocking_context();
+    if (context && context->scope)
+        return create_in(context->scope, function, arg, (cohort__any_function *)function);
     struct cohort__task *task = cohort__slab_alloc(sizeof(*task));
     if (!task)
         return NULL;

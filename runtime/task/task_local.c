@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/slab.h"
+#include "runtime/task/blocking.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/misuse.h"
 #include "runtime/task/uncaught.h"
@@ -33,9 +34,8 @@ struct cohort__task_locals {
 
 enum { FIRST_CAPACITY = 3 };
 
-/* Of a thread outside of tasks; and the task for which it runs a function of cohort_blocking. */
+/* Of a thread outside of tasks. */
 static _Thread_local struct cohort__task_locals *own __attribute__((tls_model("initial-exec")));
-static _Thread_local struct cohort__task_context *lender __attribute__((tls_model("initial-exec")));
 
 static pthread_key_t thread_end_key;
 static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
@@ -83,12 +83,7 @@ static struct cohort__task_context *current_context(void)
     const struct cohort__worker *worker = cohort__worker_self;
     if (cohort__fork_is_child())
         return NULL;
-    return worker ? worker->context : lender;
-}
-
-void cohort__task_locals_lend(struct cohort__task_context *context)
-{
-    lender = context;
+    return worker ? worker->context : cohort__blocking_context();
 }
 
 static struct entry *find(struct cohort__task_locals *locals, const cohort_task_local *key)

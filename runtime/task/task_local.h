@@ -11,8 +11,4 @@
 /* The function of the task of CONTEXT has returned. Destroys its values. May suspend. */
 void cohort__task_locals_end(struct cohort__task_context *context);
 
-/* The calling thread, which is no worker, runs a function for the task of CONTEXT, which is
- * suspended meanwhile: it uses the values of that task. NULL: no longer. */
-void cohort__task_locals_lend(struct cohort__task_context *context);
-
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
+#include "runtime/task/dormant.h"
 #include "runtime/task/inputs.h"
 #include "runtime/task/scope.h"
 #include "runtime/task/task.h"
 #include "runtime/task/worker.h"
 
-/* A task that is queued as soon as another future is complete. */
+/* A task that is queued as soon as another future is complete. One in a scope may be given up
+ * before that. */
 struct then {
     struct cohort__extended_task task; /* first: it is freed as a future */
     struct cohort__waiter waiter;
@@ -14,6 +16,7 @@ struct then {
     cohort_future *source;
     cohort_then_function *function;
     void *arg;
+    struct cohort__dormant in_scope[]; /* one, of a task in a scope */
 };
 
 cohort_status cohort__then_run(void *arg)
@@ -24,19 +27,22 @@ cohort_status cohort__then_run(void *arg)
 
 void cohort__then_cancel(void *arg)
 {
-    cohort_future_unref(((struct then *)arg)->source);
+    struct then *then = arg;
+    if (!cohort__future_is_complete(then->source))
+        cohort__future_forget(then->source, &then->waiter);
+    cohort_future_unref(then->source);
 }
 
-/* The source is complete. */
-static void go_on(struct then *then)
-{
-    cohort__inputs_end(&then->inputs);
-    cohort__task_follow(&then->task.task);
-}
-
+/* The source is complete; or the waiter was forgotten, since the task was given up. */
 static void follow(struct cohort__waiter *waiter)
 {
-    go_on(COHORT_CONTAINER_OF(waiter, struct then, waiter));
+    struct then *then = COHORT_CONTAINER_OF(waiter, struct then, waiter);
+    if (then->task.scope) {
+        cohort__dormant_wake(then->in_scope);
+    } else {
+        cohort__inputs_end(&then->inputs);
+        cohort__task_follow(&then->task.task);
+    }
 }
 
 /* A worker only queues the task. */
@@ -63,7 +69,7 @@ static inline __attribute__((always_inline)) cohort_future *
 then_in(cohort_scope *scope, cohort_future *future, cohort_then_function *function, void *arg,
         cohort__any_function *shown, const void *caller)
 {
-    struct then *then = cohort__slab_alloc(sizeof(*then));
+    struct then *then = cohort__slab_alloc(sizeof(*then) + (scope ? sizeof(then->in_scope[0]) : 0));
     if (!then) {
         cohort_future_unref(future);
         return cohort__future_no_memory();
@@ -75,15 +81,19 @@ then_in(cohort_scope *scope, cohort_future *future, cohort_then_function *functi
                                         cohort__error_slot());
     }
     cohort__extended_task_init(&then->task, cohort__then_run, then, shown, scope);
-    then->waiter = (struct cohort__waiter){.notify = notify, .is_holder = true};
+    then->waiter = (struct cohort__waiter){.notify = notify, .is_holder = !scope};
     then->source = future;
     then->function = function;
     then->arg = arg;
     cohort__inputs_init(&then->inputs);
     if (!cohort__future_is_complete(future))
         cohort__inputs_begin(&then->inputs, describe);
+    if (scope)
+        cohort__dormant_init(then->in_scope, &then->task.task, &then->inputs);
     if (!cohort__future_hold_with(future, &then->waiter, "cohort_then", caller))
-        go_on(then);
+        follow(&then->waiter);
+    if (scope)
+        cohort__dormant_begin(then->in_scope, scope);
     return &then->task.task.future;
 }
 

@@ -6,6 +6,7 @@ static void complete(struct cohort__join *join)
 {
     struct cohort__error error = {0};
     cohort_future *result = join->owner;
+    cohort__inputs_end(&join->inputs);
     const cohort_future *failed = cohort__join_failed(join);
     if (failed)
         cohort__future_error(failed, &error);
@@ -23,18 +24,16 @@ cohort_future *cohort_when_all(cohort_future *const *futures, size_t count)
     cohort_future *refused = cohort__futures_check(futures, count, name, caller);
     if (refused)
         return refused;
-    struct cohort__join *join = cohort__join_create(futures, count);
-    cohort_future *result = join ? cohort__future_create_about(COHORT__WAIT_SEVERAL) : NULL;
-    if (!result)
-        goto fail;
+    cohort_future *result = cohort__future_create_about(COHORT__WAIT_SEVERAL);
+    struct cohort__join *join = result ? cohort__join_create(futures, count, false) : NULL;
+    if (!join) {
+        cohort_future_unref(result); /* the completer's reference */
+        cohort_future_unref(result);
+        cohort__futures_unref(futures, count);
+        return cohort__future_no_memory();
+    }
     join->complete = complete;
     join->owner = result;
     cohort__join_start(join, name, caller);
     return result;
-fail:
-    if (join)
-        cohort__join_destroy(join);
-    else
-        cohort__futures_unref(futures, count);
-    return cohort__future_no_memory();
 }

@@ -208,10 +208,12 @@ static cohort_status cancel_before(void *arg)
     return COHORT_OK;
 }
 
-/* The only thread is busy when the scope is cancelled in which another call waits for it. */
+/* The only thread is busy when the scope is cancelled in which another call waits for it. The scope
+ * ends before that thread is free. */
 static cohort_status call_queued(void *arg)
 {
     CHECK_INT(cohort_blocking(count, arg), COHORT_ERR_CANCELLED);
+    CHECK_TEXT(cohort_error_message(), "cohort_blocking: the scope is cancelled");
     return COHORT_OK;
 }
 
@@ -219,16 +221,141 @@ static cohort_status cancel_queued(void *arg)
 {
     (void)arg;
     cohort_scope *scope;
-    cohort_future *busy = cohort_async(call, NULL);
+    cohort_future *busy = cohort_async(call, NULL), *next = cohort_async(call, NULL);
     cohort_yield();
     CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, call_queued, NULL), COHORT_OK);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(cohort_scope_async(scope, call_queued, NULL), COHORT_OK);
     cohort_yield();
     cohort_scope_cancel(scope);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+    CHECK(!cohort_future_ready(busy));
+    sem_post(&may_end);
     sem_post(&may_end);
     CHECK_INT(cohort_await(busy), COHORT_OK);
-    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+    CHECK_INT(cohort_await(next), COHORT_OK);
     return COHORT_OK;
+}
+
+/* --- the function is in the scope of its task --- */
+
+static cohort_scope *scope_of_task;
+static atomic_bool has_waited;
+
+static cohort_status late(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 100; i++)
+        cohort_yield();
+    num_calls++;
+    return COHORT_OK;
+}
+
+static cohort_status late_then(cohort_future *future, void *arg)
+{
+    cohort_future_unref(future);
+    return late(arg);
+}
+
+static cohort_status late_index(size_t index, void *arg)
+{
+    (void)index;
+    return late(arg);
+}
+
+static cohort_status late_flow(void *const *values, size_t count, void **ret_value, void *arg)
+{
+    (void)values, (void)count, (void)ret_value;
+    return late(arg);
+}
+
+static cohort_status start_some(void *arg)
+{
+    cohort_scope *inside;
+    cohort_future *done = cohort_future_of_value(NULL);
+    CHECK(cohort_scope_current() == scope_of_task);
+    CHECK(!cohort_cancelled());
+    cohort_future_unref(cohort_async(late, arg));
+    cohort_future_unref(cohort_then(cohort_future_ref(done), late_then, arg));
+    cohort_future_unref(cohort_dataflow(&done, 1, late_flow, arg));
+    cohort_future_unref(cohort_parallel_for(0, 10, NULL, late_index, arg));
+    CHECK_INT(cohort_scope_async(scope_of_task, late, arg), COHORT_OK);
+    CHECK_INT(cohort_scope_await(scope_of_task), COHORT_ERR_STATE);
+    CHECK_INT(cohort_scope_create(NULL, &inside), COHORT_OK);
+    CHECK_INT(cohort_scope_async(inside, late, arg), COHORT_OK);
+    CHECK_INT(cohort_scope_await(inside), COHORT_OK);
+    return COHORT_OK;
+}
+
+static cohort_status call_starting(void *arg)
+{
+    return cohort_blocking(start_some, arg);
+}
+
+static cohort_status holds_all(void *arg)
+{
+    CHECK_INT(cohort_scope_create(NULL, &scope_of_task), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope_of_task, call_starting, arg), COHORT_OK);
+    CHECK_INT(cohort_scope_await(scope_of_task), COHORT_OK);
+    CHECK_INT(num_calls, 15);
+    CHECK(!cohort_scope_current());
+    return COHORT_OK;
+}
+
+/* It waits for what never comes, by a function that ends as cancelled, and then looks. */
+static cohort_status wait_there(void *never)
+{
+    enum cohort_wait_end end;
+    sem_post(&has_begun);
+    CHECK_INT(cohort_wait(never, COHORT_NO_LIMIT, &end), COHORT_OK);
+    CHECK_INT(end, COHORT_WAIT_CANCELLED);
+    CHECK(cohort_cancelled());
+    CHECK_INT(cohort_await(cohort_async(late, NULL)), COHORT_ERR_CANCELLED);
+    has_waited = true;
+    return COHORT_OK;
+}
+
+static cohort_status call_waiting(void *never)
+{
+    return cohort_blocking(wait_there, never);
+}
+
+static cohort_status is_cancelled_there(void *arg)
+{
+    cohort_promise *promise;
+    cohort_future *never;
+    for (int has_limit = 0; has_limit < 2; has_limit++) {
+        CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
+        CHECK_INT(cohort_scope_create(
+                      &(cohort_scope_options){.limit_nanoseconds = has_limit ? 10000000 : 0},
+                      &scope_of_task),
+                  COHORT_OK);
+        has_waited = false;
+        while (sem_trywait(&has_begun) == 0)
+            ; /* of the cases before */
+        CHECK_INT(cohort_scope_async(scope_of_task, call_waiting, never), COHORT_OK);
+        cohort_yield();
+        if (!has_limit) {
+            while (sem_wait(&has_begun) != 0)
+                CHECK_INT(errno, EINTR);
+            cohort_scope_cancel(scope_of_task);
+        }
+        CHECK_INT(cohort_scope_await(scope_of_task),
+                  has_limit ? COHORT_ERR_TIMEOUT : COHORT_ERR_CANCELLED);
+        CHECK(has_waited || has_limit);
+        cohort_promise_fulfil(promise, NULL);
+        CHECK_INT(cohort_await(never), COHORT_OK);
+    }
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_scope(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 2; num_workers++) {
+        num_calls = 0;
+        CHECK_INT(run_tasks(num_workers, holds_all, NULL), COHORT_OK);
+        CHECK_INT(run_tasks(num_workers, is_cancelled_there, NULL), COHORT_OK);
+    }
 }
 
 static void test_cancel(void)
@@ -310,7 +437,7 @@ int main(int argc, char **argv)
         {"goes on", test_goes_on},       {"many", test_many},
         {"order", test_order},           {"cancel", test_cancel},
         {"no threads", test_no_threads}, {"options", test_options},
-        {"outside", test_outside},
+        {"outside", test_outside},       {"scope", test_scope},
     };
     CHECK_INT(sem_init(&has_begun, 0, 0), 0);
     CHECK_INT(sem_init(&may_end, 0, 0), 0);
