@@ -40,7 +40,7 @@ enum cohort__answer {
     COHORT__ANSWER_GONE,
     COHORT__ANSWER_FAILED,
     COHORT__ANSWER_MISMATCH,
-    COHORT__ANSWER_LEFT_OUT, /* it has called, without the message that the asker waits for */
+    COHORT__ANSWER_LEFT_OUT, /* it has called, with fewer messages than the asker waits for */
     COHORT__ANSWER_END,
 };
 
@@ -55,16 +55,16 @@ struct cohort__message {
     uint64_t order;             /* then the how manyth it is that was parked there */
     enum cohort__kind kind;     /* DATA, ANNOUNCE, ERROR, ASK or ANSWER */
     uint32_t source_site;
-    /* DATA, ANNOUNCE, ERROR: cohort__message_tag. ASK: the same, of the phase and of 1 + the tag of
-     * a message that its source waits for, or 0. With generation 0: the channel's sequence number.
-     * ANSWER: enum cohort__answer. */
+    /* DATA, ANNOUNCE, ERROR: cohort__message_tag. ASK: the same, of the phase and of how many
+     * messages its source gets in all from who is asked. With generation 0: the channel's sequence
+     * number. ANSWER: enum cohort__answer. */
     uint32_t tag;
     uint32_t dest_site;  /* for an endpoint that isn't made yet */
     uint64_t generation; /* 0: it belongs to a channel */
     /* Of the source; with generation 0: the channel's tag. ANSWER_IN_FLIGHT: the number + 1 of a
      * site that it waits for and that has not called, or 0. ANSWER_GONE: the number + 1 of the site
-     * that has revoked the communicator, or 0. ANSWER_LEFT_OUT: how many messages there are for who
-     * has asked. */
+     * that has revoked the communicator, or 0. ANSWER_LEFT_OUT: how many messages there are too few
+     * for who has asked. */
     uint64_t fingerprint;
     uint64_t last_called; /* ANSWER: the last generation that its source has called */
     size_t bytes;         /* DATA, ANNOUNCE */

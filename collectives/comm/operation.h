@@ -28,10 +28,9 @@ struct cohort__operation_handlers {
     /* A site that has answered a meeting of this operation that it has not called, or
      * COHORT__NO_SITE. */
     uint32_t (*find_absent)(const struct cohort__operation *operation);
-    /* Whether it never sends SITE the message that has TAG in PHASE; then *RET_NUM is how many it
-     * sends to that site there. NULL: it sends no messages. */
-    bool (*leaves_out)(const struct cohort__operation *operation, uint32_t site, unsigned phase,
-                       uint32_t tag, uint32_t *ret_num);
+    /* How many messages it sends SITE, or has sent, besides those of its agreement. NULL: it sends
+     * none. */
+    uint32_t (*num_sends)(const struct cohort__operation *operation, uint32_t site);
     /* A locality has died, or the communicator is revoked: fails the operation if that ends its
      * communicator's calls. */
     void (*peer_died)(struct cohort__operation *operation);

@@ -10,8 +10,8 @@
 #include "collectives/comm/operation.h"
 
 /* In the endpoint's turn: sends ANSWER to SITE, about GENERATION. NUMBER: of a call that is
- * IN_FLIGHT, `absent` as in struct cohort__operation; of one that has LEFT_OUT a message, how many
- * it has for SITE. ERROR: why the call has FAILED, or what was called instead (MISMATCH). 0 and
+ * IN_FLIGHT, `absent` as in struct cohort__operation; of one that has LEFT_OUT messages, how
+ * many of them. ERROR: why the call has FAILED, or what was called instead (MISMATCH). 0 and
  * NULL with the other answers. */
 static void send_answer(struct cohort_comm *comm, uint32_t site, uint64_t generation,
                         enum cohort__answer answer, uint32_t number,
@@ -131,15 +131,15 @@ static uint32_t find_absent(const struct cohort__operation *operation)
     return site == COHORT__NO_SITE ? 0 : site + 1;
 }
 
-/* Whether OPERATION never sends the message that ASK is about. *RET_NUM: how many it has for who
- * asks. */
-static bool leaves_out(const struct cohort__operation *operation, const struct cohort__message *ask,
-                       uint32_t *ret_num)
+/* How many of the messages that ASK is about OPERATION never sends. */
+static uint32_t num_left_out(const struct cohort__operation *operation,
+                             const struct cohort__message *ask)
 {
-    const uint32_t tag = ask->tag % (1U << COHORT__TAG_BITS);
-    return tag > 0 && operation->handlers->leaves_out &&
-           operation->handlers->leaves_out(operation, ask->source_site,
-                                           cohort__message_phase(ask->tag), tag - 1, ret_num);
+    const uint32_t num = ask->tag % (1U << COHORT__TAG_BITS);
+    if (num == 0 || !operation->handlers->num_sends)
+        return 0;
+    const uint32_t num_sends = operation->handlers->num_sends(operation, ask->source_site);
+    return num > num_sends ? num - num_sends : 0;
 }
 
 static void answer_ask(struct cohort_comm *comm, const struct cohort__message *message)
@@ -160,7 +160,7 @@ static void answer_ask(struct cohort_comm *comm, const struct cohort__message *m
         answer = COHORT__ANSWER_MISMATCH;
     } else if (is_gone(comm, generation)) {
         answer = COHORT__ANSWER_GONE;
-    } else if (operation && leaves_out(operation, message, &number)) {
+    } else if (operation && (number = num_left_out(operation, message)) > 0) {
         answer = COHORT__ANSWER_LEFT_OUT;
     } else if (operation) {
         answer = COHORT__ANSWER_IN_FLIGHT;
@@ -235,11 +235,11 @@ static void take_answer(struct cohort_comm *comm, const struct cohort__message *
         fail_mismatch(operation, site, &message->error);
         break;
     case COHORT__ANSWER_LEFT_OUT:
-        cohort__operation_fail_with(
-            operation, COHORT_ERR_MISMATCH,
-            "site %u (locality %u) has called it with %u block%s for this site, which expects more",
-            site, comm->group->membership->locality_of[site], (unsigned)message->fingerprint,
-            message->fingerprint == 1 ? "" : "s");
+        cohort__operation_fail_with(operation, COHORT_ERR_MISMATCH,
+                                    "site %u (locality %u) has left out %u of the blocks that this "
+                                    "site expects of it",
+                                    site, comm->group->membership->locality_of[site],
+                                    (unsigned)message->fingerprint);
         break;
     default:
         break;

@@ -27,15 +27,15 @@ static bool awaits(const struct cohort__execution *execution, uint32_t step)
 /* The sites that steps of EXECUTION wait for, each of them once. */
 struct walk {
     const struct cohort__execution *execution;
-    uint64_t *seen; /* a bit for each site; NULL: no memory, so one may come more than once */
-    uint32_t step;  /* the first that waits for SITE */
+    bool *seen;    /* by site; NULL: no memory, so one may come more than once */
+    uint32_t step; /* the first that waits for SITE */
     uint32_t site;
 };
 
 static struct walk walk_begin(const struct cohort__execution *execution)
 {
     return (struct walk){.execution = execution,
-                         .seen = calloc(execution->plan->num_sites / 64 + 1, sizeof(uint64_t)),
+                         .seen = calloc(execution->plan->num_sites, sizeof(bool)),
                          .step = UINT32_MAX};
 }
 
@@ -46,56 +46,62 @@ static bool walk_next(struct walk *walk)
         if (!awaits(walk->execution, walk->step))
             continue;
         walk->site = cohort__note_awaited(walk->execution, walk->step);
-        if (!walk->seen)
-            return true;
-        const uint64_t bit = UINT64_C(1) << walk->site % 64;
-        const bool is_new = !(walk->seen[walk->site / 64] & bit);
-        walk->seen[walk->site / 64] |= bit;
-        if (is_new)
-            return true;
+        if (walk->seen && walk->seen[walk->site])
+            continue;
+        if (walk->seen)
+            walk->seen[walk->site] = true;
+        return true;
     }
     free(walk->seen);
     return false;
 }
 
-/* What to ask about STEP: a message that does not come may be one that is never sent. */
-static uint32_t question(const struct cohort__step *step)
+/* By site, how many messages PLAN receives from it, besides those of its agreement. Only in an
+ * exchange may that be more than it sends: there they are the blocks. The caller frees it. NULL: no
+ * memory. */
+static uint32_t *count_recvs(const struct cohort__plan *plan)
 {
-    const uint32_t one_more = (step->tag + 1) % (1U << COHORT__TAG_BITS);
-    return cohort__message_tag(step->phase, step->kind == COHORT__STEP_RECV ? one_more : 0);
+    uint32_t *nums = calloc(plan->num_sites, sizeof(*nums));
+    for (uint32_t i = 0; nums && i < plan->num_steps; i++) {
+        const struct cohort__step *step = &plan->steps[i];
+        if (step->kind == COHORT__STEP_RECV && step->phase != COHORT__PHASE_CHECK)
+            nums[step->peer]++;
+    }
+    return nums;
 }
 
 void cohort__execution_stalled(struct cohort__operation *operation)
 {
     struct cohort__execution *execution = (struct cohort__execution *)operation;
     struct walk walk = walk_begin(execution);
+    uint32_t *nums = count_recvs(execution->plan);
     while (walk_next(&walk)) {
         if (execution->answers[walk.step] == COHORT__ANSWER_COMPLETED) {
             free(walk.seen);
+            free(nums);
             cohort__fail_forgotten(operation, walk.site);
             return;
         }
-        cohort__operation_ask(operation, walk.site, question(&execution->plan->steps[walk.step]));
+        const uint32_t num = nums ? nums[walk.site] % (1U << COHORT__TAG_BITS) : 0;
+        cohort__operation_ask(operation, walk.site,
+                              cohort__message_tag(execution->plan->steps[walk.step].phase, num));
     }
+    free(nums);
     cohort__note_steps_stalled(execution);
     cohort__meets_stalled(execution);
 }
 
-bool cohort__execution_leaves_out(const struct cohort__operation *operation, uint32_t site,
-                                  unsigned phase, uint32_t tag, uint32_t *ret_num)
+/* Plans don't change, so the answer is right whenever it is given: whatever is on its way. */
+uint32_t cohort__execution_num_sends(const struct cohort__operation *operation, uint32_t site)
 {
     const struct cohort__plan *plan = ((const struct cohort__execution *)operation)->plan;
     uint32_t num = 0;
     for (uint32_t i = 0; i < plan->num_steps; i++) {
         const struct cohort__step *step = &plan->steps[i];
-        if (step->kind != COHORT__STEP_SEND || step->peer != site || step->phase != phase)
-            continue;
-        if (step->tag == tag)
-            return false;
-        num++;
+        num += step->kind == COHORT__STEP_SEND && step->peer == site &&
+               step->phase != COHORT__PHASE_CHECK;
     }
-    *ret_num = num;
-    return true;
+    return num;
 }
 
 void cohort__execution_answer(struct cohort__operation *operation, uint32_t site,

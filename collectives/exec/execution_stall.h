@@ -13,8 +13,7 @@ void cohort__execution_stalled(struct cohort__operation *operation);
 void cohort__execution_answer(struct cohort__operation *operation, uint32_t site,
                               enum cohort__answer answer);
 uint32_t cohort__execution_find_absent(const struct cohort__operation *operation);
-bool cohort__execution_leaves_out(const struct cohort__operation *operation, uint32_t site,
-                                  unsigned phase, uint32_t tag, uint32_t *ret_num);
+uint32_t cohort__execution_num_sends(const struct cohort__operation *operation, uint32_t site);
 void cohort__execution_peer_died(struct cohort__operation *operation);
 size_t cohort__execution_describe(const struct cohort__operation *operation, char *text,
                                   size_t used, size_t capacity);

@@ -190,25 +190,23 @@ static void test_exchange_with_oneself(void)
     run_all("exchange with oneself", 1, never, send_oneself_too_much);
 }
 
-/* Each site of a ring has a block for the next one and for the one before. All leave out the second
- * block for the one before; of two sites, which are both to each other, the fourth for the other.
- * So each waits for a site whose call is not over either. */
+/* Each site of a ring has blocks for the next one and for the one before. All leave out the last
+ * ones for the one before; of two sites, which are both to each other, those for the other. So each
+ * waits for a site whose call is not over either. */
 static cohort_status leave_each_other_out(cohort_comm *comm, void *arg)
 {
-    enum { BLOCKS = 4 };
+    enum { BLOCKS = 5, LEFT_OUT = 2 };
     const uint32_t me = cohort_comm_this_site(comm), num = cohort_comm_num_sites(comm);
     const uint32_t after = (me + 1) % num, before = (me + num - 1) % num;
     const cohort_neighbour to[] = {{after, 0, 1}, {before, 1, 1}, {after, 2, 1}};
     const cohort_neighbour from[BLOCKS] = {
-        {before, 0, 1}, {after, 1, 1}, {before, 2, 1}, {after, 3, 1}};
+        {before, 0, 1}, {after, 1, 1}, {before, 2, 1}, {after, 3, 1}, {after, 4, 1}};
     int64_t in[BLOCKS] = {0}, out[BLOCKS];
-    const char *culprit = num == 2
-                              ? ") has called it with 3 blocks for this site, which expects more"
-                              : ") has called it with 1 block for this site, which expects more";
     (void)arg;
-    check_wrong(comm, 1,
-                cohort_exchange(comm, in, to, BLOCKS - 1, out, from, BLOCKS, COHORT_INT64, 1),
-                COHORT_ERR_MISMATCH, culprit);
+    check_wrong(
+        comm, 1,
+        cohort_exchange(comm, in, to, BLOCKS - LEFT_OUT, out, from, BLOCKS, COHORT_INT64, 1),
+        COHORT_ERR_MISMATCH, ") has left out 2 of the blocks that this site expects of it");
     check_usable(comm, 2);
     return COHORT_OK;
 }
@@ -218,7 +216,7 @@ static void test_exchange_left_out(void)
     run_all("exchange left out", 1, SOON, leave_each_other_out);
 }
 
-/* The same with an all_to_allv: the message still has the reason. */
+/* A site's own blocks differ, in an all_to_allv: the message still has the reason. */
 static cohort_status own_blocks_differ(cohort_comm *comm, void *arg)
 {
     (void)arg;
