@@ -154,7 +154,7 @@ cohort_status cohort__call_check(struct cohort__call *call)
     if (!status)
         status = cohort__call_check_buffers(call);
     if (!status && cohort__collective_reduces(call->collective) &&
-        cohort__op_check(call->op, call->datatype))
+        cohort__op_check(call->op, call->datatype, call->function))
         status =
             cohort__call_wrong(call, cohort__error_slot()->status, "%s", cohort_error_message());
     return status;

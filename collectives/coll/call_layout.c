@@ -14,6 +14,13 @@ static cohort_status refuse(const struct cohort__call *call, const char *option,
     return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER, "the option %s, but %s", option, why);
 }
 
+/* Ends the program if LAYOUT was given back. */
+static void check_there(const struct cohort__call *call, const cohort_layout *layout)
+{
+    if (layout && cohort__is_gone(&layout->refs))
+        cohort__misuse_of("layout", layout, "", COHORT__MISUSE_UNREF, call->function, NULL);
+}
+
 cohort_status cohort__call_check_layouts(struct cohort__call *call)
 {
     const struct cohort__ragged *ragged = call->ragged;
@@ -21,6 +28,8 @@ cohort_status cohort__call_check_layouts(struct cohort__call *call)
     const char *option = in ? "in_layout" : "out_layout";
     /* The other sites' calls are the same, and theirs have an OUT. */
     bool may_have_out = cohort__call_has_out(call) || call->collective == COHORT__EXCLUSIVE_SCAN;
+    check_there(call, in);
+    check_there(call, out);
     if (ragged && ragged->is_graph)
         return refuse(call, option, "cohort_exchange_layouts has a layout for each block");
     if (ragged && ragged->variant == COHORT__VARIANT_TYPES)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "collectives/coll/call_start.h"
+#include "collectives/plan/layout.h"
 #include "runtime/base/trace.h"
 
 /* For who looks for the site that came last. */
@@ -53,11 +54,20 @@ cohort_future *cohort_exchange(cohort_comm *comm, const void *in, const cohort_n
     return start("cohort_exchange", comm, in, out, &ragged, datatype, generation);
 }
 
+__attribute__((always_inline)) static inline void
+check_layouts(const cohort_layout_neighbour *neighbours, size_t num)
+{
+    for (size_t i = 0; neighbours && i < num; i++)
+        cohort__layout_check(neighbours[i].layout, "cohort_exchange_layouts");
+}
+
 cohort_future *cohort_exchange_layouts(cohort_comm *comm, const void *in,
                                        const cohort_layout_neighbour *to, size_t num_to, void *out,
                                        const cohort_layout_neighbour *from, size_t num_from,
                                        cohort_datatype datatype, uint64_t generation)
 {
+    check_layouts(to, num_to);
+    check_layouts(from, num_from);
     const struct cohort__ragged ragged = {
         .variant = COHORT__VARIANT_COUNTS,
         .is_graph = true,

@@ -148,7 +148,7 @@ static cohort_status over(struct cohort__range_body *body, cohort_status status)
 static cohort_future *check(const char *name, const void *result, size_t count,
                             cohort_datatype datatype, const cohort_op *op)
 {
-    cohort_status status = cohort__op_check(op, datatype);
+    cohort_status status = cohort__op_check(op, datatype, name);
     if (status != COHORT_OK)
         return cohort_future_of_error(status, "%s: %s", name, cohort_error_message());
     if (!result || count == 0)

@@ -372,6 +372,7 @@ cohort_future *cohort_channel_get_layout(cohort_comm *comm, uint32_t site, uint6
                                          cohort_datatype datatype, uint32_t *ret_site)
 {
     cohort__endpoint_check(comm, "cohort_channel_get_layout");
+    cohort__layout_check(layout, "cohort_channel_get_layout");
     static const char function[] = "cohort_channel_get_layout";
     struct cohort__overlap overlap;
     bool found;

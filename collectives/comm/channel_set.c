@@ -457,6 +457,7 @@ cohort_future *cohort_channel_set_layout(cohort_comm *comm, uint32_t site, uint6
                                          cohort_datatype datatype)
 {
     cohort__endpoint_check(comm, "cohort_channel_set_layout");
+    cohort__layout_check(layout, "cohort_channel_set_layout");
     cohort_future *refused = refuse("cohort_channel_set_layout", comm, site, tag,
                                     cohort__layout_refuses(layout, datatype, data));
     if (refused)

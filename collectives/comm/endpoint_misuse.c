@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/comm/endpoint_misuse.h"
+#include "runtime/base/misuse.h"
 
-#include <dlfcn.h>
-#include <execinfo.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/task/misuse.h"
-
 /* So many endpoints that are gone keep their memory, some 15 KiB each. */
-enum { NUM_KEPT = 64, MOST_FRAMES = 16 };
+enum { NUM_KEPT = 64 };
 
 static struct {
     pthread_mutex_t lock;
@@ -36,32 +33,11 @@ void cohort__endpoint_bury(struct cohort_comm *comm)
     free(oldest);
 }
 
-/* The innermost caller of the library, which is not of it. NULL: that can't be told, in a program
- * that the library is part of. Before the library's frames there is one of a sanitizer, if any. */
-static const void *find_caller(void)
-{
-    void *frames[MOST_FRAMES];
-    int num = backtrace(frames, MOST_FRAMES);
-    bool is_inside = false;
-    Dl_info own, other;
-    if (!dladdr((const void *)buried.kept, &own))
-        return NULL;
-    for (int i = 0; i < num; i++) {
-        if (!dladdr(frames[i], &other))
-            continue;
-        if (is_inside && other.dli_fbase != own.dli_fbase)
-            return frames[i];
-        is_inside |= other.dli_fbase == own.dli_fbase;
-    }
-    return NULL;
-}
-
 void cohort__endpoint_misuse(const struct cohort_comm *comm, const char *function,
                              const void *caller)
 {
     char about[128];
     snprintf(about, sizeof(about), ": site %u of communicator \"%.60s\"", comm->this_site,
              comm->gone_name);
-    cohort__misuse_of("endpoint", comm, about, COHORT__MISUSE_UNREF, function,
-                      caller ? caller : find_caller());
+    cohort__misuse_of("endpoint", comm, about, COHORT__MISUSE_UNREF, function, caller);
 }

@@ -3,6 +3,7 @@
 #define COHORT_COLLECTIVES_COMM_ENDPOINT_MISUSE_H
 
 #include "collectives/comm/endpoint.h"
+#include "runtime/base/misuse.h"
 
 /* Endpoints that a program uses after it has given them back. */
 
@@ -17,7 +18,7 @@ _Noreturn void cohort__endpoint_misuse(const struct cohort_comm *comm, const cha
 __attribute__((always_inline)) static inline void
 cohort__endpoint_check(const struct cohort_comm *comm, const char *function)
 {
-    if (__builtin_expect(comm && atomic_load_explicit(&comm->refs, memory_order_relaxed) == 0, 0))
+    if (comm && cohort__is_gone(&comm->refs))
         cohort__endpoint_misuse(comm, function, __builtin_return_address(0));
 }
 

@@ -19,7 +19,7 @@ static cohort_status check(const char *function, const cohort_layout *layout,
                            cohort_datatype datatype, const void *to, const void *from)
 {
     const char *why = cohort__layout_refuses(layout, datatype, layout);
-    if (!why && cohort_layout_num_elements(layout) > 0 && (!to || !from))
+    if (!why && layout->num_elements > 0 && (!to || !from))
         why = to ? "no buffer FROM" : "no buffer TO";
     return why ? cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: %s", function, why) : COHORT_OK;
 }
@@ -27,6 +27,7 @@ static cohort_status check(const char *function, const cohort_layout *layout,
 cohort_status cohort_layout_pack(const cohort_layout *layout, cohort_datatype datatype, void *to,
                                  const void *from)
 {
+    cohort__layout_check(layout, "cohort_layout_pack");
     cohort_status status = check("cohort_layout_pack", layout, datatype, to, from);
     if (!status)
         cohort__layout_pack(layout, cohort_datatype_size(datatype), to, from);
@@ -36,6 +37,7 @@ cohort_status cohort_layout_pack(const cohort_layout *layout, cohort_datatype da
 cohort_status cohort_layout_unpack(const cohort_layout *layout, cohort_datatype datatype, void *to,
                                    const void *from)
 {
+    cohort__layout_check(layout, "cohort_layout_unpack");
     cohort_status status = check("cohort_layout_unpack", layout, datatype, to, from);
     if (!status)
         cohort__layout_unpack(layout, cohort_datatype_size(datatype), to, from);

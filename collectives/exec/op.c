@@ -5,10 +5,10 @@
 
 #include "collectives/exec/kernels.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/misuse.h"
 #include "runtime/base/options.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/fork.h"
-#include "runtime/task/misuse.h"
 
 static const cohort_op built_in[COHORT__KERNEL_END] = {
     [COHORT__KERNEL_SUM] = {.number = COHORT__KERNEL_SUM, .commutative = true, .name = "sum"},
@@ -115,27 +115,19 @@ void cohort__op_unref(const cohort_op *op)
         cohort__slab_free(own);
 }
 
-/* A user's. */
-static bool is_gone(const cohort_op *op)
-{
-    return !cohort__op_is_builtin(op) && atomic_load_explicit(&op->refs, memory_order_relaxed) == 0;
-}
-
 void cohort_op_unref(cohort_op *op)
 {
-    if (op && is_gone(op))
-        cohort__misuse_of("operation", op, "", COHORT__MISUSE_UNREF, "cohort_op_unref",
-                          __builtin_return_address(0));
+    if (op && !cohort__op_is_builtin(op))
+        cohort__misuse_check(&op->refs, "operation", op, COHORT__MISUSE_UNREF, "cohort_op_unref");
     cohort__op_unref(op);
 }
 
-cohort_status cohort__op_check(const cohort_op *op, cohort_datatype datatype)
+cohort_status cohort__op_check(const cohort_op *op, cohort_datatype datatype, const char *function)
 {
     if (!op)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "no operation");
-    if (is_gone(op))
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "the operation %p: " COHORT__MISUSE_UNREF,
-                           (const void *)op);
+    if (!cohort__op_is_builtin(op) && cohort__is_gone(&op->refs))
+        cohort__misuse_of("operation", op, "", COHORT__MISUSE_UNREF, function, NULL);
     if (cohort__op_is_builtin(op) &&
         !cohort__kernel_find((enum cohort__kernel)op->number, datatype))
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s can't reduce elements of type %s",

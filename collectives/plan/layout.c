@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collectives/plan/strided.h"
+#include "runtime/base/slab.h"
 
 /* So many strips at most come from repeating a layout. */
 #define MAX_STRIPS ((size_t)1 << 28)
@@ -24,6 +25,12 @@ static void fail_beyond(struct builder *builder)
                     builder->function);
 }
 
+static void fail_for_memory(struct builder *builder, size_t num)
+{
+    builder->status =
+        cohort_fail(COHORT_ERR_NO_MEMORY, "%s: no memory for %zu blocks", builder->function, num);
+}
+
 static void reserve(struct builder *builder, size_t num)
 {
     if (builder->status || (builder->layout && num <= builder->capacity))
@@ -32,8 +39,7 @@ static void reserve(struct builder *builder, size_t num)
     cohort_layout *layout =
         realloc(builder->layout, sizeof(*layout) + capacity * sizeof(layout->strips[0]));
     if (!layout) {
-        builder->status = cohort_fail(COHORT_ERR_NO_MEMORY, "%s: no memory for %zu blocks",
-                                      builder->function, num);
+        fail_for_memory(builder, num);
         return;
     }
     if (!builder->layout)
@@ -59,15 +65,25 @@ static cohort_status finish(struct builder *builder, cohort_layout **ret_layout)
         free(builder->layout);
         return builder->status;
     }
+    size_t bytes =
+        sizeof(cohort_layout) + builder->layout->num_strips * sizeof(struct cohort__strip);
+    cohort_layout *layout = cohort__slab_alloc(bytes); /* see misuse.h */
+    if (!layout) {
+        fail_for_memory(builder, builder->layout->num_strips);
+        free(builder->layout);
+        return builder->status;
+    }
+    memcpy(layout, builder->layout, bytes);
+    free(builder->layout);
     size_t first = 0;
-    for (size_t i = 0; i < builder->layout->num_strips; i++) {
-        struct cohort__strip *strip = &builder->layout->strips[i];
+    for (size_t i = 0; i < layout->num_strips; i++) {
+        struct cohort__strip *strip = &layout->strips[i];
         strip->first = first;
         first += strip->length * strip->count;
     }
-    builder->layout->refs = 1;
-    builder->layout->number = ++last_number;
-    *ret_layout = builder->layout;
+    layout->refs = 1;
+    layout->number = ++last_number;
+    *ret_layout = layout;
     return COHORT_OK;
 }
 
@@ -212,6 +228,7 @@ static cohort_status repeat(const char *function, cohort_layout **ret_layout, si
 cohort_status cohort_layout_create_repeat(cohort_layout **ret_layout, size_t count, size_t stride,
                                           const cohort_layout *inner)
 {
+    cohort__layout_check(inner, "cohort_layout_create_repeat");
     return repeat("cohort_layout_create_repeat", ret_layout, count, stride, inner, 0);
 }
 
@@ -242,6 +259,8 @@ cohort_status cohort_layout_create_parts(cohort_layout **ret_layout,
     if (num > 0 && !parts)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: no parts", function);
     struct builder builder = begin(function, ret_layout, 1);
+    for (size_t i = 0; i < num; i++)
+        cohort__layout_check(parts[i].layout, function);
     for (size_t i = 0; i < num && !builder.status; i++)
         append_part(&builder, &parts[i], i);
     return finish(&builder, ret_layout);
@@ -311,6 +330,7 @@ cohort_status cohort_layout_create_box(cohort_layout **ret_layout, size_t num_di
 
 cohort_layout *cohort_layout_ref(cohort_layout *layout)
 {
+    cohort__layout_check(layout, "cohort_layout_ref");
     if (layout)
         layout->refs++;
     return layout;
@@ -318,22 +338,26 @@ cohort_layout *cohort_layout_ref(cohort_layout *layout)
 
 void cohort_layout_unref(cohort_layout *layout)
 {
+    cohort__layout_check(layout, "cohort_layout_unref");
     if (layout && --layout->refs == 0)
-        free(layout);
+        cohort__slab_free(layout);
 }
 
 size_t cohort_layout_num_elements(const cohort_layout *layout)
 {
+    cohort__layout_check(layout, "cohort_layout_num_elements");
     return layout->num_elements;
 }
 
 size_t cohort_layout_span(const cohort_layout *layout)
 {
+    cohort__layout_check(layout, "cohort_layout_span");
     return layout->span;
 }
 
 bool cohort_layout_is_dense(const cohort_layout *layout)
 {
+    cohort__layout_check(layout, "cohort_layout_is_dense");
     return cohort__layout_is_run(layout) && layout->span == layout->num_elements;
 }
 

@@ -3,6 +3,7 @@
 #define COHORT_COLLECTIVES_PLAN_LAYOUT_H
 
 #include "cohort/layout.h"
+#include "runtime/base/misuse.h"
 
 /* In elements: `count` runs of `length`, each of which begins `stride` after the one before. With
  * one run the stride is 0. Neither is 0 otherwise, only the stride may be. */
@@ -16,8 +17,8 @@ struct cohort__strip {
 
 /* The strips, in the order of the elements. */
 struct cohort_layout {
-    _Atomic uint32_t refs;
-    uint64_t number; /* from 1 on, never used again: whoever has seen it knows the strips */
+    uint64_t number;       /* from 1 on, never used again: whoever has seen it knows the strips */
+    _Atomic uint32_t refs; /* 0 when it is gone, see base/misuse.h */
     size_t num_elements;
     size_t span;
     size_t num_strips;
@@ -25,6 +26,15 @@ struct cohort_layout {
     _Atomic bool is_disjoint;
     struct cohort__strip strips[];
 };
+
+/* For a public FUNCTION that LAYOUT was given to, which may be NULL: ends the program if it is
+ * gone. */
+__attribute__((always_inline)) static inline void cohort__layout_check(const cohort_layout *layout,
+                                                                       const char *function)
+{
+    if (layout)
+        cohort__misuse_check(&layout->refs, "layout", layout, COHORT__MISUSE_UNREF, function);
+}
 
 /* Whether all elements are one run. It may begin anywhere. */
 bool cohort__layout_is_run(const cohort_layout *layout);

@@ -82,7 +82,8 @@ COHORT_API cohort_status cohort_layout_create_box(cohort_layout **ret_layout, si
 /* Another reference. Returns LAYOUT, which may be NULL. */
 COHORT_API cohort_layout *cohort_layout_ref(cohort_layout *layout);
 
-/* Releases a reference. NULL is fine. */
+/* Releases a reference. NULL is fine. Whoever uses the layout after its last one ends the program,
+ * with a line that says where, unless its memory has been used again. */
 COHORT_API void cohort_layout_unref(cohort_layout *layout);
 
 /* How many elements it has; how many an array needs for it, from its beginning to its last element;

@@ -75,7 +75,9 @@ cohort_op_create(cohort_op **ret_op, const struct cohort_op_options *options)
     return cohort_op_create_sized(ret_op, options, sizeof(*options));
 }
 
-/* Gives the reference back. Collectives in flight keep their own. NULL is fine. */
+/* Gives the reference back. Collectives in flight keep their own. NULL is fine. Whoever uses the
+ * operation later ends the program, with a line that says where, unless its memory has been used
+ * again. */
 COHORT_API void cohort_op_unref(cohort_op *op);
 
 #ifdef __cplusplus

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/base/last_words.h"
 
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "runtime/base/ledger.h"
 #include "runtime/base/safe_text.h"
+
+static _Atomic bool are_said;
 
 void cohort__last_words_say(const char *words)
 {
@@ -15,4 +19,16 @@ void cohort__last_words_say(const char *words)
     line[text.used++] = '\n'; /* also where the words were cut */
     cohort__ledger_say(words);
     (void)!write(STDERR_FILENO, line, text.used);
+}
+
+void cohort__last_words_abort(const char *words)
+{
+    cohort__last_words_say(words);
+    atomic_store(&are_said, true);
+    abort();
+}
+
+bool cohort__last_words_are_said(void)
+{
+    return atomic_load(&are_said);
 }

@@ -9,9 +9,9 @@
 #include "cohort/future.h"
 #include "runtime/base/error.h"
 #include "runtime/base/list.h"
+#include "runtime/base/misuse.h"
 #include "runtime/io/call.h"
 #include "runtime/loop/loop.h"
-#include "runtime/task/misuse.h"
 
 /* What files, listeners and connections have in common: an end in the system that is open until
  * somebody closes it, or has given back the last reference, or the runtime ends. It begins a struct

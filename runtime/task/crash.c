@@ -124,7 +124,7 @@ static void handle(int number, siginfo_t *info, void *context)
                            worker->fiber && cohort__overflow_is_at(worker->fiber, info->si_addr);
     if (has_grown)
         cohort__overflow_explain(worker);
-    else if (is_own(info))
+    else if (is_own(info) && !cohort__last_words_are_said())
         explain(info, context);
     signal(number, SIG_DFL);
     if (info->si_code <= 0)
@@ -153,14 +153,6 @@ void cohort__crash_unwatch(void)
     for (int i = 0; i < NUM_SIGNALS; i++)
         if (is_ours(signals[i]))
             signal(signals[i], SIG_DFL);
-}
-
-void cohort__crash_abort(const char *words)
-{
-    cohort__last_words_say(words);
-    if (is_ours(SIGABRT))
-        signal(SIGABRT, SIG_DFL);
-    abort();
 }
 
 void *cohort__crash_thread_begin(void)

@@ -15,9 +15,6 @@ void cohort__crash_watch(void);
 /* Ends what watch began. */
 void cohort__crash_unwatch(void);
 
-/* Ends the program by SIGABRT, and says only WORDS, which are a line of their own. */
-_Noreturn void cohort__crash_abort(const char *words);
-
 /* Gives the calling thread a stack for its signal handlers, unless it has one. Returns it, or NULL:
  * there is none, so that a signal that its stack is the cause of can't be explained. */
 void *cohort__crash_thread_begin(void);

@@ -102,7 +102,7 @@ static inline bool cohort__future_is_complete(const cohort_future *future)
 static inline void cohort__future_check(const cohort_future *future, const char *function,
                                         const void *caller)
 {
-    if (__builtin_expect(atomic_load_explicit(&future->refs, memory_order_relaxed) == 0, 0))
+    if (cohort__is_gone(&future->refs))
         cohort__misuse(COHORT__MISUSE_GONE, future, function, caller);
 }
 

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/base/symbol.h"
-#include "runtime/task/crash.h"
 #include "runtime/task/task.h"
 
 static const char *const texts[] = {
@@ -23,17 +21,6 @@ static void name_task(const cohort_future *future, char *text, size_t bytes)
         return;
     cohort__task_name(cohort__task_shown((const struct cohort__task *)future), name, sizeof(name));
     snprintf(text, bytes, ": the task %s", name);
-}
-
-void cohort__misuse_of(const char *noun, const void *object, const char *about, const char *wrong,
-                       const char *function, const void *caller)
-{
-    char where[512] = "somewhere", text[1280];
-    if (caller)
-        cohort__symbol_name(caller, where, sizeof(where));
-    snprintf(text, sizeof(text), "%s, called at %s for the %s %p%s: %s", function, where, noun,
-             object, about, wrong);
-    cohort__crash_abort(text);
 }
 
 void cohort__misuse(enum cohort__misuse_kind kind, const cohort_future *future,

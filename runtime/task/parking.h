@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/task/misuse.h"
+#include "runtime/base/misuse.h"
 #include "runtime/task/wait.h"
 #include "runtime/task/wait_line.h"
 

@@ -101,7 +101,7 @@ bool cohort_cancelled(void)
 
 void cohort__scope_check(const cohort_scope *scope, const char *function, const void *caller)
 {
-    if (atomic_load_explicit(&scope->refs, memory_order_relaxed) == 0)
+    if (cohort__is_gone(&scope->refs))
         cohort__misuse_of("scope", scope, "",
                           "it was awaited before, or was ended by the scope around it", function,
                           caller);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/base/misuse.h"
 #include "runtime/task/task_local.h"
 
 #include <pthread.h>
@@ -10,7 +11,6 @@
 #include "runtime/base/slab.h"
 #include "runtime/task/blocking.h"
 #include "runtime/task/fork.h"
-#include "runtime/task/misuse.h"
 #include "runtime/task/uncaught.h"
 #include "runtime/task/worker.h"
 

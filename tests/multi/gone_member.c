@@ -59,6 +59,13 @@ static cohort_status reduce(void *result, const void *left, const void *right, s
     return nothing(arg);
 }
 
+static cohort_status value(size_t index, void *ret_value, void *arg)
+{
+    (void)index;
+    (void)ret_value;
+    return nothing(arg);
+}
+
 /* One of each. */
 static cohort_scope *scope;
 static cohort_mutex *mutex;
@@ -70,6 +77,8 @@ static cohort_queue *queue;
 static cohort_task_local *key;
 static cohort_callbacks *callbacks;
 static cohort_op *op;
+static cohort_layout *layout;
+static cohort_comm *comm_of_one;
 static cohort_file *file;
 static cohort_tcp_listener *listener;
 static cohort_tcp *tcp, *accepted;
@@ -81,7 +90,9 @@ static cohort_status create_all(void)
         cohort_condition_create(&condition) || cohort_semaphore_create(1, &semaphore) ||
         cohort_latch_create(1, &latch) || cohort_local_barrier_create(2, &barrier) ||
         cohort_queue_create(1, &queue) || cohort_task_local_create(NULL, &key) ||
-        cohort_op_create(&op, &options) ||
+        cohort_await(
+            cohort_comm_create(&comm_of_one, "others", &(cohort_comm_options){.num_sites = 1})) ||
+        cohort_op_create(&op, &options) || cohort_layout_create_vector(&layout, 2, 1, 2) ||
         cohort_await(cohort_file_open("/dev/null", 0, 0, &file)) ||
         cohort_await(cohort_tcp_listen("127.0.0.1", 0, &listener)) ||
         cohort_await(cohort_tcp_connect("127.0.0.1", cohort_tcp_listener_port(listener), &tcp)) ||
@@ -108,6 +119,7 @@ static cohort_status give_all_back(void)
     cohort_queue_unref(queue);
     cohort_task_local_unref(key);
     cohort_op_unref(op);
+    cohort_layout_unref(layout);
     cohort_file_unref(file);
     cohort_tcp_unref(tcp);
     cohort_tcp_unref(accepted);
@@ -128,6 +140,7 @@ static cohort_status give_all_back(void)
 static void use_other(const char *name)
 {
     static char memory[8];
+    cohort_layout *another;
     size_t num;
     void *item;
     USE_STATUS(cohort_scope_async, scope, nothing, NULL);
@@ -164,6 +177,25 @@ static void use_other(const char *name)
     USE(cohort_task_local_get, key);
     USE_STATUS(cohort_task_local_set, key, memory);
     USE(cohort_op_unref, op);
+    USE_FUTURE(cohort_all_reduce, comm_of_one, memory, memory + 4, 1, COHORT_FLOAT, op, 1);
+    USE_FUTURE(cohort_parallel_reduce, 0, 1, NULL, value, NULL, memory, 1, COHORT_DOUBLE, op);
+    USE(cohort_layout_ref, layout);
+    USE(cohort_layout_unref, layout);
+    USE(cohort_layout_num_elements, layout);
+    USE(cohort_layout_span, layout);
+    USE(cohort_layout_is_dense, layout);
+    USE_STATUS(cohort_layout_create_repeat, &another, 2, 4, layout);
+    USE_STATUS(cohort_layout_create_parts, &another, &(cohort_layout_part){0, layout}, 1);
+    USE_STATUS(cohort_layout_pack, layout, COHORT_INT8, memory, memory + 4);
+    USE_STATUS(cohort_layout_unpack, layout, COHORT_INT8, memory, memory + 4);
+    USE_FUTURE(cohort_channel_set_layout, comm_of_one, 0, 1, memory, layout, COHORT_INT8);
+    USE_FUTURE(cohort_channel_get_layout, comm_of_one, 0, 1, memory, layout, COHORT_INT8, NULL);
+    USE_FUTURE(cohort_exchange_layouts, comm_of_one, memory,
+               &(cohort_layout_neighbour){0, 0, layout}, 1, memory, NULL, 0, COHORT_INT8, 1);
+    if (strcmp(name, "cohort_broadcast_to") == 0 &&
+        cohort_comm_next_call(comm_of_one, &(cohort_call_options){.in_layout = layout}))
+        return;
+    USE_FUTURE(cohort_broadcast_to, comm_of_one, memory, 2, COHORT_INT8, 1);
     USE(cohort_file_ref, file);
     USE(cohort_file_unref, file);
     USE_FUTURE(cohort_file_close, file);

@@ -52,21 +52,26 @@ static void test_built_in(void)
 
 static void test_check(void)
 {
-    CHECK_INT(cohort__op_check(COHORT_SUM, COHORT_DOUBLE), COHORT_OK);
-    CHECK_INT(cohort__op_check(COHORT_BITWISE_XOR, COHORT_BYTE), COHORT_OK);
-    CHECK_INT(cohort__op_check(NULL, COHORT_DOUBLE), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort__op_check(COHORT_SUM, COHORT_DOUBLE, "cohort_reduce"), COHORT_OK);
+    CHECK_INT(cohort__op_check(COHORT_BITWISE_XOR, COHORT_BYTE, "cohort_reduce"), COHORT_OK);
+    CHECK_INT(cohort__op_check(NULL, COHORT_DOUBLE, "cohort_reduce"), COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "no operation");
-    CHECK_INT(cohort__op_check(COHORT_BITWISE_OR, COHORT_FLOAT), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort__op_check(COHORT_BITWISE_OR, COHORT_FLOAT, "cohort_reduce"),
+              COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "bitwise or can't reduce elements of type float");
-    CHECK_INT(cohort__op_check(COHORT_PRODUCT, COHORT_DOUBLE_COMPLEX), COHORT_OK);
-    CHECK_INT(cohort__op_check(COHORT_MIN, COHORT_DOUBLE_COMPLEX), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort__op_check(COHORT_PRODUCT, COHORT_DOUBLE_COMPLEX, "cohort_reduce"), COHORT_OK);
+    CHECK_INT(cohort__op_check(COHORT_MIN, COHORT_DOUBLE_COMPLEX, "cohort_reduce"),
+              COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "min can't reduce elements of type double complex");
-    CHECK_INT(cohort__op_check(COHORT_MINLOC, COHORT_DOUBLE), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort__op_check(COHORT_MINLOC, COHORT_DOUBLE, "cohort_reduce"),
+              COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "minloc can't reduce elements of type double");
-    CHECK_INT(cohort__op_check(COHORT_SUM, COHORT_DOUBLE_INDEXED), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort__op_check(COHORT_SUM, COHORT_DOUBLE_INDEXED, "cohort_reduce"),
+              COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "sum can't reduce elements of type indexed double");
-    CHECK_INT(cohort__op_check(COHORT_SUM, COHORT_BYTE), COHORT_ERR_BAD_PARAMETER);
-    CHECK_INT(cohort__op_check(COHORT_SUM, cohort_datatype_of_bytes(8)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort__op_check(COHORT_SUM, COHORT_BYTE, "cohort_reduce"), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort__op_check(COHORT_SUM, cohort_datatype_of_bytes(8), "cohort_reduce"),
+              COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "sum can't reduce elements of type user type");
 }
 
@@ -100,8 +105,8 @@ static void test_users(void)
     CHECK(!cohort__op_is_builtin(op) && !op->commutative);
     CHECK_INT(op->number, 0);
     cohort_datatype type = cohort_datatype_of_bytes(24);
-    CHECK_INT(cohort__op_check(op, type), COHORT_OK);
-    CHECK_INT(cohort__op_check(op, COHORT_FLOAT), COHORT_OK);
+    CHECK_INT(cohort__op_check(op, type, "cohort_reduce"), COHORT_OK);
+    CHECK_INT(cohort__op_check(op, COHORT_FLOAT, "cohort_reduce"), COHORT_OK);
     char a[1], b[1], c[1];
     CHECK_INT(cohort__op_apply(op, a, b, c, 5, type), COHORT_OK);
     CHECK(seen.result == a && seen.left == b && seen.right == c);
