@@ -88,8 +88,8 @@ struct cohort__call {
     struct cohort__forced forced; /* by this call */
 
     /* Set by call_layout.h, if the options have layouts. */
-    bool holds_rows; /* the rows complete with the call, by `completion` */
-    struct cohort__completion *completion;
+    bool holds_rows; /* the rows complete with the call, by `sequel` */
+    struct cohort__operation *sequel;
 };
 
 /* Where the plan is to put a future for each row, or NULL. */

@@ -130,7 +130,6 @@ static cohort_status stage(struct cohort__call *call, const struct cohort__sides
     const size_t element = cohort_datatype_size(call->datatype);
     bool stages_in = is_staged(in), stages_out = is_staged(out);
     struct cohort__staging_call staging_call = {
-        .commons = call->comm->group->commons,
         .entry = entry,
         .element = element,
         .in_bytes = stages_in ? in->end : 0,
@@ -158,7 +157,7 @@ static cohort_status stage(struct cohort__call *call, const struct cohort__sides
         call->in = stages_in ? staging->in : begin_of(in, element);
     if (cohort__call_has_out(call))
         call->out = stages_out ? staging->out : begin_of(out, element);
-    call->completion = &staging->completion;
+    call->sequel = &staging->operation;
     return COHORT_OK;
 }
 

@@ -16,7 +16,7 @@ cohort_status cohort__call_check_layouts(struct cohort__call *call);
 
 /* Checks where the elements of CALL are, which is ragged or has layouts, and whose SHAPE and ENTRY
  * are known. Where its layouts say so, gives it buffers whose elements lie one behind the other,
- * with those of IN in them; from then on `completion` has to be given to the call. A failure leaves
+ * with those of IN in them; from then on `sequel` has to be given to the call. A failure leaves
  * CALL as it was. */
 cohort_status cohort__call_lay(struct cohort__call *call, const struct cohort__shape *shape,
                                struct cohort__plan_entry *entry);

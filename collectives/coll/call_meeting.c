@@ -43,6 +43,6 @@ cohort_future *cohort__call_meet(const struct cohort__call *call, uint32_t root,
         .fingerprint = fingerprint,
         .signature = signature,
         .ret_rows = cohort__call_ret_rows(call),
-        .completion = call->completion,
+        .sequel = call->sequel,
     });
 }

@@ -176,7 +176,7 @@ static cohort_future *execute(const struct cohort__call *call, const struct coho
         .fingerprint = fingerprint,
         .signature = signature,
         .ret_rows = cohort__call_ret_rows(call),
-        .completion = call->completion,
+        .sequel = call->sequel,
         .objection = objection,
     };
     if (call->is_checked)

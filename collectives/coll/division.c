@@ -10,6 +10,7 @@
 #include "collectives/coll/call_start.h"
 #include "collectives/comm/commons.h"
 #include "collectives/comm/create.h"
+#include "collectives/comm/idle.h"
 #include "collectives/model/select.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
@@ -251,7 +252,8 @@ cohort_future *cohort__division_start(const struct cohort__division_call *call)
         return cohort__call_refuse(&collective, COHORT_ERR_BAD_PARAMETER,
                                    call->wrong ? call->wrong : "no place for the communicator");
     struct division *division = create(call);
-    cohort_future *future = division ? cohort__future_create_about(COHORT__WAIT_COLLECTIVE) : NULL;
+    cohort_future *future =
+        division ? cohort__endpoint_begin(call->comm, COHORT__WAIT_COLLECTIVE) : NULL;
     if (!future) {
         free(division);
         return cohort__call_refuse(&collective, COHORT_ERR_NO_MEMORY,

@@ -6,6 +6,7 @@
 #include "collectives/comm/commons.h"
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/endpoint_misuse.h"
+#include "collectives/comm/idle.h"
 #include "collectives/comm/remote.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
@@ -36,7 +37,7 @@ cohort_future *cohort_comm_revoke(cohort_comm *comm)
     if (cohort__remote_is_revoked(group))
         return cohort_future_of_value(NULL);
     struct call *call = malloc(sizeof(*call));
-    cohort_future *future = call ? cohort__future_create() : NULL;
+    cohort_future *future = call ? cohort__endpoint_begin(comm, COHORT__WAIT_PLAIN) : NULL;
     if (!future) {
         free(call);
         return cohort__future_no_memory();

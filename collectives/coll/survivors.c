@@ -9,6 +9,7 @@
 #include "collectives/comm/commons.h"
 #include "collectives/comm/create.h"
 #include "collectives/comm/endpoint_misuse.h"
+#include "collectives/comm/idle.h"
 #include "collectives/model/select.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
@@ -232,7 +233,7 @@ static cohort_future *refuse(cohort_status status, const char *function, const c
 static cohort_future *begin(const char *function, cohort_comm *comm, const struct call *own)
 {
     struct call *call = malloc(sizeof(*call) + cohort_comm_num_sites(comm) * sizeof(bool));
-    cohort_future *future = call ? cohort__future_create_about(COHORT__WAIT_CREATION) : NULL;
+    cohort_future *future = call ? cohort__endpoint_begin(comm, COHORT__WAIT_CREATION) : NULL;
     if (!future) {
         char why[128];
         free(call);

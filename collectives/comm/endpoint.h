@@ -142,9 +142,11 @@ struct cohort_comm {
     /* The actor's side. */
     uint32_t num_failures;
     uint32_t num_parked_failures; /* among the parked messages: failures of whole calls */
-    uint32_t num_held;            /* futures of calls that a verdict holds back, see hold.h */
-    uint64_t gone_from;   /* once it has left: the first generation in which it takes no part */
-    atomic_bool finished; /* it has left, and no call, set or get of it is under way */
+    uint64_t gone_from; /* once it has left: the first generation in which it takes no part */
+    /* Futures that are still to complete, besides those of calls in flight, sets and gets: see
+     * cohort__endpoint_begin, and hold.h. */
+    _Atomic uint32_t num_open;
+    atomic_bool finished; /* it has left, and nothing of it is under way */
     struct cohort__event tick, death, leave, scoped_prune;
     struct cohort__list scoped;           /* runs of calls in scopes, see scoped_calls.c */
     struct cohort__pending_line *pending; /* of the ledger; NULL: none yet */

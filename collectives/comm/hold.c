@@ -8,7 +8,8 @@
 
 /* Two ways to hold a call back. While it is in flight, its operation has a future of ours, the
  * stand-in, in place of the caller's. So the end of a call is the same code whether it is held back
- * or not. A call that has not started finds a mark among the parked messages of its generation. */
+ * or not, and until the stand-in is complete the operation is there. A call that has not started
+ * finds a mark among the parked messages of its generation. */
 
 bool cohort__hold_is_over(const struct cohort__hold *hold)
 {
@@ -31,7 +32,7 @@ static void settle(struct cohort__hold *hold)
     bool is_taken_back = hold->outcome == COHORT__OUTCOME_REFUSED && !has_failed;
     hold->real = NULL;
     hold->stand_in = NULL;
-    comm->num_held--;
+    atomic_fetch_sub(&comm->num_open, 1);
     if (is_taken_back) {
         take_back(hold);
         cohort__future_complete(real, hold->error->status, hold->error);
@@ -57,7 +58,7 @@ static void hold_back(struct cohort__hold *hold, struct cohort__operation *opera
     hold->real = operation->future;
     operation->future = hold->stand_in;
     hold->handout = operation->handout;
-    hold->comm->num_held++;
+    atomic_fetch_add(&hold->comm->num_open, 1);
     (void)cohort__future_wait_with(hold->stand_in, &hold->ended); /* it is pending */
 }
 

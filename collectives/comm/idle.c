@@ -7,12 +7,48 @@
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
 
+/* Something that ends outside of the endpoint's turn. */
+struct open {
+    struct cohort__waiter waiter; /* of its future */
+    struct cohort__item item;
+    struct cohort_comm *comm;
+};
+
 /* A cohort_comm_idle that waits. */
 struct cohort__idle_waiter {
     struct cohort__item item;
     struct cohort__idle_waiter *next;
     cohort_future *future;
 };
+
+static void run_over(struct cohort__actor *actor, struct cohort__item *item)
+{
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
+    cohort__slab_free(COHORT_CONTAINER_OF(item, struct open, item));
+    atomic_fetch_sub(&comm->num_open, 1);
+    cohort__endpoint_over(comm);
+}
+
+/* The future is complete. The endpoint, which counts it, is there. */
+static void notify(struct cohort__waiter *waiter)
+{
+    struct open *open = COHORT_CONTAINER_OF(waiter, struct open, waiter);
+    cohort__endpoint_post(open->comm, &open->item);
+}
+
+cohort_future *cohort__endpoint_begin(struct cohort_comm *comm, enum cohort__wait_kind about)
+{
+    struct open *open = cohort__slab_alloc(sizeof(*open));
+    cohort_future *future = open ? cohort__future_create_about(about) : NULL;
+    if (!future) {
+        cohort__slab_free(open);
+        return NULL;
+    }
+    *open = (struct open){.waiter.notify = notify, .item.run = run_over, .comm = comm};
+    atomic_fetch_add(&comm->num_open, 1);
+    (void)cohort__future_wait_with(future, &open->waiter); /* it is pending */
+    return future;
+}
 
 void cohort__endpoint_when_idle(struct cohort_comm *comm)
 {
@@ -33,7 +69,7 @@ void cohort__endpoint_when_idle(struct cohort_comm *comm)
 bool cohort__endpoint_is_idle(const struct cohort_comm *comm)
 {
     return atomic_load_explicit(&comm->num_in_flight, memory_order_relaxed) == 0 &&
-           comm->num_held == 0 && cohort__list_is_empty(&comm->waiting) &&
+           atomic_load(&comm->num_open) == 0 && cohort__list_is_empty(&comm->waiting) &&
            cohort__channels_are_idle(&comm->channels);
 }
 

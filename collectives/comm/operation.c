@@ -276,29 +276,45 @@ static void find_oldest(struct cohort_comm *comm)
         }
 }
 
-/* What completes the future of an operation whose memory has been given back. */
-struct completer {
-    cohort_future *future;
-    struct cohort__completion *completion;
-};
-
-static void complete(const struct completer *completer, const struct cohort__error *error)
+/* OPERATION is over, its sequel is the call from now on. Returns that. */
+__attribute__((noinline)) static struct cohort__operation *
+go_on_with_sequel(struct cohort__operation *operation)
 {
-    if (__builtin_expect(completer->completion != NULL, 0))
-        completer->completion->complete(completer->completion, completer->future, error);
-    else
-        cohort__future_complete(completer->future, error->status, error->status ? error : NULL);
+    struct cohort__operation *sequel = operation->sequel;
+    const struct cohort__operation_handlers *handlers = sequel->handlers;
+    *sequel = *operation;
+    sequel->handlers = handlers;
+    sequel->sequel = NULL;
+    operation->handlers->release(operation);
+    return sequel;
+}
+
+/* Gives back the memory of OPERATION, and completes its future. */
+static void conclude(struct cohort__operation *operation)
+{
+    cohort_future *future = operation->future;
+    struct cohort__error error = operation->failure; /* with its text */
+    tell_end(operation, error.status);
+    operation->handlers->release(operation);
+    cohort__future_complete(future, error.status, error.status ? &error : NULL);
+    cohort__error_fini(&error);
 }
 
 void cohort__operation_ended(struct cohort__operation *operation)
 {
     struct cohort_comm *comm = operation->comm;
-    const struct completer completer = {operation->future, operation->completion};
     if (operation->failure.status)
         remember_failure(comm, operation);
     if (operation->has_left)
         operation->failure.status = COHORT_ERR_CANCELLED; /* the others have been told */
-    struct cohort__error error = operation->failure;      /* with its text */
+    if (__builtin_expect(operation->sequel != NULL, 0)) {
+        operation = go_on_with_sequel(operation);
+        *slot(comm, operation->generation) = operation;
+        if (!operation->failure.status) {
+            operation->handlers->start(operation);
+            return;
+        }
+    }
     comm->slots[operation->generation % COHORT__WINDOW].ended =
         (struct cohort__ended){operation->generation, operation->signature};
     *slot(comm, operation->generation) = NULL;
@@ -306,10 +322,7 @@ void cohort__operation_ended(struct cohort__operation *operation)
     if (operation->generation == comm->oldest)
         find_oldest(comm);
     cohort__site_line_end(comm, operation->generation);
-    tell_end(operation, error.status);
-    operation->handlers->release(operation);
-    complete(&completer, &error);
-    cohort__error_fini(&error);
+    conclude(operation);
     if (cohort__endpoint_first_waiting(comm))
         cohort__endpoint_resume(comm);
     cohort__endpoint_over(comm);
@@ -427,16 +440,11 @@ void cohort__operation_leave(struct cohort__operation *operation)
 /* Ends OPERATION, which has not started. */
 void cohort__operation_abandon(struct cohort__operation *operation)
 {
-    const struct completer completer = {operation->future, operation->completion};
     cohort__list_remove(&operation->waiting);
     cohort__error_set(&operation->failure, COHORT_ERR_CANCELLED,
                       "communicator \"%.60s\", generation %" PRIu64
                       ": site %u has left the communicator before it could start",
                       operation->comm->group->name, operation->generation,
                       operation->comm->this_site);
-    struct cohort__error error = operation->failure; /* with its text */
-    tell_end(operation, error.status);
-    operation->handlers->release(operation);
-    complete(&completer, &error);
-    cohort__error_fini(&error);
+    conclude(operation->sequel ? go_on_with_sequel(operation) : operation);
 }

@@ -41,15 +41,6 @@ struct cohort__operation_handlers {
     void (*release)(struct cohort__operation *operation);
 };
 
-/* What is left to do when an operation has ended, before its future completes. */
-struct cohort__completion {
-    /* Completes FUTURE, now or later, with ERROR if that has a status. Takes both: COMPLETION
-     * itself, and the reference to FUTURE, which may be NULL if there is an error. The endpoint may
-     * be gone soon. */
-    void (*complete)(struct cohort__completion *completion, cohort_future *future,
-                     const struct cohort__error *error);
-};
-
 /* The time between two questions doubles, so many times at most. So a job that waits for hours is
  * not kept busy by questions. */
 enum { COHORT__MAX_PATIENCE = 4 };
@@ -66,8 +57,11 @@ struct cohort__operation {
     struct cohort__list waiting; /* for the window, or for a verdict */
     const struct cohort__operation_handlers *handlers;
     struct cohort_comm *comm;
-    cohort_future *future;                 /* the reference that completes it */
-    struct cohort__completion *completion; /* completes the future; NULL: that completes at once */
+    cohort_future *future; /* the reference that completes it */
+    /* What is left to do for the call when this one has ended, in its place and with all that is
+     * known of the call: another operation, of which only the handlers are set. It is started only
+     * if this one has ended well, and released anyway. NULL: nothing. */
+    struct cohort__operation *sequel;
     uint64_t generation;
     uint64_t fingerprint; /* of the signature */
     /* What was called, to describe it, also when it has ended. */
@@ -162,7 +156,7 @@ void cohort__operation_leave(struct cohort__operation *operation);
 void cohort__operation_abandon(struct cohort__operation *operation);
 
 /* By exec, in the endpoint's turn: nothing of the operation is under way any more. Calls `release`,
- * then completes the future, or has `completion` do so, with `failure` if that is set. */
+ * then completes the future, with `failure` if that is set; or the call goes on with the sequel. */
 void cohort__operation_ended(struct cohort__operation *operation);
 
 #endif

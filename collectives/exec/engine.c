@@ -178,7 +178,7 @@ static cohort_status init(struct cohort__execution *execution,
         .future = future,
         .generation = call->generation,
         .fingerprint = call->fingerprint,
-        .completion = call->completion,
+        .sequel = call->sequel,
     };
     execution->operation.signature = *call->signature;
     execution->entry = call->entry;
@@ -226,7 +226,7 @@ static cohort_future *no_memory(const struct cohort__execution_call *call, cohor
                                 struct cohort__execution *execution, const char *why)
 {
     cohort_future *rejected = cohort__rejection_no_memory(
-        call->comm, call->generation, call->signature, why, call->completion, call->ret_rows);
+        call->comm, call->generation, call->signature, why, call->sequel, call->ret_rows);
     free(execution);
     cohort__plan_entry_unref(call->entry);
     if (future)

@@ -118,7 +118,7 @@ struct cohort__execution_call {
     const struct cohort__signature *signature;
     /* Where to put a future for each row of OUT. Not NULL if the plan has futures for rows. */
     cohort_future **ret_rows;
-    struct cohort__completion *completion; /* or NULL; is taken, on failure too */
+    struct cohort__operation *sequel; /* or NULL; is taken, on failure too */
     /* For plans with an agreement: this site's values in it; and why the call can't be right, or
      * NULL. */
     struct cohort__check_values check;

@@ -296,7 +296,7 @@ static struct call *call_create(const struct cohort__meeting_call *what, cohort_
         .future = future,
         .generation = what->generation,
         .fingerprint = what->fingerprint,
-        .completion = what->completion,
+        .sequel = what->sequel,
     };
     call->operation.signature = *what->signature;
     call->rows = NULL;
@@ -318,8 +318,7 @@ cohort_future *cohort__meeting_call_start(const struct cohort__meeting_call *wha
             cohort__future_fail(future, COHORT_ERR_NO_MEMORY, "no memory"); /* nobody has it */
         cohort_future_unref(future);
         return cohort__rejection_no_memory(what->comm, what->generation, what->signature,
-                                           "no memory for a call", what->completion,
-                                           what->ret_rows);
+                                           "no memory for a call", what->sequel, what->ret_rows);
     }
     if (what->ret_rows)
         rows_create(call, what->ret_rows, what->comm->group->membership->num_sites);

@@ -7,11 +7,12 @@
 #include "collectives/exec/movement.h"
 
 struct cohort_comm;
+struct cohort__operation;
 
 /* A call without a plan, for sites that share memory: all in this locality, or on this host with a
  * board. Every site brings its buffers, and data moves once all are there. */
 
-/* What one site brings. Everything except `comm`, `in`, `out`, `op`, `ret_rows` and `completion` is
+/* What one site brings. Everything except `comm`, `in`, `out`, `op`, `ret_rows` and `sequel` is
  * equal at all sites. */
 struct cohort__meeting_call {
     struct cohort_comm *comm;
@@ -25,8 +26,8 @@ struct cohort__meeting_call {
     uint64_t fingerprint;
     /* Also has the count and the datatype of the call. Datatype 0: no elements. */
     const struct cohort__signature *signature;
-    cohort_future **ret_rows; /* where to put num_sites futures for the caller, or NULL */
-    struct cohort__completion *completion; /* or NULL; is taken, on failure too */
+    cohort_future **ret_rows;         /* where to put num_sites futures for the caller, or NULL */
+    struct cohort__operation *sequel; /* or NULL; is taken, on failure too */
 };
 
 /* By the caller's thread. Never NULL. */

@@ -67,14 +67,16 @@ cohort_future *cohort__rejection_start(struct cohort_comm *comm, uint64_t genera
 
 cohort_future *cohort__rejection_no_memory(struct cohort_comm *comm, uint64_t generation,
                                            const struct cohort__signature *signature,
-                                           const char *why, struct cohort__completion *completion,
+                                           const char *why, struct cohort__operation *sequel,
                                            cohort_future **ret_rows)
 {
     struct cohort__error error = {0};
     cohort__call_error(comm, generation, signature, COHORT_ERR_NO_MEMORY, why, &error);
     cohort_future *future = cohort__rejection_start(comm, generation, signature, &error, ret_rows);
-    if (completion)
-        completion->complete(completion, NULL, &error);
+    if (sequel) {
+        sequel->failure = error;
+        sequel->handlers->release(sequel);
+    }
     cohort__error_fini(&error);
     return future;
 }

@@ -13,10 +13,10 @@ cohort_future *cohort__rejection_start(struct cohort_comm *comm, uint64_t genera
                                        const struct cohort__error *error, cohort_future **ret_rows);
 
 /* The same where there is no memory for what the call needs, as WHY says. The error names the call.
- * Takes COMPLETION, which may be NULL. */
+ * Releases SEQUEL, that of the call, which may be NULL. */
 cohort_future *cohort__rejection_no_memory(struct cohort_comm *comm, uint64_t generation,
                                            const struct cohort__signature *signature,
-                                           const char *why, struct cohort__completion *completion,
+                                           const char *why, struct cohort__operation *sequel,
                                            cohort_future **ret_rows);
 
 #endif

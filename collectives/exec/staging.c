@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/staging.h"
 
-#include <stdint.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/comm/endpoint.h"
+#include "collectives/exec/stall.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
 
@@ -48,29 +50,6 @@ static struct cohort__staging *allocate(struct cohort__plan_entry *entry, size_t
     return staging;
 }
 
-static void destroy(struct cohort__staging *staging)
-{
-    struct cohort__plan_entry *entry = staging->entry;
-    struct cohort__staging *none = NULL;
-    cohort_layout_unref(staging->layout);
-    if (!atomic_compare_exchange_strong(&entry->spare_staging, &none, staging))
-        free(staging);
-    cohort__plan_entry_unref(entry);
-}
-
-/* Everything is over. STAGING may be gone before a future completes. */
-static void end(struct cohort__staging *staging, cohort_status status,
-                const struct cohort__error *error)
-{
-    cohort_future *future = staging->future;
-    for (uint32_t row = 0; row < staging->num_rows; row++)
-        if (staging->rows[row])
-            cohort__future_complete(staging->rows[row], status, error);
-    destroy(staging);
-    if (future)
-        cohort__future_complete(future, status, error);
-}
-
 static void unpack(const struct cohort__staging *staging)
 {
     for (uint32_t i = 0; i < staging->num_parts; i++) {
@@ -81,12 +60,21 @@ static void unpack(const struct cohort__staging *staging)
     }
 }
 
+/* Back in the endpoint's turn. */
+static void run_unpacked(struct cohort__actor *actor, struct cohort__item *item)
+{
+    (void)actor;
+    cohort__operation_ended(COHORT_CONTAINER_OF(item, struct cohort__operation, call));
+}
+
 static void perform_unpack(struct cohort__work *work)
 {
     struct cohort__staging *staging = COHORT_CONTAINER_OF(work, struct cohort__staging, work);
-    struct cohort__commons *commons = staging->commons;
+    struct cohort_comm *comm = staging->operation.comm;
+    struct cohort__commons *commons = comm->group->commons;
     unpack(staging);
-    end(staging, COHORT_OK, NULL);
+    staging->operation.call.run = run_unpacked;
+    cohort__endpoint_post(comm, &staging->operation.call);
     cohort__commons_count_work(commons, -1);
 }
 
@@ -98,24 +86,84 @@ static size_t unpacked_bytes(const struct cohort__staging *staging)
     return bytes;
 }
 
-static void complete(struct cohort__completion *completion, cohort_future *future,
-                     const struct cohort__error *error)
+static void start(struct cohort__operation *operation)
 {
-    struct cohort__staging *staging = (struct cohort__staging *)completion;
-    staging->future = future;
-    if (error->status) {
-        end(staging, error->status, error);
-        return;
-    }
+    struct cohort__staging *staging = (struct cohort__staging *)operation;
     if (unpacked_bytes(staging) > ON_THE_SPOT_BYTES) {
         staging->work.run = perform_unpack;
-        cohort__commons_count_work(staging->commons, 1);
+        cohort__commons_count_work(operation->comm->group->commons, 1);
         cohort__chore_post(&staging->work);
         return;
     }
     unpack(staging);
-    end(staging, COHORT_OK, NULL);
+    cohort__operation_ended(operation);
 }
+
+/* What has come too late for the call, as for one that has ended. */
+static void on_message(struct cohort__operation *operation, struct cohort__message *message)
+{
+    (void)operation;
+    cohort__message_release(message);
+}
+
+/* The call needs nothing of the other sites any more, nor they of it. If it fails, it still ends
+ * only when OUT is not touched any more. */
+static void do_nothing(struct cohort__operation *operation)
+{
+    (void)operation;
+}
+
+static void on_answer(struct cohort__operation *operation, uint32_t site,
+                      enum cohort__answer answer)
+{
+    (void)operation;
+    (void)site;
+    (void)answer;
+}
+
+static uint32_t find_absent(const struct cohort__operation *operation)
+{
+    (void)operation;
+    return COHORT__NO_SITE;
+}
+
+static size_t describe(const struct cohort__operation *operation, char *text, size_t used,
+                       size_t capacity)
+{
+    char what[COHORT__SIGNATURE_TEXT];
+    cohort__signature_describe(&operation->signature, what, sizeof(what));
+    return cohort__describe_append(
+        text, used, capacity, "generation %" PRIu64 ", %s: waits for a worker that unpacks OUT\n",
+        operation->generation, what);
+}
+
+static void release(struct cohort__operation *operation)
+{
+    struct cohort__staging *staging = (struct cohort__staging *)operation;
+    const struct cohort__error *failure = &operation->failure;
+    for (uint32_t row = 0; row < staging->num_rows; row++)
+        if (staging->rows[row])
+            cohort__future_complete(staging->rows[row], failure->status,
+                                    failure->status ? failure : NULL);
+    struct cohort__plan_entry *entry = staging->entry;
+    struct cohort__staging *none = NULL;
+    cohort_layout_unref(staging->layout);
+    if (!atomic_compare_exchange_strong(&entry->spare_staging, &none, staging))
+        free(staging);
+    cohort__plan_entry_unref(entry);
+}
+
+static const struct cohort__operation_handlers handlers = {
+    .start = start,
+    .message = on_message,
+    .fail = do_nothing,
+    .stalled = do_nothing,
+    .answer = on_answer,
+    .find_absent = find_absent,
+    .peer_died = do_nothing,
+    .describe = describe,
+    .release = release,
+};
 
 /* If there is no memory for one of them, only that one fails, at once. */
 static void init_rows(struct cohort__staging *staging, cohort_future **ret_rows)
@@ -138,10 +186,9 @@ cohort_status cohort__staging_create(const struct cohort__staging_call *call,
                            call->in_bytes + call->out_bytes);
     unsigned char *memory = (unsigned char *)staging;
     *staging = (struct cohort__staging){
-        .completion.complete = complete,
+        .operation.handlers = &handlers,
         .in = memory + form.in,
         .out = memory + form.out,
-        .commons = call->commons,
         .entry = call->entry,
         .layout = cohort_layout_ref((cohort_layout *)call->out_layout),
         .users_out = call->out,

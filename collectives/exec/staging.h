@@ -9,21 +9,20 @@
 
 /* Memory in which the elements of a call's buffers lie one behind the other, where in the caller's
  * own they lie as layouts say. Those of IN are packed before the call starts. Those of OUT are
- * unpacked when it has ended: then the future of the call completes, and those of its rows, which
- * it has. The memory is kept with the plan for the next call. */
+ * unpacked when the data has come, which is a sequel of the call's operation: until then the call
+ * is in flight. The futures of its rows are here, and complete with it. The memory is kept with the
+ * plan for the next call. */
 struct cohort__staging {
-    struct cohort__completion completion; /* first; to be given to the call */
-    unsigned char *in;                    /* for the call, in place of the caller's */
+    struct cohort__operation operation; /* first; a sequel, to be given to the call */
+    unsigned char *in;                  /* for the call, in place of the caller's */
     unsigned char *out;
 
     /* Private. */
     struct cohort__work work;
-    struct cohort__commons *commons;
     struct cohort__plan_entry *entry; /* a reference */
     cohort_layout *layout;            /* of OUT, a reference; NULL: nothing is unpacked */
     unsigned char *users_out;
     size_t element;
-    cohort_future *future;
     cohort_future **rows; /* the references that complete them */
     uint32_t num_rows;
     struct cohort__part *parts; /* to be unpacked */
@@ -32,7 +31,6 @@ struct cohort__staging {
 };
 
 struct cohort__staging_call {
-    struct cohort__commons *commons;
     struct cohort__plan_entry *entry;
     size_t element;
     size_t in_bytes; /* how much memory is needed for each of the two */

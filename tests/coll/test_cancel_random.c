@@ -7,12 +7,16 @@
 #include "tests/support/cluster.h"
 #include "tests/support/exercise.h"
 
-/* Generations that are taken back at random moments, by random sites, while random sites call
- * random collectives and others call late, or leave the generation out. Then the next one has to be
- * right. What completes is compared with the right result, and buffers are freed as soon as the
- * call's future is complete, so that the address sanitizer sees who touches one after that. */
+/* Generations that are taken back at random moments, by random sites or their deadlines, while
+ * random sites call random collectives, split and dup, with layouts or without, and others call
+ * late, or leave the generation out. Then the next one has to be right. Sites wait until their
+ * endpoints are idle, and at the end give them back while calls are in flight. What completes is
+ * compared with the right result, and buffers are freed as soon as the call's future is complete,
+ * so that the address sanitizer sees who touches one after that. */
 
-enum { MAX_SITES = 7, GENERATIONS = 8, TEXT = 400, HOSTS_LOCALITIES = 4 };
+enum { MAX_SITES = 7, GENERATIONS = 8, LAST_CALLS = 3, TEXT = 400, HOSTS_LOCALITIES = 4 };
+
+enum way { CALL, SPLIT, DUP };
 
 /* What a site does in one generation. */
 struct part {
@@ -20,6 +24,9 @@ struct part {
     uint32_t site;
     bool calls;   /* before the generation is taken back, more or less */
     bool is_late; /* it calls when those have ended; else it leaves the generation out */
+    bool idles;   /* awaits that its endpoint is idle first */
+    bool leaves;  /* in the last calls: gives its endpoint back meanwhile */
+    uint64_t deadline;
     uint32_t num_cancels;
     uint32_t yields[3]; /* before the call, and before each cancel */
     cohort_status status;
@@ -31,7 +38,9 @@ struct game {
     uint32_t num_sites;
     uint64_t seed, generation;
     bool is_levels; /* on two hosts, by the row that is composed */
+    enum way way;
     enum exercise_kind kind;
+    enum exercise_kind last[LAST_CALLS];
     size_t count;
     struct part parts[MAX_SITES];
 };
@@ -44,7 +53,10 @@ static _Noreturn void failed(const struct game *game, int line, const char *why)
                 game->parts[site].text);
     test_failed(__FILE__, line, "seed %llu, generation %llu, %s of %zu: %s",
                 (unsigned long long)game->seed, (unsigned long long)game->generation,
-                exercise_name(game->kind), game->count, why);
+                game->way == SPLIT ? "split"
+                : game->way == DUP ? "dup"
+                                   : exercise_name(game->kind),
+                game->count, why);
 }
 
 static void wait(uint32_t yields)
@@ -64,27 +76,64 @@ static cohort_status cancel(void *arg)
     return COHORT_OK;
 }
 
+static void begin(const struct part *part, struct exercise *exercise, enum exercise_kind kind,
+                  uint64_t generation)
+{
+    const struct game *game = part->game;
+    cohort_comm *comm = game->comms[part->site];
+    struct exercise_options options = exercise_draw_options(comm, generation);
+    if (game->is_levels)
+        options = (struct exercise_options){.algorithm = "levels",
+                                            .in_place = part->yields[1] % 4 == 0,
+                                            .rows = part->yields[2] % 4 == 0,
+                                            .checked = generation % 3 == 0,
+                                            .apart = part->yields[0] % 3 == 0};
+    options.deadline = part->deadline;
+    exercise_begin_with(exercise, comm, kind, game->count, generation, options);
+}
+
+static void await_idle(const struct part *part, const cohort_future *done)
+{
+    if (!part->idles)
+        return;
+    CHECK_INT(cohort_await(cohort_comm_idle(part->game->comms[part->site])), COHORT_OK);
+    CHECK(cohort_future_ready(done));
+}
+
+static cohort_status run_exercise(const struct part *part)
+{
+    struct exercise exercise;
+    begin(part, &exercise, part->game->kind, part->game->generation);
+    await_idle(part, exercise.done);
+    return exercise_end(&exercise);
+}
+
+/* Where one site gets its communicator all do. */
+static cohort_status divide(const struct part *part)
+{
+    const struct game *game = part->game;
+    cohort_comm *comm = game->comms[part->site], *child = NULL;
+    if (part->deadline > 0)
+        CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.deadline = part->deadline}),
+                  COHORT_OK);
+    cohort_future *done =
+        game->way == DUP
+            ? cohort_comm_dup(&child, comm, game->generation)
+            : cohort_comm_split(&child, comm, (int32_t)(part->site % 2), 0, game->generation);
+    await_idle(part, done);
+    cohort_status status = cohort_await(done);
+    if (status)
+        return status;
+    CHECK_INT(cohort_await(cohort_barrier(child, 1)), COHORT_OK);
+    cohort_comm_unref(child);
+    return COHORT_OK;
+}
+
 static cohort_status call(void *arg)
 {
     struct part *part = arg;
-    const struct game *game = part->game;
-    struct exercise exercise;
     wait(part->yields[0]);
-    if (game->is_levels)
-        exercise_begin_with(&exercise, game->comms[part->site], game->kind, game->count,
-                            game->generation,
-                            (struct exercise_options){.algorithm = "levels",
-                                                      .in_place = part->yields[1] % 4 == 0,
-                                                      .rows = part->yields[2] % 4 == 0,
-                                                      .checked = game->generation % 3 == 0});
-    else
-        exercise_begin(&exercise, game->comms[part->site], game->kind, game->count,
-                       game->generation);
-    if (part->yields[0] % 4 == 0) {
-        CHECK_INT(cohort_await(cohort_comm_idle(game->comms[part->site])), COHORT_OK);
-        CHECK(cohort_future_ready(exercise.done));
-    }
-    part->status = exercise_end(&exercise);
+    part->status = part->game->way == CALL ? run_exercise(part) : divide(part);
     snprintf(part->text, TEXT, "%s", part->status ? cohort_error_message() : "");
     return COHORT_OK;
 }
@@ -117,12 +166,15 @@ static void draw_call(struct game *game, struct cohort__random *random)
             ? composed[cohort__random_below(random, sizeof(composed) / sizeof(composed[0]))]
             : (enum exercise_kind)cohort__random_below(random, EXERCISE_NUM_KINDS);
     game->count = counts[cohort__random_below(random, 4)];
+    uint32_t way = cohort__random_below(random, 10);
+    game->way = way == 0 ? SPLIT : way == 1 ? DUP : CALL;
 }
 
 static void draw(struct game *game, struct cohort__random *random)
 {
     uint32_t num_missing = 0, num_cancels = 0;
     uint32_t how = cohort__random_below(random, 4);
+    bool has_deadlines = cohort__random_below(random, 4) == 0;
     draw_call(game, random);
     for (uint32_t site = 0; site < game->num_sites; site++) {
         struct part *part = &game->parts[site];
@@ -133,6 +185,10 @@ static void draw(struct game *game, struct cohort__random *random)
             cohort__random_below(random, 3) == 0 ? 1 + cohort__random_below(random, 2) : 0;
         for (int i = 0; i < 3; i++)
             part->yields[i] = cohort__random_below(random, 40);
+        part->idles = cohort__random_below(random, 3) == 0;
+        part->leaves = cohort__random_below(random, 3) == 0;
+        if (has_deadlines && cohort__random_below(random, 2) == 0)
+            part->deadline = 100000 << cohort__random_below(random, 6);
         num_missing += !part->calls;
         num_cancels += part->num_cancels;
     }
@@ -162,7 +218,7 @@ static const char *refusal(const struct game *game)
         const struct part *part = &game->parts[site];
         if (!part->status)
             continue;
-        if (part->status != COHORT_ERR_CANCELLED)
+        if (part->status != COHORT_ERR_CANCELLED && part->status != COHORT_ERR_TIMEOUT)
             failed(game, __LINE__, "another error");
         if (text && strcmp(text, part->text) != 0)
             failed(game, __LINE__, "two texts");
@@ -179,7 +235,7 @@ static void check_first(const struct game *game)
         num_ok += game->parts[site].calls && !game->parts[site].status;
     }
     const char *text = refusal(game);
-    if (!may_end_alone(game->kind) && num_ok > 0 && num_ok < game->num_sites)
+    if ((game->way != CALL || !may_end_alone(game->kind)) && num_ok > 0 && num_ok < game->num_sites)
         failed(game, __LINE__, "some sites have completed");
     if (num_called == game->num_sites || !text)
         return;
@@ -193,6 +249,50 @@ static void check_late(const struct game *game, bool was_refused)
     for (uint32_t site = 0; site < game->num_sites; site++)
         if (game->parts[site].is_late && was_refused && !game->parts[site].status)
             failed(game, __LINE__, "a late site has completed");
+}
+
+/* Calls, and leaves while they are in flight, or stays. The endpoint may be gone then. */
+static cohort_status call_last(void *arg)
+{
+    const struct part *part = arg;
+    const struct game *game = part->game;
+    cohort_comm *comm = game->comms[part->site];
+    struct exercise exercises[LAST_CALLS];
+    for (uint32_t i = 0; i < LAST_CALLS; i++) {
+        wait(part->yields[i]);
+        begin(part, &exercises[i], game->last[i], game->generation + i);
+    }
+    if (part->num_cancels > 0)
+        CHECK_INT(cohort_comm_cancel(comm, game->generation + 1), COHORT_OK);
+    cohort_future *idle = part->idles ? cohort_comm_idle(comm) : NULL;
+    if (part->leaves)
+        cohort_comm_unref(comm);
+    if (idle)
+        CHECK_INT(cohort_await(idle), COHORT_OK);
+    for (uint32_t i = 0; i < LAST_CALLS; i++) {
+        CHECK(!idle || cohort_future_ready(exercises[i].done));
+        cohort_status status =
+            part->leaves ? exercise_end_unchecked(&exercises[i]) : exercise_end(&exercises[i]);
+        if (status && status != COHORT_ERR_CANCELLED && status != COHORT_ERR_GONE &&
+            status != COHORT_ERR_TIMEOUT)
+            failed(game, __LINE__, cohort_error_message());
+    }
+    if (!part->leaves)
+        cohort_comm_unref(comm);
+    return COHORT_OK;
+}
+
+static void play_last(struct game *game, struct cohort__random *random)
+{
+    cohort_future *futures[MAX_SITES];
+    draw(game, random);
+    for (uint32_t i = 0; i < LAST_CALLS; i++) {
+        draw_call(game, random);
+        game->last[i] = game->kind;
+    }
+    for (uint32_t site = 0; site < game->num_sites; site++)
+        futures[site] = cohort_async(call_last, &game->parts[site]);
+    CHECK_INT(cohort_await(cohort_when_all(futures, game->num_sites)), COHORT_OK);
 }
 
 static void play(uint64_t seed)
@@ -226,8 +326,7 @@ static void play(uint64_t seed)
         run_all(&game, true);
         check_late(&game, was_refused);
     }
-    for (uint32_t site = 0; site < game.num_sites; site++)
-        cohort_comm_unref(game.comms[site]);
+    play_last(&game, &random);
     cluster_destroy(cluster);
 }
 

@@ -176,7 +176,8 @@ static void set_options(struct exercise *exercise)
     bool has_root = options->has_root && exercise_is_rooted(exercise->kind);
     bool checked = options->checked && !exercise_is_ordered(exercise) &&
                    exercise->kind != EXERCISE_ALL_TO_ALLW;
-    if (exercise->rows || has_root || options->algorithm || checked || options->reproducible)
+    if (exercise->rows || has_root || options->algorithm || checked || options->reproducible ||
+        exercise->layout || options->deadline)
         CHECK_INT(cohort_comm_next_call(exercise->comm,
                                         &(cohort_call_options){
                                             .algorithm = options->algorithm,
@@ -184,18 +185,24 @@ static void set_options(struct exercise *exercise)
                                             .check_asymmetric = checked,
                                             .reproducible = options->reproducible,
                                             .ret_rows = exercise->rows,
+                                            .out_layout = exercise->layout,
+                                            .deadline = options->deadline,
                                         }),
                   COHORT_OK);
+}
+
+static bool scatters(const struct exercise *exercise)
+{
+    return exercise->kind == EXERCISE_SCATTER || exercise->kind == EXERCISE_SCATTERV;
 }
 
 static void call(struct exercise *exercise)
 {
     const void *in = exercise->in;
-    void *out = exercise->out;
+    void *out = exercise->layout ? exercise->lying : exercise->out;
     cohort_datatype type = COHORT_UINT64;
     const cohort_op *op = COHORT_SUM;
     cohort_op *users = NULL;
-    bool scatters = exercise->kind == EXERCISE_SCATTER || exercise->kind == EXERCISE_SCATTERV;
     if (exercise_is_ordered(exercise)) {
         CHECK_INT(cohort_op_create(&users, &(struct cohort_op_options){.name = "compose",
                                                                        .function = apply_compose}),
@@ -203,7 +210,7 @@ static void call(struct exercise *exercise)
         type = cohort_datatype_of_bytes(8);
         op = users;
     }
-    if (exercise->options.in_place && scatters)
+    if (exercise->options.in_place && scatters(exercise))
         out = (void *)COHORT_IN_PLACE;
     else if (exercise->options.in_place)
         in = COHORT_IN_PLACE;
@@ -240,6 +247,7 @@ static void allocate(struct exercise *exercise)
     size_t in = exercise->in_blocks.end, out = exercise->out_blocks.end;
     if (exercise->options.in_place && in > out)
         out = in;
+    exercise->num_out = out;
     exercise->in = malloc((in + 1) * sizeof(uint64_t));
     exercise->out = malloc((out + 1) * sizeof(uint64_t));
     CHECK(exercise->in && exercise->out);
@@ -248,6 +256,30 @@ static void allocate(struct exercise *exercise)
     for (size_t i = 0; i < exercise->in_blocks.num; i++)
         fill(exercise, exercise->in, &exercise->in_blocks.all[i],
              exercise->in_blocks.all[i].offset);
+}
+
+/* In every other place, with what is in OUT already. */
+static void lay_apart(struct exercise *exercise)
+{
+    size_t num = exercise->num_out;
+    if (num == 0 || exercise->kind == EXERCISE_ALL_TO_ALLW || exercise->kind == EXERCISE_EXCHANGE ||
+        (exercise->options.in_place && scatters(exercise)))
+        return;
+    CHECK_INT(cohort_layout_create_vector(&exercise->layout, num, 1, 2), COHORT_OK);
+    exercise->lying = malloc(num * 2 * sizeof(uint64_t));
+    CHECK(exercise->lying);
+    memset(exercise->lying, 0xee, num * 2 * sizeof(uint64_t));
+    for (size_t i = 0; i < num; i++)
+        exercise->lying[2 * i] = exercise->out[i];
+}
+
+/* NUM elements from OFFSET on, if they lie elsewhere. */
+static void take_up(const struct exercise *exercise, size_t offset, size_t num)
+{
+    for (size_t i = offset; exercise->layout && i < offset + num; i++) {
+        exercise->out[i] = exercise->lying[2 * i];
+        CHECK(exercise->lying[2 * i + 1] == RUBBISH);
+    }
 }
 
 void exercise_begin_with(struct exercise *exercise, cohort_comm *comm, enum exercise_kind kind,
@@ -261,30 +293,39 @@ void exercise_begin_with(struct exercise *exercise, cohort_comm *comm, enum exer
     allocate(exercise);
     if (exercise->options.in_place && kind != EXERCISE_SCATTER && kind != EXERCISE_SCATTERV)
         fill_in_place(exercise);
+    if (options.apart)
+        lay_apart(exercise);
     call(exercise);
+}
+
+struct exercise_options exercise_draw_options(cohort_comm *comm, uint64_t generation)
+{
+    struct exercise drawn = {.comm = comm, .generation = generation};
+    uint32_t me = cohort_comm_this_site(comm);
+    uint64_t root = exercise_draw(&drawn, 'r', 0, 0);
+    return (struct exercise_options){
+        .in_place = exercise_draw(&drawn, 'p', me, 0) % 4 == 0,
+        .rows = exercise_draw(&drawn, 'f', me, 0) % 4 == 0,
+        .has_root = root % 4 == 0,
+        .root = (uint32_t)(root / 4 % cohort_comm_num_sites(comm)),
+        .ordered = exercise_draw(&drawn, 'o', 0, 0) % 2 == 0,
+        .checked = exercise_draw(&drawn, 'a', 0, 0) % 4 == 0,
+        .reproducible = exercise_draw(&drawn, 'b', 0, 0) % 4 == 0,
+        .apart = exercise_draw(&drawn, 'l', me, 0) % 4 == 0,
+    };
 }
 
 void exercise_begin(struct exercise *exercise, cohort_comm *comm, enum exercise_kind kind,
                     size_t count, uint64_t generation)
 {
-    struct exercise drawn = {.comm = comm, .generation = generation};
-    uint32_t me = cohort_comm_this_site(comm);
-    uint64_t root = exercise_draw(&drawn, 'r', 0, 0);
     exercise_begin_with(exercise, comm, kind, count, generation,
-                        (struct exercise_options){
-                            .in_place = exercise_draw(&drawn, 'p', me, 0) % 4 == 0,
-                            .rows = exercise_draw(&drawn, 'f', me, 0) % 4 == 0,
-                            .has_root = root % 4 == 0,
-                            .root = (uint32_t)(root / 4 % cohort_comm_num_sites(comm)),
-                            .ordered = exercise_draw(&drawn, 'o', 0, 0) % 2 == 0,
-                            .checked = exercise_draw(&drawn, 'a', 0, 0) % 4 == 0,
-                            .reproducible = exercise_draw(&drawn, 'b', 0, 0) % 4 == 0,
-                        });
+                        exercise_draw_options(comm, generation));
 }
 
 static void check_block(const struct exercise *exercise, size_t index)
 {
     const struct exercise_block *block = &exercise->out_blocks.all[index];
+    take_up(exercise, block->offset, block->count);
     for (size_t place = 0; place < block->count; place++)
         if (exercise->out[block->offset + place] != exercise_output(exercise, block, place))
             test_failed(__FILE__, __LINE__,
@@ -306,6 +347,7 @@ static void check_rest(const struct exercise *exercise)
         for (size_t place = 0; place < in->all[i].count; place++)
             CHECK(exercise->in[in->all[i].offset + place] ==
                   exercise_input(exercise, &in->all[i], place));
+    take_up(exercise, 0, exercise->num_out);
     if (exercise->options.in_place)
         return;
     CHECK(exercise->out[out->end] == RUBBISH);
@@ -336,6 +378,8 @@ static void fini(struct exercise *exercise)
     free(exercise->rows);
     free(exercise->in);
     free(exercise->out);
+    free(exercise->lying);
+    cohort_layout_unref(exercise->layout);
 }
 
 cohort_status exercise_end_unchecked(struct exercise *exercise)
@@ -351,10 +395,9 @@ cohort_status exercise_end(struct exercise *exercise)
 {
     bool all_rows = check_rows(exercise);
     cohort_status status = cohort_await(exercise->done);
-    bool scatters = exercise->kind == EXERCISE_SCATTER || exercise->kind == EXERCISE_SCATTERV;
     CHECK(status || all_rows);
     for (size_t i = 0; !status && i < exercise->out_blocks.num; i++)
-        if (!scatters || !exercise->options.in_place)
+        if (!scatters(exercise) || !exercise->options.in_place)
             check_block(exercise, i);
     if (!status)
         check_rest(exercise);

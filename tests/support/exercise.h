@@ -31,7 +31,7 @@ enum exercise_kind {
     EXERCISE_NUM_KINDS,
 };
 
-/* How the collective is called. Sites may differ in in_place and rows. */
+/* How the collective is called. Sites may differ in in_place, rows, apart and deadline. */
 struct exercise_options {
     bool in_place; /* if the call allows it */
     bool rows;     /* a future for each row, if the call has rows */
@@ -41,6 +41,8 @@ struct exercise_options {
     const char *algorithm; /* forced; or NULL */
     bool checked;          /* agreement comes first, if the type allows it */
     bool reproducible;     /* reductions are reproducible */
+    bool apart;            /* OUT has a layout, if the call has an OUT and allows it */
+    uint64_t deadline;     /* ns; 0: none */
 };
 
 /* A block of COUNT elements at OFFSET of a buffer, for PEER or from PEER. */
@@ -69,6 +71,9 @@ struct exercise {
     struct exercise_blocks out_blocks;
     uint64_t *in;
     uint64_t *out;
+    size_t num_out;
+    cohort_layout *layout; /* of OUT; NULL: none */
+    uint64_t *lying;       /* what the call gets as OUT then */
     cohort_future *done;
     cohort_future **rows; /* or NULL */
     uint32_t num_rows;
@@ -82,6 +87,9 @@ void exercise_begin(struct exercise *exercise, cohort_comm *comm, enum exercise_
                     size_t count, uint64_t generation);
 void exercise_begin_with(struct exercise *exercise, cohort_comm *comm, enum exercise_kind kind,
                          size_t count, uint64_t generation, struct exercise_options options);
+
+/* The options that exercise_begin draws. */
+struct exercise_options exercise_draw_options(cohort_comm *comm, uint64_t generation);
 
 /* Awaits the call and checks its result. A wrong result ends the test. */
 cohort_status exercise_end(struct exercise *exercise);

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include <cohort/cohort.h>
+
+#include "runtime/task/work.h"
+#include "tests/support/cluster.h"
+
+/* What an endpoint has begun is over only when nobody touches its buffers any more, in the
+ * endpoint's turn, whatever comes meanwhile. What is left to do for a call, like the unpacking of
+ * its OUT, is a chore: the linker redirects these to this test (--wrap), which holds them back. */
+
+/* A message is copied on the spot, OUT is too long for that. */
+enum { SITES = 2, COUNT = 600, STRIDE = 3, MOST_CHORES = 4 };
+
+static struct cohort__work *chores[MOST_CHORES];
+static uint32_t num_chores;
+static bool are_held;
+
+void __real_cohort__chore_post(struct cohort__work *work);
+void __wrap_cohort__chore_post(struct cohort__work *work);
+
+void __wrap_cohort__chore_post(struct cohort__work *work)
+{
+    if (!are_held) {
+        __real_cohort__chore_post(work);
+        return;
+    }
+    CHECK(num_chores < MOST_CHORES);
+    chores[num_chores++] = work;
+}
+
+static void await_chores(uint32_t num)
+{
+    while (num_chores < num)
+        cohort_yield();
+}
+
+static void let_go(void)
+{
+    are_held = false;
+    while (num_chores > 0)
+        __real_cohort__chore_post(chores[--num_chores]);
+}
+
+/* A call of two sites, the second of which unpacks its OUT. */
+struct scene {
+    struct cluster *cluster;
+    cohort_comm *comms[SITES];
+    cohort_layout *layout;
+    int32_t *in, *out;
+    cohort_future *calls[SITES];
+    cohort_future *rows[SITES];
+    cohort_future *idle; /* of site 1 */
+};
+
+static void scene_init(struct scene *scene)
+{
+    cohort_future *made[SITES];
+    *scene = (struct scene){.cluster = cluster_create(1, 1, 0)};
+    for (uint32_t site = 0; site < SITES; site++)
+        made[site] =
+            cluster_create_comm(scene->cluster, &scene->comms[site], "idle",
+                                &(cohort_comm_options){.num_sites = SITES, .this_site = site});
+    CHECK_INT(cohort_await(cohort_when_all(made, SITES)), COHORT_OK);
+    CHECK_INT(cohort_layout_create_vector(&scene->layout, SITES * COUNT, 1, STRIDE), COHORT_OK);
+    scene->in = calloc(SITES * COUNT, sizeof(*scene->in));
+    scene->out = calloc(SITES * COUNT * STRIDE, sizeof(*scene->out));
+    CHECK(scene->in && scene->out);
+    for (int32_t i = 0; i < SITES * COUNT; i++)
+        scene->in[i] = i + 1;
+    are_held = true;
+}
+
+/* Now all of the data has come, and is not unpacked yet. Site 0 has completed. */
+static void called(struct scene *scene)
+{
+    scene->idle = cohort_comm_idle(scene->comms[1]);
+    CHECK_INT(cohort_await(scene->calls[0]), COHORT_OK);
+    await_chores(1);
+}
+
+/* A call that each site completes only with the others. */
+static void all_gather(struct scene *scene, cohort_future **ret_rows)
+{
+    static int32_t plain[SITES * COUNT];
+    cohort_comm *const *comms = scene->comms;
+    CHECK_INT(cohort_comm_next_call(comms[1], &(cohort_call_options){.out_layout = scene->layout,
+                                                                     .ret_rows = ret_rows}),
+              COHORT_OK);
+    scene->calls[0] = cohort_all_gather(comms[0], scene->in, plain, COUNT, COHORT_INT32, 1);
+    scene->calls[1] =
+        cohort_all_gather(comms[1], scene->in + COUNT, scene->out, COUNT, COHORT_INT32, 1);
+    called(scene);
+}
+
+/* A call that site 0 completes alone. */
+static void gather(struct scene *scene)
+{
+    static const uint32_t root = 1;
+    cohort_comm *const *comms = scene->comms;
+    CHECK_INT(cohort_comm_next_call(comms[0], &(cohort_call_options){.root_site = &root}),
+              COHORT_OK);
+    scene->calls[0] = cohort_gather_there(comms[0], scene->in, COUNT, COHORT_INT32, 1);
+    CHECK_INT(cohort_comm_next_call(comms[1], &(cohort_call_options){.out_layout = scene->layout,
+                                                                     .root_site = &root}),
+              COHORT_OK);
+    scene->calls[1] =
+        cohort_gather_here(comms[1], scene->in + COUNT, scene->out, COUNT, COHORT_INT32, 1);
+    called(scene);
+}
+
+static bool is_unpacked(const struct scene *scene)
+{
+    for (int32_t i = 0; i < SITES * COUNT; i++)
+        if (scene->out[i * STRIDE] != i + 1)
+            return false;
+    return true;
+}
+
+/* Then OUT is the caller's again. */
+static void end(struct scene *scene, cohort_status status)
+{
+    CHECK(!cohort_future_ready(scene->calls[1]));
+    CHECK(!cohort_future_ready(scene->idle));
+    CHECK(!is_unpacked(scene));
+    let_go();
+    CHECK_INT(cohort_await(scene->idle), COHORT_OK);
+    CHECK(cohort_future_ready(scene->calls[1]));
+    CHECK(is_unpacked(scene));
+    CHECK_INT(cohort_await(scene->calls[1]), status);
+}
+
+static void scene_fini(struct scene *scene)
+{
+    for (uint32_t site = 0; site < SITES; site++)
+        cohort_comm_unref(scene->comms[site]);
+    cohort_layout_unref(scene->layout);
+    free(scene->in);
+    free(scene->out);
+    cluster_destroy(scene->cluster);
+}
+
+static void test_unpacking(void)
+{
+    struct scene scene;
+    void *text;
+    scene_init(&scene);
+    all_gather(&scene, scene.rows);
+    CHECK_INT(cohort_await_value(cohort_comm_roll_call(scene.comms[1]), &text), COHORT_OK);
+    CHECK_CONTAINS(text, "generation 1, all_gather");
+    CHECK_CONTAINS(text, "waits for a worker that unpacks OUT");
+    free(text);
+    for (uint32_t site = 0; site < SITES; site++)
+        CHECK(!cohort_future_ready(scene.rows[site]));
+    end(&scene, COHORT_OK);
+    for (uint32_t site = 0; site < SITES; site++)
+        CHECK_INT(cohort_await(scene.rows[site]), COHORT_OK);
+    scene_fini(&scene);
+}
+
+/* Site 0 has completed, so the call is left as it is. */
+static void test_cancelled(void)
+{
+    struct scene scene;
+    scene_init(&scene);
+    all_gather(&scene, NULL);
+    for (uint32_t site = 0; site < SITES; site++)
+        CHECK_INT(cohort_comm_cancel(scene.comms[site], 1), COHORT_OK);
+    end(&scene, COHORT_OK);
+    scene_fini(&scene);
+}
+
+/* Where a site completes without the others, a call is taken back. */
+static void test_taken_back(void)
+{
+    struct scene scene;
+    scene_init(&scene);
+    gather(&scene);
+    CHECK_INT(cohort_comm_cancel(scene.comms[0], 1), COHORT_OK);
+    end(&scene, COHORT_ERR_CANCELLED);
+    /* The communicator goes on. */
+    for (uint32_t site = 0; site < SITES; site++)
+        scene.calls[site] = cohort_barrier(scene.comms[site], 2);
+    CHECK_INT(cohort_await(cohort_when_all(scene.calls, SITES)), COHORT_OK);
+    scene_fini(&scene);
+}
+
+static void test_left(void)
+{
+    struct scene scene;
+    scene_init(&scene);
+    all_gather(&scene, NULL);
+    for (uint32_t site = 0; site < SITES; site++) {
+        cohort_comm_unref(scene.comms[site]);
+        scene.comms[site] = NULL;
+    }
+    end(&scene, COHORT_ERR_CANCELLED);
+    scene_fini(&scene);
+}
+
+/* The call needs nobody any more. */
+static void test_revoked(void)
+{
+    struct scene scene;
+    scene_init(&scene);
+    all_gather(&scene, NULL);
+    CHECK_INT(cohort_await(cohort_comm_revoke(scene.comms[0])), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_barrier(scene.comms[1], 2)), COHORT_ERR_REVOKED);
+    end(&scene, COHORT_OK);
+    scene_fini(&scene);
+}
+
+/* What makes communicators, or agrees, ends at other places. */
+static void check_open(struct scene *scene, cohort_future *futures[SITES], uint32_t num)
+{
+    cohort_future *idle[SITES];
+    for (uint32_t site = 0; site < SITES; site++)
+        idle[site] = cohort_comm_idle(scene->comms[site]);
+    await_chores(num);
+    for (uint32_t site = 0; site < SITES; site++) {
+        CHECK(!cohort_future_ready(futures[site]));
+        CHECK(!cohort_future_ready(idle[site]));
+    }
+    let_go();
+    for (uint32_t site = 0; site < SITES; site++) {
+        CHECK_INT(cohort_await(idle[site]), COHORT_OK);
+        CHECK(cohort_future_ready(futures[site]));
+        CHECK_INT(cohort_await(futures[site]), COHORT_OK);
+    }
+}
+
+/* Who calls last joins at once, and waits for the other one. */
+static void test_divided(void)
+{
+    struct scene scene;
+    cohort_comm *children[SITES];
+    cohort_future *futures[SITES];
+    scene_init(&scene);
+    for (uint32_t site = 0; site < SITES; site++)
+        futures[site] = cohort_comm_dup(&children[site], scene.comms[site], 1);
+    check_open(&scene, futures, 1);
+    for (uint32_t site = 0; site < SITES; site++)
+        cohort_comm_unref(children[site]);
+    are_held = true;
+    for (uint32_t site = 0; site < SITES; site++)
+        futures[site] = cohort_comm_split(&children[site], scene.comms[site], 0, 0, 2);
+    check_open(&scene, futures, 1);
+    for (uint32_t site = 0; site < SITES; site++)
+        cohort_comm_unref(children[site]);
+    scene_fini(&scene);
+}
+
+static void test_agreed(void)
+{
+    struct scene scene;
+    cohort_agreed agreed[SITES];
+    cohort_future *futures[SITES];
+    scene_init(&scene);
+    for (uint32_t site = 0; site < SITES; site++)
+        futures[site] = cohort_comm_agree(scene.comms[site], 1, &agreed[site]);
+    check_open(&scene, futures, SITES);
+    cohort_comm *survivors[SITES];
+    are_held = true;
+    for (uint32_t site = 0; site < SITES; site++)
+        futures[site] = cohort_comm_shrink(&survivors[site], scene.comms[site]);
+    check_open(&scene, futures, SITES);
+    for (uint32_t site = 0; site < SITES; site++)
+        cohort_comm_unref(survivors[site]);
+    scene_fini(&scene);
+}
+
+static const struct test_case cases[] = {
+    {"unpacking", test_unpacking}, {"cancelled", test_cancelled}, {"taken back", test_taken_back},
+    {"left", test_left},           {"revoked", test_revoked},     {"divided", test_divided},
+    {"agreed", test_agreed},
+};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+}
