@@ -16,6 +16,9 @@
 
 enum { MAX_SITES = 7, GENERATIONS = 8, LAST_CALLS = 3, TEXT = 400, HOSTS_LOCALITIES = 4 };
 
+/* Ns. Who waits for one that has left learns of it when it asks. */
+enum { STALL_AFTER = 2000000 };
+
 enum way { CALL, SPLIT, DUP };
 
 /* What a site does in one generation. */
@@ -314,9 +317,10 @@ static void play(uint64_t seed)
         cluster_locate(cluster, positions);
     game.num_sites = game.is_levels ? MAX_SITES : 2 + cohort__random_below(&random, MAX_SITES - 1);
     for (uint32_t site = 0; site < game.num_sites; site++)
-        made[site] = cluster_create_comm(
-            cluster, &game.comms[site], "game",
-            &(cohort_comm_options){.num_sites = game.num_sites, .this_site = site});
+        made[site] = cluster_create_comm(cluster, &game.comms[site], "game",
+                                         &(cohort_comm_options){.num_sites = game.num_sites,
+                                                                .this_site = site,
+                                                                .stall_after = STALL_AFTER});
     CHECK_INT(cohort_await(cohort_when_all(made, game.num_sites)), COHORT_OK);
     for (game.generation = 1; game.generation <= GENERATIONS; game.generation++) {
         draw(&game, &random);
