@@ -67,9 +67,7 @@
 /* Of numbers, whose results C may have widened. */
 #define NUMBER_KERNEL(NAME, TYPE, EXPRESSION) KERNEL(NAME, TYPE, (TYPE)(EXPRESSION))
 
-#define COMPARING_KERNELS(SUFFIX, TYPE)                                                            \
-    NUMBER_KERNEL(min_##SUFFIX, TYPE, b < a ? b : a)                                               \
-    NUMBER_KERNEL(max_##SUFFIX, TYPE, b > a ? b : a)                                               \
+#define LOGICAL_KERNELS(SUFFIX, TYPE)                                                              \
     NUMBER_KERNEL(logical_and_##SUFFIX, TYPE, a != 0 && b != 0)                                    \
     NUMBER_KERNEL(logical_or_##SUFFIX, TYPE, a != 0 || b != 0)                                     \
     NUMBER_KERNEL(logical_xor_##SUFFIX, TYPE, (a != 0) != (b != 0))
@@ -83,13 +81,35 @@
 #define INTEGER_KERNELS(SUFFIX, TYPE, WIDE)                                                        \
     NUMBER_KERNEL(sum_##SUFFIX, TYPE, (WIDE)a + (WIDE)b)                                           \
     NUMBER_KERNEL(product_##SUFFIX, TYPE, (WIDE)a *(WIDE)b)                                        \
-    COMPARING_KERNELS(SUFFIX, TYPE)                                                                \
+    NUMBER_KERNEL(min_##SUFFIX, TYPE, b < a ? b : a)                                               \
+    NUMBER_KERNEL(max_##SUFFIX, TYPE, b > a ? b : a)                                               \
+    LOGICAL_KERNELS(SUFFIX, TYPE)                                                                  \
     BITWISE_KERNELS(SUFFIX, TYPE)
 
-#define FLOATING_KERNELS(SUFFIX, TYPE)                                                             \
+/* IEEE 754-2019 minimum and maximum. A comparison that fails both ways is of zeros, whose signs
+ * JOIN joins, of equal numbers, or with a NaN. There is no branch, so that it can be vectorised.
+ * WORD is an unsigned type of the number's width. */
+#define EXTREME_KERNEL(NAME, TYPE, WORD, NAN_BITS, BEFORE, JOIN)                                   \
+    static inline TYPE NAME##_of(TYPE a, TYPE b)                                                   \
+    {                                                                                              \
+        const TYPE left = b BEFORE a ? b : a, right = a BEFORE b ? a : b;                          \
+        TYPE result;                                                                               \
+        WORD bits, others;                                                                         \
+        memcpy(&bits, &left, sizeof(bits));                                                        \
+        memcpy(&others, &right, sizeof(others));                                                   \
+        const WORD is_nan = -(WORD)isunordered(a, b); /* all bits or none */                       \
+        bits = ((bits JOIN others) & ~is_nan) | (NAN_BITS & is_nan);                               \
+        memcpy(&result, &bits, sizeof(result));                                                    \
+        return result;                                                                             \
+    }                                                                                              \
+    KERNEL(NAME, TYPE, NAME##_of(a, b))
+
+#define FLOATING_KERNELS(SUFFIX, TYPE, WORD, NAN_BITS)                                             \
     NUMBER_KERNEL(sum_##SUFFIX, TYPE, a + b)                                                       \
     NUMBER_KERNEL(product_##SUFFIX, TYPE, a *b)                                                    \
-    COMPARING_KERNELS(SUFFIX, TYPE)
+    EXTREME_KERNEL(min_##SUFFIX, TYPE, WORD, NAN_BITS, <, |)                                       \
+    EXTREME_KERNEL(max_##SUFFIX, TYPE, WORD, NAN_BITS, >, &)                                       \
+    LOGICAL_KERNELS(SUFFIX, TYPE)
 
 INTEGER_KERNELS(int8, int8_t, uint32_t)
 INTEGER_KERNELS(int16, int16_t, uint32_t)
@@ -99,8 +119,8 @@ INTEGER_KERNELS(uint8, uint8_t, uint32_t)
 INTEGER_KERNELS(uint16, uint16_t, uint32_t)
 INTEGER_KERNELS(uint32, uint32_t, uint32_t)
 INTEGER_KERNELS(uint64, uint64_t, uint64_t)
-FLOATING_KERNELS(float, float)
-FLOATING_KERNELS(double, double)
+FLOATING_KERNELS(float, float, uint32_t, UINT32_C(0x7fc00000))
+FLOATING_KERNELS(double, double, uint64_t, UINT64_C(0x7ff8000000000000))
 
 /* The sum of complex elements is that of twice as many parts. Their product is written out: C's own
  * one calls a function that looks for infinite parts. */
@@ -133,10 +153,10 @@ COMPLEX_SUM(double_complex, double)
 COMPLEX_PRODUCT(float_complex)
 COMPLEX_PRODUCT(double_complex)
 
-#define NO_NAN(VALUE) false
+#define NOT_OF_INTEGERS(VALUE) false
 
 /* op.h says which of two elements it is. WORD is an unsigned type of the value's width. */
-#define INDEXED_KERNELS(SUFFIX, WORD, IS_NAN)                                                      \
+#define INDEXED_KERNELS(SUFFIX, WORD, IS_NAN, IS_MINUS)                                            \
     static inline bool is_lower_##SUFFIX(struct SUFFIX a, struct SUFFIX b)                         \
     {                                                                                              \
         WORD bits_a, bits_b;                                                                       \
@@ -144,19 +164,23 @@ COMPLEX_PRODUCT(double_complex)
         memcpy(&bits_b, &b.value, sizeof(bits_b));                                                 \
         return b.index < a.index || (b.index == a.index && bits_b < bits_a);                       \
     }                                                                                              \
+    /* LOW and HIGH are a and b, or b and a. */                                                    \
     static inline struct SUFFIX choose_##SUFFIX(struct SUFFIX a, struct SUFFIX b,                  \
-                                                bool is_beaten) {                                  \
+                                                struct SUFFIX low, struct SUFFIX high) {           \
         bool is_nan = IS_NAN(a.value), is_other_nan = IS_NAN(b.value);                             \
-        bool is_tie = is_nan == is_other_nan && (is_nan || a.value == b.value);                    \
+        bool is_equal = a.value == b.value, is_minus = IS_MINUS(low.value);                        \
+        bool is_other_minus = IS_MINUS(high.value), is_same = is_minus == is_other_minus;          \
+        bool is_tie = is_nan == is_other_nan && (is_nan || (is_equal && is_same));                 \
+        bool is_beaten = high.value < low.value || (is_equal && is_other_minus && !is_minus);      \
         bool is_b = is_nan != is_other_nan ? is_other_nan : is_beaten;                             \
-        return is_b || (is_tie && is_lower_##SUFFIX(a, b)) ? b : a;                                \
-    } KERNEL(minloc_##SUFFIX, struct SUFFIX, choose_##SUFFIX(a, b, b.value < a.value))             \
-        KERNEL(maxloc_##SUFFIX, struct SUFFIX, choose_##SUFFIX(a, b, b.value > a.value))
+        return (is_tie ? is_lower_##SUFFIX(a, b) : is_b) ? b : a;                                  \
+    } KERNEL(minloc_##SUFFIX, struct SUFFIX, choose_##SUFFIX(a, b, a, b))                          \
+        KERNEL(maxloc_##SUFFIX, struct SUFFIX, choose_##SUFFIX(a, b, b, a))
 
-INDEXED_KERNELS(cohort_int32_indexed, uint32_t, NO_NAN)
-INDEXED_KERNELS(cohort_int64_indexed, uint64_t, NO_NAN)
-INDEXED_KERNELS(cohort_float_indexed, uint32_t, isnan)
-INDEXED_KERNELS(cohort_double_indexed, uint64_t, isnan)
+INDEXED_KERNELS(cohort_int32_indexed, uint32_t, NOT_OF_INTEGERS, NOT_OF_INTEGERS)
+INDEXED_KERNELS(cohort_int64_indexed, uint64_t, NOT_OF_INTEGERS, NOT_OF_INTEGERS)
+INDEXED_KERNELS(cohort_float_indexed, uint32_t, isnan, signbit)
+INDEXED_KERNELS(cohort_double_indexed, uint64_t, isnan, signbit)
 
 #define ENTRY(NAME)                                                                                \
     {                                                                                              \

@@ -7,8 +7,8 @@
 #include "collectives/comm/datatype.h"
 
 /* The loops of the built-in reductions (kernel_loops.c): the same ones, compiled for different
- * machines. All give the same bits. The exception: of two NaN operands, the variants may differ in
- * which one is the result. */
+ * machines. All give the same bits. The exception: of the sum or product of two NaNs, the variants
+ * may differ in which one is the result. */
 
 /* The built-in reductions, in the order of their numbers. */
 enum cohort__kernel {

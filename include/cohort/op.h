@@ -24,7 +24,9 @@ typedef struct cohort_op cohort_op;
  *
  * Any other pair is COHORT_ERR_BAD_PARAMETER, with a message that names both: "min can't reduce
  * elements of type double complex". Logical ones give 0 or 1. Integers wrap around. The bits of a
- * floating-point result depend on the order of the sites in the tree, not on timing. The product
+ * floating-point sum or product depend on the order of the sites in the tree, not on timing. Min
+ * and max are those of IEEE 754-2019: -0.0 is below 0.0, and if any site has a NaN, all get one,
+ * always the same quiet NaN where two sites or more have been combined. The product
  * (a + bi)(c + di) is (ac - bd) + (ad + bc)i. What C's own product does beyond that for infinite
  * parts, which give NaN here, is left out. */
 COHORT_API extern const cohort_op *const COHORT_SUM;
@@ -40,9 +42,9 @@ COHORT_API extern const cohort_op *const COHORT_BITWISE_XOR;
 
 /* The smallest, or the largest, value with its index (COHORT_DOUBLE_INDEXED and so on). Of equal
  * values, that with the lowest index. A NaN comes before all numbers, also for COHORT_MAXLOC, so it
- * is seen, and where it is. 0.0 and -0.0 are equal. If the indices are equal, too, it is the one
- * whose bits are the lower unsigned number. So the result has the same bits in whatever order sites
- * are combined. */
+ * is seen, and where it is. -0.0 is below 0.0. If the indices are equal, too, it is the one whose
+ * bits are the lower unsigned number. So the result has the same bits in whatever order sites are
+ * combined. */
 COHORT_API extern const cohort_op *const COHORT_MINLOC;
 COHORT_API extern const cohort_op *const COHORT_MAXLOC;
 

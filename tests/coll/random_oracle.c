@@ -355,12 +355,23 @@ static void put_indexed(uint32_t type, unsigned char *place, uint64_t hash)
     memcpy(place + part_bytes(type), &index, part_bytes(type));
 }
 
-static void put_hash(uint32_t type, unsigned char *place, uint64_t hash)
+/* What comparisons treat in a way of its own. One NaN in so many elements: many results have none.
+ */
+static void put_special(uint32_t type, unsigned char *place, uint64_t hash)
 {
+    static const double values[] = {3, -2, 0.0, -0.0, (double)INFINITY, -(double)INFINITY};
+    put_floating(type, place, hash % 23 == 0 ? -(double)NAN : values[hash % 6]);
+}
+
+static void put_hash(const struct random_call *call, unsigned char *place, uint64_t hash)
+{
+    uint32_t type = call->type;
     if (types[type].is_complex)
         put_complex(type, place, hash);
     else if (types[type].is_indexed)
         put_indexed(type, place, hash);
+    else if (call->op == 5 || call->op == 6)
+        put_special(type, place, hash);
     else
         put_floating(type, place, (double)(hash % 16));
 }
@@ -378,7 +389,7 @@ unsigned char *random_input(const struct random_call *call, uint64_t key, uint32
     for (size_t i = 0; i < bytes; i += has_numbers ? element : 8) {
         hash = cohort__hash_mix(hash, i);
         if (has_numbers)
-            put_hash(call->type, input + i, hash);
+            put_hash(call, input + i, hash);
         else
             memcpy(input + i, &hash, bytes - i < 8 ? bytes - i : 8);
     }
@@ -429,15 +440,23 @@ static uint64_t combine_integers(const struct random_call *call, uint64_t left, 
     }
 }
 
+/* -0.0 is below 0.0. */
+static bool is_below(double left, double right)
+{
+    return left < right || (left == right && signbit(left) && !signbit(right));
+}
+
 static double combine_floating(uint32_t op, double left, double right)
 {
+    if ((op == 5 || op == 6) && (isnan(left) || isnan(right)))
+        return (double)NAN;
     switch (op) {
     case 4:
         return left + right;
     case 5:
-        return left < right ? left : right;
+        return is_below(right, left) ? right : left;
     case 6:
-        return left < right ? right : left;
+        return is_below(left, right) ? right : left;
     case 7:
         return left != 0 && right != 0;
     case 8:
@@ -468,7 +487,9 @@ static bool is_before(const struct random_call *call, const unsigned char *right
                                   : (int64_t)get_integer(call->type, right) >
                                         (int64_t)get_integer(call->type, left);
     double a = get_floating(call->type, left), b = get_floating(call->type, right);
-    return isnan(b) ? !isnan(a) : call->op == MINLOC ? b < a : b > a;
+    if (isnan(a) || isnan(b))
+        return isnan(b) && !isnan(a);
+    return call->op == MINLOC ? is_below(b, a) : is_below(a, b);
 }
 
 static void combine_indexed(const struct random_call *call, unsigned char *result,

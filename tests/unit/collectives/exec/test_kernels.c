@@ -142,6 +142,12 @@ static double load_floating(const unsigned char *at, int type)
     return wide;
 }
 
+/* -0.0 is below 0.0. */
+static bool is_below(double left, double right)
+{
+    return left < right || (left == right && signbit(left) && !signbit(right));
+}
+
 static double reduce_floating(enum cohort__kernel kernel, double left, double right)
 {
     switch (kernel) {
@@ -150,9 +156,9 @@ static double reduce_floating(enum cohort__kernel kernel, double left, double ri
     case COHORT__KERNEL_PRODUCT:
         return left * right;
     case COHORT__KERNEL_MIN:
-        return right < left ? right : left;
+        return isunordered(left, right) ? (double)NAN : is_below(right, left) ? right : left;
     case COHORT__KERNEL_MAX:
-        return right > left ? right : left;
+        return isunordered(left, right) ? (double)NAN : is_below(left, right) ? right : left;
     case COHORT__KERNEL_LOGICAL_AND:
         return left != 0 && right != 0;
     case COHORT__KERNEL_LOGICAL_OR:
@@ -178,7 +184,7 @@ static double complex load_complex(const unsigned char *at, int type)
 
 static int compare(double left, double right)
 {
-    return (left > right) - (left < right);
+    return is_below(right, left) - is_below(left, right);
 }
 
 /* How the value at LEFT stands to that at RIGHT: lower (-1), equal or higher. The values of the
@@ -233,6 +239,11 @@ static void reduce_one(enum cohort__kernel kernel, int type, unsigned char *to,
     }
 }
 
+static bool is_extreme(enum cohort__kernel kernel)
+{
+    return kernel == COHORT__KERNEL_MIN || kernel == COHORT__KERNEL_MAX;
+}
+
 /* Few values, so that many are equal: numbers, zeros of both signs, two NaNs. Few indices. */
 static void fill_indexed(unsigned char *at, size_t count, int type, struct cohort__random *random)
 {
@@ -249,8 +260,10 @@ static void fill_indexed(unsigned char *at, size_t count, int type, struct cohor
 }
 
 /* Integers get any bits, among them zeros and both ends of the range. Floating-point numbers are
- * small multiples of a quarter, so that double and float both compute exactly. */
-static void fill(unsigned char *at, size_t count, int type, struct cohort__random *random)
+ * small multiples of a quarter, so that double and float both compute exactly. For KERNELs that
+ * compare, half of them are special. */
+static void fill(enum cohort__kernel kernel, unsigned char *at, size_t count, int type,
+                 struct cohort__random *random)
 {
     size_t bytes = part_bytes(type);
     if (types[type].is_indexed) {
@@ -260,6 +273,10 @@ static void fill(unsigned char *at, size_t count, int type, struct cohort__rando
     for (size_t i = 0; i < count * num_parts(type); i++, at += bytes) {
         uint64_t bits = cohort__random_next(random);
         double wide = (double)cohort__random_below(random, 64) / 4 - 8;
+        static const double special[] = {
+            0.0, -0.0, (double)NAN, -(double)NAN, (double)INFINITY, -(double)INFINITY};
+        if (is_extreme(kernel) && cohort__random_below(random, 2) == 0)
+            wide = special[cohort__random_below(random, 6)];
         float narrow = (float)wide;
         uint64_t chance = cohort__random_below(random, 8);
         if (chance == 0)
@@ -327,9 +344,9 @@ static void check(const struct subject *subject, size_t count, size_t misaligned
                         : place == ON_RIGHT ? right
                                             : left;
     memset(memory, 0xa5, sizeof(memory));
-    fill(left, count, type, random);
+    fill(subject->kernel, left, count, type, random);
     if (place != ON_BOTH)
-        fill(right, count, type, random);
+        fill(subject->kernel, right, count, type, random);
     memcpy(want, to - MARGIN, bytes + 2 * MARGIN - 8); /* with the bytes around it */
     for (size_t i = 0; i < count; i++)
         reduce_one(subject->kernel, type, want + MARGIN + i * types[type].bytes,
@@ -361,8 +378,8 @@ static void check_streamed(struct subject *subject, struct cohort__random *rando
     enum { BYTES = 512, ROOM = BYTES + 256 };
     _Alignas(64) static unsigned char memory[4][ROOM];
     size_t element = types[subject->type].bytes;
-    fill(memory[0], BYTES / element, subject->type, random);
-    fill(memory[1], BYTES / element, subject->type, random);
+    fill(subject->kernel, memory[0], BYTES / element, subject->type, random);
+    fill(subject->kernel, memory[1], BYTES / element, subject->type, random);
     for (size_t place = 0; place < 64; place++) {
         size_t bytes = cohort__random_below(random, BYTES + 1), count = bytes / element;
         memset(memory[2], 0xa5, sizeof(memory[2]));
@@ -516,8 +533,9 @@ static void check_any_order(struct subject *subject, struct cohort__random *rand
     enum { NUM = 6 };
     unsigned char elements[NUM * 16], forward[16], backward[16], halves[2][16];
     size_t bytes = types[subject->type].bytes;
-    for (int round = 0; round < 200 && is_location(subject->kernel); round++) {
-        fill(elements, NUM, subject->type, random);
+    bool has_to = is_location(subject->kernel) || is_extreme(subject->kernel);
+    for (int round = 0; round < 200 && has_to; round++) {
+        fill(subject->kernel, elements, NUM, subject->type, random);
         memcpy(forward, elements, bytes);
         memcpy(backward, elements + (NUM - 1) * bytes, bytes);
         for (size_t i = 1; i < NUM; i++) {
@@ -549,7 +567,7 @@ static void test_locations(void)
     cohort__kernel_find(COHORT__KERNEL_MAXLOC, COHORT_DOUBLE_INDEXED)->plain(high, left, right, 5);
     CHECK(low[0].value == 2 && low[0].index == 7 && high[0].value == 3 && high[0].index == 1);
     CHECK(low[1].index == 3 && high[1].index == 3);
-    CHECK(low[2].index == 8 && high[2].index == 8 && signbit(low[2].value));
+    CHECK(low[2].index == 8 && signbit(low[2].value) && high[2].index == 9);
     CHECK(isnan(low[3].value) && low[3].index == 6 && isnan(high[3].value) && high[3].index == 6);
     CHECK(low[4].index == 2 && high[4].index == 2);
     CHECK_INT(sizeof(cohort_int32_indexed), 2 * sizeof(int32_t));
