@@ -35,11 +35,10 @@ static cohort_status check_alone(void)
         return COHORT_OK;
     return cohort_fail(COHORT_ERR_NOT_SUPPORTED,
                        "%s says that this is one of %lu processes, but their launcher speaks no "
-                       "PMIx, so each would be a job of one locality; start the job with %s, or "
-                       "set COHORT_ALONE=1 if jobs of one are meant",
-                       variable, num,
-                       getenv("SLURM_PROCID") ? "srun --mpi=pmix or cohortrun"
-                                              : "cohortrun -n, or a launcher with PMIx");
+                       "PMIx, so each would be a job of one locality; start the job with cohortrun "
+                       "-n %lu, or with %s, or set COHORT_ALONE=1 if jobs of one are meant",
+                       variable, num, num,
+                       getenv("SLURM_PROCID") ? "srun --mpi=pmix" : "a launcher that speaks PMIx");
 }
 
 static cohort_status exchange(struct cohort__bootstrap *bootstrap, const void *address,

@@ -21,7 +21,8 @@ def test_several():
     """They would be jobs of one, without a word."""
     status, out, err = run('-n', 3, HELLO)
     check(status != 0 and not out, status, out)
-    check('PMI_SIZE says that this is one of 3 processes' in err and 'cohortrun' in err, err)
+    check('PMI_SIZE says that this is one of 3 processes' in err and 'cohortrun -n 3' in err
+          and 'COHORT_ALONE=1' in err, err)
 
 
 def test_one():

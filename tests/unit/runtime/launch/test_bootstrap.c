@@ -444,16 +444,46 @@ static void test_abort_full_for_a_while(void)
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void check_environment(const char *value, cohort_status want, const char *why)
+static void check_not_created(cohort_status want, const char *why)
 {
     struct cohort__loop *loop = create_loop();
     struct locality locality;
-    setenv("COHORT_CONTROL_FD", value, 1);
     CHECK_INT(create(&locality, loop), want);
     CHECK_CONTAINS(cohort_error_message(), why);
     CHECK(!locality.bootstrap);
-    unsetenv("COHORT_CONTROL_FD");
     cohort__loop_destroy(loop);
+}
+
+static void check_environment(const char *value, cohort_status want, const char *why)
+{
+    setenv("COHORT_CONTROL_FD", value, 1);
+    check_not_created(want, why);
+    unsetenv("COHORT_CONTROL_FD");
+}
+
+/* One of several processes of a launcher that speaks no PMIx. */
+static void test_alone_among_several(void)
+{
+    unsetenv("COHORT_ALONE"); /* a locality of cohortrun sets it */
+    setenv("PMI_SIZE", "1", 1);
+    test_singleton();
+    setenv("PMI_SIZE", "3", 1);
+    check_not_created(COHORT_ERR_NOT_SUPPORTED,
+                      "PMI_SIZE says that this is one of 3 processes, but their launcher speaks no "
+                      "PMIx, so each would be a job of one locality; start the job with cohortrun "
+                      "-n 3, or with a launcher that speaks PMIx, or set COHORT_ALONE=1");
+    unsetenv("PMI_SIZE");
+    setenv("SLURM_STEP_NUM_TASKS", "4", 1);
+    setenv("SLURM_PROCID", "0", 1);
+    check_not_created(COHORT_ERR_NOT_SUPPORTED,
+                      "start the job with cohortrun -n 4, or with srun --mpi=pmix");
+    setenv("COHORT_ALONE", "yes", 1);
+    check_not_created(COHORT_ERR_BAD_PARAMETER, "COHORT_ALONE is \"yes\", not 0 or 1");
+    setenv("COHORT_ALONE", "1", 1);
+    test_singleton();
+    unsetenv("COHORT_ALONE");
+    unsetenv("SLURM_STEP_NUM_TASKS");
+    unsetenv("SLURM_PROCID");
 }
 
 static void test_bad_environment(void)
@@ -558,6 +588,7 @@ int main(int argc, char **argv)
         {"peer_dies_before_exchange", test_peer_dies_before_exchange},
         {"abort_full", test_abort_full},
         {"abort_full_for_a_while", test_abort_full_for_a_while},
+        {"alone_among_several", test_alone_among_several},
         {"bad_environment", test_bad_environment},
         {"bad_welcome", test_bad_welcome},
         {"refusal_is_told", test_refusal_is_told},

@@ -129,7 +129,7 @@ static pmix_status_t fake_get(const pmix_proc_t *proc, const char *key, const pm
                               size_t num, pmix_value_t **ret_value)
 {
     (void)proc, (void)info, (void)num;
-    CHECK(strcmp(key, PMIX_JOB_SIZE) == 0);
+    CHECK_TEXT(key, PMIX_JOB_SIZE);
     *ret_value = calloc(1, sizeof(**ret_value));
     (*ret_value)->type = PMIX_UINT32;
     (*ret_value)->data.uint32 = 2;
@@ -340,8 +340,7 @@ static void refused(cohort_status status, const char *text)
 {
     struct locality locality;
     CHECK_INT(create(&locality), status);
-    if (strcmp(cohort_error_message(), text) != 0)
-        test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
+    CHECK_TEXT(cohort_error_message(), text);
     if (fake.fence_comes > 0)
         fake.fence_done(PMIX_SUCCESS, fake.fence_context);
     cohort__loop_destroy(locality.loop);
@@ -360,7 +359,7 @@ static void test_no_answer(void)
     fake = (struct play){.fences_bring_nothing = true, .answer_takes = PATIENCE + 1};
     refused(COHORT_ERR_TIMEOUT,
             "cohort.card of process 1: no answer within 60 s (COHORT_JOIN_TIMEOUT)");
-    CHECK(strcmp(fake.question.name, "cohort.card") == 0); /* PMIx still reads it */
+    CHECK_TEXT(fake.question.name, "cohort.card"); /* PMIx still reads it */
     answer_question();
 }
 
