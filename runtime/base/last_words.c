@@ -10,15 +10,25 @@
 
 static _Atomic bool are_said;
 
-void cohort__last_words_say(const char *words)
+static void write_line(const char *begin, const char *words)
 {
     char line[2048];
     struct cohort__safe_text text = cohort__safe_text_begin(line, sizeof(line) - 1);
-    cohort__safe_text_add(&text, "cohort: ");
+    cohort__safe_text_add(&text, begin);
     cohort__safe_text_add(&text, words);
     line[text.used++] = '\n'; /* also where the words were cut */
-    cohort__ledger_say(words);
     (void)!write(STDERR_FILENO, line, text.used);
+}
+
+void cohort__last_words_say(const char *words)
+{
+    cohort__ledger_say(words);
+    write_line("cohort: ", words);
+}
+
+void cohort__last_words_add(const char *words)
+{
+    write_line("cohort:     ", words);
 }
 
 void cohort__last_words_abort(const char *words)

@@ -8,6 +8,9 @@
  * ends now. Any thread, and a signal handler. */
 void cohort__last_words_say(const char *words);
 
+/* Adds a line with more of it, on standard error alone. Likewise. */
+void cohort__last_words_add(const char *words);
+
 /* Says WORDS, and ends the program by SIGABRT, of which nothing more is said. */
 _Noreturn void cohort__last_words_abort(const char *words);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include "runtime/base/last_words.h"
 #include "runtime/base/ledger.h"
@@ -15,7 +16,7 @@
 #include "runtime/task/worker.h"
 
 /* For the handler, and for what the C library needs on top of a signal's own frame. */
-enum { HANDLER_STACK_BYTES = 64 * 1024, NAME_BYTES = 640 };
+enum { HANDLER_STACK_BYTES = 64 * 1024, NAME_BYTES = 640, MAX_CALLERS = 12 };
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 enum { NUM_SIGNALS = sizeof(signals) / sizeof(signals[0]) };
@@ -94,6 +95,55 @@ static void add_task(struct cohort__safe_text *text, const struct cohort__worker
     }
 }
 
+/* A walk along the stack, from the handler outwards. */
+struct walk {
+    const void *place;
+    uintptr_t end; /* the frame that this is in is the task's no more; 0: there is none */
+    bool has_found_place;
+    const void *caller; /* not said yet */
+    unsigned num_said;
+};
+
+static void say_caller(const void *address)
+{
+    char name[NAME_BYTES], words[NAME_BYTES + 16];
+    struct cohort__safe_text text = cohort__safe_text_begin(words, sizeof(words));
+    cohort__symbol_name((const char *)address - 1, name, sizeof(name)); /* in the call */
+    cohort__safe_text_add(&text, "called from ");
+    cohort__safe_text_add(&text, name);
+    cohort__last_words_add(words);
+}
+
+/* The bottom of FRAME is the top of the one before it, of which only now is known whose it is. */
+static _Unwind_Reason_Code step(struct _Unwind_Context *frame, void *context)
+{
+    struct walk *walk = context;
+    const void *address = (const void *)_Unwind_GetIP(frame);
+    if (!walk->has_found_place) {
+        walk->has_found_place = address == walk->place;
+        return _URC_NO_REASON;
+    }
+    if ((walk->end && _Unwind_GetCFA(frame) > walk->end) || walk->num_said == MAX_CALLERS)
+        return _URC_END_OF_STACK;
+    if (walk->caller) {
+        say_caller(walk->caller);
+        walk->num_said++;
+    }
+    walk->caller = address;
+    return _URC_NO_REASON;
+}
+
+/* Who has called what runs at PLACE, the innermost first, up to the task whose CONTEXT is in the
+ * frame of its runner; NULL: no task. The unwinder reads the tables that compilers write beside the
+ * code. It neither locks nor allocates. Where the stack has been written over, it may crash, but
+ * all else has been said by then. */
+static void say_callers(const void *place, const struct cohort__task_context *context)
+{
+    struct walk walk = {.place = place, .end = (uintptr_t)context};
+    if (place)
+        _Unwind_Backtrace(step, &walk);
+}
+
 static void explain(const siginfo_t *info, const ucontext_t *context)
 {
     char words[1800];
@@ -107,6 +157,7 @@ static void explain(const siginfo_t *info, const ucontext_t *context)
     }
     add_task(&text, cohort__worker_self);
     cohort__last_words_say(words);
+    say_callers(place_of(context), cohort__worker_self ? cohort__worker_self->context : NULL);
 }
 
 /* Whether the thread has caused it: by what it did, or by abort and raise. */
@@ -142,6 +193,8 @@ void cohort__crash_watch(void)
 {
     struct sigaction old, action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigemptyset(&action.sa_mask);
+    for (int i = 0; i < NUM_SIGNALS; i++)
+        sigaddset(&action.sa_mask, signals[i]); /* one of the handler's own ends the program */
     for (int i = 0; !COHORT__ASAN && !COHORT__TSAN && i < NUM_SIGNALS; i++)
         if (sigaction(signals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
             old.sa_handler == SIG_DFL)

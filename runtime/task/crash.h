@@ -3,10 +3,11 @@
 #define COHORT_RUNTIME_TASK_CRASH_H
 
 /* What happens when a signal ends the program that it has caused itself: SIGSEGV, SIGBUS, SIGFPE,
- * SIGILL, SIGABRT. One line says what has gone wrong and where, in which task, worker and locality;
- * or that the task has grown beyond its stack (overflow.h). Then the signal ends the program as
- * ever, with a core file of the place. A signal that somebody else has sent ends it without a
- * word. The line is in the ledger, too, so that cohortrun can say it. */
+ * SIGILL, SIGABRT. One line says what has gone wrong and where, in which task, worker and locality,
+ * and further ones who has called that; or one that the task has grown beyond its stack
+ * (overflow.h). Then the signal ends the program as ever, with a core file of the place. A signal
+ * that somebody else has sent ends it without a word. The first line is in the ledger, too, so that
+ * cohortrun can say it. */
 
 /* Has these signals explained, unless the program or a sanitizer handles them itself. For the
  * process. */

@@ -214,7 +214,7 @@ def test_exit():
 def test_abort():
     why = r'SIGABRT \(abort\), in the task run_site \(.*\), worker \d of locality 2'
     die_by_itself('abort', 128 + 6, r'was killed by signal 6 \(Aborted\)(: %s)?' % why,
-                  before=r'(\[2\] cohort: %s\n)?' % why)
+                  before=r'(\[2\] cohort: %s\n(\[2\] cohort: +called from .*\n)*)?' % why)
 
 
 def endless_storm():

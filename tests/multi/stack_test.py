@@ -40,8 +40,8 @@ def test_default():
 
 
 def test_crash():
-    """A signal that a task has caused is explained: by the locality itself, by cohortrun, and in
-    the errors of the others. On another host, too."""
+    """A signal that a task has caused is explained: by the locality itself, which also says who
+    has called the place, by cohortrun, and in the errors of the others. On another host, too."""
     for hosts in (), far_hosts(2):
         check_crash(*run('-n', 2, *hosts, MEMBER, 'crash'))
 
@@ -50,7 +50,8 @@ def check_crash(status, _, err):
     check_equal(status, 128 + signal.SIGSEGV)
     why = (r'SIGSEGV \(no memory at 0x100\) in touch(\+0x\w+)? \(/\S*/stack_member(\+0x\w+)?\), '
            r'in the task crash_task \(/\S*/stack_member\), worker \d+ of locality 1')
-    check(re.search('^cohort: ' + why + '$', err, re.M), err)
+    check(re.search('^cohort: ' + why + r'\ncohort: +called from crash_task\+0x\w+ \(/', err, re.M),
+          err)
     check(re.search(r'^cohortrun: locality 1 \(pid \d+\)( on host b)? was killed by signal 11 '
                     r'\(Segmentation fault\): ' + why + '$', err, re.M), err)
 

@@ -73,6 +73,34 @@ static cohort_status abort_task(void *arg)
     abort();
 }
 
+/* malloc finds it out, and aborts. */
+static cohort_status free_task(void *arg)
+{
+    (void)arg;
+    void *volatile twice = malloc(64);
+    free(twice);
+    free(twice);
+    return COHORT_OK;
+}
+
+static cohort_status call_task(void *arg)
+{
+    void (*volatile nowhere)(void) = NULL;
+    (void)arg;
+    nowhere();
+    return COHORT_OK;
+}
+
+/* Writes over where its caller goes on, which the unwinder reads. */
+static cohort_status smash_task(void *arg)
+{
+    char bytes[8];
+    (void)arg;
+    memset(__builtin_frame_address(0), 0x41 + zero, 2 * sizeof(void *));
+    __asm__ volatile("" : : "r"(bytes) : "memory");
+    return COHORT_OK;
+}
+
 /* On a stack that may move, not on the thread's own one. */
 static cohort_status run_other(void *arg)
 {
@@ -116,13 +144,15 @@ static void check_crash(cohort_task_function *function, int signal, const char *
     CHECK_CONTAINS(text, task);
     CHECK_CONTAINS(text, "/test_task_crash");
     CHECK_CONTAINS(text, "), worker 0\n");
-    CHECK(strchr(text, '\n') == strrchr(text, '\n'));
+    const char *first = strstr(text, "cohort: "); /* behind what the C library says */
+    for (const char *line = strchr(first, '\n') + 1; *line; line = strchr(line, '\n') + 1)
+        CHECK(strncmp(line, "cohort:     called from ", 24) == 0);
 }
 
 static void test_segv(void)
 {
-    check_crash(segv_task, SIGSEGV, "cohort: SIGSEGV (no memory at 0x10) in ", " in read_at",
-                ", in the task segv_task (/");
+    check_crash(segv_task, SIGSEGV, "cohort: SIGSEGV (no memory at 0x10) in ",
+                ":     called from segv_task+0x", ", in the task segv_task (/");
     check_crash(write_task, SIGSEGV, "cohort: SIGSEGV (no right to access 0x", " in write_task+0x",
                 ", in the task write_task (/");
 }
@@ -146,6 +176,15 @@ static void test_others(void)
                 ", in the task ill_task (/");
 #endif
     check_crash(abort_task, SIGABRT, "cohort: SIGABRT (abort), in the task abort_task (/", "", "");
+}
+
+static void test_callers(void)
+{
+    check_crash(free_task, SIGABRT, "cohort: SIGABRT (abort)", ":     called from free_task+0x",
+                ", in the task free_task (/");
+    check_crash(call_task, SIGSEGV, "cohort: SIGSEGV (no memory at 0x0)", "",
+                ", in the task call_task (/");
+    check_crash(smash_task, SIGSEGV, "cohort: SIGSEGV (", "", ", in the task smash_task (/");
 }
 
 static void copy_words(void *context, const void *line)
@@ -184,10 +223,8 @@ static void test_words(void)
 }
 
 static const struct test_case cases[] = {
-    {"segv", test_segv},
-    {"bus", test_bus},
-    {"others", test_others},
-    {"words", test_words},
+    {"segv", test_segv},       {"bus", test_bus},     {"others", test_others},
+    {"callers", test_callers}, {"words", test_words},
 };
 
 int main(int argc, char **argv)
