@@ -38,6 +38,7 @@ void cohort__channels_init(struct cohort__channels *channels)
 
 void cohort__channels_fini(struct cohort__channels *channels)
 {
+    cohort__questions_fini(&channels->questions);
     cohort__channel_queues_fini(channels);
     cohort__channel_any_fini(channels);
     cohort__channel_sets_fini(channels);
@@ -500,25 +501,26 @@ static void receive_data(struct cohort_comm *comm, struct cohort__message *messa
 
 /* Asking -------------------------------------------------------------------------------------- */
 
-/* A site that has left says so, and how many messages it has set. Other sites do not answer. */
-static void answer(struct cohort_comm *comm, uint32_t site)
+/* Takes MESSAGE, a question. A site that has left says so, and how many messages it has set. */
+static void answer(struct cohort_comm *comm, struct cohort__message *message)
 {
-    if (!comm->has_left)
-        return;
-    struct cohort__message *message =
-        cohort__message_create(COHORT__KIND_ANSWER, comm->this_site, 0, 0, COHORT__ANSWER_GONE);
-    if (!message)
-        return; /* it will ask again */
-    message->last_called = cohort__channel_sets_count(&comm->channels, site);
+    const uint32_t site = message->source_site;
+    cohort__message_answer(message, comm->this_site, 0,
+                           comm->has_left ? COHORT__ANSWER_GONE : COHORT__ANSWER_IN_FLIGHT);
+    if (comm->has_left)
+        message->last_called = cohort__channel_sets_count(&comm->channels, site);
     cohort__mail_send(comm->group, site, message, 0);
 }
 
 static void take_answer(struct cohort_comm *comm, const struct cohort__message *message)
 {
+    cohort__questions_end(&comm->channels.questions, message->source_site);
+    if (message->tag != COHORT__ANSWER_GONE || message->fingerprint > 0)
+        return; /* that it is revoked will be known here, too */
     struct cohort__channel_source *source =
         cohort__channel_source_of(&comm->channels, message->source_site);
-    if (!source || message->tag != COHORT__ANSWER_GONE || message->fingerprint > 0)
-        return; /* that it is revoked will be known here, too */
+    if (!source)
+        return; /* without memory: it will be asked again */
     source->has_left = true;
     source->num_set = (uint32_t)message->last_called;
     give_up(comm);
@@ -526,11 +528,16 @@ static void take_answer(struct cohort_comm *comm, const struct cohort__message *
 
 static void ask(struct cohort_comm *comm, uint32_t site)
 {
+    struct cohort__questions *questions = &comm->channels.questions;
+    if (site == comm->this_site ||
+        !cohort__questions_begin(questions, comm->group->membership->num_sites, site))
+        return;
     struct cohort__message *message =
-        site != comm->this_site ? cohort__message_create(COHORT__KIND_ASK, comm->this_site, 0, 0, 0)
-                                : NULL;
+        cohort__message_create(COHORT__KIND_ASK, comm->this_site, 0, 0, 0);
     if (message)
         cohort__mail_send(comm->group, site, message, 0);
+    else
+        cohort__questions_end(questions, site);
 }
 
 static void ask_sources(struct cohort_comm *comm)
@@ -582,8 +589,7 @@ void cohort__channels_tick(struct cohort_comm *comm, uint64_t now)
 void cohort__channels_receive(struct cohort_comm *comm, struct cohort__message *message)
 {
     if (message->kind == COHORT__KIND_ASK) {
-        answer(comm, message->source_site);
-        cohort__message_release(message);
+        answer(comm, message);
     } else if (message->kind == COHORT__KIND_ANSWER) {
         take_answer(comm, message);
         cohort__message_release(message);

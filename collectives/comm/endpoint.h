@@ -105,8 +105,9 @@ struct cohort_comm {
     _Atomic uint64_t num_turns;    /* calls of cohort/survivors.h so far */
     _Atomic uint32_t acknowledged; /* the order of the last death that is; 0: none */
     bool reproducible;
-    bool check_asymmetric;                    /* set by the settings or by the options */
-    bool has_left;                            /* the actor's side */
+    bool check_asymmetric; /* set by the settings or by the options */
+    bool has_left;         /* the actor's side */
+    bool knows_leaver;     /* another site has left while a call needed it; the actor's side */
     _Atomic uint32_t num_in_flight;           /* written in the endpoint's turn, read by the tick */
     uint64_t oldest;                          /* generation in flight, or 0; the actor's side */
     struct cohort__history history;           /* the actor's side */

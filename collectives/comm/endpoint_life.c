@@ -32,6 +32,20 @@ static void begin_event(struct cohort__item *item)
     atomic_store(&COHORT_CONTAINER_OF(item, struct cohort__event, item)->is_posted, false);
 }
 
+/* OPERATION is found waiting. Whether it asks now. */
+static bool asks_now(const struct cohort_comm *comm, struct cohort__operation *operation,
+                     uint64_t now)
+{
+    bool is_due = operation->asked_at == 0
+                      ? comm->knows_leaver
+                      : now - operation->asked_at >= comm->stall_after << operation->patience;
+    if (is_due)
+        operation->patience += operation->patience < COHORT__MAX_PATIENCE;
+    if (is_due || operation->asked_at == 0)
+        operation->asked_at = now;
+    return is_due;
+}
+
 static void run_tick(struct cohort__actor *actor, struct cohort__item *item)
 {
     struct cohort_comm *comm = cohort__endpoint_of(actor);
@@ -44,11 +58,7 @@ static void run_tick(struct cohort__actor *actor, struct cohort__item *item)
         if (!operation || operation->failure.status)
             continue;
         is_slow |= operation->asked_at > 0;
-        if (operation->asked_at == 0) {
-            operation->asked_at = now;
-        } else if (now - operation->asked_at >= comm->stall_after << operation->patience) {
-            operation->asked_at = now;
-            operation->patience += operation->patience < COHORT__MAX_PATIENCE;
+        if (asks_now(comm, operation, now)) {
             stalled = operation->generation;
             operation->handlers->stalled(operation);
         }
@@ -63,6 +73,17 @@ void cohort__endpoint_tick(struct cohort_comm *comm)
     if (atomic_load_explicit(&comm->num_in_flight, memory_order_relaxed) > 0 ||
         !cohort__channels_are_idle(&comm->channels))
         post_event(comm, &comm->tick);
+}
+
+void cohort__endpoint_site_left(struct cohort_comm *comm)
+{
+    if (comm->knows_leaver)
+        return;
+    comm->knows_leaver = true;
+    for (uint32_t i = 0; i < COHORT__WINDOW; i++)
+        if (comm->slots[i].in_flight)
+            comm->slots[i].in_flight->asked_at = 0;
+    cohort__endpoint_tick(comm);
 }
 
 static void run_peer_died(struct cohort__actor *actor, struct cohort__item *item)

@@ -16,9 +16,14 @@ void cohort__endpoint_destroy(struct cohort__actor *actor);
  * back, or the job ends. */
 void cohort__endpoint_leave(struct cohort_comm *comm);
 
-/* By the thread that turns the event loop: posts an item that looks for calls that have waited for
- * a long time. */
+/* Any thread that is sure that the endpoint exists: posts an item that looks for calls that have
+ * waited for a long time. */
 void cohort__endpoint_tick(struct cohort_comm *comm);
+
+/* In the endpoint's turn: a call has failed, since a site has left. The others may wait for that
+ * one, too, so they ask now, and later ones as soon as they are found waiting. Else a caller who
+ * has many calls in flight would be told one after the other, as their turns to ask come. */
+void cohort__endpoint_site_left(struct cohort_comm *comm);
 
 /* Any thread: posts an item that tells the endpoint that a locality has died, or that its
  * communicator is revoked. */

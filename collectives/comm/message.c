@@ -8,15 +8,9 @@
 #include "runtime/proc/fetch.h"
 #include "runtime/wire/pack.h"
 
-struct cohort__message *cohort__message_create(enum cohort__kind kind, uint32_t source_site,
-                                               uint64_t generation, uint64_t fingerprint,
-                                               uint32_t tag)
+static void init(struct cohort__message *message, enum cohort__kind kind, uint32_t source_site,
+                 uint64_t generation, uint64_t fingerprint, uint32_t tag)
 {
-    struct cohort__message *message = cohort__slab_alloc(sizeof(*message));
-    if (!message) {
-        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a message");
-        return NULL;
-    }
     cohort__list_init(&message->parked);
     cohort__list_init(&message->of_tag);
     message->kind = kind;
@@ -31,6 +25,18 @@ struct cohort__message *cohort__message_create(enum cohort__kind kind, uint32_t 
     message->taken_up = false;
     message->loan = NULL;
     message->attachment = NULL;
+}
+
+struct cohort__message *cohort__message_create(enum cohort__kind kind, uint32_t source_site,
+                                               uint64_t generation, uint64_t fingerprint,
+                                               uint32_t tag)
+{
+    struct cohort__message *message = cohort__slab_alloc(sizeof(*message));
+    if (!message) {
+        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a message");
+        return NULL;
+    }
+    init(message, kind, source_site, generation, fingerprint, tag);
     return message;
 }
 
@@ -111,10 +117,8 @@ struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arr
     return message;
 }
 
-void cohort__message_release(struct cohort__message *message)
+static void give_back(struct cohort__message *message)
 {
-    if (!message)
-        return;
     if (message->loan)
         cohort__actor_post(message->loan->owner, &message->loan->returned);
     if (message->attachment)
@@ -124,7 +128,22 @@ void cohort__message_release(struct cohort__message *message)
                               message->arrival->envelope.handle);
     cohort__arrival_release(message->arrival);
     cohort__error_fini(&message->error);
+}
+
+void cohort__message_release(struct cohort__message *message)
+{
+    if (!message)
+        return;
+    give_back(message);
     cohort__slab_free(message);
+}
+
+void cohort__message_answer(struct cohort__message *message, uint32_t site, uint64_t number,
+                            enum cohort__answer answer)
+{
+    const uint64_t generation = message->generation;
+    give_back(message);
+    init(message, COHORT__KIND_ANSWER, site, generation, number, answer);
 }
 
 void cohort__message_pack_error(struct cohort__packer *packer, const struct cohort__error *error)

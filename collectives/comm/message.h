@@ -99,6 +99,12 @@ struct cohort__message *cohort__message_create(enum cohort__kind kind, uint32_t 
                                                uint64_t generation, uint64_t fingerprint,
                                                uint32_t tag);
 
+/* MESSAGE, which has come to SITE and is not parked, becomes what SITE answers to its source. What
+ * it held is given back. This needs no memory, so each question can be answered: one that is not
+ * would never be asked again (questions.h). */
+void cohort__message_answer(struct cohort__message *message, uint32_t site, uint64_t number,
+                            enum cohort__answer answer);
+
 /* A message from another locality. Takes ARRIVAL, on failure too. NULL: it made no sense, or there
  * is no memory. The error message is set. */
 struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arrival);

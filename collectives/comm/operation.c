@@ -295,6 +295,7 @@ static void conclude(struct cohort__operation *operation)
     cohort_future *future = operation->future;
     struct cohort__error error = operation->failure; /* with its text */
     tell_end(operation, error.status);
+    cohort__questions_fini(&operation->questions);
     operation->handlers->release(operation);
     cohort__future_complete(future, error.status, error.status ? &error : NULL);
     cohort__error_fini(&error);
@@ -416,11 +417,27 @@ struct cohort__message *cohort__operation_question(const struct cohort__operatio
     return message;
 }
 
-void cohort__operation_ask(const struct cohort__operation *operation, uint32_t site, uint32_t tag)
+/* False: there is no memory. */
+static bool ask(const struct cohort__operation *operation, uint32_t site, uint32_t tag)
 {
     struct cohort__message *message = cohort__operation_question(operation, tag);
-    if (message) /* without memory: it will ask again */
+    if (message)
         cohort__mail_send(operation->comm->group, site, message, 0);
+    return message != NULL;
+}
+
+void cohort__operation_ask(struct cohort__operation *operation, uint32_t site, uint32_t tag)
+{
+    const uint32_t num_sites = operation->comm->group->membership->num_sites;
+    if (cohort__questions_begin(&operation->questions, num_sites, site) &&
+        !ask(operation, site, tag))
+        cohort__questions_end(&operation->questions, site); /* it will ask later */
+}
+
+void cohort__operation_ask_anyway(const struct cohort__operation *operation, uint32_t site,
+                                  uint32_t tag)
+{
+    (void)ask(operation, site, tag); /* without memory: it will ask when it stalls */
 }
 
 /* The operation may be gone then. A site may leave because of a death before this endpoint has been

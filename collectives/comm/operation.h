@@ -9,6 +9,7 @@
 #include "collectives/comm/fingerprint.h"
 #include "collectives/comm/hooks.h"
 #include "collectives/comm/message.h"
+#include "collectives/comm/questions.h"
 
 /* One call in flight, as the endpoint sees it. exec embeds it in its own structs. All of this
  * happens in the endpoint's turn, except the call itself. */
@@ -68,8 +69,9 @@ struct cohort__operation {
     struct cohort__signature signature;
     struct cohort__hooked hooked;
     struct cohort__handout handout;
-    uint64_t asked_at; /* time of the last question, or when it was first found waiting; or 0 */
+    uint64_t asked_at; /* time of the last questions, or when it was found waiting; 0: not yet */
     unsigned patience; /* the next question is 2^patience times `stall_after` after the last */
+    struct cohort__questions questions;
     /* The last site of which it knows that it has not called, though somebody waits for it: the
      * number + 1, or 0; and who has said so, that site itself or one that waits for it. */
     uint32_t absent;
@@ -140,8 +142,14 @@ void cohort__operation_mismatch(const struct cohort__operation *operation, uint3
                                 const char *theirs, struct cohort__error *error);
 
 /* In the endpoint's turn: asks SITE how it stands with this call, and says what was called here. If
- * something else was called there, the call fails at both sites. TAG: as in an ASK (message.h). */
-void cohort__operation_ask(const struct cohort__operation *operation, uint32_t site, uint32_t tag);
+ * something else was called there, the call fails at both sites. TAG: as in an ASK (message.h).
+ * Does nothing if SITE has yet to answer the last question: it will be asked again when this
+ * operation has waited for longer. */
+void cohort__operation_ask(struct cohort__operation *operation, uint32_t site, uint32_t tag);
+
+/* The same in any case: something of SITE has come that does not fit, and comes only once. */
+void cohort__operation_ask_anyway(const struct cohort__operation *operation, uint32_t site,
+                                  uint32_t tag);
 
 /* The question, not sent yet. NULL: out of memory. Any thread that is sure that the operation
  * exists. */

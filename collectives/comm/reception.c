@@ -5,22 +5,21 @@
 
 #include "collectives/comm/channel.h"
 #include "collectives/comm/early.h"
+#include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/fingerprint.h"
 #include "collectives/comm/mail.h"
 #include "collectives/comm/operation.h"
 
-/* In the endpoint's turn: sends ANSWER to SITE, about GENERATION. NUMBER: of a call that is
- * IN_FLIGHT, `absent` as in struct cohort__operation; of one that has LEFT_OUT messages, how
- * many of them. ERROR: why the call has FAILED, or what was called instead (MISMATCH). 0 and
- * NULL with the other answers. */
-static void send_answer(struct cohort_comm *comm, uint32_t site, uint64_t generation,
+/* In the endpoint's turn: answers MESSAGE, and takes it. NUMBER: of a call that is IN_FLIGHT,
+ * `absent` as in struct cohort__operation; of one that has LEFT_OUT messages, how many of
+ * them. ERROR: why the call has FAILED, or what was called instead (MISMATCH). 0 and NULL with
+ * the other answers. */
+static void answer_with(struct cohort_comm *comm, struct cohort__message *message,
                         enum cohort__answer answer, uint32_t number,
                         const struct cohort__error *error)
 {
-    struct cohort__message *message =
-        cohort__message_create(COHORT__KIND_ANSWER, comm->this_site, generation, number, answer);
-    if (!message)
-        return; /* without memory: it will ask again */
+    const uint32_t site = message->source_site;
+    cohort__message_answer(message, comm->this_site, number, answer);
     message->last_called = comm->has_left ? comm->gone_from - 1 : comm->history.last;
     if (error)
         cohort__error_copy(&message->error, error);
@@ -52,7 +51,8 @@ static void receive_open(struct cohort__operation *operation, struct cohort__mes
     } else if (operation->failure.status) {
         cohort__message_release(message);
     } else if (!cohort__fingerprint_fits(operation->fingerprint, message->fingerprint, compared)) {
-        cohort__operation_ask(operation, message->source_site, cohort__message_tag(compared, 0));
+        cohort__operation_ask_anyway(operation, message->source_site,
+                                     cohort__message_tag(compared, 0));
         cohort__message_release(message);
     } else if (is_too_early) {
         cohort__early_park(operation->comm, message);
@@ -79,9 +79,8 @@ static void receive_step(struct cohort_comm *comm, struct cohort__message *messa
                !(waiting && generation >= waiting->generation)) {
         cohort__message_release(message); /* no site waits for an answer to an error */
     } else if (skipped || is_gone(comm, generation)) {
-        send_answer(comm, message->source_site, generation,
-                    skipped ? COHORT__ANSWER_MOVED_PAST : COHORT__ANSWER_GONE, 0, NULL);
-        cohort__message_release(message);
+        answer_with(comm, message, skipped ? COHORT__ANSWER_MOVED_PAST : COHORT__ANSWER_GONE, 0,
+                    NULL);
     } else if (generation > comm->history.last || (waiting && generation >= waiting->generation)) {
         cohort__early_park(comm, message);
     } else {
@@ -101,14 +100,15 @@ static const struct cohort__signature *ended_differently(const struct cohort_com
     return differs ? &ended->signature : NULL;
 }
 
-static void answer_with_words(struct cohort_comm *comm, const struct cohort__message *ask,
+/* Takes ASK. */
+static void answer_with_words(struct cohort_comm *comm, struct cohort__message *ask,
                               const struct cohort__signature *mine)
 {
     char words[COHORT__SIGNATURE_TEXT];
     struct cohort__error error = {0};
     cohort__signature_describe(mine, words, sizeof(words));
     cohort__error_set(&error, COHORT_ERR_MISMATCH, "%s", words);
-    send_answer(comm, ask->source_site, ask->generation, COHORT__ANSWER_MISMATCH, 0, &error);
+    answer_with(comm, ask, COHORT__ANSWER_MISMATCH, 0, &error);
     cohort__error_fini(&error);
 }
 
@@ -142,9 +142,11 @@ static uint32_t num_left_out(const struct cohort__operation *operation,
     return num > num_sends ? num - num_sends : 0;
 }
 
-static void answer_ask(struct cohort_comm *comm, const struct cohort__message *message)
+/* Takes MESSAGE. */
+static void answer_ask(struct cohort_comm *comm, struct cohort__message *message)
 {
     uint64_t generation = message->generation;
+    const uint32_t site = message->source_site;
     struct cohort__operation *operation = cohort__endpoint_find(comm, generation);
     const struct cohort__operation *waiting = cohort__endpoint_first_waiting(comm);
     enum cohort__answer answer = COHORT__ANSWER_COMPLETED;
@@ -176,13 +178,16 @@ static void answer_ask(struct cohort_comm *comm, const struct cohort__message *m
     } else if ((mine = ended_differently(comm, message))) {
         answer = COHORT__ANSWER_MISMATCH; /* this site has ended without that one's data */
     }
-    if (answer == COHORT__ANSWER_MISMATCH)
-        answer_with_words(comm, message, mine);
-    else
-        send_answer(comm, message->source_site, generation, answer, number,
-                    answer == COHORT__ANSWER_FAILED ? error : NULL);
-    if (operation && answer == COHORT__ANSWER_MISMATCH)
-        fail_mismatch(operation, message->source_site, &message->error);
+    if (answer != COHORT__ANSWER_MISMATCH) {
+        answer_with(comm, message, answer, number, answer == COHORT__ANSWER_FAILED ? error : NULL);
+        return;
+    }
+    struct cohort__error theirs = {0};
+    cohort__error_copy(&theirs, &message->error);
+    answer_with_words(comm, message, mine);
+    if (operation)
+        fail_mismatch(operation, site, &theirs);
+    cohort__error_fini(&theirs);
 }
 
 /* Who is asked hands on what it has been told, so that who waits for a leader learns of its
@@ -207,6 +212,7 @@ static void take_answer(struct cohort_comm *comm, const struct cohort__message *
     uint32_t site = message->source_site;
     if (!operation)
         return;
+    cohort__questions_end(&operation->questions, site);
     switch ((enum cohort__answer)message->tag) {
     case COHORT__ANSWER_NOT_CALLED:
     case COHORT__ANSWER_IN_FLIGHT:
@@ -222,11 +228,13 @@ static void take_answer(struct cohort_comm *comm, const struct cohort__message *
         break;
     case COHORT__ANSWER_GONE:
         /* Who has left what is revoked has not gone by itself, and that will be known here, too. */
-        if (!cohort__operation_fail_if_broken(operation) && message->fingerprint == 0)
-            cohort__operation_fail_with(
-                operation, COHORT_ERR_GONE,
-                "site %u (locality %u) has left the communicator after generation %" PRIu64, site,
-                comm->group->membership->locality_of[site], message->last_called);
+        if (cohort__operation_fail_if_broken(operation) || message->fingerprint > 0)
+            break;
+        cohort__operation_fail_with(
+            operation, COHORT_ERR_GONE,
+            "site %u (locality %u) has left the communicator after generation %" PRIu64, site,
+            comm->group->membership->locality_of[site], message->last_called);
+        cohort__endpoint_site_left(comm);
         break;
     case COHORT__ANSWER_FAILED:
         cohort__operation_fail(operation, &message->error);
@@ -252,7 +260,6 @@ void cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *
         cohort__channels_receive(comm, message);
     } else if (message->kind == COHORT__KIND_ASK) {
         answer_ask(comm, message);
-        cohort__message_release(message);
     } else if (message->kind == COHORT__KIND_ANSWER) {
         take_answer(comm, message);
         cohort__message_release(message);

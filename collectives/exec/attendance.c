@@ -334,7 +334,7 @@ static const struct cohort__meetings_hooks hooks = {.left = on_left, .look = on_
 void cohort__participant_enter(struct cohort__participant *participant,
                                struct cohort__refusal *ret_refusal)
 {
-    const struct cohort__operation *operation = participant->operation;
+    struct cohort__operation *operation = participant->operation;
     struct cohort__group *group = operation->comm->group;
     struct cohort__meetings *meetings = cohort__meetings_find(group, participant->subgroup);
     struct entry entry = {.refusal = ret_refusal, .never_comes = UINT32_MAX};

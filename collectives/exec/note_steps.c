@@ -127,7 +127,7 @@ static void read_note(struct cohort__execution *execution, uint32_t step,
     const struct cohort__block *part =
         &execution->plan->blocks[execution->plan->block_refs[read->first_block + 1]];
     if (!cohort__noticeboard_is_of(&execution->notice_call, note, read->phase)) {
-        cohort__operation_ask(operation, read->peer, cohort__message_tag(read->phase, 0));
+        cohort__operation_ask_anyway(operation, read->peer, cohort__message_tag(read->phase, 0));
         return;
     }
     uint32_t bytes;
@@ -330,7 +330,7 @@ static uint32_t next_late(const struct cohort__execution *execution, uint32_t st
                                     step_at(execution, step)->tag, locality);
 }
 
-void cohort__note_steps_stalled(const struct cohort__execution *execution)
+void cohort__note_steps_stalled(struct cohort__execution *execution)
 {
     const struct cohort__plan *plan = execution->plan;
     for (uint32_t k = 0; k < plan->num_posts + plan->num_reads; k++) {

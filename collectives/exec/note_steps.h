@@ -34,7 +34,7 @@ void cohort__note_steps_end(struct cohort__execution *execution);
 uint32_t cohort__note_awaited(const struct cohort__execution *execution, uint32_t step);
 
 /* It has waited for long: asks those for whom a POST has no place. (A READ asks like a RECV.) */
-void cohort__note_steps_stalled(const struct cohort__execution *execution);
+void cohort__note_steps_stalled(struct cohort__execution *execution);
 
 /* Appends for whom they wait. Returns the new length. */
 size_t cohort__note_steps_describe(const struct cohort__execution *execution, char *text,

@@ -39,8 +39,8 @@ typedef struct cohort_comm_options {
      * their generation. */
     bool auto_generation;
     /* A site that has waited this many nanoseconds for another one asks it what it is doing. It
-     * asks again each time that it has waited twice as long as before, up to 16 times this value.
-     * 0: 1 s. */
+     * asks again each time that it has waited twice as long as before, up to 16 times this value,
+     * but not before the other one has answered. 0: 1 s. */
     uint64_t stall_after;
     /* The algorithms of some collectives, by the names of docs/COLLECTIVES.md, for instance
      * "all_to_all=bruck,all_reduce=ring". Where it is NULL, and for collectives that it doesn't

@@ -18,13 +18,10 @@ static _Atomic uint32_t num_asked[NUM_SITES]; /* by the site that asks */
 static cohort_promise *missing_may_come;
 static cohort_future *missing_comes;
 
-void __real_cohort__operation_ask(const struct cohort__operation *operation, uint32_t site,
-                                  uint32_t tag);
-void __wrap_cohort__operation_ask(const struct cohort__operation *operation, uint32_t site,
-                                  uint32_t tag);
+void __real_cohort__operation_ask(struct cohort__operation *operation, uint32_t site, uint32_t tag);
+void __wrap_cohort__operation_ask(struct cohort__operation *operation, uint32_t site, uint32_t tag);
 
-void __wrap_cohort__operation_ask(const struct cohort__operation *operation, uint32_t site,
-                                  uint32_t tag)
+void __wrap_cohort__operation_ask(struct cohort__operation *operation, uint32_t site, uint32_t tag)
 {
     atomic_fetch_add(&num_asked[operation->comm->this_site], 1);
     __real_cohort__operation_ask(operation, site, tag);
