@@ -152,6 +152,14 @@ struct entry {
     struct cohort__looked looked;
 };
 
+/* PARTICIPANT can't enter, as the error that is set says. */
+static void refuse(const struct cohort__participant *participant, struct cohort__refusal *refusal)
+{
+    const struct cohort__operation *operation = participant->operation;
+    cohort__call_error(operation->comm, operation->generation, &operation->signature,
+                       cohort__error_slot()->status, cohort_error_message(), &refusal->error);
+}
+
 __attribute__((noinline)) static struct cohort__meeting *
 open_meeting(struct cohort__meetings *meetings, const struct cohort__participant *participant,
              struct entry *entry)
@@ -161,10 +169,11 @@ open_meeting(struct cohort__meetings *meetings, const struct cohort__participant
     if (entry->never_comes == UINT32_MAX && atomic_load(&group->num_left) > 0)
         entry->never_comes = site_left(meetings);
     struct cohort__meeting *meeting = cohort__meeting_open(meetings, participant);
-    if (!meeting)
-        cohort__error_set(&entry->refusal->error, COHORT_ERR_NO_MEMORY,
-                          "communicator \"%.60s\": no memory for a meeting of %u sites",
-                          group->name, meetings->sites.num);
+    if (!meeting) {
+        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a meeting of %u sites",
+                    meetings->sites.num);
+        refuse(participant, entry->refusal);
+    }
     return meeting;
 }
 
@@ -341,9 +350,7 @@ void cohort__participant_enter(struct cohort__participant *participant,
     if (!meetings)
         meetings = cohort__meetings_make(group, participant->subgroup, &hooks);
     if (!meetings) {
-        cohort__error_set(&ret_refusal->error, cohort__error_slot()->status,
-                          "communicator \"%.60s\", generation %" PRIu64 ": %s", group->name,
-                          operation->generation, cohort_error_message());
+        refuse(participant, ret_refusal);
         return;
     }
     pthread_mutex_lock(&meetings->lock);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/meeting_move.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +9,14 @@
 #include "collectives/exec/meeting_tell.h"
 #include "collectives/exec/meetings.h"
 
+/* All inside do the work, and all of them have this error: it names the first one. */
 static void keep_error(struct cohort__meeting *meeting, cohort_status status)
 {
     if (atomic_exchange(&meeting->has_error, true))
         return;
-    cohort__error_set(&meeting->error, status, "communicator \"%.60s\", generation %" PRIu64 ": %s",
-                      meeting->meetings->group->name, meeting->generation, cohort_error_message());
+    const struct cohort__operation *operation = cohort__meeting_first(meeting)->operation;
+    cohort__call_error(operation->comm, operation->generation, &operation->signature, status,
+                       cohort_error_message(), &meeting->error);
 }
 
 static void perform(struct cohort__crew *crew, uint64_t part)

@@ -188,7 +188,8 @@ static void test_pipelined(void)
     run("pipelined", pipelined);
 }
 
-/* A user's operation that fails makes the call fail at every site. The next call works. */
+/* A user's operation that fails makes the call fail at every site, with the same words as by
+ * messages. The next call works. */
 static cohort_status refuse(void *result, const void *left, const void *right, size_t count,
                             cohort_datatype datatype, void *arg)
 {
@@ -204,12 +205,24 @@ static cohort_status users_failure(cohort_comm *comm, void *arg)
     CHECK_INT(
         cohort_op_create(&op, &(struct cohort_op_options){.name = "refuse", .function = refuse}),
         COHORT_OK);
-    CHECK_INT(cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, op, 1)),
-              COHORT_ERR_FAILED);
-    CHECK_CONTAINS(cohort_error_message(), "no reduction today");
-    CHECK_CONTAINS(cohort_error_message(), "users-failure");
+    for (uint64_t generation = 1; generation <= 2; generation++) {
+        bool meets = generation == 1; /* else the sites send messages */
+        char before[160];
+        snprintf(
+            before, sizeof(before),
+            "communicator \"users-failure\", generation %d, site 0, all_reduce (%s) of 1 double",
+            (int)generation, meets ? "shared" : "linear");
+        CHECK_INT(cohort_comm_next_call(
+                      comm, &(cohort_call_options){.algorithm = meets ? "shared" : "linear"}),
+                  COHORT_OK);
+        CHECK_INT(
+            cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, op, generation)),
+            COHORT_ERR_FAILED);
+        CHECK_CONTAINS(cohort_error_message(), before);
+        CHECK_CONTAINS(cohort_error_message(), ": no reduction today");
+    }
     cohort_op_unref(op);
-    check_sum(comm, 2);
+    check_sum(comm, 3);
     return COHORT_OK;
 }
 
