@@ -4,12 +4,14 @@
 
 #include <cohort/cohort.h>
 
+#include "collectives/comm/hold.h"
 #include "runtime/task/work.h"
 #include "tests/support/cluster.h"
 
 /* What an endpoint has begun is over only when nobody touches its buffers any more, in the
  * endpoint's turn, whatever comes meanwhile. What is left to do for a call, like the unpacking of
- * its OUT, is a chore: the linker redirects these to this test (--wrap), which holds them back. */
+ * its OUT, is a chore: the linker redirects these to this test (--wrap), which holds them back, and
+ * a verdict. */
 
 /* A message is copied on the spot, OUT is too long for that. */
 enum { SITES = 2, COUNT = 600, STRIDE = 3, MOST_CHORES = 4 };
@@ -29,6 +31,30 @@ void __wrap_cohort__chore_post(struct cohort__work *work)
     }
     CHECK(num_chores < MOST_CHORES);
     chores[num_chores++] = work;
+}
+
+static struct tell {
+    struct cohort__hold *hold;
+    enum cohort__outcome outcome;
+    const struct cohort__error *error;
+} tells[SITES];
+static uint32_t num_tells;
+static bool are_tells_held;
+
+void __real_cohort__hold_tell(struct cohort__hold *hold, enum cohort__outcome outcome,
+                              const struct cohort__error *error);
+void __wrap_cohort__hold_tell(struct cohort__hold *hold, enum cohort__outcome outcome,
+                              const struct cohort__error *error);
+
+void __wrap_cohort__hold_tell(struct cohort__hold *hold, enum cohort__outcome outcome,
+                              const struct cohort__error *error)
+{
+    if (!are_tells_held) {
+        __real_cohort__hold_tell(hold, outcome, error);
+        return;
+    }
+    CHECK(num_tells < SITES);
+    tells[num_tells++] = (struct tell){hold, outcome, error};
 }
 
 static void await_chores(uint32_t num)
@@ -187,6 +213,34 @@ static void test_taken_back(void)
     scene_fini(&scene);
 }
 
+/* The verdict comes when the data has come, which it had not when the call was frozen: it is longer
+ * than what is copied on the spot. */
+static void test_told_late(void)
+{
+    struct scene scene;
+    scene_init(&scene);
+    cohort_comm *const *comms = scene.comms;
+    are_tells_held = true;
+    CHECK_INT(cohort_comm_next_call(comms[1], &(cohort_call_options){.out_layout = scene.layout}),
+              COHORT_OK);
+    scene.calls[1] = cohort_broadcast_from(comms[1], scene.out, SITES * COUNT, COHORT_INT32, 1);
+    scene.calls[0] = cohort_broadcast_to(comms[0], scene.in, SITES * COUNT, COHORT_INT32, 1);
+    scene.idle = cohort_comm_idle(comms[1]);
+    await_chores(1);
+    CHECK_INT(cohort_comm_cancel(comms[0], 1), COHORT_OK);
+    CHECK_INT(num_tells, SITES);
+    __real_cohort__chore_post(chores[--num_chores]); /* copies */
+    await_chores(1);                                 /* to unpack */
+    are_tells_held = false;
+    while (num_tells > 0) {
+        const struct tell tell = tells[--num_tells];
+        __real_cohort__hold_tell(tell.hold, tell.outcome, tell.error);
+    }
+    end(&scene, COHORT_ERR_CANCELLED);
+    CHECK_INT(cohort_await(scene.calls[0]), COHORT_ERR_CANCELLED);
+    scene_fini(&scene);
+}
+
 static void test_left(void)
 {
     struct scene scene;
@@ -273,8 +327,8 @@ static void test_agreed(void)
 
 static const struct test_case cases[] = {
     {"unpacking", test_unpacking}, {"cancelled", test_cancelled}, {"taken back", test_taken_back},
-    {"left", test_left},           {"revoked", test_revoked},     {"divided", test_divided},
-    {"agreed", test_agreed},
+    {"told late", test_told_late}, {"left", test_left},           {"revoked", test_revoked},
+    {"divided", test_divided},     {"agreed", test_agreed},
 };
 
 int main(int argc, char **argv)
