@@ -204,11 +204,14 @@ static void play(struct soak *soak)
         usual[draw(soak, sizeof(usual) / sizeof(usual[0]))](soak);
 }
 
-static bool goes_on(struct soak *soak, int64_t end)
+/* On a busy machine the time may be over before the caches have filled. */
+enum { LEAST_ROUNDS = 1000 };
+
+static bool goes_on(struct soak *soak, uint64_t rounds, int64_t end)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t is_over = now.tv_sec >= end;
+    int64_t is_over = now.tv_sec >= end && rounds >= LEAST_ROUNDS;
     uint64_t generation = ++soak->generation;
     cohort_future *told =
         soak->site == 0 ? cohort_broadcast_to(soak->comm, &is_over, 1, COHORT_INT64, generation)
@@ -235,7 +238,7 @@ static cohort_status soak_on(cohort_comm *comm, void *arg)
         play(&soak);
         if (++rounds % 100 == 0 && soak.site == 0)
             member_say("rounds %llu", (unsigned long long)rounds);
-    } while (goes_on(&soak, now.tv_sec + (int64_t)member->count));
+    } while (goes_on(&soak, rounds, now.tv_sec + (int64_t)member->count));
     return COHORT_OK;
 }
 

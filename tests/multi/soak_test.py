@@ -5,7 +5,8 @@ MEMBERS [--seconds S] [--far]
 
 Memory, descriptors and mappings of each locality, and the files in /dev/shm, are looked at while it
 runs. What there is at most in the last quarter of the time must be little more than in the second
-one. With fewer than 60 seconds the limits are wide, since caches still fill.
+one. With fewer than 60 seconds the limits are wide, since caches still fill; but 1,000 rounds are
+played, however long they take.
 
 The C library is told to keep nothing for itself. Else its arenas and the caches of its threads are
 most of a locality's memory: they have up to 4 MiB free, and grow with the most that ever was in use
@@ -55,8 +56,9 @@ def watch(job, samples):
 
 
 def looks(samples, index, what, begin, end):
+    whole = samples[-1][0]  # at least SECONDS
     found = [size[what] for at, who, size in samples
-             if who == index and begin * SECONDS <= at < end * SECONDS]
+             if who == index and begin * whole <= at < end * whole]
     check(len(found) >= 3, 'too few looks at process', index, 'between', begin, 'and', end)
     return found
 
