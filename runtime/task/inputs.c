@@ -11,7 +11,7 @@
 #include "runtime/task/task.h"
 
 /* Of many inputs a tick looks at a part. */
-enum { PLACES = COHORT__INPUTS_PLACES, MOST_LINES = 1024, MOST_LOOKS = 1 << 16 };
+enum { PLACES = COHORT__INPUTS_PLACES, MOST_LINES = 1024 };
 
 static struct cohort__inputs_table *_Atomic tables[COHORT__MAX_WORKERS];
 static atomic_uint num_tables;            /* those behind are NULL */
@@ -95,7 +95,7 @@ bool cohort__inputs_add(struct cohort__inputs_line *line, uintptr_t what)
 void cohort__inputs_add_pending(struct cohort__inputs_line *line, cohort_future *const *first,
                                 size_t bytes, size_t count, size_t *done)
 {
-    const size_t end = count - *done < MOST_LOOKS ? count : *done + MOST_LOOKS;
+    const size_t end = cohort__inputs_look_end(count, *done);
     for (size_t i = *done; i < end; i++) {
         const char *member = (const char *)first + i * bytes;
         const cohort_future *future = *(cohort_future *const *)(const void *)member;

@@ -94,6 +94,14 @@ static inline void cohort__inputs_end(struct cohort__inputs *inputs)
 /* Adds WHAT (struct cohort__wait_line) to LINE. False: there is no room. */
 bool cohort__inputs_add(struct cohort__inputs_line *line, uintptr_t what);
 
+/* A line is for those who look on, and not worth more than so many looks: of COUNT inputs, of which
+ * DONE in front are known to be complete, up to which one the tick looks. */
+static inline size_t cohort__inputs_look_end(size_t count, size_t done)
+{
+    enum { MOST_LOOKS = 1 << 16 };
+    return count - done < MOST_LOOKS ? count : done + MOST_LOOKS;
+}
+
 /* Adds those of COUNT futures that are pending, as long as there is room. They are in an array of
  * members of BYTES each: FIRST is in the first one. *DONE of them in front are known to be
  * complete; so those of a million are not looked at again and again. */

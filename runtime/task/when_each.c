@@ -24,6 +24,7 @@ struct when_each {
     size_t *ret_indices;
     _Atomic size_t num_passed; /* only the queue's runner changes it */
     size_t count;
+    size_t num_seen_passed; /* in front, for the tick */
     struct member members[];
 };
 
@@ -100,6 +101,7 @@ static struct when_each *create(cohort_future *const *futures, size_t count)
     cohort__batch_queue_init(&each->queue);
     atomic_init(&each->num_passed, 0);
     each->count = count;
+    each->num_seen_passed = 0;
     for (size_t i = 0; i < count; i++) {
         each->members[i] =
             (struct member){.waiter = {.notify = notify, .is_holder = true},
@@ -123,9 +125,11 @@ static void describe(struct cohort__inputs *inputs, uint64_t since)
     struct when_each *each = COHORT_CONTAINER_OF(inputs, struct when_each, inputs);
     struct cohort__inputs_line line = {.since = since};
     const size_t passed = atomic_load_explicit(&each->num_passed, memory_order_relaxed);
+    const size_t end = cohort__inputs_look_end(each->count, each->num_seen_passed);
     bool has_room = true;
-    for (size_t i = 0; i < each->count && has_room; i++) {
+    for (size_t i = each->num_seen_passed; i < end && has_room; i++) {
         const uintptr_t what = atomic_load_explicit(&each->members[i].what, memory_order_relaxed);
+        each->num_seen_passed += what == 0 && i == each->num_seen_passed;
         has_room = what == 0 || cohort__inputs_add(&line, what);
     }
     line.num = each->count - passed;

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "cohort/parallel.h"
 #include "cohort/scope.h"
@@ -182,6 +183,39 @@ static cohort_status each(void *arg)
 static void test_each(void)
 {
     run(each);
+}
+
+/* A tick looks at so many of the members that are not known to have passed, so it takes three to
+ * find the last one. */
+static cohort_status long_each(void *arg)
+{
+    enum { LOOKS = 1 << 16, COUNT = 3 * LOOKS };
+    cohort_future **futures = calloc(2 * COUNT, sizeof(*futures)), **results = futures + COUNT;
+    cohort_promise *promise;
+    (void)arg;
+    CHECK(futures);
+    CHECK_INT(cohort_promise_create(&promise, &futures[COUNT - 1]), COHORT_OK);
+    const uintptr_t last = cohort__future_what(futures[COUNT - 1]);
+    for (unsigned i = 0; i < COUNT - 1; i++)
+        futures[i] = cohort_future_of_value(NULL);
+    CHECK_INT(cohort_when_each(futures, COUNT, results, NULL), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_when_all(results, COUNT - 1)), COHORT_OK);
+    cohort__inputs_tick();
+    for (unsigned tick = 1; tick <= 4; tick++) {
+        const struct cohort__inputs_line *line = line_of(results[COUNT - 1]);
+        CHECK_INT(line->num, 1);
+        CHECK_INT(line->what[0], tick < 3 ? 0 : last);
+        CHECK_INT(line->what[1], 0);
+    }
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(cohort_await(results[COUNT - 1]), COHORT_OK);
+    free(futures);
+    return COHORT_OK;
+}
+
+static void test_long_each(void)
+{
+    run(long_each);
 }
 
 static cohort_status follow(cohort_future *future, void *arg)
@@ -486,6 +520,7 @@ int main(int argc, char **argv)
         {"when_all", test_all},
         {"when_any, when_some", test_any},
         {"when_each", test_each},
+        {"long when_each", test_long_each},
         {"tasks that have yet to begin", test_tasks},
         {"scope", test_scope},
         {"range", test_range},
