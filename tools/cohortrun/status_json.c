@@ -150,7 +150,7 @@ static void write_wait(struct writer *writer, const char *key, struct status_tas
     json_begin(json, key, '{');
     if (place.is_at_end)
         json_bool(json, "at_end", true);
-    else if (look_has_to_begin(wait))
+    else if (!place.caller[0])
         json_bool(json, "has_to_begin", true);
     else
         json_text(json, "in", place.caller);

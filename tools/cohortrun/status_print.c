@@ -105,7 +105,7 @@ static void print_place(const struct printer *printer, uint32_t rank, const stru
     struct status_place place;
     note_named(printer, rank);
     status_place_find(&place, printer->symbols, look_of(printer, rank), wait);
-    if (look_has_to_begin(wait)) {
+    if (!place.caller[0]) {
         fprintf(printer->file, "to begin the task %s", place.function);
         return;
     }
