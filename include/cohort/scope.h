@@ -33,16 +33,21 @@ extern "C" {
  * standard error, with its error.
  *
  * When a scope is cancelled,
- * - tasks in it that have not started never run; their futures hold COHORT_ERR_CANCELLED. That is
- * so at once for those of cohort_then and cohort_dataflow whose inputs are pending: the scope does
- * not wait for these. What they were to free has to belong to whoever awaits the scope;
+ * - tasks in it that have not started never run; their futures hold COHORT_ERR_CANCELLED. Those of
+ *   cohort_then and cohort_dataflow, too: the scope does not wait for their inputs. What they were
+ *   to free has to belong to whoever awaits the scope;
  * - cohort_cancelled is true in the others, which should end soon;
  * - what they wait for in cohort_wait or in a function of cohort/sync.h ends as cancelled at once,
  *   and so does each later call that would have to wait;
- * - what they have started and is pending is asked to end: cohort_sleep completes with
+ * - what they have started and is pending is asked to end: cohort_sleep, remote tasks, calls of
+ *   cohort/tcp.h, and sets, gets and probes of channels that wait complete with
  *   COHORT_ERR_CANCELLED, and collectives are taken back as by cohort_comm_cancel (cohort/comm.h),
  *   which ends them at all sites. cohort_await itself returns when its future is complete, and not
- * before, since buffers belong to what is under way. */
+ *   before, since buffers belong to what is under way.
+ * Not ended are a function of cohort_blocking that has begun, what a thread has begun of
+ * cohort/file.h, promises of the program, and what waits for other sites before there is a
+ * communicator, or to agree on one: cohort_comm_create, whose create_deadline bounds it, and
+ * cohort/survivors.h. A task waits for these by cohort_wait if it is to end with its scope. */
 typedef struct cohort_scope cohort_scope;
 
 typedef struct cohort_scope_options {

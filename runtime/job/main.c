@@ -406,16 +406,13 @@ static cohort_status start(struct job *job)
 
 /* The program, and the end -------------------------------------------------------------------- */
 
-/* Waits until all tasks that the program has left running have ended. */
+/* Waits until all tasks that the program has left running have ended. Those that others start by
+ * then may begin more. */
 static void await_tasks(void)
 {
-    enum { YIELDS = 100, PAUSE_NANOSECONDS = 1000000 };
-    for (unsigned round = 0; cohort__scheduler_live_tasks() > 1; round++) {
-        if (round < YIELDS)
-            cohort_yield();
-        else if (cohort_await(cohort_sleep(PAUSE_NANOSECONDS)))
+    while (cohort__scheduler_live_tasks() > 1)
+        if (cohort_await(cohort__scheduler_when_alone()))
             return;
-    }
 }
 
 static cohort_status run_program(void *context)

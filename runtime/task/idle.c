@@ -269,7 +269,8 @@ static bool must_trim(struct cohort__worker *worker)
 /* The last look before sleeping, after the sleep_state was written. */
 static bool must_not_sleep(struct cohort__worker *worker, bool is_holder)
 {
-    return cohort__worker_has_work(worker) || cohort__worker_may_leave() || must_trim(worker) ||
+    return cohort__scheduler_tell_alone() || cohort__worker_has_work(worker) ||
+           cohort__worker_may_leave() || must_trim(worker) ||
            (!is_holder && atomic_load(&cohort__scheduler.token) == 0);
 }
 

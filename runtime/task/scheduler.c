@@ -203,6 +203,33 @@ uint64_t cohort__scheduler_live_tasks(void)
     return spawned - finished;
 }
 
+/* Before a worker that has ended a task sleeps, it looks whether somebody waits for that. Of those
+ * who end the last two tasks, or one of them and the caller of when_alone, the second one to come
+ * to its fence sees what the first has done. */
+bool cohort__scheduler_tell_alone(void)
+{
+    cohort_promise *_Atomic *place = &cohort__scheduler.alone;
+    atomic_thread_fence(memory_order_seq_cst);
+    cohort_promise *promise = atomic_load(place);
+    if (!promise || cohort__scheduler_live_tasks() > 1 ||
+        !atomic_compare_exchange_strong(place, &promise, NULL))
+        return false;
+    cohort_promise_fulfil(promise, NULL);
+    return true;
+}
+
+cohort_future *cohort__scheduler_when_alone(void)
+{
+    cohort_promise *promise;
+    cohort_future *future;
+    if (cohort_promise_create(&promise, &future))
+        return cohort__future_no_memory();
+    future->about = COHORT__WAIT_OUTSIDE;
+    atomic_store(&cohort__scheduler.alone, promise);
+    (void)cohort__scheduler_tell_alone();
+    return future;
+}
+
 uint64_t cohort__scheduler_moved(void)
 {
     const struct cohort__scheduler *s = &cohort__scheduler;
@@ -430,6 +457,7 @@ static void reset(const struct cohort__scheduler_options *options,
     atomic_store(&s->is_stopping, false);
     atomic_store(&s->may_go, 0);
     atomic_store(&s->num_foreign_spawned, 0);
+    atomic_store(&s->alone, NULL);
     num_past_started = num_past_ended = 0;
     atomic_store(&s->token, 0);
     atomic_store(&s->num_searching, 0);

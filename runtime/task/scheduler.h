@@ -108,6 +108,10 @@ bool cohort__scheduler_may_start(void);
  * that there was a moment during the call at which there were none. Any thread. */
 uint64_t cohort__scheduler_live_tasks(void);
 
+/* Completes when there is a moment at which the calling task is the only one that has not ended.
+ * Only one such future at a time. */
+cohort_future *cohort__scheduler_when_alone(void);
+
 /* A number that changes whenever a task was started or has ended, or there was an event of the
  * ledger. Only while there is a scheduler. Any thread. */
 uint64_t cohort__scheduler_moved(void);

@@ -159,6 +159,7 @@ struct cohort__scheduler {
     _Atomic unsigned num_completers; /* see cohort__scheduler_completer_begin */
     _Atomic uint64_t num_foreign_spawned;
     _Atomic unsigned num_stop_checks;
+    cohort_promise *_Atomic alone; /* of cohort__scheduler_when_alone, while that waits */
 
     struct cohort__batch_queue injected
         __attribute__((aligned(64)));                    /* work from outside, for any worker */
@@ -236,6 +237,10 @@ void cohort__worker_polled(struct cohort__worker *worker);
 
 /* Whether stop was called and all tasks have ended. */
 bool cohort__worker_may_leave(void);
+
+/* Tells who waits for that, if there is only one task that has not ended. Returns whether it did.
+ * To be called before a worker sleeps. */
+bool cohort__scheduler_tell_alone(void);
 
 /* --- queues.c --- */
 

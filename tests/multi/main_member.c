@@ -57,6 +57,28 @@ static cohort_status leave_task(void *arg)
     return COHORT_OK;
 }
 
+static cohort_status read_to_end(void *arg)
+{
+    char bytes[64];
+    (void)arg;
+    printf("lingers\n");
+    fflush(stdout);
+    while (read(STDIN_FILENO, bytes, sizeof(bytes)) > 0)
+        ;
+    return COHORT_OK;
+}
+
+static cohort_status call_read(void *arg)
+{
+    return cohort_blocking(read_to_end, arg);
+}
+
+static cohort_status linger(void *arg)
+{
+    cohort_future_unref(cohort_async(call_read, arg));
+    return COHORT_OK;
+}
+
 /* The program's memory of what it leaves open is there until the end, and beyond. */
 static cohort_tcp_listener *listener;
 static cohort_tcp *never;
@@ -160,6 +182,7 @@ int main(int argc, char **argv)
     char *mode = argc > 1 ? argv[1] : "";
     cohort_task_function *program = strcmp(mode, "half") == 0         ? print_half
                                     : strcmp(mode, "leave") == 0      ? leave_task
+                                    : strcmp(mode, "linger") == 0     ? linger
                                     : strcmp(mode, "open") == 0       ? leave_open
                                     : strcmp(mode, "vanish") == 0     ? vanish
                                     : strcmp(mode, "work") == 0       ? leave_work

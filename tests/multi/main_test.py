@@ -5,9 +5,10 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 import jobs
-from jobs import check, check_equal, run
+from jobs import Job, check, check_equal, run
 
 MEMBER = os.path.abspath(sys.argv[2])
 # How messages describe where a locality is, as a pattern.
@@ -37,6 +38,18 @@ def test_task_left():
         status, out, err = run('-n', num, MEMBER, 'leave')
         check_equal((status, err), (0, ''))
         check_equal(re.findall('late: .*', out), ['late: done'])
+
+
+def test_lingers():
+    """A locality whose program has returned while a task waits does not look again and again
+    whether that has ended: each of both waits once."""
+    job = Job('-n', 1, '-x', 'COHORT_STATS=1', MEMBER, 'linger', stdin=subprocess.PIPE)
+    check_equal(job.read_lines(1), ['beforelingers\n'])
+    time.sleep(0.3) # this is what the test is about
+    status, _, err = job.finish(b'')
+    check_equal(status, 0)
+    suspensions = int(re.search(r'\bsuspensions +(\d+)', err)[1])
+    check(suspensions < 10, suspensions)
 
 
 def test_left_open():

@@ -91,6 +91,29 @@ static cohort_status leave_tasks_behind(void *arg)
     return COHORT_OK;
 }
 
+/* Tasks end on all workers, the last two perhaps at the same time. */
+static cohort_status await_alone(void *arg)
+{
+    atomic_int *num_done = arg;
+    int num = 0;
+    for (int round = 0; round < 300; round++) {
+        for (int i = 0; i < round % 5; i++, num++)
+            cohort_future_unref(cohort_async(yield_a_while, arg));
+        CHECK_INT(cohort_await(cohort__scheduler_when_alone()), COHORT_OK);
+        CHECK_INT(atomic_load(num_done), num);
+        CHECK_INT((long long)cohort__scheduler_live_tasks(), 1);
+    }
+    return COHORT_OK;
+}
+
+static void test_alone(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
+        atomic_int num_done = 0;
+        CHECK_INT(run_tasks(num_workers, await_alone, &num_done), COHORT_OK);
+    }
+}
+
 static void test_stop_waits_for_the_tasks(void)
 {
     for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
@@ -620,6 +643,7 @@ int main(int argc, char **argv)
         {"one worker is one thread", test_one_worker_is_one_thread},
         {"stop before run", test_stop_before_run},
         {"stop waits for the tasks", test_stop_waits_for_the_tasks},
+        {"alone", test_alone},
         {"works run and may be posted again", test_works_run_and_may_be_posted_again},
         {"hooks have one caller outside of tasks", test_hooks_have_one_caller_outside_of_tasks},
         {"quiet parks are repeated at once", test_quiet_parks_are_repeated_at_once},
