@@ -57,6 +57,15 @@ void __wrap_cohort__hold_tell(struct cohort__hold *hold, enum cohort__outcome ou
     tells[num_tells++] = (struct tell){hold, outcome, error};
 }
 
+static void tell_all(void)
+{
+    are_tells_held = false;
+    while (num_tells > 0) {
+        const struct tell tell = tells[--num_tells];
+        __real_cohort__hold_tell(tell.hold, tell.outcome, tell.error);
+    }
+}
+
 static void await_chores(uint32_t num)
 {
     while (num_chores < num)
@@ -122,14 +131,15 @@ static void all_gather(struct scene *scene, cohort_future **ret_rows)
 }
 
 /* A call that site 0 completes alone. */
-static void gather(struct scene *scene)
+static void gather(struct scene *scene, uint64_t deadline)
 {
     static const uint32_t root = 1;
     cohort_comm *const *comms = scene->comms;
     CHECK_INT(cohort_comm_next_call(comms[0], &(cohort_call_options){.root_site = &root}),
               COHORT_OK);
     scene->calls[0] = cohort_gather_there(comms[0], scene->in, COUNT, COHORT_INT32, 1);
-    CHECK_INT(cohort_comm_next_call(comms[1], &(cohort_call_options){.out_layout = scene->layout,
+    CHECK_INT(cohort_comm_next_call(comms[1], &(cohort_call_options){.deadline = deadline,
+                                                                     .out_layout = scene->layout,
                                                                      .root_site = &root}),
               COHORT_OK);
     scene->calls[1] =
@@ -203,7 +213,7 @@ static void test_taken_back(void)
 {
     struct scene scene;
     scene_init(&scene);
-    gather(&scene);
+    gather(&scene, 0);
     CHECK_INT(cohort_comm_cancel(scene.comms[0], 1), COHORT_OK);
     end(&scene, COHORT_ERR_CANCELLED);
     /* The communicator goes on. */
@@ -231,13 +241,23 @@ static void test_told_late(void)
     CHECK_INT(num_tells, SITES);
     __real_cohort__chore_post(chores[--num_chores]); /* copies */
     await_chores(1);                                 /* to unpack */
-    are_tells_held = false;
-    while (num_tells > 0) {
-        const struct tell tell = tells[--num_tells];
-        __real_cohort__hold_tell(tell.hold, tell.outcome, tell.error);
-    }
+    tell_all();
     end(&scene, COHORT_ERR_CANCELLED);
     CHECK_INT(cohort_await(scene.calls[0]), COHORT_ERR_CANCELLED);
+    scene_fini(&scene);
+}
+
+/* A call that unpacks has its deadline still. */
+static void test_deadline(void)
+{
+    struct scene scene;
+    scene_init(&scene);
+    are_tells_held = true;
+    gather(&scene, 1000000);
+    while (num_tells < SITES)
+        CHECK_INT(cohort_await(cohort_sleep(1000000)), COHORT_OK);
+    tell_all();
+    end(&scene, COHORT_ERR_TIMEOUT);
     scene_fini(&scene);
 }
 
@@ -327,8 +347,8 @@ static void test_agreed(void)
 
 static const struct test_case cases[] = {
     {"unpacking", test_unpacking}, {"cancelled", test_cancelled}, {"taken back", test_taken_back},
-    {"told late", test_told_late}, {"left", test_left},           {"revoked", test_revoked},
-    {"divided", test_divided},     {"agreed", test_agreed},
+    {"told late", test_told_late}, {"deadline", test_deadline},   {"left", test_left},
+    {"revoked", test_revoked},     {"divided", test_divided},     {"agreed", test_agreed},
 };
 
 int main(int argc, char **argv)
