@@ -2,13 +2,15 @@
 /* Incoming messages. A fixed number of buffers is posted at all times, however many are held by
  * their receivers. If no buffers were posted, the provider would store messages without any
  * limit. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <rdma/fi_errno.h>
 
 #include "runtime/base/container.h"
-#include "runtime/base/log.h"
 #include "runtime/net/ofi_end.h"
+#include "runtime/wire/envelope.h"
 
 static struct cohort__ofi_receive *receive_create(struct cohort__ofi *ofi)
 {
@@ -65,6 +67,19 @@ static void receive_release(struct cohort__ofi *ofi, struct cohort__ofi_receive 
     pthread_mutex_unlock(&ofi->lock);
 }
 
+/* What came is no packet, or ERROR says why less came. The envelope that it began with may tell who
+ * has sent it. */
+static void tell_broken(struct cohort__ofi *ofi, struct cohort__ofi_receive *receive, size_t bytes,
+                        const char *error)
+{
+    const struct cohort__net_handlers *handlers = &ofi->net.handlers;
+    char why[80];
+    if (!error)
+        snprintf(why, sizeof why, "%zu bytes are no packet", bytes);
+    handlers->broken(handlers->context, receive->data, COHORT__ENVELOPE_BYTES, error ? error : why);
+    receive_release(ofi, receive);
+}
+
 /* A single message keeps the buffer as long as its receiver wants. Several share it, so they are
  * passing. */
 static void deliver(struct cohort__ofi *ofi, struct cohort__ofi_receive *receive,
@@ -91,6 +106,8 @@ int cohort__ofi_receives_post(struct cohort__ofi *ofi)
         struct cohort__ofi_receive *receive = receive_take(ofi);
         if (!receive)
             return -FI_ENOMEM;
+        /* If it fails, no earlier sender is taken for its own. */
+        memset(receive->data, 0, COHORT__ENVELOPE_BYTES);
         ssize_t error = fi_recv(ofi->ep, receive->data, sizeof receive->data,
                                 receive->mr ? fi_mr_desc(receive->mr) : NULL, FI_ADDR_UNSPEC,
                                 &receive->operation.context);
@@ -108,24 +125,20 @@ void cohort__ofi_receive_done(struct cohort__ofi *ofi, struct cohort__ofi_receiv
 {
     pthread_mutex_lock(&ofi->lock);
     ofi->num_posted--;
-    if (error || ofi->is_closing)
+    if (ofi->is_closing)
         receive_give(ofi, receive);
-    if (!ofi->is_closing && cohort__ofi_receives_post(ofi))
+    else if (cohort__ofi_receives_post(ofi))
         cohort__ofi_wake(ofi);
     pthread_mutex_unlock(&ofi->lock);
     if (ofi->is_closing)
         return;
-    if (error) {
-        cohort__log(COHORT__LOG_WARN, "net: a message could not be received: %s", error);
-        return;
-    }
     struct cohort__packet_reader reader;
-    if (cohort__packet_reader_init(&reader, receive->data, bytes)) {
+    if (!error && bytes > sizeof receive->data)
+        error = "the provider tells more bytes than there is room for";
+    if (!error && cohort__packet_reader_init(&reader, receive->data, bytes))
         deliver(ofi, receive, &reader);
-        return;
-    }
-    cohort__log(COHORT__LOG_WARN, "net: dropped %zu bytes that are no packet", bytes);
-    receive_release(ofi, receive);
+    else
+        tell_broken(ofi, receive, bytes, error);
 }
 
 void cohort__ofi_release(struct cohort__net *net, struct cohort__net_message *message)

@@ -199,6 +199,25 @@ static void on_message_or_later(void *context, struct cohort__net_message *messa
         taker(context)(context, message);
 }
 
+/* What its sender has sent behind it may be lost as well, and its sender was told that all went
+ * well. A stranger's message is nobody's loss. */
+static void on_broken(void *context, const unsigned char *data, size_t bytes, const char *why)
+{
+    struct cohort__process *process = context;
+    struct cohort__envelope envelope;
+    char text[200];
+    atomic_fetch_add(&process->dropped, 1);
+    if (cohort__envelope_decode_front(data, bytes, &envelope) || !is_ours(process, &envelope)) {
+        cohort__log(COHORT__LOG_WARN, "locality %u: a message could not be received: %s",
+                    process->options.rank, why);
+        return;
+    }
+    snprintf(text, sizeof(text),
+             "can't be reached: its message %u to locality %u could not be received: %s",
+             (unsigned)envelope.number, (unsigned)process->options.rank, why);
+    cohort__process_peer_lost(process, envelope.source_locality, text);
+}
+
 void cohort__router_look_for_gaps(struct cohort__process *process, uint64_t now)
 {
     if (!process->has_gaps)
@@ -258,6 +277,7 @@ struct cohort__net_handlers cohort__router_net_handlers(struct cohort__process *
     return (struct cohort__net_handlers){
         .context = process,
         .message = delays ? on_message_or_later : taker(process),
+        .broken = on_broken,
         .fetched = on_fetched,
         .writable = on_writable,
         .unreachable = on_unreachable,

@@ -165,3 +165,11 @@ cohort_status cohort__envelope_decode(const unsigned char *bytes, size_t n,
     };
     return COHORT_OK;
 }
+
+cohort_status cohort__envelope_decode_front(const unsigned char *bytes, size_t n,
+                                            struct cohort__envelope *ret)
+{
+    if (n >= COHORT__ENVELOPE_BYTES)
+        n = COHORT__ENVELOPE_BYTES + (size_t)get32(bytes + 60);
+    return cohort__envelope_decode(bytes, n, ret);
+}

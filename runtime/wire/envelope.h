@@ -89,4 +89,8 @@ void cohort__envelope_encode(const struct cohort__envelope *envelope,
 cohort_status cohort__envelope_decode(const unsigned char *bytes, size_t n,
                                       struct cohort__envelope *ret);
 
+/* The same for the first N bytes of a message that may be longer. */
+cohort_status cohort__envelope_decode_front(const unsigned char *bytes, size_t n,
+                                            struct cohort__envelope *ret);
+
 #endif

@@ -4,9 +4,9 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "runtime/base/clock.h"
-#include "runtime/wire/envelope.h"
 #include "tests/support/test.h"
 
 /* Reached only on failure, however busy the machine is. */
@@ -23,6 +23,15 @@ static void on_message(void *context, struct cohort__net_message *message)
         cohort__net_release(message);
     CHECK(!station->keep || !message->is_passing);
     atomic_fetch_add(&station->num_messages, 1);
+}
+
+static void on_broken(void *context, const unsigned char *data, size_t bytes, const char *why)
+{
+    struct station *station = context;
+    CHECK_INT(bytes, sizeof(station->front));
+    memcpy(station->front, data, bytes);
+    snprintf(station->why, sizeof station->why, "%s", why);
+    atomic_fetch_add(&station->num_broken, 1);
 }
 
 static void on_fetched(void *context, void *cookie, cohort_status status)
@@ -58,6 +67,7 @@ struct cohort__net_handlers station_handlers(struct station *station)
     return (struct cohort__net_handlers){
         .context = station,
         .message = on_message,
+        .broken = on_broken,
         .fetched = on_fetched,
         .writable = on_writable,
         .unreachable = on_unreachable,

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "runtime/net/net.h"
+#include "runtime/wire/envelope.h"
 
 /* One end of a transport that counts what its handlers are told. */
 enum { STATION_MAX_PEERS = 8 };
@@ -22,6 +23,8 @@ struct station {
     _Atomic unsigned num_writable[STATION_MAX_PEERS];
     _Atomic unsigned num_unreachable[STATION_MAX_PEERS];
     char why[128];
+    _Atomic unsigned long num_broken;
+    unsigned char front[COHORT__ENVELOPE_BYTES]; /* of the last message that was broken */
     void (*on_message)(struct station *station, const struct cohort__net_message *message);
     void (*on_fetched)(struct station *station, cohort_status status);
     void *data;

@@ -815,6 +815,74 @@ static void test_ended_twice(void)
     ofi_pair_close(&a, &b);
 }
 
+static ssize_t (*real_read)(struct fid_cq *cq, void *entries, size_t num);
+
+/* A receive's completion tells more bytes than its buffer has. */
+static ssize_t read_too_much(struct fid_cq *cq, void *buffer, size_t num)
+{
+    struct fi_cq_msg_entry *entries = buffer;
+    ssize_t n = real_read(cq, entries, num);
+    for (ssize_t i = 0; i < n; i++)
+        if (((struct cohort__ofi_operation *)entries[i].op_context)->kind == COHORT__OFI_RECEIVE)
+            entries[i].len = (size_t)1 << 30;
+    return n;
+}
+
+/* The length that the provider tells is compared with the buffer's before anything is read. */
+static void test_length(void)
+{
+    struct station a;
+    struct station b;
+    struct fi_ops_cq operations;
+    unsigned char data[200];
+    ofi_pair_open(&a, &b);
+    struct fid_cq *cq = ((struct cohort__ofi *)b.net)->cq;
+    struct fi_ops_cq *real = cq->ops;
+    real_read = real->read;
+    operations = *real;
+    operations.read = read_too_much;
+    memset(data, 'x', sizeof data);
+    cq->ops = &operations;
+    CHECK_INT(station_send(&a, 1, data, sizeof data), COHORT__NET_SENT);
+    station_until(&a, &b.num_broken, 1);
+    CHECK_CONTAINS(b.why, "more bytes than there is room for");
+    CHECK(memcmp(b.front, data, sizeof b.front) == 0);
+    cq->ops = real;
+    CHECK_INT(station_send(&a, 1, data, sizeof data), COHORT__NET_SENT);
+    station_until(&a, &b.num_messages, 1);
+    CHECK_INT(b.num_broken, 1);
+    ofi_pair_close(&a, &b);
+}
+
+/* What is no packet, and what is longer than a receive's buffer, is told with what it begins with,
+ * as far as the provider has written it, and with nothing of an earlier message. */
+static void test_broken(void)
+{
+    static unsigned char data[COHORT__OFI_MAX_PACKET + 1];
+    static const size_t sizes[] = {1, 200, sizeof data};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct station a;
+        struct station b;
+        struct cohort__ofi_operation operation = {.kind = -1}; /* its end is told to nobody */
+        ofi_pair_open(&a, &b);
+        struct cohort__ofi *ofi = (struct cohort__ofi *)a.net;
+        memset(data, 'a', sizeof data);
+        CHECK_INT(station_send(&a, 1, data, sizeof data / 2), COHORT__NET_SENT);
+        station_until(&a, &b.num_messages, 1); /* there is a connection */
+        memset(data, 'x', sizeof data);
+        pthread_mutex_lock(&ofi->lock);
+        fi_addr_t to = cohort__ofi_peer_get(ofi, 1)->address;
+        CHECK_INT(fi_send(ofi->ep, data, sizes[i], NULL, to, &operation.context), 0);
+        pthread_mutex_unlock(&ofi->lock);
+        station_until(&a, &b.num_broken, 1);
+        printf("%zu bytes: %s\n", sizes[i], b.why);
+        bool is_there = b.front[0] == 'x' || sizes[i] < COHORT__OFI_MAX_PACKET;
+        for (size_t k = 0; k < sizeof b.front; k++)
+            CHECK_INT(b.front[k], is_there && k < sizes[i] ? 'x' : 0);
+        ofi_pair_close(&a, &b);
+    }
+}
+
 /* Connects to a peer that is blocked, from an end that blocks. Neither end spins, and neither is
  * lost. */
 static void test_idle_connect(void)
@@ -968,6 +1036,8 @@ static const struct test_case cases[] = {
     {"idle", test_idle},
     {"strangers", test_strangers},
     {"ended_twice", test_ended_twice},
+    {"length", test_length},
+    {"broken", test_broken},
     {"idle_connect", test_idle_connect},
     {"threads", test_threads},
     {"threads_blocked", test_threads_blocked},

@@ -116,6 +116,36 @@ static void test_nobody_here(void)
     fake_net_close(&fake);
 }
 
+/* A message that can't be received is its sender's loss, if that is a locality of this job. */
+static void test_broken(void)
+{
+    unsigned char data[COHORT__ENVELOPE_BYTES] = {0};
+    struct cohort__death death;
+    void (*broken)(void *, const unsigned char *, size_t, const char *);
+    fake_net_open(&fake, 0);
+    broken = fake.net.handlers.broken;
+    broken(fake.process, data, sizeof(data), "it was cut off");
+    struct cohort__envelope envelope = {.kind = COHORT__KIND_DATA,
+                                        .job_key = FAKE_JOB_KEY + 1,
+                                        .epoch = FAKE_EPOCH,
+                                        .source_locality = 2,
+                                        .payload_bytes = 100000,
+                                        .number = 3};
+    cohort__envelope_encode(&envelope, data);
+    broken(fake.process, data, sizeof(data), "it was cut off"); /* of another job */
+    envelope.job_key--;
+    cohort__envelope_encode(&envelope, data);
+    broken(fake.process, data, sizeof(data) - 1, "it was cut off");
+    CHECK(!cohort__process_any_dead(fake.process));
+    broken(fake.process, data, sizeof(data), "it was cut off");
+    CHECK(cohort__process_death_of(fake.process, 2, &death));
+    CHECK_TEXT(death.why, "can't be reached: its message 3 to locality 0 could not be received: it "
+                          "was cut off");
+    CHECK(!cohort__process_death_of(fake.process, 1, &death));
+    CHECK_INT(cohort__process_dropped(fake.process), 4);
+    fake_net_close(&fake);
+}
+
 static void deliver_number(uint32_t source, uint32_t number)
 {
     unsigned char data[COHORT__ENVELOPE_BYTES];
@@ -490,6 +520,7 @@ static void test_threads(void)
 static const struct test_case cases[] = {
     {"dispatch", test_dispatch},
     {"dropped", test_dropped},
+    {"broken", test_broken},
     {"nobody_here", test_nobody_here},
     {"numbers", test_numbers},
     {"numbering", test_numbering},
