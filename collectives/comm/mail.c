@@ -26,13 +26,9 @@ static void send_away(struct cohort__group *group, uint32_t site,
     };
     if (cohort__message_carries_death(message))
         envelope.fingerprint = atomic_load(&group->membership->revoked_by);
-    const uint32_t locality = group->membership->locality_of[site];
-    if (packer.status) /* as if there were none for the message: nobody would answer a question */
-        cohort__process_give_up(group->commons->process, locality,
-                                "can't be told: out of memory here");
-    else
-        cohort__send_control(group->commons->process, locality, &envelope, packer.data,
-                             packer.bytes);
+    /* Who reads a message that lacks its words says so. One that never came would be waited for. */
+    cohort__send_control(group->commons->process, group->membership->locality_of[site], &envelope,
+                         packer.data, packer.status ? 0 : packer.bytes);
     cohort__packer_fini(&packer);
 }
 

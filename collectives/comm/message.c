@@ -74,6 +74,17 @@ cohort_status cohort__message_unpack_error(const void *data, size_t n, struct co
     return wrong;
 }
 
+/* Without memory for its words an error comes without them. */
+static cohort_status read_error(struct cohort__message *message, const void *data, size_t bytes)
+{
+    if (bytes > 0)
+        return cohort__message_unpack_error(data, bytes, &message->error);
+    cohort__error_set(&message->error, COHORT_ERR_NO_MEMORY,
+                      "site %u tells of an error, and has no memory for its words",
+                      message->source_site);
+    return COHORT_OK;
+}
+
 struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arrival)
 {
     struct cohort__arrival *kept = cohort__arrival_keep(arrival);
@@ -104,7 +115,7 @@ struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arr
         arrival->is_ahead)
         message->tag = COHORT__ANSWER_IN_FLIGHT;
     if (carries_error(message->kind, message->tag, message->generation) &&
-        cohort__message_unpack_error(arrival->data, envelope->payload_bytes, &message->error)) {
+        read_error(message, arrival->data, envelope->payload_bytes)) {
         cohort__message_release(message);
         return NULL;
     }

@@ -25,8 +25,8 @@ typedef struct cohort_op cohort_op;
  * Any other pair is COHORT_ERR_BAD_PARAMETER, with a message that names both: "min can't reduce
  * elements of type double complex". Logical ones give 0 or 1. Integers wrap around. The bits of a
  * floating-point sum or product depend on the order of the sites in the tree, not on timing. Min
- * and max are those of IEEE 754-2019: -0.0 is below 0.0, and if any site has a NaN, all get one,
- * always the same quiet NaN where two sites or more have been combined. The product
+ * and max are those of IEEE 754-2019: -0.0 is below 0.0, and a NaN among what is combined is the
+ * result, always the same quiet NaN where two sites or more have been combined. The product
  * (a + bi)(c + di) is (ac - bd) + (ad + bc)i. What C's own product does beyond that for infinite
  * parts, which give NaN here, is left out. */
 COHORT_API extern const cohort_op *const COHORT_SUM;

@@ -315,13 +315,17 @@ static void finished(struct cohort__bootstrap *bootstrap)
         fence(foreign, false, all_have_finished);
 }
 
+/* On the loop, which sees nothing else until then. All have put theirs: who does not answer has
+ * ended meanwhile, or its host is that slow. */
+enum { COUNTS_SECONDS = 30 };
+
 static cohort_status get_counts(struct foreign *foreign, uint32_t rank, const char *name,
                                 struct cohort__pmix_counts *ret_counts)
 {
     void *data;
     size_t bytes;
     cohort_status status = cohort__pmix_client_get(&foreign->pmix, foreign->roster.processes[rank],
-                                                   name, &data, &bytes);
+                                                   name, COUNTS_SECONDS, &data, &bytes);
     if (status)
         return status;
     status = cohort__pmix_counts_read(data, bytes, name, ret_counts);

@@ -222,12 +222,12 @@ static pmix_status_t answer_await(struct answer *answer, unsigned long seconds)
     return failed ? NO_ANSWER : answer->result;
 }
 
-/* Asks for what RANK has put as NAME, and waits for the answer for as long as the patience. If
+/* Asks for what RANK has put as NAME, and waits for the answer for so many SECONDS. If
  * IMMEDIATE, its host is not asked. Slurm and PRRTE never answer for a process that has ended. To
  * ask once more would not help: PMIx sends no question while one about the same process has no
  * answer. */
 static pmix_status_t ask(struct cohort__pmix_client *client, uint32_t rank, const char *name,
-                         bool immediate, void **ret_data, size_t *ret_bytes)
+                         bool immediate, unsigned long seconds, void **ret_data, size_t *ret_bytes)
 {
     pmix_proc_t proc = client->me;
     struct answer *answer = answer_new();
@@ -241,7 +241,7 @@ static pmix_status_t ask(struct cohort__pmix_client *client, uint32_t rank, cons
                                immediate ? 1 : 0, answer_give_value, answer);
     if (result != PMIX_SUCCESS)
         answer_give(result, answer);
-    result = answer_await(answer, client->patience);
+    result = answer_await(answer, seconds);
     if (result == PMIX_SUCCESS) {
         *ret_data = answer->data;
         *ret_bytes = answer->bytes;
@@ -252,19 +252,20 @@ static pmix_status_t ask(struct cohort__pmix_client *client, uint32_t rank, cons
 }
 
 cohort_status cohort__pmix_client_get(struct cohort__pmix_client *client, uint32_t rank,
-                                      const char *name, void **ret_data, size_t *ret_bytes)
+                                      const char *name, unsigned long seconds, void **ret_data,
+                                      size_t *ret_bytes)
 {
     char what[PMIX_MAX_KEYLEN + 32];
     snprintf(what, sizeof(what), "%s of process %u", name, (unsigned)rank);
-    pmix_status_t result = ask(client, rank, name, true, ret_data, ret_bytes);
+    pmix_status_t result = ask(client, rank, name, true, seconds, ret_data, ret_bytes);
     /* PRRTE 3 brings nothing from other hosts with a fence. */
     if (result == PMIX_ERR_NOT_FOUND)
-        result = ask(client, rank, name, false, ret_data, ret_bytes);
+        result = ask(client, rank, name, false, seconds, ret_data, ret_bytes);
     if (result == PMIX_ERR_NOT_FOUND)
         return cohort_fail(COHORT_ERR_PEER_DIED, "%s is missing: that process has ended", what);
     if (result == NO_ANSWER)
-        return cohort_fail(COHORT_ERR_TIMEOUT, "%s: no answer within %lu s (COHORT_JOIN_TIMEOUT)",
-                           what, client->patience);
+        return cohort_fail(COHORT_ERR_TIMEOUT, "%s: no answer within %lu s%s", what, seconds,
+                           seconds == client->patience ? " (COHORT_JOIN_TIMEOUT)" : "");
     if (result == PMIX_ERR_TYPE_MISMATCH)
         return cohort_fail(COHORT_ERR_PROTOCOL, "%s: no bytes", what);
     return cohort__pmix_client_check(client, result, what);
@@ -277,7 +278,7 @@ static cohort_status look_for_next(struct cohort__pmix_client *client, const cha
     uint32_t next = (client->me.rank + 1) % client->size;
     void *data;
     size_t bytes;
-    pmix_status_t result = ask(client, next, name, false, &data, &bytes);
+    pmix_status_t result = ask(client, next, name, false, client->patience, &data, &bytes);
     if (result == PMIX_SUCCESS)
         free(data);
     if (result != NO_ANSWER && result != PMIX_ERR_NOT_FOUND && result != PMIX_ERR_TIMEOUT)
@@ -321,7 +322,8 @@ cohort_status cohort__pmix_client_exchange(struct cohort__pmix_client *client, c
     for (uint32_t rank = 0; !status && rank < client->size; rank++) {
         void *theirs;
         size_t their_bytes;
-        status = cohort__pmix_client_get(client, rank, name, &theirs, &their_bytes);
+        status =
+            cohort__pmix_client_get(client, rank, name, client->patience, &theirs, &their_bytes);
         if (status)
             break;
         status = take(context, rank, theirs, their_bytes);

@@ -39,9 +39,10 @@ cohort_status cohort__pmix_client_put(struct cohort__pmix_client *client, const 
 
 /* The data that RANK (PMIx's rank) has put as NAME. The caller frees it. NULL if it has no bytes.
  * COHORT_ERR_PEER_DIED if it does not exist. Where a fence has not brought it, its host is asked.
- * COHORT_ERR_TIMEOUT if no answer comes within the patience. */
+ * COHORT_ERR_TIMEOUT if no answer comes within so many SECONDS, for which the thread waits. */
 cohort_status cohort__pmix_client_get(struct cohort__pmix_client *client, uint32_t rank,
-                                      const char *name, void **ret_data, size_t *ret_bytes);
+                                      const char *name, unsigned long seconds, void **ret_data,
+                                      size_t *ret_bytes);
 
 /* Puts DATA, waits until all have put theirs, and calls TAKE with the data of each, in the order of
  * PMIx's ranks. The first failure of TAKE ends the exchange. COHORT_ERR_TIMEOUT if the next process

@@ -321,6 +321,9 @@ void cohort__worker_idle(struct cohort__worker *worker)
 {
     cohort__lanes_note(worker);
     bool is_holder = cohort__token_try(worker);
+    /* A search may take long, and go on as long as messages come. */
+    if (atomic_load_explicit(&cohort__scheduler.alone, memory_order_relaxed))
+        (void)cohort__scheduler_tell_alone();
     search_begin(worker);
     if (!search(worker, &is_holder)) {
         atomic_store_explicit(&worker->line->is_idle, 1, memory_order_relaxed);
