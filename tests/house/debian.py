@@ -160,6 +160,8 @@ def bootstrap(folder, mirror, suite=SUITE):
         house.finish([f"debootstrap: status {status}\n{said}"], 1)
     tree = Tree(folder)
     tree.write("etc/apt/sources.list", "".join(f"{line}\n" for line in lines))
+    # A mirror may have stood still for longer than what it has is valid.
+    tree.write("etc/apt/apt.conf.d/old", 'Acquire::Check-Valid-Until "false";\n')
     # Nobody needs it after a crash.
     tree.write("etc/dpkg/dpkg.cfg.d/unsafe", "force-unsafe-io\n")
     # Installing a package starts no server.

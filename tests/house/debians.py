@@ -59,8 +59,8 @@ def try_system(root, suite, folder):
     for tool in ("tools/demo", "tools/test"):
         print(f"-- {SYSTEMS[suite]}: {tool}", flush=True)
         said, status = tree.run(f"cd {CHECKOUT} && {tool}", limit=3600)
-        print(*(line for line in said.splitlines() if re.search(r"\bSKIP\b|passed,", line)),
-              sep="\n", flush=True)
+        print(*(line for line in said.splitlines()
+                if re.search(r"\bSKIP\b|passed,|^FAILED: |^    ", line)), sep="\n", flush=True)
         if status:
             failed = [line for line in said.splitlines() if line.startswith("FAILED: ")]
             wrong += [f"{SYSTEMS[suite]}: {line}" for line in dict.fromkeys(failed)] or \
