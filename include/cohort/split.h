@@ -17,12 +17,12 @@ extern "C" {
  * made of, which is an all_gather for cohort_comm_split, and a barrier for the others.
  *
  * The new communicator takes over the parent's arity, flat_fallback_threshold, auto_generation,
- * stall_after, algorithms, reproducible, check_asymmetric, memory_budget and tuning. Algorithms
- * that the parent forces are forced for it, too, also where they can't carry out a call of so many
- * sites. It is independent of the parent: its generations begin at 1, and the parent may be given
- * back first. It has a name for messages, that of the parent with an addition ("world/split 3 color
- * 1"), of at most 255 bytes: the parent's part is cut off where it is longer. No name that is given
- * to cohort_comm_create gets in its way.
+ * stall_after, algorithms, reproducible, check_asymmetric, memory_budget, deadline and tuning.
+ * Algorithms that the parent forces are forced for it, too, also where they can't carry out a call
+ * of so many sites. It is independent of the parent: its generations begin at 1, and the parent may
+ * be given back first. It has a name for messages, that of the parent with an addition
+ * ("world/split 3 color 1"), of at most 255 bytes: the parent's part is cut off where it is longer.
+ * No name that is given to cohort_comm_create gets in its way.
  *
  * When the future completes, *ret_comm holds the endpoint with one reference, which the caller
  * gives back with cohort_comm_unref. On failure it is untouched. ret_comm has to stay valid until
