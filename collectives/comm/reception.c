@@ -131,12 +131,14 @@ static uint32_t find_absent(const struct cohort__operation *operation)
     return site == COHORT__NO_SITE ? 0 : site + 1;
 }
 
-/* How many of the messages that ASK is about OPERATION never sends. */
+/* How many of the messages that ASK is about OPERATION never sends. A call that is wrong here has
+ * no messages but those of the agreement, by which all will hear of it. */
 static uint32_t num_left_out(const struct cohort__operation *operation,
                              const struct cohort__message *ask)
 {
     const uint32_t num = ask->tag % (1U << COHORT__TAG_BITS);
-    if (num == 0 || !operation->handlers->num_sends)
+    if (num == 0 || !operation->handlers->num_sends ||
+        cohort__operation_is_before_agreement(operation))
         return 0;
     const uint32_t num_sends = operation->handlers->num_sends(operation, ask->source_site);
     return num > num_sends ? num - num_sends : 0;
