@@ -120,6 +120,9 @@ void cohort__operation_refuse_waiting(struct cohort__operation *operation, cohor
     cohort_future *real = operation->future;
     operation->future = stand_in;
     cohort_future_unref(stand_in);
+    for (struct cohort__operation *part = operation; part; part = part->sequel)
+        if (part->handlers->refused)
+            part->handlers->refused(part, error);
     cohort__future_complete(real, error->status, error);
 }
 

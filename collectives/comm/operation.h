@@ -38,6 +38,9 @@ struct cohort__operation_handlers {
     /* Appends to TEXT, of CAPACITY bytes, at USED, what it waits for. Returns the new length. */
     size_t (*describe)(const struct cohort__operation *operation, char *text, size_t used,
                        size_t capacity);
+    /* Its future has failed with ERROR before it could start: its other ones do, too. NULL: it has
+     * no others. */
+    void (*refused)(struct cohort__operation *operation, const struct cohort__error *error);
     /* It has ended, maybe with `failure`. Its memory is exec's again. */
     void (*release)(struct cohort__operation *operation);
 };

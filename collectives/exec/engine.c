@@ -83,19 +83,22 @@ static struct cohort__execution *allocate(const struct cohort__plan_entry *entry
     return execution;
 }
 
-/* The rows that are not complete fail as the operation does. */
-static void fail_rows(struct cohort__execution *execution)
+/* The rows that are not complete fail with ERROR. */
+static void fail_rows(struct cohort__operation *operation, const struct cohort__error *error)
 {
-    const struct cohort__error *failure = &execution->operation.failure;
-    for (uint32_t row = 0; row < execution->num_rows; row++)
-        if (execution->rows[row])
-            cohort__future_complete(execution->rows[row], failure->status, failure);
+    struct cohort__execution *execution = (struct cohort__execution *)operation;
+    for (uint32_t row = 0; row < execution->num_rows; row++) {
+        cohort_future *future = execution->rows[row];
+        execution->rows[row] = NULL;
+        if (future)
+            cohort__future_complete(future, error->status, error);
+    }
 }
 
 static void release(struct cohort__operation *operation)
 {
     struct cohort__execution *execution = (struct cohort__execution *)operation;
-    fail_rows(execution);
+    fail_rows(operation, &operation->failure);
     if (execution->mode->release)
         execution->mode->release(execution);
     struct cohort__plan_entry *entry = execution->entry;
@@ -145,6 +148,7 @@ static const struct cohort__operation_handlers handlers = {
     .num_sends = cohort__execution_num_sends,
     .peer_died = cohort__execution_peer_died,
     .describe = cohort__execution_describe,
+    .refused = fail_rows,
     .release = release,
 };
 

@@ -205,15 +205,16 @@ static void rows_create(struct call *call, cohort_future **ret_rows, uint32_t nu
 }
 
 /* Completes them with the outcome of the operation. */
-static void rows_complete(struct call *call)
+static void rows_complete(struct cohort__operation *operation, const struct cohort__error *error)
 {
-    const struct cohort__operation *operation = &call->operation;
-    uint32_t num_sites = operation->comm->group->membership->num_sites;
-    for (uint32_t row = 0; row < num_sites; row++)
-        if (call->rows[row])
-            cohort__future_complete(call->rows[row], operation->failure.status,
-                                    operation->failure.status ? &operation->failure : NULL);
-    cohort__slab_free(call->rows);
+    struct call *call = (struct call *)operation;
+    cohort_future **rows = call->rows;
+    call->rows = NULL;
+    for (uint32_t row = 0; rows && row < operation->comm->group->membership->num_sites; row++)
+        if (rows[row])
+            cohort__future_complete(rows[row], error->status, error->status ? error : NULL);
+    if (rows)
+        cohort__slab_free(rows);
 }
 
 static void on_release(struct cohort__operation *operation)
@@ -221,8 +222,7 @@ static void on_release(struct cohort__operation *operation)
     struct call *call = (struct call *)operation;
     for (uint32_t i = 0; i < call->num_segments; i++)
         cohort__participant_leave(&call->participants[i]);
-    if (call->rows)
-        rows_complete(call);
+    rows_complete(operation, &operation->failure);
     cohort__op_unref(call->participants[0].op);
     cohort__slab_free(call);
 }
@@ -236,6 +236,7 @@ static const struct cohort__operation_handlers handlers = {
     .find_absent = on_find_absent,
     .peer_died = on_peer_died,
     .describe = on_describe,
+    .refused = rows_complete,
     .release = on_release,
 };
 

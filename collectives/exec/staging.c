@@ -137,14 +137,21 @@ static size_t describe(const struct cohort__operation *operation, char *text, si
         operation->generation, what);
 }
 
+static void end_rows(struct cohort__operation *operation, const struct cohort__error *error)
+{
+    struct cohort__staging *staging = (struct cohort__staging *)operation;
+    for (uint32_t row = 0; row < staging->num_rows; row++) {
+        cohort_future *future = staging->rows[row];
+        staging->rows[row] = NULL;
+        if (future)
+            cohort__future_complete(future, error->status, error->status ? error : NULL);
+    }
+}
+
 static void release(struct cohort__operation *operation)
 {
     struct cohort__staging *staging = (struct cohort__staging *)operation;
-    const struct cohort__error *failure = &operation->failure;
-    for (uint32_t row = 0; row < staging->num_rows; row++)
-        if (staging->rows[row])
-            cohort__future_complete(staging->rows[row], failure->status,
-                                    failure->status ? failure : NULL);
+    end_rows(operation, &operation->failure);
     struct cohort__plan_entry *entry = staging->entry;
     struct cohort__staging *none = NULL;
     cohort_layout_unref(staging->layout);
@@ -162,6 +169,7 @@ static const struct cohort__operation_handlers handlers = {
     .find_absent = find_absent,
     .peer_died = do_nothing,
     .describe = describe,
+    .refused = end_rows,
     .release = release,
 };
 
