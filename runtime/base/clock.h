@@ -12,18 +12,7 @@ uint64_t cohort__clock_after(uint64_t nanoseconds);
 
 /* The processor's own counter, where there is one. It is a cheap way to notice that time has
  * passed, but it does not measure time. */
-static inline uint64_t cohort__clock_ticks(void)
-{
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-    uint64_t ticks;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-#else
-    return cohort__clock_now();
-#endif
-}
+uint64_t cohort__clock_ticks(void);
 
 /* NANOSECONDS in ticks, correct within a factor of two on today's processors. */
 static inline uint64_t cohort__clock_ticks_of(uint64_t nanoseconds)

@@ -10,7 +10,7 @@
  * an oracle that is independent of the library: it knows all sites' inputs and goes through them in
  * the order of the sites. */
 
-enum { RANDOM_SITES = 9, RANDOM_BLOCKS = 16, RANDOM_NUM_TYPES = 20, RANDOM_NUM_OPS = 14 };
+enum { RANDOM_SITES = 20, RANDOM_BLOCKS = 24, RANDOM_NUM_TYPES = 20, RANDOM_NUM_OPS = 14 };
 
 enum random_kind {
     RANDOM_BARRIER,

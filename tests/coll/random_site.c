@@ -347,7 +347,7 @@ static void make_objects(struct random_site *site)
         site->in_objects[0] = (cohort_object){NULL, 5};
 }
 
-static bool takes_rows(const struct random_site *site)
+bool random_site_takes_rows(const struct random_site *site)
 {
     bool is_gather = site->call->kind == RANDOM_GATHER || site->call->kind == RANDOM_GATHERV;
     bool has = random_kind_has_rows(site->call->kind) &&
@@ -435,7 +435,8 @@ static void set_options(struct random_site *site, cohort_comm *comm)
         .root_site = call->has_root ? &call->root : NULL,
         .check_asymmetric = call->is_checked && call->kind != RANDOM_CHECK,
         .reproducible = call->is_reproducible,
-        .ret_rows = takes_rows(site) ? site->rows : NULL,
+        .ret_rows = random_site_takes_rows(site) ? site->rows : NULL,
+        .deadline = site->deadline,
     };
     if (site->reject == RANDOM_REJECT_ROOT)
         options.root_site = &beyond;
@@ -444,7 +445,8 @@ static void set_options(struct random_site *site, cohort_comm *comm)
     options.in_layout = site->in_lying.layout;
     options.out_layout = site->out_lying.layout;
     if (options.algorithm || options.root_site || options.check_asymmetric ||
-        options.reproducible || options.ret_rows || options.in_layout || options.out_layout)
+        options.reproducible || options.ret_rows || options.in_layout || options.out_layout ||
+        options.deadline)
         CHECK_INT(cohort_comm_next_call(comm, &options), COHORT_OK);
 }
 

@@ -33,6 +33,7 @@ struct random_site {
     bool is_in_place; /* if the call allows it */
     uint64_t layouts; /* of which the layouts are made; 0: there are none */
     bool has_rows;
+    uint64_t deadline; /* 0: none */
     struct random_side in_side, out_side;
     unsigned char *in, *out;
     unsigned char *before; /* OUT as it was before the call */
@@ -56,6 +57,9 @@ bool random_can_reject(const struct random_call *call, uint32_t site, enum rando
 /* Starts the call. CALL, SITE, GENERATION, REJECT and the requested options are set by the caller,
  * the rest is zero. INPUT is copied. */
 void random_site_begin(struct random_site *site, cohort_comm *comm, const unsigned char *input);
+
+/* Whether the call has been asked for futures of its rows. */
+bool random_site_takes_rows(const struct random_site *site);
 
 /* WANT: the correct contents of OUT. Returns a text that describes what is wrong, or NULL. */
 const char *random_site_check(const struct random_site *site, const unsigned char *want);

@@ -21,7 +21,7 @@
  */
 
 enum { NUM_SEEDS = 100, SEEDS_A_START = 500 };
-enum { NUM_STEPS = 40, MAX_IN_FLIGHT = 8, MAX_LOCALITIES = 6 };
+enum { NUM_STEPS = 40, MAX_IN_FLIGHT = 8, MAX_LOCALITIES = 6, MAX_SITES = 9 };
 static const uint64_t limit = UINT64_C(60000000000); /* a call that takes so long is a hang */
 
 enum deviation {
@@ -106,7 +106,7 @@ static void draw_positions(struct job *job, struct cohort__random *random)
 
 static void draw_job(struct job *job, struct cohort__random *random, uint64_t seed)
 {
-    uint32_t num_sites = 1 + (uint32_t)below(random, RANDOM_SITES);
+    uint32_t num_sites = 1 + (uint32_t)below(random, MAX_SITES);
     *job = (struct job){.seed = seed};
     pthread_mutex_init(&job->lock, NULL);
     job->num_localities = 1 + (uint32_t)below(random, MAX_LOCALITIES);

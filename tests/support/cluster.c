@@ -37,6 +37,12 @@ struct cluster {
 enum { TICK_NANOSECONDS = 5000000 };
 
 static bool shares_memory; /* --shm */
+static void (*turned)(bool any);
+
+void cluster_watch(void (*function)(bool any))
+{
+    turned = function;
+}
 
 /* The event loop's side: the cluster that it drives now. */
 static struct {
@@ -55,6 +61,8 @@ static bool progress(void *context)
         any |= poller->progress(poller->context);
     }
     pthread_mutex_unlock(&active.lock);
+    if (turned)
+        turned(any);
     return any;
 }
 

@@ -18,6 +18,10 @@ struct cluster;
 int cluster_main(int argc, char **argv, const struct test_case *cases, size_t num_cases,
                  unsigned num_workers);
 
+/* From now on TURNED is told after each turn of all localities' transports whether there was
+ * anything, by the thread that turns them. */
+void cluster_watch(void (*turned)(bool any));
+
 /* Call it in a task. Only one cluster may exist at a time. EAGER_BUDGET 0 is the default. In shared
  * memory SEED has no meaning. */
 struct cluster *cluster_create(uint64_t seed, uint32_t num_localities, size_t eager_budget);

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/base/hash.h"
+#include "tests/cross/play.h"
+#include "tests/support/test.h"
+
+/* What may become of a call follows from what has happened by the time that it ends: each error has
+ * a cause, and a call that has succeeded has what it needs of the others. */
+
+static const struct group *group_of(const struct world *world, const struct flight *flight)
+{
+    return &world->program->groups[flight->step->group];
+}
+
+static _Noreturn void wrong(const struct world *world, const struct flight *flight,
+                            cohort_status status, const char *message, const char *what)
+{
+    (void)world;
+    fprintf(stderr, "step %u at site %u: %s %s\n", flight->number, flight->site,
+            cohort_status_name(status), message);
+    test_failed(__FILE__, __LINE__, "%s: %s: %s", program_verb(flight->step->verb), what,
+                cohort_status_name(status));
+}
+
+unsigned char oracle_byte(uint32_t step, size_t at)
+{
+    return (unsigned char)(cohort__hash_mix(step + 1, at / 64) >> (at % 8));
+}
+
+unsigned char *const *oracle_inputs(struct world *world, uint32_t step)
+{
+    struct step_facts *facts = &world->steps[step];
+    const struct random_call *call = &world->program->steps[step].call;
+    for (uint32_t site = 0; !facts->has_inputs && site < call->num_sites; site++)
+        facts->inputs[site] = random_input(call, step + 1, site);
+    facts->has_inputs = true;
+    return facts->inputs;
+}
+
+bool oracle_is_dead(const struct world *world, uint32_t actor)
+{
+    return world->is_dead && world->program->locality_of[actor] == world->program->victim;
+}
+
+/* Causes ------------------------------------------------------------------------------------- */
+
+static bool is_checked(const struct random_call *call)
+{
+    return call->is_checked || call->is_checked_anyway;
+}
+
+/* Some algorithms can't carry out such a call, and sites can't agree on a user's type. */
+static bool may_be_refused(const struct world *world, const struct flight *flight)
+{
+    const struct random_call *call = &flight->step->call;
+    return flight->kind == FLIGHT_CALL &&
+           (call->algorithm || call->is_reproducible ||
+            group_of(world, flight)->options.reproducible ||
+            /* Who agrees with a site whose call is wrong, or too large, is not told why. */
+            (is_checked(call) &&
+             (random_has_users_type(call) || group_of(world, flight)->options.memory_budget > 0)));
+}
+
+static bool has_dead(const struct world *world, const struct group *group)
+{
+    for (uint32_t site = 0; site < group->num_sites; site++)
+        if (oracle_is_dead(world, group->actors[site]))
+            return true;
+    return false;
+}
+
+static bool has_cause(const struct world *world, const struct flight *flight, cohort_status status)
+{
+    const struct step_facts *step = &world->steps[flight->number];
+    const struct group_facts *group = &world->groups[flight->step->group];
+    bool makes_more = flight->kind == FLIGHT_MAKE || flight->kind == FLIGHT_AGREE;
+    const struct group *its = group_of(world, flight);
+    bool is_collective = flight->kind == FLIGHT_CALL || flight->kind == FLIGHT_MAKE;
+    if (flight->kind == FLIGHT_REMOTE)
+        return status == COHORT_ERR_CANCELLED ? step->is_cancelled
+                                              : status == COHORT_ERR_PEER_DIED && world->is_dead &&
+                                                    flight->step->to == world->program->victim;
+    switch (status) {
+    case COHORT_ERR_BAD_PARAMETER:
+    case COHORT_ERR_NOT_SUPPORTED:
+        return may_be_refused(world, flight);
+    case COHORT_ERR_MOVED_PAST:
+        return is_collective && step->skipped;
+    case COHORT_ERR_GONE:
+        /* A site that does not get its endpoint leaves, too. */
+        return group->left & ~(1u << flight->site) || its->is_fragile;
+    case COHORT_ERR_CANCELLED:
+        return step->is_cancelled || group->left >> flight->site & 1;
+    case COHORT_ERR_TIMEOUT:
+        return is_collective && (step->has_deadline || its->options.deadline > 0);
+    case COHORT_ERR_NO_MEMORY:
+        return is_collective && its->options.memory_budget > 0;
+    case COHORT_ERR_REVOKED:
+        return group->is_revoked;
+    case COHORT_ERR_PEER_DIED:
+        return world->is_dead && (makes_more || has_dead(world, its));
+    default:
+        return false;
+    }
+}
+
+/* Success ------------------------------------------------------------------------------------ */
+
+/* The sites of which the call at FLIGHT's site needs something. */
+static uint32_t needed(const struct world *world, const struct flight *flight)
+{
+    const struct step *step = flight->step;
+    uint32_t num_sites = group_of(world, flight)->num_sites, all = (1u << num_sites) - 1;
+    if (flight->kind == FLIGHT_GET || flight->kind == FLIGHT_PROBE)
+        return 1u << step->from;
+    if (flight->kind == FLIGHT_MAKE || flight->kind == FLIGHT_AGREE)
+        return all;
+    uint32_t sites = 0;
+    for (uint32_t other = 0; flight->kind == FLIGHT_CALL && other < num_sites; other++)
+        sites |= (uint32_t)random_depends(&step->call, flight->site, other) << other;
+    return sites;
+}
+
+static const char *check_data(struct world *world, const struct flight *flight)
+{
+    unsigned char *want =
+        random_output(&flight->step->call, flight->site, oracle_inputs(world, flight->number));
+    const char *what = random_site_check(&flight->call, want);
+    free(want);
+    return what;
+}
+
+static const char *check_message(const struct flight *flight)
+{
+    const struct step *step = flight->step;
+    const unsigned char *data = flight->data;
+    size_t bytes = flight->bytes;
+    if (step->getter == GET_OBJECT || flight->kind == FLIGHT_REMOTE) {
+        data = flight->object.data;
+        bytes = flight->object.bytes;
+    }
+    if (bytes != step->bytes)
+        return "another length";
+    if (flight->kind == FLIGHT_GET && step->getter == GET_ANY && flight->from != step->from)
+        return "another sender";
+    for (size_t at = 0; at < bytes; at++)
+        if (data[at] != oracle_byte(flight->number, at))
+            return "another message";
+    return NULL;
+}
+
+static const char *check_made(const struct world *world, const struct flight *flight)
+{
+    uint32_t made = flight->step->made[flight->site];
+    const struct group *group = &world->program->groups[made];
+    uint32_t actor = group_of(world, flight)->actors[flight->site];
+    if (!flight->made || cohort_comm_num_sites(flight->made) != group->num_sites ||
+        cohort_comm_this_site(flight->made) != program_site(group, actor) ||
+        cohort_comm_root_site(flight->made) != group->options.root_site)
+        return "another communicator";
+    return NULL;
+}
+
+static const char *check_agreed(const struct world *world, const struct flight *flight)
+{
+    uint64_t all = UINT64_MAX;
+    for (uint32_t site = 0; site < group_of(world, flight)->num_sites; site++)
+        all &= cohort__hash_mix(flight->number, site);
+    return flight->agreed.value == all && flight->agreed.num_failed == 0 ? NULL : "not agreed";
+}
+
+static const char *check_success(struct world *world, const struct flight *flight)
+{
+    if (needed(world, flight) & ~world->steps[flight->number].begun)
+        return "without a site that has not called";
+    switch (flight->kind) {
+    case FLIGHT_CALL:
+        return check_data(world, flight);
+    case FLIGHT_GET:
+    case FLIGHT_REMOTE:
+        return check_message(flight);
+    case FLIGHT_PROBE:
+        return flight->bytes == flight->step->bytes && flight->from == flight->step->from
+                   ? NULL
+                   : "another message is there";
+    case FLIGHT_MAKE:
+        return check_made(world, flight);
+    case FLIGHT_AGREE:
+        return check_agreed(world, flight);
+    default:
+        return NULL;
+    }
+}
+
+/* What goes beyond one site ---------------------------------------------------------------- */
+
+/* Whether there is an object though the call has failed. */
+static bool has_object(const struct flight *flight)
+{
+    const struct random_site *call = &flight->call;
+    bool any = flight->object.data || call->list.list;
+    for (uint32_t i = 0; call->out_objects && i < RANDOM_SITES; i++)
+        any |= call->out_objects[i].data != NULL;
+    return any;
+}
+
+/* Whether each site's result needs something of each other one's. */
+static bool is_for_all(const struct random_call *call)
+{
+    switch (call->kind) {
+    case RANDOM_ALL_GATHER:
+    case RANDOM_ALL_REDUCE:
+    case RANDOM_ALL_TO_ALL:
+    case RANDOM_REDUCE_SCATTER:
+        return call->count > 0;
+    default:
+        return call->kind == RANDOM_BARRIER;
+    }
+}
+
+/* A call that all depend on is taken back everywhere or nowhere. */
+static const char *check_verdict(struct world *world, const struct flight *flight,
+                                 cohort_status status)
+{
+    struct step_facts *step = &world->steps[flight->number];
+    const struct group_facts *group = &world->groups[flight->step->group];
+    if (flight->kind != FLIGHT_CALL || !is_for_all(&flight->step->call))
+        return NULL;
+    if (!status)
+        step->ok |= 1u << flight->site;
+    if (status == COHORT_ERR_TIMEOUT || status == COHORT_ERR_CANCELLED)
+        step->refused |= 1u << flight->site;
+    bool is_quiet = !world->is_dead && !group->is_revoked && !group->left;
+    return step->ok && step->refused && is_quiet ? "taken back at some sites only" : NULL;
+}
+
+/* What was set and has left its setter comes, also after that one has left. */
+static const char *check_set(struct world *world, const struct flight *flight, cohort_status status)
+{
+    struct step_facts *step = &world->steps[flight->number];
+    step->is_set |= flight->kind == FLIGHT_SET && !status;
+    step->is_gone |= flight->kind == FLIGHT_GET && status == COHORT_ERR_GONE;
+    return step->is_set && step->is_gone && !world->is_dead ? "what was set does not come" : NULL;
+}
+
+void oracle_check(struct world *world, const struct flight *flight, cohort_status status,
+                  const char *message)
+{
+    trace("step %u, site %u, kind %d: %s", flight->number, flight->site, (int)flight->kind,
+          cohort_status_name(status));
+    if (oracle_is_dead(world, group_of(world, flight)->actors[flight->site]))
+        return;
+    const char *what = status ? NULL : check_success(world, flight);
+    if (!status && !what && flight->knew && flight->kind != FLIGHT_AGREE &&
+        flight->kind != FLIGHT_IDLE && flight->kind != FLIGHT_REMOTE)
+        what = "after this site has revoked the communicator";
+    if (status && !has_cause(world, flight, status))
+        what = "without a cause";
+    if (!what)
+        what = check_verdict(world, flight, status);
+    if (!what)
+        what = check_set(world, flight, status);
+    if (!what && status && has_object(flight))
+        what = "an object of what has failed";
+    if (what)
+        wrong(world, flight, status, message, what);
+}
+
+void oracle_check_row(struct world *world, const struct flight *flight, uint32_t row,
+                      cohort_status status)
+{
+    trace("step %u, site %u, row %u: %s", flight->number, flight->site, row,
+          cohort_status_name(status));
+    if (oracle_is_dead(world, group_of(world, flight)->actors[flight->site]) || status)
+        return; /* as the call, which is looked at */
+    unsigned char *want =
+        random_output(&flight->step->call, flight->site, oracle_inputs(world, flight->number));
+    const char *what = random_site_check_row(&flight->call, want, row);
+    free(want);
+    if (what)
+        wrong(world, flight, status, "", what);
+}

@@ -1,0 +1,742 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/cross/play.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cohort/cohort.h>
+
+#include "collectives/coll/comm_create.h"
+#include "runtime/base/hash.h"
+#include "runtime/remote/tasks.h"
+#include "tests/cross/clock.h"
+#include "tests/cross/schedule.h"
+#include "tests/support/cluster.h"
+#include "tests/support/state.h"
+#include "tests/support/test.h"
+
+/* Why no program waits for ever, if the library is right: an actor waits only for what the others
+ * have to do in the same step or in earlier ones, except for what somebody leaves out. For that all
+ * wait at the end, and there each gives its endpoint back as soon as nothing of its own is in
+ * flight on it, but not before all else is over. */
+
+enum { MAX_FLIGHTS = 2 * MAX_STEPS, MOST_IN_FLIGHT = 8 };
+static const uint64_t LIMIT = UINT64_C(30000000000); /* so long nothing takes */
+static const uint64_t FRAGILE_DEADLINE = 50000000;
+
+struct actor {
+    struct world *world;
+    uint32_t index;
+    uint32_t step; /* where it is */
+    cohort_comm *comms[MAX_GROUPS];
+    struct flight flights[MAX_FLIGHTS];
+    uint32_t num_flights;
+};
+
+/* The trace ---------------------------------------------------------------------------------- */
+
+static uint64_t sum;
+static bool is_shown;
+
+void trace_show(void)
+{
+    is_shown = true;
+}
+
+uint64_t trace_sum(void)
+{
+    return sum;
+}
+
+void trace(const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    sum = cohort__hash_mix(sum, clock_time());
+    sum = cohort__hash_mix(sum, cohort__hash_bytes(text, strlen(text)));
+    if (is_shown)
+        printf("%12llu %s\n", (unsigned long long)clock_time(), text);
+}
+
+/* Waiting ------------------------------------------------------------------------------------ */
+
+/* What is drawn for ACTOR in STEP, as number WHICH of such things. */
+static uint32_t drawn(const struct actor *actor, const struct step *step, uint32_t which,
+                      uint32_t limit)
+{
+    if (step->timing == 0)
+        return 0;
+    uint64_t hash = cohort__hash_mix(step->timing, actor->index * 128 + which);
+    return (uint32_t)(hash >> 8) % limit;
+}
+
+static void yield(uint32_t num)
+{
+    while (num-- > 0)
+        cohort_yield();
+}
+
+static void nap(uint64_t microseconds)
+{
+    CHECK_INT(cohort_await(cohort_sleep(microseconds * 1000)), COHORT_OK);
+}
+
+/* Flights ------------------------------------------------------------------------------------ */
+
+static struct flight *fly(struct actor *actor, enum flight_kind kind, uint32_t number,
+                          uint32_t site)
+{
+    CHECK(actor->num_flights < MAX_FLIGHTS);
+    struct flight *flight = &actor->flights[actor->num_flights++];
+    const struct step *step = &actor->world->program->steps[number];
+    *flight = (struct flight){.kind = kind, .step = step, .number = number, .site = site};
+    flight->knew = actor->world->groups[step->group].knows >> site & 1;
+    /* A get from any site fails when some other one dies, and nobody gets what is set for it. */
+    bool is_at_risk = step->verb == VERB_MESSAGE && step->getter == GET_ANY &&
+                      actor->world->program->victim != NONE;
+    flight->is_hopeless =
+        step->trouble == TROUBLE_SKIPPED || step->trouble == TROUBLE_SCOPE || is_at_risk;
+    return flight;
+}
+
+static bool is_in_flight(const struct flight *flight)
+{
+    return !flight->is_over && !flight->was_dropped;
+}
+
+/* Its rows end, too, and each that has come is there, perhaps before the call is over. */
+static void finish_rows(struct actor *actor, struct flight *flight)
+{
+    for (uint32_t row = 0; row < RANDOM_SITES; row++) {
+        cohort_future *future = flight->call.rows[row];
+        flight->call.rows[row] = NULL;
+        if (future)
+            oracle_check_row(actor->world, flight, row, cohort_await(future));
+    }
+}
+
+/* What FLIGHT has is given back as soon as its future is complete, for whoever finds those who use
+ * it longer. */
+static void end(struct actor *actor, struct flight *flight, cohort_status status)
+{
+    oracle_check(actor->world, flight, status, status ? cohort_error_message() : "");
+    flight->is_over = true;
+    for (uint32_t i = 0; flight->kind == FLIGHT_IDLE && i < flight->num_before; i++) {
+        const struct flight *before = &actor->flights[i];
+        if (before->step->group == flight->step->group && is_in_flight(before) &&
+            before->kind != FLIGHT_REMOTE && !cohort_future_ready(before->future))
+            test_failed(__FILE__, __LINE__, "idle, but step %u is in flight at site %u",
+                        before->number, before->site);
+    }
+    if (flight->kind == FLIGHT_CALL) {
+        finish_rows(actor, flight);
+        random_site_fini(&flight->call);
+    }
+    if (flight->kind == FLIGHT_MAKE && status == COHORT_OK)
+        actor->comms[flight->step->made[flight->site]] = flight->made;
+    free(flight->data);
+    flight->data = NULL;
+    cohort_object_fini(&flight->object);
+}
+
+/* Awaits FLIGHT, by itself or together with others. */
+static void finish(struct actor *actor, struct flight *flight)
+{
+    cohort_future *others[MAX_FLIGHTS], *both;
+    size_t num = 0;
+    uint32_t how = drawn(actor, flight->step, 3, 5);
+    if (how % 2)
+        finish_rows(actor, flight);
+    for (uint32_t i = 0; how >= 3 && i < actor->num_flights; i++)
+        if (is_in_flight(&actor->flights[i]) && (how == 4 || &actor->flights[i] == flight))
+            others[num++] = cohort_future_ref(actor->flights[i].future);
+    if (num > 0) {
+        both = how == 3 ? cohort_when_all(others, num) : cohort_when_any(others, num, NULL);
+        (void)!cohort_await(both);
+    }
+    end(actor, flight, cohort_await(flight->future));
+}
+
+/* Some of what is in flight, the newest ones first or the oldest ones. */
+static void finish_some(struct actor *actor, const struct step *step)
+{
+    uint32_t num = 0, num_flights = actor->num_flights, is_back = drawn(actor, step, 4, 2);
+    for (uint32_t i = 0; i < num_flights; i++)
+        num += is_in_flight(&actor->flights[i]) && !actor->flights[i].is_hopeless;
+    for (uint32_t i = 0; i < num_flights; i++) {
+        struct flight *flight = &actor->flights[is_back ? num_flights - 1 - i : i];
+        if (!is_in_flight(flight) || flight->is_hopeless)
+            continue;
+        if (num > MOST_IN_FLIGHT || drawn(actor, step, 6 + i, 2) == 0) {
+            finish(actor, flight);
+            num--;
+        }
+    }
+}
+
+/* Steps -------------------------------------------------------------------------------------- */
+
+static void cancel(struct actor *actor, const struct step *step, struct step_facts *facts)
+{
+    facts->is_cancelled = true;
+    trace("actor %u takes generation %llu back", actor->index,
+          (unsigned long long)step->generation);
+    CHECK_INT(cohort_comm_cancel(actor->comms[step->group], step->generation), COHORT_OK);
+}
+
+static void call(struct actor *actor, struct flight *flight)
+{
+    const struct step *step = flight->step;
+    struct world *world = actor->world;
+    struct step_facts *facts = &world->steps[flight->number];
+    bool is_culprit = step->culprit == flight->site;
+    flight->call = (struct random_site){
+        .call = &step->call, .site = flight->site, .generation = step->generation};
+    if (step->form > 0) {
+        uint64_t form = cohort__hash_mix(step->form, flight->site);
+        flight->call.is_in_place = form % 3 == 0;
+        flight->call.layouts = form >> 8 & 1 ? 1 + (form >> 16 & 1023) : 0;
+        flight->call.has_rows = form >> 32 & 1;
+    }
+    /* Where a site is absent, the culprit's own call may end without that one. */
+    if (step->trouble == TROUBLE_DEADLINE && (is_culprit || step->absent != NONE))
+        flight->call.deadline = (1 + step->moment) * 50000;
+    if (world->program->groups[step->group].is_fragile)
+        flight->call.deadline = FRAGILE_DEADLINE;
+    facts->has_deadline |= flight->call.deadline > 0;
+    facts->begun |= 1u << flight->site;
+    trace("actor %u calls in step %u", actor->index, flight->number);
+    random_site_begin(&flight->call, actor->comms[step->group],
+                      oracle_inputs(world, flight->number)[flight->site]);
+    flight->future = flight->call.done;
+    for (uint32_t row = 0; random_site_takes_rows(&flight->call) && row < step->call.num_sites;
+         row++)
+        CHECK(flight->call.rows[row]);
+}
+
+/* What a remote task runs. */
+static cohort_status echo(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)context;
+    yield((uint32_t)in->bytes % 7);
+    if (in->bytes % 3 == 1)
+        (void)!cohort_await(cohort_sleep(300000));
+    if (cohort_cancelled())
+        return cohort_fail(COHORT_ERR_CANCELLED, "the scope is cancelled");
+    ret_out->bytes = in->bytes;
+    ret_out->data = malloc(in->bytes + 1);
+    CHECK(ret_out->data);
+    memcpy(ret_out->data, in->data, in->bytes);
+    return COHORT_OK;
+}
+
+void play_register(void)
+{
+    CHECK_INT(cohort_remote_register("echo", echo, NULL), COHORT_OK);
+}
+
+static void fill(struct flight *flight)
+{
+    CHECK((flight->data = malloc(flight->step->bytes + 1)));
+    for (size_t at = 0; at < flight->step->bytes; at++)
+        flight->data[at] = oracle_byte(flight->number, at);
+}
+
+static void call_remote(struct actor *actor, struct flight *flight)
+{
+    const struct program *program = actor->world->program;
+    fill(flight);
+    actor->world->steps[flight->number].begun |= 1u << flight->site;
+    trace("actor %u calls locality %u", actor->index, flight->step->to);
+    flight->future = cohort__async_at_from(
+        cluster_process(actor->world->cluster, program->locality_of[actor->index]),
+        flight->step->to, "echo", &(cohort_object){flight->data, flight->step->bytes},
+        &flight->object);
+}
+
+static uint64_t tag_of(const struct flight *flight)
+{
+    return flight->step->has_own_tag ? 1000 + flight->number : 7;
+}
+
+static void set(struct actor *actor, struct flight *flight)
+{
+    const struct step *step = flight->step;
+    fill(flight);
+    flight->future = cohort_channel_set(actor->comms[step->group], step->to, tag_of(flight),
+                                        flight->data, step->bytes);
+}
+
+static void get(struct actor *actor, struct flight *flight)
+{
+    const struct step *step = flight->step;
+    uint64_t tag = tag_of(flight);
+    cohort_comm *comm = actor->comms[step->group];
+    CHECK((flight->data = malloc(step->bytes + 1)));
+    switch (step->getter) {
+    case GET_OBJECT:
+        flight->future = cohort_channel_get_object(comm, step->from, tag, &flight->object);
+        break;
+    case GET_ANY:
+        flight->future = cohort_channel_get_any(comm, tag, flight->data, step->bytes,
+                                                &flight->bytes, &flight->from);
+        break;
+    default:
+        flight->future =
+            cohort_channel_get(comm, step->from, tag, flight->data, step->bytes, &flight->bytes);
+        break;
+    }
+}
+
+static void start(struct actor *actor, struct flight *flight)
+{
+    actor->world->steps[flight->number].begun |= 1u << flight->site;
+    switch (flight->kind) {
+    case FLIGHT_REMOTE:
+        call_remote(actor, flight);
+        break;
+    case FLIGHT_SET:
+        set(actor, flight);
+        break;
+    case FLIGHT_GET:
+        get(actor, flight);
+        break;
+    default:
+        call(actor, flight);
+        break;
+    }
+}
+
+/* A call in a scope that is cancelled. */
+struct scoped {
+    struct actor *actor;
+    struct flight *flight;
+};
+
+static cohort_status call_in_scope(void *arg)
+{
+    struct scoped *scoped = arg;
+    yield(scoped->flight->step->moment % 8 * 4); /* perhaps it is cancelled by then */
+    start(scoped->actor, scoped->flight);
+    end(scoped->actor, scoped->flight, cohort_await(scoped->flight->future));
+    return COHORT_OK;
+}
+
+static void scope(struct actor *actor, struct flight *flight)
+{
+    struct step_facts *facts = &actor->world->steps[flight->number];
+    struct scoped scoped = {actor, flight};
+    cohort_scope *scope;
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, call_in_scope, &scoped), COHORT_OK);
+    yield(flight->step->moment / 2);
+    facts->is_cancelled = true;
+    cohort_scope_cancel(scope);
+    cohort_status status = cohort_scope_await(scope);
+    CHECK(status == COHORT_OK || status == COHORT_ERR_CANCELLED);
+    if (!(facts->begun >> flight->site & 1)) {
+        facts->skipped |= 1u << flight->site;
+        flight->is_over = true;
+    }
+    CHECK(flight->is_over);
+}
+
+static void step_call(struct actor *actor, uint32_t number, uint32_t site)
+{
+    const struct step *step = &actor->world->program->steps[number];
+    struct step_facts *facts = &actor->world->steps[number];
+    bool is_culprit = step->culprit == site;
+    if (is_culprit && step->trouble == TROUBLE_CANCEL_BEFORE) {
+        cancel(actor, step, facts);
+        yield(step->moment / 4);
+    }
+    struct flight *flight = fly(actor, FLIGHT_CALL, number, site);
+    if (is_culprit && step->trouble == TROUBLE_SCOPE) {
+        scope(actor, flight);
+        return;
+    }
+    call(actor, flight);
+    if (is_culprit && step->trouble == TROUBLE_CANCEL) {
+        yield(step->moment / 4);
+        cancel(actor, step, facts);
+    }
+    if (is_culprit && step->trouble == TROUBLE_DROPPED) {
+        cohort_future_unref(flight->future);
+        flight->was_dropped = true; /* its memory is given back at the end */
+    }
+}
+
+/* In a scope that is cancelled, if that is its site's trouble. */
+static void start_message(struct actor *actor, struct flight *flight)
+{
+    const struct step *step = flight->step;
+    if (step->trouble == TROUBLE_SCOPE && step->culprit == flight->site && step->from != step->to)
+        scope(actor, flight);
+    else
+        start(actor, flight);
+}
+
+static void step_message(struct actor *actor, uint32_t number, uint32_t site)
+{
+    const struct step *step = &actor->world->program->steps[number];
+    trace("actor %u in message of step %u", actor->index, number);
+    if (site == step->from)
+        start_message(actor, fly(actor, FLIGHT_SET, number, site));
+    if (site == step->to && step->getter == GET_PROBED) {
+        struct flight *probe = fly(actor, FLIGHT_PROBE, number, site);
+        actor->world->steps[number].begun |= 1u << site;
+        probe->future = cohort_channel_probe(actor->comms[step->group], step->from, tag_of(probe),
+                                             &probe->bytes, &probe->from);
+    }
+    if (site == step->to)
+        start_message(actor, fly(actor, FLIGHT_GET, number, site));
+}
+
+static bool may_fail(const struct actor *actor, uint32_t group)
+{
+    const struct group_facts *facts = &actor->world->groups[group];
+    return actor->world->is_dead || facts->left || facts->is_revoked;
+}
+
+static void set_all(const struct actor *actor, const struct step *step, uint64_t tag)
+{
+    cohort_future **futures = malloc(BURST_MESSAGES * sizeof(cohort_future *));
+    uint32_t *numbers = malloc(BURST_MESSAGES * sizeof(*numbers));
+    CHECK(futures && numbers);
+    for (uint32_t i = 0; i < BURST_MESSAGES; i++) {
+        numbers[i] = i;
+        futures[i] = cohort_channel_set(actor->comms[step->group], step->to, tag, &numbers[i],
+                                        sizeof(numbers[i]));
+    }
+    for (uint32_t i = 0; i < BURST_MESSAGES; i++)
+        CHECK(!cohort_await(futures[i]) || may_fail(actor, step->group));
+    free(futures);
+    free(numbers);
+}
+
+static void get_all(const struct actor *actor, const struct step *step, uint64_t tag)
+{
+    cohort_comm *comm = actor->comms[step->group];
+    cohort_status status = COHORT_OK;
+    for (uint32_t i = 0; !status && i < BURST_MESSAGES; i++) {
+        uint32_t number = NONE, from = step->from;
+        cohort_future *future =
+            step->getter == GET_ANY
+                ? cohort_channel_get_any(comm, tag, &number, sizeof(number), NULL, &from)
+                : cohort_channel_get(comm, from, tag, &number, sizeof(number), NULL);
+        status = cohort_await(future);
+        CHECK((number == i && from == step->from) || status);
+    }
+    CHECK(!status || may_fail(actor, step->group));
+}
+
+/* Who sets does not wait for who gets. */
+static void step_burst(struct actor *actor, uint32_t number, uint32_t site)
+{
+    const struct step *step = &actor->world->program->steps[number];
+    trace("actor %u in burst of step %u", actor->index, number);
+    if (site == step->from)
+        set_all(actor, step, 1000 + number);
+    if (site == step->to)
+        get_all(actor, step, 1000 + number);
+}
+
+static void step_remote(struct actor *actor, uint32_t number, uint32_t site)
+{
+    struct flight *flight = fly(actor, FLIGHT_REMOTE, number, site);
+    if (flight->step->trouble == TROUBLE_SCOPE)
+        scope(actor, flight);
+    else
+        call_remote(actor, flight);
+}
+
+static void step_idle(struct actor *actor, uint32_t number, uint32_t site)
+{
+    bool is_hopeless = false;
+    struct flight *flight = fly(actor, FLIGHT_IDLE, number, site);
+    flight->num_before = actor->num_flights - 1;
+    for (uint32_t i = 0; i < flight->num_before; i++)
+        is_hopeless |= actor->flights[i].is_hopeless && is_in_flight(&actor->flights[i]);
+    flight->is_hopeless = is_hopeless;
+    flight->future = cohort_comm_idle(actor->comms[flight->step->group]);
+}
+
+static void step_make(struct actor *actor, uint32_t number, uint32_t site)
+{
+    struct flight *flight = fly(actor, FLIGHT_MAKE, number, site);
+    const struct step *step = flight->step;
+    cohort_comm *comm = actor->comms[step->group];
+    const struct group *made = &actor->world->program->groups[step->made[site]];
+    actor->world->steps[number].begun |= 1u << site;
+    trace("actor %u makes group %u", actor->index, step->made[site]);
+    flight->future = step->verb == VERB_DUP
+                         ? cohort_comm_dup(&flight->made, comm, step->generation)
+                         : cohort_comm_split(&flight->made, comm, (int32_t)step->made[site] % 2,
+                                             (int32_t)made->num_sites, step->generation);
+}
+
+static void step_agree(struct actor *actor, uint32_t number, uint32_t site)
+{
+    struct flight *flight = fly(actor, FLIGHT_AGREE, number, site);
+    actor->world->steps[number].begun |= 1u << site;
+    flight->future = cohort_comm_agree(actor->comms[flight->step->group],
+                                       cohort__hash_mix(number, site), &flight->agreed);
+}
+
+static void leave(struct actor *actor, uint32_t group, uint32_t site)
+{
+    trace("actor %u leaves group %u", actor->index, group);
+    actor->world->groups[group].left |= 1u << site;
+    cohort_comm_unref(actor->comms[group]);
+    actor->comms[group] = NULL;
+}
+
+static void revoke(struct actor *actor, uint32_t group, uint32_t site)
+{
+    trace("actor %u revokes group %u", actor->index, group);
+    actor->world->groups[group].is_revoked = true;
+    cohort_status status = cohort_await(cohort_comm_revoke(actor->comms[group]));
+    CHECK(status == COHORT_OK || (status == COHORT_ERR_PEER_DIED && actor->world->is_dead));
+    if (status)
+        return;
+    actor->world->groups[group].knows |= 1u << site;
+}
+
+static void die(struct actor *actor)
+{
+    struct world *world = actor->world;
+    uint32_t victim = world->program->victim, order = 0;
+    trace("locality %u dies", victim);
+    world->is_dead = true;
+    cluster_kill(world->cluster, victim);
+    /* For those there all others are dead, so that what they wait for ends. */
+    for (uint32_t peer = 0; peer < world->program->num_localities; peer++)
+        if (peer != victim)
+            cluster_tell_death(world->cluster, victim, peer, ++order, "is out of reach");
+}
+
+static void take(struct actor *actor, uint32_t number, uint32_t site)
+{
+    const struct step *step = &actor->world->program->steps[number];
+    bool is_culprit = step->culprit == site;
+    switch (step->verb) {
+    case VERB_CALL:
+        step_call(actor, number, site);
+        break;
+    case VERB_MESSAGE:
+        step_message(actor, number, site);
+        break;
+    case VERB_BURST:
+        step_burst(actor, number, site);
+        break;
+    case VERB_SPLIT:
+    case VERB_DUP:
+        step_make(actor, number, site);
+        break;
+    case VERB_AGREE:
+        step_agree(actor, number, site);
+        break;
+    case VERB_IDLE:
+        if (is_culprit)
+            step_idle(actor, number, site);
+        break;
+    case VERB_LEAVE:
+        if (is_culprit)
+            leave(actor, step->group, site);
+        break;
+    case VERB_REMOTE:
+        if (is_culprit)
+            step_remote(actor, number, site);
+        break;
+    case VERB_KILL:
+        if (is_culprit)
+            die(actor);
+        break;
+    default:
+        if (is_culprit)
+            revoke(actor, step->group, site);
+        break;
+    }
+}
+
+/* GROUP is used now, so it has to be there, if it is to be at all. */
+static void finish_made(struct actor *actor, uint32_t group)
+{
+    for (uint32_t i = 0; i < actor->num_flights; i++) {
+        struct flight *flight = &actor->flights[i];
+        if (is_in_flight(flight) && flight->kind == FLIGHT_MAKE &&
+            flight->step->made[flight->site] == group)
+            finish(actor, flight);
+    }
+}
+
+static void walk(struct actor *actor, uint32_t number)
+{
+    const struct step *step = &actor->world->program->steps[number];
+    uint32_t site = program_site(&actor->world->program->groups[step->group], actor->index);
+    if (site == NONE || oracle_is_dead(actor->world, actor->index))
+        return;
+    bool is_culprit = step->culprit == site;
+    finish_made(actor, step->group);
+    if (!actor->comms[step->group] || site == step->absent ||
+        (is_culprit && step->trouble == TROUBLE_SKIPPED)) {
+        actor->world->steps[number].skipped |= 1u << site;
+        return;
+    }
+    static const uint32_t yields[] = {0, 0, 1, 3, 10, 30};
+    yield(yields[drawn(actor, step, 1, 6)]);
+    if (drawn(actor, step, 2, 8) == 7)
+        nap(100 * (1 + drawn(actor, step, 5, 50)));
+    if (is_culprit ? step->trouble == TROUBLE_LATE
+                   : step->trouble == TROUBLE_DEADLINE &&
+                         site == (step->culprit + 1) %
+                                     actor->world->program->groups[step->group].num_sites)
+        nap(1 + step->moment * 100);
+    if (oracle_is_dead(actor->world, actor->index))
+        return;
+    take(actor, number, site);
+    finish_some(actor, step);
+}
+
+/* The end ------------------------------------------------------------------------------------ */
+
+static bool has_flights(const struct actor *actor, uint32_t group)
+{
+    for (uint32_t i = 0; i < actor->num_flights; i++)
+        if (is_in_flight(&actor->flights[i]) && actor->flights[i].step->group == group)
+            return true;
+    return false;
+}
+
+/* Whether all are at their end. Those who are dead may wait for each other. */
+static bool are_all_done(const struct world *world)
+{
+    for (uint32_t i = 0; i < world->program->num_actors; i++)
+        if (!(world->done >> i & 1) && !oracle_is_dead(world, i))
+            return false;
+    return true;
+}
+
+/* What somebody waits for ends without anybody leaving. */
+static void finish_all(struct actor *actor)
+{
+    for (uint32_t i = 0; i < actor->num_flights; i++)
+        if (is_in_flight(&actor->flights[i]) && !actor->flights[i].is_hopeless)
+            finish(actor, &actor->flights[i]);
+    actor->world->done |= 1u << actor->index;
+    while (!are_all_done(actor->world))
+        nap(200);
+}
+
+static void come_home(struct actor *actor)
+{
+    for (bool is_home = false; !is_home; nap(50)) {
+        is_home = true;
+        for (uint32_t i = 0; i < actor->num_flights; i++)
+            if (is_in_flight(&actor->flights[i]) && cohort_future_ready(actor->flights[i].future))
+                end(actor, &actor->flights[i], cohort_await(actor->flights[i].future));
+        for (uint32_t g = 0; g < actor->world->program->num_groups; g++) {
+            bool is_busy = has_flights(actor, g);
+            is_home &= !is_busy;
+            if (is_busy || !actor->comms[g])
+                continue;
+            (void)!cohort_await(cohort_comm_idle(actor->comms[g]));
+            leave(actor, g, program_site(&actor->world->program->groups[g], actor->index));
+        }
+    }
+    for (uint32_t i = 0; i < actor->num_flights; i++)
+        if (actor->flights[i].was_dropped) {
+            finish_rows(actor, &actor->flights[i]);
+            random_site_fini(&actor->flights[i].call);
+        }
+}
+
+static cohort_status act(void *arg)
+{
+    struct actor *actor = arg;
+    const struct program *program = actor->world->program;
+    cohort_future *made[MAX_GROUPS];
+    size_t num = 0;
+    for (uint32_t g = 0; g < program->num_groups; g++) {
+        const struct group *group = &program->groups[g];
+        cohort_comm_options options = group->options;
+        options.this_site = program_site(group, actor->index);
+        if (group->parent != NONE || options.this_site == NONE)
+            continue;
+        char name[32];
+        snprintf(name, sizeof(name), "group %u", g);
+        made[num++] = cohort__comm_create_for(
+            cluster_process(actor->world->cluster, program->locality_of[actor->index]),
+            &actor->comms[g], name, &options);
+    }
+    CHECK_INT(cohort_await(cohort_when_all(made, num)), COHORT_OK);
+    /* What goes wrong later goes wrong with communicators that are there. */
+    for (actor->world->num_ready++; actor->world->num_ready < program->num_actors;)
+        cohort_yield();
+    for (actor->step = 0; actor->step < program->num_steps; actor->step++)
+        walk(actor, actor->step);
+    finish_all(actor);
+    come_home(actor);
+    return COHORT_OK;
+}
+
+static void world_fini(struct world *world)
+{
+    for (uint32_t s = 0; s < world->program->num_steps; s++)
+        for (uint32_t site = 0; site < MAX_ACTORS; site++)
+            free(world->steps[s].inputs[site]);
+}
+
+static void print_hang(const struct actor *actors, uint32_t num)
+{
+    for (uint32_t i = 0; i < num; i++) {
+        fprintf(stderr, "actor %u is at step %u; in flight:", i, actors[i].step);
+        for (uint32_t f = 0; f < actors[i].num_flights; f++)
+            if (is_in_flight(&actors[i].flights[f]))
+                fprintf(stderr, " %u%s", actors[i].flights[f].number,
+                        cohort_future_ready(actors[i].flights[f].future) ? " (complete)" : "");
+        fputs("\n", stderr);
+    }
+    state_print();
+}
+
+void play(const struct program *program)
+{
+    struct world *world = calloc(1, sizeof(*world));
+    struct actor *actors = calloc(program->num_actors, sizeof(*actors));
+    cohort_future *futures[MAX_ACTORS], *all;
+    enum cohort_wait_end end = COHORT_WAIT_EXPIRED;
+    CHECK(world && actors);
+    world->program = program;
+    world->cluster = cluster_create(program->seed, program->num_localities, 0);
+    if (program->is_spread)
+        cluster_locate(world->cluster, program->positions);
+    random_ops_init();
+    schedule_begin(program->order);
+    for (uint32_t i = 0; i < program->num_actors; i++) {
+        actors[i].world = world;
+        actors[i].index = i;
+        futures[i] = cohort_async(act, &actors[i]);
+    }
+    all = cohort_when_all(futures, program->num_actors);
+    CHECK_INT(cohort_wait(all, LIMIT, &end), COHORT_OK);
+    if (end != COHORT_WAIT_COMPLETE) {
+        print_hang(actors, program->num_actors);
+        test_failed(__FILE__, __LINE__, "a hang");
+    }
+    CHECK_INT(cohort_await(all), COHORT_OK);
+    schedule_begin(0);
+    random_ops_fini();
+    if (world->is_dead)
+        cluster_abandon(world->cluster);
+    else
+        cluster_destroy(world->cluster);
+    world_fini(world);
+    free(actors);
+    free(world);
+}

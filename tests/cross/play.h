@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TESTS_CROSS_PLAY_H
+#define COHORT_TESTS_CROSS_PLAY_H
+
+#include "tests/coll/random_site.h"
+#include "tests/cross/program.h"
+
+/* What has happened so far, as far as it decides what may become of calls. A mask has a bit for
+ * each site. All actors run in one thread. */
+struct step_facts {
+    uint32_t begun;    /* have called, or are just about to */
+    uint32_t skipped;  /* will not call */
+    bool is_cancelled; /* by cohort_comm_cancel, or by a scope */
+    bool has_deadline; /* of some site that has called */
+    uint32_t ok;       /* the call has succeeded there */
+    uint32_t refused;  /* it was taken back there, or its time was over */
+    bool is_set;       /* VERB_MESSAGE: the set has succeeded */
+    bool is_gone;      /* the get has not, since the setter has left */
+    bool has_inputs;   /* VERB_CALL: those below are made */
+    unsigned char *inputs[MAX_ACTORS];
+};
+
+struct group_facts {
+    uint32_t left;   /* have given their endpoints back, or are just about to */
+    bool is_revoked; /* by now, or just about to be */
+    uint32_t knows;  /* sites whose own revoke has completed */
+};
+
+struct world {
+    const struct program *program;
+    struct cluster *cluster;
+    uint32_t num_ready; /* actors that have their first communicators */
+    uint32_t done;      /* actors at their end, with nothing in flight but what is hopeless */
+    bool is_dead;       /* the victim */
+    struct step_facts steps[MAX_STEPS];
+    struct group_facts groups[MAX_GROUPS];
+};
+
+enum flight_kind {
+    FLIGHT_CALL,
+    FLIGHT_SET,
+    FLIGHT_GET,
+    FLIGHT_PROBE,
+    FLIGHT_MAKE,
+    FLIGHT_IDLE,
+    FLIGHT_AGREE,
+    FLIGHT_REMOTE
+};
+
+/* A future of an actor, and what belongs to it. */
+struct flight {
+    enum flight_kind kind;
+    const struct step *step;
+    uint32_t number; /* of the step */
+    uint32_t site;
+    cohort_future *future;
+    bool is_over;
+    bool is_hopeless; /* somebody does not call: nobody waits for it before the end */
+    bool knew;        /* the site had revoked the communicator before it called */
+    bool was_dropped;
+    struct random_site call;
+    unsigned char *data; /* of a message */
+    cohort_object object;
+    size_t bytes;
+    uint32_t from;
+    cohort_agreed agreed;
+    cohort_comm *made;
+    /* FLIGHT_IDLE: how many flights the actor had before. */
+    uint32_t num_before;
+};
+
+/* Before the runtime starts. */
+void play_register(void);
+
+/* Plays PROGRAM, in a task. Ends the process with status 1 if anything is wrong. */
+void play(const struct program *program);
+
+/* Something that somebody does or sees. All of it, with the time, makes the trace. */
+void trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Prints the trace while it is made. */
+void trace_show(void);
+uint64_t trace_sum(void);
+
+/* oracle.c. FLIGHT has ended with STATUS. Ends the process if that may not be. */
+void oracle_check(struct world *world, const struct flight *flight, cohort_status status,
+                  const char *message);
+
+/* The same for a row of a call that FLIGHT stands for. */
+void oracle_check_row(struct world *world, const struct flight *flight, uint32_t row,
+                      cohort_status status);
+
+/* Whether ACTOR was in the locality that has died: nobody asks what becomes of it. */
+bool oracle_is_dead(const struct world *world, uint32_t actor);
+
+/* The inputs of a call, of all sites. */
+unsigned char *const *oracle_inputs(struct world *world, uint32_t step);
+
+unsigned char oracle_byte(uint32_t step, size_t at);
+
+#endif

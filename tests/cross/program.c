@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/cross/program.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "runtime/base/hash.h"
+#include "tests/support/test.h"
+
+/* Of each choice 0 is what is simplest, since a program that fails is shrunk towards it. */
+
+static const char *const verbs[NUM_VERBS] = {
+    [VERB_CALL] = "call",     [VERB_MESSAGE] = "message", [VERB_IDLE] = "idle",
+    [VERB_SPLIT] = "split",   [VERB_DUP] = "dup",         [VERB_AGREE] = "agree",
+    [VERB_LEAVE] = "leave",   [VERB_REVOKE] = "revoke",   [VERB_KILL] = "kill",
+    [VERB_REMOTE] = "remote", [VERB_BURST] = "burst",
+};
+
+static const char *const troubles[NUM_TROUBLES] = {
+    [TROUBLE_NONE] = "",
+    [TROUBLE_LATE] = "is late",
+    [TROUBLE_SKIPPED] = "does not call",
+    [TROUBLE_CANCEL] = "takes it back",
+    [TROUBLE_CANCEL_BEFORE] = "takes it back before it calls",
+    [TROUBLE_DEADLINE] = "has a deadline",
+    [TROUBLE_SCOPE] = "calls in a scope that is cancelled",
+    [TROUBLE_DROPPED] = "drops the future",
+};
+
+const char *program_verb(enum verb verb)
+{
+    return verbs[verb];
+}
+
+uint32_t program_site(const struct group *group, uint32_t actor)
+{
+    for (uint32_t site = 0; site < group->num_sites; site++)
+        if (group->actors[site] == actor)
+            return site;
+    return NONE;
+}
+
+static void draw_machine(struct program *program, struct choices *choices)
+{
+    program->seed = choose(choices, 1 << 20);
+    program->order = choose(choices, 1 << 20);
+    program->num_localities = 1 + choose(choices, MAX_LOCALITIES);
+    static const uint32_t most[] = {4, 4, 9, MAX_ACTORS};
+    program->num_actors = 1 + choose(choices, most[choose(choices, 4)]);
+    program->is_spread = choose(choices, 2);
+    uint32_t num_hosts = 1 + choose(choices, 3);
+    for (uint32_t i = 0; i < program->num_localities; i++)
+        program->positions[i] = (struct cohort__position){
+            .host = i * num_hosts / program->num_localities, .domain = i % 2};
+    uint32_t places = choose(choices, 3);
+    for (uint32_t i = 0; i < program->num_actors; i++)
+        program->locality_of[i] = places == 0   ? i % program->num_localities
+                                  : places == 1 ? i * program->num_localities / program->num_actors
+                                                : choose(choices, program->num_localities);
+}
+
+/* The window of an endpoint has 64 generations. */
+static uint64_t draw_stride(struct choices *choices)
+{
+    static const uint64_t strides[] = {1, 1, 16, 64, 0};
+    return strides[choose(choices, 5)];
+}
+
+static uint64_t next_generation(struct group *group, struct choices *choices)
+{
+    static const uint64_t strides[] = {1, 63, 2, 65};
+    return group->generation += group->stride ? group->stride : strides[choose(choices, 4)];
+}
+
+/* Communicators that are made by their names. */
+static void draw_first_groups(struct program *program, struct choices *choices)
+{
+    uint32_t num = 1 + choose(choices, 3);
+    for (uint32_t g = 0; g < num; g++) {
+        struct group *group = &program->groups[program->num_groups++];
+        /* The first one has all actors, and others have those from some actor on. */
+        uint32_t first = g == 0 ? 0 : choose(choices, program->num_actors);
+        *group =
+            (struct group){.parent = NONE, .away = NONE, .num_sites = program->num_actors - first};
+        for (uint32_t site = 0; site < group->num_sites; site++)
+            group->actors[site] = first + (site + g) % group->num_sites;
+        group->root = choose(choices, group->num_sites);
+        group->stride = draw_stride(choices);
+        group->options = (cohort_comm_options){
+            .num_sites = group->num_sites,
+            .root_site = group->root,
+            .arity = 2 + choose(choices, 2),
+            .flat_fallback_threshold = choose(choices, 2) ? COHORT_FORCE_TREE : 1024,
+            .reproducible = choose_rarely(choices, 8),
+            .check_asymmetric = choose_rarely(choices, 8),
+            .stall_after = choose(choices, 2) ? 2000000 : 50000000,
+            .memory_budget = choose_rarely(choices, 12) ? 4096 : 0,
+            .deadline = choose_rarely(choices, 12) ? 3000000 : 0,
+        };
+    }
+}
+
+/* A group of the sites of PARENT in MEMBERS, a bit each. */
+static uint32_t add_group(struct program *program, uint32_t parent_index, uint32_t members,
+                          uint64_t stride)
+{
+    struct group *parent = &program->groups[parent_index];
+    uint32_t index = program->num_groups++;
+    struct group *group = &program->groups[index];
+    *group = (struct group){
+        .parent = parent_index, .away = NONE, .stride = stride, .options = parent->options};
+    for (uint32_t site = 0; site < parent->num_sites; site++)
+        if (members >> site & 1)
+            group->actors[group->num_sites++] = parent->actors[site];
+    group->options.num_sites = group->num_sites;
+    return index;
+}
+
+static void draw_split(struct program *program, struct step *step, struct choices *choices)
+{
+    const struct group *parent = &program->groups[step->group];
+    uint64_t stride = draw_stride(choices);
+    uint32_t all = (1u << parent->num_sites) - 1, colors[2] = {all, 0}, made[2] = {NONE, NONE};
+    if (step->verb == VERB_SPLIT) {
+        colors[0] = choose(choices, all + 1);
+        colors[1] = all & ~colors[0];
+    }
+    for (uint32_t color = 0; color < 2; color++)
+        if (colors[color])
+            made[color] = add_group(program, step->group, colors[color], stride);
+    for (uint32_t site = 0; site < parent->num_sites; site++)
+        step->made[site] = made[colors[0] >> site & 1 ? 0 : 1];
+    if (step->verb == VERB_DUP)
+        program->groups[made[0]].root = program->groups[made[0]].options.root_site = parent->root;
+    else
+        for (uint32_t color = 0; color < 2; color++)
+            if (made[color] != NONE)
+                program->groups[made[color]].options.root_site = 0;
+}
+
+/* What the communicator's options say of STEP's call. */
+static void check_anyway(const struct group *group, struct step *step)
+{
+    bool is_asymmetric = step->call.kind == RANDOM_GATHER || step->call.kind == RANDOM_SCATTER ||
+                         step->call.kind == RANDOM_GATHERV || step->call.kind == RANDOM_SCATTERV ||
+                         step->call.kind == RANDOM_GATHER_OBJECTS ||
+                         step->call.kind == RANDOM_SCATTER_OBJECTS;
+    step->call.is_checked_anyway = is_asymmetric && group->options.check_asymmetric;
+}
+
+/* The group's latest call once more, perhaps with one thing changed. */
+static bool repeat_call(const struct program *program, struct step *step, struct choices *choices)
+{
+    const struct group *group = &program->groups[step->group];
+    struct cohort__random random;
+    if (group->latest == 0 || !choose_rarely(choices, 3))
+        return false;
+    uint32_t how = choose(choices, 3);
+    cohort__random_init(&random, choose(choices, 1 << 16));
+    do {
+        step->call = program->steps[group->latest - 1].call;
+        if (how == 1)
+            random_call_change(&step->call, &random);
+        else if (how == 2)
+            random_call_vary(&step->call, &random);
+    } while (step->call.kind == RANDOM_CHECK);
+    step->form = choose(choices, 2) ? choose(choices, 1 << 16) : 0;
+    return true;
+}
+
+static void draw_call(struct program *program, struct step *step, struct choices *choices)
+{
+    const struct group *group = &program->groups[step->group];
+    struct cohort__random random;
+    uint32_t seed = choose(choices, 1 << 24);
+    cohort__random_init(&random, seed);
+    do
+        random_call_draw(&step->call, &random, group->num_sites, group->root);
+    while (step->call.kind == RANDOM_CHECK);
+    if (seed == 0)
+        step->call = (struct random_call){
+            .kind = RANDOM_BARRIER, .num_sites = group->num_sites, .root = group->root};
+    /* Some are longer than what is unpacked, copied and reduced on the spot. */
+    static const size_t counts[] = {0, 0, 600, 3000};
+    size_t count = counts[choose(choices, 4)];
+    if (count > 0)
+        step->call.count = count;
+    step->form = choose(choices, 1 << 16);
+    static const char *const composed[] = {
+        "levels(linear)", "levels(binomial)",     "levels(ring)",
+        "levels(bruck)",  "levels(hierarchical)",
+    };
+    if (choose_rarely(choices, 8))
+        step->call.algorithm = composed[choose(choices, sizeof(composed) / sizeof(composed[0]))];
+}
+
+enum { NUM_SIZES = 6 };
+static const size_t sizes[NUM_SIZES] = {8, 0, 64, 4000, 20000, 300000};
+
+static void draw_message(struct program *program, struct step *step, struct choices *choices)
+{
+    const struct group *group = &program->groups[step->group];
+    step->from = choose(choices, group->num_sites);
+    step->to = choose(choices, group->num_sites);
+    step->bytes = sizes[choose(choices, NUM_SIZES)];
+    step->getter = (enum getter)choose(choices, NUM_GETTERS);
+    step->has_own_tag = choose(choices, 2);
+}
+
+static bool has_trouble(const struct step *step, enum trouble trouble)
+{
+    switch (trouble) {
+    case TROUBLE_CANCEL:
+    case TROUBLE_CANCEL_BEFORE:
+    case TROUBLE_DEADLINE:
+        return step->verb == VERB_CALL;
+    case TROUBLE_DROPPED:
+        return step->verb == VERB_CALL;
+    case TROUBLE_SCOPE:
+        return step->verb == VERB_CALL || step->verb == VERB_REMOTE ||
+               (step->verb == VERB_MESSAGE && step->getter != GET_PROBED);
+    case TROUBLE_SKIPPED:
+        return step->verb == VERB_CALL || step->verb == VERB_MESSAGE;
+    default:
+        return true;
+    }
+}
+
+/* What is to end a call without all of its sites. */
+static bool ends_calls(enum trouble trouble)
+{
+    return trouble == TROUBLE_CANCEL || trouble == TROUBLE_CANCEL_BEFORE ||
+           trouble == TROUBLE_DEADLINE || trouble == TROUBLE_SCOPE;
+}
+
+/* Who has not called the latest generation may stay away, so that both are in flight, or one waits
+ * for the window. */
+static void draw_absent(struct group *group, struct step *step, struct choices *choices)
+{
+    bool is_there = !(group->left >> step->culprit & 1); /* else nobody ends the call */
+    if (ends_calls(step->trouble) && is_there && group->num_sites > 1 && choose(choices, 2)) {
+        bool is_away = group->away != NONE && group->away != step->culprit && choose(choices, 2);
+        step->absent = is_away ? group->away
+                               : (step->culprit + 1 + choose(choices, group->num_sites - 1)) %
+                                     group->num_sites;
+    }
+    group->away = step->trouble == TROUBLE_SKIPPED ? step->culprit : step->absent;
+}
+
+static void draw_trouble(struct program *program, struct step *step, struct choices *choices)
+{
+    struct group *group = &program->groups[step->group];
+    bool is_any = choose_rarely(choices, 3);
+    enum trouble trouble = is_any ? (enum trouble)choose(choices, NUM_TROUBLES) : TROUBLE_NONE;
+    step->culprit = choose(choices, group->num_sites);
+    step->moment = choose(choices, 64);
+    if (step->verb == VERB_MESSAGE)
+        step->culprit = step->culprit % 2 ? step->from : step->to;
+    if (!has_trouble(step, trouble) || group->is_fragile)
+        trouble = TROUBLE_NONE;
+    step->trouble = trouble;
+    if (step->verb == VERB_MESSAGE && trouble == TROUBLE_SCOPE && step->from != step->to &&
+        choose(choices, 2))
+        step->absent = step->culprit == step->from ? step->to : step->from;
+    if (step->verb == VERB_CALL)
+        draw_absent(group, step, choices);
+    if (step->verb != VERB_MESSAGE && step->verb != VERB_BURST)
+        return;
+    /* A get from any site would wait until all others have left. */
+    if (step->getter == GET_ANY &&
+        (trouble == TROUBLE_SKIPPED || trouble == TROUBLE_SCOPE || group->left >> step->from & 1))
+        step->getter = GET_BYTES;
+    step->has_own_tag |=
+        step->getter == GET_ANY || trouble == TROUBLE_SKIPPED || trouble == TROUBLE_SCOPE;
+}
+
+static bool is_possible(const struct program *program, enum verb verb, const struct group *group)
+{
+    switch (verb) {
+    case VERB_SPLIT:
+    case VERB_DUP:
+        return program->num_groups + 2 <= MAX_GROUPS && !group->is_troubled && !group->is_fragile;
+    case VERB_MESSAGE:
+    case VERB_BURST:
+    case VERB_AGREE:
+        return !group->is_fragile;
+    case VERB_KILL:
+        return program->may_die && program->victim == NONE && program->num_localities > 1;
+    default:
+        return true;
+    }
+}
+
+static void draw_step(struct program *program, struct choices *choices)
+{
+    struct step *step = &program->steps[program->num_steps];
+    *step = (struct step){.group = choose(choices, program->num_groups), .absent = NONE};
+    struct group *group = &program->groups[step->group];
+    /* Half of the steps are calls of collectives. */
+    step->verb = choose(choices, 2) ? (enum verb)choose(choices, NUM_VERBS) : VERB_CALL;
+    step->timing = choose(choices, 1 << 16);
+    if (step->verb == VERB_BURST && !choose_rarely(choices, 3)) /* it takes long */
+        step->verb = VERB_MESSAGE;
+    if (!is_possible(program, step->verb, group))
+        step->verb = VERB_CALL;
+    if (step->verb == VERB_CALL || step->verb == VERB_SPLIT || step->verb == VERB_DUP)
+        step->generation = next_generation(group, choices);
+    if (step->verb == VERB_CALL) {
+        if (!repeat_call(program, step, choices))
+            draw_call(program, step, choices);
+        check_anyway(group, step);
+        group->latest = program->num_steps + 1;
+    } else if (step->verb == VERB_MESSAGE || step->verb == VERB_BURST)
+        draw_message(program, step, choices);
+    else if (step->verb == VERB_SPLIT || step->verb == VERB_DUP)
+        draw_split(program, step, choices);
+    else if (step->verb == VERB_REMOTE) {
+        step->to = choose(choices, program->num_localities);
+        step->bytes = sizes[choose(choices, NUM_SIZES)];
+    }
+    draw_trouble(program, step, choices);
+    if (step->verb == VERB_LEAVE)
+        group->left |= 1u << step->culprit;
+    group->is_troubled |= step->verb == VERB_LEAVE || step->verb == VERB_REVOKE;
+    group->is_revoked |= step->verb == VERB_REVOKE;
+    if (step->verb == VERB_KILL)
+        program->victim = choose(choices, program->num_localities);
+    program->num_steps++;
+}
+
+/* What is made out of a group is fragile if somebody leaves that one, or revokes it, or if a
+ * locality dies, ever: a site may be slow, and still take part in what others have done long ago.
+ */
+static void find_fragile(struct program *program)
+{
+    for (uint32_t g = 0; g < program->num_groups; g++) {
+        struct group *group = &program->groups[g];
+        if (group->parent == NONE)
+            continue;
+        const struct group *parent = &program->groups[group->parent];
+        group->is_fragile = program->victim != NONE || parent->options.deadline > 0 ||
+                            parent->is_troubled || parent->is_fragile;
+    }
+    for (uint32_t s = 0; s < program->num_steps; s++) {
+        struct step *step = &program->steps[s];
+        if (!program->groups[step->group].is_fragile)
+            continue;
+        step->trouble = TROUBLE_NONE;
+        step->absent = NONE;
+        if (step->verb == VERB_MESSAGE || step->verb == VERB_BURST || step->verb == VERB_AGREE)
+            step->verb = VERB_IDLE;
+    }
+}
+
+void program_draw(struct program *program, struct choices *choices, bool may_die)
+{
+    *program = (struct program){.victim = NONE, .may_die = may_die};
+    draw_machine(program, choices);
+    draw_first_groups(program, choices);
+    for (;;) {
+        choices_mark(choices);
+        if (program->num_steps == MAX_STEPS || choose(choices, 24) == 0)
+            break;
+        draw_step(program, choices);
+    }
+    find_fragile(program);
+}
+
+static void print_step(const struct step *step)
+{
+    char text[256] = "";
+    if (step->verb == VERB_CALL)
+        random_call_describe(&step->call, text, sizeof(text));
+    if (step->verb == VERB_MESSAGE)
+        snprintf(text, sizeof(text), "of %zu bytes from site %u to %u, got by %d%s", step->bytes,
+                 step->from, step->to, step->getter, step->has_own_tag ? ", own tag" : "");
+    fprintf(stderr, "%s on group %u, generation %" PRIu64 ", timing %u, form %u: %s",
+            verbs[step->verb], step->group, step->generation, step->timing, step->form, text);
+    if (step->trouble || step->verb == VERB_LEAVE || step->verb == VERB_REVOKE ||
+        step->verb == VERB_IDLE || step->verb == VERB_KILL || step->verb == VERB_REMOTE)
+        fprintf(stderr, "; site %u %s (%u)", step->culprit, troubles[step->trouble], step->moment);
+    if (step->absent != NONE)
+        fprintf(stderr, "; site %u does not call", step->absent);
+    fputs("\n", stderr);
+}
+
+void program_print(const struct program *program)
+{
+    fprintf(stderr, "transport %" PRIu64 ", order %" PRIu64 ", %u localities%s; actors at",
+            program->seed, program->order, program->num_localities,
+            program->is_spread ? " on several hosts" : "");
+    for (uint32_t i = 0; i < program->num_actors; i++)
+        fprintf(stderr, " %u", program->locality_of[i]);
+    fputs("\n", stderr);
+    for (uint32_t g = 0; g < program->num_groups; g++) {
+        const struct group *group = &program->groups[g];
+        fprintf(stderr, "group %u, %s%d, root %u, arity %u%s%s%s%s: actors", g,
+                group->parent == NONE ? "by name " : "of group ", (int)group->parent, group->root,
+                group->options.arity,
+                group->options.flat_fallback_threshold == COHORT_FORCE_TREE ? ", tree" : "",
+                group->options.reproducible ? ", reproducible" : "",
+                group->options.check_asymmetric ? ", checked" : "",
+                group->is_fragile ? ", fragile" : "");
+        for (uint32_t site = 0; site < group->num_sites; site++)
+            fprintf(stderr, " %u", group->actors[site]);
+        fputs("\n", stderr);
+    }
+    if (program->victim != NONE)
+        fprintf(stderr, "locality %u dies\n", program->victim);
+    for (uint32_t s = 0; s < program->num_steps; s++) {
+        fprintf(stderr, "%3u ", s);
+        print_step(&program->steps[s]);
+    }
+}

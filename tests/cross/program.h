@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TESTS_CROSS_PROGRAM_H
+#define COHORT_TESTS_CROSS_PROGRAM_H
+
+#include "runtime/proc/positions.h"
+#include "tests/coll/random_call.h"
+#include "tests/cross/choices.h"
+
+/* A program of several actors (tasks), which are sites of several communicators and go through one
+ * list of steps, each in its own time. It is data: what is done is in play.c, and what may come of
+ * it in oracle.c. */
+
+enum {
+    MAX_ACTORS = RANDOM_SITES,
+    MAX_LOCALITIES = 4,
+    MAX_GROUPS = 8,
+    MAX_STEPS = 32,
+    NONE = UINT32_MAX,
+};
+
+/* Of a burst: the window of two localities, and some more. */
+enum { BURST_MESSAGES = 2100 };
+
+/* A communicator. */
+struct group {
+    uint32_t num_sites;
+    uint32_t actors[MAX_ACTORS]; /* by site */
+    uint32_t parent;             /* NONE: made by its name, at the beginning */
+    uint32_t root;
+    uint32_t latest;     /* the step of the latest collective that moves data + 1, or 0 */
+    uint64_t stride;     /* between generations; 0: another one each time */
+    uint64_t generation; /* the latest one */
+    cohort_comm_options options;
+    /* Some of its sites may not get their endpoints, since what makes it may fail at some sites. So
+     * each call on it has a deadline. */
+    bool is_fragile;
+    /* Somebody may leave it, or revoke it, at some step. */
+    bool is_troubled;
+    bool is_revoked;
+    uint32_t away; /* the site that does not call the latest generation, or NONE */
+    uint32_t left; /* sites that have left by the step that is drawn, a bit each */
+};
+
+enum verb {
+    VERB_CALL, /* a collective that moves data, or a barrier */
+    VERB_MESSAGE,
+    VERB_BURST, /* more messages at once than a peer takes in */
+    VERB_IDLE,
+    VERB_SPLIT,
+    VERB_DUP,
+    VERB_AGREE,
+    VERB_LEAVE,
+    VERB_REVOKE,
+    VERB_REMOTE, /* a remote task; seen by the culprit only */
+    VERB_KILL,   /* a locality dies; at most once, and seen by the culprit only */
+    NUM_VERBS,
+};
+
+/* What goes wrong in a step, by its culprit. */
+enum trouble {
+    TROUBLE_NONE,
+    TROUBLE_LATE,    /* calls after some milliseconds */
+    TROUBLE_SKIPPED, /* does not call */
+    TROUBLE_CANCEL,  /* takes the generation back, after its own call */
+    TROUBLE_CANCEL_BEFORE,
+    TROUBLE_DEADLINE, /* its call has a short one, and somebody is late */
+    TROUBLE_SCOPE,    /* its call is in a scope that is cancelled */
+    TROUBLE_DROPPED,  /* it drops the future */
+    NUM_TROUBLES,
+};
+
+/* How a site gets a message. */
+enum getter { GET_BYTES, GET_OBJECT, GET_ANY, GET_PROBED, NUM_GETTERS };
+
+struct step {
+    enum verb verb;
+    uint32_t group;
+    enum trouble trouble;
+    uint32_t culprit; /* a site */
+    uint32_t moment;  /* when the trouble comes; what that is depends on it */
+    uint32_t absent;  /* a site that does not call, besides, or NONE */
+    uint32_t timing;  /* 0: all go on at once, and await each future at once */
+    uint64_t generation;
+    /* VERB_CALL */
+    struct random_call call;
+    uint32_t form; /* 0: no layouts, not in place, no rows; else they are drawn from it */
+    /* VERB_MESSAGE, and VERB_REMOTE: TO is a locality */
+    uint32_t from, to;
+    size_t bytes;
+    enum getter getter;
+    bool has_own_tag;
+    /* VERB_SPLIT, VERB_DUP: by the site of GROUP, or NONE */
+    uint32_t made[MAX_ACTORS];
+};
+
+struct program {
+    uint64_t seed;  /* of the transport: 0 is in order, at once */
+    uint64_t order; /* of what is ready (schedule.h) */
+    uint32_t num_localities;
+    bool is_spread;
+    struct cohort__position positions[MAX_LOCALITIES];
+    uint32_t num_actors;
+    uint32_t locality_of[MAX_ACTORS];
+    bool may_die;    /* some locality */
+    uint32_t victim; /* the locality that VERB_KILL ends, or NONE */
+    uint32_t num_groups;
+    struct group groups[MAX_GROUPS];
+    uint32_t num_steps;
+    struct step steps[MAX_STEPS];
+};
+
+/* MAY_DIE: whether localities may die, which is not possible in shared memory. */
+void program_draw(struct program *program, struct choices *choices, bool may_die);
+
+/* In words, on standard error. */
+void program_print(const struct program *program);
+
+/* The site of ACTOR in GROUP, or NONE. */
+uint32_t program_site(const struct group *group, uint32_t actor);
+
+const char *program_verb(enum verb verb);
+
+#endif
