@@ -56,7 +56,7 @@ void cohort__channel_any_tidy(struct cohort__channels *channels, struct cohort__
 void cohort__channel_any_fini(struct cohort__channels *channels)
 {
     struct cohort__map_node *node;
-    while ((node = cohort__map_first(&channels->any)))
+    while ((node = cohort__map_some(&channels->any)))
         drop(channels, COHORT_CONTAINER_OF(node, struct cohort__channel_any, node));
     cohort__map_fini(&channels->any);
 }

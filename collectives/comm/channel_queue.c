@@ -101,11 +101,11 @@ struct cohort__channel_queue *cohort__channel_queue_of(struct cohort__channels *
 void cohort__channel_queues_fini(struct cohort__channels *channels)
 {
     struct cohort__map_node *node;
-    while ((node = cohort__map_first(&channels->queues))) {
+    while ((node = cohort__map_some(&channels->queues))) {
         cohort__map_remove(&channels->queues, node);
         cohort__slab_free(COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node));
     }
-    while ((node = cohort__map_first(&channels->sources))) {
+    while ((node = cohort__map_some(&channels->sources))) {
         cohort__map_remove(&channels->sources, node);
         cohort__slab_free(COHORT_CONTAINER_OF(node, struct cohort__channel_source, node));
     }

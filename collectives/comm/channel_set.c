@@ -90,7 +90,7 @@ uint32_t cohort__channel_sets_count(const struct cohort__channels *channels, uin
 void cohort__channel_sets_fini(struct cohort__channels *channels)
 {
     struct cohort__map_node *node;
-    while ((node = cohort__map_first(&channels->targets))) {
+    while ((node = cohort__map_some(&channels->targets))) {
         cohort__map_remove(&channels->targets, node);
         cohort__slab_free(COHORT_CONTAINER_OF(node, struct cohort__channel_target, node));
     }

@@ -504,7 +504,7 @@ static void stop(void *context)
     while ((link = cohort__list_pop_front(&inbox->retired)))
         cohort__group_destroy(COHORT_CONTAINER_OF(link, struct cohort__group, retired));
     struct cohort__map_node *node;
-    while ((node = cohort__map_first(&inbox->groups))) {
+    while ((node = cohort__map_some(&inbox->groups))) {
         cohort__map_remove(&inbox->groups, node);
         cohort__group_destroy(COHORT_CONTAINER_OF(node, struct cohort__group, node));
     }

@@ -3,9 +3,14 @@
 
 #include <stdlib.h>
 
+static size_t index_of(const struct cohort__map *map, uint64_t hash)
+{
+    return (size_t)hash & (map->num_buckets - 1);
+}
+
 static struct cohort__map_node **bucket_of(const struct cohort__map *map, uint64_t hash)
 {
-    return &map->buckets[(size_t)hash & (map->num_buckets - 1)];
+    return &map->buckets[index_of(map, hash)];
 }
 
 static void grow(struct cohort__map *map)
@@ -17,6 +22,7 @@ static void grow(struct cohort__map *map)
         return;
     map->buckets = buckets;
     map->num_buckets = num_buckets;
+    map->first_used = 0;
     struct cohort__map_node **old_buckets = old.num_buckets == 1 ? &map->first_bucket : old.buckets;
     for (size_t i = 0; i < old.num_buckets; i++) {
         struct cohort__map_node *node = old_buckets[i];
@@ -38,6 +44,7 @@ void cohort__map_init(struct cohort__map *map)
     map->buckets = &map->first_bucket;
     map->num_buckets = 1;
     map->num_nodes = 0;
+    map->first_used = 0;
 }
 
 void cohort__map_fini(struct cohort__map *map)
@@ -53,10 +60,12 @@ void cohort__map_insert(struct cohort__map *map, struct cohort__map_node *node, 
 {
     if (map->num_nodes >= map->num_buckets)
         grow(map);
-    struct cohort__map_node **bucket = bucket_of(map, hash);
+    size_t index = index_of(map, hash);
     node->hash = hash;
-    node->next = *bucket;
-    *bucket = node;
+    node->next = map->buckets[index];
+    map->buckets[index] = node;
+    if (index < map->first_used)
+        map->first_used = index;
     map->num_nodes++;
 }
 
@@ -87,9 +96,16 @@ static struct cohort__map_node *first_from(const struct cohort__map *map, size_t
     return NULL;
 }
 
+struct cohort__map_node *cohort__map_some(struct cohort__map *map)
+{
+    struct cohort__map_node *node = cohort__map_first(map);
+    map->first_used = node ? index_of(map, node->hash) : map->num_buckets;
+    return node;
+}
+
 struct cohort__map_node *cohort__map_first(const struct cohort__map *map)
 {
-    return first_from(map, 0);
+    return first_from(map, map->first_used);
 }
 
 struct cohort__map_node *cohort__map_next(const struct cohort__map *map,
@@ -97,5 +113,5 @@ struct cohort__map_node *cohort__map_next(const struct cohort__map *map,
 {
     if (node->next)
         return node->next;
-    return first_from(map, ((size_t)node->hash & (map->num_buckets - 1)) + 1);
+    return first_from(map, index_of(map, node->hash) + 1);
 }

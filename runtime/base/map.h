@@ -17,6 +17,7 @@ struct cohort__map {
     struct cohort__map_node **buckets;
     size_t num_buckets; /* a power of two */
     size_t num_nodes;
+    size_t first_used;                     /* no bucket below has a node */
     struct cohort__map_node *first_bucket; /* the only one, until there are more */
 };
 
@@ -37,6 +38,11 @@ struct cohort__map_node *cohort__map_find(const struct cohort__map *map, uint64_
 
 /* NODE must be in MAP. */
 void cohort__map_remove(struct cohort__map *map, struct cohort__map_node *node);
+
+/* A node of the map, whichever; NULL if there is none. To empty a map, remove what this gives until
+ * there is none: that takes a time linear in the map's size, since it remembers how far it has
+ * looked. */
+struct cohort__map_node *cohort__map_some(struct cohort__map *map);
 
 /* To walk the map in no particular order: the first node, and the one after NODE. NULL at the end.
  * Take the successor before you remove a node, and don't insert during the walk. */

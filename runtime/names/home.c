@@ -70,7 +70,7 @@ void cohort__home_name_destroy(struct cohort__registry_home *home, struct name *
 void cohort__registry_home_fini(struct cohort__registry_home *home)
 {
     struct cohort__map_node *node;
-    while ((node = cohort__map_first(&home->names)))
+    while ((node = cohort__map_some(&home->names)))
         cohort__home_name_destroy(home, COHORT_CONTAINER_OF(node, struct name, node));
     cohort__map_fini(&home->names);
     cohort__numbers_fini(&home->numbers);

@@ -71,7 +71,7 @@ cohort_status cohort__registry_home_died(struct cohort__registry_home *home, uin
         cohort_status here = forget_dead(home, name, rank, outbox);
         status = status ? status : here;
         if (home->names.num_nodes < num) /* others have ended with it, perhaps the next one */
-            next = cohort__map_first(&home->names);
+            next = cohort__map_some(&home->names);
         if (cohort__list_is_empty(&name->creations)) {
             if (next == node)
                 next = cohort__map_next(&home->names, node);

@@ -81,7 +81,7 @@ void cohort__shm_withdraw(struct cohort__net *net, uint32_t number, void *withdr
 void cohort__shm_regions_fini(struct cohort__shm *shm)
 {
     struct cohort__map_node *node;
-    while ((node = cohort__map_first(&shm->regions))) {
+    while ((node = cohort__map_some(&shm->regions))) {
         cohort__map_remove(&shm->regions, node);
         cohort__slab_free(COHORT_CONTAINER_OF(node, struct cohort__shm_region, node));
     }

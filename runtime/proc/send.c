@@ -488,7 +488,7 @@ void cohort__send_end_all(struct cohort__process *process, struct cohort__peer *
             cohort__list_push_back(&sends, node);
     }
     struct cohort__map_node *mapped;
-    while ((mapped = cohort__map_first(&peer->announced))) {
+    while ((mapped = cohort__map_some(&peer->announced))) {
         cohort__map_remove(&peer->announced, mapped);
         struct cohort__send *send = COHORT_CONTAINER_OF(mapped, struct cohort__send, announced);
         cohort__list_push_back(&sends, &send->pending);

@@ -454,7 +454,7 @@ void cohort__remote_calls_end(struct cohort__remote_tasks *tasks, struct cohort_
     for (struct cohort__list *waits = waiting.next; waits != &waiting; waits = waits->next)
         COHORT_CONTAINER_OF(waits, struct call, link)->is_waiting = false;
     struct cohort__map_node *node;
-    while ((node = cohort__map_first(&peer->calls))) {
+    while ((node = cohort__map_some(&peer->calls))) {
         struct call *call = COHORT_CONTAINER_OF(node, struct call, node);
         forget(peer, call);
         cohort__list_push_back(&sent, &call->link);

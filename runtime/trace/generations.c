@@ -166,7 +166,7 @@ void cohort__generations_ended(struct cohort__generations *generations, uint64_t
 void cohort__generations_end(struct cohort__generations *generations, uint64_t at)
 {
     struct cohort__map_node *node;
-    while ((node = cohort__map_first(&generations->open))) {
+    while ((node = cohort__map_some(&generations->open))) {
         struct generation *open = (struct generation *)cohort__keyed_of(node);
         open->ended = at;
         finish(generations, open);

@@ -71,6 +71,35 @@ static void test_against_an_array(void)
     cohort__map_fini(NULL);
 }
 
+/* What is inserted while a map is emptied is found, too, also in buckets that were passed. */
+static void test_emptying(void)
+{
+    struct cohort__random random;
+    struct cohort__map map;
+    struct cohort__map_node *node;
+    cohort__random_init(&random, SEED);
+    cohort__map_init(&map);
+    memset(entries, 0, sizeof(entries));
+    int num_left = 5000, num = 0;
+    for (int i = 0; i < NUM_ENTRIES; i++, num++) {
+        entries[i].key = i;
+        cohort__map_insert(&map, &entries[i].node, hash(i));
+    }
+    while ((node = cohort__map_some(&map))) {
+        struct entry *entry = COHORT_CONTAINER_OF(node, struct entry, node);
+        cohort__map_remove(&map, node);
+        num--;
+        if (num_left > 0 && cohort__random_below(&random, 3) > 0) {
+            cohort__map_insert(&map, &entry->node, hash(entry->key));
+            num_left--;
+            num++;
+        }
+    }
+    CHECK_INT(num, 0);
+    CHECK_INT(map.num_nodes, 0);
+    cohort__map_fini(&map);
+}
+
 static void test_hash_as_key(void)
 {
     struct cohort__map map;
@@ -88,6 +117,7 @@ int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"against an array", test_against_an_array},
+        {"emptying", test_emptying},
         {"hash as key", test_hash_as_key},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
