@@ -2,6 +2,7 @@
 #include "runtime/base/cgroup.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_LINE = 8192 };
@@ -11,6 +12,15 @@ struct hierarchy {
     bool is_version_2;
     char root[PATH_MAX]; /* the group that FOLDER shows */
     char folder[PATH_MAX];
+};
+
+/* Too large for the stack of a thread that is not ours. */
+struct search {
+    const char *controller;
+    struct hierarchy hierarchy;
+    struct cohort__cgroup group;
+    char name[PATH_MAX]; /* of the group that this process is in */
+    char line[MAX_LINE];
 };
 
 /* Whether NAME is an item of LIST, whose items are separated by commas. */
@@ -25,55 +35,64 @@ static bool has_item(const char *list, const char *name)
     return false;
 }
 
-/* LINE is a line of mountinfo: id parent device root folder options... - type source options. */
-static bool read_mount(char *line, const char *controller, struct hierarchy *ret)
+/* The line is one of mountinfo: id parent device root folder options... - type source options. */
+static bool read_mount(struct search *search)
 {
+    struct hierarchy *hierarchy = &search->hierarchy;
     char type[32], options[1024];
-    char *rest = strstr(line, " - ");
-    if (!rest || sscanf(line, "%*s %*s %*s %4095s %4095s", ret->root, ret->folder) != 2 ||
+    char *rest = strstr(search->line, " - ");
+    if (!rest ||
+        sscanf(search->line, "%*s %*s %*s %4095s %4095s", hierarchy->root, hierarchy->folder) !=
+            2 ||
         sscanf(rest, " - %31s %*s %1023s", type, options) != 2)
         return false;
-    ret->is_version_2 = strcmp(type, "cgroup2") == 0;
-    return ret->is_version_2 || (strcmp(type, "cgroup") == 0 && has_item(options, controller));
+    hierarchy->is_version_2 = strcmp(type, "cgroup2") == 0;
+    return hierarchy->is_version_2 ||
+           (strcmp(type, "cgroup") == 0 && has_item(options, search->controller));
 }
 
 static FILE *open_below(const char *root, const char *folder, const char *name)
 {
-    char path[2 * PATH_MAX];
-    int bytes = snprintf(path, sizeof(path), "%s%s/%s", root, folder, name);
-    return bytes > 0 && (size_t)bytes < sizeof(path) ? fopen(path, "re") : NULL;
+    char *path;
+    if (asprintf(&path, "%s%s/%s", root, folder, name) < 0)
+        return NULL;
+    FILE *file = fopen(path, "re");
+    free(path);
+    return file;
 }
 
-/* Finds the name of the group of HIERARCHY that this process is in. A line of the file:
+/* Finds the name of the group of the hierarchy that this process is in. A line of the file:
  * id:controllers:group. */
-static bool find_name(const char *root, const char *controller, const struct hierarchy *hierarchy,
-                      char *ret_name)
+static bool find_name(struct search *search)
 {
-    char line[MAX_LINE], *controllers = NULL, *name = NULL;
+    char *controllers = NULL, *name = NULL;
     bool found = false;
-    FILE *file = open_below(root, "/proc/self", "cgroup");
-    while (file && !found && fgets(line, sizeof(line), file)) {
-        line[strcspn(line, "\n")] = '\0';
-        controllers = strchr(line, ':');
+    FILE *file = open_below(search->group.root, "/proc/self", "cgroup");
+    while (file && !found && fgets(search->line, sizeof(search->line), file)) {
+        search->line[strcspn(search->line, "\n")] = '\0';
+        controllers = strchr(search->line, ':');
         name = controllers ? strchr(controllers + 1, ':') : NULL;
-        if (!name || strlen(name) >= PATH_MAX)
+        if (!name || strlen(name) >= sizeof(search->name))
             continue;
         *controllers++ = *name++ = '\0';
-        found = hierarchy->is_version_2 ? !*controllers : has_item(controllers, controller);
+        found = search->hierarchy.is_version_2 ? !*controllers
+                                               : has_item(controllers, search->controller);
     }
     if (file)
         fclose(file);
     if (found)
-        strcpy(ret_name, name);
+        strcpy(search->name, name);
     return found;
 }
 
 /* A container sees its own group as the root, and may see the whole name of the group. */
-static void enter(struct cohort__cgroup *group, const struct hierarchy *hierarchy, const char *name)
+static void enter(struct search *search)
 {
+    const struct hierarchy *hierarchy = &search->hierarchy;
+    struct cohort__cgroup *group = &search->group;
     size_t above = strcmp(hierarchy->root, "/") == 0 ? 0 : strlen(hierarchy->root);
-    bool is_seen = strncmp(name, hierarchy->root, above) == 0 && name[above] == '/';
-    const char *below = is_seen ? name + above : "";
+    bool is_seen = strncmp(search->name, hierarchy->root, above) == 0 && search->name[above] == '/';
+    const char *below = is_seen ? search->name + above : "";
     group->is_version_2 = hierarchy->is_version_2;
     group->top = strlen(hierarchy->folder);
     snprintf(group->folder, sizeof(group->folder), "%s%s", hierarchy->folder,
@@ -84,19 +103,21 @@ void cohort__cgroup_each(const char *root, const char *controller,
                          void (*function)(void *context, struct cohort__cgroup *group),
                          void *context)
 {
-    char line[MAX_LINE], name[PATH_MAX];
-    struct hierarchy hierarchy;
-    struct cohort__cgroup group = {.root = root};
+    struct search *search = malloc(sizeof(*search));
+    if (!search)
+        return;
+    search->controller = controller;
+    search->group.root = root;
     FILE *file = open_below(root, "/proc/self", "mountinfo");
-    while (file && fgets(line, sizeof(line), file)) {
-        if (!read_mount(line, controller, &hierarchy) ||
-            !find_name(root, controller, &hierarchy, name))
+    while (file && fgets(search->line, sizeof(search->line), file)) {
+        if (!read_mount(search) || !find_name(search))
             continue;
-        enter(&group, &hierarchy, name);
-        function(context, &group);
+        enter(search);
+        function(context, &search->group);
     }
     if (file)
         fclose(file);
+    free(search);
 }
 
 bool cohort__cgroup_ascend(struct cohort__cgroup *group)

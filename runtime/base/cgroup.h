@@ -19,7 +19,8 @@ struct cohort__cgroup {
 /* Calls FUNCTION for each mounted hierarchy (version 1 or 2) that may limit what CONTROLLER ("cpu")
  * stands for, with the group that this process is in. It may change GROUP. Reads files below ROOT:
  * /proc/self/mountinfo, /proc/self/cgroup, and with the functions below those of the groups that
- * these name. ROOT is "" except in tests, which give a folder with files of their own. */
+ * these name. ROOT is "" except in tests, which give a folder with files of their own. Without
+ * memory it finds none. */
 void cohort__cgroup_each(const char *root, const char *controller,
                          void (*function)(void *context, struct cohort__cgroup *group),
                          void *context);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "cohort/job.h"
@@ -42,10 +44,12 @@ void cohort_abort(int code, const char *reason)
         pthread_mutex_lock(&lock);
     flush(stdout);
     if (is_child || !current || !cohort__bootstrap_abort(current, status, line)) {
-        char text[MOST_BYTES + 300];
-        int bytes = snprintf(text, sizeof(text), "%.200s: aborted with status %d: %s\n",
-                             program_invocation_short_name, status, line);
-        (void)!write(STDERR_FILENO, text, (size_t)bytes);
+        char head[300];
+        int bytes =
+            snprintf(head, sizeof(head),
+                     "%.200s: aborted with status %d: ", program_invocation_short_name, status);
+        const struct iovec parts[] = {{head, (size_t)bytes}, {line, strlen(line)}, {"\n", 1}};
+        (void)!writev(STDERR_FILENO, parts, 3);
     }
     _exit(status);
 }

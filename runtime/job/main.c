@@ -561,7 +561,9 @@ cohort_status cohort__run(const struct cohort__run_options *options, bool *ret_i
     cohort__descriptors_open_standard();
     cohort__remote_functions_seal();
     atomic_fetch_and(&cohort__unusual, (unsigned char)~COHORT__UNUSUAL_OVER);
-    struct job job = {.options = options};
+    static struct job job; /* large; there is one at a time */
+    memset(&job, 0, sizeof(job));
+    job.options = options;
     bool has_control = has_cohortrun();
     cohort_status status = start(&job);
     bool was_started = !status;

@@ -195,6 +195,11 @@ static cohort_status check_log(void)
                        name);
 }
 
+struct paths {
+    char trace[COHORT__TRACE_PATH_BYTES];
+    char stats[COHORT__TRACE_PATH_BYTES];
+};
+
 cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
 {
     unsigned long workers = 0, spin = 0, stack = 0, budget = 0, grace = 0, blocking = 0;
@@ -239,14 +244,17 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
         status = read_fault(&fault);
     if (!status)
         status = check_log();
-    char trace[COHORT__TRACE_PATH_BYTES] = "";
+    struct paths *paths = calloc(1, sizeof(*paths)); /* too large for a stack that is not ours */
+    if (!status && !paths)
+        status = cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the settings");
     if (!status)
-        status = read_trace(trace);
-    char stats[COHORT__TRACE_PATH_BYTES] = "";
+        status = read_trace(paths->trace);
     if (!status)
-        status = read_stats(stats);
-    if (status)
+        status = read_stats(paths->stats);
+    if (status) {
+        free(paths);
         return status;
+    }
     *ret_settings = (struct cohort__settings){
         .workers = (unsigned)workers,
         .spin = spin == ULONG_MAX ? -1 : (int64_t)spin * 1000,
@@ -262,8 +270,9 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
         .fault = fault,
         .trace_bytes = (uint64_t)trace_mib << 20,
     };
-    memcpy(ret_settings->trace, trace, sizeof(trace));
-    memcpy(ret_settings->stats, stats, sizeof(stats));
+    memcpy(ret_settings->trace, paths->trace, sizeof(paths->trace));
+    memcpy(ret_settings->stats, paths->stats, sizeof(paths->stats));
     memcpy(ret_settings->levels, levels, sizeof(levels));
+    free(paths);
     return COHORT_OK;
 }

@@ -26,6 +26,7 @@ struct cohort__intake {
     bool ended;
     bool closing;
     int num_closing; /* handles that are not closed yet */
+    char data[PIECE];
 };
 
 static void readable(uv_poll_t *handle, int status, int events);
@@ -50,9 +51,8 @@ static void arrange(struct cohort__intake *intake)
 
 static void read_piece(struct cohort__intake *intake)
 {
-    char data[PIECE];
-    size_t wanted = intake->allowed < sizeof(data) ? intake->allowed : sizeof(data);
-    ssize_t bytes = read(intake->fd, data, wanted);
+    size_t wanted = intake->allowed < PIECE ? intake->allowed : PIECE;
+    ssize_t bytes = read(intake->fd, intake->data, wanted);
     if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     intake->ended = bytes <= 0;
@@ -61,7 +61,7 @@ static void read_piece(struct cohort__intake *intake)
     if (intake->ended)
         intake->handlers.ended(intake->handlers.context);
     else
-        intake->handlers.arrived(intake->handlers.context, data, (size_t)bytes);
+        intake->handlers.arrived(intake->handlers.context, intake->data, (size_t)bytes);
 }
 
 static void readable(uv_poll_t *handle, int status, int events)

@@ -125,7 +125,7 @@ static cohort_status bind_symbols(void *handle)
 
 static cohort_status load(void)
 {
-    struct signals signals;
+    static struct signals signals; /* under the lock; large */
     signals_save(&signals);
     void *handle = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     cohort_status st =

@@ -2,6 +2,7 @@
 #include "runtime/base/cores.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -83,6 +84,27 @@ static void test_nonsense(void)
     }
 }
 
+static void *read_quota(void *ret_quota)
+{
+    *(unsigned *)ret_quota = cohort__cores_quota("");
+    return NULL;
+}
+
+/* The main thread of a program may have 64 KiB (ulimit -s), of which others use the most. */
+static void test_small_stack(void)
+{
+    enum { STACK = 32 << 10 };
+    pthread_attr_t attributes;
+    pthread_t thread;
+    unsigned quota = 0;
+    CHECK_INT(pthread_attr_init(&attributes), 0);
+    CHECK_INT(pthread_attr_setstacksize(&attributes, STACK), 0);
+    CHECK_INT(pthread_create(&thread, &attributes, read_quota, &quota), 0);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    CHECK_INT(quota, cohort__cores_quota(""));
+    pthread_attr_destroy(&attributes);
+}
+
 /* The mask of one core, on any machine. */
 static void test_mask_and_sharing(void)
 {
@@ -109,9 +131,13 @@ static void test_mask_and_sharing(void)
 }
 
 static const struct test_case cases[] = {
-    {"none", test_none},           {"version 2", test_version_2},
-    {"version 1", test_version_1}, {"part of the groups", test_part_of_the_groups},
-    {"nonsense", test_nonsense},   {"mask and sharing", test_mask_and_sharing},
+    {"none", test_none},
+    {"version 2", test_version_2},
+    {"version 1", test_version_1},
+    {"part of the groups", test_part_of_the_groups},
+    {"nonsense", test_nonsense},
+    {"mask and sharing", test_mask_and_sharing},
+    {"small stack", test_small_stack},
 };
 
 int main(int argc, char **argv)
