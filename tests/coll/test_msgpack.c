@@ -98,9 +98,73 @@ static void test_errors(void)
     cohort_object_fini(&object);
 }
 
+/* What is packed can be unpacked: one limit, told when packing. */
+static void test_depth(void)
+{
+    enum { MOST = COHORT_OBJECT_MAX_DEPTH };
+    for (int is_map = 0; is_map < 2; is_map++) {
+        msgpack_object values[MOST + 2] = {{.type = MSGPACK_OBJECT_NIL}};
+        msgpack_object_kv pairs[MOST + 2];
+        for (int i = 1; i < MOST + 2; i++) {
+            pairs[i] =
+                (msgpack_object_kv){.key = {.type = MSGPACK_OBJECT_NIL}, .val = values[i - 1]};
+            values[i].type = is_map ? MSGPACK_OBJECT_MAP : MSGPACK_OBJECT_ARRAY;
+            if (is_map)
+                values[i].via.map = (msgpack_object_map){1, &pairs[i]};
+            else
+                values[i].via.array = (msgpack_object_array){1, &values[i - 1]};
+        }
+        cohort_object object = {0};
+        msgpack_unpacked back = {0};
+        CHECK_INT(cohort_object_pack(&values[MOST + 1], &object), COHORT_ERR_BAD_PARAMETER);
+        CHECK_CONTAINS(cohort_error_message(), "nested more than 32 deep");
+        CHECK_INT(cohort_object_pack(&values[MOST], &object), COHORT_OK);
+        CHECK_INT(cohort_object_unpack(&object, &back), COHORT_OK);
+        msgpack_unpacked_destroy(&back);
+        cohort_object_fini(&object);
+    }
+    unsigned char deep[MOST + 2];
+    msgpack_unpacked back = {0};
+    memset(deep, 0x91, sizeof(deep));
+    deep[MOST + 1] = 0xc0;
+    CHECK_INT(cohort_object_unpack(&(cohort_object){deep, sizeof(deep)}, &back),
+              COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), "nested too deeply");
+    CHECK_INT(cohort_object_unpack(&(cohort_object){deep + 1, MOST + 1}, &back), COHORT_OK);
+    msgpack_unpacked_destroy(&back);
+}
+
+/* What a head claims has to be there before there is memory for it; 2^32 - 1 elements would take
+ * 96 GiB. Extensions pass. */
+static void test_claims(void)
+{
+    static unsigned char claims[][8] = {
+        {0xdd, 0xff, 0xff, 0xff, 0xff, 0xc0},
+        {0xdf, 0xff, 0xff, 0xff, 0xff, 0xc0},
+        {0xdc, 0xff, 0xff, 0xc0},
+        {0xdb, 0xff, 0xff, 0xff, 0xff, 0xc0},
+        {0xc9, 0xff, 0xff, 0xff, 0xff, 5},
+        {0xd8, 1, 2},
+    };
+    static unsigned char extensions[][8] = {{0xd4, 5, 1}, {0xc7, 1, 5, 9}, {0x91, 0xc7, 0, 5}};
+    static const size_t sizes[] = {3, 4, 4};
+    msgpack_unpacked back = {0};
+    for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
+        CHECK_INT(cohort_object_unpack(&(cohort_object){claims[i], 8}, &back), COHORT_ERR_PROTOCOL);
+        CHECK_CONTAINS(cohort_error_message(), "is cut off");
+    }
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        CHECK_INT(cohort_object_unpack(&(cohort_object){extensions[i], sizes[i]}, &back),
+                  COHORT_OK);
+        msgpack_unpacked_destroy(&back);
+    }
+}
+
 static const struct test_case cases[] = {
     {"all_to_all", test_all_to_all},
     {"errors", test_errors},
+    {"depth", test_depth},
+    {"claims", test_claims},
 };
 
 int main(int argc, char **argv)

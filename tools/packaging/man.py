@@ -93,6 +93,8 @@ class Header:
     def add(self, block, comment):
         is_function = block.startswith("COHORT_API") or "static inline" in block.split("{")[0]
         if is_function and (match := FUNCTION.search(block)):
+            if match[1].startswith("cohort__"):
+                return # a part of an inline function
             self.functions.append(Function(match.group(1), clean(block), comment, self.name))
         elif match := TYPE.match(block):
             self.types.append(Type(match[1] or match[2], block, comment, self.name))
