@@ -24,6 +24,7 @@
 
 enum { MAX_FLIGHTS = 2 * MAX_STEPS, MOST_IN_FLIGHT = 8 };
 static const uint64_t LIMIT = UINT64_C(30000000000); /* so long nothing takes */
+static const uint64_t PATIENCE = UINT64_C(1000000000);
 static const uint64_t FRAGILE_DEADLINE = 50000000;
 
 struct actor {
@@ -93,12 +94,15 @@ static struct flight *fly(struct actor *actor, enum flight_kind kind, uint32_t n
 {
     CHECK(actor->num_flights < MAX_FLIGHTS);
     struct flight *flight = &actor->flights[actor->num_flights++];
-    const struct step *step = &actor->world->program->steps[number];
+    const struct program *program = actor->world->program;
+    const struct step *step = &program->steps[number];
     *flight = (struct flight){.kind = kind, .step = step, .number = number, .site = site};
     flight->knew = actor->world->groups[step->group].knows >> site & 1;
     /* A get from any site fails when some other one dies, and nobody gets what is set for it. */
-    bool is_at_risk = step->verb == VERB_MESSAGE && step->getter == GET_ANY &&
-                      actor->world->program->victim != NONE;
+    bool is_any = step->verb == VERB_MESSAGE && step->getter == GET_ANY;
+    /* And who revokes and dies may have told some only. */
+    bool is_at_risk =
+        program->victim != NONE && (is_any || program->groups[step->group].is_revoked);
     flight->is_hopeless =
         step->trouble == TROUBLE_SKIPPED || step->trouble == TROUBLE_SCOPE || is_at_risk;
     return flight;
@@ -605,11 +609,21 @@ static void walk(struct actor *actor, uint32_t number)
 
 /* The end ------------------------------------------------------------------------------------ */
 
-static bool has_flights(const struct actor *actor, uint32_t group)
+static bool is_message(const struct flight *flight)
 {
-    for (uint32_t i = 0; i < actor->num_flights; i++)
-        if (is_in_flight(&actor->flights[i]) && actor->flights[i].step->group == group)
+    return flight->kind == FLIGHT_SET || flight->kind == FLIGHT_GET || flight->kind == FLIGHT_PROBE;
+}
+
+/* Whether something is in flight on GROUP. Without patience, messages that do not come do not
+ * count. */
+static bool has_flights(const struct actor *actor, uint32_t group, bool is_patient)
+{
+    for (uint32_t i = 0; i < actor->num_flights; i++) {
+        const struct flight *flight = &actor->flights[i];
+        if (is_in_flight(flight) && flight->step->group == group &&
+            (is_patient || !flight->is_hopeless || !is_message(flight)))
             return true;
+    }
     return false;
 }
 
@@ -633,19 +647,24 @@ static void finish_all(struct actor *actor)
         nap(200);
 }
 
+/* One may wait for the message of another who waits for the first one's call, which a scope has
+ * left out: then both lose patience. */
 static void come_home(struct actor *actor)
 {
+    const uint64_t begin = clock_time();
     for (bool is_home = false; !is_home; nap(50)) {
         is_home = true;
         for (uint32_t i = 0; i < actor->num_flights; i++)
             if (is_in_flight(&actor->flights[i]) && cohort_future_ready(actor->flights[i].future))
                 end(actor, &actor->flights[i], cohort_await(actor->flights[i].future));
         for (uint32_t g = 0; g < actor->world->program->num_groups; g++) {
-            bool is_busy = has_flights(actor, g);
-            is_home &= !is_busy;
+            bool is_patient = clock_time() - begin < PATIENCE;
+            bool is_busy = has_flights(actor, g, is_patient);
+            is_home &= !has_flights(actor, g, true);
             if (is_busy || !actor->comms[g])
                 continue;
-            (void)!cohort_await(cohort_comm_idle(actor->comms[g]));
+            if (is_patient)
+                (void)!cohort_await(cohort_comm_idle(actor->comms[g]));
             leave(actor, g, program_site(&actor->world->program->groups[g], actor->index));
         }
     }
