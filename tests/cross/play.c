@@ -609,9 +609,11 @@ static void walk(struct actor *actor, uint32_t number)
 
 /* The end ------------------------------------------------------------------------------------ */
 
-static bool is_message(const struct flight *flight)
+/* Messages, and who waits for these. */
+static bool is_of_messages(const struct flight *flight)
 {
-    return flight->kind == FLIGHT_SET || flight->kind == FLIGHT_GET || flight->kind == FLIGHT_PROBE;
+    return flight->kind == FLIGHT_SET || flight->kind == FLIGHT_GET ||
+           flight->kind == FLIGHT_PROBE || flight->kind == FLIGHT_IDLE;
 }
 
 /* Whether something is in flight on GROUP. Without patience, messages that do not come do not
@@ -621,7 +623,7 @@ static bool has_flights(const struct actor *actor, uint32_t group, bool is_patie
     for (uint32_t i = 0; i < actor->num_flights; i++) {
         const struct flight *flight = &actor->flights[i];
         if (is_in_flight(flight) && flight->step->group == group &&
-            (is_patient || !flight->is_hopeless || !is_message(flight)))
+            (is_patient || !flight->is_hopeless || !is_of_messages(flight)))
             return true;
     }
     return false;
