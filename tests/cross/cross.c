@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/cross/clock.h"
 #include "tests/cross/play.h"
+#include "tests/cross/simulation.h"
 #include "tests/support/cluster.h"
 #include "tests/support/test.h"
 
@@ -51,7 +51,7 @@ static _Noreturn void child(void)
     if (shows_trace)
         trace_show();
     play_register();
-    cluster_watch(clock_turned);
+    cluster_watch(simulation_turned);
     int status = cluster_main(shares_memory ? 2 : 1, argv, cases, 1, 1);
     result->sum = trace_sum();
     result->has_ended = true;

@@ -11,8 +11,7 @@
 #include "collectives/coll/comm_create.h"
 #include "runtime/base/hash.h"
 #include "runtime/remote/tasks.h"
-#include "tests/cross/clock.h"
-#include "tests/cross/schedule.h"
+#include "tests/cross/simulation.h"
 #include "tests/support/cluster.h"
 #include "tests/support/state.h"
 #include "tests/support/test.h"
@@ -58,10 +57,10 @@ void trace(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    sum = cohort__hash_mix(sum, clock_time());
+    sum = cohort__hash_mix(sum, simulation_time());
     sum = cohort__hash_mix(sum, cohort__hash_bytes(text, strlen(text)));
     if (is_shown)
-        printf("%12llu %s\n", (unsigned long long)clock_time(), text);
+        printf("%12llu %s\n", (unsigned long long)simulation_time(), text);
 }
 
 /* Waiting ------------------------------------------------------------------------------------ */
@@ -653,14 +652,14 @@ static void finish_all(struct actor *actor)
  * left out: then both lose patience. */
 static void come_home(struct actor *actor)
 {
-    const uint64_t begin = clock_time();
+    const uint64_t begin = simulation_time();
     for (bool is_home = false; !is_home; nap(50)) {
         is_home = true;
         for (uint32_t i = 0; i < actor->num_flights; i++)
             if (is_in_flight(&actor->flights[i]) && cohort_future_ready(actor->flights[i].future))
                 end(actor, &actor->flights[i], cohort_await(actor->flights[i].future));
         for (uint32_t g = 0; g < actor->world->program->num_groups; g++) {
-            bool is_patient = clock_time() - begin < PATIENCE;
+            bool is_patient = simulation_time() - begin < PATIENCE;
             bool is_busy = has_flights(actor, g, is_patient);
             is_home &= !has_flights(actor, g, true);
             if (is_busy || !actor->comms[g])
@@ -738,7 +737,7 @@ void play(const struct program *program)
     if (program->is_spread)
         cluster_locate(world->cluster, program->positions);
     random_ops_init();
-    schedule_begin(program->order);
+    simulation_order(program->order);
     for (uint32_t i = 0; i < program->num_actors; i++) {
         actors[i].world = world;
         actors[i].index = i;
@@ -751,7 +750,7 @@ void play(const struct program *program)
         test_failed(__FILE__, __LINE__, "a hang");
     }
     CHECK_INT(cohort_await(all), COHORT_OK);
-    schedule_begin(0);
+    simulation_order(0);
     random_ops_fini();
     if (world->is_dead)
         cluster_abandon(world->cluster);

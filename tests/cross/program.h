@@ -95,7 +95,7 @@ struct step {
 
 struct program {
     uint64_t seed;  /* of the transport: 0 is in order, at once */
-    uint64_t order; /* of what is ready (schedule.h) */
+    uint64_t order; /* of what is ready (simulation.h) */
     uint32_t num_localities;
     bool is_spread;
     struct cohort__position positions[MAX_LOCALITIES];
