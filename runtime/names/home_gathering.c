@@ -2,6 +2,7 @@
 #include "runtime/names/home_private.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "runtime/base/container.h"
 
@@ -13,6 +14,30 @@ static struct creation *gathering_of(struct cohort__list *link)
     return COHORT_CONTAINER_OF(link, struct creation, gathering);
 }
 
+/* Whether these are the same gathering, of those who know different numbers of deaths: their names
+ * end with that number. */
+static bool is_same(const struct name *left, const struct name *right)
+{
+    const size_t bytes = left->bytes - sizeof(uint64_t);
+    return left->bytes == right->bytes && left->bytes >= sizeof(uint64_t) &&
+           memcmp(left->text, right->text, bytes) == 0;
+}
+
+/* It has failed for some of its sites before the latest deaths. They will not come again, so it has
+ * failed for the others, too. */
+static void fail_as_before(struct creation *creation)
+{
+    struct cohort__list *gatherings = &creation->of->gatherings;
+    for (struct cohort__list *link = gatherings->next; link != gatherings; link = link->next) {
+        const struct creation *before = gathering_of(link);
+        if (!before->failed || !is_same(before->name, creation->name))
+            continue;
+        creation->failed = before->failed;
+        memcpy(creation->text, before->text, sizeof(creation->text));
+        return;
+    }
+}
+
 void cohort__home_gathering_enter(struct cohort__registry_home *home, struct creation *creation,
                                   const struct cohort__registry_request *request)
 {
@@ -22,6 +47,7 @@ void cohort__home_gathering_enter(struct cohort__registry_home *home, struct cre
     if (!alive)
         return;
     creation->of = alive;
+    fail_as_before(creation);
     cohort__list_push_back(&alive->gatherings, &creation->gathering);
 }
 

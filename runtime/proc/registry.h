@@ -38,7 +38,7 @@ struct cohort__join {
      * without the dead, the death of one of its localities ends the join; so does its revocation,
      * unless IS_OF_LIVING. The caller's reference. */
     struct cohort__membership *parent;
-    bool is_whole; /* all sites are in this locality: its home stays here in any case */
+    bool is_whole; /* all sites are in this locality: its home stays here, unless IS_OF_LIVING */
     /* The sites are those of PARENT that live, of which NUM_DEAD others don't, as
      * cohort__registry_count_dead has said. When the next one dies, or has died meanwhile, the join
      * ends with COHORT_ERR_PEER_DIED. */

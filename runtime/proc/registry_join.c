@@ -21,6 +21,8 @@ static size_t name_bytes(const struct cohort__join *join)
 static uint32_t home_of(const struct cohort__registry *registry, const struct cohort__join *join)
 {
     uint64_t hash = cohort__hash_u64(cohort__hash_bytes(join->name, name_bytes(join)));
+    if (join->is_of_living) /* that of their parent, which knows who has left it */
+        return join->home;
     if (registry->process->options.letter && !join->is_whole)
         return COHORT__HOME_LAUNCHER;
     return join->name_bytes ? join->home : (uint32_t)(hash % registry->process->options.size);

@@ -832,13 +832,14 @@ static void test_child_of_dead(void)
 
 /* SITE of those that live joins a gathering of the sites of "a", as if NUM_SITES were alive. */
 static char which = 'b'; /* of the gatherings */
+static char num_dead;    /* as those who gather know it */
 
 static void gather(uint64_t of, uint32_t source, uint32_t site, uint32_t num_sites)
 {
-    const char name[] = {'g', 0, which};
+    const char name[] = {'g', 0, which, 0, 0, 0, 0, 0, 0, 0, num_dead};
     struct cohort__list outbox;
     struct cohort__registry_request request = {.name = name,
-                                               .name_bytes = 3,
+                                               .name_bytes = sizeof(name),
                                                .terms = "",
                                                .num_sites = num_sites,
                                                .site = site,
@@ -874,10 +875,38 @@ static void test_gathering(void)
     gather(instance, 3, 1, 3);
     CHECK_INT(num_notes, 1);
     check_refusal(0, 3, 1, COHORT_ERR_GONE, "site 3 (locality 4) has left the communicator");
+    which = 'c';
     gather(instance, 3, 0, 2); /* it knows of more deaths: these are told to all first */
     CHECK_INT(num_notes, 0);
+    which = 'b';
     leave("a", 3, 2, instance);
     CHECK(num_notes > 0 && notes[0].type == COHORT__REGISTRY_END);
+    end();
+}
+
+/* What has failed for some stays so for those who come later and know of another death. */
+static void test_gathering_failed_before(void)
+{
+    const uint64_t instance = ((uint64_t)RANK + 1) << 32 | 1;
+    begin();
+    for (uint32_t site = 0; site < 4; site++)
+        join("a", 1 + site, site, 4);
+    leave("a", 4, 3, instance);
+    gather(instance, 1, 0, 4);
+    check_refusal(0, 1, 0, COHORT_ERR_GONE, "site 3 (locality 4) has left the communicator");
+    die(4);
+    num_dead = 1;
+    gather(instance, 2, 1, 3);
+    check_refusal(0, 2, 1, COHORT_ERR_GONE, "site 3 (locality 4) has left the communicator");
+    die(1);
+    num_dead = 2;
+    gather(instance, 3, 1, 2);
+    check_refusal(0, 3, 1, COHORT_ERR_GONE, "site 3 (locality 4) has left the communicator");
+    which = 'c'; /* the next one is of those that live */
+    gather(instance, 2, 0, 2);
+    CHECK_INT(num_notes, 0);
+    which = 'b';
+    num_dead = 0;
     end();
 }
 
@@ -1013,6 +1042,7 @@ static const struct test_case cases[] = {
     {"child_of_dead", test_child_of_dead},
     {"children_stay", test_children_stay},
     {"gathering", test_gathering},
+    {"gathering_failed_before", test_gathering_failed_before},
     {"gathering_of_dead", test_gathering_of_dead},
     {"agreement", test_agreement},
     {"revoke", test_revoke},

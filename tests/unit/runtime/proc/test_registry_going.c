@@ -211,6 +211,7 @@ static void test_child_of_dead(void)
 static struct cohort__join of_living(uint32_t num_dead, uint64_t value)
 {
     struct cohort__join join = child_of(3, (uint32_t[]){0, 2, 1});
+    join.home = COHORT__HOME_LAUNCHER;
     join.is_of_living = true;
     join.num_dead = num_dead;
     join.agrees = true;
@@ -246,6 +247,23 @@ static void test_of_living(void)
     close_job();
 }
 
+/* The home of their parent knows who has left it, also where all that live are in this locality. */
+static void test_of_living_here(void)
+{
+    struct guest guest;
+    struct cohort__join join = of_living(2, 6);
+    open_job();
+    join.is_whole = true;
+    tell(2, 1);
+    tell(1, 2);
+    enter(&guest, join);
+    CHECK_INT(num_letters, 1);
+    exchange();
+    CHECK_INT(guest.status, COHORT_OK);
+    cohort__membership_unref(guest.membership);
+    close_job();
+}
+
 /* What is within this locality stays here. */
 static void test_whole(void)
 {
@@ -270,6 +288,7 @@ int main(int argc, char **argv)
         {"child_of_others", test_child_of_others},
         {"child_of_dead", test_child_of_dead},
         {"of_living", test_of_living},
+        {"of_living_here", test_of_living_here},
         {"whole", test_whole},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
