@@ -41,7 +41,7 @@ unsigned char *const *oracle_inputs(struct world *world, uint32_t step)
 
 bool oracle_is_dead(const struct world *world, uint32_t actor)
 {
-    return world->is_dead && world->program->locality_of[actor] == world->program->victim;
+    return world->dead >> world->program->locality_of[actor] & 1;
 }
 
 /* Causes ------------------------------------------------------------------------------------- */
@@ -63,25 +63,56 @@ static bool may_be_refused(const struct world *world, const struct flight *fligh
              (random_has_users_type(call) || group_of(world, flight)->options.memory_budget > 0)));
 }
 
-static bool has_dead(const struct world *world, const struct group *group)
+static uint32_t dead_sites(const struct world *world, const struct group *group)
 {
-    for (uint32_t site = 0; site < group->num_sites; site++)
-        if (oracle_is_dead(world, group->actors[site]))
-            return true;
-    return false;
+    return program_sites_in(world->program, group, world->dead);
+}
+
+/* All that live get the same, whoever dies or revokes the communicator. */
+static bool is_for_survivors(const struct flight *flight)
+{
+    return flight->kind == FLIGHT_AGREE ||
+           (flight->kind == FLIGHT_MAKE && flight->step->verb == VERB_SHRINK);
+}
+
+/* Whether a death may end FLIGHT. In a job that goes on it is one that concerns it. */
+static bool may_be_ended_by_death(const struct world *world, const struct flight *flight)
+{
+    const struct step *step = flight->step;
+    uint32_t dead = dead_sites(world, group_of(world, flight));
+    uint32_t left = world->groups[step->group].left; /* a death may be the reason for that */
+    if (flight->kind == FLIGHT_REMOTE)
+        return world->dead >> step->to & 1;
+    if (!world->program->keeps_going)
+        return flight->kind == FLIGHT_MAKE || flight->kind == FLIGHT_AGREE ? world->dead : dead;
+    if (is_for_survivors(flight) || flight->kind == FLIGHT_IDLE)
+        return false;
+    if (flight->kind == FLIGHT_SET)
+        return dead >> step->to & 1 || (dead && left >> step->to & 1);
+    if (flight->kind == FLIGHT_GET && step->getter == GET_ANY)
+        return dead >> step->from & 1 || flight->num_failed > flight->num_acknowledged;
+    if (flight->kind == FLIGHT_GET || flight->kind == FLIGHT_PROBE)
+        return dead >> step->from & 1 || (dead && left >> step->from & 1);
+    return dead;
+}
+
+/* Who has acknowledged that all others are dead waits for nobody any more. */
+static bool may_be_alone(const struct world *world, const struct flight *flight)
+{
+    const struct group *group = group_of(world, flight);
+    return flight->kind == FLIGHT_GET && flight->step->getter == GET_ANY &&
+           (dead_sites(world, group) | 1u << flight->site) == (1u << group->num_sites) - 1;
 }
 
 static bool has_cause(const struct world *world, const struct flight *flight, cohort_status status)
 {
     const struct step_facts *step = &world->steps[flight->number];
     const struct group_facts *group = &world->groups[flight->step->group];
-    bool makes_more = flight->kind == FLIGHT_MAKE || flight->kind == FLIGHT_AGREE;
     const struct group *its = group_of(world, flight);
-    bool is_collective = flight->kind == FLIGHT_CALL || flight->kind == FLIGHT_MAKE;
-    if (flight->kind == FLIGHT_REMOTE)
-        return status == COHORT_ERR_CANCELLED ? step->is_cancelled
-                                              : status == COHORT_ERR_PEER_DIED && world->is_dead &&
-                                                    flight->step->to == world->program->victim;
+    bool is_collective =
+        flight->kind == FLIGHT_CALL || (flight->kind == FLIGHT_MAKE && !is_for_survivors(flight));
+    if (flight->kind == FLIGHT_REMOTE && status != COHORT_ERR_PEER_DIED)
+        return status == COHORT_ERR_CANCELLED && step->is_cancelled;
     switch (status) {
     case COHORT_ERR_BAD_PARAMETER:
     case COHORT_ERR_NOT_SUPPORTED:
@@ -90,7 +121,8 @@ static bool has_cause(const struct world *world, const struct flight *flight, co
         return is_collective && step->skipped;
     case COHORT_ERR_GONE:
         /* A site that does not get its endpoint leaves, too. */
-        return group->left & ~(1u << flight->site) || its->is_fragile;
+        return group->left & ~(1u << flight->site) || its->is_fragile ||
+               may_be_alone(world, flight);
     case COHORT_ERR_CANCELLED:
         return step->is_cancelled || group->left >> flight->site & 1;
     case COHORT_ERR_TIMEOUT:
@@ -98,9 +130,9 @@ static bool has_cause(const struct world *world, const struct flight *flight, co
     case COHORT_ERR_NO_MEMORY:
         return is_collective && its->options.memory_budget > 0;
     case COHORT_ERR_REVOKED:
-        return group->is_revoked;
+        return group->is_revoked && !is_for_survivors(flight);
     case COHORT_ERR_PEER_DIED:
-        return world->is_dead && (makes_more || has_dead(world, its));
+        return may_be_ended_by_death(world, flight);
     default:
         return false;
     }
@@ -115,7 +147,9 @@ static uint32_t needed(const struct world *world, const struct flight *flight)
     uint32_t num_sites = group_of(world, flight)->num_sites, all = (1u << num_sites) - 1;
     if (flight->kind == FLIGHT_GET || flight->kind == FLIGHT_PROBE)
         return 1u << step->from;
-    if (flight->kind == FLIGHT_MAKE || flight->kind == FLIGHT_AGREE)
+    if (is_for_survivors(flight)) /* whose sites may have died since */
+        return all & ~dead_sites(world, group_of(world, flight));
+    if (flight->kind == FLIGHT_MAKE)
         return all;
     uint32_t sites = 0;
     for (uint32_t other = 0; flight->kind == FLIGHT_CALL && other < num_sites; other++)
@@ -163,12 +197,47 @@ static const char *check_made(const struct world *world, const struct flight *fl
     return NULL;
 }
 
-static const char *check_agreed(const struct world *world, const struct flight *flight)
+/* As planned, or without some that have died meanwhile: then it is of no use for the program. */
+static const char *check_shrunk(struct world *world, const struct flight *flight)
 {
-    uint64_t all = UINT64_MAX;
-    for (uint32_t site = 0; site < group_of(world, flight)->num_sites; site++)
-        all &= cohort__hash_mix(flight->number, site);
-    return flight->agreed.value == all && flight->agreed.num_failed == 0 ? NULL : "not agreed";
+    struct step_facts *step = &world->steps[flight->number];
+    const struct group *group = &world->program->groups[flight->step->made[flight->site]];
+    uint32_t num_dead = (uint32_t)__builtin_popcount(dead_sites(world, group));
+    uint32_t num = flight->made ? cohort_comm_num_sites(flight->made) : 0;
+    if (step->num_made > 0 && step->num_made != num)
+        return "another number of survivors than elsewhere";
+    step->num_made = num;
+    if (num == group->num_sites)
+        return check_made(world, flight);
+    return num > 0 && num < group->num_sites && num + num_dead >= group->num_sites
+               ? NULL
+               : "another number of survivors";
+}
+
+/* The AND of those that live, and perhaps of some that have died since. */
+static const char *check_agreed(struct world *world, const struct flight *flight)
+{
+    struct step_facts *step = &world->steps[flight->number];
+    const struct group *group = group_of(world, flight);
+    const cohort_agreed *agreed = &flight->agreed;
+    uint32_t dead = dead_sites(world, group);
+    uint64_t least = UINT64_MAX, most = UINT64_MAX;
+    for (uint32_t site = 0; site < group->num_sites; site++) {
+        uint64_t value = cohort__hash_mix(flight->number, site);
+        least &= value;
+        most &= dead >> site & 1 ? UINT64_MAX : value;
+    }
+    if (step->ok &&
+        (step->agreed.value != agreed->value || step->agreed.num_failed != agreed->num_failed))
+        return "not agreed";
+    step->agreed = *agreed;
+    step->ok |= 1u << flight->site;
+    if (least & ~agreed->value || agreed->value & ~most)
+        return "another value";
+    return agreed->num_failed > (uint32_t)__builtin_popcount(dead) ||
+                   agreed->num_failed > flight->num_failed
+               ? "another number of dead"
+               : NULL;
 }
 
 static const char *check_success(struct world *world, const struct flight *flight)
@@ -186,7 +255,7 @@ static const char *check_success(struct world *world, const struct flight *fligh
                    ? NULL
                    : "another message is there";
     case FLIGHT_MAKE:
-        return check_made(world, flight);
+        return is_for_survivors(flight) ? check_shrunk(world, flight) : check_made(world, flight);
     case FLIGHT_AGREE:
         return check_agreed(world, flight);
     default:
@@ -232,7 +301,7 @@ static const char *check_verdict(struct world *world, const struct flight *fligh
         step->ok |= 1u << flight->site;
     if (status == COHORT_ERR_TIMEOUT || status == COHORT_ERR_CANCELLED)
         step->refused |= 1u << flight->site;
-    bool is_quiet = !world->is_dead && !group->is_revoked && !group->left;
+    bool is_quiet = !world->dead && !group->is_revoked && !group->left;
     return step->ok && step->refused && is_quiet ? "taken back at some sites only" : NULL;
 }
 
@@ -242,7 +311,7 @@ static const char *check_set(struct world *world, const struct flight *flight, c
     struct step_facts *step = &world->steps[flight->number];
     step->is_set |= flight->kind == FLIGHT_SET && !status;
     step->is_gone |= flight->kind == FLIGHT_GET && status == COHORT_ERR_GONE;
-    return step->is_set && step->is_gone && !world->is_dead ? "what was set does not come" : NULL;
+    return step->is_set && step->is_gone && !world->dead ? "what was set does not come" : NULL;
 }
 
 void oracle_check(struct world *world, const struct flight *flight, cohort_status status,
@@ -253,7 +322,7 @@ void oracle_check(struct world *world, const struct flight *flight, cohort_statu
     if (oracle_is_dead(world, group_of(world, flight)->actors[flight->site]))
         return;
     const char *what = status ? NULL : check_success(world, flight);
-    if (!status && !what && flight->knew && flight->kind != FLIGHT_AGREE &&
+    if (!status && !what && flight->knew && !is_for_survivors(flight) &&
         flight->kind != FLIGHT_IDLE && flight->kind != FLIGHT_REMOTE)
         what = "after this site has revoked the communicator";
     if (status && !has_cause(world, flight, status))

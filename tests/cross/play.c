@@ -100,8 +100,7 @@ static struct flight *fly(struct actor *actor, enum flight_kind kind, uint32_t n
     /* A get from any site fails when some other one dies, and nobody gets what is set for it. */
     bool is_any = step->verb == VERB_MESSAGE && step->getter == GET_ANY;
     /* And who revokes and dies may have told some only. */
-    bool is_at_risk =
-        program->victim != NONE && (is_any || program->groups[step->group].is_revoked);
+    bool is_at_risk = program->victims && (is_any || program->groups[step->group].is_revoked);
     flight->is_hopeless =
         step->trouble == TROUBLE_SKIPPED || step->trouble == TROUBLE_SCOPE || is_at_risk;
     return flight;
@@ -123,11 +122,24 @@ static void finish_rows(struct actor *actor, struct flight *flight)
     }
 }
 
+/* What has been shrunk further than the program expects is of no use for anybody. */
+static void take_made(struct actor *actor, const struct flight *flight)
+{
+    uint32_t group = flight->step->made[flight->site];
+    if (cohort_comm_num_sites(flight->made) == actor->world->program->groups[group].num_sites)
+        actor->comms[group] = flight->made;
+    else
+        cohort_comm_unref(flight->made);
+}
+
 /* What FLIGHT has is given back as soon as its future is complete, for whoever finds those who use
  * it longer. */
 static void end(struct actor *actor, struct flight *flight, cohort_status status)
 {
-    oracle_check(actor->world, flight, status, status ? cohort_error_message() : "");
+    const char *message = status ? cohort_error_message() : "";
+    cohort_comm *comm = actor->comms[flight->step->group];
+    flight->num_failed = comm ? cohort_comm_failed(comm, NULL, 0) : NONE;
+    oracle_check(actor->world, flight, status, message);
     flight->is_over = true;
     for (uint32_t i = 0; flight->kind == FLIGHT_IDLE && i < flight->num_before; i++) {
         const struct flight *before = &actor->flights[i];
@@ -141,7 +153,7 @@ static void end(struct actor *actor, struct flight *flight, cohort_status status
         random_site_fini(&flight->call);
     }
     if (flight->kind == FLIGHT_MAKE && status == COHORT_OK)
-        actor->comms[flight->step->made[flight->site]] = flight->made;
+        take_made(actor, flight);
     free(flight->data);
     flight->data = NULL;
     cohort_object_fini(&flight->object);
@@ -286,6 +298,8 @@ static void get(struct actor *actor, struct flight *flight)
         flight->future = cohort_channel_get_object(comm, step->from, tag, &flight->object);
         break;
     case GET_ANY:
+        if (drawn(actor, step, 121, 2))
+            flight->num_acknowledged = cohort_comm_acknowledge(comm, UINT32_MAX);
         flight->future = cohort_channel_get_any(comm, tag, flight->data, step->bytes,
                                                 &flight->bytes, &flight->from);
         break;
@@ -403,7 +417,7 @@ static void step_message(struct actor *actor, uint32_t number, uint32_t site)
 static bool may_fail(const struct actor *actor, uint32_t group)
 {
     const struct group_facts *facts = &actor->world->groups[group];
-    return actor->world->is_dead || facts->left || facts->is_revoked;
+    return actor->world->dead || facts->left || facts->is_revoked;
 }
 
 static void set_all(const struct actor *actor, const struct step *step, uint64_t tag)
@@ -422,17 +436,34 @@ static void set_all(const struct actor *actor, const struct step *step, uint64_t
     free(numbers);
 }
 
+/* The next message. A death fails a get from any site, whoever it is, until it is acknowledged. */
+static cohort_status get_next(const struct actor *actor, const struct step *step, uint64_t tag,
+                              uint32_t *ret_number, uint32_t *ret_from)
+{
+    const struct world *world = actor->world;
+    uint32_t setter = world->program->groups[step->group].actors[step->from];
+    uint32_t num_known = 0, num_before;
+    cohort_comm *comm = actor->comms[step->group];
+    cohort_status status;
+    if (step->getter != GET_ANY)
+        return cohort_await(
+            cohort_channel_get(comm, step->from, tag, ret_number, sizeof(*ret_number), NULL));
+    do {
+        status = cohort_await(
+            cohort_channel_get_any(comm, tag, ret_number, sizeof(*ret_number), NULL, ret_from));
+        num_before = num_known;
+        if (status == COHORT_ERR_PEER_DIED && !oracle_is_dead(world, setter))
+            num_known = cohort_comm_acknowledge(comm, UINT32_MAX);
+    } while (num_known > num_before);
+    return status;
+}
+
 static void get_all(const struct actor *actor, const struct step *step, uint64_t tag)
 {
-    cohort_comm *comm = actor->comms[step->group];
     cohort_status status = COHORT_OK;
     for (uint32_t i = 0; !status && i < BURST_MESSAGES; i++) {
         uint32_t number = NONE, from = step->from;
-        cohort_future *future =
-            step->getter == GET_ANY
-                ? cohort_channel_get_any(comm, tag, &number, sizeof(number), NULL, &from)
-                : cohort_channel_get(comm, from, tag, &number, sizeof(number), NULL);
-        status = cohort_await(future);
+        status = get_next(actor, step, tag, &number, &from);
         CHECK((number == i && from == step->from) || status);
     }
     CHECK(!status || may_fail(actor, step->group));
@@ -477,10 +508,13 @@ static void step_make(struct actor *actor, uint32_t number, uint32_t site)
     const struct group *made = &actor->world->program->groups[step->made[site]];
     actor->world->steps[number].begun |= 1u << site;
     trace("actor %u makes group %u", actor->index, step->made[site]);
-    flight->future = step->verb == VERB_DUP
-                         ? cohort_comm_dup(&flight->made, comm, step->generation)
-                         : cohort_comm_split(&flight->made, comm, (int32_t)step->made[site] % 2,
-                                             (int32_t)made->num_sites, step->generation);
+    if (step->verb == VERB_SHRINK)
+        flight->future = cohort_comm_shrink(&flight->made, comm);
+    else if (step->verb == VERB_DUP)
+        flight->future = cohort_comm_dup(&flight->made, comm, step->generation);
+    else
+        flight->future = cohort_comm_split(&flight->made, comm, (int32_t)step->made[site] % 2,
+                                           (int32_t)made->num_sites, step->generation);
 }
 
 static void step_agree(struct actor *actor, uint32_t number, uint32_t site)
@@ -494,7 +528,8 @@ static void step_agree(struct actor *actor, uint32_t number, uint32_t site)
 static void leave(struct actor *actor, uint32_t group, uint32_t site)
 {
     trace("actor %u leaves group %u", actor->index, group);
-    actor->world->groups[group].left |= 1u << site;
+    if (!oracle_is_dead(actor->world, actor->index))
+        actor->world->groups[group].left |= 1u << site;
     cohort_comm_unref(actor->comms[group]);
     actor->comms[group] = NULL;
 }
@@ -504,23 +539,31 @@ static void revoke(struct actor *actor, uint32_t group, uint32_t site)
     trace("actor %u revokes group %u", actor->index, group);
     actor->world->groups[group].is_revoked = true;
     cohort_status status = cohort_await(cohort_comm_revoke(actor->comms[group]));
-    CHECK(status == COHORT_OK || (status == COHORT_ERR_PEER_DIED && actor->world->is_dead));
-    if (status)
-        return;
-    actor->world->groups[group].knows |= 1u << site;
+    bool may_end = actor->world->dead && !actor->world->program->keeps_going;
+    CHECK(status == COHORT_OK || oracle_is_dead(actor->world, actor->index) ||
+          (status == COHORT_ERR_PEER_DIED && may_end));
+    if (!status)
+        actor->world->groups[group].knows |= 1u << site;
 }
 
-static void die(struct actor *actor)
+/* For those there all others are dead, so that what they wait for ends. */
+static void die(struct world *world, uint32_t victim)
 {
-    struct world *world = actor->world;
-    uint32_t victim = world->program->victim, order = 0;
     trace("locality %u dies", victim);
-    world->is_dead = true;
+    world->dead |= 1u << victim;
     cluster_kill(world->cluster, victim);
-    /* For those there all others are dead, so that what they wait for ends. */
-    for (uint32_t peer = 0; peer < world->program->num_localities; peer++)
-        if (peer != victim)
+    for (uint32_t peer = 0, order = 0; peer < world->program->num_localities; peer++)
+        if (peer != victim && !world->program->keeps_going)
             cluster_tell_death(world->cluster, victim, peer, ++order, "is out of reach");
+}
+
+/* Those who are to die before step NUMBER do so, as the program has it. */
+static void await_deaths(const struct world *world, uint32_t number)
+{
+    for (uint32_t s = 0; s < number; s++)
+        while (world->program->steps[s].verb == VERB_KILL &&
+               !(world->dead >> world->program->steps[s].to & 1))
+            nap(50);
 }
 
 static void take(struct actor *actor, uint32_t number, uint32_t site)
@@ -539,6 +582,7 @@ static void take(struct actor *actor, uint32_t number, uint32_t site)
         break;
     case VERB_SPLIT:
     case VERB_DUP:
+    case VERB_SHRINK:
         step_make(actor, number, site);
         break;
     case VERB_AGREE:
@@ -558,7 +602,7 @@ static void take(struct actor *actor, uint32_t number, uint32_t site)
         break;
     case VERB_KILL:
         if (is_culprit)
-            die(actor);
+            die(actor->world, step->to);
         break;
     default:
         if (is_culprit)
@@ -585,8 +629,9 @@ static void walk(struct actor *actor, uint32_t number)
     if (site == NONE || oracle_is_dead(actor->world, actor->index))
         return;
     bool is_culprit = step->culprit == site;
+    bool needs_comm = step->verb != VERB_KILL && step->verb != VERB_REMOTE;
     finish_made(actor, step->group);
-    if (!actor->comms[step->group] || site == step->absent ||
+    if ((needs_comm && !actor->comms[step->group]) || site == step->absent ||
         (is_culprit && step->trouble == TROUBLE_SKIPPED)) {
         actor->world->steps[number].skipped |= 1u << site;
         return;
@@ -600,6 +645,8 @@ static void walk(struct actor *actor, uint32_t number)
                          site == (step->culprit + 1) %
                                      actor->world->program->groups[step->group].num_sites)
         nap(1 + step->moment * 100);
+    if (step->verb == VERB_SHRINK || step->verb == VERB_KILL)
+        await_deaths(actor->world, number);
     if (oracle_is_dead(actor->world, actor->index))
         return;
     take(actor, number, site);
@@ -733,7 +780,9 @@ void play(const struct program *program)
     enum cohort_wait_end end = COHORT_WAIT_EXPIRED;
     CHECK(world && actors);
     world->program = program;
-    world->cluster = cluster_create(program->seed, program->num_localities, 0);
+    world->cluster = program->keeps_going
+                         ? cluster_create_going(program->seed, program->num_localities)
+                         : cluster_create(program->seed, program->num_localities, 0);
     if (program->is_spread)
         cluster_locate(world->cluster, program->positions);
     random_ops_init();
@@ -752,7 +801,7 @@ void play(const struct program *program)
     CHECK_INT(cohort_await(all), COHORT_OK);
     simulation_order(0);
     random_ops_fini();
-    if (world->is_dead)
+    if (world->dead && !program->keeps_going)
         cluster_abandon(world->cluster);
     else
         cluster_destroy(world->cluster);

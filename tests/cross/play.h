@@ -18,6 +18,8 @@ struct step_facts {
     bool is_gone;      /* the get has not, since the setter has left */
     bool has_inputs;   /* VERB_CALL: those below are made */
     unsigned char *inputs[MAX_ACTORS];
+    cohort_agreed agreed; /* VERB_AGREE: what the first one has got, if any is `ok` */
+    uint32_t num_made;    /* VERB_SHRINK: how many sites the first one has got, or 0 */
 };
 
 struct group_facts {
@@ -31,7 +33,7 @@ struct world {
     struct cluster *cluster;
     uint32_t num_ready; /* actors that have their first communicators */
     uint32_t done;      /* actors at their end, with nothing in flight but what is hopeless */
-    bool is_dead;       /* the victim */
+    uint32_t dead;      /* localities, a bit each */
     struct step_facts steps[MAX_STEPS];
     struct group_facts groups[MAX_GROUPS];
 };
@@ -65,6 +67,8 @@ struct flight {
     uint32_t from;
     cohort_agreed agreed;
     cohort_comm *made;
+    /* How many dead sites are known there at its end, and were acknowledged before it began. */
+    uint32_t num_failed, num_acknowledged;
     /* FLIGHT_IDLE: how many flights the actor had before. */
     uint32_t num_before;
 };
@@ -89,7 +93,7 @@ void oracle_check(struct world *world, const struct flight *flight, cohort_statu
 void oracle_check_row(struct world *world, const struct flight *flight, uint32_t row,
                       cohort_status status);
 
-/* Whether ACTOR was in the locality that has died: nobody asks what becomes of it. */
+/* Whether ACTOR was in a locality that has died: nobody asks what becomes of it. */
 bool oracle_is_dead(const struct world *world, uint32_t actor);
 
 /* The inputs of a call, of all sites. */

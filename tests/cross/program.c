@@ -13,7 +13,7 @@ static const char *const verbs[NUM_VERBS] = {
     [VERB_CALL] = "call",     [VERB_MESSAGE] = "message", [VERB_IDLE] = "idle",
     [VERB_SPLIT] = "split",   [VERB_DUP] = "dup",         [VERB_AGREE] = "agree",
     [VERB_LEAVE] = "leave",   [VERB_REVOKE] = "revoke",   [VERB_KILL] = "kill",
-    [VERB_REMOTE] = "remote", [VERB_BURST] = "burst",
+    [VERB_REMOTE] = "remote", [VERB_BURST] = "burst",     [VERB_SHRINK] = "shrink",
 };
 
 static const char *const troubles[NUM_TROUBLES] = {
@@ -40,6 +40,20 @@ uint32_t program_site(const struct group *group, uint32_t actor)
     return NONE;
 }
 
+uint32_t program_sites_in(const struct program *program, const struct group *group,
+                          uint32_t localities)
+{
+    uint32_t sites = 0;
+    for (uint32_t site = 0; site < group->num_sites; site++)
+        sites |= (localities >> program->locality_of[group->actors[site]] & 1) << site;
+    return sites;
+}
+
+static uint32_t all_of(const struct group *group)
+{
+    return (1u << group->num_sites) - 1;
+}
+
 static void draw_machine(struct program *program, struct choices *choices)
 {
     program->seed = choose(choices, 1 << 20);
@@ -52,6 +66,7 @@ static void draw_machine(struct program *program, struct choices *choices)
     for (uint32_t i = 0; i < program->num_localities; i++)
         program->positions[i] = (struct cohort__position){
             .host = i * num_hosts / program->num_localities, .domain = i % 2};
+    program->keeps_going = program->may_die && choose(choices, 2);
     uint32_t places = choose(choices, 3);
     for (uint32_t i = 0; i < program->num_actors; i++)
         program->locality_of[i] = places == 0   ? i % program->num_localities
@@ -120,7 +135,7 @@ static void draw_split(struct program *program, struct step *step, struct choice
 {
     const struct group *parent = &program->groups[step->group];
     uint64_t stride = draw_stride(choices);
-    uint32_t all = (1u << parent->num_sites) - 1, colors[2] = {all, 0}, made[2] = {NONE, NONE};
+    uint32_t all = all_of(parent), colors[2] = {all, 0}, made[2] = {NONE, NONE};
     if (step->verb == VERB_SPLIT) {
         colors[0] = choose(choices, all + 1);
         colors[1] = all & ~colors[0];
@@ -136,6 +151,18 @@ static void draw_split(struct program *program, struct step *step, struct choice
         for (uint32_t color = 0; color < 2; color++)
             if (made[color] != NONE)
                 program->groups[made[color]].options.root_site = 0;
+}
+
+/* Of those that are alive by then, in a job that goes on. */
+static void draw_shrink(struct program *program, struct step *step, struct choices *choices)
+{
+    const struct group *parent = &program->groups[step->group];
+    uint32_t gone = program->keeps_going ? program_sites_in(program, parent, program->victims) : 0;
+    uint32_t made = add_group(program, step->group, all_of(parent) & ~gone, draw_stride(choices));
+    program->groups[made].options.root_site = 0;
+    program->groups[made].is_shrunk = true;
+    for (uint32_t site = 0; site < parent->num_sites; site++)
+        step->made[site] = gone >> site & 1 ? NONE : made;
 }
 
 /* What the communicator's options say of STEP's call. */
@@ -274,6 +301,23 @@ static void draw_trouble(struct program *program, struct step *step, struct choi
         step->getter == GET_ANY || trouble == TROUBLE_SKIPPED || trouble == TROUBLE_SCOPE;
 }
 
+static bool has_living(const struct program *program, const struct group *group)
+{
+    return program_sites_in(program, group, program->victims) != all_of(group);
+}
+
+/* Who kills is alive, so that it does. */
+static void draw_victim(struct program *program, struct step *step, struct choices *choices)
+{
+    const struct group *group = &program->groups[step->group];
+    while (program_sites_in(program, group, program->victims) >> step->culprit & 1)
+        step->culprit = (step->culprit + 1) % group->num_sites;
+    step->to = choose(choices, program->num_localities);
+    while (program->victims >> step->to & 1)
+        step->to = (step->to + 1) % program->num_localities;
+    program->victims |= 1u << step->to;
+}
+
 static bool is_possible(const struct program *program, enum verb verb, const struct group *group)
 {
     switch (verb) {
@@ -284,8 +328,13 @@ static bool is_possible(const struct program *program, enum verb verb, const str
     case VERB_BURST:
     case VERB_AGREE:
         return !group->is_fragile;
+    case VERB_SHRINK:
+        return program->num_groups < MAX_GROUPS && has_living(program, group);
     case VERB_KILL:
-        return program->may_die && program->victim == NONE && program->num_localities > 1;
+        return program->may_die && has_living(program, group) &&
+               (uint32_t)__builtin_popcount(program->victims) + 1 <
+                   (program->keeps_going ? program->num_localities : 2) &&
+               program->num_localities > 1;
     default:
         return true;
     }
@@ -301,6 +350,10 @@ static void draw_step(struct program *program, struct choices *choices)
     step->timing = choose(choices, 1 << 16);
     if (step->verb == VERB_BURST && !choose_rarely(choices, 3)) /* it takes long */
         step->verb = VERB_MESSAGE;
+    /* With the dead in it hardly anything works. */
+    if (program->keeps_going && program_sites_in(program, group, program->victims) &&
+        choose(choices, 2))
+        step->verb = VERB_SHRINK;
     if (!is_possible(program, step->verb, group))
         step->verb = VERB_CALL;
     if (step->verb == VERB_CALL || step->verb == VERB_SPLIT || step->verb == VERB_DUP)
@@ -314,6 +367,8 @@ static void draw_step(struct program *program, struct choices *choices)
         draw_message(program, step, choices);
     else if (step->verb == VERB_SPLIT || step->verb == VERB_DUP)
         draw_split(program, step, choices);
+    else if (step->verb == VERB_SHRINK)
+        draw_shrink(program, step, choices);
     else if (step->verb == VERB_REMOTE) {
         step->to = choose(choices, program->num_localities);
         step->bytes = sizes[choose(choices, NUM_SIZES)];
@@ -324,37 +379,45 @@ static void draw_step(struct program *program, struct choices *choices)
     group->is_troubled |= step->verb == VERB_LEAVE || step->verb == VERB_REVOKE;
     group->is_revoked |= step->verb == VERB_REVOKE;
     if (step->verb == VERB_KILL)
-        program->victim = choose(choices, program->num_localities);
+        draw_victim(program, step, choices);
     program->num_steps++;
 }
 
 /* What is made out of a group is fragile if somebody leaves that one, or revokes it, or if a
- * locality dies, ever: a site may be slow, and still take part in what others have done long ago.
- */
+ * locality of it dies, ever: a site may be slow, and still take part in what others have done long
+ * ago. In a job that does not go on that may be any locality. But those who shrink all get the
+ * same. */
+static bool is_fragile(const struct program *program, const struct group *group)
+{
+    const struct group *parent = &program->groups[group->parent];
+    bool is_sure = group->is_shrunk && (program->keeps_going || !program->victims);
+    if (parent->is_fragile || is_sure)
+        return parent->is_fragile;
+    return parent->options.deadline > 0 || parent->is_troubled ||
+           (program->keeps_going ? program_sites_in(program, parent, program->victims)
+                                 : program->victims);
+}
+
 static void find_fragile(struct program *program)
 {
-    for (uint32_t g = 0; g < program->num_groups; g++) {
-        struct group *group = &program->groups[g];
-        if (group->parent == NONE)
-            continue;
-        const struct group *parent = &program->groups[group->parent];
-        group->is_fragile = program->victim != NONE || parent->options.deadline > 0 ||
-                            parent->is_troubled || parent->is_fragile;
-    }
+    for (uint32_t g = 0; g < program->num_groups; g++)
+        if (program->groups[g].parent != NONE)
+            program->groups[g].is_fragile = is_fragile(program, &program->groups[g]);
     for (uint32_t s = 0; s < program->num_steps; s++) {
         struct step *step = &program->steps[s];
         if (!program->groups[step->group].is_fragile)
             continue;
         step->trouble = TROUBLE_NONE;
         step->absent = NONE;
-        if (step->verb == VERB_MESSAGE || step->verb == VERB_BURST || step->verb == VERB_AGREE)
+        if (step->verb == VERB_MESSAGE || step->verb == VERB_BURST || step->verb == VERB_AGREE ||
+            step->verb == VERB_SHRINK)
             step->verb = VERB_IDLE;
     }
 }
 
 void program_draw(struct program *program, struct choices *choices, bool may_die)
 {
-    *program = (struct program){.victim = NONE, .may_die = may_die};
+    *program = (struct program){.may_die = may_die};
     draw_machine(program, choices);
     draw_first_groups(program, choices);
     for (;;) {
@@ -374,6 +437,8 @@ static void print_step(const struct step *step)
     if (step->verb == VERB_MESSAGE)
         snprintf(text, sizeof(text), "of %zu bytes from site %u to %u, got by %d%s", step->bytes,
                  step->from, step->to, step->getter, step->has_own_tag ? ", own tag" : "");
+    if (step->verb == VERB_KILL || step->verb == VERB_REMOTE)
+        snprintf(text, sizeof(text), "locality %u", step->to);
     fprintf(stderr, "%s on group %u, generation %" PRIu64 ", timing %u, form %u: %s",
             verbs[step->verb], step->group, step->generation, step->timing, step->form, text);
     if (step->trouble || step->verb == VERB_LEAVE || step->verb == VERB_REVOKE ||
@@ -386,9 +451,10 @@ static void print_step(const struct step *step)
 
 void program_print(const struct program *program)
 {
-    fprintf(stderr, "transport %" PRIu64 ", order %" PRIu64 ", %u localities%s; actors at",
+    fprintf(stderr, "transport %" PRIu64 ", order %" PRIu64 ", %u localities%s%s; actors at",
             program->seed, program->order, program->num_localities,
-            program->is_spread ? " on several hosts" : "");
+            program->is_spread ? " on several hosts" : "",
+            program->keeps_going ? ", going on without the dead" : "");
     for (uint32_t i = 0; i < program->num_actors; i++)
         fprintf(stderr, " %u", program->locality_of[i]);
     fputs("\n", stderr);
@@ -405,8 +471,6 @@ void program_print(const struct program *program)
             fprintf(stderr, " %u", group->actors[site]);
         fputs("\n", stderr);
     }
-    if (program->victim != NONE)
-        fprintf(stderr, "locality %u dies\n", program->victim);
     for (uint32_t s = 0; s < program->num_steps; s++) {
         fprintf(stderr, "%3u ", s);
         print_step(&program->steps[s]);

@@ -13,7 +13,7 @@
 enum {
     MAX_ACTORS = RANDOM_SITES,
     MAX_LOCALITIES = 4,
-    MAX_GROUPS = 8,
+    MAX_GROUPS = 12,
     MAX_STEPS = 32,
     NONE = UINT32_MAX,
 };
@@ -37,8 +37,9 @@ struct group {
     /* Somebody may leave it, or revoke it, at some step. */
     bool is_troubled;
     bool is_revoked;
-    uint32_t away; /* the site that does not call the latest generation, or NONE */
-    uint32_t left; /* sites that have left by the step that is drawn, a bit each */
+    bool is_shrunk; /* by VERB_SHRINK */
+    uint32_t away;  /* the site that does not call the latest generation, or NONE */
+    uint32_t left;  /* sites that have left by the step that is drawn, a bit each */
 };
 
 enum verb {
@@ -49,10 +50,11 @@ enum verb {
     VERB_SPLIT,
     VERB_DUP,
     VERB_AGREE,
+    VERB_SHRINK,
     VERB_LEAVE,
     VERB_REVOKE,
     VERB_REMOTE, /* a remote task; seen by the culprit only */
-    VERB_KILL,   /* a locality dies; at most once, and seen by the culprit only */
+    VERB_KILL,   /* a locality dies; the same */
     NUM_VERBS,
 };
 
@@ -84,12 +86,12 @@ struct step {
     /* VERB_CALL */
     struct random_call call;
     uint32_t form; /* 0: no layouts, not in place, no rows; else they are drawn from it */
-    /* VERB_MESSAGE, and VERB_REMOTE: TO is a locality */
+    /* VERB_MESSAGE; TO is a locality with VERB_REMOTE, and with VERB_KILL, which ends it */
     uint32_t from, to;
     size_t bytes;
     enum getter getter;
     bool has_own_tag;
-    /* VERB_SPLIT, VERB_DUP: by the site of GROUP, or NONE */
+    /* VERB_SPLIT, VERB_DUP, VERB_SHRINK: by the site of GROUP, or NONE */
     uint32_t made[MAX_ACTORS];
 };
 
@@ -101,8 +103,9 @@ struct program {
     struct cohort__position positions[MAX_LOCALITIES];
     uint32_t num_actors;
     uint32_t locality_of[MAX_ACTORS];
-    bool may_die;    /* some locality */
-    uint32_t victim; /* the locality that VERB_KILL ends, or NONE */
+    bool may_die;     /* some locality */
+    bool keeps_going; /* without those that die: then these may be several */
+    uint32_t victims; /* the localities that die, by the step that is drawn, a bit each */
     uint32_t num_groups;
     struct group groups[MAX_GROUPS];
     uint32_t num_steps;
@@ -117,6 +120,10 @@ void program_print(const struct program *program);
 
 /* The site of ACTOR in GROUP, or NONE. */
 uint32_t program_site(const struct group *group, uint32_t actor);
+
+/* The sites of GROUP that are in LOCALITIES, a bit each. */
+uint32_t program_sites_in(const struct program *program, const struct group *group,
+                          uint32_t localities);
 
 const char *program_verb(enum verb verb);
 

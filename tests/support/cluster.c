@@ -13,18 +13,20 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/hash.h"
 #include "runtime/loop/loop.h"
-#include "tests/support/inproc.h"
 #include "runtime/net/shm.h"
 #include "runtime/proc/boards.h"
 #include "runtime/proc/process.h"
 #include "runtime/remote/tasks.h"
 #include "runtime/task/scheduler.h"
 #include "tests/support/hub_copy.h"
+#include "tests/support/inproc.h"
+#include "tests/support/launch.h"
 #include "tests/support/state.h"
 
 struct cluster {
     struct cluster *next;           /* in the list of clusters that have ended */
     struct cohort__inproc_hub *hub; /* NULL: in shared memory */
+    struct launch *launch;          /* NULL: it does not go on without the dead */
     uint64_t seed;
     uint32_t num_localities;
     enum cluster_placement placement;
@@ -60,6 +62,8 @@ static bool progress(void *context)
         struct cohort__poller *poller = &active.cluster->nets[i]->poller;
         any |= poller->progress(poller->context);
     }
+    if (active.cluster && active.cluster->launch)
+        any |= launch_turn(active.cluster->launch);
     pthread_mutex_unlock(&active.lock);
     if (turned)
         turned(any);
@@ -101,7 +105,13 @@ static void net_create(struct cluster *cluster, const struct cohort__hub *shared
     CHECK_INT(status, COHORT_OK);
 }
 
-struct cluster *cluster_create(uint64_t seed, uint32_t num_localities, size_t eager_budget)
+static void kill_locality(void *context, uint32_t locality)
+{
+    cluster_kill(context, locality);
+}
+
+static struct cluster *create(uint64_t seed, uint32_t num_localities, size_t eager_budget,
+                              bool keeps_going)
 {
     struct cohort__hub *shared = NULL;
     struct cluster *cluster = calloc(1, sizeof(*cluster));
@@ -114,12 +124,16 @@ struct cluster *cluster_create(uint64_t seed, uint32_t num_localities, size_t ea
     CHECK_INT(shares_memory ? cohort__hub_create(&shared, num_localities)
                             : cohort__inproc_hub_create(seed, num_localities, &cluster->hub),
               COHORT_OK);
+    if (keeps_going)
+        cluster->launch = launch_create(seed, num_localities, kill_locality, cluster);
     for (uint32_t rank = 0; rank < num_localities; rank++) {
         struct cohort__process_options options = {.rank = rank,
                                                   .size = num_localities,
                                                   .job_key = 42,
                                                   .epoch = 1,
                                                   .eager_budget = eager_budget};
+        if (keeps_going)
+            launch_set_options(cluster->launch, rank, &options);
         CHECK_INT(cohort__process_create(&cluster->processes[rank], &options), COHORT_OK);
         CHECK_INT(cohort__remote_tasks_create(cluster->processes[rank]), COHORT_OK);
         net_create(cluster, shared, rank);
@@ -133,10 +147,22 @@ struct cluster *cluster_create(uint64_t seed, uint32_t num_localities, size_t ea
                                                cluster->nets[peer]->address_bytes),
                           COHORT_OK);
     cohort__hub_destroy(shared);
+    if (keeps_going)
+        launch_begin(cluster->launch, cluster->processes);
     pthread_mutex_lock(&active.lock);
     active.cluster = cluster;
     pthread_mutex_unlock(&active.lock);
     return cluster;
+}
+
+struct cluster *cluster_create(uint64_t seed, uint32_t num_localities, size_t eager_budget)
+{
+    return create(seed, num_localities, eager_budget, false);
+}
+
+struct cluster *cluster_create_going(uint64_t seed, uint32_t num_localities)
+{
+    return create(seed, num_localities, 0, true);
 }
 
 /* One check of the four-counter method: all messages that were sent have been received, and no
@@ -177,7 +203,13 @@ uint64_t cluster_num_sent_by(const struct cluster *cluster, uint32_t locality)
 
 void cluster_destroy(struct cluster *cluster)
 {
-    cluster_num_sent(cluster);
+    if (cluster->launch) {
+        launch_finish(cluster->launch);
+        while (!launch_is_over(cluster->launch))
+            cohort_yield();
+    } else {
+        cluster_num_sent(cluster);
+    }
     cluster_abandon(cluster);
 }
 
@@ -198,6 +230,7 @@ static void cluster_free(struct cluster *cluster)
         cohort__net_destroy(cluster->nets[i]);
         cohort__process_destroy(cluster->processes[i]);
     }
+    launch_destroy(cluster->launch);
     cohort__inproc_hub_destroy(cluster->hub);
     free(cluster->processes);
     free(cluster->nets);
@@ -272,6 +305,8 @@ void cluster_kill(struct cluster *cluster, uint32_t locality)
 {
     CHECK(cluster->hub);
     cohort__inproc_cut(cluster->hub, locality);
+    if (cluster->launch)
+        launch_ended(cluster->launch, locality);
 }
 
 void cluster_kill_after(struct cluster *cluster, uint32_t locality, uint64_t num_messages,

@@ -26,10 +26,15 @@ void cluster_watch(void (*turned)(bool any));
  * memory SEED has no meaning. */
 struct cluster *cluster_create(uint64_t seed, uint32_t num_localities, size_t eager_budget);
 
+/* The same for a job that goes on without the dead: a launcher is the home of names, tells all of
+ * each death, and kills who is accused. Not in shared memory. */
+struct cluster *cluster_create_going(uint64_t seed, uint32_t num_localities);
+
 /* Call it in a task, when all endpoints have been released. Waits until no message is under way. */
 void cluster_destroy(struct cluster *cluster);
 
-/* The same after a death, when messages may have been lost. Waits for nothing. */
+/* The same after a death in a job that does not go on, when messages may have been lost. Waits for
+ * nothing. */
 void cluster_abandon(struct cluster *cluster);
 
 /* Says where the localities are, by locality. Until then all are on one host, in one domain. Before
@@ -81,7 +86,7 @@ uint64_t cluster_num_sent_by(const struct cluster *cluster, uint32_t locality);
 void cluster_tell_death(struct cluster *cluster, uint32_t locality, uint32_t peer, uint32_t order,
                         const char *why);
 
-/* LOCALITY dies. Not possible in shared memory. */
+/* LOCALITY dies. In a job that goes on, all hear of it. Not possible in shared memory. */
 void cluster_kill(struct cluster *cluster, uint32_t locality);
 
 /* All LOCALITIES (a bit each) die as soon as LOCALITY has sent NUM_MESSAGES more. Likewise. */
