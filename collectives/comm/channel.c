@@ -31,6 +31,8 @@ void cohort__channels_init(struct cohort__channels *channels)
     cohort__map_init(&channels->sources);
     cohort__map_init(&channels->queues);
     cohort__map_init(&channels->any);
+    cohort__map_init(&channels->lent);
+    cohort__list_init(&channels->unsorted);
     cohort__list_init(&channels->sets);
     cohort__list_init(&channels->under_way);
     atomic_init(&channels->num_not_over, 0);
@@ -41,6 +43,7 @@ void cohort__channels_fini(struct cohort__channels *channels)
     cohort__questions_fini(&channels->questions);
     cohort__channel_queues_fini(channels);
     cohort__channel_any_fini(channels);
+    cohort__map_fini(&channels->lent);
     cohort__channel_sets_fini(channels);
 }
 
@@ -52,16 +55,24 @@ static void start_waiting(struct cohort__channels *channels, struct cohort__chan
     get->is_waiting = true;
     get->number = channels->num_asked++;
     cohort__list_push_back(gets, &get->link);
-    if (get->site != COHORT_ANY_SITE)
-        cohort__channel_source_of(channels, get->site)->num_gets++;
+    if (get->site == COHORT_ANY_SITE) {
+        channels->num_from_any++;
+        return;
+    }
+    channels->num_from_site++;
+    cohort__channel_source_of(channels, get->site)->num_gets++;
 }
 
 static void stop_waiting(struct cohort__channels *channels, struct cohort__channel_get *get)
 {
     get->is_waiting = false;
     cohort__list_remove(&get->link);
-    if (get->site != COHORT_ANY_SITE)
-        cohort__channel_source_of(channels, get->site)->num_gets--;
+    if (get->site == COHORT_ANY_SITE) {
+        channels->num_from_any--;
+        return;
+    }
+    channels->num_from_site--;
+    cohort__channel_source_of(channels, get->site)->num_gets--;
 }
 
 /* Who gets the next message of QUEUE: of those who wait for its source, and those who take one from
@@ -100,7 +111,7 @@ static struct cohort__channel_get *take_get(struct cohort__channels *channels,
     return get;
 }
 
-/* GET waits no more, and fails. Where it waited may be dropped. */
+/* GET waits no more, and fails. Where it waited may be dropped then. */
 static void fail_get(struct cohort_comm *comm, struct cohort__channel_get *get,
                      cohort_status status, const char *why)
 {
@@ -116,6 +127,22 @@ static void fail_get(struct cohort_comm *comm, struct cohort__channel_get *get,
     cohort__error_fini(&error);
 }
 
+/* The same, and that is dropped if nothing else waits there. */
+static void fail_alone(struct cohort_comm *comm, struct cohort__channel_get *get,
+                       cohort_status status, const char *why)
+{
+    struct cohort__channels *channels = &comm->channels;
+    const struct cohort__channel_key key = {get->site, get->tag};
+    fail_get(comm, get, status, why);
+    struct cohort__channel_any *any = cohort__channel_any_find(channels, key.tag);
+    struct cohort__channel_queue *queue =
+        key.site == COHORT_ANY_SITE ? NULL : cohort__channel_queue_find(channels, key);
+    if (queue)
+        cohort__channel_queue_tidy(channels, queue);
+    if (any)
+        cohort__channel_any_tidy(channels, any);
+}
+
 static void fail_gets(struct cohort_comm *comm, struct cohort__list *gets, cohort_status status,
                       const char *why)
 {
@@ -125,49 +152,59 @@ static void fail_gets(struct cohort_comm *comm, struct cohort__list *gets, cohor
 
 /* Messages that wait --------------------------------------------------------------------------- */
 
+/* Of the message that SITE has set with NUMBER, which is all that its key is. */
+static uint64_t hash_of(uint32_t site, uint32_t number)
+{
+    return cohort__hash_u64((uint64_t)site << 32 | number);
+}
+
+static bool is_lent(const struct cohort__message *message)
+{
+    return message->loan || message->kind == COHORT__KIND_ANNOUNCE;
+}
+
+/* MESSAGE is kept until a get takes it, or its setter takes it back; and no more. */
+static void keep(struct cohort__channels *channels, struct cohort__message *message)
+{
+    if (message->arrival)
+        cohort__arrival_park(message->arrival);
+    if (is_lent(message))
+        cohort__map_insert(&channels->lent, &message->lent,
+                           hash_of(message->source_site, message->tag));
+}
+
+static void keep_no_more(struct cohort__channels *channels, struct cohort__message *message)
+{
+    cohort__list_remove(&message->parked);
+    if (is_lent(message))
+        cohort__map_remove(&channels->lent, &message->lent);
+}
+
 static void park(struct cohort__channels *channels, struct cohort__channel_queue *queue,
                  struct cohort__message *message)
 {
-    struct cohort__channel_any *any = cohort__channel_any_find(channels, queue->tag);
-    if (message->arrival)
-        cohort__arrival_park(message->arrival);
+    keep(channels, message);
     cohort__list_push_back(&queue->messages, &message->parked);
-    message->order = channels->num_come++;
-    channels->num_parked++;
-    if (any)
-        cohort__channel_any_insert(any, message);
+    cohort__list_push_back(&channels->unsorted, &message->of_tag);
 }
 
 static void unpark(struct cohort__channels *channels, struct cohort__message *message)
 {
     struct cohort__channel_any *any = cohort__channel_any_find(channels, message->fingerprint);
-    cohort__list_remove(&message->parked);
+    keep_no_more(channels, message);
     cohort__list_remove(&message->of_tag);
-    channels->num_parked--;
     if (any)
         cohort__channel_any_tidy(channels, any);
 }
 
-/* The one for TAG, with the messages that have come. NULL: out of memory. */
-static struct cohort__channel_any *need_any(struct cohort__channels *channels, uint64_t tag)
-{
-    const size_t before = channels->any.num_nodes;
-    struct cohort__channel_any *any = cohort__channel_any_need(channels, tag);
-    if (!any || channels->any.num_nodes == before || channels->num_parked == 0)
-        return any;
-    for (struct cohort__map_node *node = cohort__map_first(&channels->queues); node;
-         node = cohort__map_next(&channels->queues, node)) {
-        struct cohort__channel_queue *queue =
-            COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node);
-        struct cohort__list *link = queue->tag == tag ? queue->messages.next : &queue->messages;
-        for (; link != &queue->messages; link = link->next)
-            cohort__channel_any_insert(any, message_of(link));
-    }
-    return any;
-}
-
 /* Whether there is hope ---------------------------------------------------------------------------
  */
+
+/* It has left, and all that it has set for this site has come. */
+static bool is_over(const struct cohort__channel_source *source)
+{
+    return source->has_left && (int32_t)(source->expected - source->num_set) >= 0;
+}
 
 /* Why no more messages will come from SOURCE, with a message. COHORT_OK: more may come. */
 static cohort_status hopeless(const struct cohort_comm *comm,
@@ -177,55 +214,56 @@ static cohort_status hopeless(const struct cohort_comm *comm,
         return cohort_fail(COHORT_ERR_CANCELLED, "this site has left the communicator");
     if (comm->channels.has_lost)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "a message was lost for want of memory");
-    bool is_over = source->has_left && (int32_t)(source->expected - source->num_set) >= 0;
     cohort_status status = COHORT_OK;
     if (cohort__remote_may_be_lost(comm->group)) /* perhaps the reason why that site has left */
-        status = is_over ? cohort__remote_broken(comm->group)
-                         : cohort__remote_lost(comm->group, source->site);
-    if (!status && is_over)
+        status = is_over(source) ? cohort__remote_broken(comm->group)
+                                 : cohort__remote_lost(comm->group, source->site);
+    if (!status && is_over(source))
         return cohort_fail(COHORT_ERR_GONE, "site %u (locality %u) has left the communicator",
                            source->site, comm->group->membership->locality_of[source->site]);
     return status;
 }
 
-static bool has_left(const struct cohort__channels *channels, uint32_t site)
+/* The site that is the how manyth behind this one, in a circle. */
+static uint32_t site_behind(const struct cohort_comm *comm, uint32_t num)
+{
+    return (uint32_t)((comm->this_site + UINT64_C(1) + num) % comm->group->membership->num_sites);
+}
+
+/* What is known of SITE, or NULL. */
+static const struct cohort__channel_source *known(const struct cohort_comm *comm, uint32_t site)
 {
     struct cohort__map_node *node =
-        cohort__map_find(&channels->sources, cohort__hash_u64(site), NULL, NULL);
-    return node && COHORT_CONTAINER_OF(node, struct cohort__channel_source, node)->has_left;
+        cohort__map_find(&comm->channels.sources, cohort__hash_u64(site), NULL, NULL);
+    return node ? COHORT_CONTAINER_OF(node, struct cohort__channel_source, node) : NULL;
 }
 
-/* Sites in dead localities that have not said that they leave. */
-static uint32_t count_dead(const struct cohort_comm *comm)
+static bool is_dead(const struct cohort_comm *comm, uint32_t site)
 {
-    const struct cohort__membership *membership = comm->group->membership;
-    uint32_t num = 0;
+    const struct cohort__group *group = comm->group;
     struct cohort__death death;
-    if (!cohort__remote_may_be_lost(comm->group))
-        return 0;
-    for (uint32_t site = 0; site < membership->num_sites; site++)
-        num += !has_left(&comm->channels, site) &&
-               cohort__process_death_of(comm->group->commons->process,
-                                        membership->locality_of[site], &death);
-    return num;
+    return cohort__remote_may_be_lost(group) &&
+           cohort__process_death_of(group->commons->process, group->membership->locality_of[site],
+                                    &death);
 }
 
-/* Whether no other site is left: those that live have left, and all that they had set has come. */
-static bool others_have_left(const struct cohort_comm *comm)
+/* Whether no other site is left: those that live have left, and all that they had set has come. Who
+ * is gone does not come back, so it is enough to know one that is not. */
+static bool others_are_gone(struct cohort_comm *comm)
 {
-    uint32_t num = count_dead(comm);
-    for (struct cohort__map_node *node = cohort__map_first(&comm->channels.sources); node;
-         node = cohort__map_next(&comm->channels.sources, node)) {
-        const struct cohort__channel_source *source =
-            COHORT_CONTAINER_OF(node, struct cohort__channel_source, node);
-        num += source->has_left && source->site != comm->this_site &&
-               (int32_t)(source->expected - source->num_set) >= 0;
+    struct cohort__channels *channels = &comm->channels;
+    const uint32_t num_others = comm->group->membership->num_sites - 1;
+    for (; channels->num_gone < num_others; channels->num_gone++) {
+        const uint32_t site = site_behind(comm, channels->num_gone);
+        const struct cohort__channel_source *source = known(comm, site);
+        if (!(source && is_over(source)) && !is_dead(comm, site))
+            return false;
     }
-    return num > 0 && num == comm->group->membership->num_sites - 1;
+    return num_others > 0;
 }
 
 /* Why a get from any site has nothing to wait for, with a message. */
-static cohort_status hopeless_any(const struct cohort_comm *comm)
+static cohort_status hopeless_any(struct cohort_comm *comm)
 {
     if (comm->has_left)
         return cohort_fail(COHORT_ERR_CANCELLED, "this site has left the communicator");
@@ -235,7 +273,7 @@ static cohort_status hopeless_any(const struct cohort_comm *comm)
         cohort__remote_broken_after(comm->group, atomic_load(&comm->acknowledged));
     if (status)
         return status; /* it may have been a dead site's message */
-    if (others_have_left(comm))
+    if (others_are_gone(comm))
         return cohort_fail(COHORT_ERR_GONE, "all other sites have left the communicator%s",
                            atomic_load(&comm->acknowledged) ? ", or have died" : "");
     return COHORT_OK;
@@ -244,11 +282,13 @@ static cohort_status hopeless_any(const struct cohort_comm *comm)
 static void give_up_any(struct cohort_comm *comm)
 {
     struct cohort__channels *channels = &comm->channels;
-    struct cohort__map_node *next, *node = cohort__map_first(&channels->any);
-    cohort_status status = node ? hopeless_any(comm) : COHORT_OK;
+    struct cohort__map_node *next, *node;
+    cohort_status status = channels->num_from_any > 0 ? hopeless_any(comm) : COHORT_OK;
+    if (!status)
+        return;
     char why[COHORT__ERROR_BYTES];
-    snprintf(why, sizeof(why), "%s", status ? cohort_error_message() : "");
-    for (; status && node; node = next) {
+    snprintf(why, sizeof(why), "%s", cohort_error_message());
+    for (node = cohort__map_first(&channels->any); node; node = next) {
         next = cohort__map_next(&channels->any, node);
         struct cohort__channel_any *any =
             COHORT_CONTAINER_OF(node, struct cohort__channel_any, node);
@@ -257,25 +297,39 @@ static void give_up_any(struct cohort_comm *comm)
     }
 }
 
+static void give_up_source(struct cohort_comm *comm, struct cohort__channel_source *source)
+{
+    cohort_status status = source->num_gets > 0 ? hopeless(comm, source) : COHORT_OK;
+    if (!status)
+        return;
+    char why[COHORT__ERROR_BYTES];
+    snprintf(why, sizeof(why), "%s", cohort_error_message());
+    struct cohort__list *next, *queues = &source->queues;
+    for (struct cohort__list *link = queues->next; link != queues; link = next) {
+        next = link->next;
+        struct cohort__channel_queue *queue =
+            COHORT_CONTAINER_OF(link, struct cohort__channel_queue, of_source);
+        fail_gets(comm, &queue->gets, status, why);
+        cohort__channel_queue_tidy(&comm->channels, queue);
+    }
+}
+
 /* Fails the gets for which no message will come any more. */
 static void give_up(struct cohort_comm *comm)
 {
-    struct cohort__channels *channels = &comm->channels;
-    struct cohort__map_node *next, *node;
-    for (node = cohort__map_first(&channels->queues); node; node = next) {
-        next = cohort__map_next(&channels->queues, node);
-        struct cohort__channel_queue *queue =
-            COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node);
-        if (cohort__list_is_empty(&queue->gets))
-            continue;
-        cohort_status status = hopeless(comm, queue->source);
-        if (!status)
-            continue;
-        char why[COHORT__ERROR_BYTES];
-        snprintf(why, sizeof(why), "%s", cohort_error_message());
-        fail_gets(comm, &queue->gets, status, why);
-        cohort__channel_queue_tidy(channels, queue);
-    }
+    struct cohort__map *sources = &comm->channels.sources;
+    for (struct cohort__map_node *node = cohort__map_first(sources); node;
+         node = cohort__map_next(sources, node))
+        give_up_source(comm, COHORT_CONTAINER_OF(node, struct cohort__channel_source, node));
+    give_up_any(comm);
+}
+
+/* The same after news of SOURCE alone. */
+static void give_up_if_over(struct cohort_comm *comm, struct cohort__channel_source *source)
+{
+    if (!is_over(source))
+        return;
+    give_up_source(comm, source);
     give_up_any(comm);
 }
 
@@ -304,17 +358,19 @@ static cohort_status no_memory(void)
 static cohort_status get_from_any(struct cohort__channels *channels,
                                   struct cohort__channel_get *get)
 {
-    struct cohort__channel_any *any = need_any(channels, get->tag);
-    if (!any)
+    struct cohort__message *message = NULL;
+    if (!cohort__remote_is_revoked(get->comm->group) &&
+        !cohort__channel_any_first(channels, get->tag, &message))
         return no_memory();
-    if (cohort__list_is_empty(&any->messages) || cohort__remote_is_revoked(get->comm->group)) {
-        start_waiting(channels, get, &any->gets);
+    if (message) {
+        struct cohort__channel_key key = {message->source_site, get->tag};
+        get_parked(channels, cohort__channel_queue_find(channels, key), message, get);
         return COHORT_OK;
     }
-    struct cohort__message *message =
-        COHORT_CONTAINER_OF(any->messages.next, struct cohort__message, of_tag);
-    struct cohort__channel_key key = {message->source_site, get->tag};
-    get_parked(channels, cohort__channel_queue_find(channels, key), message, get);
+    struct cohort__channel_any *any = cohort__channel_any_need(channels, get->tag);
+    if (!any)
+        return no_memory();
+    start_waiting(channels, get, &any->gets);
     return COHORT_OK;
 }
 
@@ -341,28 +397,25 @@ cohort_status cohort__channels_get(struct cohort_comm *comm, struct cohort__chan
     cohort_status status = is_any ? get_from_any(channels, get) : get_from_site(channels, get);
     if (status || channels->num_asked == num_asked)
         return status; /* GET may be over */
-    if (get->is_cancelled)
+    if (get->is_cancelled) {
         cohort__channels_cancel(comm, get);
-    else if (is_any ? hopeless_any(comm)
-                    : hopeless(comm, cohort__channel_source_of(channels, get->site)))
-        give_up(comm);
+        return COHORT_OK;
+    }
+    status = is_any ? hopeless_any(comm)
+                    : hopeless(comm, cohort__channel_source_of(channels, get->site));
+    if (status) {
+        char why[COHORT__ERROR_BYTES];
+        snprintf(why, sizeof(why), "%s", cohort_error_message());
+        fail_alone(comm, get, status, why);
+    }
     return COHORT_OK;
 }
 
 void cohort__channels_cancel(struct cohort_comm *comm, struct cohort__channel_get *get)
 {
-    struct cohort__channels *channels = &comm->channels;
-    const struct cohort__channel_key key = {get->site, get->tag};
-    if (!get->is_waiting)
-        return;
-    fail_get(comm, get, COHORT_ERR_CANCELLED, "the scope of the task that asked is cancelled");
-    struct cohort__channel_any *any = cohort__channel_any_find(channels, key.tag);
-    struct cohort__channel_queue *queue =
-        key.site == COHORT_ANY_SITE ? NULL : cohort__channel_queue_find(channels, key);
-    if (queue)
-        cohort__channel_queue_tidy(channels, queue);
-    if (any)
-        cohort__channel_any_tidy(channels, any);
+    if (get->is_waiting)
+        fail_alone(comm, get, COHORT_ERR_CANCELLED,
+                   "the scope of the task that asked is cancelled");
 }
 
 /* Messages ------------------------------------------------------------------------------------ */
@@ -397,50 +450,35 @@ static void deliver(struct cohort_comm *comm, struct cohort__channel_source *sou
         park(channels, queue, message);
 }
 
-/* If there is a message in LIST with the number of MESSAGE, MESSAGE takes its place. The setter of
- * that one has left, or its scope is cancelled: it wants its memory back. */
-static bool replace(struct cohort__list *list, struct cohort__message *message)
+/* If a message with the number of MESSAGE, an error, is kept and not read, MESSAGE takes its place.
+ * The setter of that one has left, or its scope is cancelled: it wants its memory back. */
+static bool replace(struct cohort__channels *channels, struct cohort__message *message)
 {
-    for (struct cohort__list *link = list->next; link != list; link = link->next) {
-        struct cohort__message *other = message_of(link);
-        if (other->tag != message->tag)
-            continue;
-        cohort__list_insert_after(link, &message->parked);
-        cohort__list_remove(link);
-        message->order = other->order;
-        cohort__list_insert_after(&other->of_tag, &message->of_tag);
-        cohort__list_remove(&other->of_tag);
-        cohort__message_release(other);
-        return true;
-    }
-    return false;
+    struct cohort__map_node *node =
+        cohort__map_find(&channels->lent, hash_of(message->source_site, message->tag), NULL, NULL);
+    if (!node)
+        return false;
+    struct cohort__message *other = COHORT_CONTAINER_OF(node, struct cohort__message, lent);
+    cohort__list_insert_after(&other->parked, &message->parked);
+    cohort__list_insert_after(&other->of_tag, &message->of_tag);
+    keep_no_more(channels, other);
+    cohort__list_remove(&other->of_tag);
+    cohort__message_release(other);
+    return true;
 }
 
-/* A message with the number of MESSAGE, or an error in its place, has come before. */
-static void repeat(struct cohort_comm *comm, struct cohort__channel_source *source,
-                   struct cohort__message *message)
-{
-    struct cohort__channel_queue *queue = cohort__channel_queue_find(
-        &comm->channels, (struct cohort__channel_key){source->site, message->fingerprint});
-    bool is_taken =
-        message->kind == COHORT__KIND_ERROR && queue && replace(&queue->messages, message);
-    if (!is_taken)
-        cohort__message_release(message);
-}
-
-static void overtake(struct cohort__channel_source *source, struct cohort__message *message)
+static void overtake(struct cohort__channels *channels, struct cohort__channel_source *source,
+                     struct cohort__message *message)
 {
     struct cohort__list *place = source->overtaking.prev;
     while (place != &source->overtaking && (int32_t)(message_of(place)->tag - message->tag) > 0)
         place = place->prev;
-    bool is_twice = place != &source->overtaking && message_of(place)->tag == message->tag;
-    if (!is_twice) {
-        if (message->arrival)
-            cohort__arrival_park(message->arrival);
-        cohort__list_insert_after(place, &message->parked);
-    } else if (message->kind != COHORT__KIND_ERROR || !replace(&source->overtaking, message)) {
-        cohort__message_release(message);
+    if (place != &source->overtaking && message_of(place)->tag == message->tag) {
+        cohort__message_release(message); /* an error has come in its place */
+        return;
     }
+    keep(channels, message);
+    cohort__list_insert_after(place, &message->parked);
 }
 
 /* After a message of SOURCE, delivers those that came before their turn and are the next ones
@@ -450,11 +488,10 @@ static void deliver_more(struct cohort_comm *comm, struct cohort__channel_source
     struct cohort__list *first;
     while ((first = source->overtaking.next) != &source->overtaking &&
            message_of(first)->tag == source->expected) {
-        cohort__list_remove(first);
+        keep_no_more(&comm->channels, message_of(first));
         deliver(comm, source, message_of(first));
     }
-    if (source->has_left)
-        give_up(comm);
+    give_up_if_over(comm, source);
 }
 
 bool cohort__channels_take(struct cohort_comm *comm, struct cohort__arrival *arrival)
@@ -489,10 +526,12 @@ static void receive_data(struct cohort_comm *comm, struct cohort__message *messa
         return;
     }
     int32_t ahead = (int32_t)(message->tag - source->expected);
+    if (message->kind == COHORT__KIND_ERROR && replace(&comm->channels, message))
+        return;
     if (ahead > 0) {
-        overtake(source, message);
+        overtake(&comm->channels, source, message);
     } else if (ahead < 0) {
-        repeat(comm, source, message);
+        cohort__message_release(message); /* it has been read, or an error has come in its place */
     } else {
         deliver(comm, source, message);
         deliver_more(comm, source);
@@ -510,20 +549,6 @@ static void answer(struct cohort_comm *comm, struct cohort__message *message)
     if (comm->has_left)
         message->last_called = cohort__channel_sets_count(&comm->channels, site);
     cohort__mail_send(comm->group, site, message, 0);
-}
-
-static void take_answer(struct cohort_comm *comm, const struct cohort__message *message)
-{
-    cohort__questions_end(&comm->channels.questions, message->source_site);
-    if (message->tag != COHORT__ANSWER_GONE || message->fingerprint > 0)
-        return; /* that it is revoked will be known here, too */
-    struct cohort__channel_source *source =
-        cohort__channel_source_of(&comm->channels, message->source_site);
-    if (!source)
-        return; /* without memory: it will be asked again */
-    source->has_left = true;
-    source->num_set = (uint32_t)message->last_called;
-    give_up(comm);
 }
 
 static void ask(struct cohort_comm *comm, uint32_t site)
@@ -551,22 +576,37 @@ static void ask_sources(struct cohort_comm *comm)
     }
 }
 
-/* A get from any site waits: it is over when all others have left. */
-static void ask_all(struct cohort_comm *comm)
+/* A get from any site waits, which is over when all others are gone. So it is enough to ask the
+ * next NUM that may be there. Each that has left lets two more be asked (take_answer), so with all
+ * gone that is known after the logarithm of their number. If all sites wait so, each is asked by
+ * another one. */
+static void ask_next(struct cohort_comm *comm, uint32_t num)
 {
-    for (uint32_t site = 0; site < comm->group->membership->num_sites; site++)
-        if (!has_left(&comm->channels, site))
-            ask(comm, site);
+    struct cohort__channels *channels = &comm->channels;
+    while (num > 0 && channels->num_passed < comm->group->membership->num_sites - 1) {
+        const uint32_t site = site_behind(comm, channels->num_passed++);
+        const struct cohort__channel_source *source = known(comm, site);
+        if ((source && source->has_left) || is_dead(comm, site))
+            continue;
+        ask(comm, site);
+        num--;
+    }
 }
 
-static bool has_any_get(const struct cohort__channels *channels)
+static void take_answer(struct cohort_comm *comm, const struct cohort__message *message)
 {
-    for (struct cohort__map_node *node = cohort__map_first(&channels->any); node;
-         node = cohort__map_next(&channels->any, node))
-        if (!cohort__list_is_empty(
-                &COHORT_CONTAINER_OF(node, struct cohort__channel_any, node)->gets))
-            return true;
-    return false;
+    cohort__questions_end(&comm->channels.questions, message->source_site);
+    if (message->tag != COHORT__ANSWER_GONE || message->fingerprint > 0)
+        return; /* that it is revoked will be known here, too */
+    struct cohort__channel_source *source =
+        cohort__channel_source_of(&comm->channels, message->source_site);
+    if (!source)
+        return; /* without memory: it will be asked again */
+    source->has_left = true;
+    source->num_set = (uint32_t)message->last_called;
+    give_up_if_over(comm, source);
+    if (comm->channels.num_from_any > 0)
+        ask_next(comm, 2);
 }
 
 void cohort__channels_tick(struct cohort_comm *comm, uint64_t now)
@@ -580,10 +620,12 @@ void cohort__channels_tick(struct cohort_comm *comm, uint64_t now)
     channels->patience += is_due && channels->patience < COHORT__MAX_PATIENCE;
     if (!is_due)
         return;
-    if (has_any_get(channels))
-        ask_all(comm);
-    else
+    if (channels->num_from_site > 0)
         ask_sources(comm);
+    if (channels->num_from_any > 0) {
+        channels->num_passed = channels->num_gone;
+        ask_next(comm, 1);
+    }
 }
 
 void cohort__channels_receive(struct cohort_comm *comm, struct cohort__message *message)
@@ -602,12 +644,13 @@ void cohort__channels_receive(struct cohort_comm *comm, struct cohort__message *
 
 /* Ends ---------------------------------------------------------------------------------------- */
 
-static void release_all(struct cohort__list *messages)
+static void release_all(struct cohort__channels *channels, struct cohort__list *messages)
 {
-    struct cohort__list *link;
-    while ((link = cohort__list_pop_front(messages))) {
-        cohort__list_remove(&message_of(link)->of_tag);
-        cohort__message_release(message_of(link));
+    while (!cohort__list_is_empty(messages)) {
+        struct cohort__message *message = message_of(messages->next);
+        keep_no_more(channels, message);
+        cohort__list_remove(&message->of_tag);
+        cohort__message_release(message);
     }
 }
 
@@ -626,11 +669,12 @@ void cohort__channels_leave(struct cohort_comm *comm)
     struct cohort__map_node *node;
     for (node = cohort__map_first(&channels->queues); node;
          node = cohort__map_next(&channels->queues, node))
-        release_all(&COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node)->messages);
+        release_all(channels,
+                    &COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node)->messages);
     for (node = cohort__map_first(&channels->sources); node;
          node = cohort__map_next(&channels->sources, node))
-        release_all(&COHORT_CONTAINER_OF(node, struct cohort__channel_source, node)->overtaking);
-    channels->num_parked = 0;
+        release_all(channels,
+                    &COHORT_CONTAINER_OF(node, struct cohort__channel_source, node)->overtaking);
     struct cohort__list *next, *link;
     for (link = channels->under_way.next; link != &channels->under_way; link = next) {
         next = link->next;

@@ -31,14 +31,34 @@ struct cohort__channel_any *cohort__channel_any_need(struct cohort__channels *ch
     return any;
 }
 
-/* Nearly always the last one. */
-void cohort__channel_any_insert(struct cohort__channel_any *any, struct cohort__message *message)
+static struct cohort__message *message_of(struct cohort__list *link)
 {
-    struct cohort__list *place = any->messages.prev;
-    while (place != &any->messages &&
-           COHORT_CONTAINER_OF(place, struct cohort__message, of_tag)->order > message->order)
-        place = place->prev;
-    cohort__list_insert_after(place, &message->of_tag);
+    return COHORT_CONTAINER_OF(link, struct cohort__message, of_tag);
+}
+
+/* What is sorted came before all that is not. */
+bool cohort__channel_any_first(struct cohort__channels *channels, uint64_t tag,
+                               struct cohort__message **ret_message)
+{
+    struct cohort__channel_any *any = cohort__channel_any_find(channels, tag);
+    struct cohort__list *link, *unsorted = &channels->unsorted;
+    *ret_message = NULL;
+    if (any && !cohort__list_is_empty(&any->messages)) {
+        *ret_message = message_of(any->messages.next);
+        return true;
+    }
+    while ((link = unsorted->next) != unsorted) {
+        if (message_of(link)->fingerprint == tag) {
+            *ret_message = message_of(link);
+            return true;
+        }
+        any = cohort__channel_any_need(channels, message_of(link)->fingerprint);
+        if (!any)
+            return false;
+        cohort__list_remove(link);
+        cohort__list_push_back(&any->messages, link);
+    }
+    return true;
 }
 
 static void drop(struct cohort__channels *channels, struct cohort__channel_any *any)

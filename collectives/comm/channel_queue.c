@@ -16,6 +16,7 @@ static struct cohort__channel_source *source_find(struct cohort__channels *chann
         return NULL;
     source->site = site;
     cohort__list_init(&source->overtaking);
+    cohort__list_init(&source->queues);
     cohort__map_insert(&channels->sources, &source->node, hash);
     return source;
 }
@@ -56,6 +57,7 @@ static struct cohort__channel_queue *queue_make(struct cohort__channels *channel
     if (!queue)
         return NULL;
     queue->source = source;
+    cohort__list_push_back(&source->queues, &queue->of_source);
     queue->tag = tag;
     cohort__list_init(&queue->messages);
     cohort__list_init(&queue->gets);
@@ -71,6 +73,7 @@ void cohort__channel_queue_tidy(struct cohort__channels *channels,
         !cohort__list_is_empty(&queue->gets))
         return;
     cohort__map_remove(&channels->queues, &queue->node);
+    cohort__list_remove(&queue->of_source);
     cohort__slab_free(queue);
 }
 

@@ -18,6 +18,7 @@ struct cohort__channel_source {
     bool has_left;     /* the communicator, after `num_set` messages for this site */
     uint32_t num_set;
     struct cohort__list overtaking;     /* messages that came before their turn, in order */
+    struct cohort__list queues;         /* of it, by `of_source` */
     struct cohort__channel_queue *last; /* used last; it stays even if nothing waits in it */
 };
 
@@ -26,6 +27,7 @@ struct cohort__channel_source {
 struct cohort__channel_queue {
     struct cohort__map_node node;
     struct cohort__channel_source *source;
+    struct cohort__list of_source;
     uint64_t tag;
     struct cohort__list messages;
     struct cohort__list gets;

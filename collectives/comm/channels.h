@@ -26,13 +26,18 @@ struct cohort__channels {
     struct cohort__map sources;
     struct cohort__channel_source *last_source; /* the last one looked for, or NULL */
     struct cohort__map queues;                  /* by source and tag */
-    struct cohort__map any;                     /* by tag: gets from any site */
-    uint32_t num_parked;                        /* messages in queues */
-    uint64_t num_come;                          /* and how many have ever been there */
-    uint64_t num_asked;                         /* gets that have ever waited */
-    struct cohort__list sets;                   /* sets that are not over */
-    struct cohort__list under_way;              /* gets that have their message, and read it */
-    uint64_t asked_at;                          /* as in struct cohort__operation */
+    struct cohort__map any;                     /* by tag: see channel_any.h */
+    struct cohort__list unsorted;               /* messages in queues that are not in `any` */
+    /* Messages that are kept here, and whose setters may want their data back, by their numbers. */
+    struct cohort__map lent;
+    uint64_t num_asked;                   /* gets that have ever waited */
+    uint32_t num_from_site, num_from_any; /* gets that wait */
+    /* How many sites behind this one, in a circle, are known to be gone; and how many of them the
+     * gets from any site need not ask in this round. */
+    uint32_t num_gone, num_passed;
+    struct cohort__list sets;      /* sets that are not over */
+    struct cohort__list under_way; /* gets that have their message, and read it */
+    uint64_t asked_at;             /* as in struct cohort__operation */
     unsigned patience;
     struct cohort__questions questions;
     bool has_lost;                 /* a message, since there was no memory to keep it */

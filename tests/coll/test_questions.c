@@ -26,7 +26,7 @@ struct job {
 static struct cohort__list held; /* in the turn of the silent site, as what follows */
 static bool is_silent;
 static bool is_about_calls;        /* the others, of tokens, are answered at once */
-static _Atomic uint32_t num_asked; /* since it is silent */
+static _Atomic uint32_t num_asked; /* since it is silent; of all sites, if none is */
 
 void __real_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
 void __wrap_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
@@ -35,6 +35,8 @@ void __wrap_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__me
 {
     bool is_question = comm->this_site == SILENT && message->kind == COHORT__KIND_ASK &&
                        (message->generation > 0) == is_about_calls;
+    if (!is_silent && message->kind == COHORT__KIND_ASK && message->generation == 0)
+        atomic_fetch_add(&num_asked, 1);
     if (!is_question || !is_silent) {
         __real_cohort__endpoint_receive(comm, message);
         return;
@@ -208,6 +210,72 @@ static void test_leaver(void)
     run(CALLS, UINT64_C(3600000000000), wait_for_leaver);
 }
 
+/* From any of many -------------------------------------------------------------------------- */
+
+/* Its channels have waited for longer than `stall_after`: for an hour, so no other tick asks. */
+static void look_as_if_late(struct cohort__actor *actor, struct cohort__item *item)
+{
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
+    const uint64_t stall_after = comm->stall_after;
+    comm->stall_after = 1;
+    look(actor, item);
+    comm->stall_after = stall_after;
+}
+
+/* All sites wait for a message from any, which comes from site 0 after some rounds. */
+static cohort_status wait_for_any(cohort_comm *comm, void *arg)
+{
+    const uint32_t num_sites = *(const uint32_t *)arg, me = cohort_comm_this_site(comm);
+    cohort_future *any = cohort_channel_get_any(comm, 1, NULL, 0, NULL, NULL);
+    for (uint32_t round = 1; round <= ROUNDS; round++) {
+        take_turn(comm, false, look_as_if_late);
+        CHECK_INT(cohort_await(cohort_barrier(comm, round)), COHORT_OK);
+    }
+    CHECK(atomic_load(&num_asked) <= ROUNDS * num_sites);
+    CHECK(atomic_load(&num_asked) > 0);
+    for (uint32_t site = 0; me == ROOT && site < num_sites; site++)
+        CHECK_INT(cohort_await(cohort_channel_set(comm, site, 1, NULL, 0)), COHORT_OK);
+    return cohort_await(any);
+}
+
+/* Site 0 waits, and all others leave. */
+static cohort_status wait_for_nobody(cohort_comm *comm, void *arg)
+{
+    const uint32_t num_sites = *(const uint32_t *)arg;
+    uint32_t num_looks = 0;
+    if (cohort_comm_this_site(comm) != ROOT)
+        return COHORT_OK;
+    cohort_future *any = cohort_channel_get_any(comm, 1, NULL, 0, NULL, NULL);
+    for (; !cohort_future_ready(any); num_looks++) {
+        take_turn(comm, false, look_as_if_late);
+        cohort_yield();
+    }
+    CHECK_INT(cohort_await(any), COHORT_ERR_GONE);
+    CHECK(atomic_load(&num_asked) <= num_looks + 2 * num_sites);
+    return COHORT_OK;
+}
+
+static void test_any_of_many(void)
+{
+    static cohort_status (*const sites[])(cohort_comm * comm, void *arg) = {wait_for_any,
+                                                                            wait_for_nobody};
+    for (uint32_t num_sites = 2; num_sites <= 200; num_sites *= 10)
+        for (uint32_t i = 0; i < 4; i++) {
+            struct cluster *cluster = cluster_create(1, 1 + i / 2 * 2, 0);
+            is_silent = is_about_calls = false;
+            num_asked = 0;
+            CHECK_INT(sites_run(&(struct sites){.name = "any of many",
+                                                .options = {.num_sites = num_sites,
+                                                            .stall_after = UINT64_C(3600000000000)},
+                                                .create = cluster_create_comm,
+                                                .context = cluster,
+                                                .run = sites[i % 2],
+                                                .arg = &num_sites}),
+                      COHORT_OK);
+            cluster_destroy(cluster);
+        }
+}
+
 static void test_calls(void)
 {
     run(CALLS, 1, wait_for_silent);
@@ -227,6 +295,7 @@ static const struct test_case cases[] = {
     {"calls", test_calls},
     {"gets", test_gets},
     {"gets_from_any", test_gets_from_any},
+    {"any_of_many", test_any_of_many},
     {"leaver", test_leaver},
 };
 
