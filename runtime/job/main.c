@@ -52,10 +52,6 @@
  * where nothing else comes (loop/loop.c). */
 enum { TICK_NANOSECONDS = 100000000 };
 
-/* If the transport notices a death, the process waits this long for the launcher to report the
- * cause. */
-static const uint64_t news_ns = 1000000000;
-
 struct job {
     const struct cohort__run_options *options;
     struct cohort__settings settings;
@@ -65,6 +61,7 @@ struct job {
     struct cohort__net *net; /* NULL if the job has only one locality */
     struct cohort__fault fault;
     struct cohort__stats stats;
+    char lost[300];       /* why the launcher is; empty: it is not */
     bool has_begun;       /* the program, as a task */
     cohort_status status; /* what the program has returned */
 };
@@ -124,6 +121,7 @@ static void on_launcher_lost(void *context, const char *text)
     char why[600];
     if (!job->process)
         return;
+    snprintf(job->lost, sizeof(job->lost), "%s", text);
     snprintf(why, sizeof(why), "is out of reach: %s", text);
     for (uint32_t rank = 0; rank < cohort__process_size(job->process); rank++) {
         struct cohort__death death = {.rank = rank}; /* there is nobody left to accuse them */
@@ -369,8 +367,7 @@ static cohort_status start(struct job *job)
         .job_key = cohort__bootstrap_key(job->bootstrap),
         .epoch = cohort__bootstrap_epoch(job->bootstrap),
         .eager_budget = job->settings.eager_budget,
-        .news_ns = cohort__bootstrap_tells_deaths(job->bootstrap) ? news_ns : 0,
-        .accuse = cohort__bootstrap_keeps_going(job->bootstrap) ? on_accused : NULL,
+        .accuse = cohort__bootstrap_tells_deaths(job->bootstrap) ? on_accused : NULL,
         .letter = cohort__bootstrap_keeps_going(job->bootstrap) ? on_letter_out : NULL,
         .broken = on_broken,
         .launcher = job,
@@ -479,7 +476,12 @@ static cohort_status run(struct job *job)
         cohort_future_unref(done);
         return status;
     }
-    return cohort_await(done); /* it is complete, so this only fetches status and message */
+    status = cohort_await(done); /* it is complete, so this only fetches status and message */
+    if (!status && *job->lost) {
+        status = cohort_fail(COHORT_ERR_NETWORK, "its launcher is out of reach: %s", job->lost);
+        report_failure(job);
+    }
+    return status;
 }
 
 static void stop(struct job *job)

@@ -91,6 +91,15 @@ static void run_accuse(struct cohort__loop *loop, struct cohort__loop_request *r
     free(accusation);
 }
 
+static void run_poor(struct cohort__loop *loop, struct cohort__loop_request *request)
+{
+    (void)loop;
+    struct cohort__bootstrap *bootstrap =
+        COHORT_CONTAINER_OF(request, struct cohort__bootstrap, poor);
+    if (!bootstrap->closing && bootstrap->way->accuse)
+        bootstrap->way->accuse(bootstrap, bootstrap->rank, "has no memory to say what is wrong");
+}
+
 static bool has_pmix(void)
 {
     return getenv("PMIX_NAMESPACE") && getenv("PMIX_RANK");
@@ -118,6 +127,7 @@ cohort_status cohort__bootstrap_create(struct cohort__bootstrap **ret_bootstrap,
     bootstrap->finished.run = run_finished;
     bootstrap->ask_returned.run = run_ask_returned;
     bootstrap->counted.run = run_counted;
+    bootstrap->poor.run = run_poor;
     *ret_bootstrap = bootstrap;
     return COHORT_OK;
 }
@@ -317,6 +327,8 @@ void cohort__bootstrap_accuse(struct cohort__bootstrap *bootstrap, uint32_t rank
     if (!accusation) {
         cohort__log(COHORT__LOG_ERROR, "locality %u: no memory to say that locality %u %s",
                     (unsigned)bootstrap->rank, (unsigned)rank, why);
+        if (!atomic_exchange(&bootstrap->is_poor, true))
+            cohort__loop_request(bootstrap->loop, &bootstrap->poor);
         return;
     }
     accusation->request.run = run_accuse;

@@ -92,10 +92,10 @@ bool cohort__bootstrap_may_begin_again(const struct cohort__bootstrap *bootstrap
 /* Whether the launcher makes one trace of the parts that localities write with COHORT_TRACE. */
 bool cohort__bootstrap_joins_traces(const struct cohort__bootstrap *bootstrap);
 
-/* Whether the launcher reports each death, soon and in the same order to all localities. */
+/* Whether the launcher reports each death, soon and in the same order to all localities. Then only
+ * `died` makes a locality dead, and who can't reach one accuses it. */
 bool cohort__bootstrap_tells_deaths(const struct cohort__bootstrap *bootstrap);
-/* Whether the job goes on without localities that die. Then only `died` makes a locality dead, and
- * who can't reach one accuses it. */
+/* Whether the job goes on without localities that die. */
 bool cohort__bootstrap_keeps_going(const struct cohort__bootstrap *bootstrap);
 /* The number of localities of the job on this host, including this one. */
 uint32_t cohort__bootstrap_sharing(const struct cohort__bootstrap *bootstrap);
@@ -152,8 +152,8 @@ bool cohort__bootstrap_abort(struct cohort__bootstrap *bootstrap, int code, cons
 void cohort__bootstrap_broken(struct cohort__bootstrap *bootstrap);
 
 /* Locality RANK, which may be this one, can't go on: WHY, which is copied, goes on behind its name.
- * To be called only if the job keeps going. If this can't be told, this locality says so in the
- * log, and waits for RANK for ever. */
+ * To be called only if the launcher tells deaths. Without memory for it this locality can't go on,
+ * and accuses itself, which takes none here. */
 void cohort__bootstrap_accuse(struct cohort__bootstrap *bootstrap, uint32_t rank, const char *why);
 
 /* Sends the home of names a letter, which is copied. To be called only if the job keeps going.

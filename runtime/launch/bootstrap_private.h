@@ -29,7 +29,7 @@ struct cohort__bootstrap_way {
     void (*broken)(struct cohort__bootstrap *bootstrap);
     /* As cohort__bootstrap_abort, in any thread. NULL: there is nobody to tell. */
     bool (*abort)(struct cohort__bootstrap *bootstrap, int code, const char *reason);
-    /* NULL: there is no launcher that keeps a job going. */
+    /* NULL: the launcher tells no deaths. */
     void (*accuse)(struct cohort__bootstrap *bootstrap, uint32_t rank, const char *why);
     void (*letter)(struct cohort__bootstrap *bootstrap, const void *data, size_t bytes);
     /* The last call. Leaves the job, properly if `released`, and frees BOOTSTRAP. */
@@ -67,7 +67,9 @@ struct cohort__bootstrap {
 
     struct cohort__loop_request finished;
     struct cohort__loop_request ask_returned;
-    atomic_bool is_asking_returned; /* the request is queued */
+    atomic_bool is_asking_returned;   /* the request is queued */
+    struct cohort__loop_request poor; /* says that there is no memory for an accusation */
+    atomic_bool is_poor;              /* that request is queued, or was */
     struct cohort__loop_request counted;
     bool is_counting; /* that request is queued */
     struct {

@@ -475,20 +475,21 @@ static cohort_status returned_asked(struct cohort__launcher *launcher, uint32_t 
 static void accuse(struct cohort__launcher *launcher, uint32_t accused, uint32_t by,
                    const char *text)
 {
-    if (launcher->options.keeps_going && launcher->has_begun && !launcher->broken &&
-        cohort__launcher_is_member(launcher, accused))
+    if (launcher->has_begun && !launcher->broken && cohort__launcher_is_member(launcher, accused))
         launcher->handlers.accused(launcher->handlers.context, accused, by, text);
 }
 
 static cohort_status accused(struct cohort__launcher *launcher, uint32_t by,
                              const struct cohort__control *control)
 {
-    char text[600];
+    char text[600], whom[32] = "it";
     if (control->rank >= launcher->options.size)
         return cohort_fail(COHORT_ERR_PROTOCOL, "accuses locality %u of %u",
                            (unsigned)control->rank, (unsigned)launcher->options.size);
-    snprintf(text, sizeof(text), "locality %u says that locality %u %.*s", (unsigned)by,
-             (unsigned)control->rank, (int)control->text_bytes, control->text);
+    if (control->rank != by)
+        snprintf(whom, sizeof(whom), "locality %u", (unsigned)control->rank);
+    snprintf(text, sizeof(text), "locality %u says that %s %.*s", (unsigned)by, whom,
+             (int)control->text_bytes, control->text);
     accuse(launcher, control->rank, by, text);
     return COHORT_OK;
 }

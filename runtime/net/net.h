@@ -60,6 +60,7 @@ enum cohort__net_sent {
     COHORT__NET_SENT,  /* copied or sent: the parts belong to the caller again */
     COHORT__NET_AGAIN, /* nothing was done; `writable` says when to try again */
     COHORT__NET_DEAD,  /* the peer is unreachable, or was never added, or the message is too long */
+    COHORT__NET_NO_MEMORY, /* for what is known here of the peer */
 };
 
 struct cohort__net_operations {

@@ -15,11 +15,12 @@ static enum cohort__net_sent send_message(struct cohort__net *net, uint32_t numb
                                           const struct iovec *parts, int num_parts)
 {
     struct cohort__shm *shm = (struct cohort__shm *)net;
-    enum cohort__net_sent sent = COHORT__NET_DEAD;
+    enum cohort__net_sent sent = COHORT__NET_SENT;
     pthread_mutex_lock(&shm->lock);
     struct cohort__shm_peer *peer = cohort__shm_peer_get(shm, number);
-    if (peer) {
-        sent = COHORT__NET_SENT;
+    if (!peer) {
+        sent = cohort__shm_peer_missing(shm, number);
+    } else {
         if (!cohort__shm_write_message(peer, parts, num_parts)) {
             peer->is_blocked = true;
             cohort__shm_defer(peer);

@@ -164,6 +164,9 @@ void cohort__shm_peer_remove(struct cohort__net *net, uint32_t number); /* witho
 /* The peer, with a ring to it. NULL: it is dead, or was never added, or there is no memory for
  * it. */
 struct cohort__shm_peer *cohort__shm_peer_get(struct cohort__shm *shm, uint32_t number);
+
+/* What is said of a message to NUMBER, for which that was NULL. With the lock held. */
+enum cohort__net_sent cohort__shm_peer_missing(const struct cohort__shm *shm, uint32_t number);
 /* The peer in SLOT, which is made if necessary. NULL: not added, removed before it was made, or no
  * memory. */
 struct cohort__shm_peer *cohort__shm_peer_at(struct cohort__shm *shm, uint32_t slot);

@@ -62,15 +62,17 @@ enum cohort__net_sent cohort__shm_fetch(struct cohort__net *net, uint32_t number
     memcpy(&place, from->bytes, sizeof(place));
     bool is_inside = offset <= place.bytes && bytes <= place.bytes - offset &&
                      bytes <= COHORT__SHM_MAX_FETCH && bytes > 0;
-    enum cohort__net_sent sent = COHORT__NET_DEAD;
+    enum cohort__net_sent sent = COHORT__NET_SENT;
     bool was_asked = false;
     pthread_mutex_lock(&shm->lock);
     struct cohort__shm_peer *peer = cohort__shm_peer_get(shm, number);
-    if (peer && !fetch) {
+    if (!peer) {
+        sent = cohort__shm_peer_missing(shm, number);
+    } else if (!fetch) {
         peer->is_blocked = true;
         cohort__shm_defer(peer);
         sent = COHORT__NET_AGAIN;
-    } else if (peer) {
+    } else {
         *fetch = (struct cohort__shm_fetch){
             .request = {place.region, offset, bytes},
             .address = place.address + offset,
@@ -89,7 +91,6 @@ enum cohort__net_sent cohort__shm_fetch(struct cohort__net *net, uint32_t number
         if (!was_asked)
             cohort__shm_defer(peer);
         fetch = NULL;
-        sent = COHORT__NET_SENT;
     }
     pthread_mutex_unlock(&shm->lock);
     cohort__slab_free(fetch);

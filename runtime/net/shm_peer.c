@@ -135,8 +135,6 @@ struct cohort__shm_peer *cohort__shm_peer_at(struct cohort__shm *shm, uint32_t s
     struct cohort__shm_peer *peer = peer_create(shm, number, slot);
     if (peer)
         shm->by_number[number] = shm->by_slot[slot] = peer;
-    else
-        cohort__log(COHORT__LOG_WARN, "net: no memory for peer %u", (unsigned)number);
     return peer;
 }
 
@@ -214,7 +212,6 @@ static bool open_ring(struct cohort__shm_peer *peer)
     if (!memory) {
         cohort__log(COHORT__LOG_WARN, "net: peer %u: %s", (unsigned)peer->number,
                     cohort_error_message());
-        cohort__shm_peer_lose(peer, "no memory to reach it");
         return false;
     }
     cohort__ring_clear(memory);
@@ -230,4 +227,10 @@ struct cohort__shm_peer *cohort__shm_peer_get(struct cohort__shm *shm, uint32_t 
     if (!peer && number < shm->num_numbers && shm->slots[number] != COHORT__SHM_NONE)
         peer = cohort__shm_peer_at(shm, shm->slots[number]);
     return peer && open_ring(peer) ? peer : NULL;
+}
+
+enum cohort__net_sent cohort__shm_peer_missing(const struct cohort__shm *shm, uint32_t number)
+{
+    bool is_known = number < shm->num_numbers && shm->slots[number] != COHORT__SHM_NONE;
+    return is_known ? COHORT__NET_NO_MEMORY : COHORT__NET_DEAD;
 }

@@ -108,7 +108,7 @@ bool cohort__assembly_take(struct cohort__peer *peer, struct cohort__arrival *ar
     struct cohort__process *process = arrival->process;
     cohort__arrival_release(arrival);
     if (!assembly)
-        cohort__process_peer_died(process, peer->rank, why);
+        cohort__process_peer_lost(process, peer->rank, why);
     return false;
 }
 

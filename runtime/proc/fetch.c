@@ -45,6 +45,9 @@ static void request(struct cohort__process *process, struct cohort__peer *peer,
         case COHORT__NET_DEAD:
             fetch->status = COHORT_ERR_PEER_DIED;
             break;
+        case COHORT__NET_NO_MEMORY:
+            fetch->status = COHORT_ERR_NO_MEMORY;
+            break;
         }
     }
     if (is_lost(peer, fetch))

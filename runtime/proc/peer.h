@@ -36,10 +36,8 @@ struct cohort__peer {
 
     pthread_mutex_t lock; /* of all below; atomics are changed under it, but read anywhere */
     bool dead;
-    bool lost;                    /* the transport has lost it; the launcher's news is awaited */
     bool is_accused;              /* the launcher was told that it can't go on */
-    uint64_t lost_at;             /* when, as cohort__clock_now */
-    struct cohort__death death;   /* dead or lost */
+    struct cohort__death death;   /* if it is dead */
     size_t budget;                /* eager bytes that may be sent to it now */
     uint32_t undrained;           /* messages sent to it that it has not confirmed as drained */
     _Atomic size_t consumed_told; /* how much it has been told of */
@@ -76,7 +74,6 @@ struct cohort__process {
     _Atomic uint64_t under_way;   /* sends that are kept, and fetches */
     _Atomic uint32_t num_noticed; /* deaths that no launcher has numbered */
     _Atomic bool any_dead;
-    _Atomic bool any_lost;
     _Atomic bool stopped;
     _Atomic bool watches;                 /* see cohort__process_watch */
     struct cohort__list delayed;          /* see delay.c; the router's */
@@ -122,6 +119,10 @@ void cohort__send_credited(struct cohort__process *process, struct cohort__peer 
 void cohort__send_credit(struct cohort__process *process, struct cohort__peer *peer);
 /* PEER asks which of its messages are drained. */
 void cohort__send_asked(struct cohort__process *process, struct cohort__peer *peer);
+/* What the transport has said of a message to RANK. If that says that none can come there, RANK is
+ * lost. Not under the peer's lock. */
+void cohort__send_refused(struct cohort__process *process, uint32_t rank,
+                          enum cohort__net_sent sent);
 /* Asks PEER which of our messages are drained. Under its lock. */
 enum cohort__net_sent cohort__send_ask(struct cohort__process *process, struct cohort__peer *peer);
 void cohort__fetch_writable(struct cohort__process *process, struct cohort__peer *peer);

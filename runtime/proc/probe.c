@@ -49,8 +49,7 @@ static void look_at(struct cohort__process *process, struct cohort__peer *peer, 
     if (is_due(process, peer, now))
         sent = ask(process, peer, now);
     pthread_mutex_unlock(&peer->lock);
-    if (sent == COHORT__NET_DEAD)
-        cohort__process_peer_lost(process, peer->rank, "can't be reached");
+    cohort__send_refused(process, peer->rank, sent);
 }
 
 void cohort__process_watch(struct cohort__process *process)

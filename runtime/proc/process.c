@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 #include "runtime/base/text.h"
 #include "runtime/names/limits.h"
@@ -174,7 +173,7 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
     if (rank >= process->options.size || rank == process->options.rank)
         return;
     struct cohort__peer *peer = cohort__peer_get(process, rank);
-    if (!peer) { /* else the job ends with the death anyway */
+    if (!peer) { /* without a launcher the job ends with the death anyway */
         if (process->options.accuse)
             cohort__process_give_up(process, rank, "has died, and there is no memory to note that");
         return;
@@ -217,7 +216,6 @@ static void accuse(struct cohort__process *process, uint32_t rank, const char *w
         pthread_mutex_lock(&peer->lock);
         is_new = !peer->dead && !peer->is_accused;
         peer->is_accused = true;
-        peer->lost |= is_new && rank != process->options.rank;
         pthread_mutex_unlock(&peer->lock);
     }
     if (!is_new)
@@ -231,7 +229,7 @@ void cohort__process_give_up(struct cohort__process *process, uint32_t rank, con
 {
     char whole[700], text[sizeof(((struct cohort__death *)NULL)->why)];
     if (!process->options.accuse) {
-        cohort__process_peer_died(process, rank, why);
+        cohort__process_peer_lost(process, rank, why);
         return;
     }
     if (rank == COHORT__HOME_LAUNCHER)
@@ -242,7 +240,7 @@ void cohort__process_give_up(struct cohort__process *process, uint32_t rank, con
     accuse(process, process->options.rank, text);
 }
 
-void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, const char *why)
+void cohort__process_peer_lost(struct cohort__process *process, uint32_t rank, const char *why)
 {
     struct cohort__death death = {.rank = rank};
     if (process->options.accuse) {
@@ -253,49 +251,10 @@ void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, c
     cohort__process_death_told(process, &death);
 }
 
-void cohort__process_peer_lost(struct cohort__process *process, uint32_t rank, const char *why)
-{
-    if (process->options.news_ns == 0 || process->options.accuse) {
-        cohort__process_peer_died(process, rank, why);
-        return;
-    }
-    struct cohort__peer *peer =
-        rank < process->options.size ? cohort__peer_get(process, rank) : NULL;
-    if (!peer)
-        return; /* no memory */
-    pthread_mutex_lock(&peer->lock);
-    if (!peer->dead && !peer->lost) {
-        peer->lost = true;
-        peer->lost_at = cohort__clock_now();
-        cohort__death_set_why(&peer->death, why, strlen(why));
-        atomic_store(&process->any_lost, true);
-    }
-    pthread_mutex_unlock(&peer->lock);
-}
-
-/* Regards lost peers as dead if the launcher has not reported anything for news_ns. */
-static void believe_lost(struct cohort__process *process, uint64_t now)
-{
-    for (uint32_t rank = 0; rank < process->options.size; rank++) {
-        struct cohort__peer *peer = atomic_load(&process->peers[rank]);
-        char why[sizeof(peer->death.why)];
-        if (!peer)
-            continue;
-        pthread_mutex_lock(&peer->lock);
-        bool is_due = peer->lost && !peer->dead && now >= peer->lost_at + process->options.news_ns;
-        snprintf(why, sizeof(why), "%s", peer->death.why);
-        pthread_mutex_unlock(&peer->lock);
-        if (is_due)
-            cohort__process_peer_died(process, rank, why);
-    }
-}
-
 void cohort__process_tick(struct cohort__process *process, uint64_t now)
 {
     const struct cohort__process_handlers *users[] = {atomic_load(&process->handlers),
                                                       atomic_load(&process->remote_handlers)};
-    if (atomic_load_explicit(&process->any_lost, memory_order_relaxed))
-        believe_lost(process, now);
     cohort__router_look_for_gaps(process, now);
     cohort__probe_links(process, now);
     cohort__registry_tick(process->registry);
@@ -354,7 +313,7 @@ bool cohort__process_is_broken(struct cohort__process *process)
 
 bool cohort__process_keeps_going(const struct cohort__process *process)
 {
-    return process->options.accuse;
+    return process->options.letter;
 }
 
 bool cohort__process_any_dead(const struct cohort__process *process)

@@ -27,11 +27,7 @@ struct cohort__process_options {
     uint64_t job_key;    /* messages with another key are dropped */
     uint32_t epoch;      /* of this start of the job; the same */
     size_t eager_budget; /* payload bytes that one peer may have sent eagerly; 0: the default */
-    /* How many nanoseconds a launcher may take to report a death that the transport has noticed
-     * already. After that, the transport's report is enough. 0: there is no launcher that reports
-     * deaths. */
-    uint64_t news_ns;
-    /* If the job goes on without the dead, only cohort__process_death_told makes a peer dead. Who
+    /* There is a launcher that tells deaths: only cohort__process_death_told makes a peer dead. Who
      * can't be reached, or can't go on (perhaps this locality itself), is accused: WHY goes on
      * behind its name. Called once for each RANK; it must not wait. NULL: what this locality
      * notices is enough. */
@@ -112,26 +108,23 @@ void cohort__process_tick(struct cohort__process *process, uint64_t now);
  * seconds. So if a host is gone, the last one of the host before it notices. Any thread. */
 void cohort__process_watch(struct cohort__process *process);
 
-/* RANK is dead, as this locality has noticed by itself. WHY is text ("was killed by signal 9").
- * Repeated calls are harmless. If the job goes on without the dead, RANK is lost until the launcher
- * tells its death, and accused. */
-void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, const char *why);
+/* This locality has lost RANK: it can't be reached, has sent nonsense, or its messages are lost.
+ * WHY is text ("can't be reached"). Repeated calls are harmless. RANK is accused if there is a
+ * launcher that tells deaths, since this may be the consequence of another death, and since the
+ * others and the drain have to know: until the launcher tells its death, what is under way to and
+ * from RANK neither goes on nor ends (tests/model/loss.pml). Else RANK is dead. */
+void cohort__process_peer_lost(struct cohort__process *process, uint32_t rank, const char *why);
 
-/* This locality can't go on with RANK, for a reason that lies here: memory, mostly. RANK is dead
- * for it. But if the job goes on without the dead, it is this locality that is accused. */
+/* This locality can't go on with RANK, for a reason that lies here: memory, mostly. The same, but
+ * it is this locality that is accused. */
 void cohort__process_give_up(struct cohort__process *process, uint32_t rank, const char *why);
 
 /* The death was reported by the launcher. Its order and text replace what was noticed here. A death
  * of this locality itself or of an unknown one is ignored. */
 void cohort__process_death_told(struct cohort__process *process, const struct cohort__death *death);
 
-/* The transport reports that RANK can't be reached; WHY is text. This may be the consequence of
- * another death. So if a launcher reports deaths, its news is awaited (see news_ns). Until then,
- * what is under way to and from RANK neither goes on nor ends. */
-void cohort__process_peer_lost(struct cohort__process *process, uint32_t rank, const char *why);
-
-/* Another locality reports a death. It is as good as the launcher's word, unless the job goes on
- * without the dead: then the launcher's is awaited. Whether it is dead here now. */
+/* Another locality reports a death. Where a launcher tells deaths, its word is awaited. Whether it
+ * is dead here now. */
 bool cohort__process_death_heard(struct cohort__process *process,
                                  const struct cohort__death *death);
 

@@ -236,7 +236,7 @@ void cohort__router_look_for_gaps(struct cohort__process *process, uint64_t now)
                  "can't be reached: its message %u to locality %u was lost, of which later ones "
                  "have come",
                  (unsigned)peer->link.next, (unsigned)process->options.rank);
-        cohort__process_peer_died(process, rank, why);
+        cohort__process_peer_lost(process, rank, why);
     }
 }
 

@@ -247,7 +247,7 @@ static cohort_status prepare(struct cohort__process *process, struct cohort__pee
 /* Under the peer's lock. True: SEND is done, with COHORT_OK. False: it is kept, and counts as under
  * way. */
 static bool try_transmit(struct cohort__process *process, struct cohort__peer *peer,
-                         struct cohort__send *send, bool *ret_dead)
+                         struct cohort__send *send, enum cohort__net_sent *ret_sent)
 {
     bool waits_for_others = !cohort__list_is_empty(&peer->pending);
     enum cohort__net_sent sent =
@@ -257,8 +257,17 @@ static bool try_transmit(struct cohort__process *process, struct cohort__peer *p
     atomic_fetch_add(&process->under_way, 1);
     if (sent != COHORT__NET_SENT)
         cohort__list_push_back(&peer->pending, &send->pending);
-    *ret_dead = sent == COHORT__NET_DEAD;
+    *ret_sent = sent;
     return false;
+}
+
+void cohort__send_refused(struct cohort__process *process, uint32_t rank,
+                          enum cohort__net_sent sent)
+{
+    if (sent == COHORT__NET_DEAD)
+        cohort__process_peer_lost(process, rank, "can't be reached");
+    else if (sent == COHORT__NET_NO_MEMORY)
+        cohort__process_give_up(process, rank, "can't be reached: out of memory here");
 }
 
 void cohort__send_start(struct cohort__process *process, uint32_t rank, struct cohort__send *send)
@@ -275,7 +284,7 @@ void cohort__send_start(struct cohort__process *process, uint32_t rank, struct c
     }
     cohort_status status = COHORT_OK;
     bool is_done = false;
-    bool is_dead = false;
+    enum cohort__net_sent sent = COHORT__NET_SENT;
     pthread_mutex_lock(&peer->lock);
     if (peer->dead)
         status = cohort_fail(COHORT_ERR_PEER_DIED, "locality %u %s", rank, peer->death.why);
@@ -284,14 +293,13 @@ void cohort__send_start(struct cohort__process *process, uint32_t rank, struct c
     else
         status = prepare(process, peer, send);
     if (!status)
-        is_done = try_transmit(process, peer, send, &is_dead);
+        is_done = try_transmit(process, peer, send, &sent);
     if (!status && !is_done)
         send->is_inline = false;
     pthread_mutex_unlock(&peer->lock);
     if (status || is_done)
         send->done(send, status);
-    if (is_dead)
-        cohort__process_peer_lost(process, rank, "can't be reached");
+    cohort__send_refused(process, rank, sent);
 }
 
 /* Under the peer's lock. */
@@ -378,10 +386,9 @@ static __attribute__((noinline)) void send_credit(struct cohort__process *proces
                                                   struct cohort__peer *peer)
 {
     pthread_mutex_lock(&peer->lock);
-    bool is_dead = transmit_credit(process, peer) == COHORT__NET_DEAD;
+    enum cohort__net_sent sent = transmit_credit(process, peer);
     pthread_mutex_unlock(&peer->lock);
-    if (is_dead)
-        cohort__process_peer_lost(process, peer->rank, "can't be reached");
+    cohort__send_refused(process, peer->rank, sent);
 }
 
 void cohort__send_credit(struct cohort__process *process, struct cohort__peer *peer)
@@ -437,8 +444,7 @@ void cohort__send_writable(struct cohort__process *process, struct cohort__peer 
         if (done)
             finish(process, done, COHORT_OK);
     }
-    if (sent == COHORT__NET_DEAD)
-        cohort__process_peer_lost(process, peer->rank, "can't be reached");
+    cohort__send_refused(process, peer->rank, sent);
 }
 
 void cohort__send_credited(struct cohort__process *process, struct cohort__peer *peer,

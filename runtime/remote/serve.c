@@ -245,7 +245,8 @@ void cohort__remote_serve(struct cohort__remote_tasks *tasks, struct cohort__arr
     struct cohort__remote_peer *peer = cohort__remote_peer_get(tasks, rank);
     if (!peer) {
         cohort__remote_drop(arrival);
-        cohort__process_give_up(tasks->process, rank, "was given up: a call from it was lost here");
+        cohort__process_give_up(tasks->process, rank,
+                                "was given up: a call from it was lost here: no memory");
         return;
     }
     if (envelope->dest_site == 1 && !cohort__remote_function_find(envelope->fingerprint)) {

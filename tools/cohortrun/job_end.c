@@ -191,8 +191,15 @@ static void judge(struct job *job, struct locality *locality)
     cohort__launcher_ended(job->launcher, locality->rank, status != 0, text);
 }
 
-/* Where the job keeps going: LOCALITY is killed after NANOSECONDS, unless it ends by itself. TEXT
- * says why. The first reason counts, the earliest time too. */
+/* Then nobody says that it is dead before its process has ended. */
+static bool is_kept_going(const struct job *job, const struct locality *locality)
+{
+    return job->options->keeps_going && job->stage == RUNNING &&
+           cohort__launcher_is_member(job->launcher, locality->rank);
+}
+
+/* LOCALITY can't go on, and is ended after NANOSECONDS, unless it ends by itself. TEXT says why.
+ * The first reason counts, the earliest time too. */
 static void doom(struct job *job, struct locality *locality, uint64_t nanoseconds, const char *text)
 {
     uint64_t at = cohort__clock_now() + nanoseconds;
@@ -209,7 +216,26 @@ static void doom(struct job *job, struct locality *locality, uint64_t nanosecond
     }
 }
 
-/* Kills those whose time is over, and waits for the others'. */
+/* Where the job keeps going it is killed, and dead when it has ended. Else its death ends the job,
+ * and perhaps its process can't be ended soon: its host may be what can't be reached. */
+static void end_doomed(struct job *job, struct locality *locality)
+{
+    char text[1024];
+    locality->doomed_at = 0;
+    locality->was_doomed = true;
+    if (is_kept_going(job, locality)) {
+        locality_signal(locality, SIGKILL);
+        return;
+    }
+    locality_name(locality, text, sizeof(text));
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof(text) - used, " is given up, since %s",
+             locality->doom ? locality->doom : "it can't go on");
+    job->judged_status = JOB_STATUS_FAILED;
+    cohort__launcher_ended(job->launcher, locality->rank, true, text);
+}
+
+/* Ends those whose time is over, and waits for the others'. */
 static void dooms_over(void *context)
 {
     struct job *job = context;
@@ -217,15 +243,12 @@ static void dooms_over(void *context)
     for (uint32_t rank = 0; rank < job->options->size; rank++) {
         struct locality *locality = &job->localities[rank];
         if (!locality->doomed_at || locality->guarded.end != GUARDED_RUNS ||
-            job->stage != RUNNING) {
+            job->stage != RUNNING)
             continue;
-        } else if (locality->doomed_at <= now) {
-            locality->doomed_at = 0;
-            locality->was_doomed = true;
-            locality_signal(locality, SIGKILL);
-        } else if (next == 0 || locality->doomed_at < next) {
+        if (locality->doomed_at <= now)
+            end_doomed(job, locality);
+        else if (next == 0 || locality->doomed_at < next)
             next = locality->doomed_at;
-        }
     }
     job->next_doom = next;
     if (next)
@@ -238,13 +261,6 @@ void job_accused(struct job *job, uint32_t rank, uint32_t by, const char *text)
 {
     bool are_apart = job->localities[rank].host != job->localities[by].host;
     doom(job, &job->localities[are_apart && by > rank ? by : rank], job->options->grace_ns, text);
-}
-
-/* Then nobody says that it is dead before its process has ended. */
-static bool is_kept_going(const struct job *job, const struct locality *locality)
-{
-    return job->options->keeps_going && job->stage == RUNNING &&
-           cohort__launcher_is_member(job->launcher, locality->rank);
 }
 
 /* Whether its end may be judged, though its output may still be open. Where the job keeps going,

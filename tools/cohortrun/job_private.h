@@ -48,7 +48,7 @@ struct job {
     struct deadline next_stage;
     struct deadline settle;     /* then judge what has ended, though not all is known of it */
     struct deadline abandoned;  /* one that closed its connection ought to have ended by now */
-    struct deadline dooms;      /* some locality is to be killed, if the job keeps going */
+    struct deadline dooms;      /* some locality is to be ended */
     struct deadline failing;    /* a program has failed, and the job ought to have ended by now */
     struct deadline telling;    /* the same, and it is to be said why */
     struct deadline stragglers; /* all have ended, but their pipes are still open */

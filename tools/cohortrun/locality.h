@@ -32,8 +32,8 @@ struct locality {
     char *words;          /* of the signal that it has died of, see locality_read_words; or NULL */
     bool judged;          /* by the job */
     bool is_told;         /* why it fails: a line was printed */
-    uint64_t doomed_at;   /* when it is to be killed, by the clock; 0: never */
-    bool was_doomed;      /* it was killed then */
+    uint64_t doomed_at;   /* when it is to be ended, by the clock; 0: never */
+    bool was_doomed;      /* its time was over */
     char *doom;           /* why, a sentence; NULL: there is nothing to be said */
 };
 

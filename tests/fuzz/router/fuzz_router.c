@@ -351,7 +351,7 @@ static void round_of(uint64_t seed)
         deliver_one();
         num_fetched = turn_transport(num_fetched);
         if (below(200) == 0)
-            cohort__process_peer_died(fake.process, 1 + (uint32_t)below(2), "was killed");
+            cohort__process_peer_lost(fake.process, 1 + (uint32_t)below(2), "was killed");
     }
     cohort__process_stop(fake.process);
     while (num_fetched < fake.num_fetches)

@@ -870,7 +870,7 @@ static void destroy_without_dead(void)
     CHECK_INT(atomic_load(cohort__notes_num_waiting(&notes)), 1);
     for (uint32_t rank = 0; rank < DEAD; rank++) {
         CHECK(!is_clear(&notes, DEAD));
-        cohort__process_peer_died(localities.processes[rank], DEAD, "was killed");
+        cohort__process_peer_lost(localities.processes[rank], DEAD, "was killed");
         cohort__noticeboard_destroy(boards[rank]);
         atomic_store(&groups[rank]->noticeboard, NULL);
         if (keeps_going) /* one is enough */

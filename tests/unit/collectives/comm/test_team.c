@@ -462,7 +462,7 @@ static void test_random(void)
 static void test_create_fails(void)
 {
     open_all();
-    cohort__process_peer_died(localities.processes[0], 2, "was killed");
+    cohort__process_peer_lost(localities.processes[0], 2, "was killed");
     struct cohort__team *team = NULL;
     CHECK_INT(cohort__team_create(&team, groups[0]), COHORT_ERR_PEER_DIED);
     CHECK_CONTAINS(cohort_error_message(), "communicator \"assembled\": locality 2");

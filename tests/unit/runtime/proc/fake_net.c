@@ -142,18 +142,13 @@ void fake_net_open(struct fake_net *fake, size_t budget)
     open_as(fake, (struct cohort__process_options){.eager_budget = budget});
 }
 
-void fake_net_open_launched(struct fake_net *fake, size_t budget, uint64_t news_ns)
-{
-    open_as(fake, (struct cohort__process_options){.eager_budget = budget, .news_ns = news_ns});
-}
-
-void fake_net_open_going(struct fake_net *fake,
-                         void (*accuse)(void *context, uint32_t rank, const char *why),
-                         void (*letter)(void *context, const void *data, size_t bytes),
-                         void *context)
+void fake_net_open_launched(struct fake_net *fake,
+                            void (*accuse)(void *context, uint32_t rank, const char *why),
+                            void (*letter)(void *context, const void *data, size_t bytes),
+                            void *context)
 {
     open_as(fake, (struct cohort__process_options){
-                      .news_ns = 1, .accuse = accuse, .letter = letter, .launcher = context});
+                      .accuse = accuse, .letter = letter, .launcher = context});
 }
 
 void fake_net_open_faulty(struct fake_net *fake, const struct cohort__fault *fault)

@@ -50,14 +50,12 @@ struct fake_net {
 /* Also makes the process. All sends and fetches are accepted. BUDGET 0: FAKE_BUDGET. */
 void fake_net_open(struct fake_net *fake, size_t budget);
 
-/* The same with a launcher that may take NEWS_NS to report a death. */
-void fake_net_open_launched(struct fake_net *fake, size_t budget, uint64_t news_ns);
-
-/* The same in a job that goes on without the dead. CONTEXT is that of both functions. */
-void fake_net_open_going(struct fake_net *fake,
-                         void (*accuse)(void *context, uint32_t rank, const char *why),
-                         void (*letter)(void *context, const void *data, size_t bytes),
-                         void *context);
+/* The same with a launcher that tells deaths. With LETTER the job goes on without the dead. CONTEXT
+ * is that of both functions. */
+void fake_net_open_launched(struct fake_net *fake,
+                            void (*accuse)(void *context, uint32_t rank, const char *why),
+                            void (*letter)(void *context, const void *data, size_t bytes),
+                            void *context);
 
 /* The same with FAULT, and without a launcher. */
 void fake_net_open_faulty(struct fake_net *fake, const struct cohort__fault *fault);

@@ -296,7 +296,7 @@ static void test_slots(void)
         }
     slot = 77;
     CHECK(!cohort__boards_slot_of(localities.processes[0], NUM, &slot));
-    cohort__process_peer_died(localities.processes[0], 1, "was killed");
+    cohort__process_peer_lost(localities.processes[0], 1, "was killed");
     CHECK(!cohort__boards_slot_of(localities.processes[0], 1, &slot));
     CHECK_INT(slot, 77);
     localities_close(&localities);

@@ -11,8 +11,6 @@
 #include "tests/support/test.h"
 #include "tests/unit/runtime/proc/fake_net.h"
 
-static const uint64_t news_ns = 3600000000000; /* an hour */
-
 static struct fake_net fake;
 
 static void tell(uint32_t rank, uint32_t order, const char *why)
@@ -50,7 +48,7 @@ static void test_long_reason(void)
     memcpy(why, "was killed: ", 12);
     snprintf(why + 300, sizeof(why) - 300, ": locality 1 was killed by signal 9");
     fake_net_open(&fake, 0);
-    cohort__process_peer_died(fake.process, 2, why);
+    cohort__process_peer_lost(fake.process, 2, why);
     CHECK(cohort__process_is_broken(fake.process));
     CHECK(strncmp(cohort_error_message(), "locality 2 was killed: xxx", 26) == 0);
     CHECK_CONTAINS(cohort_error_message(), "xxx ... xxx");
@@ -62,13 +60,13 @@ static void test_long_reason(void)
 static void test_noticed(void)
 {
     fake_net_open(&fake, 0);
-    cohort__process_peer_died(fake.process, 2, "can't be reached");
-    cohort__process_peer_died(fake.process, 1, "can't be reached");
+    cohort__process_peer_lost(fake.process, 2, "can't be reached");
+    cohort__process_peer_lost(fake.process, 1, "can't be reached");
     check_first("locality 2 can't be reached");
     tell(1, 1, "was killed");
     check_first("locality 1 was killed");
     tell(2, 2, "exited with status 1");
-    cohort__process_peer_died(fake.process, 2, "can't be reached");
+    cohort__process_peer_lost(fake.process, 2, "can't be reached");
     CHECK(cohort__process_check_dead(fake.process, 2));
     CHECK_TEXT(cohort_error_message(), "locality 2 exited with status 1");
     fake_net_close(&fake);
@@ -81,6 +79,21 @@ static void test_nobody(void)
     tell(FAKE_SIZE, 1, "was nobody");
     CHECK(!cohort__process_any_dead(fake.process));
     fake_net_close(&fake);
+}
+
+static char accused[200];
+
+static void on_accused(void *context, uint32_t rank, const char *why)
+{
+    (void)context;
+    size_t used = strlen(accused);
+    snprintf(accused + used, sizeof(accused) - used, "%u %s; ", rank, why);
+}
+
+static void open_launched(void)
+{
+    accused[0] = '\0';
+    fake_net_open_launched(&fake, on_accused, NULL, NULL);
 }
 
 struct parcel {
@@ -117,7 +130,7 @@ static void begin(struct parcel *parcel)
                  .payload = &byte,
                  .bytes = 1,
                  .done = on_sent}};
-    fake_net_open_launched(&fake, 0, news_ns);
+    open_launched();
     fake.accepts = 0;
     fake.otherwise = COHORT__NET_DEAD;
     cohort__fetch_start(fake.process, &parcel->fetch);
@@ -145,18 +158,6 @@ static void test_lost_then_told(void)
     tell(1, 2, "exited with status 1");
     check_first("locality 2 was killed");
     check_ended(&parcel, "locality 1 exited with status 1");
-}
-
-/* The launcher reports nothing. */
-static void test_lost_for_long(void)
-{
-    struct parcel parcel;
-    begin(&parcel);
-    uint64_t now = cohort__clock_now();
-    cohort__process_tick(fake.process, now);
-    CHECK_INT(parcel.num_fetched + parcel.num_sent, 0);
-    cohort__process_tick(fake.process, now + news_ns);
-    check_ended(&parcel, "locality 1 can't be reached");
 }
 
 /* Operations that end for another reason need not wait for the report. Neither does the end of the
@@ -197,21 +198,6 @@ static void test_letter(void)
     fake_net_close(&fake);
 }
 
-static char accused[200];
-
-static void on_accused(void *context, uint32_t rank, const char *why)
-{
-    (void)context;
-    size_t used = strlen(accused);
-    snprintf(accused + used, sizeof(accused) - used, "%u %s; ", rank, why);
-}
-
-static void open_going(void)
-{
-    accused[0] = '\0';
-    fake_net_open_going(&fake, on_accused, NULL, NULL);
-}
-
 /* Who can't be reached is accused once, and is not dead before the launcher says so. */
 static void test_accused(void)
 {
@@ -220,18 +206,18 @@ static void test_accused(void)
                                      .payload = &byte,
                                      .bytes = 1,
                                      .done = on_sent}};
-    open_going();
+    open_launched();
     fake.accepts = 0;
     fake.otherwise = COHORT__NET_DEAD;
     cohort__send_start(fake.process, 1, &parcel.send);
-    cohort__process_peer_died(fake.process, 1, "was given up");
-    cohort__process_tick(fake.process, cohort__clock_now() + news_ns);
+    cohort__process_peer_lost(fake.process, 1, "was given up");
+    cohort__process_tick(fake.process, cohort__clock_now() + 3600000000000); /* an hour */
     CHECK_TEXT(accused, "1 can't be reached; ");
     CHECK(!cohort__process_any_dead(fake.process));
     CHECK_INT(parcel.num_sent, 0);
     tell(1, 1, "was killed");
     CHECK_INT(parcel.send_status, COHORT_ERR_PEER_DIED);
-    cohort__process_peer_died(fake.process, 1, "was given up");
+    cohort__process_peer_lost(fake.process, 1, "was given up");
     CHECK_TEXT(accused, "1 can't be reached; ");
     fake_net_close(&fake);
 }
@@ -239,7 +225,7 @@ static void test_accused(void)
 /* If the reason lies here, this locality is the one that can't go on. */
 static void test_accuses_itself(void)
 {
-    open_going();
+    open_launched();
     cohort__process_give_up(fake.process, 2, "was given up: no memory");
     CHECK_TEXT(accused, "0 can't go on: for it, locality 2 was given up: no memory; ");
     CHECK(!cohort__process_any_dead(fake.process));
@@ -264,7 +250,7 @@ struct cohort__peer *__wrap_cohort__peer_make(struct cohort__process *process, u
 static void test_no_memory(void)
 {
     has_no_memory = true;
-    open_going();
+    open_launched();
     tell(2, 1, "was killed");
     CHECK_CONTAINS(accused, "0 can't go on: for it, locality 2 has died, and there is no memory");
     fake_net_close(&fake);
@@ -281,7 +267,7 @@ static void test_heard_only(void)
     struct cohort__death death = {.rank = 2, .order = 1, .why = "was killed"};
     struct cohort__packer packer = {0};
     cohort__death_pack(&packer, &death);
-    open_going();
+    open_launched();
     CHECK(cohort__death_receive(fake.process, packer.data, packer.bytes));
     CHECK(!cohort__process_any_dead(fake.process));
     tell(2, 1, "was killed");
@@ -304,7 +290,7 @@ static void take(void *context, struct cohort__arrival *arrival)
 static void test_late(void)
 {
     static const struct cohort__envelope data = {.kind = COHORT__KIND_DATA, .instance = 5};
-    open_going();
+    open_launched();
     num_taken = 0;
     cohort__process_set_handlers(fake.process, &(struct cohort__process_handlers){.message = take});
     fake_net_deliver(&fake, 1, data, "x", 1);
@@ -324,7 +310,7 @@ static void test_late(void)
 static void test_list(void)
 {
     uint32_t ranks[2] = {9, 9};
-    open_going();
+    open_launched();
     CHECK_INT(cohort__process_deaths(fake.process, NULL, 0), 0);
     tell(2, 1, "was killed");
     tell(1, 2, "was killed");
@@ -341,7 +327,6 @@ static const struct test_case cases[] = {
     {"noticed", test_noticed},
     {"nobody", test_nobody},
     {"lost_then_told", test_lost_then_told},
-    {"lost_for_long", test_lost_for_long},
     {"lost_and_stopped", test_lost_and_stopped},
     {"letter", test_letter},
     {"accused", test_accused},

@@ -172,7 +172,7 @@ static void test_death(void)
     begin(&waiting, 1, 2, 1);
     begin(&other, 2, 3, 1);
     fake_net_fetched(&fake, 0, COHORT_OK); /* the next piece has to wait */
-    cohort__process_peer_died(fake.process, 1, "was killed by signal 9");
+    cohort__process_peer_lost(fake.process, 1, "was killed by signal 9");
     check_done(&waiting, COHORT_ERR_PEER_DIED, "locality 1 was killed by signal 9");
     fake_net_fetched(&fake, 1, COHORT_OK);
     fake_net_fetched(&fake, 2, COHORT_ERR_NETWORK);
@@ -198,7 +198,7 @@ static void test_death_at_the_end(void)
     fake_net_open(&fake, 0);
     begin(&whole, 1, 1, 2 * FAKE_MAX_FETCH);
     begin(&broken, 1, 2, 2 * FAKE_MAX_FETCH);
-    cohort__process_peer_died(fake.process, 1, "exited with status 0");
+    cohort__process_peer_lost(fake.process, 1, "exited with status 0");
     fake_net_fetched(&fake, 0, COHORT_OK);
     fake_net_fetched(&fake, 1, COHORT_OK);
     fake_net_fetched(&fake, 2, COHORT_ERR_NETWORK);
@@ -245,7 +245,7 @@ static void test_stop_when_another_ends(void)
         begin(&parcels[i], 1, i, FAKE_MAX_FETCH);
     parcels[0].stops = &parcels[1];
     parcels[1].stops = &parcels[2];
-    cohort__process_peer_died(fake.process, 1, "was killed");
+    cohort__process_peer_lost(fake.process, 1, "was killed");
     for (size_t i = 0; i < 3; i++)
         check_done(&parcels[i], COHORT_ERR_PEER_DIED, "locality 1 was killed");
     fake_net_close(&fake);
@@ -353,8 +353,8 @@ static void test_transfer_and_death(void)
             localities_turn(&localities);
         cohort__inproc_cut(localities.hub, victim);
         localities_settle(&localities);
-        cohort__process_peer_died(localities.processes[!victim], victim, "was killed");
-        cohort__process_peer_died(localities.processes[victim], !victim, "was killed");
+        cohort__process_peer_lost(localities.processes[!victim], victim, "was killed");
+        cohort__process_peer_lost(localities.processes[victim], !victim, "was killed");
         localities_settle(&localities);
         CHECK_INT(transfer.num_sent, 1);
         CHECK(!transfer.send_status || transfer.send_status == COHORT_ERR_PEER_DIED);

@@ -304,11 +304,11 @@ static void test_death(void)
         cohort__inproc_cut(job.hub, victim);
         localities_settle(&job);
         for (uint32_t rank = 0; rank < job.num; rank++)
-            cohort__process_peer_died(job.processes[rank], victim, "was killed");
+            cohort__process_peer_lost(job.processes[rank], victim, "was killed");
         localities_settle(&job);
         for (uint32_t site = 0; site < 12; site++) {
             if (site % job.num == victim) {
-                cohort__process_peer_died(job.processes[victim], (victim + 1) % job.num, "left");
+                cohort__process_peer_lost(job.processes[victim], (victim + 1) % job.num, "left");
                 CHECK_INT(guests[site].num_done, 1);
             } else if (guests[site].status) {
                 check_done(&guests[site], COHORT_ERR_PEER_DIED, "locality");

@@ -44,7 +44,7 @@ static struct cohort__registry *registry(void)
 static void open_job(void)
 {
     num_letters = 0;
-    fake_net_open_going(&fake, on_accused, on_letter, NULL);
+    fake_net_open_launched(&fake, on_accused, on_letter, NULL);
     cohort__registry_home_init(&home, COHORT__HOME_LAUNCHER, FAKE_SIZE);
 }
 

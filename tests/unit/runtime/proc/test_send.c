@@ -455,7 +455,7 @@ static void test_trying(void)
               4 + cohort__send_window(FAKE_SIZE)); /* the undrained ones */
     acknowledge(2, 1);
     CHECK(try(2, 0));
-    cohort__process_peer_died(fake.process, 1, "is dead");
+    cohort__process_peer_lost(fake.process, 1, "is dead");
     CHECK(!try(1, 0));
     cohort__process_stop(fake.process);
     acknowledge(2, 1);
@@ -531,8 +531,8 @@ static void test_death(void)
     post(&pending, 1, 1);
     post(&pending_announced, 1, FAKE_BUDGET);
     post(&other, 2, 1);
-    cohort__process_peer_died(fake.process, 1, "was killed by signal 9");
-    cohort__process_peer_died(fake.process, 1, "was killed once more");
+    cohort__process_peer_lost(fake.process, 1, "was killed by signal 9");
+    cohort__process_peer_lost(fake.process, 1, "was killed once more");
     CHECK_INT(num_deaths, 1);
     check_done(&sent, COHORT_OK, "");
     check_done(&announced, COHORT_ERR_PEER_DIED, "locality 1 was killed by signal 9");
@@ -556,10 +556,10 @@ static void test_death_before_use(void)
 {
     struct letter letter;
     open_fake(0);
-    cohort__process_peer_died(fake.process, 0, "was me");
-    cohort__process_peer_died(fake.process, FAKE_SIZE, "was nobody");
+    cohort__process_peer_lost(fake.process, 0, "was me");
+    cohort__process_peer_lost(fake.process, FAKE_SIZE, "was nobody");
     CHECK(!cohort__process_any_dead(fake.process));
-    cohort__process_peer_died(fake.process, 1, "exited with status 3");
+    cohort__process_peer_lost(fake.process, 1, "exited with status 3");
     CHECK_INT(num_deaths, 1);
     post(&letter, 1, FAKE_BUDGET + 1);
     check_done(&letter, COHORT_ERR_PEER_DIED, "locality 1 exited with status 3");

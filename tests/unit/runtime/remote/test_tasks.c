@@ -139,7 +139,7 @@ static void test_window(void)
     result(COHORT__KIND_DATA, 2, 0, NULL, 0); /* a result alone makes no room */
     CHECK_INT((long long)(fake.num_sent - before), 5);
     check_over(futures[1], COHORT_OK, "");
-    cohort__process_peer_died(fake.process, PEER, "was killed");
+    cohort__process_peer_lost(fake.process, PEER, "was killed");
     for (uint32_t i = 2; i < window + MORE; i++) /* those that were sent, and those that waited */
         check_over(futures[i], COHORT_ERR_PEER_DIED, "at locality 1: locality 1 was killed");
     check_over(call(NULL, 0, NULL), COHORT_ERR_PEER_DIED, "locality 1 was killed");
