@@ -7,13 +7,12 @@
 
 #include <cohort/cohort.h>
 
-/* A program that COHORT_FAULT disturbs. With `last` locality 0 sends messages for which nobody waits,
- * and all programs return without an error. With `remote` it calls a function in locality 1 several
- * times. Else, in each of as many rounds as its argument says, all
- * localities pass a number around a ring, by a channel, and add up numbers. It checks all that it
- * gets, and prints each round that is over. Its sites never ask what the others are waiting for,
- * and the row is forced, so how many messages there are does not depend on time, nor on what
- * copying costs here. */
+/* A program that COHORT_FAULT disturbs. With `last` locality 0 sends messages for which nobody
+ * waits, and all programs return without an error. With `remote` it calls a function in locality 1
+ * several times. Else, in each of as many rounds as its argument says, all localities pass a number
+ * around a ring, by a channel, and add up numbers. It checks all that it gets, and prints each
+ * round that is over. Its sites never ask what the others are waiting for, and the row is forced,
+ * so how many messages there are does not depend on time, nor on what copying costs here. */
 
 static uint64_t num_rounds;
 static bool is_last, is_remote;

@@ -106,8 +106,8 @@ def test_drop_behind_the_programs():
         fault = 'COHORT_FAULT=drop:0-1@%d' % number
         status, _, err = run('-n', 2, '--grace', 0.3, '--timeout', 60, '-x', fault, MEMBER, 'last')
         check_equal(status, 1)
-        check(re.search(r"^cohortrun: locality 1 \(pid \d+\) is given up, since locality 0 says that "
-                        r"locality 1 can't be reached$", err, re.M), err)
+        check(re.search(r"^cohortrun: locality 1 \(pid \d+\) is given up, since locality 0 says "
+                        r"that locality 1 can't be reached$", err, re.M), err)
         status, _, err = run('-n', 2, '--grace', 0.3, '--timeout', 60, '--keep-going', '-x', fault,
                              MEMBER, 'last')
         check_equal(status, 0)

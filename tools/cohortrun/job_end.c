@@ -242,8 +242,7 @@ static void dooms_over(void *context)
     uint64_t now = cohort__clock_now(), next = 0;
     for (uint32_t rank = 0; rank < job->options->size; rank++) {
         struct locality *locality = &job->localities[rank];
-        if (!locality->doomed_at || locality->guarded.end != GUARDED_RUNS ||
-            job->stage != RUNNING)
+        if (!locality->doomed_at || locality->guarded.end != GUARDED_RUNS || job->stage != RUNNING)
             continue;
         if (locality->doomed_at <= now)
             end_doomed(job, locality);
