@@ -2,71 +2,147 @@
 #include "collectives/comm/early.h"
 
 #include "runtime/base/container.h"
+#include "runtime/base/hash.h"
+
+/* The messages of a generation are a ring, linked by `parked`, in the order in which they came. The
+ * first one is in the tree of generations. Each is also in the map of places, so that an error
+ * finds what it is in place of. */
+
+/* What a message is for. A mark, and the failure of a whole call, are for no site's step: there is
+ * one of each for a generation. */
+struct place {
+    uint64_t generation;
+    uint32_t site;
+    uint32_t tag;
+};
+
+enum { TAG_MARK };
+
+static struct place place_of_call(uint64_t generation, uint32_t tag)
+{
+    return (struct place){generation, COHORT__NO_SITE, tag};
+}
+
+static struct place place_of(const struct cohort__message *message)
+{
+    if (message->kind == COHORT__KIND_VERDICT)
+        return place_of_call(message->generation, TAG_MARK);
+    if (message->tag == COHORT__TAG_CALL)
+        return place_of_call(message->generation, COHORT__TAG_CALL);
+    return (struct place){message->generation, message->source_site, message->tag};
+}
+
+static uint64_t hash_of(struct place place)
+{
+    return cohort__hash_mix(place.generation, (uint64_t)place.site << 32 | place.tag);
+}
+
+static bool is_at(const struct cohort__map_node *node, const void *looked_for)
+{
+    const struct place *place = looked_for;
+    const struct place other =
+        place_of(COHORT_CONTAINER_OF(node, const struct cohort__message, of_place));
+    return other.generation == place->generation && other.site == place->site &&
+           other.tag == place->tag;
+}
+
+/* NULL: there is none. */
+static struct cohort__message *find(const struct cohort_comm *comm, struct place place)
+{
+    if (comm->slots[place.generation % COHORT__WINDOW].num_parked == 0)
+        return NULL;
+    struct cohort__map_node *node =
+        cohort__map_find(&comm->early.places, hash_of(place), is_at, &place);
+    return node ? COHORT_CONTAINER_OF(node, struct cohort__message, of_place) : NULL;
+}
+
+static struct cohort__message *first_of(struct cohort__tree_node *node)
+{
+    return COHORT_CONTAINER_OF(node, struct cohort__message, of_generation);
+}
+
+static struct cohort__message *parked_of(struct cohort__list *link)
+{
+    return COHORT_CONTAINER_OF(link, struct cohort__message, parked);
+}
+
+static void put_in(struct cohort_comm *comm, struct cohort__message *message)
+{
+    struct cohort__early *early = &comm->early;
+    struct cohort__tree_node *node = cohort__tree_find(&early->generations, message->generation);
+    cohort__map_insert(&early->places, &message->of_place, hash_of(place_of(message)));
+    cohort__list_init(&message->parked);
+    if (node)
+        cohort__list_push_back(&first_of(node)->parked, &message->parked);
+    else
+        cohort__tree_insert(&early->generations, &message->of_generation, message->generation);
+    comm->slots[message->generation % COHORT__WINDOW].num_parked++;
+}
+
+/* MESSAGE is not among those of its generation any more. */
+static void forget(struct cohort_comm *comm, struct cohort__message *message)
+{
+    cohort__map_remove(&comm->early.places, &message->of_place);
+    comm->early.num_failures -= message->tag == COHORT__TAG_CALL;
+    comm->slots[message->generation % COHORT__WINDOW].num_parked--;
+}
+
+static void take_out(struct cohort_comm *comm, struct cohort__message *message)
+{
+    struct cohort__tree *generations = &comm->early.generations;
+    struct cohort__message *next = parked_of(message->parked.next);
+    if (cohort__tree_find(generations, message->generation) == &message->of_generation) {
+        cohort__tree_remove(generations, &message->of_generation);
+        if (next != message)
+            cohort__tree_insert(generations, &next->of_generation, next->generation);
+    }
+    cohort__list_remove(&message->parked);
+    forget(comm, message);
+}
 
 bool cohort__early_is_told(const struct cohort_comm *comm, uint64_t generation)
 {
-    const struct cohort__list *list = &comm->slots[generation % COHORT__WINDOW].parked;
-    for (const struct cohort__list *link = list->next; link != list; link = link->next) {
-        const struct cohort__message *message =
-            COHORT_CONTAINER_OF(link, const struct cohort__message, parked);
-        if (message->tag == COHORT__TAG_CALL && message->generation == generation)
-            return true;
-    }
-    return false;
-}
-
-static bool same_step(const struct cohort__message *left, const struct cohort__message *right)
-{
-    return left->generation == right->generation && left->source_site == right->source_site &&
-           left->tag == right->tag;
+    const struct cohort__message *mark = cohort__early_find_mark(comm, generation);
+    return (mark && mark->tag == COHORT__TAG_CALL) ||
+           find(comm, place_of_call(generation, COHORT__TAG_CALL));
 }
 
 /* Of messages that report the failure of a whole call, one for each call is kept, and
  * COHORT__FAILURES in all. If one is dropped, this site will ask when it stalls. */
 static bool keep_failure(struct cohort_comm *comm, const struct cohort__message *message)
 {
-    if (comm->num_parked_failures == COHORT__FAILURES ||
+    if (comm->early.num_failures == COHORT__FAILURES ||
         cohort__early_is_told(comm, message->generation))
         return false;
-    comm->num_parked_failures++;
+    comm->early.num_failures++;
     return true;
-}
-
-static void take_out(struct cohort_comm *comm, struct cohort__message *message)
-{
-    cohort__list_remove(&message->parked);
-    comm->num_parked_failures -= message->tag == COHORT__TAG_CALL;
 }
 
 /* If MESSAGE is an error, its sender gets back at once what it has lent or announced for the
  * same step. */
 void cohort__early_park(struct cohort_comm *comm, struct cohort__message *message)
 {
-    struct cohort__list *list = &comm->slots[message->generation % COHORT__WINDOW].parked, *next;
     if (message->tag == COHORT__TAG_CALL && !keep_failure(comm, message)) {
         cohort__message_release(message);
         return;
     }
-    for (struct cohort__list *link = list->next; link != list; link = next) {
-        next = link->next;
-        struct cohort__message *other = COHORT_CONTAINER_OF(link, struct cohort__message, parked);
-        if (!same_step(other, message))
-            continue;
-        if (other->kind == COHORT__KIND_ERROR) {
-            cohort__message_release(message);
-            return;
-        }
-        cohort__list_remove(link);
+    struct cohort__message *other = find(comm, place_of(message));
+    if (other && other->kind == COHORT__KIND_ERROR) {
+        cohort__message_release(message);
+        return;
+    }
+    if (other) {
+        take_out(comm, other);
         cohort__message_release(other);
     }
     if (message->arrival)
         cohort__arrival_park(message->arrival);
-    cohort__list_push_back(list, &message->parked);
+    put_in(comm, message);
 }
 
 void cohort__early_mark(struct cohort_comm *comm, struct cohort__message *mark)
 {
-    cohort__list_push_back(&comm->slots[mark->generation % COHORT__WINDOW].parked, &mark->parked);
+    put_in(comm, mark);
 }
 
 void cohort__early_unmark(struct cohort_comm *comm, struct cohort__message *mark)
@@ -77,71 +153,56 @@ void cohort__early_unmark(struct cohort_comm *comm, struct cohort__message *mark
 void cohort__early_refuse(struct cohort_comm *comm, struct cohort__message *mark)
 {
     mark->tag = COHORT__TAG_CALL;
-    comm->num_parked_failures++;
+    comm->early.num_failures++;
 }
 
 const struct cohort__message *cohort__early_find_mark(const struct cohort_comm *comm,
                                                       uint64_t generation)
 {
-    const struct cohort__list *list = &comm->slots[generation % COHORT__WINDOW].parked;
-    for (const struct cohort__list *link = list->next; link != list; link = link->next) {
-        const struct cohort__message *message =
-            COHORT_CONTAINER_OF(link, const struct cohort__message, parked);
-        if (message->kind == COHORT__KIND_VERDICT && message->generation == generation)
-            return message;
-    }
-    return NULL;
+    return find(comm, place_of_call(generation, TAG_MARK));
 }
 
-/* As when it came, but now its generation is not early any more. */
-static void receive(struct cohort_comm *comm, struct cohort__message *message)
+/* FIRST is the first one of its generation: receives all of that. Each is then as when it came, but
+ * its generation may not be early any more. */
+static void receive_all(struct cohort_comm *comm, struct cohort__message *first)
 {
-    message->item.run(&comm->actor, &message->item);
+    struct cohort__list all, *link;
+    cohort__tree_remove(&comm->early.generations, &first->of_generation);
+    cohort__list_insert_after(first->parked.prev, &all);
+    for (link = all.next; link != &all; link = link->next)
+        forget(comm, parked_of(link));
+    while ((link = cohort__list_pop_front(&all)))
+        parked_of(link)->item.run(&comm->actor, &parked_of(link)->item);
 }
 
 void cohort__early_hand_in(struct cohort_comm *comm, uint64_t generation)
 {
-    struct cohort__list *list = &comm->slots[generation % COHORT__WINDOW].parked;
-    if (cohort__list_is_empty(list))
-        return;
-    struct cohort__list mine, *next, *link;
-    cohort__list_init(&mine);
-    for (link = list->next; link != list; link = next) {
-        next = link->next;
-        if (COHORT_CONTAINER_OF(link, struct cohort__message, parked)->generation != generation)
-            continue;
-        take_out(comm, COHORT_CONTAINER_OF(link, struct cohort__message, parked));
-        cohort__list_push_back(&mine, link);
-    }
-    while ((link = cohort__list_pop_front(&mine)))
-        receive(comm, COHORT_CONTAINER_OF(link, struct cohort__message, parked));
+    struct cohort__tree_node *node = cohort__tree_find(&comm->early.generations, generation);
+    if (node)
+        receive_all(comm, first_of(node));
 }
 
-void cohort__early_sweep_below(struct cohort_comm *comm, uint64_t generation)
+void cohort__early_sweep(struct cohort_comm *comm, uint64_t first, uint64_t end)
 {
-    for (uint32_t i = 0; i < COHORT__WINDOW; i++) {
-        struct cohort__list *list = &comm->slots[i].parked, *next;
-        for (struct cohort__list *link = list->next; link != list; link = next) {
-            next = link->next;
-            struct cohort__message *message =
-                COHORT_CONTAINER_OF(link, struct cohort__message, parked);
-            if (message->generation >= generation ||
-                !cohort__history_skipped(&comm->history, message->generation))
-                continue;
-            take_out(comm, message);
-            receive(comm, message);
-        }
+    struct cohort__tree_node *node;
+    for (; (node = cohort__tree_find_from(&comm->early.generations, first)) && node->key < end;
+         first++) {
+        first = node->key;
+        receive_all(comm, first_of(node));
     }
 }
 
 void cohort__early_release(struct cohort_comm *comm)
 {
-    struct cohort__list *list, *link;
-    for (uint32_t i = 0; i < COHORT__WINDOW; i++)
-        for (list = &comm->slots[i].parked; (link = list->next) != list;) {
-            struct cohort__message *message =
-                COHORT_CONTAINER_OF(link, struct cohort__message, parked);
-            take_out(comm, message);
-            receive(comm, message);
-        }
+    cohort__early_sweep(comm, 0, UINT64_MAX);
+}
+
+void cohort__early_init(struct cohort_comm *comm)
+{
+    cohort__map_init(&comm->early.places);
+}
+
+void cohort__early_fini(struct cohort_comm *comm)
+{
+    cohort__map_fini(&comm->early.places);
 }

@@ -8,9 +8,13 @@
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/message.h"
 
-/* The early messages of an endpoint, parked in the slots of their generations: those for calls that
- * have not started here, or whose sites have yet to agree. They are received again later: their
- * items run. All of this in the endpoint's turn. */
+/* The early messages of an endpoint, parked: those for calls that have not started here, or whose
+ * sites have yet to agree. They are received again later: their items run. How many there are is up
+ * to the others, so what is done with one of them does not depend on that, but for the logarithm of
+ * the number of generations that have some. All of this in the endpoint's turn. */
+
+void cohort__early_init(struct cohort_comm *comm);
+void cohort__early_fini(struct cohort_comm *comm);
 
 /* Takes MESSAGE, which has been delivered. */
 void cohort__early_park(struct cohort_comm *comm, struct cohort__message *message);
@@ -22,8 +26,9 @@ bool cohort__early_is_told(const struct cohort_comm *comm, uint64_t generation);
 /* GENERATION has just started, or agreed, or failed: receives its messages. */
 void cohort__early_hand_in(struct cohort_comm *comm, uint64_t generation);
 
-/* Receives the messages for generations below GENERATION that were left out: that answers them. */
-void cohort__early_sweep_below(struct cohort_comm *comm, uint64_t generation);
+/* The generations from FIRST to below END have just been left out: receives their messages, which
+ * answers them. */
+void cohort__early_sweep(struct cohort_comm *comm, uint64_t first, uint64_t end);
 
 /* A mark among them, of kind VERDICT, says that the call of its generation may not start. With tag
  * COHORT__TAG_CALL, that the call is refused with the mark's error: it fails in place of its start;

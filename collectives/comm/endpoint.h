@@ -17,6 +17,8 @@
 #include "collectives/comm/hooks.h"
 #include "collectives/comm/settings.h"
 #include "runtime/base/error.h"
+#include "runtime/base/map.h"
+#include "runtime/base/tree.h"
 
 /* What one site has of its communicator. It is an actor: calls, messages and completions are its
  * items, and what is said to happen in the endpoint's turn needs no lock. This is the state; who
@@ -50,9 +52,16 @@ struct cohort__ended {
  * that are used together lie together. */
 struct cohort__slot {
     struct cohort__operation *in_flight; /* or NULL */
-    struct cohort__list parked;          /* early messages, and marks, see early.h */
+    uint32_t num_parked;                 /* early messages, and marks, see early.h */
     struct cohort__ended ended;          /* the latest generation that has ended here */
 } __attribute__((aligned(64)));
+
+/* The early messages, see early.h. */
+struct cohort__early {
+    struct cohort__map places;       /* all of them, by what they are for */
+    struct cohort__tree generations; /* the first one of each generation */
+    uint32_t num_failures;           /* those of whole calls */
+};
 
 /* An event that need not be told twice. Posting it needs no memory. */
 struct cohort__event {
@@ -142,7 +151,6 @@ struct cohort_comm {
 
     /* The actor's side. */
     uint32_t num_failures;
-    uint32_t num_parked_failures; /* among the parked messages: failures of whole calls */
     uint64_t gone_from; /* once it has left: the first generation in which it takes no part */
     /* Futures that are still to complete, besides those of calls in flight, sets and gets: see
      * cohort__endpoint_begin, and hold.h. */
@@ -153,6 +161,7 @@ struct cohort_comm {
     struct cohort__pending_line *pending; /* of the ledger; NULL: none yet */
     struct cohort__item resume;           /* starts calls that waited for the window */
     bool resume_posted;
+    struct cohort__early early;
     struct cohort__channels channels;
 
     char gone_name[64]; /* of the communicator, once the last reference has been given back */

@@ -188,8 +188,7 @@ cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct coho
     cohort__channels_init(&comm->channels);
     cohort__list_init(&comm->waiting);
     cohort__scoped_calls_init(comm);
-    for (uint32_t i = 0; i < COHORT__WINDOW; i++)
-        cohort__list_init(&comm->slots[i].parked);
+    cohort__early_init(comm);
     comm->tick.item.run = run_tick;
     comm->death.item.run = run_peer_died;
     comm->leave.item.run = run_leave;
@@ -209,6 +208,7 @@ void cohort__endpoint_destroy(struct cohort__actor *actor)
     cohort__deadlines_destroy(comm);
     give_lines_back(comm);
     cohort__history_fini(&comm->history);
+    cohort__early_fini(comm);
     cohort__channels_fini(&comm->channels);
     cohort__endpoint_bury(comm);
 }

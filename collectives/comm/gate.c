@@ -44,7 +44,7 @@ static bool make_room(struct cohort__history *history)
 {
     if (history->num_skipped < history->capacity)
         return true;
-    if (history->capacity < COHORT__HISTORY_RANGES) {
+    if (history->capacity < 2 * COHORT__HISTORY_RANGES) {
         uint32_t capacity = history->capacity ? 2 * history->capacity : 16;
         void *grown = realloc(history->skipped, capacity * sizeof(*history->skipped));
         if (grown) {
@@ -55,9 +55,10 @@ static bool make_room(struct cohort__history *history)
     }
     if (history->num_skipped == 0)
         return false;
-    history->num_skipped--;
-    memmove(history->skipped, history->skipped + 1,
-            history->num_skipped * sizeof(*history->skipped));
+    uint32_t num_kept = history->num_skipped / 2;
+    memmove(history->skipped, history->skipped + history->num_skipped - num_kept,
+            num_kept * sizeof(*history->skipped));
+    history->num_skipped = num_kept;
     return true;
 }
 
@@ -72,12 +73,13 @@ void cohort__history_call(struct cohort__history *history, uint64_t generation)
 
 bool cohort__history_skipped(const struct cohort__history *history, uint64_t generation)
 {
-    for (uint32_t i = history->num_skipped; i > 0; i--) {
-        const struct cohort__skipped *range = &history->skipped[i - 1];
-        if (generation > range->last)
-            return false;
-        if (generation >= range->first)
-            return true;
+    uint32_t first = 0, end = history->num_skipped;
+    while (first < end) {
+        uint32_t middle = first + (end - first) / 2;
+        if (history->skipped[middle].first <= generation)
+            first = middle + 1;
+        else
+            end = middle;
     }
-    return false;
+    return first > 0 && generation <= history->skipped[first - 1].last;
 }

@@ -30,8 +30,9 @@ uint64_t cohort__gate_last(const struct cohort__gate *gate);
 
 /* Remembers which generations were called and which were left out, to judge messages for them. A
  * peer asks for what it waits for, which is within its window of 64 generations, so even one that
- * lags by many windows is still told. More gaps would be more memory: a range has 16 bytes, so
- * these have 16 KiB at most, and none if nothing is left out. Not measured. */
+ * lags by many windows is still told. More gaps would be more memory: a range has 16 bytes. The
+ * older half goes when there are twice as many, so these have 32 KiB at most, and none if nothing
+ * is left out. Not measured. */
 enum { COHORT__HISTORY_RANGES = 1024 };
 struct cohort__history {
     uint64_t last;        /* generation called */
@@ -45,8 +46,8 @@ struct cohort__history {
 void cohort__history_init(struct cohort__history *history);
 void cohort__history_fini(struct cohort__history *history);
 
-/* GENERATION, which is above the last one, is called. Only the latest COHORT__HISTORY_RANGES gaps
- * are remembered, or fewer if an allocation fails. */
+/* GENERATION, which is above the last one, is called. At least the latest COHORT__HISTORY_RANGES
+ * gaps are remembered, or fewer if an allocation fails. */
 void cohort__history_call(struct cohort__history *history, uint64_t generation);
 
 /* Whether GENERATION, which is not above the last one, was left out. */

@@ -11,6 +11,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
+#include "runtime/base/tree.h"
 #include "runtime/proc/arrival.h"
 
 /* What a site says to another one, and what travels with it. A message has one owner at a time, who
@@ -50,11 +51,19 @@ enum cohort__answer {
  * make every message larger. Not measured. */
 enum { COHORT__MESSAGE_INLINE_BYTES = 64 };
 struct cohort__message {
-    struct cohort__item item;     /* its function is set when it is delivered */
-    struct cohort__list parked;   /* in a list, until its call or its endpoint is there */
-    struct cohort__list of_tag;   /* a channel's, while it is parked: see channel_any.h */
-    struct cohort__map_node lent; /* the same, if its data is still its setter's */
-    enum cohort__kind kind;       /* DATA, ANNOUNCE, ERROR, ASK or ANSWER */
+    struct cohort__item item;   /* its function is set when it is delivered */
+    struct cohort__list parked; /* in a list, until its call or its endpoint is there */
+    union {                     /* while it is parked: */
+        struct {
+            struct cohort__list of_tag;   /* a channel's: see channel_any.h */
+            struct cohort__map_node lent; /* the same, if its data is still its setter's */
+        };
+        struct {
+            struct cohort__map_node of_place; /* a call's: see early.c */
+            struct cohort__tree_node of_generation;
+        };
+    };
+    enum cohort__kind kind; /* DATA, ANNOUNCE, ERROR, ASK or ANSWER */
     uint32_t source_site;
     /* DATA, ANNOUNCE, ERROR: cohort__message_tag. ASK: the same, of the phase and of how many
      * messages its source gets in all from who is asked. With generation 0: the channel's sequence

@@ -101,7 +101,7 @@ __attribute__((noinline)) static void start_with_parked(struct cohort_comm *comm
 /* Nothing is parked while it starts. */
 static void start(struct cohort_comm *comm, struct cohort__operation *operation)
 {
-    if (!cohort__list_is_empty(&comm->slots[operation->generation % COHORT__WINDOW].parked)) {
+    if (comm->slots[operation->generation % COHORT__WINDOW].num_parked > 0) {
         start_with_parked(comm, operation);
         return;
     }
@@ -148,10 +148,10 @@ static void run_call(struct cohort__actor *actor, struct cohort__item *item)
 {
     struct cohort_comm *comm = cohort__endpoint_of(actor);
     struct cohort__operation *operation = COHORT_CONTAINER_OF(item, struct cohort__operation, call);
-    bool skips = operation->generation != comm->history.last + 1;
+    uint64_t expected = comm->history.last + 1;
     cohort__history_call(&comm->history, operation->generation);
-    if (skips)
-        cohort__early_sweep_below(comm, operation->generation);
+    if (operation->generation != expected)
+        cohort__early_sweep(comm, expected, operation->generation);
     if (cohort__list_is_empty(&comm->waiting) && fits_window(comm, operation->generation))
         start(comm, operation);
     else

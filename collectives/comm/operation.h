@@ -29,9 +29,9 @@ struct cohort__operation_handlers {
     /* A site that has answered a meeting of this operation that it has not called, or
      * COHORT__NO_SITE. */
     uint32_t (*find_absent)(const struct cohort__operation *operation);
-    /* How many messages it sends SITE, or has sent, besides those of its agreement. NULL: it sends
-     * none. */
-    uint32_t (*num_sends)(const struct cohort__operation *operation, uint32_t site);
+    /* How many messages it sends SITE, or has sent, besides those of its agreement. UINT32_MAX: no
+     * memory to count them. NULL: it sends none. */
+    uint32_t (*num_sends)(struct cohort__operation *operation, uint32_t site);
     /* A locality has died, or the communicator is revoked: fails the operation if that ends its
      * communicator's calls. */
     void (*peer_died)(struct cohort__operation *operation);

@@ -133,8 +133,7 @@ static uint32_t find_absent(const struct cohort__operation *operation)
 
 /* How many of the messages that ASK is about OPERATION never sends. A call that is wrong here has
  * no messages but those of the agreement, by which all will hear of it. */
-static uint32_t num_left_out(const struct cohort__operation *operation,
-                             const struct cohort__message *ask)
+static uint32_t num_left_out(struct cohort__operation *operation, const struct cohort__message *ask)
 {
     const uint32_t num = ask->tag % (1U << COHORT__TAG_BITS);
     if (num == 0 || !operation->handlers->num_sends ||

@@ -105,6 +105,8 @@ static void release(struct cohort__operation *operation)
     struct cohort__execution *none = NULL;
     cohort__op_unref(execution->op);
     cohort__error_fini(&execution->objection);
+    if (execution->by_site) /* mostly not */
+        free(execution->by_site);
     if (!atomic_compare_exchange_strong(&entry->spare, &none, execution))
         free(execution);
     cohort__plan_entry_unref(entry);
@@ -203,6 +205,7 @@ static cohort_status init(struct cohort__execution *execution,
     execution->ready_first = 0;
     execution->ready_end = 0;
     execution->is_entered = false;
+    execution->by_site = NULL;
     for (uint32_t step = 0; step < plan->num_steps; step++)
         execution->waits[step] = plan->steps[step].num_waits;
     memset(execution->states, COHORT__STEP_IDLE, plan->num_steps);

@@ -47,6 +47,12 @@ static inline struct cohort__part cohort__parcels_part(const struct cohort__parc
     return parcels->parts ? parcels->parts[index] : parcels->own;
 }
 
+/* The steps of a plan that have to do with another site each, sorted by that. */
+struct cohort__steps_by_site {
+    uint32_t num;
+    uint32_t steps[];
+};
+
 /* What the blocks of a plan stand for: bytes, objects, or parcels. All are called between enter and
  * leave, except init and release. */
 struct cohort__step_mode {
@@ -99,8 +105,9 @@ struct cohort__execution {
     uint32_t *waits;                /* by step: how many other steps it still waits for */
     uint32_t *ready;
     void **held;
-    uint8_t *states;      /* enum cohort__step_state */
-    uint8_t *answers;     /* by step: enum cohort__answer, the last one of its peer */
+    uint8_t *states;  /* enum cohort__step_state */
+    uint8_t *answers; /* by step: enum cohort__answer, the last one of its peer */
+    struct cohort__steps_by_site *by_site; /* for questions and answers; NULL: none yet */
     uint32_t num_rows;    /* for each of which the caller has a future; 0: for none */
     cohort_future **rows; /* the references that complete them; NULL once one is complete */
 };

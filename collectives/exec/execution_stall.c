@@ -39,7 +39,7 @@ static struct walk walk_begin(const struct cohort__execution *execution)
                          .step = UINT32_MAX};
 }
 
-/* False: there is none any more, and the walk is over. */
+/* False: there is none any more. */
 static bool walk_next(struct walk *walk)
 {
     while (++walk->step < walk->execution->plan->num_steps) {
@@ -52,8 +52,74 @@ static bool walk_next(struct walk *walk)
             walk->seen[walk->site] = true;
         return true;
     }
-    free(walk->seen);
     return false;
+}
+
+static void walk_end(struct walk *walk)
+{
+    free(walk->seen);
+}
+
+/* Steps by their sites. A site may be asked by all others, and answers each; and gets an answer of
+ * each. So neither may take as long as a plan that has steps with all of them. */
+
+/* Whom a READ waits for changes while it does, so they are behind all sites. */
+static uint32_t site_of(const struct cohort__plan *plan, uint32_t step)
+{
+    const struct cohort__step *what = &plan->steps[step];
+    return what->kind == COHORT__STEP_READ ? COHORT__NO_SITE : what->peer;
+}
+
+static int compare(const void *left, const void *right, void *plan)
+{
+    uint32_t site = site_of(plan, *(const uint32_t *)left);
+    uint32_t other = site_of(plan, *(const uint32_t *)right);
+    return (site > other) - (site < other);
+}
+
+/* Steps of other kinds wait for no single site. */
+static struct cohort__steps_by_site *sort_steps(const struct cohort__plan *plan)
+{
+    struct cohort__steps_by_site *sorted =
+        malloc(sizeof(*sorted) + plan->num_steps * sizeof(sorted->steps[0]));
+    if (!sorted)
+        return NULL;
+    sorted->num = 0;
+    for (uint32_t step = 0; step < plan->num_steps; step++) {
+        const uint8_t kind = plan->steps[step].kind;
+        if (kind == COHORT__STEP_SEND || kind == COHORT__STEP_RECV || kind == COHORT__STEP_READ)
+            sorted->steps[sorted->num++] = step;
+    }
+    qsort_r(sorted->steps, sorted->num, sizeof(sorted->steps[0]), compare, (void *)plan);
+    return sorted;
+}
+
+/* Those of one site; or the READs. */
+struct steps {
+    const uint32_t *of;
+    uint32_t num;
+};
+
+/* False: there is no memory. */
+static bool find_steps(struct cohort__execution *execution, uint32_t site, struct steps *ret_steps)
+{
+    if (!execution->by_site)
+        execution->by_site = sort_steps(execution->plan);
+    const struct cohort__steps_by_site *sorted = execution->by_site;
+    if (!sorted)
+        return false;
+    uint32_t first = 0, end = sorted->num;
+    while (first < end) {
+        uint32_t middle = first + (end - first) / 2;
+        if (site_of(execution->plan, sorted->steps[middle]) < site)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    while (end < sorted->num && site_of(execution->plan, sorted->steps[end]) == site)
+        end++;
+    *ret_steps = (struct steps){&sorted->steps[first], end - first};
+    return true;
 }
 
 /* By site, how many messages PLAN receives from it, besides those of its agreement. Only in an
@@ -77,7 +143,7 @@ void cohort__execution_stalled(struct cohort__operation *operation)
     uint32_t *nums = count_recvs(execution->plan);
     while (walk_next(&walk)) {
         if (execution->answers[walk.step] == COHORT__ANSWER_COMPLETED) {
-            free(walk.seen);
+            walk_end(&walk);
             free(nums);
             cohort__fail_forgotten(operation, walk.site);
             return;
@@ -86,32 +152,39 @@ void cohort__execution_stalled(struct cohort__operation *operation)
         cohort__operation_ask(operation, walk.site,
                               cohort__message_tag(execution->plan->steps[walk.step].phase, num));
     }
+    walk_end(&walk);
     free(nums);
     cohort__note_steps_stalled(execution);
     cohort__meets_stalled(execution);
 }
 
 /* Plans don't change, so the answer is right whenever it is given: whatever is on its way. */
-uint32_t cohort__execution_num_sends(const struct cohort__operation *operation, uint32_t site)
+uint32_t cohort__execution_num_sends(struct cohort__operation *operation, uint32_t site)
 {
-    const struct cohort__plan *plan = ((const struct cohort__execution *)operation)->plan;
+    struct cohort__execution *execution = (struct cohort__execution *)operation;
+    struct steps steps;
     uint32_t num = 0;
-    for (uint32_t i = 0; i < plan->num_steps; i++) {
-        const struct cohort__step *step = &plan->steps[i];
-        num += step->kind == COHORT__STEP_SEND && step->peer == site &&
-               step->phase != COHORT__PHASE_CHECK;
+    if (!find_steps(execution, site, &steps))
+        return UINT32_MAX;
+    for (uint32_t i = 0; i < steps.num; i++) {
+        const struct cohort__step *step = &execution->plan->steps[steps.of[i]];
+        num += step->kind == COHORT__STEP_SEND && step->phase != COHORT__PHASE_CHECK;
     }
     return num;
 }
 
+/* Without memory the answer is lost: it will ask again. */
 void cohort__execution_answer(struct cohort__operation *operation, uint32_t site,
                               enum cohort__answer answer)
 {
     struct cohort__execution *execution = (struct cohort__execution *)operation;
-    for (uint32_t step = 0; step < execution->plan->num_steps; step++) {
-        if (awaits(execution, step) && cohort__note_awaited(execution, step) == site)
-            execution->answers[step] = (uint8_t)answer;
-    }
+    const uint32_t places[] = {site, COHORT__NO_SITE};
+    struct steps steps;
+    for (int k = 0; k < 2 && find_steps(execution, places[k], &steps); k++)
+        for (uint32_t i = 0; i < steps.num; i++)
+            if (awaits(execution, steps.of[i]) &&
+                cohort__note_awaited(execution, steps.of[i]) == site)
+                execution->answers[steps.of[i]] = (uint8_t)answer;
     cohort__meets_answer(execution, site, answer);
 }
 
@@ -140,9 +213,10 @@ size_t cohort__execution_describe(const struct cohort__operation *operation, cha
     used = cohort__describe_append(text, used, capacity,
                                    "generation %" PRIu64 ", %s:", operation->generation, what);
     struct walk walk = walk_begin(execution);
-    while (walk_next(&walk))
+    while (used + 1 < capacity && walk_next(&walk))
         used = cohort__describe_awaited(operation, text, used, capacity, walk.site,
                                         execution->answers[walk.step]);
+    walk_end(&walk);
     used = cohort__note_steps_describe(execution, text, used, capacity);
     used = cohort__meets_describe(execution, text, used, capacity);
     return cohort__describe_append(text, used, capacity, "\n");

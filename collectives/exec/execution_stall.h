@@ -13,7 +13,7 @@ void cohort__execution_stalled(struct cohort__operation *operation);
 void cohort__execution_answer(struct cohort__operation *operation, uint32_t site,
                               enum cohort__answer answer);
 uint32_t cohort__execution_find_absent(const struct cohort__operation *operation);
-uint32_t cohort__execution_num_sends(const struct cohort__operation *operation, uint32_t site);
+uint32_t cohort__execution_num_sends(struct cohort__operation *operation, uint32_t site);
 void cohort__execution_peer_died(struct cohort__operation *operation);
 size_t cohort__execution_describe(const struct cohort__operation *operation, char *text,
                                   size_t used, size_t capacity);

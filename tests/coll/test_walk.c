@@ -86,12 +86,15 @@ static void create_communicator(void)
 /* How many messages for GENERATION site 1 got before its call. */
 static int num_parked(uint64_t generation)
 {
+    const struct cohort__early *early = &walk.comms[1]->early;
+    struct cohort__tree_node *node = cohort__tree_find(&early->generations, generation);
+    const struct cohort__message *first =
+        node ? COHORT_CONTAINER_OF(node, struct cohort__message, of_generation) : NULL;
     int num = 0;
-    struct cohort__list *list = &walk.comms[1]->slots[generation % COHORT__WINDOW].parked;
-    for (struct cohort__list *link = list->next; link != list; link = link->next) {
-        const struct cohort__message *message =
-            COHORT_CONTAINER_OF(link, struct cohort__message, parked);
-        num += message->generation == generation;
+    for (const struct cohort__message *message = first; message && (num == 0 || message != first);
+         message = COHORT_CONTAINER_OF(message->parked.next, struct cohort__message, parked)) {
+        num++;
+        CHECK_INT(message->generation, generation);
         CHECK_INT(message->kind, COHORT__KIND_DATA);
         CHECK_INT(message->source_site, 0);
         CHECK(message->arrival);

@@ -15,6 +15,7 @@ struct job {
     cohort_future **done; /* by site */
     double *in, *out;     /* a number for each site */
     double *gathered;
+    size_t *counts; /* one of each */
 };
 
 struct what {
@@ -86,6 +87,22 @@ static cohort_status calls(struct job *job)
     return status ? status : await_all(job);
 }
 
+/* Each site but the first finds messages of those before. */
+static cohort_status pairs(struct job *job)
+{
+    const size_t num_sites = job->num_sites;
+    double *out = calloc(num_sites * num_sites, sizeof(*out));
+    if (!out)
+        return COHORT_ERR_NO_MEMORY;
+    for (uint32_t site = 0; site < num_sites; site++)
+        job->done[site] =
+            cohort_all_to_allv(job->comms[site], job->in, job->counts, NULL, out + site * num_sites,
+                               job->counts, NULL, COHORT_DOUBLE, COHORT_AUTO_GENERATION);
+    cohort_status status = await_all(job);
+    free(out);
+    return status;
+}
+
 static cohort_status expect(cohort_status wanted, cohort_status status)
 {
     return status == wanted ? COHORT_OK : cohort_fail(COHORT_ERR_FAILED, "it did not fail");
@@ -121,6 +138,7 @@ static const struct what whats[] = {
     {.name = "linear",
      .run = calls,
      .options = {.algorithms = "barrier=linear,all_reduce=linear,broadcast=linear,gather=linear"}},
+    {.name = "pairs", .run = pairs, .options = {.stall_after = UINT64_C(1000000000000)}},
     {.name = "agree", .run = calls, .options = {.check_asymmetric = true}},
     {.name = "differ", .run = differ},
     {.name = "leave", .run = leave},
@@ -143,7 +161,10 @@ static int run_job(int argc, char **argv, struct job *job)
     job->comms = calloc(num_sites, sizeof(cohort_comm *));
     job->done = calloc(num_sites, sizeof(cohort_future *));
     job->in = calloc(3 * num_sites, sizeof(*job->in));
-    bool has_memory = job->comms && job->done && job->in;
+    job->counts = calloc(num_sites, sizeof(*job->counts));
+    bool has_memory = job->comms && job->done && job->in && job->counts;
+    for (size_t i = 0; has_memory && i < num_sites; i++)
+        job->counts[i] = 1;
     if (has_memory) {
         job->out = job->in + num_sites;
         job->gathered = job->out + num_sites;
@@ -152,6 +173,7 @@ static int run_job(int argc, char **argv, struct job *job)
     free(job->comms);
     free(job->done);
     free(job->in);
+    free(job->counts);
     return result;
 }
 
@@ -162,7 +184,8 @@ int main(int argc, char **argv)
         if (strcmp(whats[i].name, argv[1]) == 0)
             job.what = &whats[i];
     if (!job.what) {
-        fprintf(stderr, "usage: many_sites create|calls|tree|linear|agree|differ|leave SITES\n");
+        fprintf(stderr,
+                "usage: many_sites create|calls|tree|linear|pairs|agree|differ|leave SITES\n");
         return 2;
     }
     job.num_sites = (uint32_t)strtoul(argv[2], NULL, 10);

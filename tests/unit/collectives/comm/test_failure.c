@@ -78,7 +78,7 @@ static void tell(uint64_t number, uint64_t generation)
 /* Checks for how many generations COMM keeps a failure, and whether GENERATION is one of them. */
 static void check_told(const struct cohort_comm *comm, uint32_t num, bool is_told)
 {
-    CHECK_INT(comm->num_parked_failures, num);
+    CHECK_INT(comm->early.num_failures, num);
     CHECK_INT(cohort__early_is_told(comm, GENERATION), is_told);
 }
 
@@ -163,7 +163,7 @@ static void test_left_out(void)
     tell(FIRST, GENERATION + 2);
     check_told(comm, 2, true);
     cohort__history_call(&comm->history, GENERATION + 1);
-    cohort__early_sweep_below(comm, GENERATION + 1);
+    cohort__early_sweep(comm, 1, GENERATION + 1);
     check_told(comm, 1, false);
     fake_net_close(&fake);
 }
