@@ -16,16 +16,21 @@ enum {
     SHARE = 16,
     LEAST_PERIOD = 1000000,
     MOST_PERIOD = 25000000,
-    /* After so many calls the list is looked at, too: those that have ended meanwhile are dropped.
-     * So its memory has a limit, whatever the period is. */
+    /* When so many calls have come, or as many as there were at the last time, those that have
+     * ended are dropped. So their memory has a limit, whatever the period is. */
     MOST_ADDED = 128,
+    /* Shorter times are all in one bin. */
+    FIRST_BIN_BITS = 20,
+    NUM_BINS = 32,
 };
 
 struct deadline {
-    struct deadline *next;
+    struct deadline *next;   /* among those that were added */
+    struct cohort__list bin; /* once it has been seen */
     uint64_t generation;
     uint64_t nanoseconds;
     uint64_t due; /* 0: not seen yet */
+    uint64_t look_at;
 };
 
 struct cohort__deadlines {
@@ -37,8 +42,14 @@ struct cohort__deadlines {
     pthread_mutex_t lock;           /* of `comm` */
     struct cohort_comm *comm;       /* NULL: it has left */
     struct deadline *_Atomic added; /* by the caller; the latest first */
-    uint32_t num_added;             /* the caller's */
-    struct deadline *seen;          /* the actor's side */
+    uint32_t num_added;             /* the caller's, since the last prune */
+    _Atomic uint32_t num_left;      /* by the last prune */
+
+    /* The actor's side. A bin has those for which at least 2^(its number + FIRST_BIN_BITS) ns were
+     * left when they came there. So they are to be looked at in the order in which they came, after
+     * that time, when each of them is over or goes to a lower bin. */
+    struct cohort__list bins[NUM_BINS];
+    uint32_t num_seen;
 };
 
 static void put(struct cohort__deadlines *deadlines)
@@ -82,16 +93,70 @@ static void on_expired(struct cohort__timer *timer)
 
 /* In the endpoint's turn -------------------------------------------------------------------- */
 
+static struct deadline *deadline_of(struct cohort__list *link)
+{
+    return COHORT_CONTAINER_OF(link, struct deadline, bin);
+}
+
+static uint64_t least_of_bin(uint32_t bin)
+{
+    return UINT64_C(1) << (bin + FIRST_BIN_BITS);
+}
+
+/* Those in the lowest bin are looked at each time. */
+static void put_in_bin(struct cohort__deadlines *deadlines, struct deadline *deadline, uint64_t now)
+{
+    uint64_t left = deadline->due > now ? deadline->due - now : 0;
+    uint32_t bits = 63 - (uint32_t)__builtin_clzll(left | least_of_bin(0));
+    uint32_t bin = bits < FIRST_BIN_BITS + NUM_BINS ? bits - FIRST_BIN_BITS : NUM_BINS - 1;
+    deadline->look_at = now + (bin > 0 ? least_of_bin(bin) : 1);
+    cohort__list_push_back(&deadlines->bins[bin], &deadline->bin);
+}
+
+/* The call has been called, if perhaps not in a turn yet, and has not ended. */
+static bool is_open(struct cohort_comm *comm, uint64_t generation)
+{
+    const struct cohort__operation *waiting = cohort__endpoint_first_waiting(comm);
+    return !comm->has_left &&
+           (cohort__endpoint_find(comm, generation) || generation > comm->history.last ||
+            (waiting && generation >= waiting->generation));
+}
+
+static void take_added(struct cohort__deadlines *deadlines, struct cohort_comm *comm, uint64_t now)
+{
+    struct deadline *next;
+    for (struct deadline *added = atomic_exchange(&deadlines->added, NULL); added; added = next) {
+        next = added->next;
+        if (!is_open(comm, added->generation)) {
+            cohort__slab_free(added);
+            continue;
+        }
+        if (added->due == 0)
+            added->due = cohort__clock_after(added->nanoseconds);
+        put_in_bin(deadlines, added, now);
+        deadlines->num_seen++;
+    }
+}
+
+static bool drop_if_ended(struct cohort__deadlines *deadlines, struct cohort_comm *comm,
+                          struct deadline *deadline)
+{
+    if (is_open(comm, deadline->generation))
+        return false;
+    cohort__list_remove(&deadline->bin);
+    cohort__slab_free(deadline);
+    deadlines->num_seen--;
+    return true;
+}
+
 /* The call of DEADLINE has not ended. Asks again later, as a verdict may leave it as it is. */
-static void look_at(struct cohort_comm *comm, struct deadline *deadline, uint64_t now)
+static void ask_if_due(const struct cohort_comm *comm, struct deadline *deadline, uint64_t now)
 {
     const struct cohort__plea plea = {
         .kind = COHORT__PLEA_DEADLINE,
         .site = comm->this_site,
         .nanoseconds = deadline->nanoseconds,
     };
-    if (deadline->due == 0)
-        deadline->due = cohort__clock_after(deadline->nanoseconds);
     if (now < deadline->due)
         return;
     deadline->due = cohort__clock_after(deadline->nanoseconds + MOST_PERIOD);
@@ -100,37 +165,36 @@ static void look_at(struct cohort_comm *comm, struct deadline *deadline, uint64_
                     cohort_error_message());
 }
 
-static bool is_open(struct cohort_comm *comm, uint64_t generation)
+/* Looks at those whose time has come, and drops those in front of them that have ended. */
+static void look_at_bin(struct cohort__deadlines *deadlines, struct cohort_comm *comm,
+                        const struct cohort__list *bin, uint64_t now)
 {
-    return cohort__endpoint_find(comm, generation) ||
-           cohort__endpoint_find_waiting(comm, generation);
+    while (!cohort__list_is_empty(bin)) {
+        struct deadline *deadline = deadline_of(bin->next);
+        if (drop_if_ended(deadlines, comm, deadline))
+            continue;
+        if (deadline->look_at > now)
+            return;
+        ask_if_due(comm, deadline, now);
+        cohort__list_remove(&deadline->bin);
+        put_in_bin(deadlines, deadline, now);
+    }
 }
 
-/* Drops what has ended. Returns the shortest of the others, UINT64_MAX if there are none. */
+/* What is left at least of the time of the next one, UINT64_MAX if there is none. */
 static uint64_t look_through(struct cohort__deadlines *deadlines, struct cohort_comm *comm)
 {
     uint64_t now = cohort__clock_now(), shortest = UINT64_MAX;
-    struct deadline *added = atomic_exchange(&deadlines->added, NULL), **link = &deadlines->seen;
-    while (*link)
-        link = &(*link)->next;
-    *link = added;
-    link = &deadlines->seen;
-    while (*link) {
-        struct deadline *deadline = *link;
-        if (comm->has_left || !is_open(comm, deadline->generation)) {
-            *link = deadline->next;
-            cohort__slab_free(deadline);
-            continue;
-        }
-        look_at(comm, deadline, now);
-        if (deadline->nanoseconds < shortest)
-            shortest = deadline->nanoseconds;
-        link = &deadline->next;
+    take_added(deadlines, comm, now);
+    for (uint32_t bin = NUM_BINS; bin-- > 0;) {
+        look_at_bin(deadlines, comm, &deadlines->bins[bin], now);
+        if (!cohort__list_is_empty(&deadlines->bins[bin]))
+            shortest = least_of_bin(bin);
     }
     return shortest;
 }
 
-/* A call that came while the list was looked through has seen the timer as armed. */
+/* A call that came while the bins were looked through has seen the timer as armed. */
 static void run_look(struct cohort__actor *actor, struct cohort__item *item)
 {
     struct cohort_comm *comm = cohort__endpoint_of(actor);
@@ -149,8 +213,16 @@ static void run_prune(struct cohort__actor *actor, struct cohort__item *item)
 {
     struct cohort__deadlines *deadlines =
         COHORT_CONTAINER_OF(item, struct cohort__deadlines, prune);
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
+    struct cohort__list *link, *next;
     atomic_store(&deadlines->is_pruned, false);
-    (void)look_through(deadlines, cohort__endpoint_of(actor));
+    take_added(deadlines, comm, cohort__clock_now());
+    for (uint32_t bin = 0; bin < NUM_BINS; bin++)
+        for (link = deadlines->bins[bin].next; link != &deadlines->bins[bin]; link = next) {
+            next = link->next;
+            (void)drop_if_ended(deadlines, comm, deadline_of(link));
+        }
+    atomic_store_explicit(&deadlines->num_left, deadlines->num_seen, memory_order_relaxed);
 }
 
 /* By the caller ------------------------------------------------------------------------------ */
@@ -163,6 +235,8 @@ static struct cohort__deadlines *create(struct cohort_comm *comm)
     deadlines->timer.expired = on_expired;
     deadlines->look.run = run_look;
     deadlines->prune.run = run_prune;
+    for (uint32_t bin = 0; bin < NUM_BINS; bin++)
+        cohort__list_init(&deadlines->bins[bin]);
     atomic_init(&deadlines->refs, 1);
     pthread_mutex_init(&deadlines->lock, NULL);
     deadlines->comm = comm;
@@ -199,8 +273,12 @@ void cohort__deadline_add(struct cohort_comm *comm, uint64_t generation, uint64_
     add(deadlines, deadline);
     if (!is_armed && !atomic_exchange(&deadlines->is_armed, true))
         arm(deadlines, nanoseconds < LEAST_PERIOD ? nanoseconds : period_of(nanoseconds));
-    if (++deadlines->num_added % MOST_ADDED == 0 && !atomic_exchange(&deadlines->is_pruned, true))
-        cohort__endpoint_post(comm, &deadlines->prune);
+    uint32_t num_left = atomic_load_explicit(&deadlines->num_left, memory_order_relaxed);
+    if (++deadlines->num_added < MOST_ADDED || deadlines->num_added < num_left ||
+        atomic_exchange(&deadlines->is_pruned, true))
+        return;
+    deadlines->num_added = 0;
+    cohort__endpoint_post(comm, &deadlines->prune);
 }
 
 /* Life --------------------------------------------------------------------------------------- */
@@ -220,11 +298,14 @@ void cohort__deadlines_destroy(struct cohort_comm *comm)
     struct cohort__deadlines *deadlines = atomic_load(&comm->deadlines);
     if (!deadlines)
         return;
-    struct deadline *lists[] = {deadlines->seen, atomic_load(&deadlines->added)}, *next;
-    for (int i = 0; i < 2; i++)
-        for (struct deadline *deadline = lists[i]; deadline; deadline = next) {
-            next = deadline->next;
-            cohort__slab_free(deadline);
-        }
+    struct cohort__list *link;
+    struct deadline *next;
+    for (struct deadline *added = atomic_load(&deadlines->added); added; added = next) {
+        next = added->next;
+        cohort__slab_free(added);
+    }
+    for (uint32_t bin = 0; bin < NUM_BINS; bin++)
+        while ((link = cohort__list_pop_front(&deadlines->bins[bin])))
+            cohort__slab_free(deadline_of(link));
     put(deadlines);
 }

@@ -10,9 +10,10 @@
  * is asked for (verdict.h).
  *
  * A call only leaves its deadline in a list, and mostly does not look at the clock. While there are
- * such calls a timer has the endpoint look at the list now and then: each 16th of the shortest
- * deadline, but after 1 ms at least and 25 ms at most. A deadline begins when it is first seen, so
- * it is never early, and late by two such times. */
+ * such calls a timer has the endpoint look at the list now and then: each 16th of the shortest time
+ * that is left, but after 1 ms at least and 25 ms at most. A deadline begins when it is first seen,
+ * so it is never early, and late by two such times. How many calls wait does not matter to a look,
+ * but for those that are new or due. */
 struct cohort__deadlines;
 
 /* By the caller's thread, once it has called GENERATION. If there is no memory for it, that is

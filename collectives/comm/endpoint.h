@@ -117,10 +117,10 @@ struct cohort_comm {
     bool check_asymmetric; /* set by the settings or by the options */
     bool has_left;         /* the actor's side */
     bool knows_leaver;     /* another site has left while a call needed it; the actor's side */
-    _Atomic uint32_t num_in_flight;           /* written in the endpoint's turn, read by the tick */
-    uint64_t oldest;                          /* generation in flight, or 0; the actor's side */
-    struct cohort__history history;           /* the actor's side */
-    struct cohort__list waiting;              /* calls that can't start yet; the actor's side */
+    _Atomic uint32_t num_in_flight; /* written in the endpoint's turn, read by the tick */
+    uint64_t oldest;                /* generation in flight, or 0; the actor's side */
+    struct cohort__history history; /* the actor's side */
+    struct cohort__list waiting;    /* calls that can't start yet, in order; the actor's side */
     struct cohort__idle_waiter *idle_waiters; /* the oldest first; the actor's side */
     struct cohort__site_line *line;           /* of the ledger; NULL once it has left */
     struct cohort__next_call next_call; /* the caller's side; mostly only its beginning is read */
@@ -146,7 +146,7 @@ struct cohort_comm {
     void (*plans_destroy)(struct cohort__plan_cache *plans);
     struct cohort__deadlines *_Atomic deadlines; /* NULL: none of its calls has had one */
     struct cohort__scoped_run *latest_scoped;    /* NULL: no call of a task in a scope yet */
-    uint32_t num_scoped;
+    uint32_t num_scoped;                         /* runs since the last prune */
     struct cohort__hook_bytes hook_bytes; /* of the call that is being made, if there are hooks */
 
     /* The actor's side. */
@@ -158,9 +158,11 @@ struct cohort_comm {
     atomic_bool finished; /* it has left, and nothing of it is under way */
     struct cohort__event tick, death, leave, scoped_prune;
     struct cohort__list scoped;           /* runs of calls in scopes, see scoped_calls.c */
+    _Atomic uint32_t num_scoped_left;     /* as the last prune left them */
     struct cohort__pending_line *pending; /* of the ledger; NULL: none yet */
     struct cohort__item resume;           /* starts calls that waited for the window */
     bool resume_posted;
+    struct cohort__map waiting_of; /* those calls, by generation */
     struct cohort__early early;
     struct cohort__channels channels;
 

@@ -187,6 +187,7 @@ cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct coho
     cohort__history_init(&comm->history);
     cohort__channels_init(&comm->channels);
     cohort__list_init(&comm->waiting);
+    cohort__map_init(&comm->waiting_of);
     cohort__scoped_calls_init(comm);
     cohort__early_init(comm);
     comm->tick.item.run = run_tick;
@@ -208,6 +209,7 @@ void cohort__endpoint_destroy(struct cohort__actor *actor)
     cohort__deadlines_destroy(comm);
     give_lines_back(comm);
     cohort__history_fini(&comm->history);
+    cohort__map_fini(&comm->waiting_of);
     cohort__early_fini(comm);
     cohort__channels_fini(&comm->channels);
     cohort__endpoint_bury(comm);

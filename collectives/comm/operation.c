@@ -11,6 +11,7 @@
 #include "collectives/comm/remote.h"
 #include "collectives/comm/site_line.h"
 #include "runtime/base/container.h"
+#include "runtime/base/hash.h"
 #include "runtime/base/trace.h"
 #include "runtime/task/future.h"
 
@@ -31,14 +32,22 @@ struct cohort__operation *cohort__endpoint_find(struct cohort_comm *comm, uint64
 struct cohort__operation *cohort__endpoint_find_waiting(const struct cohort_comm *comm,
                                                         uint64_t generation)
 {
-    const struct cohort__list *list = &comm->waiting;
-    for (struct cohort__list *link = list->next; link != list; link = link->next) {
-        struct cohort__operation *operation =
-            COHORT_CONTAINER_OF(link, struct cohort__operation, waiting);
-        if (operation->generation == generation)
-            return operation;
-    }
-    return NULL;
+    struct cohort__map_node *node =
+        cohort__map_find(&comm->waiting_of, cohort__hash_u64(generation), NULL, NULL);
+    return node ? COHORT_CONTAINER_OF(node, struct cohort__operation, of_generation) : NULL;
+}
+
+/* OPERATION is in the list of those that wait. */
+static void note_waiting(struct cohort_comm *comm, struct cohort__operation *operation)
+{
+    cohort__map_insert(&comm->waiting_of, &operation->of_generation,
+                       cohort__hash_u64(operation->generation));
+}
+
+static void wait_no_more(struct cohort__operation *operation)
+{
+    cohort__list_remove(&operation->waiting);
+    cohort__map_remove(&operation->comm->waiting_of, &operation->of_generation);
 }
 
 struct cohort__operation *cohort__endpoint_first_waiting(const struct cohort_comm *comm)
@@ -89,6 +98,7 @@ __attribute__((noinline)) static void start_with_parked(struct cohort_comm *comm
     uint64_t generation = operation->generation;
     if (has_to_wait(comm, generation)) {
         cohort__list_push_front(&comm->waiting, &operation->waiting);
+        note_waiting(comm, operation);
         return;
     }
     put_in_slot(comm, operation);
@@ -141,6 +151,7 @@ __attribute__((noinline)) static void put_in_line(struct cohort_comm *comm,
                                                   struct cohort__operation *operation)
 {
     cohort__list_push_back(&comm->waiting, &operation->waiting);
+    note_waiting(comm, operation);
     look_at_mark(comm, operation);
 }
 
@@ -234,7 +245,7 @@ static void run_resume(struct cohort__actor *actor, struct cohort__item *item)
     struct cohort__operation *operation;
     while ((operation = cohort__endpoint_first_waiting(comm)) &&
            fits_window(comm, operation->generation) && !has_to_wait(comm, operation->generation)) {
-        cohort__list_remove(&operation->waiting);
+        wait_no_more(operation);
         start(comm, operation);
     }
 }
@@ -460,7 +471,7 @@ void cohort__operation_leave(struct cohort__operation *operation)
 /* Ends OPERATION, which has not started. */
 void cohort__operation_abandon(struct cohort__operation *operation)
 {
-    cohort__list_remove(&operation->waiting);
+    wait_no_more(operation);
     cohort__error_set(&operation->failure, COHORT_ERR_CANCELLED,
                       "communicator \"%.60s\", generation %" PRIu64
                       ": site %u has left the communicator before it could start",

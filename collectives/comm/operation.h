@@ -58,7 +58,8 @@ struct cohort__handout {
 
 struct cohort__operation {
     struct cohort__item call;
-    struct cohort__list waiting; /* for the window, or for a verdict */
+    struct cohort__list waiting;           /* for the window, or for a verdict */
+    struct cohort__map_node of_generation; /* then */
     const struct cohort__operation_handlers *handlers;
     struct cohort_comm *comm;
     cohort_future *future; /* the reference that completes it */

@@ -10,7 +10,8 @@
 #include "runtime/base/slab.h"
 #include "runtime/task/scope.h"
 
-/* So many runs that are new let the endpoint drop those that have ended. */
+/* So many runs that are new, or as many as there were at the last time, let the endpoint drop those
+ * that have ended. */
 enum { MOST_ADDED = 64 };
 
 struct cohort__scoped_run {
@@ -58,50 +59,46 @@ static void on_cancel(struct cohort__scope_watch *watch)
 
 /* In the endpoint's turn -------------------------------------------------------------------- */
 
-static bool is_in(const struct cohort__scoped_run *run, const struct cohort__operation *operation)
+/* The first generation from GENERATION on, of a run that ends with LAST, whose call is in flight or
+ * waits. Beyond LAST: there is none. Those that wait are the latest ones, and a run leaves none
+ * out. */
+static uint64_t next_open(const struct cohort_comm *comm, uint64_t generation, uint64_t last)
 {
-    return operation && operation->generation >= run->first &&
-           operation->generation <= atomic_load(&run->last);
-}
-
-/* Calls LOOK, if it is there, for each call of RUN that has not ended. Returns how many there are.
- */
-static uint32_t for_each_open(const struct cohort_comm *comm, const struct cohort__scoped_run *run,
-                              void (*look)(const struct cohort__operation *operation))
-{
-    uint32_t num = 0;
-    const struct cohort__list *link = comm->waiting.next;
-    for (uint32_t i = 0; i < COHORT__WINDOW; i++) {
+    const struct cohort__operation *waiting = cohort__endpoint_first_waiting(comm);
+    uint64_t next = waiting ? waiting->generation : last + 1;
+    if (next < generation)
+        next = generation;
+    for (uint32_t i = 0; i < COHORT__WINDOW && next > generation; i++) {
         const struct cohort__operation *operation = comm->slots[i].in_flight;
-        num += is_in(run, operation);
-        if (look && is_in(run, operation))
-            look(operation);
+        if (operation && operation->generation >= generation && operation->generation < next)
+            next = operation->generation;
     }
-    for (; link != &comm->waiting; link = link->next) {
-        const struct cohort__operation *operation =
-            COHORT_CONTAINER_OF(link, const struct cohort__operation, waiting);
-        num += is_in(run, operation);
-        if (look && is_in(run, operation))
-            look(operation);
-    }
-    return num;
+    return next;
 }
 
-static void ask(const struct cohort__operation *operation)
+/* A call may not have come to the endpoint's turn yet. */
+static bool is_over(const struct cohort_comm *comm, const struct cohort__scoped_run *run)
 {
-    const struct cohort__plea plea = {
-        .kind = COHORT__PLEA_SCOPE,
-        .site = operation->comm->this_site,
-    };
-    if (cohort__verdict_ask(operation->comm->group, operation->generation, &plea))
+    const uint64_t last = atomic_load(&run->last);
+    return last <= comm->history.last && next_open(comm, run->first, last) > last;
+}
+
+static void ask(const struct cohort_comm *comm, uint64_t generation)
+{
+    const struct cohort__plea plea = {.kind = COHORT__PLEA_SCOPE, .site = comm->this_site};
+    if (cohort__verdict_ask(comm->group, generation, &plea))
         cohort__log(COHORT__LOG_WARN, "a scope is cancelled, but: %s", cohort_error_message());
 }
 
 static void run_cancelled(struct cohort__actor *actor, struct cohort__item *item)
 {
+    const struct cohort_comm *comm = cohort__endpoint_of(actor);
     struct cohort__scoped_run *run = COHORT_CONTAINER_OF(item, struct cohort__scoped_run, item);
     atomic_thread_fence(memory_order_seq_cst); /* see cohort__scoped_calls_add */
-    (void)for_each_open(cohort__endpoint_of(actor), run, ask);
+    const uint64_t last = atomic_load(&run->last);
+    for (uint64_t generation = run->first; (generation = next_open(comm, generation, last)) <= last;
+         generation++)
+        ask(comm, generation);
     put(run);
 }
 
@@ -118,17 +115,21 @@ static void drop(struct cohort__scoped_run *run)
 static void drop_ended(struct cohort_comm *comm, bool all)
 {
     struct cohort__list dropped, *link, *next;
+    uint32_t num_left = 0;
     cohort__list_init(&dropped);
     pthread_mutex_lock(&comm->group->lock);
     for (link = comm->scoped.next; link != &comm->scoped; link = next) {
         struct cohort__scoped_run *run = COHORT_CONTAINER_OF(link, struct cohort__scoped_run, link);
         next = link->next;
-        if (!all && (next == &comm->scoped || for_each_open(comm, run, NULL) > 0))
+        if (!all && (next == &comm->scoped || !is_over(comm, run))) {
+            num_left++;
             continue;
+        }
         cohort__list_remove(link);
         cohort__list_push_back(&dropped, link);
     }
     pthread_mutex_unlock(&comm->group->lock);
+    atomic_store_explicit(&comm->num_scoped_left, num_left, memory_order_relaxed);
     while ((link = cohort__list_pop_front(&dropped)))
         drop(COHORT_CONTAINER_OF(link, struct cohort__scoped_run, link));
 }
@@ -203,7 +204,10 @@ void cohort__scoped_calls_add(struct cohort_comm *comm, uint64_t generation)
     cohort__list_push_back(&comm->scoped, &run->link);
     pthread_mutex_unlock(&comm->group->lock);
     cohort__scope_watch(cohort__scope_current(), &run->watch);
-    if (++comm->num_scoped % MOST_ADDED == 0 &&
-        !atomic_exchange(&comm->scoped_prune.is_posted, true))
-        cohort__endpoint_post(comm, &comm->scoped_prune.item);
+    uint32_t num_left = atomic_load_explicit(&comm->num_scoped_left, memory_order_relaxed);
+    if (++comm->num_scoped < MOST_ADDED || comm->num_scoped < num_left ||
+        atomic_exchange(&comm->scoped_prune.is_posted, true))
+        return;
+    comm->num_scoped = 0;
+    cohort__endpoint_post(comm, &comm->scoped_prune.item);
 }

@@ -10,7 +10,9 @@
 #include "collectives/comm/remote.h"
 #include "collectives/comm/tally.h"
 #include "runtime/base/container.h"
+#include "runtime/base/hash.h"
 #include "runtime/base/log.h"
+#include "runtime/base/map.h"
 #include "runtime/proc/send.h"
 #include "runtime/wire/pack.h"
 
@@ -27,11 +29,15 @@ enum {
 
 struct verdicts {
     struct cohort__annex annex; /* first */
-    struct cohort__list list;   /* of verdicts; under the group's lock */
+    /* All under the group's lock. */
+    struct cohort__list list;     /* of those that are not released */
+    struct cohort__list released; /* and of those that are */
+    struct cohort__map map;       /* of both, by generation */
 };
 
 struct verdict {
     struct cohort__list link;
+    struct cohort__map_node node;
     struct cohort__group *group; /* a reference */
     uint64_t generation;
     bool is_decider;
@@ -133,8 +139,10 @@ static void verdicts_destroy(struct cohort__annex *annex)
 {
     struct verdicts *verdicts = (struct verdicts *)annex;
     struct cohort__list *link;
+    cohort__list_splice_back(&verdicts->list, &verdicts->released);
     while ((link = cohort__list_pop_front(&verdicts->list)))
         destroy(verdict_of(link));
+    cohort__map_fini(&verdicts->map);
     free(verdicts);
 }
 
@@ -151,6 +159,8 @@ static struct verdicts *verdicts_make(struct cohort__group *group)
     if (!verdicts && (verdicts = calloc(1, sizeof(*verdicts)))) {
         verdicts->annex.destroy = verdicts_destroy;
         cohort__list_init(&verdicts->list);
+        cohort__list_init(&verdicts->released);
+        cohort__map_init(&verdicts->map);
         atomic_store(&group->verdicts, &verdicts->annex);
     }
     pthread_mutex_unlock(&group->lock);
@@ -160,12 +170,11 @@ static struct verdicts *verdicts_make(struct cohort__group *group)
 /* With the lock held. */
 static struct verdict *find(const struct cohort__group *group, uint64_t generation)
 {
-    struct verdicts *verdicts = verdicts_of(group);
-    struct cohort__list *list = verdicts ? &verdicts->list : NULL;
-    for (struct cohort__list *link = list ? list->next : NULL; link != list; link = link->next)
-        if (verdict_of(link)->generation == generation)
-            return verdict_of(link);
-    return NULL;
+    const struct verdicts *verdicts = verdicts_of(group);
+    struct cohort__map_node *node =
+        verdicts ? cohort__map_find(&verdicts->map, cohort__hash_u64(generation), NULL, NULL)
+                 : NULL;
+    return node ? COHORT_CONTAINER_OF(node, struct verdict, node) : NULL;
 }
 
 static void on_done(struct cohort__hold *hold);
@@ -276,6 +285,7 @@ static enum step next_step(struct verdict *verdict)
     }
     if (verdict->num_holding == 0 && (verdict->is_released || !is_held_elsewhere)) {
         cohort__list_remove(&verdict->link);
+        cohort__map_remove(&verdicts_of(verdict->group)->map, &verdict->node);
         return FORGET;
     }
     verdict->num_busy = 0;
@@ -357,6 +367,8 @@ static void enlist(struct verdict *verdict)
     struct cohort__group *group = verdict->group;
     cohort__group_ref(group);
     cohort__list_push_back(&verdicts_of(group)->list, &verdict->link);
+    cohort__map_insert(&verdicts_of(group)->map, &verdict->node,
+                       cohort__hash_u64(verdict->generation));
     verdict->num_busy = 1;
     for (uint32_t i = 0; i < group->local.num; i++) {
         struct cohort__hold *hold = &verdict->holds[i];
@@ -435,47 +447,44 @@ cohort_status cohort__verdict_ask(struct cohort__group *group, uint64_t generati
 void cohort__verdicts_join(struct cohort_comm *comm)
 {
     struct cohort__group *group = comm->group;
-    struct cohort__hold *joined;
-    do {
-        joined = NULL;
-        pthread_mutex_lock(&group->lock);
-        struct verdicts *verdicts = verdicts_of(group);
-        struct cohort__list *list = verdicts ? &verdicts->list : NULL;
-        for (struct cohort__list *link = list ? list->next : NULL; link != list && !joined;
-             link = link->next)
-            for (uint32_t i = 0; i < group->local.num; i++) {
-                struct cohort__hold *hold = &verdict_of(link)->holds[i];
-                if (group->local.sites[i] == comm->this_site && !hold->comm)
-                    joined = hold;
-            }
-        if (joined) {
-            joined->comm = comm;
-            ((struct verdict *)joined->owner)->num_busy++;
-        }
-        pthread_mutex_unlock(&group->lock);
-        if (joined)
-            cohort__hold_freeze(joined);
-    } while (joined);
+    struct cohort__hold *joined = NULL;
+    uint32_t place = 0; /* of its site among those that are here */
+    while (group->local.sites[place] != comm->this_site)
+        place++;
+    pthread_mutex_lock(&group->lock);
+    const struct verdicts *verdicts = verdicts_of(group);
+    for (struct cohort__map_node *node = verdicts ? cohort__map_first(&verdicts->map) : NULL; node;
+         node = cohort__map_next(&verdicts->map, node)) {
+        struct verdict *verdict = COHORT_CONTAINER_OF(node, struct verdict, node);
+        struct cohort__hold *hold = &verdict->holds[place];
+        if (hold->comm)
+            continue;
+        hold->comm = comm;
+        hold->next_joined = joined;
+        joined = hold;
+        verdict->num_busy++;
+    }
+    pthread_mutex_unlock(&group->lock);
+    for (struct cohort__hold *hold; (hold = joined);) {
+        joined = hold->next_joined;
+        cohort__hold_freeze(hold);
+    }
 }
 
 void cohort__verdicts_release(struct cohort__group *group, bool have_all_left)
 {
-    struct verdict *open;
-    if (!verdicts_of(group) || (!have_all_left && !is_broken(group)))
+    struct verdicts *verdicts = verdicts_of(group);
+    struct cohort__list *link;
+    if (!verdicts || (!have_all_left && !is_broken(group)))
         return;
-    do {
-        open = NULL;
+    pthread_mutex_lock(&group->lock);
+    while ((link = cohort__list_pop_front(&verdicts->list))) {
+        cohort__list_push_back(&verdicts->released, link);
+        verdict_of(link)->is_released = true;
+        go_on(verdict_of(link));
         pthread_mutex_lock(&group->lock);
-        struct cohort__list *list = &verdicts_of(group)->list;
-        for (struct cohort__list *link = list->next; link != list && !open; link = link->next)
-            open = verdict_of(link)->is_released ? NULL : verdict_of(link);
-        if (open) {
-            open->is_released = true;
-            go_on(open);
-        } else {
-            pthread_mutex_unlock(&group->lock);
-        }
-    } while (open);
+    }
+    pthread_mutex_unlock(&group->lock);
 }
 
 /* Arrivals ---------------------------------------------------------------------------------- */

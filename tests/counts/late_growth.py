@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Whether what a site does ahead of a late one takes instructions as its calls, or their blocks,
-are: at 10 times as many, and 10 times that. What is in order may take a logarithm more.
+are. What is kept in order may take a logarithm more.
 
-usage: late_growth.py LATE_SITE FEW WHAT..."""
+usage: late_growth.py LATE_SITE NUM...    each NUM is ten times the one before"""
 import sys
 
 import callgrind
 
 FACTOR = 13 # for ten times as many
+WHATS = ['exchange', 'strides', 'left_out', 'deadlines', 'scoped', 'cancelled']
 
 
 def grows(program, what, numbers):
@@ -22,9 +23,8 @@ def grows(program, what, numbers):
 
 def main():
     callgrind.skip_without()
-    program, few, *whats = sys.argv[1:]
-    numbers = [int(few), 10 * int(few), 100 * int(few)]
-    sys.exit(any([grows(program, what, numbers) for what in whats]))
+    numbers = [int(number) for number in sys.argv[2:]]
+    sys.exit(any([grows(sys.argv[1], what, numbers) for what in WHATS]))
 
 
 main()
