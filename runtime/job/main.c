@@ -136,10 +136,10 @@ static void on_accused(void *context, uint32_t rank, const char *why)
     cohort__bootstrap_accuse(job->bootstrap, rank, why);
 }
 
-static void on_broken(void *context)
+static void on_broken(void *context, const char *why)
 {
     const struct job *job = context;
-    cohort__bootstrap_broken(job->bootstrap);
+    cohort__bootstrap_broken(job->bootstrap, why);
 }
 
 static void on_letter_out(void *context, const void *data, size_t bytes)

@@ -353,10 +353,10 @@ void cohort__bootstrap_send_letter(struct cohort__bootstrap *bootstrap, const vo
     cohort__loop_request(bootstrap->loop, &letter->request);
 }
 
-void cohort__bootstrap_broken(struct cohort__bootstrap *bootstrap)
+void cohort__bootstrap_broken(struct cohort__bootstrap *bootstrap, const char *why)
 {
     if (bootstrap->way->broken)
-        bootstrap->way->broken(bootstrap);
+        bootstrap->way->broken(bootstrap, why);
 }
 
 void cohort__bootstrap_report_failure(struct cohort__bootstrap *bootstrap, const char *text)

@@ -146,10 +146,11 @@ void cohort__bootstrap_report_failure(struct cohort__bootstrap *bootstrap, const
  * begins. False: there is nobody to tell, or the connection has taken nothing for a second. */
 bool cohort__bootstrap_abort(struct cohort__bootstrap *bootstrap, int code, const char *reason);
 
-/* This locality has found that another one has died, of which the launcher has not told it. A
- * launcher that may never notice is asked to end the job after the grace (set_grace), and this
- * process ends with it. Returns at once. Only after the exchange. */
-void cohort__bootstrap_broken(struct cohort__bootstrap *bootstrap);
+/* This locality has found that another one has died, of which the launcher has not told it; WHY
+ * names it. A launcher that may never notice is asked to end the job after the grace (set_grace),
+ * and this process ends with it, and says why unless it has said something. Returns at once. Only
+ * after the exchange. */
+void cohort__bootstrap_broken(struct cohort__bootstrap *bootstrap, const char *why);
 
 /* Locality RANK, which may be this one, can't go on: WHY, which is copied, goes on behind its name.
  * To be called only if the launcher tells deaths. Without memory for it this locality can't go on,

@@ -54,6 +54,8 @@ struct foreign {
     struct cohort__hub_share share;
     atomic_bool has_finished;
     atomic_bool broken; /* a locality is gone, or the launcher is lost */
+    char why[300];      /* the same, the first one that is gone; empty: none */
+    bool has_said;      /* why this locality fails */
     bool has_agreed;    /* on the end of the job; the loop's */
     struct cohort__pmix_events events;
     pthread_mutex_t lock; /* guards what PMIx's thread does */
@@ -136,9 +138,11 @@ static void break_job(struct foreign *foreign)
         grace_over(foreign);
 }
 
-static void broken(struct cohort__bootstrap *bootstrap)
+static void broken(struct cohort__bootstrap *bootstrap, const char *why)
 {
-    break_job(foreign_of(bootstrap));
+    struct foreign *foreign = foreign_of(bootstrap);
+    snprintf(foreign->why, sizeof(foreign->why), "%s", why);
+    break_job(foreign);
 }
 
 /* The job can't go on. The reason is in the error slot. */
@@ -371,6 +375,7 @@ static void counted(struct cohort__bootstrap *bootstrap)
  * failed. */
 static void failed(struct cohort__bootstrap *bootstrap, const char *text)
 {
+    foreign_of(bootstrap)->has_said = true;
     say(foreign_of(bootstrap), text);
 }
 
@@ -388,6 +393,8 @@ static bool abort_foreign(struct cohort__bootstrap *bootstrap, int code, const c
 static void close_foreign(struct cohort__bootstrap *bootstrap)
 {
     struct foreign *foreign = foreign_of(bootstrap);
+    if (!foreign->has_agreed && !foreign->has_said && *foreign->why)
+        say(foreign, foreign->why);
     if (!foreign->has_agreed)
         cohort__pmix_client_abort(&foreign->pmix, 1, broken_text);
     cohort__pmix_client_close(&foreign->pmix);

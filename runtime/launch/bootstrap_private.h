@@ -26,7 +26,7 @@ struct cohort__bootstrap_way {
     void (*counted)(struct cohort__bootstrap *bootstrap); /* the counts are in `counts` */
     void (*failed)(struct cohort__bootstrap *bootstrap, const char *text);
     /* As cohort__bootstrap_broken, in any thread. NULL: the launcher finds out by itself. */
-    void (*broken)(struct cohort__bootstrap *bootstrap);
+    void (*broken)(struct cohort__bootstrap *bootstrap, const char *why);
     /* As cohort__bootstrap_abort, in any thread. NULL: there is nobody to tell. */
     bool (*abort)(struct cohort__bootstrap *bootstrap, int code, const char *reason);
     /* NULL: the launcher tells no deaths. */

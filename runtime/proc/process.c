@@ -187,8 +187,11 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
         return;
     cohort__log(COHORT__LOG_INFO, "locality %u: locality %u %s", process->options.rank, rank,
                 death->why);
-    if (!atomic_exchange(&process->any_dead, true) && process->options.broken)
-        process->options.broken(process->options.launcher);
+    if (!atomic_exchange(&process->any_dead, true) && process->options.broken) {
+        char text[sizeof(death->why) + 32];
+        snprintf(text, sizeof(text), "locality %u %s", rank, death->why);
+        process->options.broken(process->options.launcher, text);
+    }
     if (cohort__process_keeps_going(process)) /* so it has ended, and writes nothing any more */
         cohort__boards_peer_died(process, rank);
     if (process->net && !is_dropped)

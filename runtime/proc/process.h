@@ -36,8 +36,8 @@ struct cohort__process_options {
      * the dead. DATA is copied, and letters stay in order; it must not wait. NULL: the homes are
      * localities. */
     void (*letter)(void *context, const void *data, size_t bytes);
-    /* A peer is dead, the first one. It must not wait. NULL: nobody wants to know. */
-    void (*broken)(void *context);
+    /* A peer is dead, the first one: WHY names it. It must not wait. NULL: nobody wants to know. */
+    void (*broken)(void *context, const char *why);
     void *launcher; /* the context of these three */
     /* The faults that this locality is to have, and which stay until the process is destroyed.
      * NULL: none. */

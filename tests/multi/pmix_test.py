@@ -28,6 +28,7 @@ BUILD = os.path.abspath(sys.argv[2])
 COLL = os.path.join(BUILD, 'tests/multi/coll_member')
 STORM = os.path.join(BUILD, 'tests/multi/storm_member')
 CHILDREN = os.path.join(BUILD, 'tests/multi/children_member')
+FAULTY = os.path.join(BUILD, 'tests/multi/fault_member')
 MAIN = os.path.join(BUILD, 'tests/multi/main_member')
 PROTOCOL = os.path.join(BUILD, 'tests/multi/launcher_member')
 EMBED = os.path.join(BUILD, 'tests/multi/embed_uv_member')
@@ -305,6 +306,17 @@ def test_never_joins():
     status, _, err = run('-n', 3, '-x', 'COHORT_JOIN_TIMEOUT=2', 'sh', '-c', script)
     check(status != 0, err)
     check('process 1 of 3 has not joined the job within 2 s' in err, err)
+
+
+def test_losses():
+    """Of what one end has lost, all hear, also if no program minds; and somebody says it."""
+    for fault, args, why in (('drop:0-1@10', ['last'], "locality 0: locality 1 can't be reached"),
+                             ('alloc:0@21', ['remote'], 'out of memory here'),
+                             ('alloc:1@5', ['remote'], 'out of memory here|lost here: no memory')):
+        status, _, err = run('-n', 2, '-x', 'COHORT_FAULT=' + fault, '-x', 'COHORT_WORKERS=1',
+                             FAULTY, *args)
+        check(status == 0 or re.search(why, err), fault, status, err)
+        check(status or 'drop' not in fault, fault)
 
 
 def test_abort():

@@ -416,7 +416,7 @@ static void test_leaves_after_all_have_agreed(void)
     join(&locality, AGREED, never);
     come_to(&locality, AGREED);
     CHECK(!locality.may_exit);
-    cohort__bootstrap_broken(locality.bootstrap);
+    cohort__bootstrap_broken(locality.bootstrap, "locality 1 can't be reached");
     CHECK(!locality.may_exit);
     fake.fence_done(PMIX_SUCCESS, fake.fence_context);
     await_exit(&locality);
@@ -430,7 +430,7 @@ static void test_leaves_without_last_fence(void)
     struct locality locality;
     join(&locality, AGREED, soon);
     come_to(&locality, AGREED);
-    cohort__bootstrap_broken(locality.bootstrap);
+    cohort__bootstrap_broken(locality.bootstrap, "locality 1 can't be reached");
     await_exit(&locality);
     leave(&locality);
 }
@@ -440,7 +440,7 @@ static void find_loss_in_drain(void)
     struct locality locality;
     join(&locality, LAST_COUNTS, soon);
     come_to(&locality, LAST_COUNTS);
-    cohort__bootstrap_broken(locality.bootstrap);
+    cohort__bootstrap_broken(locality.bootstrap, "locality 1 can't be reached");
     await_exit(&locality);
     leave(&locality);
 }
