@@ -59,8 +59,11 @@ enum { COHORT_REMOTE_COPIED_BYTES = 256 };
  * before.
  *
  * Any number of calls may be under way. Those that LOCALITY does not get to yet wait here, and take
- * memory here only. If LOCALITY is this one, nothing is sent: it is a task like any other, whose
- * future an await may run at once, but not before tasks here that could go on.
+ * memory here only. A function that waits keeps no others from beginning there, up to 65,536 that
+ * have not returned, or 64 MiB of their INs. From then on others begin when one of these has ended,
+ * or if none has for a tenth of a second: then there is room for twice as many. If LOCALITY is this
+ * one, nothing is sent: it is a task like any other, whose future an await may run at once, but not
+ * before tasks here that could go on.
  *
  * Any thread; never suspends. */
 COHORT_API cohort_future *cohort_async_at(uint32_t locality, const char *name,

@@ -25,11 +25,13 @@
  * calls of each that it has not admitted, with at most COHORT_REMOTE_COPIED_BYTES or what the eager
  * budget allows; longer ones are announced, and fetched once they are admitted.
  *
- * Second, a locality admits calls, in the order in which they came, as long as those that are
- * admitted and not over are not too many, and do not have too many bytes of IN. To admit a call
- * does not mean that it is over soon: it may wait for another one that waits here. So if calls wait
- * and none has ended between two ticks, as many more are admitted. So nothing waits for ever
- * because of this, and functions that wait for long do not fill the memory with their stacks.
+ * Second, a locality admits calls, in the order in which they came, as long as few are admitted and
+ * not over. If there are more, a worker that has nothing else to do admits one more: so no worker
+ * is idle while calls wait, and functions that wait keep no others from running, which they may
+ * wait for. A busy locality has few stacks and INs nevertheless. There is room for a number of
+ * calls that are not over, and for the bytes of their INs. If there is no room, and none has ended
+ * between two ticks, it is doubled, until so much is not needed any more. So nothing waits for ever
+ * because of this, and however many calls wait for each other, they wait for few ticks.
  *
  * Whoever waits holds no lock, and keeps nobody from draining messages.
  *
@@ -39,10 +41,11 @@
  * started by something: no order of messages matters. An error goes back with the result, and
  * cancels the scope there. tests/model/finish.pml is a model of it. */
 enum {
-    COHORT__REMOTE_ADMITTED_MAX = 1024,
-    COHORT__REMOTE_ADMITTED_BYTES_MAX = 64 << 20,
-    COHORT__REMOTE_ON_THE_SPOT_BYTES = 4096, /* more is copied by a task or a chore */
-    COHORT__REMOTE_SERVED_LINES = 8,         /* of the ledger, at most */
+    COHORT__REMOTE_BUSY_MAX = 1024,               /* admitted and not over, in a busy locality */
+    COHORT__REMOTE_ADMITTED_MAX = 65536,          /* in any; before the room is doubled */
+    COHORT__REMOTE_ADMITTED_BYTES_MAX = 64 << 20, /* of their INs, likewise */
+    COHORT__REMOTE_ON_THE_SPOT_BYTES = 4096,      /* more is copied by a task or a chore */
+    COHORT__REMOTE_SERVED_LINES = 8,              /* of the ledger, at most */
 };
 
 /* What is known of another locality. Made when first needed. */
@@ -74,13 +77,13 @@ struct cohort__remote_served {
     uint32_t num_waiting;
     uint32_t num_admitted; /* that are not over */
     size_t bytes_admitted; /* of their IN */
-    uint32_t extra;        /* how many more may be admitted, since nothing has ended, */
-    size_t extra_bytes;    /* and how many bytes, at least one call */
+    unsigned num_doubled;  /* how often the room is doubled, since nothing has ended */
     bool has_ended;        /* one, or the fetch of one, since the last tick */
     bool is_admitting;     /* a thread */
+    bool is_looking;       /* a task, for when there is nothing else to do */
     bool was_serving;      /* at the last tick, which alone has the next ones: */
     struct cohort__pending_line *lines[COHORT__REMOTE_SERVED_LINES]; /* of the ledger, or NULL */
-    uint32_t num_more;     /* how often more were admitted; this and the next are for tests */
+    uint32_t num_more;     /* how often the room was doubled; this and the next are for tests */
     uint32_t most_waiting; /* the most there have been */
     uint32_t most_admitted;
     size_t most_bytes;

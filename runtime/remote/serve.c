@@ -89,19 +89,25 @@ static void begin(struct served *served)
     tell_admitted(tasks, peer);
 }
 
-/* With the lock held. */
-static bool has_room(const struct cohort__remote_served *all)
+/* With the lock held: whether there is room for one more if the room is doubled so often. */
+static bool has_room(const struct cohort__remote_served *all, unsigned num_doubled)
 {
-    return all->num_admitted < COHORT__REMOTE_ADMITTED_MAX &&
-           all->bytes_admitted < COHORT__REMOTE_ADMITTED_BYTES_MAX;
+    return all->num_admitted < (uint64_t)COHORT__REMOTE_ADMITTED_MAX << num_doubled &&
+           all->bytes_admitted < (uint64_t)COHORT__REMOTE_ADMITTED_BYTES_MAX << num_doubled;
 }
 
-/* With the lock held: takes the next call that may be admitted. NULL: there is none. */
-static struct served *admit(struct cohort__remote_served *all)
+/* With the lock held: whether one more is to be admitted. IS_IDLE: by a worker that has nothing
+ * else to do. */
+static bool takes_more(const struct cohort__remote_served *all, bool is_idle)
 {
-    bool is_room = has_room(all);
-    if (cohort__list_is_empty(&all->waiting) ||
-        (!is_room && (all->extra == 0 || all->extra_bytes == 0)))
+    return (is_idle || all->num_admitted < COHORT__REMOTE_BUSY_MAX) &&
+           has_room(all, all->num_doubled);
+}
+
+/* With the lock held: takes the next call that is to be admitted. NULL: there is none. */
+static struct served *admit(struct cohort__remote_served *all, bool is_idle)
+{
+    if (cohort__list_is_empty(&all->waiting) || !takes_more(all, is_idle))
         return NULL;
     struct served *served =
         COHORT_CONTAINER_OF(cohort__list_pop_front(&all->waiting), struct served, link);
@@ -110,10 +116,6 @@ static struct served *admit(struct cohort__remote_served *all)
     cohort__list_push_back(&all->admitted, &served->admitted);
     cohort__trace_count(COHORT__COUNTER_REMOTE_SERVED, 1);
     all->bytes_admitted += served->bytes;
-    if (!is_room) {
-        all->extra--;
-        all->extra_bytes -= served->bytes < all->extra_bytes ? served->bytes : all->extra_bytes;
-    }
     if (all->num_admitted > all->most_admitted)
         all->most_admitted = all->num_admitted;
     if (all->bytes_admitted > all->most_bytes)
@@ -121,25 +123,56 @@ static struct served *admit(struct cohort__remote_served *all)
     return served;
 }
 
+static void look_when_idle(struct cohort__remote_tasks *tasks);
+
 /* One thread at a time, so that a call that fails at once, and makes room, adds no frame to the
- * stack. Others leave that to it: it looks once more before it goes. */
-static void admit_some(struct cohort__remote_tasks *tasks)
+ * stack. Others leave that to it: it looks once more before it goes. IS_IDLE: by a worker that has
+ * nothing else to do, and has something then. */
+static void admit_some(struct cohort__remote_tasks *tasks, bool is_idle)
 {
     struct cohort__remote_served *all = &tasks->served;
     struct served *served;
     pthread_mutex_lock(&all->lock);
+    if (is_idle)
+        all->is_looking = false;
     if (all->is_admitting) {
         pthread_mutex_unlock(&all->lock);
         return;
     }
     all->is_admitting = true;
-    while ((served = admit(all))) {
+    while ((served = admit(all, is_idle))) {
         pthread_mutex_unlock(&all->lock);
+        is_idle = false;
         begin(served);
         pthread_mutex_lock(&all->lock);
     }
     all->is_admitting = false;
+    bool is_to_look =
+        !all->is_looking && !cohort__list_is_empty(&all->waiting) && takes_more(all, true);
+    all->is_looking |= is_to_look;
     pthread_mutex_unlock(&all->lock);
+    if (is_to_look)
+        look_when_idle(tasks);
+}
+
+static cohort_status look(void *arg)
+{
+    struct cohort__remote_tasks *tasks = arg;
+    admit_some(tasks, true);
+    cohort__remote_close(tasks);
+    return COHORT_OK;
+}
+
+/* Without memory for that, the next tick tries it again. */
+static void look_when_idle(struct cohort__remote_tasks *tasks)
+{
+    cohort__remote_open(tasks);
+    if (cohort__task_start_last(look, tasks, (cohort__any_function *)cohort_async_at) == COHORT_OK)
+        return;
+    pthread_mutex_lock(&tasks->served.lock);
+    tasks->served.is_looking = false;
+    pthread_mutex_unlock(&tasks->served.lock);
+    cohort__remote_close(tasks);
 }
 
 void cohort__served_leave(struct served *served)
@@ -155,7 +188,7 @@ void cohort__served_leave(struct served *served)
     bool is_any_waiting = !cohort__list_is_empty(&all->waiting);
     pthread_mutex_unlock(&all->lock);
     if (is_any_waiting)
-        admit_some(tasks);
+        admit_some(tasks, false);
 }
 
 void cohort__remote_served_tick(struct cohort__remote_tasks *tasks)
@@ -163,14 +196,16 @@ void cohort__remote_served_tick(struct cohort__remote_tasks *tasks)
     struct cohort__remote_served *all = &tasks->served;
     cohort__served_look_on(tasks);
     pthread_mutex_lock(&all->lock);
-    bool is_stuck = !all->has_ended && !cohort__list_is_empty(&all->waiting);
+    bool is_any_waiting = !cohort__list_is_empty(&all->waiting);
+    bool is_stuck = is_any_waiting && !all->has_ended && !has_room(all, all->num_doubled);
     all->has_ended = false;
-    all->extra = is_stuck ? COHORT__REMOTE_ADMITTED_MAX : 0;
-    all->extra_bytes = is_stuck ? COHORT__REMOTE_ADMITTED_BYTES_MAX : 0;
+    all->num_doubled += is_stuck;
     all->num_more += is_stuck;
+    if (has_room(all, 0))
+        all->num_doubled = 0;
     pthread_mutex_unlock(&all->lock);
-    if (is_stuck)
-        admit_some(tasks);
+    if (is_any_waiting)
+        admit_some(tasks, false);
 }
 
 void cohort__remote_served_end(struct cohort__remote_tasks *tasks, const uint32_t *rank)
@@ -264,12 +299,12 @@ void cohort__remote_serve(struct cohort__remote_tasks *tasks, struct cohort__arr
         cohort__served_remember_scoped(served);
     struct cohort__remote_served *all = &tasks->served;
     pthread_mutex_lock(&all->lock);
-    bool is_late = served->arrival && !has_room(all);
+    bool is_late = served->arrival && !takes_more(all, false);
     pthread_mutex_unlock(&all->lock);
     if (is_late)
         cohort__arrival_park(served->arrival);
     if (queue(served))
-        admit_some(tasks);
+        admit_some(tasks, false);
     else
         cohort__remote_close(tasks);
 }

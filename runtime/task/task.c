@@ -453,6 +453,19 @@ cohort_future *cohort__task_start_outside(cohort_task_function *function, void *
     return task ? submit(task, "cohort_async") : cohort__future_no_memory();
 }
 
+cohort_status cohort__task_start_last(cohort_task_function *function, void *arg,
+                                      cohort__any_function *shown)
+{
+    struct cohort__task *task = create_in(NULL, function, arg, shown);
+    if (!task)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a task");
+    task->future.priority = COHORT_TASK_LOW;
+    if (!cohort__lanes_submit(task, 0))
+        return cohort_await(refuse(task, "cohort_async"));
+    cohort_future_unref(&task->future);
+    return COHORT_OK;
+}
+
 cohort_status cohort__task_start_in(cohort_scope *scope, cohort_task_function *function, void *arg,
                                     cohort__any_function *shown)
 {

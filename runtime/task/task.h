@@ -83,6 +83,11 @@ cohort_future *cohort__task_start_carrying(cohort_scope *scope, bool fails_scope
 cohort_future *cohort__task_start_outside(cohort_task_function *function, void *arg,
                                           cohort__any_function *shown);
 
+/* The same, for when a worker finds nothing else to do, and nobody awaits it. If it is not started,
+ * the error is set. */
+cohort_status cohort__task_start_last(cohort_task_function *function, void *arg,
+                                      cohort__any_function *shown);
+
 /* The run function of a task's work. Runs the task if nobody has claimed it, and gives the queue's
  * reference back. */
 void cohort__task_run(struct cohort__work *work);

@@ -6,9 +6,10 @@
  * what is admitted may wait for what is not.
  *
  * A call is held back at its caller while WINDOW calls of that caller are not known to be admitted
- * at the other side. It then is on its way, waits at the other side to be admitted, and runs. ROOM
- * calls may be admitted and not over; if others wait and none has ended between two ticks, ROOM
- * more are admitted. What was admitted is told with results, or alone once it is half a window.
+ * at the other side. It then is on its way, waits at the other side to be admitted, and runs. BUSY
+ * calls may be admitted and not over while one of these could go on, else ROOM of them. If others
+ * wait for room and none has ended between two ticks, the room is doubled, until so much is not
+ * needed any more. What was admitted is told with results, or alone once it is half a window.
  * Messages overtake each other. A call of the program ends when its result is there and its send is
  * over: until then the transport reads IN.
  *
@@ -22,8 +23,10 @@
  * Built with one of these, the model has an error, and spin must find it:
  * NO_WINDOW        a caller sends all its calls at once: the other side keeps more than a window.
  * NO_ROOM          all calls are admitted: as many functions run, each with its stack.
- * NO_MORE          no more are admitted when none has ended: those that wait for others wait for
- *                  ever.
+ * NO_BUSY          a busy locality admits as many as an idle one.
+ * NO_IDLE          an idle locality admits as few as a busy one: those that wait for others wait
+ *                  for ever.
+ * NO_MORE          the room is not doubled when none has ended: the same.
  * TELL_AT_END      calls count for the window until they are over: the same.
  * NO_TELL          what was admitted is told with results only: the same.
  * NO_END_HELD      a death does not end calls that are held back.
@@ -37,8 +40,11 @@
 #ifndef WINDOW
 #define WINDOW 1
 #endif
+#ifndef BUSY
+#define BUSY 1
+#endif
 #ifndef ROOM
-#define ROOM 1
+#define ROOM 2
 #endif
 #ifndef DEPTH
 #define DEPTH 3
@@ -61,15 +67,31 @@ byte untold[2];          /* admitted calls of that caller that it was not told o
 byte telling[2];         /* the same, on the way to it */
 byte num_waiting[2];     /* by the locality that is to run them */
 byte num_admitted[2];
-byte extra[2];
-byte num_more[2];        /* how often more were admitted */
+byte num_running[2];     /* of these, that could go on */
+byte room[2] = ROOM;
 bit has_ended[2];
 bit may_die, dead, told;
 byte num_over;
 
 #define CALLER(i) ((depth[i] + 1) % 2)
 #define RUNNER(i) (depth[i] % 2)
-#define HAS_ROOM(l) (num_admitted[l] < ROOM || extra[l] > 0)
+#define IS_IDLE(l) (num_running[l] == 0)
+
+#ifdef NO_ROOM
+#define HAS_ROOM(l) true
+#else
+#define HAS_ROOM(l) (num_admitted[l] < room[l])
+#endif
+
+#ifdef NO_BUSY
+#define IS_ADMITTED(l) HAS_ROOM(l)
+#else
+#ifdef NO_IDLE
+#define IS_ADMITTED(l) (HAS_ROOM(l) && num_admitted[l] < BUSY)
+#else
+#define IS_ADMITTED(l) (HAS_ROOM(l) && (num_admitted[l] < BUSY || IS_IDLE(l)))
+#endif
+#endif
 
 #ifdef NO_WINDOW
 #define IS_OPEN(l) true
@@ -95,12 +117,20 @@ inline part_over(i)
 #endif
 }
 
+/* The function that has called the one at the current depth goes on. */
+inline go_on(i)
+{
+    depth[i]--;
+    num_running[RUNNER(i)]++;
+    at[i] = RETURNS
+}
+
 /* The call at the current depth has no result, since B is dead. What runs in A goes on. */
 inline fail(i)
 {
     if
     :: depth[i] == 1 -> expected[i] = 0; at[i] = LOST; part_over(i)
-    :: else -> depth[i]--; at[i] = RETURNS
+    :: else -> go_on(i)
     fi
 }
 
@@ -108,6 +138,7 @@ inline fail(i)
 inline leave(locality)
 {
     num_admitted[locality]--;
+    num_running[locality]--;
     has_ended[locality] = 1;
 #ifdef TELL_AT_END
     untold[1 - locality]++;
@@ -128,7 +159,7 @@ inline act(i)
     :: atomic { at[i] == NONE && told -> depth[i] = 1; at[i] = OVER; num_over++ }
 #endif
     :: atomic { at[i] == RUNS && depth[i] < DEPTH && !(RUNNER(i) == A && told) &&
-           !(RUNNER(i) == B && dead) -> depth[i]++; at[i] = HELD }
+           !(RUNNER(i) == B && dead) -> num_running[RUNNER(i)]--; depth[i]++; at[i] = HELD }
     :: atomic { at[i] == RUNS && depth[i] < DEPTH && RUNNER(i) == A && told -> at[i] = RETURNS }
 
     /* The window lets it go; then it is sent. */
@@ -139,7 +170,7 @@ inline act(i)
            if
            :: depth[i] == 1 -> sending[i] = 0; expected[i] = 0; at[i] = LOST; part_over(i);
               part_over(i)
-           :: else -> depth[i]--; at[i] = RETURNS
+           :: else -> go_on(i)
            fi }
 #ifdef BOTH_END
     :: atomic { at[i] == LOST && sending[i] && told && depth[i] == 1 -> sending[i] = 0;
@@ -154,18 +185,12 @@ inline act(i)
     :: atomic { at[i] == SENT && !dead ->
            num_waiting[RUNNER(i)]++; at[i] = WAITS; assert(num_waiting[RUNNER(i)] <= WINDOW) }
     :: atomic { at[i] == WAITS && !(RUNNER(i) == B && dead) &&
-#ifdef NO_ROOM
-           true ->
-#else
-           HAS_ROOM(RUNNER(i)) ->
-           if
-           :: num_admitted[RUNNER(i)] >= ROOM -> extra[RUNNER(i)]--
-           :: else
-           fi;
-#endif
+           IS_ADMITTED(RUNNER(i)) ->
+           assert(num_admitted[RUNNER(i)] < BUSY || IS_IDLE(RUNNER(i)));
            num_waiting[RUNNER(i)]--;
            num_admitted[RUNNER(i)]++;
-           assert(num_admitted[RUNNER(i)] <= ROOM + ROOM * num_more[RUNNER(i)]);
+           num_running[RUNNER(i)]++;
+           assert(num_admitted[RUNNER(i)] <= room[RUNNER(i)]);
 #ifndef TELL_AT_END
            untold[CALLER(i)]++;
 #endif
@@ -181,7 +206,7 @@ inline act(i)
     :: atomic { at[i] == RESULT && !dead ->
            if
            :: depth[i] == 1 -> expected[i] = 0; at[i] = LOST; part_over(i)
-           :: else -> depth[i]--; at[i] = RETURNS
+           :: else -> go_on(i)
            fi }
 
     /* A is told of the death: its calls without a result end. */
@@ -206,7 +231,7 @@ inline act(i)
            if /* what is left in A of it */
            :: at[i] == WAITS -> num_waiting[A]--
            :: (at[i] == RUNS || at[i] == RETURNS) && RUNNER(i) == A -> num_admitted[A]--;
-              has_ended[A] = 1
+              num_running[A]--; has_ended[A] = 1
            :: else
            fi;
            expected[i] = 0; depth[i] = 1; at[i] = LOST; part_over(i) }
@@ -220,6 +245,9 @@ active [CALLS] proctype call()
     :: atomic { at[_pid] == OVER -> break }
     od
 }
+
+/* Calls wait for room in LOCALITY. */
+#define IS_FULL(locality) (num_waiting[locality] > 0 && num_admitted[locality] >= room[locality])
 
 /* What comes back to a caller, ticks, and the death. */
 active proctype rest()
@@ -240,14 +268,14 @@ end:
     :: atomic { untold[B] >= (WINDOW + 1) / 2 -> telling[B] = telling[B] + untold[B];
            untold[B] = 0 }
 #endif
-    :: atomic { has_ended[A] && num_waiting[A] > 0 && num_admitted[A] >= ROOM -> has_ended[A] = 0 }
-    :: atomic { has_ended[B] && num_waiting[B] > 0 && num_admitted[B] >= ROOM -> has_ended[B] = 0 }
+    :: atomic { has_ended[A] && IS_FULL(A) -> has_ended[A] = 0 }
+    :: atomic { has_ended[B] && IS_FULL(B) -> has_ended[B] = 0 }
 #ifndef NO_MORE
-    :: atomic { !has_ended[A] && num_waiting[A] > 0 && num_admitted[A] >= ROOM && extra[A] == 0 ->
-           extra[A] = ROOM; num_more[A]++ }
-    :: atomic { !has_ended[B] && num_waiting[B] > 0 && num_admitted[B] >= ROOM && extra[B] == 0 ->
-           extra[B] = ROOM; num_more[B]++ }
+    :: atomic { !has_ended[A] && IS_FULL(A) -> room[A] = 2 * room[A] }
+    :: atomic { !has_ended[B] && IS_FULL(B) -> room[B] = 2 * room[B] }
 #endif
+    :: atomic { room[A] > ROOM && num_admitted[A] < ROOM -> room[A] = ROOM }
+    :: atomic { room[B] > ROOM && num_admitted[B] < ROOM -> room[B] = ROOM }
     :: atomic { may_die && !dead && num_over < CALLS -> dead = 1 }
     :: atomic { dead && !told -> told = 1 }
     od

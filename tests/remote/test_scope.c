@@ -257,19 +257,29 @@ static void test_large(void)
 }
 
 /* Calls that have returned, and wait for what they have started, keep no others from running: a
- * chain is longer than what is admitted at once. */
+ * chain has more bytes than there is room for at once. */
+enum {
+    LINK_BYTES = 1 << 20,
+    CHAIN_LENGTH = 2 * NUM_LOCALITIES * (COHORT__REMOTE_ADMITTED_BYTES_MAX / LINK_BYTES),
+};
+static _Alignas(struct order) unsigned char links[NUM_LOCALITIES][LINK_BYTES]; /* IN of a link */
+
+static cohort_status call_link(cohort_scope *scope, uint32_t from, uint32_t to)
+{
+    cohort_object in = {links[to], LINK_BYTES};
+    return cohort__scope_async_at_from(cluster_process(cluster, from), scope, to, "chain", &in);
+}
+
 static void test_chain(void)
 {
-    enum { LENGTH = 2 * NUM_LOCALITIES * COHORT__REMOTE_ADMITTED_MAX };
-    struct order order = {.seed = 5, .rank = 1, .depth = LENGTH};
     cohort_scope *scope;
     reset(1);
+    for (uint32_t rank = 0; rank < NUM_LOCALITIES; rank++)
+        memcpy(links[rank], &(struct order){.seed = 5, .rank = rank}, sizeof(struct order));
     CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    cohort_object in = in_of(&order);
-    CHECK_INT(cohort__scope_async_at_from(cluster_process(cluster, 0), scope, 1, "chain", &in),
-              COHORT_OK);
+    CHECK_INT(call_link(scope, 0, 1), COHORT_OK);
     CHECK_INT(await_all(scope), COHORT_OK);
-    CHECK_INT(atomic_load(&num_run), LENGTH);
+    CHECK_INT(atomic_load(&num_run), CHAIN_LENGTH);
     for (uint32_t rank = 0; rank < NUM_LOCALITIES; rank++) {
         struct cohort__remote_served *served =
             &cohort__remote_tasks_of(cluster_process(cluster, rank))->served;
@@ -285,14 +295,9 @@ static cohort_status chain(const cohort_object *in, cohort_object *ret_out, void
     struct order order;
     (void)ret_out, (void)context;
     memcpy(&order, in->data, sizeof(order));
-    atomic_fetch_add(&num_run, 1);
-    if (--order.depth == 0)
-        return COHORT_OK;
-    struct order next = order;
-    next.rank = (order.rank + 1) % NUM_LOCALITIES;
-    cohort_object next_in = in_of(&next);
-    return cohort__scope_async_at_from(cluster_process(cluster, order.rank), cohort_scope_current(),
-                                       next.rank, "chain", &next_in);
+    return atomic_fetch_add(&num_run, 1) + 1 == CHAIN_LENGTH
+               ? COHORT_OK
+               : call_link(cohort_scope_current(), order.rank, (order.rank + 1) % NUM_LOCALITIES);
 }
 
 /* In a scope a result comes when all has ended that its function has started. */
