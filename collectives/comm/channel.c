@@ -683,19 +683,21 @@ void cohort__channels_leave(struct cohort_comm *comm)
     cohort__channel_sets_take_back(comm);
 }
 
-static void visit_gets(const struct cohort__list *gets,
-                       void (*visit)(void *context, const cohort_future *future, uint64_t tag,
+static bool visit_gets(const struct cohort__list *gets,
+                       bool (*visit)(void *context, const cohort_future *future, uint64_t tag,
                                      uint32_t site, bool has_come),
                        void *context)
 {
     for (struct cohort__list *link = gets->next; link != gets; link = link->next) {
         const struct cohort__channel_get *get = get_of(link);
-        visit(context, &get->future, get->tag, get->site, !get->is_waiting);
+        if (!visit(context, &get->future, get->tag, get->site, !get->is_waiting))
+            return false;
     }
+    return true;
 }
 
-void cohort__channels_each_get(const struct cohort_comm *comm,
-                               void (*visit)(void *context, const cohort_future *future,
+bool cohort__channels_each_get(const struct cohort_comm *comm,
+                               bool (*visit)(void *context, const cohort_future *future,
                                              uint64_t tag, uint32_t site, bool has_come),
                                void *context)
 {
@@ -703,13 +705,15 @@ void cohort__channels_each_get(const struct cohort_comm *comm,
     struct cohort__map_node *node;
     for (node = cohort__map_first(&channels->queues); node;
          node = cohort__map_next(&channels->queues, node))
-        visit_gets(&COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node)->gets, visit,
-                   context);
+        if (!visit_gets(&COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node)->gets, visit,
+                        context))
+            return false;
     for (node = cohort__map_first(&channels->any); node;
          node = cohort__map_next(&channels->any, node))
-        visit_gets(&COHORT_CONTAINER_OF(node, struct cohort__channel_any, node)->gets, visit,
-                   context);
-    visit_gets(&channels->under_way, visit, context);
+        if (!visit_gets(&COHORT_CONTAINER_OF(node, struct cohort__channel_any, node)->gets, visit,
+                        context))
+            return false;
+    return visit_gets(&channels->under_way, visit, context);
 }
 
 size_t cohort__channels_describe(const struct cohort_comm *comm, char *text, size_t used,

@@ -31,16 +31,17 @@ void cohort__channels_tick(struct cohort_comm *comm, uint64_t now);
 void cohort__channels_peer_died(struct cohort_comm *comm);
 void cohort__channels_leave(struct cohort_comm *comm);
 
-/* Calls VISIT for each get, those that wait first, with its tag, and with the site whose message it
- * waits for, or COHORT_ANY_SITE; HAS_COME: that is being read. */
-void cohort__channels_each_get(const struct cohort_comm *comm,
-                               void (*visit)(void *context, const cohort_future *future,
+/* Calls VISIT for each get, until that returns false; those that wait come first. It gets the tag,
+ * and the site whose message the get waits for, or COHORT_ANY_SITE; HAS_COME: that is being read.
+ * Returns false if VISIT has. */
+bool cohort__channels_each_get(const struct cohort_comm *comm,
+                               bool (*visit)(void *context, const cohort_future *future,
                                              uint64_t tag, uint32_t site, bool has_come),
                                void *context);
 
 /* The same for each set, with the site that is to get it. NEEDS_GET: it does not end before. */
-void cohort__channels_each_set(const struct cohort_comm *comm,
-                               void (*visit)(void *context, const cohort_future *future,
+bool cohort__channels_each_set(const struct cohort_comm *comm,
+                               bool (*visit)(void *context, const cohort_future *future,
                                              uint64_t tag, uint32_t site, bool needs_get),
                                void *context);
 

@@ -256,16 +256,18 @@ void cohort__channel_sets_take_back(struct cohort_comm *comm)
     }
 }
 
-void cohort__channels_each_set(const struct cohort_comm *comm,
-                               void (*visit)(void *context, const cohort_future *future,
+bool cohort__channels_each_set(const struct cohort_comm *comm,
+                               bool (*visit)(void *context, const cohort_future *future,
                                              uint64_t tag, uint32_t site, bool needs_get),
                                void *context)
 {
     const struct cohort__list *sets = &comm->channels.sets;
     for (struct cohort__list *link = sets->next; link != sets; link = link->next) {
         const struct set *set = COHORT_CONTAINER_OF(link, struct set, link);
-        visit(context, set->future, set->tag, set->site, is_with_getter(set));
+        if (!visit(context, set->future, set->tag, set->site, is_with_getter(set)))
+            return false;
     }
+    return true;
 }
 
 size_t cohort__channel_sets_describe(const struct cohort_comm *comm, char *text, size_t used,

@@ -6,31 +6,34 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/ledger.h"
 
-static void add(struct cohort__pending_line *line, const cohort_future *future, uint32_t kind,
+/* False: there is no more room. One more is counted, so that it is known that there are more. */
+static bool add(struct cohort__pending_line *line, const cohort_future *future, uint32_t kind,
                 uint64_t number, uint32_t site)
 {
     uint32_t num = atomic_load_explicit(&line->num, memory_order_relaxed);
     atomic_store_explicit(&line->num, num + 1, memory_order_relaxed);
     if (num >= COHORT__LEDGER_PENDING_MOST)
-        return; /* only counted */
+        return false;
     struct cohort__pending *pending = &line->of[num];
     atomic_store_explicit(&pending->future, (uintptr_t)future, memory_order_relaxed);
     atomic_store_explicit(&pending->number, number, memory_order_relaxed);
     atomic_store_explicit(&pending->site, site, memory_order_relaxed);
     atomic_store_explicit(&pending->kind, kind, memory_order_relaxed);
+    return true;
 }
 
-static void add_get(void *context, const cohort_future *future, uint64_t tag, uint32_t site,
+static bool add_get(void *context, const cohort_future *future, uint64_t tag, uint32_t site,
                     bool has_come)
 {
-    add(context, future, COHORT__WAIT_GET | (has_come ? COHORT__PENDING_HAS_COME : 0U), tag, site);
+    return add(context, future, COHORT__WAIT_GET | (has_come ? COHORT__PENDING_HAS_COME : 0U), tag,
+               site);
 }
 
-static void add_set(void *context, const cohort_future *future, uint64_t tag, uint32_t site,
+static bool add_set(void *context, const cohort_future *future, uint64_t tag, uint32_t site,
                     bool needs_get)
 {
-    add(context, future, COHORT__WAIT_SET | (needs_get ? COHORT__PENDING_NEEDS_ALL : 0U), tag,
-        site);
+    return add(context, future, COHORT__WAIT_SET | (needs_get ? COHORT__PENDING_NEEDS_ALL : 0U),
+               tag, site);
 }
 
 /* Blocks with counts of their own may be empty, and then nobody waits for them. */
@@ -40,16 +43,18 @@ static bool needs_all(const struct cohort__signature *signature)
            !cohort__signature_may_end_alone(signature);
 }
 
-static void add_calls(struct cohort__pending_line *line, struct cohort_comm *comm)
+static bool add_calls(struct cohort__pending_line *line, struct cohort_comm *comm)
 {
     for (uint64_t i = 0; comm->oldest > 0 && i < COHORT__WINDOW; i++) {
         const struct cohort__operation *operation = cohort__endpoint_find(comm, comm->oldest + i);
-        if (operation)
-            add(line, operation->future,
-                COHORT__WAIT_COLLECTIVE |
-                    (needs_all(&operation->signature) ? COHORT__PENDING_NEEDS_ALL : 0U),
-                operation->generation, comm->this_site);
+        if (operation &&
+            !add(line, operation->future,
+                 COHORT__WAIT_COLLECTIVE |
+                     (needs_all(&operation->signature) ? COHORT__PENDING_NEEDS_ALL : 0U),
+                 operation->generation, comm->this_site))
+            return false;
     }
+    return true;
 }
 
 /* NULL: no memory, so nobody sees it. */
@@ -71,9 +76,8 @@ void cohort__pending_line_write(struct cohort_comm *comm, uint64_t stalled)
     atomic_store_explicit(&line->site, comm->this_site, memory_order_relaxed);
     atomic_store_explicit(&line->rank, comm->group->rank, memory_order_relaxed);
     atomic_store_explicit(&line->num, 0, memory_order_relaxed);
-    add_calls(line, comm);
-    cohort__channels_each_get(comm, add_get, line);
-    cohort__channels_each_set(comm, add_set, line);
+    if (add_calls(line, comm) && cohort__channels_each_get(comm, add_get, line))
+        (void)cohort__channels_each_set(comm, add_set, line);
     const uint64_t described =
         stalled ? stalled : atomic_load_explicit(&line->described, memory_order_relaxed);
     const struct cohort__operation *operation =

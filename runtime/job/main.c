@@ -10,6 +10,7 @@
 #include "cohort/job.h"
 #include "runtime/base/bounds.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/container.h"
 #include "runtime/base/cores.h"
 #include "runtime/base/descriptors.h"
 #include "runtime/base/error.h"
@@ -58,7 +59,9 @@ struct job {
     struct cohort__loop *loop;
     struct cohort__bootstrap *bootstrap;
     struct cohort__process *process;
-    struct cohort__net *net; /* NULL if the job has only one locality */
+    struct cohort__net *net;          /* NULL if the job has only one locality */
+    struct cohort__loop_request more; /* of the process */
+    _Atomic bool is_more_asked;
     struct cohort__fault fault;
     struct cohort__stats stats;
     char lost[300];       /* why the launcher is; empty: it is not */
@@ -140,6 +143,25 @@ static void on_broken(void *context, const char *why)
 {
     const struct job *job = context;
     cohort__bootstrap_broken(job->bootstrap, why);
+}
+
+static void do_more(struct cohort__loop *loop, struct cohort__loop_request *request);
+
+static void on_more(void *context)
+{
+    struct job *job = context;
+    job->more.run = do_more;
+    if (!atomic_exchange(&job->is_more_asked, true))
+        cohort__loop_request(job->loop, &job->more);
+}
+
+static void do_more(struct cohort__loop *loop, struct cohort__loop_request *request)
+{
+    struct job *job = COHORT_CONTAINER_OF(request, struct job, more);
+    (void)loop;
+    atomic_store(&job->is_more_asked, false);
+    if (cohort__process_go_on(job->process))
+        on_more(job);
 }
 
 static void on_letter_out(void *context, const void *data, size_t bytes)
@@ -370,6 +392,7 @@ static cohort_status start(struct job *job)
         .accuse = cohort__bootstrap_tells_deaths(job->bootstrap) ? on_accused : NULL,
         .letter = cohort__bootstrap_keeps_going(job->bootstrap) ? on_letter_out : NULL,
         .broken = on_broken,
+        .more = on_more,
         .launcher = job,
         .fault = fault,
     };

@@ -74,6 +74,7 @@ struct cohort__process {
     _Atomic uint64_t under_way;   /* sends that are kept, and fetches */
     _Atomic uint32_t num_noticed; /* deaths that no launcher has numbered */
     _Atomic bool any_dead;
+    _Atomic bool has_more; /* sends to the dead that have not ended */
     _Atomic bool stopped;
     _Atomic bool watches;                 /* see cohort__process_watch */
     struct cohort__list delayed;          /* see delay.c; the router's */
@@ -99,13 +100,15 @@ static inline struct cohort__peer *cohort__peer_get(struct cohort__process *proc
 
 void cohort__peer_destroy(struct cohort__peer *peer);
 
-/* Events of a peer, for send.c and fetch.c. The two functions end_all and end_waiting end
- * everything that is under way to or from a peer with STATUS: the peer is dead
- * (COHORT_ERR_PEER_DIED) or the job is over (COHORT_ERR_CANCELLED). They don't end fetches that the
- * transport has: the transport reports those. */
+/* Events of a peer, for send.c and fetch.c. The two functions end_some and end_waiting end what is
+ * under way to or from a peer with STATUS: the peer is dead (COHORT_ERR_PEER_DIED) or the job is
+ * over (COHORT_ERR_CANCELLED). They don't end fetches that the transport has: the transport reports
+ * those. end_some ends at most so many sends, and returns true if it has; each takes a microsecond
+ * or two, and the loop's thread has other things to do. */
+enum { COHORT__SENDS_OF_A_TURN = 1000 };
 void cohort__send_writable(struct cohort__process *process, struct cohort__peer *peer);
-void cohort__send_end_all(struct cohort__process *process, struct cohort__peer *peer,
-                          cohort_status status);
+bool cohort__send_end_some(struct cohort__process *process, struct cohort__peer *peer,
+                           cohort_status status);
 void cohort__send_fetched(struct cohort__process *process, struct cohort__peer *peer,
                           uint64_t handle, bool declined);
 /* BYTES bytes that PEER has sent eagerly are consumed. WAS_KEPT: the message was kept, so it may be

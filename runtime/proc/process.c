@@ -68,12 +68,15 @@ static void stop_user(const struct cohort__process_handlers *_Atomic *user)
 void cohort__process_stop(struct cohort__process *process)
 {
     atomic_store(&process->stopped, true);
+    while (cohort__process_go_on(process))
+        ;
     cohort__delay_stop(process);
     cohort__registry_stop(process->registry);
     for (uint32_t rank = 0; rank < process->options.size; rank++) {
         struct cohort__peer *peer = atomic_load(&process->peers[rank]);
         if (peer) {
-            cohort__send_end_all(process, peer, COHORT_ERR_CANCELLED);
+            while (cohort__send_end_some(process, peer, COHORT_ERR_CANCELLED))
+                ;
             cohort__fetch_end_waiting(process, peer, COHORT_ERR_CANCELLED);
         }
     }
@@ -151,6 +154,34 @@ uint32_t cohort__process_size(const struct cohort__process *process)
     return process->options.size;
 }
 
+bool cohort__process_go_on(struct cohort__process *process)
+{
+    bool has_more = false;
+    if (!atomic_exchange(&process->has_more, false))
+        return false;
+    for (uint32_t rank = 0; rank < process->options.size; rank++) {
+        struct cohort__peer *peer = atomic_load(&process->peers[rank]);
+        struct cohort__death death;
+        if (peer && cohort__process_death_of(process, rank, &death))
+            has_more |= cohort__send_end_some(process, peer, COHORT_ERR_PEER_DIED);
+    }
+    if (has_more)
+        atomic_store(&process->has_more, true);
+    return has_more;
+}
+
+/* What was sent to a dead locality ends. */
+static void end_sends(struct cohort__process *process)
+{
+    atomic_store(&process->has_more, true);
+    if (process->options.more) {
+        process->options.more(process->options.launcher);
+        return;
+    }
+    while (cohort__process_go_on(process))
+        ;
+}
+
 /* Under the peer's lock: records DEATH, unless a better report is known already. */
 static void take_death(struct cohort__process *process, struct cohort__peer *peer,
                        const struct cohort__death *death)
@@ -196,7 +227,7 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
         cohort__boards_peer_died(process, rank);
     if (process->net && !is_dropped)
         cohort__net_remove_peer(process->net, rank);
-    cohort__send_end_all(process, peer, COHORT_ERR_PEER_DIED);
+    end_sends(process);
     cohort__fetch_end_waiting(process, peer, COHORT_ERR_PEER_DIED);
     cohort__registry_peer_died(process->registry, rank);
     const struct cohort__process_handlers *users[] = {atomic_load(&process->handlers),

@@ -38,7 +38,11 @@ struct cohort__process_options {
     void (*letter)(void *context, const void *data, size_t bytes);
     /* A peer is dead, the first one: WHY names it. It must not wait. NULL: nobody wants to know. */
     void (*broken)(void *context, const char *why);
-    void *launcher; /* the context of these three */
+    /* The loop's thread has to call cohort__process_go_on in its next turn, and again in the turns
+     * that follow while that returns true. Any thread; it must not wait. NULL: nothing is left for
+     * later, however long it takes. */
+    void (*more)(void *context);
+    void *launcher; /* the context of these four */
     /* The faults that this locality is to have, and which stay until the process is destroyed.
      * NULL: none. */
     const struct cohort__fault *fault;
@@ -50,7 +54,7 @@ struct cohort__process_handlers {
     /* A message for them. ARRIVAL belongs to the handler, which has to release or keep it
      * before it returns. Called from the transport's progress: must not wait. */
     void (*message)(void *context, struct cohort__arrival *arrival);
-    /* RANK is dead. Called after all sends to RANK have ended, once for each RANK. */
+    /* RANK is dead. Called once for each RANK. Sends to RANK end before or after that. */
     void (*peer_died)(void *context, uint32_t rank);
     /* Called periodically, for waits that take long. NOW as cohort__clock_now. */
     void (*tick)(void *context, uint64_t now);
@@ -99,6 +103,9 @@ void cohort__process_set_current(struct cohort__process *process);
 
 uint32_t cohort__process_rank(const struct cohort__process *process);
 uint32_t cohort__process_size(const struct cohort__process *process);
+
+/* Does some of what is left to do (see `more`). Returns whether more is left. */
+bool cohort__process_go_on(struct cohort__process *process);
 
 /* The event loop has to call this about ten times a second. */
 void cohort__process_tick(struct cohort__process *process, uint64_t now);

@@ -481,27 +481,30 @@ void cohort__send_fetched(struct cohort__process *process, struct cohort__peer *
     finish(process, send, COHORT_OK);
 }
 
-void cohort__send_end_all(struct cohort__process *process, struct cohort__peer *peer,
-                          cohort_status status)
+/* One that is kept for PEER, and is not any more. NULL: there is none. */
+static struct cohort__send *take_kept(struct cohort__peer *peer)
 {
-    struct cohort__list sends;
-    cohort__list_init(&sends);
+    struct cohort__send *send = NULL;
     pthread_mutex_lock(&peer->lock);
-    struct cohort__list *node;
-    while ((node = cohort__list_pop_front(&peer->pending))) {
-        struct cohort__send *send = COHORT_CONTAINER_OF(node, struct cohort__send, pending);
-        if (send->envelope.kind != COHORT__KIND_ANNOUNCE) /* else it is found below */
-            cohort__list_push_back(&sends, node);
-    }
-    struct cohort__map_node *mapped;
-    while ((mapped = cohort__map_some(&peer->announced))) {
-        cohort__map_remove(&peer->announced, mapped);
-        struct cohort__send *send = COHORT_CONTAINER_OF(mapped, struct cohort__send, announced);
-        cohort__list_push_back(&sends, &send->pending);
-    }
+    struct cohort__list *node = cohort__list_pop_front(&peer->pending);
+    struct cohort__map_node *mapped = node ? NULL : cohort__map_some(&peer->announced);
+    if (node)
+        send = COHORT_CONTAINER_OF(node, struct cohort__send, pending);
+    else if (mapped)
+        send = COHORT_CONTAINER_OF(mapped, struct cohort__send, announced);
+    if (send && send->envelope.kind == COHORT__KIND_ANNOUNCE)
+        cohort__map_remove(&peer->announced, &send->announced);
     pthread_mutex_unlock(&peer->lock);
-    while ((node = cohort__list_pop_front(&sends))) {
-        struct cohort__send *send = COHORT_CONTAINER_OF(node, struct cohort__send, pending);
+    return send;
+}
+
+bool cohort__send_end_some(struct cohort__process *process, struct cohort__peer *peer,
+                           cohort_status status)
+{
+    for (int i = 0; i < COHORT__SENDS_OF_A_TURN; i++) {
+        struct cohort__send *send = take_kept(peer);
+        if (!send)
+            return false;
         if (send->region)
             cohort__net_withdraw(process->net, peer->rank, send->region);
         if (status == COHORT_ERR_PEER_DIED)
@@ -510,6 +513,7 @@ void cohort__send_end_all(struct cohort__process *process, struct cohort__peer *
             cohort_fail(status, "the job is over");
         finish(process, send, status);
     }
+    return true;
 }
 
 void cohort__send_give_back(struct cohort__process *process, struct cohort__peer *peer,

@@ -61,6 +61,7 @@ static bool progress(void *context)
     for (uint32_t i = 0; active.cluster && i < active.cluster->num_localities; i++) {
         struct cohort__poller *poller = &active.cluster->nets[i]->poller;
         any |= poller->progress(poller->context);
+        any |= cohort__process_go_on(active.cluster->processes[i]);
     }
     if (active.cluster && active.cluster->launch)
         any |= launch_turn(active.cluster->launch);
@@ -92,6 +93,12 @@ static void tick(void *context)
     for (uint32_t i = 0; active.cluster && i < active.cluster->num_localities; i++)
         cohort__process_tick(active.cluster->processes[i], cohort__clock_now());
     pthread_mutex_unlock(&active.lock);
+}
+
+/* Each turn asks whether there is more. */
+static void on_more(void *context)
+{
+    (void)context;
 }
 
 /* SHARED: NULL where memory is not shared. */
@@ -131,7 +138,8 @@ static struct cluster *create(uint64_t seed, uint32_t num_localities, size_t eag
                                                   .size = num_localities,
                                                   .job_key = 42,
                                                   .epoch = 1,
-                                                  .eager_budget = eager_budget};
+                                                  .eager_budget = eager_budget,
+                                                  .more = on_more};
         if (keeps_going)
             launch_set_options(cluster->launch, rank, &options);
         CHECK_INT(cohort__process_create(&cluster->processes[rank], &options), COHORT_OK);

@@ -156,6 +156,11 @@ void fake_net_open_faulty(struct fake_net *fake, const struct cohort__fault *fau
     open_as(fake, (struct cohort__process_options){.fault = fault});
 }
 
+void fake_net_open_turning(struct fake_net *fake, void (*more)(void *context))
+{
+    open_as(fake, (struct cohort__process_options){.more = more});
+}
+
 void fake_net_close(struct fake_net *fake)
 {
     cohort__process_stop(fake->process);

@@ -60,6 +60,9 @@ void fake_net_open_launched(struct fake_net *fake,
 /* The same with FAULT, and without a launcher. */
 void fake_net_open_faulty(struct fake_net *fake, const struct cohort__fault *fault);
 
+/* The same with a thread that turns a loop. */
+void fake_net_open_turning(struct fake_net *fake, void (*more)(void *context));
+
 /* Stops and destroys the process, and checks that nothing is left over. */
 void fake_net_close(struct fake_net *fake);
 

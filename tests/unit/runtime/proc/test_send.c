@@ -2,6 +2,7 @@
 #include "runtime/proc/send.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/container.h"
@@ -551,6 +552,61 @@ static void test_death(void)
     fake_net_close(&fake);
 }
 
+/* Many sends to the dead end in several turns of the loop; and what is left, at the end of the
+ * job. */
+static uint32_t num_asked;
+
+static void on_more(void *context)
+{
+    (void)context;
+    num_asked++;
+}
+
+static size_t count_done(const struct letter *letters, size_t num)
+{
+    size_t num_done = 0;
+    for (size_t i = 0; i < num; i++) {
+        if (letters[i].num_done > 0)
+            check_done(&letters[i], COHORT_ERR_PEER_DIED, "locality 1 was killed");
+        num_done += letters[i].num_done > 0;
+    }
+    return num_done;
+}
+
+static void test_death_of_many(void)
+{
+    enum { A_TURN = COHORT__SENDS_OF_A_TURN, NUM = 3 * A_TURN + 1, REST = A_TURN + 1 };
+    struct letter *letters = calloc(NUM, sizeof(*letters)), late;
+    CHECK(letters);
+    for (int at_end = 0; at_end <= 1; at_end++) {
+        fake_net_open_turning(&fake, on_more);
+        cohort__process_set_handlers(fake.process,
+                                     &(struct cohort__process_handlers){.peer_died = on_peer_died});
+        num_asked = num_deaths = 0;
+        for (size_t i = 0; i < NUM; i++) {
+            fake.accepts = i % 2; /* every other one waits to be sent */
+            post(&letters[i], 1, FAKE_BUDGET + 1);
+        }
+        CHECK(!cohort__process_go_on(fake.process));
+        cohort__process_peer_lost(fake.process, 1, "was killed");
+        CHECK_INT(num_deaths, 1);
+        CHECK_INT(num_asked, 1);
+        CHECK_INT(count_done(letters, NUM), 0);
+        post(&late, 1, 1);
+        check_done(&late, COHORT_ERR_PEER_DIED, "locality 1 was killed");
+        for (size_t num = A_TURN; num < NUM - REST + A_TURN; num += A_TURN) {
+            CHECK(cohort__process_go_on(fake.process));
+            CHECK_INT(count_done(letters, NUM), num);
+        }
+        while (!at_end && cohort__process_go_on(fake.process))
+            ;
+        CHECK_INT(count_done(letters, NUM), at_end ? NUM - REST : NUM);
+        fake_net_close(&fake);
+        CHECK_INT(count_done(letters, NUM), NUM);
+    }
+    free(letters);
+}
+
 /* Nothing was ever sent to that peer. Ranks that do not exist are ignored. */
 static void test_death_before_use(void)
 {
@@ -663,6 +719,7 @@ static const struct test_case cases[] = {
     {"again", test_again},
     {"fetched_too_early", test_fetched_too_early},
     {"death", test_death},
+    {"death_of_many", test_death_of_many},
     {"death_before_use", test_death_before_use},
     {"transport_says_dead", test_transport_says_dead},
     {"stop", test_stop},
