@@ -46,11 +46,14 @@ uint32_t cohort__call_shift(const struct cohort__call *call)
 
 cohort_status cohort__call_cache(cohort_comm *comm, struct cohort__plan_cache **ret_cache)
 {
-    cohort_status status = COHORT_OK;
-    if (!comm->plans) {
-        status = cohort__plan_cache_create(&comm->plans);
+    struct cohort__plan_cache *cache = comm->plans;
+    if (!cache) {
+        cohort_status status = cohort__plan_cache_create(&cache, &comm->group->commons->plans);
+        if (status)
+            return status;
         comm->plans_destroy = cohort__plan_cache_destroy;
+        comm->plans = cache;
     }
-    *ret_cache = comm->plans;
-    return status;
+    *ret_cache = cache;
+    return COHORT_OK;
 }

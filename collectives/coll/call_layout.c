@@ -149,6 +149,7 @@ static cohort_status stage(struct cohort__call *call, const struct cohort__sides
     status = cohort__staging_create(&staging_call, &staging);
     if (status)
         return cohort__call_wrong(call, status, "%s", cohort_error_message());
+    cohort__plan_cache_charge_staging(call->comm->plans, entry, staging->capacity);
     if (stages_in)
         pack(in, &in->parts, element, staging->in);
     if (stages_out)

@@ -12,6 +12,7 @@
 #include "collectives/coll/call_overlap.h"
 #include "collectives/coll/call_parcels.h"
 #include "collectives/coll/choice.h"
+#include "collectives/exec/engine.h"
 #include "collectives/plan/in_place.h"
 #include "collectives/plan/rows.h"
 
@@ -314,6 +315,7 @@ cohort_status cohort__call_plan(const struct cohort__call *call, const struct co
         if (!status) {
             (*ret_entry)->inner = (uint8_t)chosen.inner;
             (*ret_entry)->has_parcels = chosen.has_parcels;
+            cohort__plan_cache_charge(cache, *ret_entry, cohort__execution_bytes(*ret_entry));
         }
         return status;
     }

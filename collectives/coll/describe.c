@@ -7,6 +7,7 @@
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/endpoint_misuse.h"
 #include "collectives/exec/meetings.h"
+#include "collectives/exec/plan_cache.h"
 #include "collectives/plan/machine_text.h"
 
 static void print_board(FILE *file, struct cohort__group *group)
@@ -20,6 +21,21 @@ static void print_board(FILE *file, struct cohort__group *group)
             all_bytes / 1024);
 }
 
+static void print_plans(FILE *file, const cohort_comm *comm)
+{
+    const struct cohort__plan_cache *plans = comm->plans;
+    uint32_t num = 0;
+    size_t bytes = 0;
+    if (plans)
+        cohort__plan_cache_look(plans, &num, &bytes);
+    if (num > 0)
+        fprintf(file,
+                "plans: this site keeps %u for its next calls, in %zu KiB; all sites of this "
+                "locality %zu KiB, where %d are enough\n",
+                num, bytes / 1024, atomic_load(&comm->group->commons->plans.bytes) / 1024,
+                COHORT__PLANS_MOST / 1024);
+}
+
 static void print(FILE *file, const cohort_comm *comm)
 {
     struct cohort__group *group = comm->group;
@@ -28,6 +44,7 @@ static void print(FILE *file, const cohort_comm *comm)
     cohort__machine_print(file, group->machine, COHORT__NO_ROOT, cohort__group_turn(group));
     if (group->has_board)
         print_board(file, group);
+    print_plans(file, comm);
 }
 
 cohort_status cohort_comm_describe(const cohort_comm *comm, char **ret_text)

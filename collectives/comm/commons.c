@@ -6,6 +6,8 @@ void cohort__commons_init(struct cohort__commons *commons, struct cohort__proces
     commons->process = process;
     cohort__watches_init(&commons->watches);
     cohort__arenas_init(&commons->arenas);
+    atomic_init(&commons->plans.bytes, 0);
+    atomic_init(&commons->plans.num_caches, 0);
     atomic_init(&commons->num_works, 0);
 }
 

@@ -4,12 +4,19 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "collectives/comm/actor.h"
 #include "collectives/comm/arenas.h"
 #include "collectives/comm/watch.h"
 #include "runtime/proc/process.h"
+
+/* What endpoints keep for their next calls (exec/plan_cache.h). */
+struct cohort__plan_memory {
+    _Atomic size_t bytes;
+    _Atomic uint32_t num_caches;
+};
 
 /* What all groups of a locality share. It lasts longer than they do: the inbox, which finds them,
  * has it, and sets its functions. */
@@ -25,7 +32,8 @@ struct cohort__commons {
 
     struct cohort__watches watches; /* who looks at boards and notes */
     struct cohort__arenas arenas;   /* the memory that is used on boards */
-    _Atomic uint64_t num_works;     /* see count_work */
+    struct cohort__plan_memory plans;
+    _Atomic uint64_t num_works; /* see count_work */
 };
 
 /* The caller sets the functions. */

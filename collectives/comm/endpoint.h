@@ -106,8 +106,8 @@ struct cohort_comm {
      * sites in a locality the lines of an endpoint have left the caches by its next call. */
     struct cohort__actor actor; /* first */
     struct cohort__group *group;
-    struct cohort__plan_cache *plans; /* exec's; the caller's side */
-    struct cohort__gate gate;         /* the caller's side */
+    struct cohort__plan_cache *_Atomic plans; /* exec's; the caller's side */
+    struct cohort__gate gate;                 /* the caller's side */
     uint32_t this_site;
     uint32_t root_site;
     bool auto_generation;

@@ -47,39 +47,62 @@ static const struct cohort__step_mode *mode_of(const struct cohort__plan_entry *
                                                      : &cohort__byte_mode;
 }
 
-/* One block of memory for everything: the arrays lie behind the struct. */
-static struct cohort__execution *allocate(const struct cohort__plan_entry *entry)
+/* One block of memory for everything: where the arrays lie behind the struct. */
+struct form {
+    size_t rows;
+    size_t meets;
+    size_t notes;
+    size_t tmp;
+    size_t slots;
+    size_t end;
+};
+
+static size_t num_rows_of(const struct cohort__plan_entry *entry)
+{
+    return entry->key.flags & COHORT__PLAN_ROWS ? entry->plan->num_sites : 0;
+}
+
+static struct form form_of(const struct cohort__plan_entry *entry)
 {
     const struct cohort__plan *plan = entry->plan;
-    size_t num = plan->num_steps;
-    size_t num_rows = entry->key.flags & COHORT__PLAN_ROWS ? plan->num_sites : 0;
-    size_t head = aligned(sizeof(struct cohort__execution));
-    size_t arrays = aligned(num * (sizeof(void *) + 2 * sizeof(uint32_t) + 2) +
-                            num_rows * sizeof(cohort_future *));
-    const struct cohort__step_mode *mode = mode_of(entry);
-    size_t slots = mode->has_slots ? cohort__object_slots_bytes(plan) : 0;
-    size_t tmp = aligned(plan->tmp_bytes);
-    size_t meets = aligned(plan->num_meetings * sizeof(struct cohort__meet));
-    size_t notes = aligned((plan->num_posts + plan->num_reads) * sizeof(struct cohort__note_step));
-    size_t waits = meets + notes;
-    unsigned char *block = aligned_alloc(64, head + arrays + waits + tmp + aligned(slots));
+    struct form form = {.rows = aligned(sizeof(struct cohort__execution))};
+    form.meets = form.rows + aligned(plan->num_steps * (sizeof(void *) + 2 * sizeof(uint32_t) + 2) +
+                                     num_rows_of(entry) * sizeof(cohort_future *));
+    form.notes = form.meets + aligned(plan->num_meetings * sizeof(struct cohort__meet));
+    form.tmp = form.notes +
+               aligned((plan->num_posts + plan->num_reads) * sizeof(struct cohort__note_step));
+    form.slots = form.tmp + aligned(plan->tmp_bytes);
+    form.end =
+        form.slots + (mode_of(entry)->has_slots ? aligned(cohort__object_slots_bytes(plan)) : 0);
+    return form;
+}
+
+size_t cohort__execution_bytes(const struct cohort__plan_entry *entry)
+{
+    return entry->plan ? form_of(entry).end : 0;
+}
+
+static struct cohort__execution *allocate(const struct cohort__plan_entry *entry)
+{
+    const struct form form = form_of(entry);
+    const size_t num = entry->plan->num_steps, num_rows = num_rows_of(entry);
+    unsigned char *block = aligned_alloc(64, form.end);
     if (!block)
         return NULL;
     struct cohort__execution *execution = (struct cohort__execution *)block;
     execution->num_rows = (uint32_t)num_rows;
-    execution->rows = (cohort_future **)(block + head);
+    execution->rows = (cohort_future **)(block + form.rows);
     execution->held = (void **)(execution->rows + num_rows);
     execution->waits = (uint32_t *)(execution->held + num);
     execution->ready = execution->waits + num;
     execution->states = (uint8_t *)(execution->ready + num);
     execution->answers = execution->states + num;
-    execution->mode = mode;
+    execution->mode = mode_of(entry);
     execution->leave = leave;
-    execution->meets = (struct cohort__meet *)(void *)(block + head + arrays);
-    execution->note_steps = (struct cohort__note_step *)(void *)(block + head + arrays + meets);
-    execution->bases[COHORT__SPACE_TMP] = block + head + arrays + waits;
-    execution->slots[COHORT__SPACE_IN] =
-        (struct cohort__blob **)(void *)(block + head + arrays + waits + tmp);
+    execution->meets = (struct cohort__meet *)(void *)(block + form.meets);
+    execution->note_steps = (struct cohort__note_step *)(void *)(block + form.notes);
+    execution->bases[COHORT__SPACE_TMP] = block + form.tmp;
+    execution->slots[COHORT__SPACE_IN] = (struct cohort__blob **)(void *)(block + form.slots);
     return execution;
 }
 

@@ -12,8 +12,15 @@
 
 /* The plans that an endpoint has used lately. Each of them keeps the memory of an execution that
  * has ended. So a repeated call builds nothing and allocates nothing. Only the caller's side uses
- * it, except the spare executions: they come back from the endpoint's turn. */
+ * it, except the spare executions: they come back from the endpoint's turn.
+ *
+ * The endpoints of a locality keep COHORT__PLANS_MOST bytes in all. Beyond that an endpoint whose
+ * part is larger than that divided by their number, and than COHORT__PLANS_LEAST, keeps no more
+ * plans when it needs another one, but for that. First those go that no call has used again: those
+ * of calls whose counts never come again. */
 struct cohort__plan_cache;
+struct cohort__plan_memory;
+enum { COHORT__PLANS_MOST = 64 << 20, COHORT__PLANS_LEAST = 64 << 10 };
 struct cohort__execution;
 struct cohort__staging;
 
@@ -46,9 +53,12 @@ struct cohort__plan_entry {
     struct cohort__plan_key key;
     const void *tail; /* key.tail_bytes bytes, behind the entry */
     struct cohort__plan *plan;
-    uint32_t row;     /* of the algorithm that was chosen */
-    uint8_t inner;    /* of a composed one: that of the row among its leaders, + 1; else 0 */
-    bool has_parcels; /* the plan is for parcels, see parcel_steps.h */
+    uint32_t row;         /* of the algorithm that was chosen */
+    uint8_t inner;        /* of a composed one: that of the row among its leaders, + 1; else 0 */
+    bool has_parcels;     /* the plan is for parcels, see parcel_steps.h */
+    bool is_used;         /* by another call than the first, lately; the cache's, as `bytes` */
+    size_t bytes;         /* that it keeps, */
+    size_t staging_bytes; /* and how many of them are for a staging */
     struct cohort__execution *_Atomic spare;
     struct cohort__staging *_Atomic spare_staging; /* of a call with layouts */
     /* IN and OUT of a call lie among each other, and have no element in common, as has been found:
@@ -82,7 +92,9 @@ struct cohort__plan_memo {
 };
 struct cohort__plan_memo *cohort__plan_cache_memo(struct cohort__plan_cache *cache);
 
-cohort_status cohort__plan_cache_create(struct cohort__plan_cache **ret_cache);
+/* MEMORY is that of the locality. */
+cohort_status cohort__plan_cache_create(struct cohort__plan_cache **ret_cache,
+                                        struct cohort__plan_memory *memory);
 void cohort__plan_cache_destroy(struct cohort__plan_cache *cache); /* NULL is fine */
 
 /* Memory of the cache for describing the next call, at least BYTES. It is the same each time,
@@ -94,12 +106,25 @@ struct cohort__plan_entry *cohort__plan_cache_find(struct cohort__plan_cache *ca
                                                    const struct cohort__plan_key *key,
                                                    const void *tail);
 
-/* Adds PLAN, which it takes, on failure too, and a copy of TAIL. *RET_ENTRY is a reference. The
- * oldest entry may have to go. COHORT_ERR_NO_MEMORY. */
+/* Adds PLAN, which it takes, on failure too, and a copy of TAIL. *RET_ENTRY is a reference. Another
+ * entry may have to go. COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__plan_cache_add(struct cohort__plan_cache *cache,
                                      const struct cohort__plan_key *key, const void *tail,
                                      struct cohort__plan *plan, uint32_t row,
                                      struct cohort__plan_entry **ret_entry);
+
+/* ENTRY, which the call that is being made has found or added, keeps BYTES more from now on. Others
+ * may have to go. */
+void cohort__plan_cache_charge(struct cohort__plan_cache *cache, struct cohort__plan_entry *entry,
+                               size_t bytes);
+
+/* The same: BYTES for a staging of its, if that is more than it has kept for one. */
+void cohort__plan_cache_charge_staging(struct cohort__plan_cache *cache,
+                                       struct cohort__plan_entry *entry, size_t bytes);
+
+/* How many plans CACHE has, which keep how many bytes. Any thread. */
+void cohort__plan_cache_look(const struct cohort__plan_cache *cache, uint32_t *ret_num,
+                             size_t *ret_bytes);
 
 void cohort__plan_entry_ref(struct cohort__plan_entry *entry);
 void cohort__plan_entry_unref(struct cohort__plan_entry *entry);

@@ -54,6 +54,7 @@ struct cohort__plan_builder {
 /* A plan and its arrays are one allocation. */
 struct shared_plan {
     _Atomic uint32_t refs;
+    size_t bytes;
     struct cohort__plan plan;
 };
 
@@ -517,9 +518,9 @@ static struct cohort__plan *plan_create(const struct cohort__plan_builder *build
     size_t table_bytes = table_size * sizeof(uint32_t);
     size_t members_bytes = builder->members.count * sizeof(uint32_t);
     size_t sharers_bytes = builder->sharers.count * sizeof(uint32_t);
-    struct shared_plan *shared =
-        malloc(sizeof(*shared) + steps_bytes + blocks_bytes + refs_bytes + successors_bytes +
-               table_bytes + members_bytes + sharers_bytes);
+    size_t bytes = sizeof(struct shared_plan) + steps_bytes + blocks_bytes + refs_bytes +
+                   successors_bytes + table_bytes + members_bytes + sharers_bytes;
+    struct shared_plan *shared = malloc(bytes);
     if (!shared)
         return NULL;
     char *memory = (char *)(shared + 1);
@@ -532,6 +533,7 @@ static struct cohort__plan *plan_create(const struct cohort__plan_builder *build
     const uint32_t *sharers = take(&memory, builder->sharers.items, sharers_bytes);
     successors_fill(steps, builder->steps.count, successors, &builder->edges);
     shared->refs = 1;
+    shared->bytes = bytes;
     shared->plan = (struct cohort__plan){.num_sites = builder->num_sites,
                                          .this_site = builder->this_site,
                                          .name = builder->name,
@@ -574,6 +576,11 @@ cohort_status cohort__plan_finish(struct cohort__plan_builder *builder,
                              builder->num_sites, builder->status ? builder->why : "no memory");
     cohort__plan_builder_destroy(builder);
     return status;
+}
+
+size_t cohort__plan_bytes(const struct cohort__plan *plan)
+{
+    return COHORT_CONTAINER_OF(plan, const struct shared_plan, plan)->bytes;
 }
 
 struct cohort__plan *cohort__plan_ref(struct cohort__plan *plan)

@@ -270,6 +270,9 @@ cohort_status cohort__plan_finish(struct cohort__plan_builder *builder,
 struct cohort__plan *cohort__plan_ref(struct cohort__plan *plan);
 void cohort__plan_unref(struct cohort__plan *plan); /* NULL is fine */
 
+/* Of memory that it takes. */
+size_t cohort__plan_bytes(const struct cohort__plan *plan);
+
 /* The RECV step for a message, or COHORT__NO_STEP. Takes constant time. */
 uint32_t cohort__plan_find_recv(const struct cohort__plan *plan, unsigned phase, uint32_t source,
                                 uint32_t tag);

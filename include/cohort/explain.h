@@ -39,10 +39,14 @@ extern "C" {
  * A program gets the same by the functions of machine.h; `cohort-bench describe` prints it, with
  * --json as JSON.
  *
- * All sites get the same text, but for one more line where the localities of one host share memory
- * for their calls (a board): its number, and how much of it this locality has written to and kept.
- * COHORT_ERR_BAD_PARAMETER: an argument is NULL; COHORT_ERR_NO_MEMORY. Any task or thread. Sends
- * nothing; never suspends. */
+ * All sites get the same text, but for two more lines. One is there where the localities of one
+ * host share memory for their calls (a board): its number, and how much of it this locality has
+ * written to and kept. The other is there once the site has made calls: how many plans of them it
+ * keeps for the next ones, in how much memory, and how much all sites of this locality keep so.
+ * Beyond 64 MiB of that, plans that no call has used again go first, so calls whose counts never
+ * come again don't pile up. A site whose plans take no more than its part of the 64 MiB keeps up to
+ * 32 of them, and each site keeps the one that it has used last. COHORT_ERR_BAD_PARAMETER: an
+ * argument is NULL; COHORT_ERR_NO_MEMORY. Any task or thread. Sends nothing; never suspends. */
 COHORT_API cohort_status cohort_comm_describe(const cohort_comm *comm,
                                               char **ret_text) COHORT_MUST_USE;
 

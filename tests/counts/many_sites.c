@@ -15,7 +15,6 @@ struct job {
     cohort_future **done; /* by site */
     double *in, *out;     /* a number for each site */
     double *gathered;
-    size_t *counts; /* one of each */
 };
 
 struct what {
@@ -88,18 +87,60 @@ static cohort_status calls(struct job *job)
 }
 
 /* Each site but the first finds messages of those before. */
-static cohort_status pairs(struct job *job)
+static cohort_status exchange_all(struct job *job, size_t count)
 {
     const size_t num_sites = job->num_sites;
-    double *out = calloc(num_sites * num_sites, sizeof(*out));
-    if (!out)
-        return COHORT_ERR_NO_MEMORY;
-    for (uint32_t site = 0; site < num_sites; site++)
+    char *in = calloc(num_sites, count), *out = calloc(num_sites, num_sites * count);
+    size_t *counts = calloc(num_sites, sizeof(*counts));
+    cohort_status status = in && out && counts ? COHORT_OK : COHORT_ERR_NO_MEMORY;
+    for (size_t i = 0; !status && i < num_sites; i++)
+        counts[i] = count;
+    for (uint32_t site = 0; !status && site < num_sites; site++)
         job->done[site] =
-            cohort_all_to_allv(job->comms[site], job->in, job->counts, NULL, out + site * num_sites,
-                               job->counts, NULL, COHORT_DOUBLE, COHORT_AUTO_GENERATION);
-    cohort_status status = await_all(job);
+            cohort_all_to_allv(job->comms[site], in, counts, NULL, out + site * num_sites * count,
+                               counts, NULL, COHORT_INT8, COHORT_AUTO_GENERATION);
+    status = status ? status : await_all(job);
+    free(in);
     free(out);
+    free(counts);
+    return status;
+}
+
+static cohort_status pairs(struct job *job)
+{
+    return exchange_all(job, 1);
+}
+
+/* What a communicator says that all sites of this locality keep for their next calls. */
+static cohort_status look_at_plans(const cohort_comm *comm, size_t *ret_kib)
+{
+    static const char words[] = "all sites of this locality ";
+    char *text;
+    cohort_status status = cohort_comm_describe(comm, &text);
+    if (status)
+        return status;
+    const char *found = strstr(text, words);
+    *ret_kib = found ? strtoul(found + sizeof(words) - 1, NULL, 10) : 0;
+    free(text);
+    return found ? COHORT_OK : cohort_fail(COHORT_ERR_FAILED, "no word about plans");
+}
+
+/* The counts are others each time, and never come again. What is kept is what is allowed, at most,
+ * and a plan of each site. */
+static cohort_status changing(struct job *job)
+{
+    enum { ROUNDS = 40, ALLOWED_KIB = 64 << 10 };
+    size_t first = 0, kib = 0;
+    cohort_status status = COHORT_OK;
+    for (size_t round = 0; !status && round < ROUNDS; round++) {
+        status = exchange_all(job, round + 1);
+        if (!status)
+            status = look_at_plans(job->comms[0], &kib);
+        first = round == 0 ? kib : first;
+        if (!status && kib > ALLOWED_KIB + 2 * first)
+            status = cohort_fail(COHORT_ERR_FAILED, "round %zu: %zu KiB are kept", round, kib);
+    }
+    printf("%zu KiB are kept, %zu after the first round\n", kib, first);
     return status;
 }
 
@@ -139,6 +180,7 @@ static const struct what whats[] = {
      .run = calls,
      .options = {.algorithms = "barrier=linear,all_reduce=linear,broadcast=linear,gather=linear"}},
     {.name = "pairs", .run = pairs, .options = {.stall_after = UINT64_C(1000000000000)}},
+    {.name = "changing", .run = changing, .options = {.stall_after = UINT64_C(1000000000000)}},
     {.name = "agree", .run = calls, .options = {.check_asymmetric = true}},
     {.name = "differ", .run = differ},
     {.name = "leave", .run = leave},
@@ -161,10 +203,7 @@ static int run_job(int argc, char **argv, struct job *job)
     job->comms = calloc(num_sites, sizeof(cohort_comm *));
     job->done = calloc(num_sites, sizeof(cohort_future *));
     job->in = calloc(3 * num_sites, sizeof(*job->in));
-    job->counts = calloc(num_sites, sizeof(*job->counts));
-    bool has_memory = job->comms && job->done && job->in && job->counts;
-    for (size_t i = 0; has_memory && i < num_sites; i++)
-        job->counts[i] = 1;
+    bool has_memory = job->comms && job->done && job->in;
     if (has_memory) {
         job->out = job->in + num_sites;
         job->gathered = job->out + num_sites;
@@ -173,7 +212,6 @@ static int run_job(int argc, char **argv, struct job *job)
     free(job->comms);
     free(job->done);
     free(job->in);
-    free(job->counts);
     return result;
 }
 
@@ -184,8 +222,8 @@ int main(int argc, char **argv)
         if (strcmp(whats[i].name, argv[1]) == 0)
             job.what = &whats[i];
     if (!job.what) {
-        fprintf(stderr,
-                "usage: many_sites create|calls|tree|linear|pairs|agree|differ|leave SITES\n");
+        fprintf(stderr, "usage: many_sites create|calls|tree|linear|pairs|changing|agree|differ|"
+                        "leave SITES\n");
         return 2;
     }
     job.num_sites = (uint32_t)strtoul(argv[2], NULL, 10);

@@ -4,15 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/comm/commons.h"
 #include "tests/support/test.h"
 
 enum { ENTRIES = 32 }; /* the capacity of a cache */
 
+static struct cohort__plan_memory memory; /* of all caches */
+
 static struct cohort__plan_cache *cache_create(void)
 {
     struct cohort__plan_cache *cache = NULL;
-    CHECK_INT(cohort__plan_cache_create(&cache), COHORT_OK);
+    CHECK_INT(cohort__plan_cache_create(&cache, &memory), COHORT_OK);
     return cache;
+}
+
+static void cache_destroy(struct cohort__plan_cache *cache)
+{
+    cohort__plan_cache_destroy(cache);
+    CHECK_INT(memory.bytes, 0);
+    CHECK_INT(memory.num_caches, 0);
 }
 
 static struct cohort__plan_key key_of(uint64_t number)
@@ -68,7 +78,7 @@ static void test_hit(void)
         check_found(cache, i);
         check_found(cache, i); /* once more, now as the last one found */
     }
-    cohort__plan_cache_destroy(cache);
+    cache_destroy(cache);
     cohort__plan_cache_destroy(NULL);
 }
 
@@ -90,7 +100,7 @@ static void test_key(void)
     for (int i = 0; i < NUM; i++)
         CHECK(!cohort__plan_cache_find(cache, &keys[i], "tail"));
     check_found(cache, 8);
-    cohort__plan_cache_destroy(cache);
+    cache_destroy(cache);
 }
 
 /* The tail is copied, and compared as a whole. */
@@ -110,7 +120,7 @@ static void test_tail(void)
     entry = cohort__plan_cache_find(cache, &key, "seven");
     CHECK(entry && entry->row == 107);
     cohort__plan_entry_unref(entry);
-    cohort__plan_cache_destroy(cache);
+    cache_destroy(cache);
 }
 
 /* The oldest entry is evicted. An execution that still uses it keeps it. */
@@ -128,7 +138,7 @@ static void test_eviction(void)
     CHECK_INT(atomic_load(&first->refs), 1);
     CHECK_INT(first->plan->num_sites, 1);
     cohort__plan_entry_unref(first);
-    cohort__plan_cache_destroy(cache);
+    cache_destroy(cache);
 }
 
 static void test_outlives_the_cache(void)
@@ -138,7 +148,7 @@ static void test_outlives_the_cache(void)
     struct cohort__plan_entry *again = find(cache, 3);
     CHECK(again == entry);
     CHECK_INT(atomic_load(&entry->refs), 3);
-    cohort__plan_cache_destroy(cache);
+    cache_destroy(cache);
     CHECK_INT(atomic_load(&entry->refs), 2);
     CHECK_INT(entry->plan->num_sites, 4);
     cohort__plan_entry_unref(again);
@@ -159,7 +169,7 @@ static void test_spare(void)
         cohort__plan_entry_unref(entry);
     }
     atomic_store(&kept->spare, malloc(64));
-    cohort__plan_cache_destroy(cache);
+    cache_destroy(cache);
     cohort__plan_entry_unref(kept);
 }
 
@@ -185,7 +195,84 @@ static void test_memo(void)
     }
     cohort__plan_entry_unref(known);
     *memo = (struct cohort__plan_memo){.function = "call", .entry = known};
-    cohort__plan_cache_destroy(cache); /* the memo has no reference to release */
+    cache_destroy(cache); /* the memo has no reference to release */
+}
+
+enum { MIB = 1 << 20, LARGE = 8 * MIB, NUM_LARGE = COHORT__PLANS_MOST / LARGE };
+
+static void add_large(struct cohort__plan_cache *cache, uint32_t number)
+{
+    struct cohort__plan_entry *entry = add(cache, number);
+    cohort__plan_cache_charge(cache, entry, LARGE);
+    cohort__plan_entry_unref(entry);
+}
+
+static bool is_there(struct cohort__plan_cache *cache, uint32_t number)
+{
+    struct cohort__plan_entry *entry = find(cache, number);
+    cohort__plan_entry_unref(entry);
+    return entry;
+}
+
+/* Calls that never come again keep no more than is allowed, and leave alone what comes again. */
+static void test_bytes(void)
+{
+    struct cohort__plan_cache *cache = cache_create();
+    uint32_t num;
+    size_t bytes;
+    for (uint32_t i = 0; i < 5 * NUM_LARGE; i++) {
+        add_large(cache, i);
+        cohort__plan_cache_look(cache, &num, &bytes);
+        CHECK_INT(num, i < NUM_LARGE - 1 ? i + 1 : NUM_LARGE - 1);
+        CHECK(bytes >= num * (size_t)LARGE && bytes < COHORT__PLANS_MOST);
+        CHECK_INT(memory.bytes, bytes);
+        CHECK(is_there(cache, 0));
+    }
+    CHECK(is_there(cache, 5 * NUM_LARGE - 1) && !is_there(cache, 1));
+    cache_destroy(cache);
+}
+
+/* One that is too large alone is kept, without others. So is a staging, which grows. */
+static void test_larger_than_all(void)
+{
+    struct cohort__plan_cache *cache = cache_create();
+    cohort__plan_entry_unref(add(cache, 0));
+    struct cohort__plan_entry *entry = add(cache, 1);
+    cohort__plan_cache_charge_staging(cache, entry, COHORT__PLANS_MOST / 2);
+    cohort__plan_cache_charge_staging(cache, entry, LARGE);
+    CHECK(is_there(cache, 0) && memory.bytes < COHORT__PLANS_MOST);
+    cohort__plan_cache_charge_staging(cache, entry, COHORT__PLANS_MOST);
+    cohort__plan_entry_unref(entry);
+    CHECK(!is_there(cache, 0) && is_there(cache, 1));
+    cohort__plan_entry_unref(add(cache, 2));
+    CHECK(!is_there(cache, 1) && is_there(cache, 2));
+    cache_destroy(cache);
+}
+
+/* An endpoint that comes later gets its part of what is allowed, and the first one goes back to its
+ * own. What is small stays in any case. */
+static void test_parts(void)
+{
+    struct cohort__plan_cache *cache = cache_create(), *other = cache_create();
+    uint32_t num;
+    size_t bytes;
+    for (uint32_t i = 0; i < NUM_LARGE; i++)
+        add_large(cache, i);
+    for (uint32_t i = 0; i < NUM_LARGE; i++)
+        add_large(other, i);
+    cohort__plan_cache_look(other, &num, &bytes);
+    CHECK_INT(num, NUM_LARGE / 2 - 1);
+    add_large(cache, NUM_LARGE);
+    cohort__plan_cache_look(cache, &num, &bytes);
+    CHECK_INT(num, NUM_LARGE / 2); /* so both together have less than is allowed */
+    struct cohort__plan_cache *small = cache_create();
+    for (uint32_t i = 0; i < ENTRIES; i++)
+        cohort__plan_entry_unref(add(small, i));
+    cohort__plan_cache_look(small, &num, &bytes);
+    CHECK_INT(num, ENTRIES);
+    cohort__plan_cache_destroy(other);
+    cohort__plan_cache_destroy(small);
+    cache_destroy(cache);
 }
 
 static const struct test_case cases[] = {
@@ -196,6 +283,9 @@ static const struct test_case cases[] = {
     {"outlives_the_cache", test_outlives_the_cache},
     {"spare", test_spare},
     {"memo", test_memo},
+    {"bytes", test_bytes},
+    {"larger than all", test_larger_than_all},
+    {"parts", test_parts},
 };
 
 int main(int argc, char **argv)
