@@ -26,7 +26,8 @@ static struct cohort__membership *membership_create(uint64_t instance, uint32_t 
                                                     uint32_t home, const void *name, size_t bytes)
 {
     struct cohort__membership *membership =
-        calloc(1, sizeof(*membership) + num_sites * sizeof(membership->locality_of[0]));
+        calloc(1, sizeof(*membership) + num_sites * sizeof(membership->locality_of[0]) +
+                      num_sites / 8 + 1);
     void *copy = malloc(bytes + 1);
     if (!membership || !copy) {
         free(membership);

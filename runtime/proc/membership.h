@@ -3,11 +3,13 @@
 #define COHORT_RUNTIME_PROC_MEMBERSHIP_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "cohort/status.h"
 #include "runtime/names/limits.h"
+#include "runtime/base/list.h"
 #include "runtime/wire/pack.h"
 
 /* The locality of each site of one instance. Reference-counted, and shared by the sites of a
@@ -25,9 +27,19 @@ struct cohort__membership {
     void *name; /* as it was joined, and its home */
     size_t name_bytes;
     uint32_t home;
-    uint64_t value;         /* the AND of the sites' values */
-    uint32_t locality_of[]; /* by site */
+    uint64_t value;           /* the AND of the sites' values */
+    struct cohort__list link; /* the registry's; in a list while IS_UNTOLD */
+    bool is_untold;
+    uint32_t locality_of[]; /* by site; then a bit for each, see cohort__membership_untold */
 };
+
+/* The sites of this locality that have left, which their home could not be told yet, a bit each.
+ * The registry's. */
+static inline unsigned char *cohort__membership_untold(struct cohort__membership *membership)
+{
+    return (unsigned char *)&membership->locality_of[membership->num_sites];
+}
+
 void cohort__membership_ref(struct cohort__membership *membership);
 void cohort__membership_unref(struct cohort__membership *membership); /* NULL is fine */
 

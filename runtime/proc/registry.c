@@ -28,6 +28,7 @@ cohort_status cohort__registry_create(struct cohort__registry **ret_registry,
     cohort__list_init(&registry->withdrawals);
     cohort__list_init(&registry->revocations);
     cohort__list_init(&registry->outbox);
+    cohort__list_init(&registry->untold);
     cohort__map_init(&registry->places);
     cohort__registry_home_init(&registry->home, process->options.rank, process->options.size);
     *ret_registry = registry;
@@ -39,6 +40,7 @@ void cohort__registry_destroy(struct cohort__registry *registry)
     if (!registry)
         return;
     cohort__registry_drop_withdrawals(registry);
+    cohort__registry_drop_untold(registry);
     cohort__registry_home_fini(&registry->home);
     cohort__map_fini(&registry->places);
     cohort__error_fini(&registry->broken);
@@ -136,27 +138,6 @@ void cohort__registry_discard(struct cohort__list *outbox)
     while ((link = cohort__list_pop_front(outbox)))
         cohort__registry_letter_destroy(
             COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link));
-}
-
-void cohort__registry_leave(struct cohort__registry *registry,
-                            const struct cohort__membership *membership, uint32_t site)
-{
-    struct cohort__list outbox;
-    cohort__list_init(&outbox);
-    struct cohort__registry_letter *letter =
-        cohort__registry_letter_add(&outbox, &membership->home, 1);
-    if (!letter)
-        return; /* then the instance's memory is kept until the job ends; no other harm */
-    struct cohort__packer *packer = &letter->packer;
-    cohort__pack_map(packer, 4);
-    cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_LEAVE);
-    cohort__pack_field_bytes(packer, "name", membership->name, membership->name_bytes);
-    cohort__pack_field_unsigned(packer, "site", site);
-    cohort__pack_field_unsigned(packer, "instance", membership->instance);
-    if (!packer->status)
-        cohort__registry_deliver(registry, &outbox);
-    else
-        cohort__registry_letter_destroy(letter);
 }
 
 void cohort__registry_return(struct cohort__registry *registry,

@@ -116,7 +116,7 @@ void cohort__registry_withdraw(struct cohort__registry *registry, const struct c
 
 /* To be called when SITE, of this locality, has left the instance of MEMBERSHIP. */
 void cohort__registry_leave(struct cohort__registry *registry,
-                            const struct cohort__membership *membership, uint32_t site);
+                            struct cohort__membership *membership, uint32_t site);
 
 /* SITE, of this locality, revokes the instance of MEMBERSHIP. The caller fills in the first part,
  * and keeps the struct until `done` is called: once this locality knows that it is revoked, and all

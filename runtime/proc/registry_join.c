@@ -281,8 +281,7 @@ static void take_joined(struct cohort__registry *registry,
 
 /* The joins of the sites here have ended before the map has come, since their parent was revoked:
  * there will be nothing of the instance here. */
-static void leave_unused(struct cohort__registry *registry,
-                         const struct cohort__membership *membership)
+static void leave_unused(struct cohort__registry *registry, struct cohort__membership *membership)
 {
     if (atomic_load(&registry->process->stopped))
         return;

@@ -17,14 +17,15 @@
 /* Only for the files of runtime/proc that make up the registry:
  *
  * registry.c             the registry itself, its letters, where each message goes, how it breaks
- *                        and stops; what a home is told without an answer (LEAVE, RETURN)
+ *                        and stops; which numbers are given back (RETURN)
  * registry_join.c        joins of this locality that wait, and their answers; withdrawing them
+ * registry_leave.c       sites of this locality that leave (LEAVE)
  * registry_death.c       which of these a death ends, and the view
  * registry_revocation.c  revocations by sites of this locality, and what a revocation ends here
  * registry_withdrawal.c  withdrawals at this home, while it is asked whose programs have returned
  *
  * The functions that need the lock say so: their caller holds it. All others are called without it,
- * since most of them take it or call back; only the two _fail_, _discard and _drop_withdrawals
+ * since most of them take it or call back; only the two _fail_, _discard and the two _drop_
  * don't care. */
 
 struct cohort__registry {
@@ -42,8 +43,9 @@ struct cohort__registry {
     struct cohort__map places;       /* the same, by name and site */
     struct cohort__list revocations; /* by sites here, that have no answer yet */
     struct cohort__registry_home home;
-    struct cohort__list outbox;      /* its letters; one thread at a time sends them, in order */
-    bool is_sending;                 /* somebody does */
+    struct cohort__list untold; /* memberships of which sites have left, see registry_leave.c */
+    struct cohort__list outbox; /* its letters; one thread at a time sends them, in order */
+    bool is_sending;            /* somebody does */
     struct cohort__list withdrawals; /* that wait for the answer */
     unsigned num_ticks;              /* for so many ticks */
     uint32_t view;                   /* how many deaths have ended joins here */
@@ -71,6 +73,10 @@ cohort_status cohort__registry_refused(struct cohort__registry *registry,
                                        const struct cohort__unpacked *unpacked);
 cohort_status cohort__registry_mapped(struct cohort__registry *registry, uint32_t home,
                                       const struct cohort__unpacked *unpacked);
+
+/* registry_leave.c. At a tick; when the registry ends. */
+void cohort__registry_tell_untold(struct cohort__registry *registry);
+void cohort__registry_drop_untold(struct cohort__registry *registry);
 
 /* registry_death.c. Under the lock: what cohort__registry_count_dead says. */
 uint32_t cohort__registry_count_dead_in_view(const struct cohort__registry *registry,

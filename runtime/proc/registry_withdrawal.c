@@ -79,4 +79,5 @@ void cohort__registry_tick(struct cohort__registry *registry)
     pthread_mutex_unlock(&registry->lock);
     if (is_late)
         cohort__registry_returned(registry, "");
+    cohort__registry_tell_untold(registry);
 }

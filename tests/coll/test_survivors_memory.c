@@ -163,10 +163,28 @@ static void test_dup(void)
     }
 }
 
+/* A site that leaves has no memory to tell the home. It does so later, or the others would wait for
+ * it for ever. */
+static void test_leave(void)
+{
+    struct scene scene = {0};
+    cohort_future *futures[SITES] = {NULL};
+    begin(&scene);
+    letters_left = 0;
+    cohort_comm_unref(scene.sites[POOR].comm);
+    scene.sites[POOR].comm = NULL;
+    CHECK(letters_left < 0);
+    for (uint32_t site = 0; site < POOR; site++)
+        futures[site] = call(&scene, site);
+    for (uint32_t site = 0; site < POOR; site++)
+        CHECK_INT(await_within(futures[site], patience), COHORT_ERR_GONE);
+    end(&scene);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"agree", test_agree}, {"shrink", test_shrink}, {"dup", test_dup}};
+        {"agree", test_agree}, {"shrink", test_shrink}, {"dup", test_dup}, {"leave", test_leave}};
     scarce_init();
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
 }
