@@ -450,10 +450,9 @@ static void set_options(struct random_site *site, cohort_comm *comm)
         CHECK_INT(cohort_comm_next_call(comm, &options), COHORT_OK);
 }
 
-void random_site_begin(struct random_site *site, cohort_comm *comm, const unsigned char *input)
+void random_site_prepare(struct random_site *site, const unsigned char *input)
 {
     const struct random_call *call = site->call;
-    cohort_datatype type = site->reject == RANDOM_REJECT_TYPE ? 999 : random_datatype(call);
     random_lay_out(call, site->site, &site->in_side, &site->out_side);
     enum in_place in_place = in_place_of(site);
     size_t in_bytes = site->in_side.end * random_element(call);
@@ -476,11 +475,27 @@ void random_site_begin(struct random_site *site, cohort_comm *comm, const unsign
         in = site->in_lying.array;
     if (site->out_lying.layout && out == site->out)
         out = site->out_lying.array;
+    site->given_in = in;
+    site->given_out = out;
+}
+
+void random_site_call(struct random_site *site, cohort_comm *comm)
+{
+    const struct random_call *call = site->call;
+    cohort_datatype type = site->reject == RANDOM_REJECT_TYPE ? 999 : random_datatype(call);
+    const void *in = site->given_in;
+    void *out = site->given_out;
     set_options(site, comm);
     site->done = is_ragged(call->kind)                   ? call_ragged(site, comm, in, out, type)
                  : random_kind_is_of_objects(call->kind) ? call_objects(site, comm)
                  : random_kind_is_rooted(call->kind)     ? call_rooted(site, comm, in, out, type)
                                                          : call_for_all(site, comm, in, out, type);
+}
+
+void random_site_begin(struct random_site *site, cohort_comm *comm, const unsigned char *input)
+{
+    random_site_prepare(site, input);
+    random_site_call(site, comm);
 }
 
 /* What has come as block I of OUT. */

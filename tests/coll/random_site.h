@@ -45,6 +45,8 @@ struct random_site {
         size_t span;
         unsigned char *array;
     } in_lying, out_lying;
+    const void *given_in; /* what the call is given */
+    void *given_out;
     size_t out_bytes;
     cohort_object *in_objects, *out_objects;
     cohort_site_objects list; /* in place of out_objects, of a sparse call */
@@ -57,6 +59,10 @@ bool random_can_reject(const struct random_call *call, uint32_t site, enum rando
 /* Starts the call. CALL, SITE, GENERATION, REJECT and the requested options are set by the caller,
  * the rest is zero. INPUT is copied. */
 void random_site_begin(struct random_site *site, cohort_comm *comm, const unsigned char *input);
+
+/* The two halves of that: what is the test's own, and the call. */
+void random_site_prepare(struct random_site *site, const unsigned char *input);
+void random_site_call(struct random_site *site, cohort_comm *comm);
 
 /* Whether the call has been asked for futures of its rows. */
 bool random_site_takes_rows(const struct random_site *site);

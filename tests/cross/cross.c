@@ -12,6 +12,8 @@
 #include "tests/cross/play.h"
 #include "tests/cross/simulation.h"
 #include "tests/support/cluster.h"
+#include "tests/support/launch.h"
+#include "tests/support/scarce.h"
 #include "tests/support/test.h"
 
 /* Programs in which all features meet, drawn from seeds, each in a process of its own, with one
@@ -40,7 +42,6 @@ static bool shows_trace, shares_memory, is_as_drawn;
 
 static void test_program(void)
 {
-    program_draw(&program, &result->choices, !shares_memory);
     play(&program);
 }
 
@@ -50,8 +51,12 @@ static _Noreturn void child(void)
     char name[] = "cross", option[] = "--shm", *argv[] = {name, option, NULL};
     if (shows_trace)
         trace_show();
+    program_draw(&program, &result->choices, !shares_memory);
+    if (program.num_gaps > 0)
+        scarce_init();
     play_register();
     cluster_watch(simulation_turned);
+    launch_watch(scarce_pause, scarce_go_on);
     int status = cluster_main(shares_memory ? 2 : 1, argv, cases, 1, 1);
     result->sum = trace_sum();
     result->has_ended = true;

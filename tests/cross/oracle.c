@@ -4,6 +4,9 @@
 
 #include "runtime/base/hash.h"
 #include "tests/cross/play.h"
+#include "tests/cross/simulation.h"
+#include "tests/support/cluster.h"
+#include "tests/support/scarce.h"
 #include "tests/support/test.h"
 
 /* What may become of a call follows from what has happened by the time that it ends: each error has
@@ -33,15 +36,32 @@ unsigned char *const *oracle_inputs(struct world *world, uint32_t step)
 {
     struct step_facts *facts = &world->steps[step];
     const struct random_call *call = &world->program->steps[step].call;
+    scarce_pause();
     for (uint32_t site = 0; !facts->has_inputs && site < call->num_sites; site++)
         facts->inputs[site] = random_input(call, step + 1, site);
+    scarce_go_on();
     facts->has_inputs = true;
     return facts->inputs;
 }
 
+/* Memory of the test's own is always there. */
+static unsigned char *own_output(struct world *world, const struct flight *flight)
+{
+    scarce_pause();
+    unsigned char *want =
+        random_output(&flight->step->call, flight->site, oracle_inputs(world, flight->number));
+    scarce_go_on();
+    return want;
+}
+
+uint32_t oracle_dead(const struct world *world)
+{
+    return cluster_dead(world->cluster);
+}
+
 bool oracle_is_dead(const struct world *world, uint32_t actor)
 {
-    return world->dead >> world->program->locality_of[actor] & 1;
+    return oracle_dead(world) >> world->program->locality_of[actor] & 1;
 }
 
 /* Causes ------------------------------------------------------------------------------------- */
@@ -60,12 +80,13 @@ static bool may_be_refused(const struct world *world, const struct flight *fligh
             group_of(world, flight)->options.reproducible ||
             /* Who agrees with a site whose call is wrong, or too large, is not told why. */
             (is_checked(call) &&
-             (random_has_users_type(call) || group_of(world, flight)->options.memory_budget > 0)));
+             (random_has_users_type(call) || group_of(world, flight)->options.memory_budget > 0 ||
+              simulation_has_lacked_memory())));
 }
 
 static uint32_t dead_sites(const struct world *world, const struct group *group)
 {
-    return program_sites_in(world->program, group, world->dead);
+    return program_sites_in(world->program, group, oracle_dead(world));
 }
 
 /* All that live get the same, whoever dies or revokes the communicator. */
@@ -82,9 +103,10 @@ static bool may_be_ended_by_death(const struct world *world, const struct flight
     uint32_t dead = dead_sites(world, group_of(world, flight));
     uint32_t left = world->groups[step->group].left; /* a death may be the reason for that */
     if (flight->kind == FLIGHT_REMOTE)
-        return world->dead >> step->to & 1;
+        return oracle_dead(world) >> step->to & 1;
     if (!world->program->keeps_going)
-        return flight->kind == FLIGHT_MAKE || flight->kind == FLIGHT_AGREE ? world->dead : dead;
+        return flight->kind == FLIGHT_MAKE || flight->kind == FLIGHT_AGREE ? oracle_dead(world)
+                                                                           : dead;
     if (is_for_survivors(flight) || flight->kind == FLIGHT_IDLE)
         return false;
     if (flight->kind == FLIGHT_SET)
@@ -111,17 +133,25 @@ static bool has_cause(const struct world *world, const struct flight *flight, co
     const struct group *its = group_of(world, flight);
     bool is_collective =
         flight->kind == FLIGHT_CALL || (flight->kind == FLIGHT_MAKE && !is_for_survivors(flight));
+    if (status == COHORT_ERR_NO_MEMORY && simulation_has_lacked_memory())
+        return true;
     if (flight->kind == FLIGHT_REMOTE && status != COHORT_ERR_PEER_DIED)
         return status == COHORT_ERR_CANCELLED && step->is_cancelled;
     switch (status) {
     case COHORT_ERR_BAD_PARAMETER:
     case COHORT_ERR_NOT_SUPPORTED:
         return may_be_refused(world, flight);
+    case COHORT_ERR_MISMATCH:
+        /* Who has no memory to remember why it has failed says that, too. */
+        return is_collective && simulation_has_lacked_memory();
     case COHORT_ERR_MOVED_PAST:
         return is_collective && step->skipped;
     case COHORT_ERR_GONE:
         /* A site that does not get its endpoint leaves, too. */
         return group->left & ~(1u << flight->site) || its->is_fragile ||
+               /* So is told what is not fetched, also if its getter has lost it. */
+               (flight->kind == FLIGHT_SET &&
+                (group->left >> flight->step->to & 1 || simulation_has_lacked_memory())) ||
                may_be_alone(world, flight);
     case COHORT_ERR_CANCELLED:
         return step->is_cancelled || group->left >> flight->site & 1;
@@ -130,7 +160,9 @@ static bool has_cause(const struct world *world, const struct flight *flight, co
     case COHORT_ERR_NO_MEMORY:
         return is_collective && its->options.memory_budget > 0;
     case COHORT_ERR_REVOKED:
-        return group->is_revoked && !is_for_survivors(flight);
+        /* Who has no memory for its endpoint revokes the communicator. */
+        return (group->is_revoked && !is_for_survivors(flight)) ||
+               (its->parent != NONE && simulation_has_lacked_memory());
     case COHORT_ERR_PEER_DIED:
         return may_be_ended_by_death(world, flight);
     default:
@@ -159,9 +191,10 @@ static uint32_t needed(const struct world *world, const struct flight *flight)
 
 static const char *check_data(struct world *world, const struct flight *flight)
 {
-    unsigned char *want =
-        random_output(&flight->step->call, flight->site, oracle_inputs(world, flight->number));
+    unsigned char *want = own_output(world, flight);
+    scarce_pause();
     const char *what = random_site_check(&flight->call, want);
+    scarce_go_on();
     free(want);
     return what;
 }
@@ -301,7 +334,8 @@ static const char *check_verdict(struct world *world, const struct flight *fligh
         step->ok |= 1u << flight->site;
     if (status == COHORT_ERR_TIMEOUT || status == COHORT_ERR_CANCELLED)
         step->refused |= 1u << flight->site;
-    bool is_quiet = !world->dead && !group->is_revoked && !group->left;
+    bool is_quiet = !oracle_dead(world) && !group->is_revoked && !group->left &&
+                    !simulation_has_lacked_memory();
     return step->ok && step->refused && is_quiet ? "taken back at some sites only" : NULL;
 }
 
@@ -311,7 +345,8 @@ static const char *check_set(struct world *world, const struct flight *flight, c
     struct step_facts *step = &world->steps[flight->number];
     step->is_set |= flight->kind == FLIGHT_SET && !status;
     step->is_gone |= flight->kind == FLIGHT_GET && status == COHORT_ERR_GONE;
-    return step->is_set && step->is_gone && !world->dead ? "what was set does not come" : NULL;
+    return step->is_set && step->is_gone && !oracle_dead(world) ? "what was set does not come"
+                                                                : NULL;
 }
 
 void oracle_check(struct world *world, const struct flight *flight, cohort_status status,
@@ -344,9 +379,10 @@ void oracle_check_row(struct world *world, const struct flight *flight, uint32_t
           cohort_status_name(status));
     if (oracle_is_dead(world, group_of(world, flight)->actors[flight->site]) || status)
         return; /* as the call, which is looked at */
-    unsigned char *want =
-        random_output(&flight->step->call, flight->site, oracle_inputs(world, flight->number));
+    unsigned char *want = own_output(world, flight);
+    scarce_pause();
     const char *what = random_site_check_row(&flight->call, want, row);
+    scarce_go_on();
     free(want);
     if (what)
         wrong(world, flight, status, "", what);

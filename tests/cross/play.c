@@ -13,6 +13,8 @@
 #include "runtime/remote/tasks.h"
 #include "tests/cross/simulation.h"
 #include "tests/support/cluster.h"
+#include "tests/support/inproc_end.h"
+#include "tests/support/scarce.h"
 #include "tests/support/state.h"
 #include "tests/support/test.h"
 
@@ -81,9 +83,41 @@ static void yield(uint32_t num)
         cohort_yield();
 }
 
+/* Whether STATUS is due to an allocation that has failed, and not to the program. */
+static bool is_shortage(cohort_status status)
+{
+    return status == COHORT_ERR_NO_MEMORY && simulation_has_lacked_memory();
+}
+
 static void nap(uint64_t microseconds)
 {
-    CHECK_INT(cohort_await(cohort_sleep(microseconds * 1000)), COHORT_OK);
+    cohort_status status = cohort_await(cohort_sleep(microseconds * 1000));
+    CHECK(status == COHORT_OK || is_shortage(status));
+}
+
+/* What is the test's own is there. */
+static void *own_memory(size_t bytes)
+{
+    scarce_pause();
+    void *memory = malloc(bytes);
+    scarce_go_on();
+    CHECK(memory);
+    return memory;
+}
+
+struct cohort__inproc_event *__real_cohort__inproc_event_create(enum cohort__inproc_kind kind,
+                                                                uint32_t peer, size_t bytes);
+struct cohort__inproc_event *__wrap_cohort__inproc_event_create(enum cohort__inproc_kind kind,
+                                                                uint32_t peer, size_t bytes);
+
+/* So is the transport. */
+struct cohort__inproc_event *__wrap_cohort__inproc_event_create(enum cohort__inproc_kind kind,
+                                                                uint32_t peer, size_t bytes)
+{
+    scarce_pause();
+    struct cohort__inproc_event *event = __real_cohort__inproc_event_create(kind, peer, bytes);
+    scarce_go_on();
+    return event;
 }
 
 /* Flights ------------------------------------------------------------------------------------ */
@@ -100,7 +134,10 @@ static struct flight *fly(struct actor *actor, enum flight_kind kind, uint32_t n
     /* A get from any site fails when some other one dies, and nobody gets what is set for it. */
     bool is_any = step->verb == VERB_MESSAGE && step->getter == GET_ANY;
     /* And who revokes and dies may have told some only. */
-    bool is_at_risk = program->victims && (is_any || program->groups[step->group].is_revoked);
+    bool is_at_risk = (program->victims || program->num_gaps) &&
+                      (is_any || program->groups[step->group].is_revoked);
+    /* What is to be taken back stays where a locality has no memory for that. */
+    is_at_risk |= program->num_gaps > 0 && step->absent != NONE;
     flight->is_hopeless =
         step->trouble == TROUBLE_SKIPPED || step->trouble == TROUBLE_SCOPE || is_at_risk;
     return flight;
@@ -120,6 +157,34 @@ static void finish_rows(struct actor *actor, struct flight *flight)
         if (future)
             oracle_check_row(actor->world, flight, row, cohort_await(future));
     }
+}
+
+static void leave(struct actor *actor, uint32_t group, uint32_t site)
+{
+    trace("actor %u leaves group %u", actor->index, group);
+    if (!oracle_is_dead(actor->world, actor->index))
+        actor->world->groups[group].left |= 1u << site;
+    cohort_comm_unref(actor->comms[group]);
+    actor->comms[group] = NULL;
+}
+
+/* Who has no memory for its part in a step gives up, so that nobody waits for it: it revokes the
+ * communicator, and leaves it. */
+static void look_at(struct actor *actor, uint32_t number, uint32_t site, cohort_status status)
+{
+    uint32_t group = actor->world->program->steps[number].group;
+    if (!is_shortage(status))
+        return;
+    actor->world->steps[number].skipped |= 1u << site;
+    cohort_comm *comm = actor->comms[group];
+    if (!comm)
+        return;
+    trace("actor %u gives up group %u", actor->index, group);
+    actor->world->groups[group].is_revoked = true;
+    for (uint32_t i = 0; i <= MAX_GAPS && is_shortage(cohort_await(cohort_comm_revoke(comm))); i++)
+        yield(1);
+    if (actor->comms[group])
+        leave(actor, group, site);
 }
 
 /* What has been shrunk further than the program expects is of no use for anybody. */
@@ -157,6 +222,26 @@ static void end(struct actor *actor, struct flight *flight, cohort_status status
     free(flight->data);
     flight->data = NULL;
     cohort_object_fini(&flight->object);
+    if (flight->kind != FLIGHT_REMOTE)
+        look_at(actor, flight->number, flight->site, status);
+}
+
+static void end_ready(struct actor *actor)
+{
+    for (uint32_t i = 0; i < actor->num_flights; i++)
+        if (is_in_flight(&actor->flights[i]) && cohort_future_ready(actor->flights[i].future))
+            end(actor, &actor->flights[i], cohort_await(actor->flights[i].future));
+}
+
+/* Where memory may be lacking, FLIGHT may wait for those who wait until this actor gives up
+ * something else. */
+static void look_around(struct actor *actor, const struct flight *flight)
+{
+    while (actor->world->program->num_gaps > 0 && !flight->is_over &&
+           !cohort_future_ready(flight->future)) {
+        end_ready(actor);
+        nap(20);
+    }
 }
 
 /* Awaits FLIGHT, by itself or together with others. */
@@ -165,6 +250,9 @@ static void finish(struct actor *actor, struct flight *flight)
     cohort_future *others[MAX_FLIGHTS], *both;
     size_t num = 0;
     uint32_t how = drawn(actor, flight->step, 3, 5);
+    look_around(actor, flight);
+    if (flight->is_over)
+        return;
     if (how % 2)
         finish_rows(actor, flight);
     for (uint32_t i = 0; how >= 3 && i < actor->num_flights; i++)
@@ -196,12 +284,17 @@ static void finish_some(struct actor *actor, const struct step *step)
 
 /* Steps -------------------------------------------------------------------------------------- */
 
-static void cancel(struct actor *actor, const struct step *step, struct step_facts *facts)
+static void cancel(struct actor *actor, uint32_t number, uint32_t site)
 {
-    facts->is_cancelled = true;
+    const struct step *step = &actor->world->program->steps[number];
+    if (!actor->comms[step->group])
+        return;
+    actor->world->steps[number].is_cancelled = true;
     trace("actor %u takes generation %llu back", actor->index,
           (unsigned long long)step->generation);
-    CHECK_INT(cohort_comm_cancel(actor->comms[step->group], step->generation), COHORT_OK);
+    cohort_status status = cohort_comm_cancel(actor->comms[step->group], step->generation);
+    CHECK(status == COHORT_OK || is_shortage(status));
+    look_at(actor, number, site, status);
 }
 
 static void call(struct actor *actor, struct flight *flight)
@@ -226,8 +319,10 @@ static void call(struct actor *actor, struct flight *flight)
     facts->has_deadline |= flight->call.deadline > 0;
     facts->begun |= 1u << flight->site;
     trace("actor %u calls in step %u", actor->index, flight->number);
-    random_site_begin(&flight->call, actor->comms[step->group],
-                      oracle_inputs(world, flight->number)[flight->site]);
+    scarce_pause();
+    random_site_prepare(&flight->call, oracle_inputs(world, flight->number)[flight->site]);
+    scarce_go_on();
+    random_site_call(&flight->call, actor->comms[step->group]);
     flight->future = flight->call.done;
     for (uint32_t row = 0; random_site_takes_rows(&flight->call) && row < step->call.num_sites;
          row++)
@@ -244,8 +339,7 @@ static cohort_status echo(const cohort_object *in, cohort_object *ret_out, void 
     if (cohort_cancelled())
         return cohort_fail(COHORT_ERR_CANCELLED, "the scope is cancelled");
     ret_out->bytes = in->bytes;
-    ret_out->data = malloc(in->bytes + 1);
-    CHECK(ret_out->data);
+    ret_out->data = own_memory(in->bytes + 1);
     memcpy(ret_out->data, in->data, in->bytes);
     return COHORT_OK;
 }
@@ -257,7 +351,7 @@ void play_register(void)
 
 static void fill(struct flight *flight)
 {
-    CHECK((flight->data = malloc(flight->step->bytes + 1)));
+    flight->data = own_memory(flight->step->bytes + 1);
     for (size_t at = 0; at < flight->step->bytes; at++)
         flight->data[at] = oracle_byte(flight->number, at);
 }
@@ -292,7 +386,7 @@ static void get(struct actor *actor, struct flight *flight)
     const struct step *step = flight->step;
     uint64_t tag = tag_of(flight);
     cohort_comm *comm = actor->comms[step->group];
-    CHECK((flight->data = malloc(step->bytes + 1)));
+    flight->data = own_memory(step->bytes + 1);
     switch (step->getter) {
     case GET_OBJECT:
         flight->future = cohort_channel_get_object(comm, step->from, tag, &flight->object);
@@ -349,13 +443,17 @@ static void scope(struct actor *actor, struct flight *flight)
     struct step_facts *facts = &actor->world->steps[flight->number];
     struct scoped scoped = {actor, flight};
     cohort_scope *scope;
-    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
-    CHECK_INT(cohort_scope_async(scope, call_in_scope, &scoped), COHORT_OK);
-    yield(flight->step->moment / 2);
-    facts->is_cancelled = true;
-    cohort_scope_cancel(scope);
-    cohort_status status = cohort_scope_await(scope);
-    CHECK(status == COHORT_OK || status == COHORT_ERR_CANCELLED);
+    cohort_status status = cohort_scope_create(NULL, &scope);
+    CHECK(status == COHORT_OK || is_shortage(status));
+    if (!status) {
+        status = cohort_scope_async(scope, call_in_scope, &scoped);
+        CHECK(status == COHORT_OK || is_shortage(status));
+        yield(flight->step->moment / 2);
+        facts->is_cancelled = true;
+        cohort_scope_cancel(scope);
+        status = cohort_scope_await(scope);
+        CHECK(status == COHORT_OK || status == COHORT_ERR_CANCELLED || is_shortage(status));
+    }
     if (!(facts->begun >> flight->site & 1)) {
         facts->skipped |= 1u << flight->site;
         flight->is_over = true;
@@ -366,12 +464,13 @@ static void scope(struct actor *actor, struct flight *flight)
 static void step_call(struct actor *actor, uint32_t number, uint32_t site)
 {
     const struct step *step = &actor->world->program->steps[number];
-    struct step_facts *facts = &actor->world->steps[number];
     bool is_culprit = step->culprit == site;
     if (is_culprit && step->trouble == TROUBLE_CANCEL_BEFORE) {
-        cancel(actor, step, facts);
+        cancel(actor, number, site);
         yield(step->moment / 4);
     }
+    if (!actor->comms[step->group])
+        return;
     struct flight *flight = fly(actor, FLIGHT_CALL, number, site);
     if (is_culprit && step->trouble == TROUBLE_SCOPE) {
         scope(actor, flight);
@@ -380,7 +479,7 @@ static void step_call(struct actor *actor, uint32_t number, uint32_t site)
     call(actor, flight);
     if (is_culprit && step->trouble == TROUBLE_CANCEL) {
         yield(step->moment / 4);
-        cancel(actor, step, facts);
+        cancel(actor, number, site);
     }
     if (is_culprit && step->trouble == TROUBLE_DROPPED) {
         cohort_future_unref(flight->future);
@@ -417,23 +516,28 @@ static void step_message(struct actor *actor, uint32_t number, uint32_t site)
 static bool may_fail(const struct actor *actor, uint32_t group)
 {
     const struct group_facts *facts = &actor->world->groups[group];
-    return actor->world->dead || facts->left || facts->is_revoked;
+    return oracle_dead(actor->world) || facts->left || facts->is_revoked ||
+           simulation_has_lacked_memory();
 }
 
-static void set_all(const struct actor *actor, const struct step *step, uint64_t tag)
+static cohort_status set_all(const struct actor *actor, const struct step *step, uint64_t tag)
 {
-    cohort_future **futures = malloc(BURST_MESSAGES * sizeof(cohort_future *));
-    uint32_t *numbers = malloc(BURST_MESSAGES * sizeof(*numbers));
-    CHECK(futures && numbers);
+    cohort_future **futures = own_memory(BURST_MESSAGES * sizeof(cohort_future *));
+    uint32_t *numbers = own_memory(BURST_MESSAGES * sizeof(*numbers));
+    cohort_status first = COHORT_OK;
     for (uint32_t i = 0; i < BURST_MESSAGES; i++) {
         numbers[i] = i;
         futures[i] = cohort_channel_set(actor->comms[step->group], step->to, tag, &numbers[i],
                                         sizeof(numbers[i]));
     }
-    for (uint32_t i = 0; i < BURST_MESSAGES; i++)
-        CHECK(!cohort_await(futures[i]) || may_fail(actor, step->group));
+    for (uint32_t i = 0; i < BURST_MESSAGES; i++) {
+        cohort_status status = cohort_await(futures[i]);
+        first = first ? first : status;
+    }
+    CHECK(!first || may_fail(actor, step->group));
     free(futures);
     free(numbers);
+    return first;
 }
 
 /* The next message. A death fails a get from any site, whoever it is, until it is acknowledged. */
@@ -458,15 +562,18 @@ static cohort_status get_next(const struct actor *actor, const struct step *step
     return status;
 }
 
-static void get_all(const struct actor *actor, const struct step *step, uint64_t tag)
+static cohort_status get_all(const struct actor *actor, const struct step *step, uint64_t tag)
 {
     cohort_status status = COHORT_OK;
-    for (uint32_t i = 0; !status && i < BURST_MESSAGES; i++) {
-        uint32_t number = NONE, from = step->from;
+    uint32_t number = 0, from = step->from;
+    for (uint32_t next = 0; !status && next < BURST_MESSAGES; next = number + 1) {
         status = get_next(actor, step, tag, &number, &from);
-        CHECK((number == i && from == step->from) || status);
+        /* One that there was no memory for is left out. */
+        bool may_miss = simulation_has_lacked_memory() && number < BURST_MESSAGES;
+        CHECK(status || (from == step->from && (may_miss ? number >= next : number == next)));
     }
     CHECK(!status || may_fail(actor, step->group));
+    return status;
 }
 
 /* Who sets does not wait for who gets. */
@@ -475,9 +582,9 @@ static void step_burst(struct actor *actor, uint32_t number, uint32_t site)
     const struct step *step = &actor->world->program->steps[number];
     trace("actor %u in burst of step %u", actor->index, number);
     if (site == step->from)
-        set_all(actor, step, 1000 + number);
-    if (site == step->to)
-        get_all(actor, step, 1000 + number);
+        look_at(actor, number, site, set_all(actor, step, 1000 + number));
+    if (site == step->to && actor->comms[step->group])
+        look_at(actor, number, site, get_all(actor, step, 1000 + number));
 }
 
 static void step_remote(struct actor *actor, uint32_t number, uint32_t site)
@@ -525,45 +632,45 @@ static void step_agree(struct actor *actor, uint32_t number, uint32_t site)
                                        cohort__hash_mix(number, site), &flight->agreed);
 }
 
-static void leave(struct actor *actor, uint32_t group, uint32_t site)
+static void revoke(struct actor *actor, uint32_t number, uint32_t site)
 {
-    trace("actor %u leaves group %u", actor->index, group);
-    if (!oracle_is_dead(actor->world, actor->index))
-        actor->world->groups[group].left |= 1u << site;
-    cohort_comm_unref(actor->comms[group]);
-    actor->comms[group] = NULL;
-}
-
-static void revoke(struct actor *actor, uint32_t group, uint32_t site)
-{
+    uint32_t group = actor->world->program->steps[number].group;
     trace("actor %u revokes group %u", actor->index, group);
     actor->world->groups[group].is_revoked = true;
     cohort_status status = cohort_await(cohort_comm_revoke(actor->comms[group]));
-    bool may_end = actor->world->dead && !actor->world->program->keeps_going;
-    CHECK(status == COHORT_OK || oracle_is_dead(actor->world, actor->index) ||
+    bool may_end = oracle_dead(actor->world) && !actor->world->program->keeps_going;
+    CHECK(status == COHORT_OK || is_shortage(status) ||
+          oracle_is_dead(actor->world, actor->index) ||
           (status == COHORT_ERR_PEER_DIED && may_end));
     if (!status)
         actor->world->groups[group].knows |= 1u << site;
+    look_at(actor, number, site, status);
 }
 
 /* For those there all others are dead, so that what they wait for ends. */
 static void die(struct world *world, uint32_t victim)
 {
     trace("locality %u dies", victim);
-    world->dead |= 1u << victim;
     cluster_kill(world->cluster, victim);
     for (uint32_t peer = 0, order = 0; peer < world->program->num_localities; peer++)
         if (peer != victim && !world->program->keeps_going)
             cluster_tell_death(world->cluster, victim, peer, ++order, "is out of reach");
 }
 
-/* Those who are to die before step NUMBER do so, as the program has it. */
-static void await_deaths(const struct world *world, uint32_t number)
+/* Those who are to die before step NUMBER do so, as the program has it, also if who was to see to
+ * that has died for want of memory. */
+static void await_deaths(struct world *world, uint32_t number)
 {
-    for (uint32_t s = 0; s < number; s++)
-        while (world->program->steps[s].verb == VERB_KILL &&
-               !(world->dead >> world->program->steps[s].to & 1))
-            nap(50);
+    for (uint32_t s = 0; s < number; s++) {
+        const struct step *step = &world->program->steps[s];
+        uint32_t culprit = world->program->groups[step->group].actors[step->culprit];
+        while (step->verb == VERB_KILL && !(oracle_dead(world) >> step->to & 1)) {
+            if (oracle_is_dead(world, culprit))
+                die(world, step->to);
+            else
+                nap(50);
+        }
+    }
 }
 
 static void take(struct actor *actor, uint32_t number, uint32_t site)
@@ -606,7 +713,7 @@ static void take(struct actor *actor, uint32_t number, uint32_t site)
         break;
     default:
         if (is_culprit)
-            revoke(actor, step->group, site);
+            revoke(actor, number, site);
         break;
     }
 }
@@ -631,6 +738,9 @@ static void walk(struct actor *actor, uint32_t number)
     bool is_culprit = step->culprit == site;
     bool needs_comm = step->verb != VERB_KILL && step->verb != VERB_REMOTE;
     finish_made(actor, step->group);
+    if (actor->world->program->num_gaps >
+        0) /* who has not had its turn does not take another one */
+        end_ready(actor);
     if ((needs_comm && !actor->comms[step->group]) || site == step->absent ||
         (is_culprit && step->trouble == TROUBLE_SKIPPED)) {
         actor->world->steps[number].skipped |= 1u << site;
@@ -702,9 +812,7 @@ static void come_home(struct actor *actor)
     const uint64_t begin = simulation_time();
     for (bool is_home = false; !is_home; nap(50)) {
         is_home = true;
-        for (uint32_t i = 0; i < actor->num_flights; i++)
-            if (is_in_flight(&actor->flights[i]) && cohort_future_ready(actor->flights[i].future))
-                end(actor, &actor->flights[i], cohort_await(actor->flights[i].future));
+        end_ready(actor);
         for (uint32_t g = 0; g < actor->world->program->num_groups; g++) {
             bool is_patient = simulation_time() - begin < PATIENCE;
             bool is_busy = has_flights(actor, g, is_patient);
@@ -743,7 +851,9 @@ static cohort_status act(void *arg)
     }
     CHECK_INT(cohort_await(cohort_when_all(made, num)), COHORT_OK);
     /* What goes wrong later goes wrong with communicators that are there. */
-    for (actor->world->num_ready++; actor->world->num_ready < program->num_actors;)
+    if (++actor->world->num_ready == program->num_actors)
+        simulation_memory(program->gaps, program->num_gaps);
+    while (actor->world->num_ready < program->num_actors)
         cohort_yield();
     for (actor->step = 0; actor->step < program->num_steps; actor->step++)
         walk(actor, actor->step);
@@ -793,15 +903,20 @@ void play(const struct program *program)
         futures[i] = cohort_async(act, &actors[i]);
     }
     all = cohort_when_all(futures, program->num_actors);
-    CHECK_INT(cohort_wait(all, LIMIT, &end), COHORT_OK);
+    /* Without memory for its timer a wait is over at once. */
+    for (uint64_t begin = simulation_time();
+         end != COHORT_WAIT_COMPLETE && simulation_time() - begin < LIMIT;)
+        CHECK_INT(cohort_wait(all, LIMIT, &end), COHORT_OK);
     if (end != COHORT_WAIT_COMPLETE) {
+        simulation_memory(NULL, 0);
         print_hang(actors, program->num_actors);
         test_failed(__FILE__, __LINE__, "a hang");
     }
     CHECK_INT(cohort_await(all), COHORT_OK);
     simulation_order(0);
+    simulation_memory(NULL, 0);
     random_ops_fini();
-    if (world->dead && !program->keeps_going)
+    if (oracle_dead(world) && !program->keeps_going)
         cluster_abandon(world->cluster);
     else
         cluster_destroy(world->cluster);

@@ -33,7 +33,6 @@ struct world {
     struct cluster *cluster;
     uint32_t num_ready; /* actors that have their first communicators */
     uint32_t done;      /* actors at their end, with nothing in flight but what is hopeless */
-    uint32_t dead;      /* localities, a bit each */
     struct step_facts steps[MAX_STEPS];
     struct group_facts groups[MAX_GROUPS];
 };
@@ -92,6 +91,9 @@ void oracle_check(struct world *world, const struct flight *flight, cohort_statu
 /* The same for a row of a call that FLIGHT stands for. */
 void oracle_check_row(struct world *world, const struct flight *flight, uint32_t row,
                       cohort_status status);
+
+/* The localities that have died, a bit each. */
+uint32_t oracle_dead(const struct world *world);
 
 /* Whether ACTOR was in a locality that has died: nobody asks what becomes of it. */
 bool oracle_is_dead(const struct world *world, uint32_t actor);

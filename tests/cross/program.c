@@ -54,6 +54,16 @@ static uint32_t all_of(const struct group *group)
     return (1u << group->num_sites) - 1;
 }
 
+/* Where the job does not go on, what can't be told for want of memory ends it. */
+static void draw_gaps(struct program *program, struct choices *choices)
+{
+    if ((program->num_localities > 1 && !program->keeps_going) || choose(choices, 2) == 0)
+        return;
+    program->num_gaps = 1 + choose(choices, MAX_GAPS);
+    for (uint32_t i = 0; i < program->num_gaps; i++)
+        program->gaps[i] = choose(choices, 4u << choose(choices, 10));
+}
+
 static void draw_machine(struct program *program, struct choices *choices)
 {
     program->seed = choose(choices, 1 << 20);
@@ -66,12 +76,13 @@ static void draw_machine(struct program *program, struct choices *choices)
     for (uint32_t i = 0; i < program->num_localities; i++)
         program->positions[i] = (struct cohort__position){
             .host = i * num_hosts / program->num_localities, .domain = i % 2};
-    program->keeps_going = program->may_die && choose(choices, 2);
+    program->keeps_going = program->may_die && program->num_localities > 1 && choose(choices, 2);
     uint32_t places = choose(choices, 3);
     for (uint32_t i = 0; i < program->num_actors; i++)
         program->locality_of[i] = places == 0   ? i % program->num_localities
                                   : places == 1 ? i * program->num_localities / program->num_actors
                                                 : choose(choices, program->num_localities);
+    draw_gaps(program, choices);
 }
 
 /* The window of an endpoint has 64 generations. */
@@ -294,11 +305,11 @@ static void draw_trouble(struct program *program, struct step *step, struct choi
     if (step->verb != VERB_MESSAGE && step->verb != VERB_BURST)
         return;
     /* A get from any site would wait until all others have left. */
-    if (step->getter == GET_ANY &&
-        (trouble == TROUBLE_SKIPPED || trouble == TROUBLE_SCOPE || group->left >> step->from & 1))
+    if (step->getter == GET_ANY && (program->num_gaps || trouble == TROUBLE_SKIPPED ||
+                                    trouble == TROUBLE_SCOPE || group->left >> step->from & 1))
         step->getter = GET_BYTES;
-    step->has_own_tag |=
-        step->getter == GET_ANY || trouble == TROUBLE_SKIPPED || trouble == TROUBLE_SCOPE;
+    step->has_own_tag |= program->num_gaps || step->getter == GET_ANY ||
+                         trouble == TROUBLE_SKIPPED || trouble == TROUBLE_SCOPE;
 }
 
 static bool has_living(const struct program *program, const struct group *group)
@@ -348,7 +359,8 @@ static void draw_step(struct program *program, struct choices *choices)
     /* Half of the steps are calls of collectives. */
     step->verb = choose(choices, 2) ? (enum verb)choose(choices, NUM_VERBS) : VERB_CALL;
     step->timing = choose(choices, 1 << 16);
-    if (step->verb == VERB_BURST && !choose_rarely(choices, 3)) /* it takes long */
+    /* It takes long, and who has no memory for something else would be in the middle of it. */
+    if (step->verb == VERB_BURST && (program->num_gaps || !choose_rarely(choices, 3)))
         step->verb = VERB_MESSAGE;
     /* With the dead in it hardly anything works. */
     if (program->keeps_going && program_sites_in(program, group, program->victims) &&
@@ -391,6 +403,8 @@ static bool is_fragile(const struct program *program, const struct group *group)
 {
     const struct group *parent = &program->groups[group->parent];
     bool is_sure = group->is_shrunk && (program->keeps_going || !program->victims);
+    if (program->num_gaps)
+        return true; /* somebody may leave at any time */
     if (parent->is_fragile || is_sure)
         return parent->is_fragile;
     return parent->options.deadline > 0 || parent->is_troubled ||
@@ -457,6 +471,8 @@ void program_print(const struct program *program)
             program->keeps_going ? ", going on without the dead" : "");
     for (uint32_t i = 0; i < program->num_actors; i++)
         fprintf(stderr, " %u", program->locality_of[i]);
+    for (uint32_t i = 0; i < program->num_gaps; i++)
+        fprintf(stderr, "%s %u", i ? "," : "; no memory after", program->gaps[i]);
     fputs("\n", stderr);
     for (uint32_t g = 0; g < program->num_groups; g++) {
         const struct group *group = &program->groups[g];

@@ -11,6 +11,7 @@
  * it in oracle.c. */
 
 enum {
+    MAX_GAPS = 3,
     MAX_ACTORS = RANDOM_SITES,
     MAX_LOCALITIES = 4,
     MAX_GROUPS = 12,
@@ -103,9 +104,11 @@ struct program {
     struct cohort__position positions[MAX_LOCALITIES];
     uint32_t num_actors;
     uint32_t locality_of[MAX_ACTORS];
-    bool may_die;     /* some locality */
-    bool keeps_going; /* without those that die: then these may be several */
-    uint32_t victims; /* the localities that die, by the step that is drawn, a bit each */
+    bool may_die;            /* some locality */
+    bool keeps_going;        /* without those that die: then these may be several */
+    uint32_t victims;        /* the localities that die, by the step that is drawn, a bit each */
+    uint32_t num_gaps;       /* allocations that fail */
+    uint32_t gaps[MAX_GAPS]; /* how many there are before each */
     uint32_t num_groups;
     struct group groups[MAX_GROUPS];
     uint32_t num_steps;

@@ -9,6 +9,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/random.h"
 #include "runtime/task/worker.h"
+#include "tests/support/scarce.h"
 
 /* The clock ---------------------------------------------------------------------------------- */
 
@@ -79,6 +80,31 @@ int getrusage(__rusage_who_t who, struct rusage *usage)
     return 0;
 }
 
+/* Memory ------------------------------------------------------------------------------------- */
+
+static const uint32_t *gaps;
+static uint32_t num_gaps, num_begun;
+
+static void begin_next_gap(void)
+{
+    if (num_begun < num_gaps && (num_begun == 0 || scarce_has_failed()))
+        scarce_begin(gaps[num_begun++]);
+}
+
+void simulation_memory(const uint32_t *numbers, uint32_t num)
+{
+    gaps = numbers;
+    num_gaps = num;
+    num_begun = 0;
+    (void)scarce_end();
+    begin_next_gap();
+}
+
+bool simulation_has_lacked_memory(void)
+{
+    return num_begun > 1 || (num_begun == 1 && scarce_has_failed());
+}
+
 /* The order ---------------------------------------------------------------------------------- */
 
 /* What a task does next, and what comes of a message, is decided by when they run. Any worker may
@@ -114,6 +140,7 @@ static struct cohort__work *take_held(void)
 
 struct cohort__work *__wrap_cohort__worker_next(struct cohort__worker *worker)
 {
+    begin_next_gap();
     if (is_on && cohort__random_below(&random, POLL_ONE_IN) == 0)
         cohort__scheduler_poll_next();
     for (;;) {

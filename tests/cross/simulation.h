@@ -5,10 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What decides when things happen: a clock for one thread that only goes on when it is looked at,
- * and, faster and faster, while nothing happens; and the order in which its worker takes what is
- * ready. All clocks of the program are this one: Cohort's, and those that libuv asks the C library
- * for. So time is the same in each run of the same program, and waiting takes none. */
+/* What decides when things happen, and what there is no memory for: a clock for one thread that
+ * only goes on when it is looked at, and, faster and faster, while nothing happens; and the order
+ * in which its worker takes what is ready. All clocks of the program are this one: Cohort's, and
+ * those that libuv asks the C library for. So time is the same in each run of the same program, and
+ * waiting takes none. */
 
 /* Nanoseconds since the program's begin. Does not let time go on. */
 uint64_t simulation_time(void);
@@ -19,5 +20,12 @@ void simulation_turned(bool any);
 /* From now on the one worker takes what is ready in an order that is drawn from SEED: it holds some
  * back while others run, and turns the event loop between any two of them. 0: as it would. */
 void simulation_order(uint64_t seed);
+
+/* From now on allocations of the library fail: one after GAPS[0] others, one after GAPS[1] more,
+ * and so on. GAPS stays as it is until it is set anew. */
+void simulation_memory(const uint32_t *gaps, uint32_t num);
+
+/* Whether any has failed since then. */
+bool simulation_has_lacked_memory(void);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@ struct cluster {
     enum cluster_placement placement;
     struct cohort__process **processes;
     struct cohort__net **nets;
+    _Atomic uint32_t dead; /* a bit each */
 };
 
 /* Shorter than in real jobs, because tests wait for the questions that sites ask when nothing
@@ -312,9 +314,15 @@ struct cohort__process *cluster_process(struct cluster *cluster, uint32_t locali
 void cluster_kill(struct cluster *cluster, uint32_t locality)
 {
     CHECK(cluster->hub);
+    atomic_fetch_or(&cluster->dead, 1u << locality);
     cohort__inproc_cut(cluster->hub, locality);
     if (cluster->launch)
         launch_ended(cluster->launch, locality);
+}
+
+uint32_t cluster_dead(const struct cluster *cluster)
+{
+    return atomic_load(&cluster->dead);
 }
 
 void cluster_kill_after(struct cluster *cluster, uint32_t locality, uint64_t num_messages,

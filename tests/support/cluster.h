@@ -89,6 +89,9 @@ void cluster_tell_death(struct cluster *cluster, uint32_t locality, uint32_t pee
 /* LOCALITY dies. In a job that goes on, all hear of it. Not possible in shared memory. */
 void cluster_kill(struct cluster *cluster, uint32_t locality);
 
+/* The localities that have been killed, a bit each: by cluster_kill, or by the launcher. */
+uint32_t cluster_dead(const struct cluster *cluster);
+
 /* All LOCALITIES (a bit each) die as soon as LOCALITY has sent NUM_MESSAGES more. Likewise. */
 void cluster_kill_after(struct cluster *cluster, uint32_t locality, uint64_t num_messages,
                         uint64_t localities);

@@ -52,6 +52,19 @@ struct launch {
     struct line lines[];
 };
 
+static void do_nothing(void)
+{
+}
+
+static void (*enter)(void) = do_nothing;
+static void (*leave)(void) = do_nothing;
+
+void launch_watch(void (*enters)(void), void (*leaves)(void))
+{
+    enter = enters;
+    leave = leaves;
+}
+
 /* Lines -------------------------------------------------------------------------------------- */
 
 static void put(struct line *line, struct cohort__list *list, const void *data, size_t bytes)
@@ -85,10 +98,12 @@ static void drop(struct line *line, struct cohort__list *list)
 static void say(struct line *line, const struct cohort__control *control)
 {
     struct cohort__packer packer = {0};
+    enter();
     cohort__control_pack(&packer, control);
     CHECK_INT(packer.status, COHORT_OK);
     put(line, &line->up, packer.data, packer.bytes);
     cohort__packer_fini(&packer);
+    leave();
 }
 
 /* A locality --------------------------------------------------------------------------------- */
@@ -108,6 +123,7 @@ static cohort_status hear(void *context, const struct cohort__control *control)
 {
     struct line *line = context;
     struct cohort__process_traffic traffic;
+    leave();
     switch (control->kind) {
     case COHORT__CONTROL_DIED:
         died(line, control);
@@ -130,6 +146,7 @@ static cohort_status hear(void *context, const struct cohort__control *control)
     default: /* what a locality knows here by itself */
         break;
     }
+    enter();
     return COHORT_OK;
 }
 
@@ -181,10 +198,15 @@ static void on_pause(void *context, uint64_t nanoseconds)
     ((struct launch *)context)->resume_at = cohort__clock_after(nanoseconds);
 }
 
+/* Only because nobody is left. */
 static void on_broken(void *context, uint32_t rank, const char *text)
 {
-    (void)context;
-    test_failed(__FILE__, __LINE__, "the job of locality %u breaks: %s", rank, text);
+    const struct launch *launch = context;
+    bool any = false;
+    for (uint32_t i = 0; i < launch->num_lines; i++)
+        any |= !launch->lines[i].has_ended;
+    if (any)
+        test_failed(__FILE__, __LINE__, "the job of locality %u breaks: %s", rank, text);
 }
 
 static void on_died(void *context, uint32_t rank, uint32_t num_living, const char *text)
@@ -261,6 +283,7 @@ static bool has_news(struct launch *launch)
 bool launch_turn(struct launch *launch)
 {
     bool any = has_news(launch);
+    enter();
     for (uint32_t i = 0; i < launch->num_lines; i++)
         if (cohort__random_below(&launch->random, READ_ONE_IN) == 0)
             turn_line(launch, &launch->lines[i]);
@@ -268,6 +291,7 @@ bool launch_turn(struct launch *launch)
         launch->resume_at = 0;
         cohort__launcher_resume(launch->launcher);
     }
+    leave();
     return any;
 }
 
@@ -318,12 +342,14 @@ void launch_ended(struct launch *launch, uint32_t rank)
     pthread_mutex_unlock(&launch->lock);
     if (had_ended)
         return;
+    enter();
     drop(line, &line->down);
     break_names(line);
     for (uint32_t peer = 0, order = 0; peer < launch->num_lines; peer++) {
         const struct cohort__death death = {peer, ++order, "is out of reach"};
         cohort__process_death_told(line->process, &death);
     }
+    leave();
 }
 
 void launch_finish(struct launch *launch)

@@ -12,6 +12,10 @@
  * that is drawn from a seed. It is the home of names, numbers the deaths, and drains the job. */
 struct launch;
 
+/* From now on ENTER and LEAVE are called around what is not of a locality: for tests in which only
+ * localities lack memory. */
+void launch_watch(void (*enter)(void), void (*leave)(void));
+
 /* KILL ends the process of RANK: nothing leaves it or reaches it from then on. Called from within
  * launch_turn, when somebody was accused. */
 struct launch *launch_create(uint64_t seed, uint32_t num_localities,
