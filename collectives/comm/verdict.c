@@ -448,9 +448,9 @@ void cohort__verdicts_join(struct cohort_comm *comm)
 {
     struct cohort__group *group = comm->group;
     struct cohort__hold *joined = NULL;
-    uint32_t place = 0; /* of its site among those that are here */
-    while (group->local.sites[place] != comm->this_site)
-        place++;
+    /* Of its site, among those that are here. */
+    const uint32_t place =
+        cohort__machine_rank(group->machine, COHORT__LEVEL_LOCALITY, comm->this_site);
     pthread_mutex_lock(&group->lock);
     const struct verdicts *verdicts = verdicts_of(group);
     for (struct cohort__map_node *node = verdicts ? cohort__map_first(&verdicts->map) : NULL; node;

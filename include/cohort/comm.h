@@ -83,8 +83,9 @@ typedef struct cohort_comm_options {
  * only this site gets it. But if the environment of a locality is wrong (COHORT_CHECK_ASYMMETRIC,
  * the tuning file), all sites get the error of that locality's site, which the error names.
  * COHORT_ERR_NO_MEMORY: this site only; if the others have their endpoints by then, their calls
- * fail with COHORT_ERR_REVOKED. A site may use a name again once all its endpoints under this name
- * are gone. Any task or thread; never suspends.
+ * fail with COHORT_ERR_REVOKED; and all sites, if there are more than 2^24 of them in such an order
+ * that not even 65,536 runs of neighbours say where they are. A site may use a name again once all
+ * its endpoints under this name are gone. Any task or thread; never suspends.
  *
  * The library exports cohort_comm_create_sized, which other languages call; C and C++ have the
  * inline function. OPTIONS_BYTES is the size of the struct that the caller was built with. It may

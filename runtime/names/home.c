@@ -280,14 +280,45 @@ static struct run run_at(const struct creation *creation, uint32_t site)
     return run;
 }
 
+/* At most one more than a map may have. */
 static uint32_t count_runs(const struct creation *creation)
 {
     uint32_t num = 0;
-    for (uint32_t site = 0; site < creation->num_sites; num++) {
+    for (uint32_t site = 0; site < creation->num_sites && num <= COHORT__MAP_RUNS_MAX; num++) {
         struct run run = run_at(creation, site);
         site += run.num_localities * run.num_sites;
     }
     return num;
+}
+
+static void pack_runs(struct cohort__packer *packer, const struct creation *creation, uint32_t num)
+{
+    cohort__pack_text(packer, "runs");
+    cohort__pack_array(packer, 3 * num);
+    for (uint32_t site = 0; site < creation->num_sites;) {
+        struct run run = run_at(creation, site);
+        cohort__pack_unsigned(packer, run.num_localities);
+        cohort__pack_unsigned(packer, run.num_sites);
+        cohort__pack_unsigned(packer, run.locality);
+        site += run.num_localities * run.num_sites;
+    }
+}
+
+static void pack_each(struct cohort__packer *packer, const struct creation *creation)
+{
+    const size_t bytes = (size_t)creation->num_sites * COHORT__MAP_SITE_BYTES;
+    unsigned char *table = creation->num_sites <= COHORT__MAP_SITES_MAX ? malloc(bytes) : NULL;
+    if (!table) {
+        packer->status = COHORT_ERR_NO_MEMORY;
+        return;
+    }
+    for (uint32_t site = 0; site < creation->num_sites; site++) {
+        const uint32_t locality = creation->members[site].locality_plus_1 - 1;
+        table[2 * site] = (unsigned char)(locality >> 8);
+        table[2 * site + 1] = (unsigned char)locality;
+    }
+    cohort__pack_field_bytes(packer, "localities", table, bytes);
+    free(table);
 }
 
 static cohort_status tell_map(struct cohort__list *outbox, const struct name *name,
@@ -306,15 +337,11 @@ static cohort_status tell_map(struct cohort__list *outbox, const struct name *na
     cohort__pack_field_bytes(packer, "settings", creation->settings, creation->settings_bytes);
     cohort__pack_field_unsigned(packer, "number", creation->number);
     cohort__pack_field_unsigned(packer, "value", creation->value);
-    cohort__pack_text(packer, "runs");
-    cohort__pack_array(packer, 3 * count_runs(creation));
-    for (uint32_t site = 0; site < creation->num_sites;) {
-        struct run run = run_at(creation, site);
-        cohort__pack_unsigned(packer, run.num_localities);
-        cohort__pack_unsigned(packer, run.num_sites);
-        cohort__pack_unsigned(packer, run.locality);
-        site += run.num_localities * run.num_sites;
-    }
+    const uint32_t num_runs = count_runs(creation);
+    if (num_runs <= COHORT__MAP_RUNS_MAX)
+        pack_runs(packer, creation, num_runs);
+    else
+        pack_each(packer, creation);
     return packer->status;
 }
 

@@ -97,7 +97,9 @@ enum cohort__registry_type {
     COHORT__REGISTRY_MAP,      /* name, instance, num_sites, settings, runs: [localities, sites,
                                 * locality, ...]. Each run is a number of consecutive localities,
                                 * the number of sites in each of them, and the first of these
-                                * localities; in the order of the sites; number: of its notes */
+                                * localities; in the order of the sites. If that were too many,
+                                * instead localities: of each site, as bytes, the higher one first.
+                                * number: of its notes */
     COHORT__REGISTRY_END,      /* instance */
     COHORT__REGISTRY_BROKEN,   /* status, text: joins are not reliable any more */
     COHORT__REGISTRY_RETURN,   /* instance, number: that locality uses its notes no more */

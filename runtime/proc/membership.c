@@ -62,6 +62,29 @@ static cohort_status read_run(struct cohort__membership *membership, uint32_t si
     return COHORT_OK;
 }
 
+static cohort_status read_each(const struct cohort__unpacked *unpacked, uint32_t size,
+                               struct cohort__membership *membership)
+{
+    const void *data;
+    size_t bytes;
+    cohort_status status =
+        cohort__get_bytes(unpacked, cohort__unpacked_root(unpacked), "localities", &data, &bytes);
+    const unsigned char *table = data;
+    if (!status && bytes != (size_t)membership->num_sites * COHORT__MAP_SITE_BYTES)
+        status = cohort_fail(COHORT_ERR_PROTOCOL,
+                             "a map with %zu bytes for the localities of %u "
+                             "sites",
+                             bytes, (unsigned)membership->num_sites);
+    for (uint32_t site = 0; !status && site < membership->num_sites; site++) {
+        const uint32_t locality = (uint32_t)table[2 * site] << 8 | table[2 * site + 1];
+        membership->locality_of[site] = locality;
+        if (locality >= size)
+            status = cohort_fail(COHORT_ERR_PROTOCOL, "a map with site %u in locality %u",
+                                 (unsigned)site, (unsigned)locality);
+    }
+    return status;
+}
+
 static cohort_status read_runs(const struct cohort__unpacked *unpacked, uint32_t size,
                                struct cohort__membership *membership)
 {
@@ -82,6 +105,17 @@ static cohort_status read_runs(const struct cohort__unpacked *unpacked, uint32_t
         status = cohort_fail(COHORT_ERR_PROTOCOL, "a map of %llu sites, not %u",
                              (unsigned long long)site, (unsigned)membership->num_sites);
     return status;
+}
+
+static cohort_status read_localities(const struct cohort__unpacked *unpacked, uint32_t size,
+                                     struct cohort__membership *membership)
+{
+    bool has_runs;
+    cohort_status status =
+        cohort__has_field(unpacked, cohort__unpacked_root(unpacked), "runs", &has_runs);
+    if (status)
+        return status;
+    return has_runs ? read_runs(unpacked, size, membership) : read_each(unpacked, size, membership);
 }
 
 static cohort_status read_settings(const struct cohort__unpacked *unpacked,
@@ -130,7 +164,7 @@ cohort_status cohort__membership_read(struct cohort__membership **ret_membership
         return COHORT_ERR_NO_MEMORY;
     membership->number = (uint32_t)number;
     membership->value = value;
-    status = read_runs(unpacked, size, membership);
+    status = read_localities(unpacked, size, membership);
     if (!status)
         status = read_settings(unpacked, membership);
     if (status)

@@ -233,6 +233,10 @@ static size_t registry_payload(unsigned char *payload)
     if (below(2)) {
         cohort__pack_field_signed(&packer, "status", COHORT_ERR_MISMATCH);
         cohort__pack_field_text(&packer, "text", "because");
+    } else if (below(2)) {
+        cohort__pack_field_bytes(&packer, "localities", "\0\0\0\1\0\2\0\3\0\0\0\1\0",
+                                 2 * MAX_SITES - !below(9));
+        cohort__pack_field_bool(&packer, "more", true);
     } else {
         cohort__pack_text(&packer, "runs");
         cohort__pack_array(&packer, 6);

@@ -27,6 +27,8 @@ struct note {
     unsigned char settings[COHORT__SETTINGS_BYTES_MAX];
     uint32_t num_runs;
     uint32_t runs[3 * 1001];
+    size_t letter_bytes;
+    unsigned char *localities; /* of each site, in place of runs; or NULL */
 };
 
 static struct cohort__registry_home home;
@@ -37,6 +39,16 @@ static void read_runs(struct note *note, const struct cohort__unpacked *unpacked
                       const struct cohort__value *map)
 {
     const struct cohort__value *runs;
+    const void *localities;
+    size_t bytes;
+    bool has_runs;
+    CHECK_INT(cohort__has_field(unpacked, map, "runs", &has_runs), COHORT_OK);
+    if (!has_runs) {
+        CHECK_INT(cohort__get_bytes(unpacked, map, "localities", &localities, &bytes), COHORT_OK);
+        CHECK_INT((long long)bytes, 2 * (long long)note->num_sites);
+        note->localities = memcpy(malloc(bytes), localities, bytes);
+        return;
+    }
     CHECK_INT(cohort__get_array(unpacked, map, "runs", &runs, &note->num_runs), COHORT_OK);
     CHECK(note->num_runs > 0 && note->num_runs <= 3 * 1001 && note->num_runs % 3 == 0);
     for (uint32_t i = 0; i < note->num_runs; i++) {
@@ -62,7 +74,7 @@ static void read_letter(struct note *note, const struct cohort__registry_letter 
     struct cohort__unpacked *unpacked;
     const char *text;
     size_t bytes;
-    *note = (struct note){.rank = rank};
+    *note = (struct note){.rank = rank, .letter_bytes = letter->packer.bytes};
     CHECK_INT(cohort__unpack(&unpacked, letter->packer.data, letter->packer.bytes, "letter"),
               COHORT_OK);
     const struct cohort__value *map = cohort__unpacked_root(unpacked);
@@ -434,6 +446,25 @@ static void test_many_runs(void)
                 CHECK_INT(notes[n].runs[r + 2] + i, 70001 - site % 2);
             }
         CHECK_INT(site, NUM_SITES);
+    }
+    end();
+}
+
+/* Sites that lie so that there would be too many runs: two bytes a site. */
+static void test_scattered(void)
+{
+    const uint32_t num_sites = (uint32_t)test_rounds_of(1 << 24, 200000, 70000);
+    begin();
+    for (uint32_t site = 0; site < num_sites; site++)
+        join("a", 4095 - site % 2 * 300, site, num_sites);
+    CHECK_INT(num_notes, 2);
+    for (uint32_t n = 0; n < 2; n++) {
+        check_map(n, n == 0 ? 3795 : 4095, 1, num_sites);
+        CHECK(notes[n].localities && notes[n].letter_bytes < 2 * (size_t)num_sites + 200);
+        for (uint32_t site = 0; site < num_sites; site++)
+            CHECK(notes[n].localities[2 * site] * 256 + notes[n].localities[2 * site + 1] ==
+                  4095 - (int)(site % 2) * 300);
+        free(notes[n].localities);
     }
     end();
 }
@@ -1034,6 +1065,7 @@ static const struct test_case cases[] = {
     {"late_and_larger", test_late_and_larger},
     {"runs", test_runs},
     {"many_runs", test_many_runs},
+    {"scattered", test_scattered},
     {"settings", test_settings},
     {"bogus", test_bogus},
     {"death_ends_pending", test_death_ends_pending},

@@ -409,19 +409,34 @@ static void send_bogus(struct cohort__packer *packer)
     cohort__packer_fini(packer);
 }
 
+static void begin_map(struct cohort__packer *packer, uint64_t instance, uint64_t num_sites,
+                      size_t settings_bytes)
+{
+    static const unsigned char some[COHORT__SETTINGS_BYTES_MAX + 1];
+    cohort__pack_map(packer, 8);
+    cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_MAP);
+    cohort__pack_field_unsigned(packer, "value", 0);
+    cohort__pack_field_bytes(packer, "name", "bogus", 5);
+    cohort__pack_field_unsigned(packer, "instance", instance);
+    cohort__pack_field_unsigned(packer, "num_sites", num_sites);
+    cohort__pack_field_bytes(packer, "settings", some, settings_bytes);
+    cohort__pack_field_unsigned(packer, "number", COHORT__NO_NUMBER);
+}
+
+/* The locality of each site, in two bytes, as it is above so many runs. */
+static void send_map_of_each(uint64_t num_sites, const unsigned char *localities, size_t bytes)
+{
+    struct cohort__packer packer = {0};
+    begin_map(&packer, 5, num_sites, 0);
+    cohort__pack_field_bytes(&packer, "localities", localities, bytes);
+    send_bogus(&packer);
+}
+
 static void send_map_with(uint64_t instance, uint64_t num_sites, const uint64_t *runs, uint32_t num,
                           size_t settings_bytes)
 {
-    static const unsigned char some[COHORT__SETTINGS_BYTES_MAX + 1];
     struct cohort__packer packer = {0};
-    cohort__pack_map(&packer, 8);
-    cohort__pack_field_unsigned(&packer, "type", COHORT__REGISTRY_MAP);
-    cohort__pack_field_unsigned(&packer, "value", 0);
-    cohort__pack_field_bytes(&packer, "name", "bogus", 5);
-    cohort__pack_field_unsigned(&packer, "instance", instance);
-    cohort__pack_field_unsigned(&packer, "num_sites", num_sites);
-    cohort__pack_field_bytes(&packer, "settings", some, settings_bytes);
-    cohort__pack_field_unsigned(&packer, "number", COHORT__NO_NUMBER);
+    begin_map(&packer, instance, num_sites, settings_bytes);
     cohort__pack_text(&packer, "runs");
     cohort__pack_array(&packer, num);
     for (uint32_t i = 0; i < num; i++)
@@ -473,6 +488,7 @@ static void send_request(uint64_t type, uint64_t site, uint64_t num_sites, uint6
 
 static void test_malformed(void)
 {
+    static const unsigned char each[2001] = {[2 * 999] = 1};
     struct cohort__packer packer = {0};
     open_job(0, 2);
     enter(&guests[0], 0, "bogus", 900, 1000, "terms", 0);
@@ -491,6 +507,9 @@ static void test_malformed(void)
     send_map(4, 1000, (uint64_t[]){1, 900, 0, 1, 100}, 5); /* half a run */
     send_map(5, UINT64_MAX, NULL, 0);
     send_map_with(6, 1000, (uint64_t[]){1, 1000, 0}, 3, COHORT__SETTINGS_BYTES_MAX + 1);
+    send_map_of_each(1000, each, 1999);
+    send_map_of_each(1000, each, 2001);
+    send_map_of_each(1000, each, 2000); /* a locality that does not exist */
     send_request_with(COHORT__REGISTRY_JOIN, 0, 1, 0, COHORT__SETTINGS_BYTES_MAX + 1, 0);
     send_request_with(COHORT__REGISTRY_JOIN, 900, 1000, 0, 0, 1); /* failed without an error */
     send_request_with(COHORT__REGISTRY_JOIN, 900, 1000, 0, 0, -(1ll << 32));
@@ -512,6 +531,34 @@ static void test_malformed(void)
     check_done(&guests[0], COHORT_ERR_PROTOCOL,
                "locality 0: locality 1 has sent a registry message that is lost here: ");
     localities_close(&job);
+}
+
+/* Sites of two localities in turns, more than a map has runs. The name's home is one of them; and
+ * other names go on. */
+static void test_scattered(void)
+{
+    enum { NUM = COHORT__MAP_RUNS_MAX * 2 + 3 };
+    struct guest *many = calloc(NUM, sizeof(*many));
+    CHECK(many);
+    open_job(0, 3);
+    for (uint32_t site = 0; site < NUM; site++)
+        enter(&many[site], site % 2 * 2, "scattered", site, NUM, "terms", 0);
+    localities_settle(&job);
+    for (uint32_t site = 0; site < NUM; site++) {
+        check_done(&many[site], COHORT_OK, "");
+        CHECK(many[site].membership == many[site % 2].membership);
+        CHECK_INT(many[0].membership->locality_of[site], site % 2 * 2);
+        CHECK_INT(many[1].membership->locality_of[site], site % 2 * 2);
+    }
+    enter_all("another", 30, 1, 0);
+    localities_settle(&job);
+    check_all(30, 1);
+    for (uint32_t site = 0; site < 30; site++)
+        leave(&guests[site]);
+    for (uint32_t site = 0; site < NUM; site++)
+        leave(&many[site]);
+    close_job();
+    free(many);
 }
 
 static void test_long_settings(void)
@@ -599,6 +646,7 @@ static const struct test_case cases[] = {
     {"job_of_one", test_job_of_one},
     {"returned", test_returned},
     {"malformed", test_malformed},
+    {"scattered", test_scattered},
     {"broken", test_broken},
     {"long_settings", test_long_settings},
     {"long_letters", test_long_letters},
