@@ -165,11 +165,12 @@ static void end_timer(struct creation *creation)
 static void on_given_up(struct cohort__revocation *revocation, cohort_status status)
 {
     struct creation *creation = COHORT_CONTAINER_OF(revocation, struct creation, revocation);
+    struct cohort__process *process = cohort__inbox_commons(creation->inbox)->process;
     if (!status)
         cohort__inbox_give_up(creation->inbox, creation->lost, creation->options.this_site);
-    else
-        cohort__log(COHORT__LOG_ERROR, "communicator \"%s\": site %u has no endpoint: %s",
-                    creation->name, creation->options.this_site, cohort_error_message());
+    else if (status == COHORT_ERR_NO_MEMORY) /* else the others know why without it */
+        cohort__registry_lost(cohort__process_registry(process), cohort__process_rank(process),
+                              status);
     cohort__membership_unref(creation->lost);
     creation_destroy(creation);
 }

@@ -79,7 +79,7 @@ static void answer_gone(struct cohort__inbox *inbox, struct cohort__arrival *arr
 static void give_up(struct cohort__inbox *inbox, uint32_t rank)
 {
     cohort__process_give_up(inbox->commons.process, rank,
-                            "was given up: a message from it was lost here");
+                            "was given up: a message from it was lost here: no memory");
 }
 
 /* Takes ARRIVAL. */

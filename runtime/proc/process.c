@@ -268,6 +268,8 @@ void cohort__process_give_up(struct cohort__process *process, uint32_t rank, con
     }
     if (rank == COHORT__HOME_LAUNCHER)
         snprintf(whole, sizeof(whole), "can't go on: for it, cohortrun %s", why);
+    else if (rank == process->options.rank)
+        snprintf(whole, sizeof(whole), "can't go on: %s", why);
     else
         snprintf(whole, sizeof(whole), "can't go on: for it, locality %u %s", rank, why);
     cohort__text_shorten(text, sizeof(text), whole, strlen(whole));

@@ -12,9 +12,11 @@
 #include "runtime/proc/letter.h"
 #include "runtime/proc/peer.h"
 
-/* A message that is lost at one locality (no memory, or it makes no sense) may be one that a join
- * in any locality waits for, and it is not known any more which sites have joined. So the registry
- * is then broken in all localities: waiting joins end with the reason, and so do all later ones. */
+/* A message that is lost at one locality (no memory, or it makes no sense) may be one that anybody
+ * waits for, so that is the loss of its sender. What a locality has no memory to say itself may be
+ * a join for which others wait, and it is not known any more who has joined. Then the registry is
+ * broken in all localities: waiting joins end with the reason, and so do all later ones; or, if the
+ * job goes on without the dead, it goes on without this locality. */
 
 cohort_status cohort__registry_create(struct cohort__registry **ret_registry,
                                       struct cohort__process *process)
@@ -240,16 +242,21 @@ static cohort_status broken(struct cohort__registry *registry,
 void cohort__registry_lost(struct cohort__registry *registry, uint32_t source, cohort_status status)
 {
     struct cohort__process *process = registry->process;
-    char why[COHORT__ERROR_BYTES + 64], text[sizeof(why) + 64];
+    bool is_own = source == process->options.rank;
     bool is_told = cohort__error_slot()->status == status;
-    snprintf(why, sizeof(why), "has sent a registry message that is lost here: %s",
-             is_told ? cohort_error_message() : cohort_status_text(status));
-    snprintf(text, sizeof(text), "locality %u: locality %u %s", process->options.rank, source, why);
-    cohort__log(COHORT__LOG_ERROR, "%s", text);
-    if (process->options.accuse) /* the others go on without this locality */
-        cohort__process_give_up(process, source, why);
-    else
+    const char *reason = is_told ? cohort_error_message() : cohort_status_text(status);
+    char why[COHORT__ERROR_BYTES + 64], text[sizeof(why) + 64];
+    snprintf(why, sizeof(why), "%s%s",
+             is_own ? "" : "has sent a registry message that is lost here: ", reason);
+    snprintf(text, sizeof(text), "locality %u: %s", process->options.rank, reason);
+    if (is_own && !cohort__process_keeps_going(process)) {
+        cohort__log(COHORT__LOG_ERROR, "%s", text);
         break_registry(registry, status, text);
+    } else if (status == COHORT_ERR_PROTOCOL && source != COHORT__HOME_LAUNCHER) {
+        cohort__process_peer_lost(process, source, why);
+    } else {
+        cohort__process_give_up(process, source, why);
+    }
 }
 
 void cohort__registry_message(struct cohort__registry *registry, uint32_t source, const void *data,

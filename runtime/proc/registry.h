@@ -142,7 +142,8 @@ void cohort__registry_tick(struct cohort__registry *registry);
 /* For the router. */
 void cohort__registry_message(struct cohort__registry *registry, uint32_t source, const void *data,
                               size_t bytes);
-/* A message of SOURCE is lost here. STATUS and the error that is set say why. */
+/* A message of SOURCE is lost here; or, if that is this locality, what it had to say. STATUS and
+ * the error that is set say why. */
 void cohort__registry_lost(struct cohort__registry *registry, uint32_t source,
                            cohort_status status);
 void cohort__registry_peer_died(struct cohort__registry *registry, uint32_t rank);

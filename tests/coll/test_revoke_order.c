@@ -32,6 +32,7 @@ static const uint64_t patience = 60 * UINT64_C(1000000000);
 struct row {
     struct cluster *cluster;
     cohort_comm *comms[SITES];
+    bool has_loss; /* one locality has given up another one */
 };
 
 static void begin_creation(struct row *row, cohort_future **futures)
@@ -47,6 +48,7 @@ static void begin_creation(struct row *row, cohort_future **futures)
 static void begin(struct row *row)
 {
     cohort_future *futures[SITES];
+    row->has_loss = false;
     row->cluster = cluster_create(0, LOCALITIES, 0);
     begin_creation(row, futures);
     CHECK_INT(cohort_await(cohort_when_all(futures, SITES)), COHORT_OK);
@@ -56,7 +58,10 @@ static void end(struct row *row)
 {
     for (uint32_t site = 0; site < SITES; site++)
         cohort_comm_unref(row->comms[site]);
-    cluster_destroy(row->cluster);
+    if (row->has_loss)
+        cluster_abandon(row->cluster);
+    else
+        cluster_destroy(row->cluster);
 }
 
 static void check_revoked(cohort_future *future, uint32_t by)
@@ -299,7 +304,7 @@ static void test_late_map(void)
 }
 
 /* A locality that is not the home has no memory for the news of a revocation. The others know of it
- * anyway. Returns whether an allocation has failed. */
+ * anyway, and it gives up whose news it has lost. Returns whether an allocation has failed. */
 static bool revoke_without_memory(long number)
 {
     struct row row;
@@ -311,8 +316,12 @@ static bool revoke_without_memory(long number)
     while (failing != NONE_FAILS || !cohort_future_ready(revoked))
         cohort_yield();
     for (uint32_t site = 0; site < SITES; site++)
-        if (site / 2 != unaware || !has_failed)
+        if (site / 2 == unaware && cohort__process_any_dead(cluster_process(row.cluster, unaware)))
+            CHECK_INT(await_within(cohort_barrier(row.comms[site], 1), patience),
+                      COHORT_ERR_PEER_DIED);
+        else
             check_revoked(cohort_barrier(row.comms[site], 1), LAST);
+    row.has_loss = has_failed;
     cohort_status status = await_within(revoked, patience);
     CHECK(status == COHORT_OK || (has_failed && status == COHORT_ERR_NO_MEMORY));
     end(&row);

@@ -288,7 +288,7 @@ static void test_malformed(void)
         else
             deliver(1, 1, letter.bytes, 0, letter.bytes - 1);
         CHECK_INT(num_done, 1);
-        CHECK_INT(last_status, COHORT_ERR_PROTOCOL);
+        CHECK_INT(last_status, COHORT_ERR_PEER_DIED);
         cohort__packer_fini(&first);
         end();
     }

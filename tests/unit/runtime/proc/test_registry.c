@@ -528,8 +528,8 @@ static void test_malformed(void)
     cohort__registry_message(cohort__process_registry(job.processes[0]), 1, "\x81", 1);
     localities_settle(&job);
     /* The first of these messages has ended the waiting join, since it may have been its answer. */
-    check_done(&guests[0], COHORT_ERR_PROTOCOL,
-               "locality 0: locality 1 has sent a registry message that is lost here: ");
+    check_done(&guests[0], COHORT_ERR_PEER_DIED,
+               "locality 1 has sent a registry message that is lost here: ");
     localities_close(&job);
 }
 
@@ -615,7 +615,7 @@ static void test_long_letters(void)
     cohort__hub_destroy(hub);
 }
 
-/* A letter that is lost in one locality ends all joins in all localities, with the reason. */
+/* What one locality could not say ends all joins in all localities, with the reason. */
 static void test_broken(void)
 {
     static struct guest late;
@@ -625,14 +625,13 @@ static void test_broken(void)
     localities_settle(&job);
     for (uint32_t site = 0; site < NUM_LOCALITIES; site++)
         CHECK_INT(guests[site].num_done, 0);
-    cohort__registry_message(cohort__process_registry(job.processes[1]), 0, "\x81", 1);
+    (void)cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a split");
+    cohort__registry_lost(cohort__process_registry(job.processes[1]), 1, COHORT_ERR_NO_MEMORY);
     localities_settle(&job);
     for (uint32_t site = 0; site < NUM_LOCALITIES; site++)
-        check_done(&guests[site], COHORT_ERR_PROTOCOL,
-                   "locality 1: locality 0 has sent a registry message that is lost here: ");
+        check_done(&guests[site], COHORT_ERR_NO_MEMORY, "locality 1: no memory for a split");
     enter(&late, 2, "later", 0, 1, "terms", 0);
-    check_done(&late, COHORT_ERR_PROTOCOL,
-               "locality 1: locality 0 has sent a registry message that is lost here: ");
+    check_done(&late, COHORT_ERR_NO_MEMORY, "locality 1: no memory for a split");
     localities_close(&job);
 }
 
