@@ -9,18 +9,28 @@
 
 struct cohort__blob *cohort__blob_create(const void *data, size_t bytes)
 {
-    struct cohort__blob *blob = cohort__slab_alloc(sizeof(*blob));
-    void *memory = blob ? malloc(bytes) : NULL;
-    if (!memory) {
-        cohort__slab_free(blob);
+    void *memory = malloc(bytes);
+    struct cohort__blob *blob = memory ? cohort__blob_borrow(memory, bytes) : NULL;
+    if (!blob) {
+        free(memory);
         return NULL;
     }
     if (data)
         memcpy(memory, data, bytes);
+    blob->is_borrowed = false;
+    return blob;
+}
+
+struct cohort__blob *cohort__blob_borrow(const void *data, size_t bytes)
+{
+    struct cohort__blob *blob = cohort__slab_alloc(sizeof(*blob));
+    if (!blob)
+        return NULL;
     atomic_init(&blob->refs, 1);
     blob->is_bundle = false;
+    blob->is_borrowed = true;
     blob->bytes = bytes;
-    blob->data = memory;
+    blob->data = (void *)(uintptr_t)data;
     return blob;
 }
 
@@ -34,6 +44,7 @@ struct cohort__blob *cohort__bundle_create(size_t num)
     }
     atomic_init(&bundle->refs, 1);
     bundle->is_bundle = true;
+    bundle->is_borrowed = false;
     bundle->bytes = num * sizeof(*entries);
     bundle->data = entries;
     return bundle;
@@ -52,7 +63,8 @@ void cohort__blob_unref(struct cohort__blob *blob)
         return;
     for (size_t i = 0; blob->is_bundle && i < cohort__bundle_num(blob); i++)
         cohort__blob_unref(cohort__bundle_entries(blob)[i].object);
-    free(blob->data);
+    if (!blob->is_borrowed)
+        free(blob->data);
     cohort__slab_free(blob);
 }
 

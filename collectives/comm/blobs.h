@@ -10,9 +10,10 @@
  * than one reference. An object without bytes is NULL. */
 struct cohort__blob {
     _Atomic uint32_t refs;
-    bool is_bundle; /* the bytes are entries, struct cohort__entry */
+    bool is_bundle;   /* the bytes are entries, struct cohort__entry */
+    bool is_borrowed; /* the data is that of a caller, whose call has not ended */
     size_t bytes;
-    void *data; /* from malloc */
+    void *data; /* from malloc, if it is not borrowed */
 };
 
 /* An object of a *bundle*, which is for one site, from another one. */
@@ -25,6 +26,8 @@ struct cohort__entry {
 /* Makes an object of BYTES, at least 1, and copies them from DATA. DATA NULL: the bytes are not
  * set. NULL: out of memory; no message is set. */
 struct cohort__blob *cohort__blob_create(const void *data, size_t bytes);
+/* The same, without a copy. */
+struct cohort__blob *cohort__blob_borrow(const void *data, size_t bytes);
 /* Makes a bundle of NUM objects, at least 1, all NULL. */
 struct cohort__blob *cohort__bundle_create(size_t num);
 

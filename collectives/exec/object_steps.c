@@ -67,20 +67,44 @@ static void put(struct cohort__blob **slot, struct cohort__blob *blob)
     *slot = blob;
 }
 
-/* The objects that STEP sends. They are shared with the slots. */
-static struct cohort__blobs *pick_up(struct cohort__execution *execution, uint32_t step)
+/* What is in SLOT has data of its own from now on, which outlives the call. */
+static cohort_status own(struct cohort__blob **slot)
+{
+    struct cohort__blob *copy = cohort__blob_create((*slot)->data, (*slot)->bytes);
+    if (!copy)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for an object of %zu bytes",
+                           (*slot)->bytes);
+    put(slot, copy);
+    return COHORT_OK;
+}
+
+static bool is_borrowed(const struct cohort__blob *blob)
+{
+    return blob && blob->is_borrowed;
+}
+
+/* The objects that STEP sends. They are shared with the slots. A site of this locality may have
+ * them for longer than this call lasts. */
+static struct cohort__blobs *pick_up(struct cohort__execution *execution, uint32_t step,
+                                     bool is_here)
 {
     const struct cohort__step *what = &execution->plan->steps[step];
-    struct cohort__blobs *objects;
-    if (cohort__blobs_create(what->bytes, &objects)) {
-        cohort__operation_fail_with(&execution->operation, COHORT_ERR_NO_MEMORY, "%s",
-                                    cohort_error_message());
-        return NULL;
-    }
+    struct cohort__blobs *objects = NULL;
+    cohort_status status = cohort__blobs_create(what->bytes, &objects);
     struct walk walk = walk_over(execution, step, 0, what->num_blocks);
-    for (size_t i = 0; i < objects->num; i++)
-        objects->blobs[i] = cohort__blob_ref(*walk_on(&walk));
-    return objects;
+    for (size_t i = 0; !status && i < objects->num; i++) {
+        struct cohort__blob **slot = walk_on(&walk);
+        if (is_here && is_borrowed(*slot))
+            status = own(slot);
+        if (!status)
+            objects->blobs[i] = cohort__blob_ref(*slot);
+    }
+    if (!status)
+        return objects;
+    cohort__operation_fail_with(&execution->operation, status, "%s", cohort_error_message());
+    if (objects)
+        objects->attachment.release(&objects->attachment);
+    return NULL;
 }
 
 /* Moves OBJECTS, as many as STEP has slots, into the slots. */
@@ -132,6 +156,13 @@ static void send_here(struct cohort__execution *execution, uint32_t step,
     cohort__group_deliver(operation->comm->group, what->peer, message);
 }
 
+/* A message of one object is just its bytes, none if it is empty. Both ends know how many there
+ * are. */
+static bool is_bare(const struct cohort__execution *execution, uint32_t step)
+{
+    return execution->plan->steps[step].bytes == 1 && !execution->mode->has_bundles;
+}
+
 static cohort_status pack(struct cohort__activity *activity)
 {
     cohort__blobs_pack((struct cohort__blobs *)activity->attachment, activity->buffer);
@@ -152,6 +183,11 @@ static void send_away(struct cohort__execution *execution, uint32_t step,
         return;
     }
     activity->attachment = &objects->attachment;
+    if (is_bare(execution, step)) {
+        const struct cohort__blob *blob = objects->blobs[0];
+        cohort__activity_send(activity, blob ? blob->data : NULL, blob ? blob->bytes : 0);
+        return;
+    }
     activity->bytes = cohort__blobs_packed_bytes(objects);
     activity->buffer = activity->bytes > 0 ? malloc(activity->bytes) : NULL;
     if (!activity->buffer) {
@@ -168,10 +204,12 @@ static void send_away(struct cohort__execution *execution, uint32_t step,
 
 void cohort__objects_send(struct cohort__execution *execution, uint32_t step)
 {
-    struct cohort__blobs *objects = pick_up(execution, step);
+    const bool is_here =
+        cohort__group_is_local(execution->operation.comm->group, execution->plan->steps[step].peer);
+    struct cohort__blobs *objects = pick_up(execution, step, is_here);
     if (!objects)
         return;
-    if (cohort__group_is_local(execution->operation.comm->group, execution->plan->steps[step].peer))
+    if (is_here)
         send_here(execution, step, objects);
     else
         send_away(execution, step, objects);
@@ -179,13 +217,30 @@ void cohort__objects_send(struct cohort__execution *execution, uint32_t step)
 
 /* RECV ----------------------------------------------------------------------------------------- */
 
+/* DATA NULL: the bytes are not set. */
+static cohort_status take_bare(const void *data, size_t bytes, struct cohort__blobs **ret_blobs)
+{
+    struct cohort__blobs *objects;
+    cohort_status status = cohort__blobs_create(1, &objects);
+    if (status)
+        return status;
+    if (bytes > 0 && !(objects->blobs[0] = cohort__blob_create(data, bytes))) {
+        objects->attachment.release(&objects->attachment);
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for an object of %zu bytes", bytes);
+    }
+    *ret_blobs = objects;
+    return COHORT_OK;
+}
+
 /* The error message names the sender. */
 static cohort_status unpack(const struct cohort__execution *execution, uint32_t step,
                             const void *data, size_t bytes, struct cohort__blobs **ret_blobs)
 {
     const struct cohort__step *what = &execution->plan->steps[step];
-    cohort_status status =
-        cohort__blobs_unpack(data, bytes, what->bytes, execution->mode->has_bundles, ret_blobs);
+    cohort_status status = is_bare(execution, step)
+                               ? take_bare(data, bytes, ret_blobs)
+                               : cohort__blobs_unpack(data, bytes, what->bytes,
+                                                      execution->mode->has_bundles, ret_blobs);
     return status ? cohort_fail(status, "a message of %zu bytes from site %u: %s", bytes,
                                 what->peer, cohort_error_message())
                   : COHORT_OK;
@@ -213,6 +268,21 @@ static void unpacked(struct cohort__activity *activity)
 static void fetched(struct cohort__activity *activity)
 {
     cohort__activity_chore(activity, perform_unpack, unpacked);
+}
+
+/* MESSAGE announces an object, which is fetched to where it stays. */
+static void fetch_bare(struct cohort__activity *activity, struct cohort__message *message)
+{
+    struct cohort__blobs *objects;
+    cohort_status status = take_bare(NULL, message->bytes, &objects);
+    if (status) {
+        activity->next = unpacked;
+        cohort__message_release(message);
+        cohort__activity_done(activity, status);
+        return;
+    }
+    activity->attachment = &objects->attachment;
+    cohort__activity_fetch(activity, message, objects->blobs[0]->data, unpacked);
 }
 
 static void receive_here(struct cohort__execution *execution, uint32_t step,
@@ -254,7 +324,9 @@ static void receive_much(struct cohort__execution *execution, uint32_t step,
         return;
     }
     activity->bytes = message->bytes;
-    if (message->kind == COHORT__KIND_ANNOUNCE) {
+    if (message->kind == COHORT__KIND_ANNOUNCE && is_bare(execution, step)) {
+        fetch_bare(activity, message);
+    } else if (message->kind == COHORT__KIND_ANNOUNCE) {
         cohort__activity_fetch(activity, message, NULL, fetched);
     } else {
         activity->message = message;
@@ -304,15 +376,22 @@ void cohort__objects_init(struct cohort__execution *execution)
     execution->slots[COHORT__SPACE_TMP] = slots + plan->in_bytes + plan->out_bytes;
 }
 
-cohort_status cohort__objects_bring(struct cohort__execution *execution, size_t slot,
-                                    const void *data, size_t bytes)
+/* BLOB has BYTES; NULL: there are none, or no memory. */
+static cohort_status bring(struct cohort__execution *execution, size_t slot,
+                           struct cohort__blob *blob, size_t bytes)
 {
     struct cohort__blob **slots = execution->slots[COHORT__SPACE_IN];
-    slots[slot] = bytes > 0 ? cohort__blob_create(data, bytes) : NULL;
-    if (bytes == 0 || slots[slot])
+    slots[slot] = blob;
+    if (bytes == 0 || blob)
         return COHORT_OK;
     empty(slots, slot);
     return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for an object of %zu bytes", bytes);
+}
+
+cohort_status cohort__objects_bring(struct cohort__execution *execution, size_t slot,
+                                    const void *data, size_t bytes)
+{
+    return bring(execution, slot, bytes > 0 ? cohort__blob_create(data, bytes) : NULL, bytes);
 }
 
 void cohort__objects_release(struct cohort__execution *execution)
@@ -320,38 +399,49 @@ void cohort__objects_release(struct cohort__execution *execution)
     empty(execution->slots[COHORT__SPACE_IN], num_slots(execution->plan));
 }
 
+/* In a meeting other sites take a reference to what lies in IN, without asking. */
+static bool has_meeting(const struct cohort__plan *plan)
+{
+    for (uint32_t step = 0; step < plan->num_steps; step++)
+        if (plan->steps[step].kind == COHORT__STEP_MEET)
+            return true;
+    return false;
+}
+
+/* A long object stays where it is: what is sent away has been sent when the call ends. */
 static cohort_status init(struct cohort__execution *execution,
                           const struct cohort__execution_call *call)
 {
     const struct cohort__plan *plan = execution->plan;
     const cohort_object *in = call->in;
+    const bool may_borrow = !has_meeting(plan);
     cohort_status status = COHORT_OK;
     cohort__objects_init(execution);
     execution->out_objects = call->out;
     for (size_t i = 0; !status && !call->objection && i < plan->in_bytes; i++)
-        status = cohort__objects_bring(execution, i, in[i].data, in[i].bytes);
+        status =
+            may_borrow && in[i].bytes > ON_THE_SPOT_BYTES
+                ? bring(execution, i, cohort__blob_borrow(in[i].data, in[i].bytes), in[i].bytes)
+                : cohort__objects_bring(execution, i, in[i].data, in[i].bytes);
     return status;
 }
 
 /* Handing out: an object that other sites of this locality have, too, is copied, since the caller
- * may write to its own. */
+ * may write to its own. So is one of IN. */
 
 static bool is_shared(const struct cohort__blob *blob)
 {
-    return blob && atomic_load_explicit(&blob->refs, memory_order_acquire) > 1;
+    return is_borrowed(blob) ||
+           (blob && atomic_load_explicit(&blob->refs, memory_order_acquire) > 1);
 }
 
 static cohort_status make_unique(struct cohort__execution *execution)
 {
     struct cohort__blob **slots = execution->slots[COHORT__SPACE_OUT];
     for (size_t i = 0; i < execution->plan->out_bytes; i++) {
-        if (!is_shared(slots[i]))
-            continue;
-        struct cohort__blob *copy = cohort__blob_create(slots[i]->data, slots[i]->bytes);
-        if (!copy)
-            return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for handing out %zu bytes",
-                               slots[i]->bytes);
-        put(&slots[i], copy);
+        cohort_status status = is_shared(slots[i]) ? own(&slots[i]) : COHORT_OK;
+        if (status)
+            return status;
     }
     return COHORT_OK;
 }
