@@ -178,7 +178,7 @@ void cohort__channel_get_take(struct cohort__channel_get *get, struct cohort__me
     else
         prepare(get, message->bytes);
     if (message->kind == COHORT__KIND_ANNOUNCE) {
-        if (get->layout && !get->error.status)
+        if (get->layout && !get->error.status && get->bytes > 0)
             get->fetched = allocate(get);
         if (get->error.status)
             message->bytes = 0; /* its data is not wanted, but it counts as taken */

@@ -35,8 +35,10 @@ extern "C" {
 
 /* Sends BYTES at DATA (which may be NULL if BYTES is 0) to SITE. Completes when DATA may be written
  * again. This says nothing about whether the other site has got the message: a short message is
- * copied, a long one is read from DATA when a get asks for it. So a program must not rely on a set
- * to complete before the matching get is called. */
+ * copied, a long one is read from DATA when a get asks for it. So is a short one, even one of 0
+ * bytes, to another locality that has very many already which no get has asked for (see
+ * COHORT_EAGER_BUDGET in docs/SETTINGS.md). So a program must not rely on a set to complete before
+ * the matching get is called. */
 COHORT_API cohort_future *cohort_channel_set(cohort_comm *comm, uint32_t site, uint64_t tag,
                                              const void *data, size_t bytes) COHORT_MUST_USE;
 

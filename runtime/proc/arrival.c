@@ -6,6 +6,7 @@
 
 #include "runtime/base/slab.h"
 #include "runtime/proc/peer.h"
+#include "runtime/proc/send.h"
 
 /* The data of a message with is_passing is copied behind the arrival. */
 struct cohort__arrival *cohort__arrival_keep(struct cohort__arrival *arrival)
@@ -37,10 +38,13 @@ void cohort__arrival_release(struct cohort__arrival *arrival)
         free(arrival->copy);
     if (arrival->message)
         cohort__net_release(arrival->message);
-    if (envelope->kind == COHORT__KIND_DATA && envelope->payload_bytes > 0) {
+    const size_t eager = envelope->kind == COHORT__KIND_DATA
+                             ? cohort__eager_bytes(envelope, envelope->payload_bytes)
+                             : 0;
+    if (eager > 0) {
         struct cohort__peer *peer = cohort__peer_get(process, envelope->source_locality);
         if (peer)
-            cohort__send_give_back(process, peer, envelope->payload_bytes, arrival->is_kept);
+            cohort__send_give_back(process, peer, eager, arrival->is_kept);
     }
     if (arrival->is_kept)
         cohort__slab_free(arrival);

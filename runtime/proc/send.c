@@ -200,22 +200,43 @@ static void finish(struct cohort__process *process, struct cohort__send *send, c
 }
 
 static bool is_eager(const struct cohort__process *process, const struct cohort__peer *peer,
-                     size_t bytes)
+                     const struct cohort__send *send)
 {
-    return bytes <= peer->budget && (bytes <= cohort__peer_max_payload(process, peer) ||
-                                     bytes <= cohort__net_max_in_parts(process->net, peer->rank));
+    const size_t bytes = send->bytes;
+    return cohort__eager_bytes(&send->envelope, bytes) <= peer->budget &&
+           (bytes <= cohort__peer_max_payload(process, peer) ||
+            bytes <= cohort__net_max_in_parts(process->net, peer->rank));
 }
 
 /* SEND takes budget. */
 static void prepare_eager(struct cohort__process *process, struct cohort__peer *peer,
                           struct cohort__send *send)
 {
-    peer->budget -= send->bytes;
+    peer->budget -= cohort__eager_bytes(&send->envelope, send->bytes);
     if (send->bytes <= cohort__peer_max_payload(process, peer))
         return;
     send->envelope.kind = COHORT__KIND_PART;
     send->envelope.total_bytes = send->bytes;
     send->envelope.handle = atomic_fetch_add(&process->next_handle, 1);
+}
+
+/* Lets the peer fetch the payload of SEND. If there is none, the peer just says when it has come so
+ * far. */
+static cohort_status expose(struct cohort__process *process, const struct cohort__peer *peer,
+                            struct cohort__send *send)
+{
+    send->token = (struct cohort__net_token){{0}};
+    return send->bytes == 0 ? COHORT_OK
+                            : cohort__net_expose(process->net, peer->rank, send->payload,
+                                                 send->bytes, &send->region, &send->token);
+}
+
+/* The peer cannot fetch it any more. */
+static void withdraw(struct cohort__process *process, const struct cohort__peer *peer,
+                     const struct cohort__send *send)
+{
+    if (send->region)
+        cohort__net_withdraw(process->net, peer->rank, send->region);
 }
 
 /* Decides between eager and announced, once for each send. Under the peer's lock. */
@@ -227,14 +248,13 @@ static cohort_status prepare(struct cohort__process *process, struct cohort__pee
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                            "%s with %zu bytes is no message; %zu are possible",
                            cohort__kind_name(send->envelope.kind), send->bytes, most);
-    if (send->envelope.kind != COHORT__KIND_DATA || send->bytes == 0)
+    if (send->envelope.kind != COHORT__KIND_DATA)
         return COHORT_OK;
-    if (is_eager(process, peer, send->bytes)) {
+    if (is_eager(process, peer, send)) {
         prepare_eager(process, peer, send);
         return COHORT_OK;
     }
-    cohort_status status = cohort__net_expose(process->net, peer->rank, send->payload, send->bytes,
-                                              &send->region, &send->token);
+    cohort_status status = expose(process, peer, send);
     if (status)
         return status;
     send->envelope.kind = COHORT__KIND_ANNOUNCE;
@@ -306,12 +326,13 @@ void cohort__send_start(struct cohort__process *process, uint32_t rank, struct c
 static bool try_eagerly(struct cohort__process *process, struct cohort__peer *peer,
                         struct cohort__envelope *envelope, const void *payload, size_t bytes)
 {
+    const size_t eager = cohort__eager_bytes(envelope, bytes);
     if (peer->dead || atomic_load_explicit(&process->stopped, memory_order_relaxed) ||
-        !cohort__list_is_empty(&peer->pending) || bytes > peer->budget ||
+        !cohort__list_is_empty(&peer->pending) || eager > peer->budget ||
         bytes > cohort__peer_max_payload(process, peer) ||
         transmit(process, peer, envelope, payload, bytes) != COHORT__NET_SENT)
         return false;
-    peer->budget -= bytes;
+    peer->budget -= eager;
     return true;
 }
 
@@ -476,7 +497,7 @@ void cohort__send_fetched(struct cohort__process *process, struct cohort__peer *
     if (!node)
         return; /* it was not ours, or it has ended already */
     struct cohort__send *send = COHORT_CONTAINER_OF(node, struct cohort__send, announced);
-    cohort__net_withdraw(process->net, peer->rank, send->region);
+    withdraw(process, peer, send);
     send->declined = declined;
     finish(process, send, COHORT_OK);
 }
@@ -505,8 +526,7 @@ bool cohort__send_end_some(struct cohort__process *process, struct cohort__peer 
         struct cohort__send *send = take_kept(peer);
         if (!send)
             return false;
-        if (send->region)
-            cohort__net_withdraw(process->net, peer->rank, send->region);
+        withdraw(process, peer, send);
         if (status == COHORT_ERR_PEER_DIED)
             cohort__process_check_dead(process, peer->rank); /* sets the message */
         else

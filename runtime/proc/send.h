@@ -56,6 +56,18 @@ void cohort__send_control(struct cohort__process *process, uint32_t rank,
                           const struct cohort__envelope *envelope, const void *payload,
                           size_t bytes);
 
+/* How much of the budget a DATA takes that has ENVELOPE and BYTES of payload, until it is read. At
+ * the peer it takes some 450 bytes more than its payload, so short ones count as 8 bytes: by the
+ * default budget, of 256 KiB, no more than 32,768 of them are kept there, in 15 MiB. Those without
+ * payload count only in channels (generation 0), as their number is what calls need elsewhere. */
+enum { COHORT__EAGER_LEAST = 8 };
+static inline size_t cohort__eager_bytes(const struct cohort__envelope *envelope, size_t bytes)
+{
+    if (bytes == 0 && envelope->generation != 0)
+        return 0;
+    return bytes < COHORT__EAGER_LEAST ? COHORT__EAGER_LEAST : bytes;
+}
+
 /* How many messages that a peer has not drained yet may have been sent to it, in a job of SIZE
  * localities. */
 uint32_t cohort__send_window(uint32_t size);

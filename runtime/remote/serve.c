@@ -39,7 +39,7 @@ static void fetch(struct served *served)
 {
     struct cohort__arrival *arrival = served->arrival;
     served->memory = malloc(served->bytes);
-    if (!served->memory) {
+    if (!served->memory && served->bytes > 0) {
         served->arrival = NULL;
         cohort__remote_drop(arrival);
         fail_early(served, COHORT_ERR_NO_MEMORY, "no memory for its bytes");

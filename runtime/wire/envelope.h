@@ -25,7 +25,7 @@ enum {
     COHORT__ENVELOPE_BYTES = 96,
     COHORT__ENVELOPE_NUMBER_AT = 80,
     COHORT__ENVELOPE_MAGIC = 0x4843, /* "CH" in a dump */
-    COHORT__ENVELOPE_VERSION = 7,
+    COHORT__ENVELOPE_VERSION = 8,
     COHORT__ENVELOPE_TOKEN_BYTES = 40, /* the payload of ANNOUNCE is a net token of this size */
     COHORT__ENVELOPE_MAX_CREDIT = 0xffffff,
     COHORT__ENVELOPE_MAX_DRAINED = 0xff,

@@ -449,6 +449,68 @@ static void test_death(void)
     }
 }
 
+/* Flow control ------------------------------------------------------------------------------- */
+
+enum { FLOOD = 3000, FLOOD_BUDGET = 8192 };
+
+static uint32_t count_ready(cohort_future *const *sets)
+{
+    uint32_t num = 0;
+    for (uint32_t i = 0; i < FLOOD; i++)
+        num += cohort_future_ready(sets[i]);
+    return num;
+}
+
+/* Messages of few bytes, or none: so many are kept by a locality whose site gets nothing. */
+static cohort_status flood(cohort_comm *comm, void *arg)
+{
+    const size_t bytes = *(const size_t *)arg;
+    const uint32_t most = (uint32_t)(FLOOD_BUDGET / (bytes < 8 ? 8 : bytes));
+    static unsigned char data[FLOOD][16];
+    static cohort_future *sets[FLOOD]; /* of the one setter */
+    bool is_setter = cohort_comm_this_site(comm) == 0;
+    for (uint32_t i = 0; is_setter && i < FLOOD; i++) {
+        memcpy(data[i], &i, sizeof(i));
+        sets[i] = cohort_channel_set(comm, 1, 7, data[i], bytes);
+    }
+    while (is_setter && count_ready(sets) < most)
+        cohort_yield();
+    CHECK_INT(cohort_await(cohort_barrier(comm, 1)), COHORT_OK);
+    if (is_setter) {
+        CHECK_INT(count_ready(sets), most);
+        return cohort_await(cohort_when_all(sets, FLOOD));
+    }
+    for (uint32_t i = 0; i < FLOOD; i++) {
+        uint32_t number = i;
+        size_t got = 16;
+        unsigned char message[16];
+        memcpy(message, &number, sizeof(number));
+        CHECK_INT(cohort_await(cohort_channel_get(comm, 0, 7, message, sizeof(message), &got)),
+                  COHORT_OK);
+        memcpy(&number, message, sizeof(number));
+        CHECK_INT(number, i);
+        CHECK_INT(got, bytes);
+    }
+    return COHORT_OK;
+}
+
+static void test_flood(void)
+{
+    static const size_t flooded[] = {0, 4, 8, 16};
+    for (size_t i = 0; i < sizeof(flooded) / sizeof(flooded[0]); i++) {
+        size_t bytes = flooded[i];
+        struct cluster *cluster = cluster_create(1, 2, FLOOD_BUDGET);
+        CHECK_INT(sites_run(&(struct sites){.name = "flood",
+                                            .options = {.num_sites = 2},
+                                            .create = cluster_create_comm,
+                                            .context = cluster,
+                                            .run = flood,
+                                            .arg = &bytes}),
+                  COHORT_OK);
+        cluster_destroy(cluster);
+    }
+}
+
 static const struct test_case cases[] = {
     {"any_order", test_any_order},
     {"many_tags", test_many_tags},
@@ -460,6 +522,7 @@ static const struct test_case cases[] = {
     {"getter_leaves", test_getter_leaves},
     {"leaving_meanwhile", test_leaving_meanwhile},
     {"death", test_death},
+    {"flood", test_flood},
 };
 
 int main(int argc, char **argv)

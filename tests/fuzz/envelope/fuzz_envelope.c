@@ -76,7 +76,7 @@ static bool decode_exactly(const unsigned char *bytes, size_t n)
         CHECK(memcmp(again, copy, sizeof again) == 0);
         CHECK(e.payload_bytes == n - COHORT__ENVELOPE_BYTES);
         bool has_total = e.kind == COHORT__KIND_ANNOUNCE || e.kind == COHORT__KIND_PART;
-        CHECK(has_total == (e.total_bytes > 0));
+        CHECK(has_total || e.total_bytes == 0);
     } else {
         CHECK_INT(st, COHORT_ERR_PROTOCOL);
         CHECK(cohort_error_message()[0] != '\0');

@@ -23,6 +23,7 @@ static struct fake_net fake;
 static unsigned char payload[5 * FAKE_MAX_PAYLOAD];
 static int num_deaths;
 static struct cohort__arrival *arrived;
+static uint64_t generation = 1; /* of what is posted; 0: a channel's */
 
 static void on_done(struct cohort__send *send, cohort_status status)
 {
@@ -34,10 +35,11 @@ static void on_done(struct cohort__send *send, cohort_status status)
 
 static void post(struct letter *letter, uint32_t rank, size_t bytes)
 {
-    *letter = (struct letter){.send = {.envelope = {.kind = COHORT__KIND_DATA, .tag = 5},
-                                       .payload = payload,
-                                       .bytes = bytes,
-                                       .done = on_done}};
+    *letter = (struct letter){
+        .send = {.envelope = {.kind = COHORT__KIND_DATA, .generation = generation, .tag = 5},
+                 .payload = payload,
+                 .bytes = bytes,
+                 .done = on_done}};
     cohort__send_start(fake.process, rank, &letter->send);
 }
 
@@ -132,6 +134,38 @@ static void test_eager_or_announced(void)
     fake_net_close(&fake);
 }
 
+/* A short message takes 8 bytes of the budget, and so does one of a channel that has no payload. */
+static void test_short(void)
+{
+    struct letter letter;
+    struct cohort__envelope envelope = {.kind = COHORT__KIND_DATA, .tag = 5};
+    for (generation = 0; generation <= 1; generation++)
+        for (size_t bytes = 0; bytes <= 8; bytes++) {
+            bool counts = bytes > 0 || generation == 0;
+            open_fake(0);
+            for (int i = 0; i < FAKE_BUDGET / 8; i++)
+                CHECK_INT(kind_of(1, bytes), COHORT__KIND_DATA);
+            envelope.generation = generation;
+            CHECK_INT(cohort__send_try(fake.process, 1, &envelope, payload, bytes), !counts);
+            if (counts) {
+                CHECK_INT(kind_of(1, bytes), COHORT__KIND_ANNOUNCE);
+                post(&letter, 1, bytes);
+                CHECK_INT(fake.num_regions, bytes > 0);
+                CHECK_INT(fake.sent[(fake.num_sent - 1) % FAKE_KEPT].envelope.total_bytes, bytes);
+                fake_net_deliver(
+                    &fake, 1,
+                    (struct cohort__envelope){.kind = COHORT__KIND_FETCHED,
+                                              .handle = cohort__send_handle(&letter.send)},
+                    NULL, 0);
+                check_done(&letter, COHORT_OK, "");
+                give_credit(1, 8);
+            }
+            CHECK_INT(kind_of(1, bytes), COHORT__KIND_DATA);
+            fake_net_close(&fake);
+        }
+    generation = 1;
+}
+
 /* A payload that doesn't fit into one message is announced, whatever the budget is. */
 static void test_max_message(void)
 {
@@ -176,7 +210,7 @@ static void test_parts(void)
     fake.accepts = 2;
     fake.otherwise = COHORT__NET_AGAIN;
     post(&letter, 1, 2 * FAKE_MAX_PAYLOAD + 1);
-    post(&later, 1, 5);
+    post(&later, 1, 8);
     CHECK_INT(fake.num_sent - first, 2);
     CHECK_INT(letter.num_done + later.num_done, 0);
     CHECK(fake.sent[first].envelope.handle != handle);
@@ -188,9 +222,9 @@ static void test_parts(void)
     CHECK_INT(fake.sent[first + 2].envelope.payload_bytes, 1);
     CHECK_INT(fake.sent[first + 3].envelope.kind, COHORT__KIND_DATA);
 
-    /* All of it has taken budget: 3 * FAKE_MAX_PAYLOAD - 6 are left. */
-    CHECK_INT(kind_of(1, 3 * FAKE_MAX_PAYLOAD - 5), COHORT__KIND_ANNOUNCE);
-    CHECK_INT(kind_of(1, 3 * FAKE_MAX_PAYLOAD - 6), COHORT__KIND_PART);
+    /* All of it has taken budget: 3 * FAKE_MAX_PAYLOAD - 9 are left. */
+    CHECK_INT(kind_of(1, 3 * FAKE_MAX_PAYLOAD - 8), COHORT__KIND_ANNOUNCE);
+    CHECK_INT(kind_of(1, 3 * FAKE_MAX_PAYLOAD - 9), COHORT__KIND_PART);
     CHECK_INT(kind_of(1, 1), COHORT__KIND_ANNOUNCE);
     fake_net_close(&fake);
 }
@@ -206,7 +240,7 @@ static void test_budget_comes_back(void)
     CHECK_INT(kind_of(1, 300), COHORT__KIND_DATA);
     CHECK_INT(kind_of(1, 1), COHORT__KIND_ANNOUNCE);
     /* Credit comes with any message. */
-    fake_net_deliver(&fake, 1, (struct cohort__envelope){.kind = COHORT__KIND_FETCHED, .credit = 1},
+    fake_net_deliver(&fake, 1, (struct cohort__envelope){.kind = COHORT__KIND_FETCHED, .credit = 8},
                      NULL, 0);
     CHECK_INT(kind_of(1, 1), COHORT__KIND_DATA);
     /* Never more credit than the budget was. */
@@ -220,7 +254,8 @@ static void test_budget_comes_back(void)
 
 static struct cohort__arrival *receive(uint32_t rank, size_t bytes)
 {
-    fake_net_deliver(&fake, rank, (struct cohort__envelope){.kind = COHORT__KIND_DATA}, payload,
+    fake_net_deliver(&fake, rank,
+                     (struct cohort__envelope){.kind = COHORT__KIND_DATA, .generation = 1}, payload,
                      bytes);
     CHECK_INT(arrived->envelope.payload_bytes, bytes);
     return arrived;
@@ -416,7 +451,8 @@ static void test_acknowledging(void)
 
 static bool try(uint32_t rank, size_t bytes)
 {
-    struct cohort__envelope envelope = {.kind = COHORT__KIND_DATA, .tag = 5};
+    struct cohort__envelope envelope = {
+        .kind = COHORT__KIND_DATA, .generation = generation, .tag = 5};
     unsigned num_sent = fake.num_sent;
     uint64_t counted = cohort__process_traffic(fake.process).sent;
     bool is_sent = cohort__send_try(fake.process, rank, &envelope, payload, bytes);
@@ -448,7 +484,7 @@ static void test_trying(void)
     CHECK(!cohort__send_try(fake.process, 2, &letter.send.envelope, payload, 1));
     fake_net_writable(&fake, 2);
     check_done(&letter, COHORT_OK, "");
-    CHECK(try(2, FAKE_BUDGET - 1)); /* the refused ones were not charged */
+    CHECK(try(2, FAKE_BUDGET - 8)); /* the refused ones were not charged */
     fake.accepts = 1000;
     while (try(2, 0))
         ;
@@ -707,6 +743,7 @@ static void test_ordered_drop(void)
 
 static const struct test_case cases[] = {
     {"eager_or_announced", test_eager_or_announced},
+    {"short", test_short},
     {"max_message", test_max_message},
     {"parts", test_parts},
     {"budget_comes_back", test_budget_comes_back},
