@@ -46,36 +46,33 @@ static bool is_at(const struct cohort__map_node *node, const void *looked_for)
            other.tag == place->tag;
 }
 
+/* Mostly nothing is parked for a generation, nor for another one in its place of the window. */
+static bool has_some(const struct cohort_comm *comm, uint64_t generation)
+{
+    return comm->slots[generation % COHORT__WINDOW].num_parked > 0;
+}
+
 /* NULL: there is none. */
 static struct cohort__message *find(const struct cohort_comm *comm, struct place place)
 {
-    if (comm->slots[place.generation % COHORT__WINDOW].num_parked == 0)
+    if (!has_some(comm, place.generation))
         return NULL;
     struct cohort__map_node *node =
         cohort__map_find(&comm->early.places, hash_of(place), is_at, &place);
     return node ? COHORT_CONTAINER_OF(node, struct cohort__message, of_place) : NULL;
 }
 
-static struct cohort__message *first_of(struct cohort__tree_node *node)
+static struct cohort__message *message_of(struct cohort__list *same)
 {
-    return COHORT_CONTAINER_OF(node, struct cohort__message, of_generation);
-}
-
-static struct cohort__message *parked_of(struct cohort__list *link)
-{
-    return COHORT_CONTAINER_OF(link, struct cohort__message, parked);
+    struct cohort__tree_node *node = COHORT_CONTAINER_OF(same, struct cohort__tree_node, same);
+    return COHORT_CONTAINER_OF(node, struct cohort__message, in_order);
 }
 
 static void put_in(struct cohort_comm *comm, struct cohort__message *message)
 {
     struct cohort__early *early = &comm->early;
-    struct cohort__tree_node *node = cohort__tree_find(&early->generations, message->generation);
     cohort__map_insert(&early->places, &message->of_place, hash_of(place_of(message)));
-    cohort__list_init(&message->parked);
-    if (node)
-        cohort__list_push_back(&first_of(node)->parked, &message->parked);
-    else
-        cohort__tree_insert(&early->generations, &message->of_generation, message->generation);
+    cohort__tree_insert(&early->generations, &message->in_order, message->generation);
     comm->slots[message->generation % COHORT__WINDOW].num_parked++;
 }
 
@@ -89,19 +86,14 @@ static void forget(struct cohort_comm *comm, struct cohort__message *message)
 
 static void take_out(struct cohort_comm *comm, struct cohort__message *message)
 {
-    struct cohort__tree *generations = &comm->early.generations;
-    struct cohort__message *next = parked_of(message->parked.next);
-    if (cohort__tree_find(generations, message->generation) == &message->of_generation) {
-        cohort__tree_remove(generations, &message->of_generation);
-        if (next != message)
-            cohort__tree_insert(generations, &next->of_generation, next->generation);
-    }
-    cohort__list_remove(&message->parked);
+    cohort__tree_remove(&comm->early.generations, &message->in_order);
     forget(comm, message);
 }
 
 bool cohort__early_is_told(const struct cohort_comm *comm, uint64_t generation)
 {
+    if (!has_some(comm, generation))
+        return false;
     const struct cohort__message *mark = cohort__early_find_mark(comm, generation);
     return (mark && mark->tag == COHORT__TAG_CALL) ||
            find(comm, place_of_call(generation, COHORT__TAG_CALL));
@@ -162,24 +154,24 @@ const struct cohort__message *cohort__early_find_mark(const struct cohort_comm *
     return find(comm, place_of_call(generation, TAG_MARK));
 }
 
-/* FIRST is the first one of its generation: receives all of that. Each is then as when it came, but
- * its generation may not be early any more. */
-static void receive_all(struct cohort_comm *comm, struct cohort__message *first)
+/* Receives the messages of the generation of FIRST. Each is then as when it came, but its
+ * generation may not be early any more. */
+static void receive_all(struct cohort_comm *comm, struct cohort__tree_node *first)
 {
     struct cohort__list all, *link;
-    cohort__tree_remove(&comm->early.generations, &first->of_generation);
-    cohort__list_insert_after(first->parked.prev, &all);
+    cohort__list_init(&all);
+    cohort__tree_take(&comm->early.generations, first, &all);
     for (link = all.next; link != &all; link = link->next)
-        forget(comm, parked_of(link));
+        forget(comm, message_of(link));
     while ((link = cohort__list_pop_front(&all)))
-        parked_of(link)->item.run(&comm->actor, &parked_of(link)->item);
+        message_of(link)->item.run(&comm->actor, &message_of(link)->item);
 }
 
 void cohort__early_hand_in(struct cohort_comm *comm, uint64_t generation)
 {
-    struct cohort__tree_node *node = cohort__tree_find(&comm->early.generations, generation);
-    if (node)
-        receive_all(comm, first_of(node));
+    struct cohort__tree_node *first = cohort__tree_find(&comm->early.generations, generation);
+    if (first)
+        receive_all(comm, first);
 }
 
 void cohort__early_sweep(struct cohort_comm *comm, uint64_t first, uint64_t end)
@@ -188,7 +180,7 @@ void cohort__early_sweep(struct cohort_comm *comm, uint64_t first, uint64_t end)
     for (; (node = cohort__tree_find_from(&comm->early.generations, first)) && node->key < end;
          first++) {
         first = node->key;
-        receive_all(comm, first_of(node));
+        receive_all(comm, node);
     }
 }
 

@@ -59,7 +59,7 @@ struct cohort__slot {
 /* The early messages, see early.h. */
 struct cohort__early {
     struct cohort__map places;       /* all of them, by what they are for */
-    struct cohort__tree generations; /* the first one of each generation */
+    struct cohort__tree generations; /* and by those */
     uint32_t num_failures;           /* those of whole calls */
 };
 

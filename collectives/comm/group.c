@@ -11,9 +11,10 @@
 #include "runtime/base/ledger.h"
 #include "runtime/proc/positions.h"
 
-static struct cohort__message *unclaimed_of(struct cohort__list *link)
+static struct cohort__message *unclaimed_of(struct cohort__list *same)
 {
-    return COHORT_CONTAINER_OF(link, struct cohort__message, parked);
+    struct cohort__tree_node *node = COHORT_CONTAINER_OF(same, struct cohort__tree_node, same);
+    return COHORT_CONTAINER_OF(node, struct cohort__message, in_order);
 }
 
 /* Where the sites are. */
@@ -177,7 +178,6 @@ cohort_status cohort__group_create(struct cohort__group **ret_group,
         find_notes(group);
     pthread_mutex_init(&group->lock, NULL);
     cohort__list_init(&group->retired);
-    cohort__list_init(&group->unclaimed);
     *ret_group = group;
     return COHORT_OK;
 }
@@ -196,9 +196,7 @@ static void annex_destroy(struct cohort__annex *annex)
 
 void cohort__group_destroy(struct cohort__group *group)
 {
-    struct cohort__list *link;
-    while ((link = cohort__list_pop_front(&group->unclaimed)))
-        cohort__message_release(unclaimed_of(link));
+    cohort__group_drop_unclaimed(group);
     for (uint32_t i = 0; i < group->local.num; i++)
         group->commons->destroy(atomic_load(&group->endpoints[group->local.sites[i]]));
     for (uint32_t i = 0; i < COHORT__NUM_SUBGROUPS; i++)
@@ -233,8 +231,7 @@ static bool keep(struct cohort__group *group, uint32_t site, struct cohort__mess
     bool kept = !atomic_load(&group->endpoints[site]);
     bool is_needed = atomic_load(&group->standing) != COHORT__STANDING_REVOKED;
     if (kept && is_needed) {
-        message->dest_site = site;
-        cohort__list_push_back(&group->unclaimed, &message->parked);
+        cohort__tree_insert(&group->unclaimed, &message->in_order, site);
     }
     pthread_mutex_unlock(&group->lock);
     if (kept && !is_needed)
@@ -245,9 +242,11 @@ static bool keep(struct cohort__group *group, uint32_t site, struct cohort__mess
 void cohort__group_drop_unclaimed(struct cohort__group *group)
 {
     struct cohort__list all, *link;
+    struct cohort__tree_node *first;
     cohort__list_init(&all);
     pthread_mutex_lock(&group->lock);
-    cohort__list_splice_back(&all, &group->unclaimed);
+    while ((first = cohort__tree_find_from(&group->unclaimed, 0)))
+        cohort__tree_take(&group->unclaimed, first, &all);
     pthread_mutex_unlock(&group->lock);
     while ((link = cohort__list_pop_front(&all)))
         cohort__message_release(unclaimed_of(link));
@@ -269,18 +268,13 @@ void cohort__group_deliver(struct cohort__group *group, uint32_t site,
 
 void cohort__group_add(struct cohort__group *group, uint32_t site, struct cohort__actor *endpoint)
 {
-    struct cohort__list mine, *next;
+    struct cohort__list mine;
     cohort__list_init(&mine);
     pthread_mutex_lock(&group->lock);
     atomic_store(&group->endpoints[site], endpoint);
-    for (struct cohort__list *link = group->unclaimed.next; link != &group->unclaimed;
-         link = next) {
-        next = link->next;
-        if (unclaimed_of(link)->dest_site != site)
-            continue;
-        cohort__list_remove(link);
-        cohort__list_push_back(&mine, link);
-    }
+    struct cohort__tree_node *first = cohort__tree_find(&group->unclaimed, site);
+    if (first)
+        cohort__tree_take(&group->unclaimed, first, &mine);
     pthread_mutex_unlock(&group->lock);
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&mine)))

@@ -13,6 +13,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
+#include "runtime/base/tree.h"
 #include "runtime/proc/boards.h"
 #include "runtime/proc/registry.h"
 
@@ -70,7 +71,7 @@ struct cohort__group {
     struct cohort__group_line *line; /* of the ledger */
     void *_Atomic tuning;            /* belongs to coll, from malloc; NULL: none yet */
     pthread_mutex_t lock;            /* of `unclaimed`, and to make an annex */
-    struct cohort__list unclaimed;   /* messages for endpoints that are not made here yet */
+    struct cohort__tree unclaimed;   /* messages for endpoints that are not made yet, by site */
     /* NULL: none yet. */
     struct cohort__annex *_Atomic meetings[COHORT__NUM_SUBGROUPS]; /* exec's */
     struct cohort__annex *_Atomic noticeboard;

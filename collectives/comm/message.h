@@ -52,15 +52,15 @@ enum cohort__answer {
 enum { COHORT__MESSAGE_INLINE_BYTES = 64 };
 struct cohort__message {
     struct cohort__item item;   /* its function is set when it is delivered */
-    struct cohort__list parked; /* in a list, until its call or its endpoint is there */
-    union {                     /* while it is parked: */
+    struct cohort__list parked; /* in a list of a channel, until a get is there */
+    union {                     /* while it waits: */
         struct {
             struct cohort__list of_tag;   /* a channel's: see channel_any.h */
             struct cohort__map_node lent; /* the same, if its data is still its setter's */
         };
         struct {
-            struct cohort__map_node of_place; /* a call's: see early.c */
-            struct cohort__tree_node of_generation;
+            struct cohort__tree_node in_order; /* by generation, see early.c; by site, group.c */
+            struct cohort__map_node of_place;  /* see early.c */
         };
     };
     enum cohort__kind kind; /* DATA, ANNOUNCE, ERROR, ASK or ANSWER */
@@ -69,7 +69,6 @@ struct cohort__message {
      * messages its source gets in all from who is asked. With generation 0: the channel's sequence
      * number. ANSWER: enum cohort__answer. */
     uint32_t tag;
-    uint32_t dest_site;  /* for an endpoint that isn't made yet */
     uint64_t generation; /* 0: it belongs to a channel */
     /* Of the source; with generation 0: the channel's tag. ANSWER_IN_FLIGHT: the number + 1 of a
      * site that it waits for and that has not called, or 0. ANSWER_GONE: the number + 1 of the site

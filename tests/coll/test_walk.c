@@ -86,13 +86,13 @@ static void create_communicator(void)
 /* How many messages for GENERATION site 1 got before its call. */
 static int num_parked(uint64_t generation)
 {
-    const struct cohort__early *early = &walk.comms[1]->early;
-    struct cohort__tree_node *node = cohort__tree_find(&early->generations, generation);
-    const struct cohort__message *first =
-        node ? COHORT_CONTAINER_OF(node, struct cohort__message, of_generation) : NULL;
+    struct cohort__tree_node *first =
+        cohort__tree_find(&walk.comms[1]->early.generations, generation);
     int num = 0;
-    for (const struct cohort__message *message = first; message && (num == 0 || message != first);
-         message = COHORT_CONTAINER_OF(message->parked.next, struct cohort__message, parked)) {
+    for (struct cohort__tree_node *node = first; node && (num == 0 || node != first);
+         node = COHORT_CONTAINER_OF(node->same.next, struct cohort__tree_node, same)) {
+        const struct cohort__message *message =
+            COHORT_CONTAINER_OF(node, struct cohort__message, in_order);
         num++;
         CHECK_INT(message->generation, generation);
         CHECK_INT(message->kind, COHORT__KIND_DATA);

@@ -12,6 +12,7 @@ enum { NUM_ENTRIES = 1000, SPREAD = 7, SEED = 1 };
 
 static struct entry {
     struct cohort__tree_node node;
+    struct cohort__list of_key;
     bool is_in;
 } entries[NUM_ENTRIES];
 
@@ -74,11 +75,76 @@ static void test_depth(void)
     CHECK(!tree.root);
 }
 
+enum { NUM_KEYS = 10 };
+
+/* What a tree and lists of the entries with each key have is compared. */
+static void check_same(const struct cohort__tree *tree, struct cohort__list *lists)
+{
+    for (uint64_t key = 0; key < NUM_KEYS; key++) {
+        struct cohort__tree_node *first = cohort__tree_find(tree, key);
+        struct cohort__list *link = lists[key].next;
+        CHECK((first != NULL) == !cohort__list_is_empty(&lists[key]));
+        for (struct cohort__list *same = first ? &first->same : NULL; same; same = same->next) {
+            if (same == &first->same && link != lists[key].next)
+                break;
+            struct entry *entry = COHORT_CONTAINER_OF(
+                COHORT_CONTAINER_OF(same, struct cohort__tree_node, same), struct entry, node);
+            CHECK(&entry->of_key == link);
+            link = link->next;
+        }
+        CHECK(link == &lists[key]);
+    }
+}
+
+static void take(struct cohort__tree *tree, struct cohort__list *list, uint64_t key)
+{
+    struct cohort__tree_node *first = cohort__tree_find(tree, key);
+    struct cohort__list taken, *link;
+    cohort__list_init(&taken);
+    if (first)
+        cohort__tree_take(tree, first, &taken);
+    while ((link = cohort__list_pop_front(&taken))) {
+        struct entry *entry = COHORT_CONTAINER_OF(
+            COHORT_CONTAINER_OF(link, struct cohort__tree_node, same), struct entry, node);
+        CHECK(cohort__list_pop_front(list) == &entry->of_key);
+        entry->is_in = false;
+    }
+    CHECK(cohort__list_is_empty(list));
+}
+
+static void test_same_keys(void)
+{
+    struct cohort__random random;
+    struct cohort__tree tree = {0};
+    struct cohort__list lists[NUM_KEYS];
+    cohort__random_init(&random, SEED);
+    memset(entries, 0, sizeof(entries));
+    for (int key = 0; key < NUM_KEYS; key++)
+        cohort__list_init(&lists[key]);
+    for (int step = 0; step < 20000; step++) {
+        uint64_t key = cohort__random_below(&random, NUM_KEYS);
+        struct entry *entry = &entries[cohort__random_below(&random, 50)];
+        if (step % 100 == 99) {
+            take(&tree, &lists[key], key);
+        } else if (entry->is_in) {
+            cohort__tree_remove(&tree, &entry->node);
+            cohort__list_remove(&entry->of_key);
+            entry->is_in = false;
+        } else {
+            cohort__tree_insert(&tree, &entry->node, key);
+            cohort__list_push_back(&lists[key], &entry->of_key);
+            entry->is_in = true;
+        }
+        check_same(&tree, lists);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"against an array", test_against_an_array},
         {"depth", test_depth},
+        {"same keys", test_same_keys},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
