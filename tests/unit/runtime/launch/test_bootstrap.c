@@ -15,6 +15,7 @@
 #include "runtime/loop/stream.h"
 #include "runtime/launch/control.h"
 #include "runtime/launch/launcher.h"
+#include "tests/support/scarce.h"
 #include "tests/support/test.h"
 
 /* What the handlers were told. When they are asked for counts, they answer with these. */
@@ -133,6 +134,8 @@ struct fake {
     int fd;
     struct cohort__stream *stream;
     unsigned num_broken;
+    unsigned num_accused;
+    char accused[200]; /* the latest accusation */
     bool keeps_counts; /* what locality 0 answers, instead of the launcher: */
     unsigned num_counts;
     uint64_t last_round;
@@ -154,6 +157,14 @@ static void fake_broken(void *context, uint32_t rank, const char *text)
 {
     (void)rank, (void)text;
     ((struct fake *)context)->num_broken++;
+}
+
+static void fake_accused(void *context, uint32_t rank, uint32_t by, const char *text)
+{
+    struct fake *fake = context;
+    fake->num_accused++;
+    snprintf(fake->accused, sizeof(fake->accused), "%u by %u: %s", (unsigned)rank, (unsigned)by,
+             text);
 }
 
 static void fake_say(struct fake *fake, const struct cohort__control *control)
@@ -200,8 +211,11 @@ static void launch(struct fake *fake, struct cohort__loop *loop)
     int fds[2];
     char number[16];
     struct cohort__launcher_options options = {.size = 2, .workers = 3, .key = 99};
-    struct cohort__launcher_handlers handlers = {
-        .context = fake, .send = fake_send, .pause = fake_pause, .broken = fake_broken};
+    struct cohort__launcher_handlers handlers = {.context = fake,
+                                                 .send = fake_send,
+                                                 .pause = fake_pause,
+                                                 .broken = fake_broken,
+                                                 .accused = fake_accused};
     struct cohort__stream_handlers stream = {fake, fake_message, fake_ended};
     memset(fake, 0, sizeof(*fake));
     CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
@@ -316,6 +330,34 @@ static void test_peer_dies(void)
         cohort__loop_park(loop);
     CHECK_TEXT(locality.text, "the launcher has ended");
     cohort__bootstrap_destroy(locality.bootstrap);
+    cohort__launcher_destroy(fake.launcher);
+    cohort__loop_destroy(loop);
+}
+
+/* Whom this locality can't reach; and itself, if it has no memory to say it. */
+static void test_accuses(void)
+{
+    struct cohort__loop *loop = create_loop();
+    struct fake fake;
+    struct locality locality;
+    launch(&fake, loop);
+    CHECK_INT(create(&locality, loop), COHORT_OK);
+    CHECK_INT(cohort__bootstrap_exchange(locality.bootstrap, "here", 5), COHORT_OK);
+    cohort__bootstrap_accuse(locality.bootstrap, 1, "can't be reached");
+    while (fake.num_accused < 1)
+        cohort__loop_park(loop);
+    CHECK_TEXT(fake.accused, "1 by 0: locality 0 says that locality 1 can't be reached");
+    for (int time = 0; time < 2; time++) {
+        scarce_begin(0);
+        cohort__bootstrap_accuse(locality.bootstrap, 1, "can't be reached");
+        CHECK(scarce_end());
+    }
+    while (fake.num_accused < 2)
+        cohort__loop_park(loop);
+    CHECK_TEXT(fake.accused, "0 by 0: locality 0 says that it has no memory to say what is wrong");
+    cohort__bootstrap_destroy(locality.bootstrap);
+    CHECK_INT(fake.num_accused, 2);
+    cohort__stream_close(fake.stream);
     cohort__launcher_destroy(fake.launcher);
     cohort__loop_destroy(loop);
 }
@@ -585,6 +627,7 @@ int main(int argc, char **argv)
         {"launched", test_launched},
         {"asked_twice", test_asked_twice},
         {"peer_dies", test_peer_dies},
+        {"accuses", test_accuses},
         {"peer_dies_before_exchange", test_peer_dies_before_exchange},
         {"abort_full", test_abort_full},
         {"abort_full_for_a_while", test_abort_full_for_a_while},
@@ -594,6 +637,7 @@ int main(int argc, char **argv)
         {"refusal_is_told", test_refusal_is_told},
         {"refuse", test_refuse},
     };
+    scarce_init();
     unsetenv("COHORT_CONTROL_FD");
     signal(SIGPIPE, SIG_IGN);
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
