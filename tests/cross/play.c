@@ -206,7 +206,7 @@ static void end(struct actor *actor, struct flight *flight, cohort_status status
     flight->num_failed = comm ? cohort_comm_failed(comm, NULL, 0) : NONE;
     oracle_check(actor->world, flight, status, message);
     flight->is_over = true;
-    for (uint32_t i = 0; flight->kind == FLIGHT_IDLE && i < flight->num_before; i++) {
+    for (uint32_t i = 0; flight->kind == FLIGHT_IDLE && !status && i < flight->num_before; i++) {
         const struct flight *before = &actor->flights[i];
         if (before->step->group == flight->step->group && is_in_flight(before) &&
             before->kind != FLIGHT_REMOTE && !cohort_future_ready(before->future))
@@ -596,6 +596,12 @@ static void step_remote(struct actor *actor, uint32_t number, uint32_t site)
         call_remote(actor, flight);
 }
 
+static void step_tasks(const struct actor *actor, const struct step *step)
+{
+    trace("actor %u plays tasks of form %u", actor->index, step->form);
+    tasks_play(step->form);
+}
+
 static void step_idle(struct actor *actor, uint32_t number, uint32_t site)
 {
     bool is_hopeless = false;
@@ -707,6 +713,10 @@ static void take(struct actor *actor, uint32_t number, uint32_t site)
         if (is_culprit)
             step_remote(actor, number, site);
         break;
+    case VERB_TASKS:
+        if (is_culprit)
+            step_tasks(actor, step);
+        break;
     case VERB_KILL:
         if (is_culprit)
             die(actor->world, step->to);
@@ -736,7 +746,8 @@ static void walk(struct actor *actor, uint32_t number)
     if (site == NONE || oracle_is_dead(actor->world, actor->index))
         return;
     bool is_culprit = step->culprit == site;
-    bool needs_comm = step->verb != VERB_KILL && step->verb != VERB_REMOTE;
+    bool needs_comm =
+        step->verb != VERB_KILL && step->verb != VERB_REMOTE && step->verb != VERB_TASKS;
     finish_made(actor, step->group);
     if (actor->world->program->num_gaps >
         0) /* who has not had its turn does not take another one */
@@ -897,6 +908,7 @@ void play(const struct program *program)
         cluster_locate(world->cluster, program->positions);
     random_ops_init();
     simulation_order(program->order);
+    simulation_threads();
     for (uint32_t i = 0; i < program->num_actors; i++) {
         actors[i].world = world;
         actors[i].index = i;

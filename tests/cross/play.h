@@ -78,6 +78,9 @@ void play_register(void);
 /* Plays PROGRAM, in a task. Ends the process with status 1 if anything is wrong. */
 void play(const struct program *program);
 
+/* tasks.c. In a task: what FORM says. */
+void tasks_play(uint32_t form);
+
 /* Something that somebody does or sees. All of it, with the time, makes the trace. */
 void trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints the trace while it is made. */

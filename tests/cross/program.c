@@ -14,6 +14,7 @@ static const char *const verbs[NUM_VERBS] = {
     [VERB_SPLIT] = "split",   [VERB_DUP] = "dup",         [VERB_AGREE] = "agree",
     [VERB_LEAVE] = "leave",   [VERB_REVOKE] = "revoke",   [VERB_KILL] = "kill",
     [VERB_REMOTE] = "remote", [VERB_BURST] = "burst",     [VERB_SHRINK] = "shrink",
+    [VERB_TASKS] = "tasks",
 };
 
 static const char *const troubles[NUM_TROUBLES] = {
@@ -296,6 +297,9 @@ static void draw_trouble(struct program *program, struct step *step, struct choi
         step->culprit = step->culprit % 2 ? step->from : step->to;
     if (!has_trouble(step, trouble) || group->is_fragile)
         trouble = TROUBLE_NONE;
+    /* A call whose locality, or another one, has no memory for taking it back stays in flight. */
+    if (program->num_gaps > 0 && step->verb == VERB_CALL && trouble == TROUBLE_SCOPE)
+        trouble = TROUBLE_CANCEL;
     step->trouble = trouble;
     if (step->verb == VERB_MESSAGE && trouble == TROUBLE_SCOPE && step->from != step->to &&
         choose(choices, 2))
@@ -384,7 +388,8 @@ static void draw_step(struct program *program, struct choices *choices)
     else if (step->verb == VERB_REMOTE) {
         step->to = choose(choices, program->num_localities);
         step->bytes = sizes[choose(choices, NUM_SIZES)];
-    }
+    } else if (step->verb == VERB_TASKS)
+        step->form = choose(choices, 1 << 16);
     draw_trouble(program, step, choices);
     if (step->verb == VERB_LEAVE)
         group->left |= 1u << step->culprit;
@@ -456,7 +461,8 @@ static void print_step(const struct step *step)
     fprintf(stderr, "%s on group %u, generation %" PRIu64 ", timing %u, form %u: %s",
             verbs[step->verb], step->group, step->generation, step->timing, step->form, text);
     if (step->trouble || step->verb == VERB_LEAVE || step->verb == VERB_REVOKE ||
-        step->verb == VERB_IDLE || step->verb == VERB_KILL || step->verb == VERB_REMOTE)
+        step->verb == VERB_IDLE || step->verb == VERB_KILL || step->verb == VERB_REMOTE ||
+        step->verb == VERB_TASKS)
         fprintf(stderr, "; site %u %s (%u)", step->culprit, troubles[step->trouble], step->moment);
     if (step->absent != NONE)
         fprintf(stderr, "; site %u does not call", step->absent);

@@ -55,6 +55,7 @@ enum verb {
     VERB_LEAVE,
     VERB_REVOKE,
     VERB_REMOTE, /* a remote task; seen by the culprit only */
+    VERB_TASKS,  /* what needs no communicator; the same */
     VERB_KILL,   /* a locality dies; the same */
     NUM_VERBS,
 };

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/cross/simulation.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <ucontext.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/random.h"
@@ -105,6 +109,104 @@ bool simulation_has_lacked_memory(void)
     return num_begun > 1 || (num_begun == 1 && scarce_has_failed());
 }
 
+static struct cohort__random draws;
+
+/* Threads ------------------------------------------------------------------------------------ */
+
+enum { MOST_THREADS = 64, STACK_BYTES = 1 << 18 };
+
+static struct thread {
+    ucontext_t context;
+    void *(*function)(void *arg);
+    void *arg;
+    bool has_ended;
+} threads[MOST_THREADS];
+static uint32_t num_threads;
+static bool plays_threads;
+static struct thread *running;
+static ucontext_t outside;
+
+int __wrap_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attributes,
+                          void *(*function)(void *arg), void *arg);
+int __real_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attributes,
+                          void *(*function)(void *arg), void *arg);
+int __wrap_pthread_join(pthread_t thread, void **ret_value);
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+bool __wrap_cohort__blocking_is_self(void);
+
+void simulation_threads(void)
+{
+    plays_threads = true;
+}
+
+static void thread_main(void)
+{
+    (void)running->function(running->arg);
+    running->has_ended = true;
+    swapcontext(&running->context, &outside);
+}
+
+static void resume(struct thread *thread)
+{
+    struct cohort__worker *worker = cohort__worker_self;
+    if (thread->has_ended)
+        return;
+    running = thread;
+    cohort__worker_self = NULL;
+    swapcontext(&outside, &thread->context);
+    cohort__worker_self = worker;
+    running = NULL;
+}
+
+/* Only the test's own program does so before. */
+int __wrap_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attributes,
+                          void *(*function)(void *arg), void *arg)
+{
+    if (!plays_threads)
+        return __real_pthread_create(ret_thread, attributes, function, arg);
+    struct thread *thread = &threads[num_threads];
+    if (num_threads == MOST_THREADS)
+        return EAGAIN;
+    scarce_pause();
+    void *stack = malloc(STACK_BYTES);
+    scarce_go_on();
+    if (!stack)
+        return EAGAIN;
+    *thread = (struct thread){.function = function, .arg = arg};
+    getcontext(&thread->context);
+    thread->context.uc_stack.ss_sp = stack;
+    thread->context.uc_stack.ss_size = STACK_BYTES;
+    makecontext(&thread->context, thread_main, 0);
+    *ret_thread = (pthread_t)num_threads++;
+    return 0;
+}
+
+/* Of those above. */
+int __wrap_pthread_join(pthread_t number, void **ret_value)
+{
+    struct thread *thread = &threads[number];
+    (void)ret_value;
+    while (!thread->has_ended)
+        resume(thread);
+    free(thread->context.uc_stack.ss_sp);
+    return 0;
+}
+
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+    if (!running)
+        return __real_pthread_cond_wait(condition, mutex);
+    pthread_mutex_unlock(mutex);
+    swapcontext(&running->context, &outside);
+    return pthread_mutex_lock(mutex);
+}
+
+bool __wrap_cohort__blocking_is_self(void)
+{
+    return running != NULL;
+}
+
 /* The order ---------------------------------------------------------------------------------- */
 
 /* What a task does next, and what comes of a message, is decided by when they run. Any worker may
@@ -112,7 +214,6 @@ bool simulation_has_lacked_memory(void)
 
 enum { MOST_HELD = 8, HOLD_ONE_IN = 3, POLL_ONE_IN = 4 };
 
-static struct cohort__random random;
 static struct cohort__work *held[MOST_HELD];
 static uint32_t num_held;
 static bool is_on;
@@ -127,12 +228,12 @@ struct cohort__work *__real_cohort__worker_next_if(struct cohort__worker *worker
 void simulation_order(uint64_t seed)
 {
     is_on = seed > 0;
-    cohort__random_init(&random, seed);
+    cohort__random_init(&draws, seed);
 }
 
 static struct cohort__work *take_held(void)
 {
-    uint32_t at = (uint32_t)cohort__random_below(&random, num_held);
+    uint32_t at = (uint32_t)cohort__random_below(&draws, num_held);
     struct cohort__work *work = held[at];
     held[at] = held[--num_held];
     return work;
@@ -141,7 +242,9 @@ static struct cohort__work *take_held(void)
 struct cohort__work *__wrap_cohort__worker_next(struct cohort__worker *worker)
 {
     begin_next_gap();
-    if (is_on && cohort__random_below(&random, POLL_ONE_IN) == 0)
+    if (num_threads > 0 && !running)
+        resume(&threads[cohort__random_below(&draws, num_threads)]);
+    if (is_on && cohort__random_below(&draws, POLL_ONE_IN) == 0)
         cohort__scheduler_poll_next();
     for (;;) {
         struct cohort__work *work = __real_cohort__worker_next(worker);
@@ -153,7 +256,7 @@ struct cohort__work *__wrap_cohort__worker_next(struct cohort__worker *worker)
                 held[num_held++] = work;
             return other;
         }
-        if (cohort__random_below(&random, HOLD_ONE_IN) > 0)
+        if (cohort__random_below(&draws, HOLD_ONE_IN) > 0)
             return work;
         held[num_held++] = work;
     }
@@ -163,6 +266,6 @@ struct cohort__work *__wrap_cohort__worker_next(struct cohort__worker *worker)
 struct cohort__work *__wrap_cohort__worker_next_if(struct cohort__worker *worker,
                                                    void (*run)(struct cohort__work *work))
 {
-    return is_on && cohort__random_below(&random, 2) ? NULL
-                                                     : __real_cohort__worker_next_if(worker, run);
+    return is_on && cohort__random_below(&draws, 2) ? NULL
+                                                    : __real_cohort__worker_next_if(worker, run);
 }

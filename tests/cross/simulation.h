@@ -21,6 +21,10 @@ void simulation_turned(bool any);
  * back while others run, and turns the event loop between any two of them. 0: as it would. */
 void simulation_order(uint64_t seed);
 
+/* Threads that are started from now on, those of cohort_blocking, are played by this one: each of
+ * them runs until it waits for a condition, when it is drawn. */
+void simulation_threads(void);
+
 /* From now on allocations of the library fail: one after GAPS[0] others, one after GAPS[1] more,
  * and so on. GAPS stays as it is until it is set anew. */
 void simulation_memory(const uint32_t *gaps, uint32_t num);

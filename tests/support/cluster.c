@@ -40,6 +40,9 @@ struct cluster {
  * happens. */
 enum { TICK_NANOSECONDS = 5000000 };
 
+/* So long no drain takes. */
+static const uint64_t DRAIN_NANOSECONDS = UINT64_C(20000000000);
+
 static bool shares_memory; /* --shm */
 static void (*turned)(bool any);
 
@@ -214,9 +217,13 @@ uint64_t cluster_num_sent_by(const struct cluster *cluster, uint32_t locality)
 void cluster_destroy(struct cluster *cluster)
 {
     if (cluster->launch) {
+        const uint64_t end = cohort__clock_after(DRAIN_NANOSECONDS);
         launch_finish(cluster->launch);
-        while (!launch_is_over(cluster->launch))
+        while (!launch_is_over(cluster->launch)) {
             cohort_yield();
+            if (cohort__clock_now() > end)
+                test_failed(__FILE__, __LINE__, "the drain does not end");
+        }
     } else {
         cluster_num_sent(cluster);
     }
