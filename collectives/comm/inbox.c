@@ -142,16 +142,12 @@ static void on_message(void *context, struct cohort__arrival *arrival)
 static void sort_out(struct cohort__inbox *inbox, struct cohort__group *group,
                      struct cohort__list *taken)
 {
-    struct cohort__list *link;
-    while ((link = cohort__list_pop_front(taken))) {
-        struct cohort__unknown_message *message =
-            COHORT_CONTAINER_OF(link, struct cohort__unknown_message, link);
+    struct cohort__arrival *arrival;
+    while ((arrival = cohort__unknown_next(taken)))
         if (group)
-            deliver(inbox, group, message->arrival);
+            deliver(inbox, group, arrival);
         else
-            answer_gone(inbox, message->arrival);
-        free(message);
-    }
+            answer_gone(inbox, arrival);
 }
 
 /* Revocations ------------------------------------------------------------------------------- */
@@ -200,7 +196,7 @@ void cohort__inbox_creation_end(struct cohort__inbox *inbox)
     cohort__list_init(&taken);
     pthread_mutex_lock(&inbox->lock);
     if (--inbox->unknown.num_creations == 0) /* now: later ones may be of a new creation */
-        cohort__list_splice_back(&taken, &inbox->unknown.messages);
+        cohort__unknown_settle_all(&inbox->unknown, &taken);
     pthread_mutex_unlock(&inbox->lock);
     sort_out(inbox, NULL, &taken);
 }
@@ -499,8 +495,10 @@ static void stop(void *context)
 {
     struct cohort__inbox *inbox = context;
     for_each_endpoint(inbox, cohort__endpoint_leave);
-    sort_out(inbox, NULL, &inbox->unknown.messages);
-    struct cohort__list *link;
+    struct cohort__list taken, *link;
+    cohort__list_init(&taken);
+    cohort__unknown_settle_all(&inbox->unknown, &taken);
+    sort_out(inbox, NULL, &taken);
     while ((link = cohort__list_pop_front(&inbox->retired)))
         cohort__group_destroy(COHORT_CONTAINER_OF(link, struct cohort__group, retired));
     struct cohort__map_node *node;
@@ -528,7 +526,6 @@ static cohort_status create(struct cohort__inbox **ret_inbox, struct cohort__pro
     cohort__map_init(&inbox->groups);
     cohort__map_init(&inbox->latest);
     cohort__list_init(&inbox->endpoints);
-    cohort__unknown_init(&inbox->unknown);
     cohort__list_init(&inbox->retired);
     cohort__registry_set_revoked(cohort__process_registry(process), on_revoked, inbox);
     cohort__registry_set_ended(cohort__process_registry(process), on_ended, inbox);

@@ -5,10 +5,10 @@
 
 #include "runtime/base/container.h"
 
-void cohort__unknown_init(struct cohort__unknown *unknown)
-{
-    cohort__list_init(&unknown->messages);
-}
+struct message {
+    struct cohort__tree_node node;
+    struct cohort__arrival *arrival;
+};
 
 bool cohort__unknown_is_to_come(const struct cohort__unknown *unknown, uint64_t instance)
 {
@@ -19,7 +19,7 @@ bool cohort__unknown_is_to_come(const struct cohort__unknown *unknown, uint64_t 
 
 bool cohort__unknown_keep(struct cohort__unknown *unknown, struct cohort__arrival *arrival)
 {
-    struct cohort__unknown_message *message = malloc(sizeof(*message));
+    struct message *message = malloc(sizeof(*message));
     struct cohort__arrival *kept = message ? cohort__arrival_keep(arrival) : NULL;
     if (!kept) {
         free(message);
@@ -27,7 +27,7 @@ bool cohort__unknown_keep(struct cohort__unknown *unknown, struct cohort__arriva
     }
     cohort__arrival_park(kept);
     message->arrival = kept;
-    cohort__list_push_back(&unknown->messages, &message->link);
+    cohort__tree_insert(&unknown->messages, &message->node, kept->envelope.instance);
     return true;
 }
 
@@ -35,15 +35,28 @@ void cohort__unknown_settle(struct cohort__unknown *unknown, uint64_t instance,
                             struct cohort__list *taken)
 {
     uint32_t home = cohort__instance_home(instance), number = cohort__instance_number(instance);
-    struct cohort__list *next, *link;
+    struct cohort__tree_node *first = cohort__tree_find(&unknown->messages, instance);
     if (home <= COHORT__HOME_LAUNCHER && number > unknown->highest[home])
         unknown->highest[home] = number;
-    for (link = unknown->messages.next; link != &unknown->messages; link = next) {
-        next = link->next;
-        if (COHORT_CONTAINER_OF(link, struct cohort__unknown_message, link)
-                ->arrival->envelope.instance != instance)
-            continue;
-        cohort__list_remove(link);
-        cohort__list_push_back(taken, link);
-    }
+    if (first)
+        cohort__tree_take(&unknown->messages, first, taken);
+}
+
+void cohort__unknown_settle_all(struct cohort__unknown *unknown, struct cohort__list *taken)
+{
+    struct cohort__tree_node *first;
+    while ((first = cohort__tree_find_from(&unknown->messages, 0)))
+        cohort__tree_take(&unknown->messages, first, taken);
+}
+
+struct cohort__arrival *cohort__unknown_next(struct cohort__list *taken)
+{
+    struct cohort__list *same = cohort__list_pop_front(taken);
+    if (!same)
+        return NULL;
+    struct cohort__tree_node *node = COHORT_CONTAINER_OF(same, struct cohort__tree_node, same);
+    struct message *message = COHORT_CONTAINER_OF(node, struct message, node);
+    struct cohort__arrival *arrival = message->arrival;
+    free(message);
+    return arrival;
 }
