@@ -46,6 +46,7 @@ struct set {
     size_t bytes;
     void *packed;                    /* the data, if it is the set's own memory; else NULL */
     struct cohort__message *message; /* to be sent, lends the data; NULL: to another locality */
+    struct cohort__message *instead; /* an error in its place; NULL: it has been sent */
     bool is_lent;
     bool is_begun;
     bool is_cancelled;          /* the scope is */
@@ -108,13 +109,14 @@ static void set_error(const struct set *set, struct cohort__error *error, cohort
                       set->comm->group->name, set->comm->this_site, set->tag, set->site, why);
 }
 
-/* Sends an error in place of the message, which may be there already. */
-static void tell(const struct set *set, cohort_status status, const char *why)
+/* Sends an error in place of the message, which may be there already. Once is enough, and the
+ * getter has to hear of it: so it takes no memory now. */
+static void tell(struct set *set, cohort_status status, const char *why)
 {
-    struct cohort__message *message = cohort__message_create(
-        COHORT__KIND_ERROR, set->comm->this_site, 0, set->tag, set->sequence);
+    struct cohort__message *message = set->instead;
     if (!message)
         return;
+    set->instead = NULL;
     set_error(set, &message->error, status, why);
     cohort__mail_send(set->comm->group, set->site, message, 0);
 }
@@ -122,7 +124,7 @@ static void tell(const struct set *set, cohort_status status, const char *why)
 static const char scope_is_cancelled[] = "the scope of the task that has set it is cancelled";
 
 /* This site has left, perhaps because of a death or a revocation. */
-static void tell_gone(const struct set *set, const char *why)
+static void tell_gone(struct set *set, const char *why)
 {
     cohort_status status = cohort__remote_broken(set->comm->group);
     tell(set, status ? status : COHORT_ERR_GONE, status ? cohort_error_message() : why);
@@ -135,6 +137,7 @@ static void end(struct set *set)
     cohort_future *future = set->future;
     struct cohort__error error = set->error;
     cohort__list_remove(&set->link);
+    cohort__message_release(set->instead);
     cohort__slab_free(set->packed);
     cohort__slab_free(set);
     cohort__future_complete(future, error.status, error.status ? &error : NULL);
@@ -194,7 +197,7 @@ static bool is_with_getter(const struct set *set)
 }
 
 /* The getter has an error in place of the message, unless it has taken that already. */
-static void take_back(const struct set *set)
+static void take_back(struct set *set)
 {
     if (is_with_getter(set))
         tell(set, COHORT_ERR_CANCELLED, scope_is_cancelled);
@@ -250,7 +253,7 @@ void cohort__channel_sets_take_back(struct cohort_comm *comm)
 {
     struct cohort__list *sets = &comm->channels.sets;
     for (struct cohort__list *link = sets->next; link != sets; link = link->next) {
-        const struct set *set = COHORT_CONTAINER_OF(link, struct set, link);
+        struct set *set = COHORT_CONTAINER_OF(link, struct set, link);
         if (is_with_getter(set))
             tell_gone(set, "that site left the communicator before it was got");
     }
@@ -325,9 +328,15 @@ static bool takes_along(struct cohort__channel_target *target, struct cohort__me
  * in the struct. */
 static cohort_future *set_later(const struct set *call, struct cohort__channel_target *target)
 {
+    const uint32_t sequence = target->next_sequence;
     struct set *set = cohort__slab_alloc(sizeof(*set));
-    cohort_future *future = set ? cohort__future_create_about(COHORT__WAIT_SET) : NULL;
+    struct cohort__message *instead =
+        set ? cohort__message_create(COHORT__KIND_ERROR, call->comm->this_site, 0, call->tag,
+                                     sequence)
+            : NULL;
+    cohort_future *future = instead ? cohort__future_create_about(COHORT__WAIT_SET) : NULL;
     if (!future) {
+        cohort__message_release(instead);
         cohort__message_release(call->message);
         cohort__slab_free(call->packed);
         cohort__slab_free(set);
@@ -337,6 +346,7 @@ static cohort_future *set_later(const struct set *call, struct cohort__channel_t
     if (!cohort__channel_watch_create(call->comm, cancel, set, &set->watch)) {
         struct cohort__error error = {0};
         set_error(set, &error, COHORT_ERR_NO_MEMORY, "no memory to watch the scope of its task");
+        cohort__message_release(instead);
         cohort__message_release(call->message);
         cohort__slab_free(call->packed);
         cohort__slab_free(set);
@@ -346,7 +356,9 @@ static cohort_future *set_later(const struct set *call, struct cohort__channel_t
     }
     set->item.run = run_set;
     set->future = future;
-    set->sequence = target->next_sequence++;
+    set->sequence = sequence;
+    set->instead = instead;
+    target->next_sequence++;
     cohort__list_init(&set->link);
     cohort__channel_watch_start(set->watch);
     cohort__endpoint_post(call->comm, &set->item);

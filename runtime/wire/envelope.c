@@ -21,7 +21,7 @@ static const struct rule rules[COHORT__KIND_END] = {
     [COHORT__KIND_ANNOUNCE] = {"ANNOUNCE", COHORT__ENVELOPE_TOKEN_BYTES,
                                COHORT__ENVELOPE_TOKEN_BYTES, 0, UINT64_MAX, 0},
     [COHORT__KIND_FETCHED] = {"FETCHED", 0, UINT32_MAX, 0, 0, 0},
-    [COHORT__KIND_ERROR] = {"ERROR", 1, UINT32_MAX, 0, 0, 0},
+    [COHORT__KIND_ERROR] = {"ERROR", 0, UINT32_MAX, 0, 0, 0},
     [COHORT__KIND_ASK] = {"ASK", 0, UINT32_MAX, 0, 0, 0},
     [COHORT__KIND_ANSWER] = {"ANSWER", 0, UINT32_MAX, 0, 0, 0},
     [COHORT__KIND_CREDIT] = {"CREDIT", 0, 0, 0, 0, 0},

@@ -40,11 +40,12 @@ enum cohort__kind {
     COHORT__KIND_FETCHED,  /* the announcer may use the block that was announced with `handle`
                             * again; tag 1: the block was not wanted, and the payload may say which
                             * locality has died */
-    COHORT__KIND_ERROR,    /* instead of data: msgpack that says which site has failed, and how */
-    COHORT__KIND_ASK,      /* asks what has become of `generation` at the receiver; the payload is
-                            * msgpack that says what the sender has called, or empty */
-    COHORT__KIND_ANSWER,   /* the answer is in `tag`; the last generation called, in `handle` */
-    COHORT__KIND_CREDIT,   /* carries only `credit` and `drained`; tag 1: asks for a CREDIT back */
+    COHORT__KIND_ERROR,  /* instead of data: msgpack that says which site has failed, and how; empty
+                          * where there was no memory for that */
+    COHORT__KIND_ASK,    /* asks what has become of `generation` at the receiver; the payload is
+                          * msgpack that says what the sender has called, or empty */
+    COHORT__KIND_ANSWER, /* the answer is in `tag`; the last generation called, in `handle` */
+    COHORT__KIND_CREDIT, /* carries only `credit` and `drained`; tag 1: asks for a CREDIT back */
     COHORT__KIND_REGISTRY, /* msgpack to or from the name registry */
     COHORT__KIND_PART,     /* a part of a DATA that has total_bytes; the parts of one have the same
                             * `handle`, and else are like that DATA */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "cohort/channel.h"
 #include "cohort/collectives.h"
 #include "collectives/comm/message.h"
 #include "runtime/wire/pack.h"
 #include "tests/support/await_within.h"
 #include "tests/support/cluster.h"
 
-/* A locality has no memory for the words of an error: the site that waits is told without them, and
- * does not wait for ever. */
+/* A locality has no memory for an error, or for its words: the site that waits is told (without
+ * them), and does not wait for ever. */
 
 static const uint64_t limit = UINT64_C(60000000000);
 static uint32_t num_wordless;
@@ -37,18 +40,71 @@ void __wrap_cohort__message_pack_error(struct cohort__packer *packer,
     packer->status = COHORT_ERR_NO_MEMORY;
 }
 
-/* The call of site 0 is wrong. */
-static void test_rejected(void)
+static bool has_messages = true;
+
+struct cohort__message *__wrap_cohort__message_create(enum cohort__kind kind, uint32_t source_site,
+                                                      uint64_t generation, uint64_t fingerprint,
+                                                      uint32_t tag);
+struct cohort__message *__real_cohort__message_create(enum cohort__kind kind, uint32_t source_site,
+                                                      uint64_t generation, uint64_t fingerprint,
+                                                      uint32_t tag);
+
+struct cohort__message *__wrap_cohort__message_create(enum cohort__kind kind, uint32_t source_site,
+                                                      uint64_t generation, uint64_t fingerprint,
+                                                      uint32_t tag)
 {
-    cohort_comm *comms[2];
+    if (!has_messages && kind == COHORT__KIND_ERROR)
+        return NULL;
+    return __real_cohort__message_create(kind, source_site, generation, fingerprint, tag);
+}
+
+static void pair_create(struct cluster *cluster, cohort_comm **comms)
+{
     cohort_future *made[2];
-    int32_t in = 1, out[2];
-    struct cluster *cluster = cluster_create(1, 2, 0);
     for (uint32_t site = 0; site < 2; site++)
         made[site] = cluster_create_comm(
             cluster, &comms[site], "pair",
             &(cohort_comm_options){.num_sites = 2, .this_site = site, .stall_after = 2000000});
     CHECK_INT(cohort_await(cohort_when_all(made, 2)), COHORT_OK);
+}
+
+/* Site 0 leaves, and takes its set back: that takes no memory. A set without memory for that is
+ * none, and the next one is as if it had not been called. */
+static void test_taken_back(void)
+{
+    enum { BYTES = 100000 };
+    for (uint32_t num_localities = 1; num_localities <= 2; num_localities++) {
+        cohort_comm *comms[2];
+        cohort_object object;
+        unsigned char *data = calloc(1, BYTES);
+        struct cluster *cluster = cluster_create(1, num_localities, 64);
+        CHECK(data);
+        pair_create(cluster, comms);
+        has_messages = false;
+        CHECK_INT(cohort_await(cohort_channel_set(comms[0], 1, 7, data, BYTES)),
+                  COHORT_ERR_NO_MEMORY);
+        has_messages = true;
+        cohort_future *set = cohort_channel_set(comms[0], 1, 7, data, BYTES);
+        has_messages = false;
+        cohort_comm_unref(comms[0]); /* in this call it leaves */
+        has_messages = true;
+        CHECK_INT(await_within(set, limit), COHORT_ERR_CANCELLED);
+        cohort_future *get = cohort_channel_get_object(comms[1], 0, 7, &object);
+        CHECK_INT(await_within(get, limit),
+                  num_localities == 1 ? COHORT_ERR_GONE : COHORT_ERR_NO_MEMORY);
+        cohort_comm_unref(comms[1]);
+        free(data);
+        cluster_destroy(cluster);
+    }
+}
+
+/* The call of site 0 is wrong. */
+static void test_rejected(void)
+{
+    cohort_comm *comms[2];
+    int32_t in = 1, out[2];
+    struct cluster *cluster = cluster_create(1, 2, 0);
+    pair_create(cluster, comms);
     cohort_future *other = cohort_all_gather(comms[1], &in, out, 1, COHORT_INT32, 1);
     CHECK_INT(cohort_await(cohort_all_gather(comms[0], NULL, out, 1, COHORT_INT32, 1)),
               COHORT_ERR_BAD_PARAMETER);
@@ -63,6 +119,7 @@ static void test_rejected(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"rejected", test_rejected}};
+    static const struct test_case cases[] = {{"rejected", test_rejected},
+                                             {"taken_back", test_taken_back}};
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
 }

@@ -117,7 +117,6 @@ static void test_payload(void)
     refuse(COHORT__KIND_ANNOUNCE, 96 + 39, 60, 39, "payload of 39 bytes, not 40");
     refuse(COHORT__KIND_ANNOUNCE, 96 + 41, 60, 41, "payload of 41 bytes, not 40");
     refuse(COHORT__KIND_CREDIT, 97, 60, 1, "CREDIT carries a payload");
-    refuse(COHORT__KIND_ERROR, 96, 60, 0, "not 1 or more");
     refuse(COHORT__KIND_REGISTRY, 96, 60, 0, "not 1 or more");
 }
 
