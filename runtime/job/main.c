@@ -145,22 +145,20 @@ static void on_broken(void *context, const char *why)
     cohort__bootstrap_broken(job->bootstrap, why);
 }
 
-static void do_more(struct cohort__loop *loop, struct cohort__loop_request *request);
-
 static void on_more(void *context)
 {
     struct job *job = context;
-    job->more.run = do_more;
     if (!atomic_exchange(&job->is_more_asked, true))
         cohort__loop_request(job->loop, &job->more);
 }
 
+/* Also at the very end, where the loop runs what is left over. */
 static void do_more(struct cohort__loop *loop, struct cohort__loop_request *request)
 {
     struct job *job = COHORT_CONTAINER_OF(request, struct job, more);
     (void)loop;
     atomic_store(&job->is_more_asked, false);
-    if (cohort__process_go_on(job->process))
+    if (job->process && cohort__process_go_on(job->process))
         on_more(job);
 }
 
@@ -353,6 +351,7 @@ static cohort_status draw_faults(struct job *job, const struct cohort__fault **r
 static cohort_status start(struct job *job)
 {
     const struct cohort__fault *fault = NULL;
+    job->more.run = do_more;
     cohort_status status = cohort__inheritance_renew();
     if (!status && job->options->may_return)
         cohort__inheritance_keep();
@@ -521,6 +520,7 @@ static void stop(struct job *job)
     cohort__net_destroy(job->net);
     cohort__stats_end(&job->stats, job->process);
     cohort__process_destroy(job->process);
+    job->process = NULL;
     end_trace(job);
     cohort__abort_through(NULL);
     cohort__bootstrap_destroy(job->bootstrap);

@@ -148,8 +148,8 @@ bool cohort__bootstrap_abort(struct cohort__bootstrap *bootstrap, int code, cons
 
 /* This locality has found that another one has died, of which the launcher has not told it; WHY
  * names it. A launcher that may never notice is asked to end the job after the grace (set_grace),
- * and this process ends with it, and says why unless it has said something. Returns at once. Only
- * after the exchange. */
+ * and this process ends with it; if its program has returned by then, and has said nothing, it says
+ * why. Returns at once. Only after the exchange. */
 void cohort__bootstrap_broken(struct cohort__bootstrap *bootstrap, const char *why);
 
 /* Locality RANK, which may be this one, can't go on: WHY, which is copied, goes on behind its name.

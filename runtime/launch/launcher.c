@@ -674,6 +674,11 @@ bool cohort__launcher_is_awaited(const struct cohort__launcher *launcher, uint32
            (locality->stage == OUTSIDE && cohort__launcher_has_members(launcher));
 }
 
+uint32_t cohort__launcher_epoch(const struct cohort__launcher *launcher)
+{
+    return launcher->epoch;
+}
+
 bool cohort__launcher_has_members(const struct cohort__launcher *launcher)
 {
     return launcher->num_in_stage[MEMBER] + launcher->num_in_stage[FINISHED] > 0;

@@ -95,6 +95,9 @@ bool cohort__launcher_is_failing(const struct cohort__launcher *launcher, uint32
  * wait for it. */
 bool cohort__launcher_is_awaited(const struct cohort__launcher *launcher, uint32_t rank);
 
+/* How many sets of programs have joined one after the other, with those that join now. */
+uint32_t cohort__launcher_epoch(const struct cohort__launcher *launcher);
+
 /* Whether any locality takes part. */
 bool cohort__launcher_has_members(const struct cohort__launcher *launcher);
 

@@ -52,7 +52,8 @@ struct cohort__net_handlers {
     /* Where memory is shared with peers: looks for what they may have written into it without
      * sending a message, see cohort__shm_alert. True if there was something. May be NULL. */
     bool (*look)(void *context);
-    /* The transport found out that PEER can't be reached any more. Reported once. */
+    /* The transport found out that PEER can't be reached any more; WHY NULL: since there is no
+     * memory here for a connection to it. Reported once. */
     void (*unreachable)(void *context, uint32_t peer, const char *why);
 };
 

@@ -181,7 +181,7 @@ static void await(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer, uint64
 {
     peer->probe_after = now + probe_next;
     if (!peer->is_reached && now - peer->refused_since >= probe_next && !has_memory())
-        cohort__ofi_peer_lose(ofi, peer, "there is no memory here for a connection to it");
+        cohort__ofi_peer_lose(ofi, peer, NULL);
 }
 
 /* Probes a peer that has been refused for long. ofi_rxm connects again and again to a port where

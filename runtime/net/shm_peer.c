@@ -202,7 +202,7 @@ void cohort__shm_peer_free_rings(struct cohort__shm_peer *peer)
 }
 
 /* Makes the ring to PEER if there is none yet: empties it, then tells the peer to look at it.
- * False: PEER is lost. */
+ * False: out of memory; the next message tries again. */
 static bool open_ring(struct cohort__shm_peer *peer)
 {
     struct cohort__shm *shm = peer->shm;

@@ -50,7 +50,7 @@ static struct assembly *create(struct cohort__peer *peer, const struct cohort__e
     return assembly;
 }
 
-/* NULL: with the reason in WHY. */
+/* NULL: with the reason in WHY, which is empty where there is no memory. */
 static struct assembly *find_or_create(struct cohort__peer *peer,
                                        const struct cohort__envelope *envelope, char *why,
                                        size_t why_bytes)
@@ -67,12 +67,8 @@ static struct assembly *find_or_create(struct cohort__peer *peer,
                  assembly->bytes);
         return NULL;
     }
-    if (!assembly)
-        assembly = create(peer, envelope);
-    if (!assembly)
-        snprintf(why, why_bytes, "was given up: no memory for %llu bytes from it",
-                 (unsigned long long)envelope->total_bytes);
-    return assembly;
+    *why = '\0';
+    return assembly ? assembly : create(peer, envelope);
 }
 
 /* ASSEMBLY is complete: gives its data to ARRIVAL. */
@@ -107,8 +103,11 @@ bool cohort__assembly_take(struct cohort__peer *peer, struct cohort__arrival *ar
     }
     struct cohort__process *process = arrival->process;
     cohort__arrival_release(arrival);
-    if (!assembly)
+    if (!assembly && *why)
         cohort__process_peer_lost(process, peer->rank, why);
+    else if (!assembly)
+        cohort__process_give_up(process, peer->rank,
+                                "was given up: no memory for parts of a message from it");
     return false;
 }
 

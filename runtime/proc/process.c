@@ -267,11 +267,11 @@ void cohort__process_give_up(struct cohort__process *process, uint32_t rank, con
         return;
     }
     if (rank == COHORT__HOME_LAUNCHER)
-        snprintf(whole, sizeof(whole), "can't go on: for it, cohortrun %s", why);
+        snprintf(whole, sizeof(whole), "can't go on with cohortrun, which %s", why);
     else if (rank == process->options.rank)
         snprintf(whole, sizeof(whole), "can't go on: %s", why);
     else
-        snprintf(whole, sizeof(whole), "can't go on: for it, locality %u %s", rank, why);
+        snprintf(whole, sizeof(whole), "can't go on with locality %u, which %s", rank, why);
     cohort__text_shorten(text, sizeof(text), whole, strlen(whole));
     accuse(process, process->options.rank, text);
 }

@@ -259,6 +259,10 @@ static void on_writable(void *context, uint32_t rank)
 static void on_unreachable(void *context, uint32_t rank, const char *why)
 {
     char text[160];
+    if (!why) {
+        cohort__send_refused(context, rank, COHORT__NET_NO_MEMORY);
+        return;
+    }
     snprintf(text, sizeof(text), "can't be reached: %s", why);
     cohort__process_peer_lost(context, rank, text);
 }

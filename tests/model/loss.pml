@@ -13,8 +13,11 @@
  * Checked is that the job ends: nobody waits for ever, neither a program for a message nor
  * cohortrun for counts; and that without a loss nobody is accused, or dies.
  *
- * Simplification: the channels to and from cohortrun are reliable, or it takes their end for that
- * of the locality. Survivors of a job that does not keep going do not end before the grace is over.
+ * Simplifications: one program in each locality; in a script the next one begins anew, and what was
+ * said of the former is of no matter (is_pardoned). One host: of two hosts the higher one may be
+ * ended instead of the accused. The channels to and from cohortrun are reliable, or it takes their
+ * end for that of the locality. Survivors of a job that does not keep going do not end before the
+ * grace is over.
  *
  * Variants that have an error, which spin must find:
  *   BELIEVES      who notices takes the other for dead, and tells nobody

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cohort/cohort.h>
 
 /* A program that COHORT_FAULT disturbs. With `last` locality 0 sends messages for which nobody
- * waits, and all programs return without an error. With `remote` it calls a function in locality 1
- * several times. Else, in each of as many rounds as its argument says, all localities pass a number
- * around a ring, by a channel, and add up numbers. It checks all that it gets, and prints each
- * round that is over. Its sites never ask what the others are waiting for, and the row is forced,
- * so how many messages there are does not depend on time, nor on what copying costs here. */
+ * waits, and all programs return without an error; with `stuck` it sends many more, and locality 1
+ * stops itself before. With `remote` it calls a function in locality 1 several times. Else, in each
+ * of as many rounds as its argument says, all localities pass a number around a ring, by a channel,
+ * and add up numbers. It checks all that it gets, and prints each round that is over. Its sites
+ * never ask what the others are waiting for, and the row is forced, so how many messages there are
+ * does not depend on time, nor on what copying costs here. */
 
 static uint64_t num_rounds;
-static bool is_last, is_remote;
+static bool is_last, is_stuck, is_remote;
 
 static cohort_status pass(cohort_comm *comm, uint64_t round)
 {
@@ -47,9 +50,16 @@ static cohort_status add(cohort_comm *comm, uint64_t round)
 static void set_last(cohort_comm *comm)
 {
     static const uint64_t number = 1;
-    enum { MESSAGES = 30 };
-    for (uint64_t i = 0; cohort_locality() == 0 && i < MESSAGES; i++)
+    const uint64_t num_messages = is_stuck ? 30000 : 30;
+    if (is_stuck && cohort_locality() == 1) {
+        printf("pid %d\n", (int)getpid());
+        fflush(stdout);
+        raise(SIGSTOP);
+    }
+    for (uint64_t i = 0; cohort_locality() == 0 && i < num_messages; i++)
         cohort_future_unref(cohort_channel_set(comm, 1, i, &number, sizeof(number)));
+    if (cohort_locality() == 0)
+        printf("set\n");
 }
 
 /* Gives back what it is given, and a byte more. */
@@ -110,7 +120,8 @@ static cohort_status program(void *arg)
 
 int main(int argc, char **argv)
 {
-    is_last = argc > 1 && strcmp(argv[1], "last") == 0;
+    is_stuck = argc > 1 && strcmp(argv[1], "stuck") == 0;
+    is_last = is_stuck || (argc > 1 && strcmp(argv[1], "last") == 0);
     is_remote = argc > 1 && strcmp(argv[1], "remote") == 0;
     num_rounds = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
     if (cohort_remote_register("grow", grow, NULL))

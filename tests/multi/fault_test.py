@@ -3,6 +3,7 @@
 """Faults that the user orders. Usage: fault_test.py COHORTRUN MEMBER [--far] [--long] [case...]"""
 import os
 import re
+import signal
 import sys
 
 import jobs
@@ -116,6 +117,17 @@ def test_drop_behind_the_programs():
                         re.M), err)
 
 
+def test_death_behind_many_sends():
+    """What is left of them ends with the job."""
+    job = jobs.Job('-n', 2, '--workers', 1, '--grace', 0.3, MEMBER, 'stuck')
+    said = sorted(job.read_lines(2))
+    check_equal(said[1], 'set\n')
+    jobs.send_signal(int(said[0].split()[1]), signal.SIGKILL)
+    status, _, err = job.finish()
+    check_equal(status, 137)
+    check(re.fullmatch(r'cohortrun: locality 1 \(pid \d+\) was killed by signal 9 .*\n', err), err)
+
+
 def test_delay():
     """Everything is right, and the same messages are late each time."""
     seen = set()
@@ -126,6 +138,10 @@ def test_delay():
         seen.add(tuple(a for a in acts if int(re.search(r'message (\d+)', a).group(1)) < 30))
     check_equal(len(seen), 1)
     check(len(seen.pop()) > 10)
+
+
+# What cohortrun says of a locality that has no memory for what it has to hear or say.
+GIVEN_UP = r"locality (\d) says that it can't go on with locality \d, which .*memory"
 
 
 def check_alloc(locality, number):
@@ -152,12 +168,15 @@ def test_alloc():
 
 def test_alloc_remote():
     """The same where a call, its result, or what goes with them finds no memory."""
+    num_given_up = 0
     for number in range(1, 301) if LONG else range(20, 40):
         for locality in (0, 1):
             status, _, err = run('-n', 2, '--workers', 1, '--grace', 0.1, '--timeout', 60, '-x',
                                  'COHORT_FAULT=alloc:%d@%d' % (locality, number), MEMBER, 'remote')
             check(status in (0, 1), locality, number, err)
             check(status == 0 or 'memory' in err, locality, number, err)
+            num_given_up += bool(re.search(GIVEN_UP, err))
+    check(num_given_up > 0)
 
 
 def test_alloc_survivors():

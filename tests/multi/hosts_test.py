@@ -63,6 +63,17 @@ class Gate:
             f.write('go\n')
 
 
+def test_rumour():
+    """Of two hosts the first one is to stay, so who accuses a locality of it is ended; but not for
+    one that has died itself."""
+    status, out, err = run('-n', 3, '--hosts', 'a:1,b:2', *HERE, *AGENT, '--grace', 0.5,
+                           '--keep-going', MEMBER, 'rumour', 2, 0)
+    check(re.fullmatch(r'cohortrun: locality 0 \(pid \d+\) on host a was killed by signal 9 '
+                       r'\(Killed\); 2 go on\n', err), err)
+    check_equal(status, 0)
+    check_equal(out.count('told that 0 died'), 2)
+
+
 def test_wrong_options():
     for args, why in [
             (['--hosts', ''], '--hosts: a host has no name'),

@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/loop/loop.h"
+#include "runtime/loop/timer.h"
 #include "runtime/net/hub.h"
 #include "runtime/launch/bootstrap.h"
 
@@ -20,26 +22,37 @@
  *   hog RANK          takes 256 MiB of memory that can't be swapped out, and is the same as quit
  *   fail RANK         says why, and exits with status 3
  *   close RANK        closes its connection and goes on sleeping
+ *   accuse RANK OTHER says that OTHER can't be reached, which is wrong
+ *   rumour RANK OTHER the same; but OTHER is killed soon, and those who are left go on for a second
+ *   slow              takes a second
  *   busy              is busy for the first 20 rounds of the drain
  *   place             says where it is
  *   hub               says which memory it shares (the number of its file), and with how many */
 struct member {
     struct cohort__bootstrap *bootstrap;
     const char *mode;
+    bool goes_on; /* after a death */
     unsigned num_asked;
     bool done;
     bool peer_died;
 };
 
+static bool time_is_over;
+
+static bool is_mode(const struct member *member, const char *mode)
+{
+    return strcmp(member->mode, mode) == 0;
+}
+
 static void count_asked(void *context, uint64_t round)
 {
     struct member *member = context;
     uint32_t rank = cohort__bootstrap_rank(member->bootstrap);
-    bool busy = strcmp(member->mode, "busy") == 0 && ++member->num_asked <= 20;
+    bool busy = is_mode(member, "busy") && ++member->num_asked <= 20;
+    bool is_last = rank == cohort__bootstrap_size(member->bootstrap) - 1;
     /* As if rank 0 had sent 5 messages, and the last rank had received them. */
     cohort__bootstrap_report_counts(member->bootstrap, round, rank == 0 ? 5 : 0,
-                                    rank == cohort__bootstrap_size(member->bootstrap) - 1 ? 5 : 0,
-                                    busy);
+                                    is_last && !member->goes_on ? 5 : 0, busy);
 }
 
 static void exit_allowed(void *context)
@@ -53,7 +66,7 @@ static void died(void *context, uint32_t rank, uint32_t order, const char *text)
     (void)order;
     printf("told that %u died: %s\n", (unsigned)rank, text);
     fflush(stdout);
-    member->peer_died = true;
+    member->peer_died = !member->goes_on;
 }
 
 static void launcher_lost(void *context, const char *text)
@@ -63,18 +76,21 @@ static void launcher_lost(void *context, const char *text)
     exit(9);
 }
 
-static void misbehave(struct member *member)
+static void misbehave(struct member *member, const char *other)
 {
-    if (strcmp(member->mode, "hog") == 0)
+    if (is_mode(member, "accuse") || is_mode(member, "rumour"))
+        cohort__bootstrap_accuse(member->bootstrap, (uint32_t)atoi(other), "can't be reached");
+
+    if (is_mode(member, "hog"))
         (void)mmap(NULL, 256 << 20, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED | MAP_POPULATE, -1, 0);
-    if (strcmp(member->mode, "quit") == 0 || strcmp(member->mode, "hog") == 0)
+    if (is_mode(member, "quit") || is_mode(member, "hog"))
         _exit(0);
-    if (strcmp(member->mode, "kill") == 0)
+    if (is_mode(member, "kill"))
         raise(SIGKILL);
-    if (strcmp(member->mode, "fail") == 0)
+    if (is_mode(member, "fail"))
         cohort__bootstrap_report_failure(member->bootstrap, "the reason\nin two lines");
-    if (strcmp(member->mode, "close") == 0) {
+    if (is_mode(member, "close")) {
         cohort__bootstrap_destroy(member->bootstrap);
         printf("sleeping\n");
         fflush(stdout);
@@ -91,6 +107,23 @@ static void say_hub(struct member *member, uint32_t rank)
         printf("%u has a hub of %u: %llu\n", (unsigned)rank, (unsigned)hub->size,
                (unsigned long long)stat.st_ino);
     cohort__hub_destroy(hub);
+}
+
+static void expired(struct cohort__timer *timer)
+{
+    (void)timer;
+    time_is_over = true;
+}
+
+/* A second; or, if it IS_TO_DIE, a shorter time. */
+static void go_on(struct cohort__loop *loop, bool is_to_die)
+{
+    struct cohort__timer timer = {.expired = expired};
+    cohort__loop_timer(loop, &timer, cohort__clock_after(is_to_die ? 200000000 : 1000000000));
+    while (!time_is_over)
+        cohort__loop_park(loop);
+    if (is_to_die)
+        raise(SIGKILL);
 }
 
 static int run(struct member *member, struct cohort__loop *loop, int argc, char **argv)
@@ -114,26 +147,31 @@ static int run(struct member *member, struct cohort__loop *loop, int argc, char 
            (unsigned)cohort__bootstrap_epoch(member->bootstrap),
            (unsigned)cohort__bootstrap_workers(member->bootstrap),
            (const char *)cohort__bootstrap_address(member->bootstrap, size - 1, &bytes));
-    if (strcmp(member->mode, "place") == 0)
+    if (is_mode(member, "place"))
         printf("%u is %u of %u on host %u of %u at %s\n", (unsigned)rank,
                (unsigned)cohort__bootstrap_slot(member->bootstrap),
                (unsigned)cohort__bootstrap_sharing(member->bootstrap),
                (unsigned)cohort__bootstrap_host(member->bootstrap),
                (unsigned)cohort__bootstrap_num_hosts(member->bootstrap),
                cohort__bootstrap_host_address(member->bootstrap));
-    if (strcmp(member->mode, "hub") == 0)
+    if (is_mode(member, "hub"))
         say_hub(member, rank);
     fflush(stdout);
     bool is_chosen = argc > 2 && (uint32_t)atoi(argv[2]) == rank;
+    bool is_other = argc > 3 && (uint32_t)atoi(argv[3]) == rank;
+    member->goes_on = is_mode(member, "rumour");
     if (is_chosen)
-        misbehave(member);
+        misbehave(member, argc > 3 ? argv[3] : "0");
+    if (is_mode(member, "slow") || is_mode(member, "rumour"))
+        go_on(loop, is_other && is_mode(member, "rumour"));
     cohort__bootstrap_finished(member->bootstrap);
     while (!member->done && !member->peer_died) {
         cohort__loop_park(loop);
-        if (is_chosen && strcmp(member->mode, "fail") == 0)
+        if (is_chosen && is_mode(member, "fail"))
             _exit(3);
     }
-    return is_chosen && argc > 3 ? atoi(argv[3]) : member->peer_died ? 12 : 0;
+    bool has_status = is_chosen && argc > 3 && is_mode(member, "late");
+    return has_status ? atoi(argv[3]) : member->peer_died ? 12 : 0;
 }
 
 int main(int argc, char **argv)

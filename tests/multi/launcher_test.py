@@ -627,6 +627,16 @@ def test_member_twice():
                        for r in range(3) for e in (1, 2)))
 
 
+def test_accusation_of_the_last_program():
+    """What one program could not reach is no reason to end the next one, or what comes between."""
+    for options in ([], ['--keep-going']):
+        for rest in ('"$0" slow', 'sleep 0.5; "$0" slow'):
+            status, out, err = run('-n', 2, '--grace', 0.3, '--timeout', 60, *options, 'sh', '-c',
+                                   '"$0" accuse 1 0 && ' + rest, MEMBER)
+            check_equal((status, err), (0, ''))
+            check_equal(out.count('epoch 2'), 2)
+
+
 def test_member_late_status():
     """After a successful drain, a status does not affect the other localities."""
     status, out, err = run('-n', 3, MEMBER, 'late', 1, 5)

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -198,15 +199,33 @@ static bool is_kept_going(const struct job *job, const struct locality *locality
            cohort__launcher_is_member(job->launcher, locality->rank);
 }
 
-/* LOCALITY can't go on, and is ended after NANOSECONDS, unless it ends by itself. TEXT says why.
- * The first reason counts, the earliest time too. */
-static void doom(struct job *job, struct locality *locality, uint64_t nanoseconds, const char *text)
+/* Whether what LOCALITY is doomed for has become of no matter: its program or that of the one that
+ * could not be reached has left, or has ended. */
+static bool is_pardoned(const struct job *job, const struct locality *locality)
+{
+    const struct locality *about = locality->doom_about;
+    return locality->doom_epoch != cohort__launcher_epoch(job->launcher) ||
+           !cohort__launcher_is_member(job->launcher, locality->rank) ||
+           about->guarded.end != GUARDED_RUNS ||
+           !cohort__launcher_is_member(job->launcher, about->rank);
+}
+
+/* LOCALITY can't go on, and is ended after NANOSECONDS, unless it, or the one that this is ABOUT,
+ * ends by itself. TEXT says why. The first reason counts, the earliest time too. */
+static void doom(struct job *job, struct locality *locality, const struct locality *about,
+                 uint64_t nanoseconds, const char *text)
 {
     uint64_t at = cohort__clock_now() + nanoseconds;
     if (locality->guarded.end != GUARDED_RUNS || locality->was_doomed)
         return;
-    if (!locality->doom)
+    if (locality->doomed_at && is_pardoned(job, locality))
+        locality->doomed_at = 0;
+    if (!locality->doomed_at) {
+        free(locality->doom);
         locality->doom = strdup(text);
+        locality->doom_epoch = cohort__launcher_epoch(job->launcher);
+        locality->doom_about = about;
+    }
     if (locality->doomed_at && locality->doomed_at <= at)
         return;
     locality->doomed_at = at;
@@ -244,7 +263,9 @@ static void dooms_over(void *context)
         struct locality *locality = &job->localities[rank];
         if (!locality->doomed_at || locality->guarded.end != GUARDED_RUNS || job->stage != RUNNING)
             continue;
-        if (locality->doomed_at <= now)
+        if (is_pardoned(job, locality))
+            locality->doomed_at = 0;
+        else if (locality->doomed_at <= now)
             end_doomed(job, locality);
         else if (next == 0 || locality->doomed_at < next)
             next = locality->doomed_at;
@@ -254,12 +275,13 @@ static void dooms_over(void *context)
         deadline_set(&job->dooms, next - now);
 }
 
-/* Of two on different hosts the higher one is ended: if the network between the hosts is cut, each
- * side accuses the other, and the first host is to stay. */
+/* Of two on different hosts the higher one is ended, who accuses or is accused: if the network
+ * between the hosts is cut, each side accuses the other, and the first host is to stay. */
 void job_accused(struct job *job, uint32_t rank, uint32_t by, const char *text)
 {
     bool are_apart = job->localities[rank].host != job->localities[by].host;
-    doom(job, &job->localities[are_apart && by > rank ? by : rank], job->options->grace_ns, text);
+    doom(job, &job->localities[are_apart && by > rank ? by : rank], &job->localities[rank],
+         job->options->grace_ns, text);
 }
 
 /* Whether its end may be judged, though its output may still be open. Where the job keeps going,
@@ -306,7 +328,7 @@ static void cut(struct job *job, struct locality *locality)
 {
     job->has_cut = true;
     if (is_kept_going(job, locality))
-        doom(job, locality, second_ns, "it has closed its connection to cohortrun");
+        doom(job, locality, locality, second_ns, "it has closed its connection to cohortrun");
     else if (cohort__launcher_is_awaited(job->launcher, locality->rank))
         deadline_set(&job->abandoned, second_ns);
 }
@@ -424,7 +446,7 @@ static void failing_over(void *context)
         char text[1024];
         describe_failure(job, locality, text, sizeof(text));
         if (is_kept_going(job, locality)) {
-            doom(job, locality, 0, text);
+            doom(job, locality, locality, 0, text);
             continue;
         }
         job->judged_status = JOB_STATUS_FAILED;

@@ -58,7 +58,7 @@ static void on_unreachable(void *context, uint32_t peer, const char *why)
 {
     struct station *station = context;
     CHECK(peer < STATION_MAX_PEERS);
-    snprintf(station->why, sizeof station->why, "%s", why);
+    snprintf(station->why, sizeof station->why, "%s", why ? why : "no memory");
     atomic_fetch_add(&station->num_unreachable[peer], 1);
 }
 

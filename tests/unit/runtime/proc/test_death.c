@@ -227,7 +227,7 @@ static void test_accuses_itself(void)
 {
     open_launched();
     cohort__process_give_up(fake.process, 2, "was given up: no memory");
-    CHECK_TEXT(accused, "0 can't go on: for it, locality 2 was given up: no memory; ");
+    CHECK_TEXT(accused, "0 can't go on with locality 2, which was given up: no memory; ");
     CHECK(!cohort__process_any_dead(fake.process));
     fake_net_close(&fake);
     fake_net_open(&fake, 0);
@@ -252,7 +252,8 @@ static void test_no_memory(void)
     has_no_memory = true;
     open_launched();
     tell(2, 1, "was killed");
-    CHECK_CONTAINS(accused, "0 can't go on: for it, locality 2 has died, and there is no memory");
+    CHECK_CONTAINS(accused,
+                   "0 can't go on with locality 2, which has died, and there is no memory");
     fake_net_close(&fake);
     fake_net_open(&fake, 0); /* here the launcher ends the job with the death */
     tell(2, 1, "was killed");
