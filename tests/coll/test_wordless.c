@@ -3,7 +3,9 @@
 
 #include "cohort/channel.h"
 #include "cohort/collectives.h"
+#include "cohort/op.h"
 #include "collectives/comm/message.h"
+#include "runtime/proc/process.h"
 #include "runtime/wire/pack.h"
 #include "tests/support/await_within.h"
 #include "tests/support/cluster.h"
@@ -117,9 +119,51 @@ static void test_rejected(void)
     cluster_destroy(cluster);
 }
 
+static cohort_status fail(void *result, const void *left, const void *right, size_t count,
+                          cohort_datatype datatype, void *arg)
+{
+    (void)result;
+    (void)left;
+    (void)right;
+    (void)count;
+    (void)datatype;
+    (void)arg;
+    return COHORT_ERR_FAILED;
+}
+
+/* A call that has begun fails at site 0, which tells site 1 in a message that is taken as one: it
+ * counts as received, or the job would not end. */
+static void test_failing(void)
+{
+    cohort_comm *comms[2];
+    cohort_future *made[2], *done[2];
+    cohort_op *op;
+    int32_t in = 1, out[2];
+    struct cluster *cluster = cluster_create(1, 2, 0);
+    CHECK_INT(cohort_op_create(&op, &(struct cohort_op_options){.name = "fail", .function = fail}),
+              COHORT_OK);
+    for (uint32_t site = 0; site < 2; site++)
+        made[site] = cluster_create_comm(cluster, &comms[site], "failing",
+                                         &(cohort_comm_options){.num_sites = 2, .this_site = site});
+    CHECK_INT(cohort_await(cohort_when_all(made, 2)), COHORT_OK);
+    for (uint32_t site = 0; site < 2; site++) {
+        CHECK_INT(cohort_comm_next_call(comms[site], &(cohort_call_options){.algorithm = "linear"}),
+                  COHORT_OK);
+        done[site] = cohort_all_reduce(comms[site], &in, &out[site], 1, COHORT_INT32, op, 1);
+    }
+    CHECK_INT(await_within(done[0], limit), COHORT_ERR_FAILED);
+    CHECK_INT(await_within(done[1], limit), COHORT_ERR_NO_MEMORY);
+    CHECK_CONTAINS(cohort_error_message(), "has no memory for its words");
+    CHECK_INT((long long)cohort__process_dropped(cluster_process(cluster, 1)), 0);
+    for (uint32_t site = 0; site < 2; site++)
+        cohort_comm_unref(comms[site]);
+    cohort_op_unref(op);
+    cluster_destroy(cluster);
+}
+
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"rejected", test_rejected},
-                                             {"taken_back", test_taken_back}};
+    static const struct test_case cases[] = {
+        {"rejected", test_rejected}, {"failing", test_failing}, {"taken_back", test_taken_back}};
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
 }
