@@ -161,22 +161,21 @@ static void play_scope(struct scene *scene, struct cohort__random *random)
     CHECK_INT(scene->num_running, 0);
 }
 
-static cohort_future *combine(cohort_future *inner, const struct scene *scene, uint64_t how)
+/* What is complete with INNER, and not before. */
+static cohort_future *combine(cohort_future *inner, uint64_t how)
 {
-    cohort_future *both[] = {inner, cohort_future_ref(scene->input)}, *each[2];
-    switch (how) {
-    case 0:
+    cohort_future *both[] = {inner, NULL}, *each[2];
+    if (how == 0)
+        return cohort_when_any(both, 1, NULL);
+    both[1] = cohort_future_of_value(NULL);
+    if (how == 1)
         return cohort_when_all(both, 2);
-    case 1:
-        return cohort_when_any(both, 2, NULL);
-    case 2:
+    if (how == 2)
         return cohort_when_some(both, 2, 2, NULL);
-    default:
-        if (cohort_when_each(both, 2, each, NULL))
-            return cohort_future_of_value(NULL);
-        cohort_future_unref(each[0]);
-        return each[1];
-    }
+    if (cohort_when_each(both, 2, each, NULL))
+        return cohort_future_of_value(NULL);
+    cohort_future_unref(each[0]);
+    return each[1];
 }
 
 static cohort_future *pile_up(const struct scene *scene, struct cohort__random *random)
@@ -185,7 +184,7 @@ static cohort_future *pile_up(const struct scene *scene, struct cohort__random *
     uint64_t how = cohort__random_below(random, 4);
     uint64_t num = cohort__random_below(random, 4) ? FEW_LEVELS : MANY_LEVELS;
     for (uint64_t i = cohort__random_below(random, num); i > 0; i--)
-        top = combine(top, scene, how);
+        top = combine(top, how);
     return top;
 }
 
