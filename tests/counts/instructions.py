@@ -15,13 +15,15 @@ import callgrind
 RUNS = 5
 # For each program: what is counted there, the limit, into how many parts a call is divided, and how
 # many calls the shorter and the longer run have. Ticks and polls come by the clock, and so do
-# messages that meet or miss each other when communicators are made: 20,000 instructions a run.
+# messages that meet or miss each other when communicators are made: 20,000 instructions a run. A
+# message of a channel is in four lists and a map, by which it is found and taken back, however many
+# there are.
 LIMITS = {
     'all_reduce_calls': ('an 8-byte all_reduce of 64 sites in one locality, each site', 2300, 64,
                          (100, 400)),
     'all_reduce_two': ('an 8-byte all_reduce of two localities that share memory, each site', 4140,
                        2, (100, 1600)),
-    'channel_calls': ('an 8-byte message between two localities that share memory', 4280, 1,
+    'channel_calls': ('an 8-byte message between two localities that share memory', 4440, 1,
                       (100, 1600)),
 }
 
