@@ -351,7 +351,7 @@ bool cohort__loop_poll(struct cohort__loop *loop)
         run_uv(&loop->uv, UV_RUN_NOWAIT);
         any |= loop->num_events != before;
     }
-    if (loop->timers.num > 0 && is_turn(&loop->timers_at, now, TIMERS_INTERVAL_NS))
+    if (loop->timers.root && is_turn(&loop->timers_at, now, TIMERS_INTERVAL_NS))
         any |= cohort__timers_expire(loop);
     any |= progress(loop);
     return any;
@@ -417,7 +417,7 @@ void cohort__loop_run(struct cohort__loop *loop)
             break;
         cohort__timers_arm(loop);
         more = run_uv(&loop->uv, asked ? UV_RUN_NOWAIT : UV_RUN_ONCE) || is_pending(loop) ||
-               loop->timers.num > 0;
+               loop->timers.root;
     }
     atomic_store(&loop->blocking, false);
     uv_ref((uv_handle_t *)&loop->async);

@@ -17,17 +17,15 @@
 /* Only for the files of runtime/loop. */
 struct cohort__timer;
 
-/* Timers are in two lock-free stacks, into which any thread may push, and in a binary heap, which
+/* Timers are in two lock-free stacks, into which any thread may push, and in a pairing heap, which
  * only the holder uses. A holder that polls looks at the clock. One that blocks sets a timerfd for
  * the top of the heap, since libuv's own timers count in milliseconds. */
 struct cohort__timers {
     struct cohort__timer *_Atomic incoming;
     struct cohort__timer *_Atomic cancelled;
-    struct cohort__timer **heap;
-    size_t num;
-    size_t capacity;
-    int fd;         /* the timerfd */
-    uint64_t armed; /* the deadline for which it is set; 0: none */
+    struct cohort__timer *root; /* of the heap; NULL: it is empty */
+    int fd;                     /* the timerfd */
+    uint64_t armed;             /* the deadline for which it is set; 0: none */
     uv_poll_t uv;
 };
 

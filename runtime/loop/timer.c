@@ -2,7 +2,6 @@
 #include "runtime/loop/timer.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,71 +12,76 @@
 /* A timer's loop_private is its state. The state decides the race between the deadline and a
  * cancel: the one that changes it from WAITING to something else makes sure that `expired` is
  * called. At the deadline, the holder calls it directly. A cancel passes the timer to the holder,
- * which calls it. When a timer is in the heap, `next` holds its place there, plus one. */
+ * which calls it. */
 static char expired_mark, cancelled_mark;
 #define WAITING ((void *)0)
 #define EXPIRED ((void *)&expired_mark)
 #define CANCELLED ((void *)&cancelled_mark)
 
-static void place(struct cohort__timers *timers, size_t index, struct cohort__timer *timer)
+/* A pairing heap (Fredman, Sedgewick, Sleator and Tarjan, 1986): no timer is earlier than the one
+ * of which it is a child. The children of one are linked by `next`; `previous` of the first one is
+ * their parent. */
+
+/* The roots of two heaps become one. */
+static struct cohort__timer *merge(struct cohort__timer *one, struct cohort__timer *other)
 {
-    timers->heap[index] = timer;
-    timer->next = (struct cohort__timer *)(uintptr_t)(index + 1);
+    struct cohort__timer *root = other->deadline < one->deadline ? other : one;
+    struct cohort__timer *child = root == one ? other : one;
+    child->next = root->child;
+    if (child->next)
+        child->next->previous = child;
+    child->previous = root;
+    root->child = child;
+    return root;
 }
 
-static void sift_up(struct cohort__timers *timers, size_t index, struct cohort__timer *timer)
+/* The children from FIRST on, which may be NULL, become one heap: in pairs, and these from the last
+ * one on, which makes the heap flat. */
+static struct cohort__timer *merge_all(struct cohort__timer *first)
 {
-    while (index > 0 && timers->heap[(index - 1) / 2]->deadline > timer->deadline) {
-        place(timers, index, timers->heap[(index - 1) / 2]);
-        index = (index - 1) / 2;
+    struct cohort__timer *pairs = NULL, *root = NULL;
+    while (first) {
+        struct cohort__timer *one = first, *other = one->next;
+        first = other ? other->next : NULL;
+        one = other ? merge(one, other) : one;
+        one->next = pairs;
+        pairs = one;
     }
-    place(timers, index, timer);
-}
-
-static void sift_down(struct cohort__timers *timers, size_t index, struct cohort__timer *timer)
-{
-    for (;;) {
-        size_t child = 2 * index + 1;
-        if (child >= timers->num)
-            break;
-        if (child + 1 < timers->num &&
-            timers->heap[child + 1]->deadline < timers->heap[child]->deadline)
-            child++;
-        if (timers->heap[child]->deadline >= timer->deadline)
-            break;
-        place(timers, index, timers->heap[child]);
-        index = child;
+    while (pairs) {
+        struct cohort__timer *rest = pairs->next;
+        root = root ? merge(root, pairs) : pairs;
+        pairs = rest;
     }
-    place(timers, index, timer);
+    if (root)
+        root->next = root->previous = NULL;
+    return root;
 }
 
-static bool heap_insert(struct cohort__timers *timers, struct cohort__timer *timer)
+static void insert(struct cohort__timers *timers, struct cohort__timer *timer)
 {
-    if (timers->num == timers->capacity) {
-        size_t capacity = timers->capacity ? 2 * timers->capacity : 64;
-        struct cohort__timer **heap = realloc(timers->heap, capacity * sizeof(*heap));
-        if (!heap)
-            return false;
-        timers->heap = heap;
-        timers->capacity = capacity;
-    }
-    sift_up(timers, timers->num++, timer);
-    return true;
+    timer->next = timer->previous = timer->child = NULL;
+    timers->root = timers->root ? merge(timers->root, timer) : timer;
 }
 
-static void heap_remove(struct cohort__timers *timers, struct cohort__timer *timer)
+/* TIMER may have been removed already. */
+static void remove_timer(struct cohort__timers *timers, struct cohort__timer *timer)
 {
-    if (!timer->next)
-        return; /* has left the heap already */
-    size_t index = (uintptr_t)timer->next - 1;
-    struct cohort__timer *last = timers->heap[--timers->num];
-    timer->next = NULL;
-    if (last == timer)
+    struct cohort__timer *rest = NULL;
+    if (timer->previous) {
+        struct cohort__timer *previous = timer->previous;
+        if (previous->child == timer)
+            previous->child = timer->next;
+        else
+            previous->next = timer->next;
+        if (timer->next)
+            timer->next->previous = previous;
+        rest = timers->root;
+    } else if (timers->root != timer) {
         return;
-    if (index > 0 && timers->heap[(index - 1) / 2]->deadline > last->deadline)
-        sift_up(timers, index, last);
-    else
-        sift_down(timers, index, last);
+    }
+    struct cohort__timer *children = merge_all(timer->child);
+    timers->root = rest && children ? merge(rest, children) : rest ? rest : children;
+    timer->next = timer->previous = timer->child = NULL;
 }
 
 /* Does nothing if TIMER is cancelled: then its cancel leads to the call. */
@@ -92,13 +96,11 @@ static void expire(struct cohort__timer *timer)
 bool cohort__timers_expire(struct cohort__loop *loop)
 {
     struct cohort__timers *timers = &loop->timers;
-    if (timers->num == 0)
-        return false;
+    struct cohort__timer *timer;
     bool any = false;
-    uint64_t now = cohort__clock_now();
-    while (timers->num > 0 && timers->heap[0]->deadline <= now) {
-        struct cohort__timer *timer = timers->heap[0];
-        heap_remove(timers, timer);
+    uint64_t now = timers->root ? cohort__clock_now() : 0;
+    while ((timer = timers->root) && timer->deadline <= now) {
+        remove_timer(timers, timer);
         expire(timer);
         any = true;
     }
@@ -119,12 +121,12 @@ static void rung(uv_poll_t *uv, int status, int events)
 void cohort__timers_arm(struct cohort__loop *loop)
 {
     struct cohort__timers *timers = &loop->timers;
-    if (timers->num == 0) {
+    if (!timers->root) {
         uv_unref((uv_handle_t *)&timers->uv);
         return;
     }
     uv_ref((uv_handle_t *)&timers->uv);
-    uint64_t deadline = timers->heap[0]->deadline;
+    uint64_t deadline = timers->root->deadline;
     if (deadline == 0)
         deadline = 1; /* 0 would stop the timerfd */
     if (timers->armed == deadline)
@@ -168,9 +170,7 @@ static void absorb_incoming(struct cohort__loop *loop)
     struct cohort__timer *timer = atomic_exchange(&timers->incoming, NULL);
     while (timer) {
         struct cohort__timer *next = timer->next;
-        timer->next = NULL;
-        if (!heap_insert(timers, timer))
-            expire(timer); /* out of memory: too early is better than never */
+        insert(timers, timer);
         timer = next;
     }
 }
@@ -184,7 +184,7 @@ void cohort__timers_absorb(struct cohort__loop *loop)
     absorb_incoming(loop);
     while (timer) {
         struct cohort__timer *next = timer->cancel_next;
-        heap_remove(timers, timer);
+        remove_timer(timers, timer);
         timer->expired(timer);
         timer = next;
     }
@@ -219,19 +219,17 @@ void cohort__timers_end(struct cohort__loop *loop)
     absorb_incoming(loop);
     while (timer) {
         struct cohort__timer *next = timer->cancel_next;
-        heap_remove(timers, timer);
+        remove_timer(timers, timer);
         timer->expired(timer);
         timer = next;
     }
-    while (timers->num > 0) {
-        timer = timers->heap[0];
-        heap_remove(timers, timer);
+    while ((timer = timers->root)) {
+        remove_timer(timers, timer);
         expire(timer);
     }
 }
 
 void cohort__timers_fini(struct cohort__loop *loop)
 {
-    free(loop->timers.heap);
     close(loop->timers.fd);
 }

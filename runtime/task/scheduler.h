@@ -14,11 +14,14 @@
  * there is a progress thread, it holds the token from cohort__scheduler_run on. */
 
 /* A request to be told when a deadline has passed. The caller sets expired. The other fields belong
- * to the loop; next and cancel_next, for instance, are for its queues of requests. */
+ * to the loop; next and cancel_next, for instance, are for its queues of requests. All that it
+ * needs is in here, so that no timer is early for want of memory. */
 struct cohort__timer {
     void (*expired)(struct cohort__timer *timer);
     uint64_t deadline; /* a time of cohort__clock_now() */
     struct cohort__timer *next;
+    struct cohort__timer *previous;
+    struct cohort__timer *child;
     struct cohort__timer *cancel_next;
     void *loop_private;
 };

@@ -119,8 +119,12 @@ static void test_cancel(void)
     CHECK_INT((long long)num_expired, NUM / 2);
     for (int i = 0; i < NUM; i++)
         CHECK((probes[i].expired_at != 0) == (i % 2 == 0));
-    cohort__loop_destroy(loop); /* expires the others */
+    cohort__loop_destroy(loop); /* expires the others, in order */
     CHECK_INT((long long)num_expired, NUM);
+    for (int i = 1; i < NUM; i += 2)
+        for (int k = 1; k < NUM; k += 2)
+            CHECK(probes[i].timer.deadline >= probes[k].timer.deadline ||
+                  probes[i].order < probes[k].order);
 }
 
 static void test_cancel_after_expiry(void)
