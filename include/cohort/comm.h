@@ -84,7 +84,7 @@ typedef struct cohort_comm_options {
  * the tuning file), all sites get the error of that locality's site, which the error names.
  * COHORT_ERR_NO_MEMORY: this site only; if the others have their endpoints by then, their calls
  * fail with COHORT_ERR_REVOKED; and all sites, if there are more than 2^24 of them in such an order
- * that not even 65,536 runs of neighbours say where they are. A site may use a name again once all
+ * that not even 349,000 runs of neighbours say where they are. A site may use a name again once all
  * its endpoints under this name are gone. Any task or thread; never suspends.
  *
  * The library exports cohort_comm_create_sized, which other languages call; C and C++ have the

@@ -10,6 +10,9 @@
 #include "runtime/names/home_private.h"
 #include "runtime/names/limits.h"
 
+_Static_assert(3 * COHORT__MAP_RUNS_MOST + 32 <= COHORT__UNPACK_MAX_VALUES,
+               "a map of so many runs is one message");
+
 enum { MOST_FAILED = 8 }; /* under one name */
 
 struct cohort__registry_letter *
@@ -280,15 +283,21 @@ static struct run run_at(const struct creation *creation, uint32_t site)
     return run;
 }
 
-/* At most one more than a map may have. */
-static uint32_t count_runs(const struct creation *creation)
+/* At most one more than MOST. */
+static uint32_t count_runs(const struct creation *creation, uint32_t most)
 {
     uint32_t num = 0;
-    for (uint32_t site = 0; site < creation->num_sites && num <= COHORT__MAP_RUNS_MAX; num++) {
+    for (uint32_t site = 0; site < creation->num_sites && num <= most; num++) {
         struct run run = run_at(creation, site);
         site += run.num_localities * run.num_sites;
     }
     return num;
+}
+
+/* It fits in a message. */
+static bool may_have_table(const struct creation *creation)
+{
+    return creation->num_sites <= COHORT__MAP_SITES_MAX;
 }
 
 static void pack_runs(struct cohort__packer *packer, const struct creation *creation, uint32_t num)
@@ -307,7 +316,7 @@ static void pack_runs(struct cohort__packer *packer, const struct creation *crea
 static void pack_each(struct cohort__packer *packer, const struct creation *creation)
 {
     const size_t bytes = (size_t)creation->num_sites * COHORT__MAP_SITE_BYTES;
-    unsigned char *table = creation->num_sites <= COHORT__MAP_SITES_MAX ? malloc(bytes) : NULL;
+    unsigned char *table = may_have_table(creation) ? malloc(bytes) : NULL;
     if (!table) {
         packer->status = COHORT_ERR_NO_MEMORY;
         return;
@@ -319,6 +328,16 @@ static void pack_each(struct cohort__packer *packer, const struct creation *crea
     }
     cohort__pack_field_bytes(packer, "localities", table, bytes);
     free(table);
+}
+
+static void pack_localities(struct cohort__packer *packer, const struct creation *creation)
+{
+    const uint32_t most = may_have_table(creation) ? COHORT__MAP_RUNS_MAX : COHORT__MAP_RUNS_MOST;
+    const uint32_t num_runs = count_runs(creation, most);
+    if (num_runs <= most)
+        pack_runs(packer, creation, num_runs);
+    else
+        pack_each(packer, creation);
 }
 
 static cohort_status tell_map(struct cohort__list *outbox, const struct name *name,
@@ -337,11 +356,7 @@ static cohort_status tell_map(struct cohort__list *outbox, const struct name *na
     cohort__pack_field_bytes(packer, "settings", creation->settings, creation->settings_bytes);
     cohort__pack_field_unsigned(packer, "number", creation->number);
     cohort__pack_field_unsigned(packer, "value", creation->value);
-    const uint32_t num_runs = count_runs(creation);
-    if (num_runs <= COHORT__MAP_RUNS_MAX)
-        pack_runs(packer, creation, num_runs);
-    else
-        pack_each(packer, creation);
+    pack_localities(packer, creation);
     return packer->status;
 }
 

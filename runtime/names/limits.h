@@ -9,10 +9,12 @@ enum {
     COHORT__NAME_BYTES_MAX = 255,
     COHORT__SETTINGS_BYTES_MAX = 9216,
     /* A map says in so many runs where its sites are. If that is not enough, it says it of each
-     * site, in so many bytes, and has so many sites at most. */
+     * site, in so many bytes, and has so many sites at most. With more sites it has runs again, as
+     * many as a message has values for. */
     COHORT__MAP_RUNS_MAX = 1 << 16,
     COHORT__MAP_SITE_BYTES = 2,
     COHORT__MAP_SITES_MAX = 1 << 24,
+    COHORT__MAP_RUNS_MOST = 349000,
     /* How many communicators may have notes (runtime/net/notes.h) at the same time. */
     COHORT__NUM_NOTICEBOARDS = 16384,
     /* In place of a locality's rank: cohortrun, which is the home of names if the job goes on

@@ -26,7 +26,7 @@ struct note {
     size_t settings_bytes;
     unsigned char settings[COHORT__SETTINGS_BYTES_MAX];
     uint32_t num_runs;
-    uint32_t runs[3 * 1001];
+    uint32_t runs[3 * 1001]; /* the first of them */
     size_t letter_bytes;
     unsigned char *localities; /* of each site, in place of runs; or NULL */
 };
@@ -50,8 +50,8 @@ static void read_runs(struct note *note, const struct cohort__unpacked *unpacked
         return;
     }
     CHECK_INT(cohort__get_array(unpacked, map, "runs", &runs, &note->num_runs), COHORT_OK);
-    CHECK(note->num_runs > 0 && note->num_runs <= 3 * 1001 && note->num_runs % 3 == 0);
-    for (uint32_t i = 0; i < note->num_runs; i++) {
+    CHECK(note->num_runs > 0 && note->num_runs % 3 == 0);
+    for (uint32_t i = 0; i < note->num_runs && i < 3 * 1001; i++) {
         uint64_t value;
         CHECK_INT(cohort__element_unsigned(unpacked, runs, i, UINT32_MAX, &value), COHORT_OK);
         note->runs[i] = (uint32_t)value;
@@ -467,6 +467,22 @@ static void test_scattered(void)
         free(notes[n].localities);
     }
     end();
+}
+
+/* Too many sites for a table have runs, as many as fit in a message. */
+static void test_large(void)
+{
+    static const uint32_t nums[] = {COHORT__MAP_RUNS_MAX + 1, COHORT__MAP_RUNS_MOST};
+    for (uint64_t n = 0; n < test_rounds_of(2, 0, 0); n++) {
+        const uint32_t num_sites = COHORT__MAP_SITES_MAX + nums[n];
+        begin();
+        for (uint32_t site = 0; site < num_sites; site++) /* the last run has all that are left */
+            join("a", 1 + (site < nums[n] ? site : nums[n] - 1) % 2 * 300, site, num_sites);
+        CHECK_INT(num_notes, 2);
+        check_map(1, 301, 1, num_sites);
+        CHECK_INT(notes[1].num_runs, 3 * nums[n]);
+        end();
+    }
 }
 
 /* All sites get the settings of site 0, whichever joins first. Also with many runs and with the
@@ -1066,6 +1082,7 @@ static const struct test_case cases[] = {
     {"runs", test_runs},
     {"many_runs", test_many_runs},
     {"scattered", test_scattered},
+    {"large", test_large},
     {"settings", test_settings},
     {"bogus", test_bogus},
     {"death_ends_pending", test_death_ends_pending},
