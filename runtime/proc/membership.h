@@ -28,8 +28,8 @@ struct cohort__membership {
     size_t name_bytes;
     uint32_t home;
     uint64_t value;           /* the AND of the sites' values */
-    struct cohort__list link; /* the registry's; in a list while IS_UNTOLD */
-    bool is_untold;
+    struct cohort__list link; /* the registry's; in a list while NUM_UNTOLD is not 0 */
+    uint32_t num_untold;
     uint32_t locality_of[]; /* by site; then a bit for each, see cohort__membership_untold */
 };
 

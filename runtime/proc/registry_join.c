@@ -103,8 +103,17 @@ void cohort__registry_remove_waiting(struct cohort__registry *registry, struct c
     join->line = NULL;
 }
 
-static cohort_status write_join(struct cohort__list *outbox, uint32_t home, uint32_t view,
-                                const struct cohort__join *join)
+/* Under the lock. The last instance that its site has left: the home may not have been told. */
+static uint64_t left_by(struct cohort__registry *registry, const struct cohort__join *join)
+{
+    const uint64_t untold =
+        cohort__registry_left_untold(registry, join->name, name_bytes(join), join->site);
+    return untold ? untold : join->left_instance;
+}
+
+/* Under the lock, so that the join is of the view in which it is listed: the next death ends it. */
+static cohort_status write_join(struct cohort__registry *registry, struct cohort__list *outbox,
+                                uint32_t home, const struct cohort__join *join)
 {
     struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, &home, 1);
     if (!letter)
@@ -124,9 +133,9 @@ static cohort_status write_join(struct cohort__list *outbox, uint32_t home, uint
     cohort__pack_field_unsigned(packer, "num_sites", join->num_sites);
     cohort__pack_field_bytes(packer, "terms", join->terms, strlen(join->terms));
     cohort__pack_field_bytes(packer, "settings", join->settings, join->settings_bytes);
-    cohort__pack_field_unsigned(packer, "instance", join->left_instance);
+    cohort__pack_field_unsigned(packer, "instance", left_by(registry, join));
     cohort__pack_field_signed(packer, "failed", join->failed);
-    cohort__pack_field_unsigned(packer, "view", view);
+    cohort__pack_field_unsigned(packer, "view", registry->view);
     cohort__pack_field_bool(packer, "agrees", join->agrees);
     cohort__pack_field_unsigned(packer, "value", join->value);
     if (of) {
@@ -182,9 +191,7 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
     cohort__list_init(&outbox);
     uint32_t home = home_of(registry, join);
     pthread_mutex_lock(&registry->lock);
-    /* Under the lock, so that the join is of the view in which it is listed: the next death ends
-     * it. */
-    cohort_status status = write_join(&outbox, home, registry->view, join);
+    cohort_status status = write_join(registry, &outbox, home, join);
     const bool is_lost = status == COHORT_ERR_NO_MEMORY && join->name_bytes > 0;
     if (!status)
         status = is_in_vain(registry, join);

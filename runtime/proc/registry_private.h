@@ -74,7 +74,10 @@ cohort_status cohort__registry_refused(struct cohort__registry *registry,
 cohort_status cohort__registry_mapped(struct cohort__registry *registry, uint32_t home,
                                       const struct cohort__unpacked *unpacked);
 
-/* registry_leave.c. At a tick; when the registry ends. */
+/* registry_leave.c. Under the lock: the last instance called NAME that SITE has left without its
+ * home having been told, or 0. The other two at a tick, and when the registry ends. */
+uint64_t cohort__registry_left_untold(struct cohort__registry *registry, const char *name,
+                                      size_t bytes, uint32_t site);
 void cohort__registry_tell_untold(struct cohort__registry *registry);
 void cohort__registry_drop_untold(struct cohort__registry *registry);
 

@@ -561,6 +561,71 @@ static void test_scattered(void)
     free(many);
 }
 
+static bool is_short; /* of memory for letters */
+
+struct cohort__registry_letter *__real_cohort__registry_letter_add(struct cohort__list *outbox,
+                                                                   const uint32_t *ranks,
+                                                                   uint32_t num_ranks);
+struct cohort__registry_letter *__wrap_cohort__registry_letter_add(struct cohort__list *outbox,
+                                                                   const uint32_t *ranks,
+                                                                   uint32_t num_ranks);
+struct cohort__registry_letter *__wrap_cohort__registry_letter_add(struct cohort__list *outbox,
+                                                                   const uint32_t *ranks,
+                                                                   uint32_t num_ranks)
+{
+    return is_short ? NULL : __real_cohort__registry_letter_add(outbox, ranks, num_ranks);
+}
+
+/* There was no memory to say that the sites have left, and they join again before it is said:
+ * whoever joins need not know what it has left, since it may never have had an endpoint of that. */
+static void test_left_untold(void)
+{
+    enum { NUM_SITES = 20 };
+    open_job(0, 3);
+    enter_all("again", NUM_SITES, 1, 0);
+    localities_settle(&job);
+    const uint64_t first = check_all(NUM_SITES, 1);
+    is_short = true;
+    for (uint32_t site = 0; site < NUM_SITES; site++)
+        leave(&guests[site]);
+    is_short = false;
+    enter_all("again", NUM_SITES, 1, 0);
+    localities_settle(&job);
+    CHECK(check_all(NUM_SITES, 1) != first);
+    check_ended(1);
+    for (uint32_t rank = 0; rank < job.num; rank++) /* what has been said by the joins */
+        cohort__registry_tick(cohort__process_registry(job.processes[rank]));
+    localities_settle(&job);
+    check_ended(1);
+    for (uint32_t site = 0; site < NUM_SITES; site++)
+        leave(&guests[site]);
+    localities_settle(&job);
+    check_ended(2);
+    close_job();
+}
+
+/* A tick says it. */
+static void test_untold_at_tick(void)
+{
+    open_job(0, 3);
+    enter_all("late", 30, 1, 0);
+    localities_settle(&job);
+    check_all(30, 1);
+    is_short = true;
+    for (uint32_t site = 0; site < 30; site++)
+        leave(&guests[site]);
+    for (uint32_t rank = 0; rank < job.num; rank++) /* in vain */
+        cohort__registry_tick(cohort__process_registry(job.processes[rank]));
+    is_short = false;
+    localities_settle(&job);
+    check_ended(0);
+    for (uint32_t rank = 0; rank < job.num; rank++)
+        cohort__registry_tick(cohort__process_registry(job.processes[rank]));
+    localities_settle(&job);
+    check_ended(1);
+    close_job();
+}
+
 static void test_long_settings(void)
 {
     static const unsigned char some[COHORT__SETTINGS_BYTES_MAX + 1];
@@ -647,6 +712,8 @@ static const struct test_case cases[] = {
     {"malformed", test_malformed},
     {"scattered", test_scattered},
     {"broken", test_broken},
+    {"left_untold", test_left_untold},
+    {"untold_at_tick", test_untold_at_tick},
     {"long_settings", test_long_settings},
     {"long_letters", test_long_letters},
 };
