@@ -7,6 +7,7 @@
 #include "collectives/comm/channel_any.h"
 #include "collectives/comm/channel_private.h"
 #include "collectives/comm/channel_queue.h"
+#include "collectives/comm/later.h"
 #include "collectives/comm/mail.h"
 #include "collectives/comm/operation.h"
 #include "runtime/base/container.h"
@@ -35,11 +36,15 @@ void cohort__channels_init(struct cohort__channels *channels)
     cohort__list_init(&channels->unsorted);
     cohort__list_init(&channels->sets);
     cohort__list_init(&channels->under_way);
+    cohort__list_init(&channels->doomed_sources);
+    cohort__list_init(&channels->doomed_any);
+    channels->why_any = (struct cohort__error){0};
     atomic_init(&channels->num_not_over, 0);
 }
 
 void cohort__channels_fini(struct cohort__channels *channels)
 {
+    cohort__error_fini(&channels->why_any);
     cohort__questions_fini(&channels->questions);
     cohort__channel_queues_fini(channels);
     cohort__channel_any_fini(channels);
@@ -76,12 +81,12 @@ static void stop_waiting(struct cohort__channels *channels, struct cohort__chann
 }
 
 /* Who gets the next message of QUEUE: of those who wait for its source, and those who take one from
- * any site (ANY may be NULL), who has asked first. NULL: nobody waits. */
+ * any site (ANY may be NULL), who has asked first. NULL: nobody waits, or they are to fail. */
 static struct cohort__channel_get *next_get(struct cohort__channel_queue *queue,
                                             struct cohort__channel_any *any)
 {
     struct cohort__channel_get *own = NULL, *other = NULL;
-    if (!cohort__list_is_empty(&queue->gets))
+    if (!cohort__list_is_empty(&queue->gets) && cohort__list_is_empty(&queue->source->doomed))
         own = get_of(queue->gets.next);
     if (any && !cohort__list_is_empty(&any->gets))
         other = get_of(any->gets.next);
@@ -143,10 +148,11 @@ static void fail_alone(struct cohort_comm *comm, struct cohort__channel_get *get
         cohort__channel_any_tidy(channels, any);
 }
 
+/* At most *LEFT of GETS, and that is so many less then. */
 static void fail_gets(struct cohort_comm *comm, struct cohort__list *gets, cohort_status status,
-                      const char *why)
+                      const char *why, uint32_t *left)
 {
-    while (!cohort__list_is_empty(gets))
+    for (; *left > 0 && !cohort__list_is_empty(gets); --*left)
         fail_get(comm, get_of(gets->next), status, why);
 }
 
@@ -279,49 +285,92 @@ static cohort_status hopeless_any(struct cohort_comm *comm)
     return COHORT_OK;
 }
 
-static void give_up_any(struct cohort_comm *comm)
+/* Nothing comes any more for gets from any site: they fail for this reason, whatever comes. */
+static void doom_any(struct cohort_comm *comm)
 {
     struct cohort__channels *channels = &comm->channels;
     struct cohort__map_node *next, *node;
-    cohort_status status = channels->num_from_any > 0 ? hopeless_any(comm) : COHORT_OK;
-    if (!status)
+    if (channels->num_from_any == 0 || !hopeless_any(comm))
         return;
-    char why[COHORT__ERROR_BYTES];
-    snprintf(why, sizeof(why), "%s", cohort_error_message());
+    if (cohort__list_is_empty(&channels->doomed_any))
+        cohort__error_copy(&channels->why_any, cohort__error_slot());
     for (node = cohort__map_first(&channels->any); node; node = next) {
         next = cohort__map_next(&channels->any, node);
         struct cohort__channel_any *any =
             COHORT_CONTAINER_OF(node, struct cohort__channel_any, node);
-        fail_gets(comm, &any->gets, status, why);
+        cohort__list_splice_back(&channels->doomed_any, &any->gets);
         cohort__channel_any_tidy(channels, any);
     }
 }
 
-static void give_up_source(struct cohort_comm *comm, struct cohort__channel_source *source)
+/* The same for gets from SOURCE. */
+static void doom_source(struct cohort_comm *comm, struct cohort__channel_source *source)
 {
-    cohort_status status = source->num_gets > 0 ? hopeless(comm, source) : COHORT_OK;
-    if (!status)
-        return;
+    if (source->num_gets > 0 && cohort__list_is_empty(&source->doomed) && hopeless(comm, source))
+        cohort__list_push_back(&comm->channels.doomed_sources, &source->doomed);
+}
+
+/* Fails gets from SOURCE, which is doomed. Each queue that is looked at counts as one of *LEFT. */
+static void fail_source(struct cohort_comm *comm, struct cohort__channel_source *source,
+                        uint32_t *left)
+{
     char why[COHORT__ERROR_BYTES];
+    const cohort_status status = hopeless(comm, source);
     snprintf(why, sizeof(why), "%s", cohort_error_message());
-    struct cohort__list *next, *queues = &source->queues;
-    for (struct cohort__list *link = queues->next; link != queues; link = next) {
-        next = link->next;
+    while (source->num_gets > 0 && *left > 0) {
+        struct cohort__list *link = source->queues.next;
         struct cohort__channel_queue *queue =
             COHORT_CONTAINER_OF(link, struct cohort__channel_queue, of_source);
-        fail_gets(comm, &queue->gets, status, why);
+        --*left;
+        fail_gets(comm, &queue->gets, status, why, left);
+        if (!cohort__list_is_empty(&queue->gets))
+            return;
+        cohort__list_remove(link);
+        cohort__list_push_back(&source->queues, link);
         cohort__channel_queue_tidy(&comm->channels, queue);
     }
+}
+
+/* Fails some of the gets that are doomed. Returns whether there are others. */
+static bool fail_some(struct cohort_comm *comm)
+{
+    struct cohort__channels *channels = &comm->channels;
+    struct cohort__list *sources = &channels->doomed_sources;
+    uint32_t left = COHORT__CHANNEL_GETS_OF_A_TURN;
+    while (left > 0 && !cohort__list_is_empty(sources)) {
+        struct cohort__channel_source *source =
+            COHORT_CONTAINER_OF(sources->next, struct cohort__channel_source, doomed);
+        fail_source(comm, source, &left);
+        if (source->num_gets == 0)
+            cohort__list_remove(&source->doomed);
+    }
+    fail_gets(comm, &channels->doomed_any, channels->why_any.status,
+              cohort__error_message(&channels->why_any), &left);
+    if (cohort__list_is_empty(&channels->doomed_any))
+        cohort__error_fini(&channels->why_any);
+    return !cohort__list_is_empty(sources) || !cohort__list_is_empty(&channels->doomed_any);
+}
+
+void cohort__channels_go_on(struct cohort_comm *comm)
+{
+    if (fail_some(comm))
+        cohort__later_more(comm);
+}
+
+static void doom_all(struct cohort_comm *comm)
+{
+    struct cohort__map *sources = &comm->channels.sources;
+    for (struct cohort__map_node *node = cohort__map_first(sources); node;
+         node = cohort__map_next(sources, node))
+        doom_source(comm, COHORT_CONTAINER_OF(node, struct cohort__channel_source, node));
+    doom_any(comm);
 }
 
 /* Fails the gets for which no message will come any more. */
 static void give_up(struct cohort_comm *comm)
 {
-    struct cohort__map *sources = &comm->channels.sources;
-    for (struct cohort__map_node *node = cohort__map_first(sources); node;
-         node = cohort__map_next(sources, node))
-        give_up_source(comm, COHORT_CONTAINER_OF(node, struct cohort__channel_source, node));
-    give_up_any(comm);
+    doom_all(comm);
+    cohort__channels_go_on(comm);
 }
 
 /* The same after news of SOURCE alone. */
@@ -329,8 +378,9 @@ static void give_up_if_over(struct cohort_comm *comm, struct cohort__channel_sou
 {
     if (!is_over(source))
         return;
-    give_up_source(comm, source);
-    give_up_any(comm);
+    doom_source(comm, source);
+    doom_any(comm);
+    cohort__channels_go_on(comm);
 }
 
 /* MESSAGE has waited in QUEUE. */
@@ -665,7 +715,9 @@ void cohort__channels_peer_died(struct cohort_comm *comm)
 void cohort__channels_leave(struct cohort_comm *comm)
 {
     struct cohort__channels *channels = &comm->channels;
-    give_up(comm);
+    doom_all(comm);
+    while (fail_some(comm))
+        ;
     struct cohort__map_node *node;
     for (node = cohort__map_first(&channels->queues); node;
          node = cohort__map_next(&channels->queues, node))
@@ -713,7 +765,8 @@ bool cohort__channels_each_get(const struct cohort_comm *comm,
         if (!visit_gets(&COHORT_CONTAINER_OF(node, struct cohort__channel_any, node)->gets, visit,
                         context))
             return false;
-    return visit_gets(&channels->under_way, visit, context);
+    return visit_gets(&channels->doomed_any, visit, context) &&
+           visit_gets(&channels->under_way, visit, context);
 }
 
 size_t cohort__channels_describe(const struct cohort_comm *comm, char *text, size_t used,

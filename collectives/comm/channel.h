@@ -23,6 +23,9 @@ void cohort__channels_receive(struct cohort_comm *comm, struct cohort__message *
  * from ARRIVAL. False: ARRIVAL is still the caller's. */
 bool cohort__channels_take(struct cohort_comm *comm, struct cohort__arrival *arrival);
 
+/* More gets than may fail in a turn had nothing to wait for: some more of them fail. */
+void cohort__channels_go_on(struct cohort_comm *comm);
+
 /* Asks the sites that gets have waited for a long time whether they have left. */
 void cohort__channels_tick(struct cohort_comm *comm, uint64_t now);
 

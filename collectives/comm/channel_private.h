@@ -26,6 +26,9 @@ struct cohort__channel_copy {
 /* More bytes are copied by a worker, so that the endpoint's turn stays short. */
 enum { COHORT__CHANNEL_ON_THE_SPOT_BYTES = 4096 };
 
+/* So many gets fail in one turn of the event loop: each takes a microsecond. */
+enum { COHORT__CHANNEL_GETS_OF_A_TURN = 1000 };
+
 /* Lives as long as its future. */
 struct cohort__channel_get {
     struct cohort_future future; /* first */

@@ -15,6 +15,7 @@ static struct cohort__channel_source *source_find(struct cohort__channels *chann
     if (!source)
         return NULL;
     source->site = site;
+    cohort__list_init(&source->doomed);
     cohort__list_init(&source->overtaking);
     cohort__list_init(&source->queues);
     cohort__map_insert(&channels->sources, &source->node, hash);

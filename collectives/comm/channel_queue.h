@@ -17,6 +17,7 @@ struct cohort__channel_source {
     uint32_t num_gets; /* gets that wait for a message from it */
     bool has_left;     /* the communicator, after `num_set` messages for this site */
     uint32_t num_set;
+    struct cohort__list doomed;         /* in `doomed_sources`, or in no list */
     struct cohort__list overtaking;     /* messages that came before their turn, in order */
     struct cohort__list queues;         /* of it, by `of_source` */
     struct cohort__channel_queue *last; /* used last; it stays even if nothing waits in it */

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "collectives/comm/questions.h"
+#include "runtime/base/error.h"
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
 
@@ -35,6 +36,10 @@ struct cohort__channels {
     /* How many sites behind this one, in a circle, are known to be gone; and how many of them the
      * gets from any site need not ask in this round. */
     uint32_t num_gone, num_passed;
+    /* Gets that are to fail, some in each turn of the event loop: all of these sources, and those
+     * from any site, for that reason. */
+    struct cohort__list doomed_sources, doomed_any;
+    struct cohort__error why_any;
     struct cohort__list sets;      /* sets that are not over */
     struct cohort__list under_way; /* gets that have their message, and read it */
     uint64_t asked_at;             /* as in struct cohort__operation */

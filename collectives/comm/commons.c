@@ -9,10 +9,13 @@ void cohort__commons_init(struct cohort__commons *commons, struct cohort__proces
     atomic_init(&commons->plans.bytes, 0);
     atomic_init(&commons->plans.num_caches, 0);
     atomic_init(&commons->num_works, 0);
+    pthread_mutex_init(&commons->later_lock, NULL);
+    cohort__list_init(&commons->later);
 }
 
 void cohort__commons_fini(struct cohort__commons *commons)
 {
+    pthread_mutex_destroy(&commons->later_lock);
     cohort__arenas_fini(&commons->arenas);
 }
 

@@ -2,6 +2,7 @@
 #ifndef COHORT_COLLECTIVES_COMM_COMMONS_H
 #define COHORT_COLLECTIVES_COMM_COMMONS_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include "collectives/comm/actor.h"
 #include "collectives/comm/arenas.h"
 #include "collectives/comm/watch.h"
+#include "runtime/base/list.h"
 #include "runtime/proc/process.h"
 
 /* What endpoints keep for their next calls (exec/plan_cache.h). */
@@ -34,6 +36,8 @@ struct cohort__commons {
     struct cohort__arenas arenas;   /* the memory that is used on boards */
     struct cohort__plan_memory plans;
     _Atomic uint64_t num_works; /* see count_work */
+    pthread_mutex_t later_lock;
+    struct cohort__list later; /* endpoints that have left something for later: `later` of them */
 };
 
 /* The caller sets the functions. */

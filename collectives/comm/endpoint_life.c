@@ -104,6 +104,12 @@ void cohort__endpoint_peer_died(struct cohort_comm *comm)
     post_event(comm, &comm->death);
 }
 
+static void run_more(struct cohort__actor *actor, struct cohort__item *item)
+{
+    begin_event(item);
+    cohort__channels_go_on(cohort__endpoint_of(actor));
+}
+
 static void give_lines_back(struct cohort_comm *comm)
 {
     cohort__ledger_give_back(COHORT__LEDGER_SITES, comm->line);
@@ -192,6 +198,8 @@ cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct coho
     cohort__early_init(comm);
     comm->tick.item.run = run_tick;
     comm->death.item.run = run_peer_died;
+    comm->more.item.run = run_more;
+    cohort__list_init(&comm->later);
     comm->leave.item.run = run_leave;
     *ret_comm = comm;
     return COHORT_OK;

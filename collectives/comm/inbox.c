@@ -8,6 +8,7 @@
 
 #include "collectives/comm/delivery.h"
 #include "collectives/comm/endpoint_life.h"
+#include "collectives/comm/later.h"
 #include "collectives/comm/message.h"
 #include "collectives/comm/quiet.h"
 #include "collectives/comm/remote.h"
@@ -395,6 +396,12 @@ static void on_peer_died(void *context, uint32_t rank)
     }
 }
 
+static bool on_go_on(void *context)
+{
+    struct cohort__inbox *inbox = context;
+    return cohort__later_go_on(&inbox->commons);
+}
+
 /* Freeing groups ---------------------------------------------------------------------------- */
 
 /* With the lock held: from now on GROUP and its endpoints can't be found. */
@@ -534,6 +541,7 @@ static cohort_status create(struct cohort__inbox **ret_inbox, struct cohort__pro
                                               .context = inbox,
                                               .message = on_message,
                                               .peer_died = on_peer_died,
+                                              .go_on = on_go_on,
                                               .tick = on_tick,
                                               .look = on_look,
                                               .busy = is_busy,

@@ -74,7 +74,7 @@ struct cohort__process {
     _Atomic uint64_t under_way;   /* sends that are kept, and fetches */
     _Atomic uint32_t num_noticed; /* deaths that no launcher has numbered */
     _Atomic bool any_dead;
-    _Atomic bool has_more; /* sends to the dead that have not ended */
+    _Atomic bool has_more; /* see cohort__process_more */
     _Atomic bool stopped;
     _Atomic bool watches;                 /* see cohort__process_watch */
     struct cohort__list delayed;          /* see delay.c; the router's */

@@ -154,24 +154,35 @@ uint32_t cohort__process_size(const struct cohort__process *process)
     return process->options.size;
 }
 
-bool cohort__process_go_on(struct cohort__process *process)
+/* Some of what was sent to the dead ends. */
+static bool end_sends(struct cohort__process *process)
 {
     bool has_more = false;
-    if (!atomic_exchange(&process->has_more, false))
-        return false;
     for (uint32_t rank = 0; rank < process->options.size; rank++) {
         struct cohort__peer *peer = atomic_load(&process->peers[rank]);
         struct cohort__death death;
         if (peer && cohort__process_death_of(process, rank, &death))
             has_more |= cohort__send_end_some(process, peer, COHORT_ERR_PEER_DIED);
     }
+    return has_more;
+}
+
+bool cohort__process_go_on(struct cohort__process *process)
+{
+    if (!atomic_exchange(&process->has_more, false))
+        return false;
+    bool has_more = end_sends(process);
+    const struct cohort__process_handlers *users[] = {atomic_load(&process->handlers),
+                                                      atomic_load(&process->remote_handlers)};
+    for (int i = 0; i < 2; i++)
+        if (users[i]->go_on)
+            has_more |= users[i]->go_on(users[i]->context);
     if (has_more)
         atomic_store(&process->has_more, true);
     return has_more;
 }
 
-/* What was sent to a dead locality ends. */
-static void end_sends(struct cohort__process *process)
+void cohort__process_more(struct cohort__process *process)
 {
     atomic_store(&process->has_more, true);
     if (process->options.more) {
@@ -227,7 +238,7 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
         cohort__boards_peer_died(process, rank);
     if (process->net && !is_dropped)
         cohort__net_remove_peer(process->net, rank);
-    end_sends(process);
+    cohort__process_more(process); /* its sends */
     cohort__fetch_end_waiting(process, peer, COHORT_ERR_PEER_DIED);
     cohort__registry_peer_died(process->registry, rank);
     const struct cohort__process_handlers *users[] = {atomic_load(&process->handlers),

@@ -56,6 +56,9 @@ struct cohort__process_handlers {
     void (*message)(void *context, struct cohort__arrival *arrival);
     /* RANK is dead. Called once for each RANK. Sends to RANK end before or after that. */
     void (*peer_died)(void *context, uint32_t rank);
+    /* Does some of what is left for later since cohort__process_more was called, in at most a
+     * millisecond or two. Returns whether more is left. May be NULL. */
+    bool (*go_on)(void *context);
     /* Called periodically, for waits that take long. NOW as cohort__clock_now. */
     void (*tick)(void *context, uint64_t now);
     /* Where memory is shared with other localities: looks at their boards (runtime/proc/boards.h).
@@ -106,6 +109,10 @@ uint32_t cohort__process_size(const struct cohort__process *process);
 
 /* Does some of what is left to do (see `more`). Returns whether more is left. */
 bool cohort__process_go_on(struct cohort__process *process);
+
+/* Something is left to do, which the loop's thread does in later turns: `go_on` of the handlers
+ * will be called; maybe before this returns. Any thread. */
+void cohort__process_more(struct cohort__process *process);
 
 /* The event loop has to call this about ten times a second. */
 void cohort__process_tick(struct cohort__process *process, uint64_t now);

@@ -195,12 +195,14 @@ static void send(struct call *call)
     cohort__send_start(process, rank, &sending->send);
 }
 
-/* The oldest call that waits, if the window lets it go. It is expected from now on. */
+/* The oldest call that waits, if the window lets it go and PEER lives. It is expected from now on.
+ */
 static struct call *next_call(struct cohort__remote_tasks *tasks, struct cohort__remote_peer *peer)
 {
     struct call *call = NULL;
     pthread_mutex_lock(&peer->lock);
-    if (peer->num_unadmitted < tasks->window && !cohort__list_is_empty(&peer->waiting)) {
+    if (!peer->over && peer->num_unadmitted < tasks->window &&
+        !cohort__list_is_empty(&peer->waiting)) {
         call = COHORT_CONTAINER_OF(cohort__list_pop_front(&peer->waiting), struct call, link);
         expect(peer, call);
     }
@@ -442,36 +444,51 @@ void cohort__remote_result(struct cohort__remote_tasks *tasks, struct cohort__ar
     }
 }
 
-void cohort__remote_calls_end(struct cohort__remote_tasks *tasks, struct cohort__remote_peer *peer,
-                              cohort_status status)
+void cohort__remote_calls_over(struct cohort__remote_peer *peer, cohort_status status)
 {
-    struct cohort__list sent, waiting;
-    cohort__list_init(&sent);
-    cohort__list_init(&waiting);
     pthread_mutex_lock(&peer->lock);
     peer->over = status;
-    cohort__list_splice_back(&waiting, &peer->waiting);
-    for (struct cohort__list *waits = waiting.next; waits != &waiting; waits = waits->next)
-        COHORT_CONTAINER_OF(waits, struct call, link)->is_waiting = false;
-    struct cohort__map_node *node;
-    while ((node = cohort__map_some(&peer->calls))) {
-        struct call *call = COHORT_CONTAINER_OF(node, struct call, node);
-        forget(peer, call);
-        cohort__list_push_back(&sent, &call->link);
-    }
     pthread_mutex_unlock(&peer->lock);
-    struct cohort__list *link;
-    bool is_sent;
-    while ((is_sent = (link = cohort__list_pop_front(&sent)) != NULL) ||
-           (link = cohort__list_pop_front(&waiting))) {
-        struct call *call = COHORT_CONTAINER_OF(link, struct call, link);
+}
+
+/* One that waits, or is expected, and is not any more. NULL: there is none. */
+static struct call *take_any(struct cohort__remote_peer *peer, bool *ret_waited)
+{
+    struct call *call = NULL;
+    pthread_mutex_lock(&peer->lock);
+    struct cohort__map_node *node = cohort__map_some(&peer->calls);
+    struct cohort__list *link = node ? NULL : cohort__list_pop_front(&peer->waiting);
+    if (node) {
+        call = COHORT_CONTAINER_OF(node, struct call, node);
+        forget(peer, call);
+    } else if (link) {
+        call = COHORT_CONTAINER_OF(link, struct call, link);
+        call->is_waiting = false;
+    }
+    *ret_waited = link != NULL;
+    pthread_mutex_unlock(&peer->lock);
+    return call;
+}
+
+bool cohort__remote_calls_end_some(struct cohort__remote_tasks *tasks,
+                                   struct cohort__remote_peer *peer)
+{
+    pthread_mutex_lock(&peer->lock);
+    const cohort_status over = peer->over;
+    pthread_mutex_unlock(&peer->lock);
+    for (int i = 0; over && i < COHORT__REMOTE_CALLS_OF_A_TURN; i++) {
+        bool waited;
+        struct call *call = take_any(peer, &waited);
+        if (!call)
+            return false;
         if (!cohort__process_check_dead(tasks->process, peer->rank))
-            cohort_fail(status, "the job is over");
-        set_error(call, status, cohort_error_message());
-        if (!is_sent)
-            part_over(call);
+            cohort_fail(over, "the job is over");
+        set_error(call, over, cohort_error_message());
+        if (waited)
+            part_over(call); /* there is no send */
         part_over(call);
     }
+    return over != COHORT_OK;
 }
 
 /* Calls --------------------------------------------------------------------------------------- */

@@ -46,6 +46,7 @@ enum {
     COHORT__REMOTE_ADMITTED_BYTES_MAX = 64 << 20, /* of their INs, likewise */
     COHORT__REMOTE_ON_THE_SPOT_BYTES = 4096,      /* more is copied by a task or a chore */
     COHORT__REMOTE_SERVED_LINES = 8,              /* of the ledger, at most */
+    COHORT__REMOTE_CALLS_OF_A_TURN = 1000,        /* that end when the locality they are for dies */
 };
 
 /* What is known of another locality. Made when first needed. */
@@ -152,9 +153,11 @@ void cohort__remote_calls_tick(struct cohort__remote_tasks *tasks);
 /* RANK does not know the call with NUMBER that it was to cancel. */
 void cohort__remote_call_unknown(struct cohort__remote_tasks *tasks, uint32_t rank,
                                  uint64_t number);
-/* No more results come from PEER: it is dead, or the job is over. */
-void cohort__remote_calls_end(struct cohort__remote_tasks *tasks, struct cohort__remote_peer *peer,
-                              cohort_status status);
+/* No more results come from PEER: it is dead, or the job is over. _end_some: ends some of the calls
+ * that it had. Returns false if there are no more. */
+void cohort__remote_calls_over(struct cohort__remote_peer *peer, cohort_status status);
+bool cohort__remote_calls_end_some(struct cohort__remote_tasks *tasks,
+                                   struct cohort__remote_peer *peer);
 
 /* serve.c. Takes ARRIVAL, a call. */
 void cohort__remote_serve(struct cohort__remote_tasks *tasks, struct cohort__arrival *arrival);

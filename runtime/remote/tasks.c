@@ -128,7 +128,21 @@ static void on_peer_died(void *context, uint32_t rank)
         atomic_store(&peer->has_died, true);
     cohort__remote_served_end(tasks, &rank);
     if (peer)
-        cohort__remote_calls_end(tasks, peer, COHORT_ERR_PEER_DIED);
+        cohort__remote_calls_over(peer, COHORT_ERR_PEER_DIED);
+    if (peer && cohort__remote_calls_end_some(tasks, peer))
+        cohort__process_more(tasks->process);
+}
+
+/* For the callers of those that have died. */
+static bool on_go_on(void *context)
+{
+    struct cohort__remote_tasks *tasks = context;
+    bool has_more = false;
+    for (uint32_t rank = 0; rank < tasks->size; rank++) {
+        struct cohort__remote_peer *peer = atomic_load(&tasks->peers[rank]);
+        has_more |= peer && cohort__remote_calls_end_some(tasks, peer);
+    }
+    return has_more;
 }
 
 static void on_tick(void *context, uint64_t now)
@@ -150,8 +164,11 @@ static void stop(void *context)
     cohort__remote_served_end(tasks, NULL);
     for (uint32_t rank = 0; rank < tasks->size; rank++) {
         struct cohort__remote_peer *peer = atomic_load(&tasks->peers[rank]);
-        if (peer)
-            cohort__remote_calls_end(tasks, peer, COHORT_ERR_CANCELLED);
+        if (!peer)
+            continue;
+        cohort__remote_calls_over(peer, COHORT_ERR_CANCELLED);
+        while (cohort__remote_calls_end_some(tasks, peer))
+            ;
     }
     cohort__remote_close(tasks);
 }
@@ -175,6 +192,7 @@ cohort_status cohort__remote_tasks_create(struct cohort__process *process)
                                                      .context = tasks,
                                                      .message = on_message,
                                                      .peer_died = on_peer_died,
+                                                     .go_on = on_go_on,
                                                      .tick = on_tick,
                                                      .busy = is_busy,
                                                      .stop = stop,

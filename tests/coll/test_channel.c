@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "cohort/channel.h"
 #include "cohort/collectives.h"
 #include "cohort/task.h"
+#include "collectives/comm/channel_private.h"
 #include "runtime/base/random.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
@@ -449,6 +451,50 @@ static void test_death(void)
     }
 }
 
+/* Gets that fail with a death, some in each turn of the event loop, which has other things to do.
+ */
+enum { DOOMED = 6 * COHORT__CHANNEL_GETS_OF_A_TURN };
+static cohort_future *doomed[DOOMED];
+static atomic_uint num_failed, most_failed; /* so far; in a turn */
+
+static void count_failed(bool any)
+{
+    (void)any;
+    unsigned num = atomic_load(&num_failed), before = num;
+    for (unsigned i = num; i < DOOMED && cohort_future_ready(doomed[i]); i++)
+        num++;
+    atomic_store(&num_failed, num);
+    if (num - before > atomic_load(&most_failed))
+        atomic_store(&most_failed, num - before);
+}
+
+static void test_death_of_many(void)
+{
+    enum { KINDS = 3 }; /* all gets with one tag, each with its own, from any site */
+    for (uint64_t kind = 0; kind < KINDS; kind++) {
+        struct pair pair = pair_create(kind, 2);
+        cohort_object object;
+        for (uint64_t i = 0; i < DOOMED; i++)
+            doomed[i] = kind == 2
+                            ? cohort_channel_get_any_object(pair.comms[1], 7, &object, NULL)
+                            : cohort_channel_get_object(pair.comms[1], 0, kind ? i : 7, &object);
+        atomic_store(&num_failed, 0);
+        atomic_store(&most_failed, 0);
+        cluster_watch(count_failed);
+        cluster_kill(pair.cluster, 0);
+        while (atomic_load(&num_failed) < DOOMED)
+            cohort_yield();
+        cohort_future *late = cohort_channel_get_object(pair.comms[1], 0, 7, &object);
+        CHECK_INT(cohort_await(late), COHORT_ERR_PEER_DIED);
+        for (uint64_t i = 0; i < DOOMED; i++)
+            CHECK_INT(cohort_await(doomed[i]), COHORT_ERR_PEER_DIED);
+        CHECK(atomic_load(&most_failed) <= 2 * COHORT__CHANNEL_GETS_OF_A_TURN);
+        cohort_comm_unref(pair.comms[0]);
+        cohort_comm_unref(pair.comms[1]);
+        cluster_abandon(pair.cluster);
+    }
+}
+
 /* Flow control ------------------------------------------------------------------------------- */
 
 enum { FLOOD = 3000, FLOOD_BUDGET = 8192 };
@@ -522,6 +568,7 @@ static const struct test_case cases[] = {
     {"getter_leaves", test_getter_leaves},
     {"leaving_meanwhile", test_leaving_meanwhile},
     {"death", test_death},
+    {"death_of_many", test_death_of_many},
     {"flood", test_flood},
 };
 

@@ -219,15 +219,15 @@ static void test_everywhere(void)
  * the answer that there was nothing to fetch may come in between. */
 static atomic_bool is_answer_first;
 
-void __real_cohort__remote_calls_end(struct cohort__remote_tasks *tasks,
-                                     struct cohort__remote_peer *peer, cohort_status status);
-void __wrap_cohort__remote_calls_end(struct cohort__remote_tasks *tasks,
-                                     struct cohort__remote_peer *peer, cohort_status status);
+bool __real_cohort__remote_calls_end_some(struct cohort__remote_tasks *tasks,
+                                          struct cohort__remote_peer *peer);
+bool __wrap_cohort__remote_calls_end_some(struct cohort__remote_tasks *tasks,
+                                          struct cohort__remote_peer *peer);
 
-void __wrap_cohort__remote_calls_end(struct cohort__remote_tasks *tasks,
-                                     struct cohort__remote_peer *peer, cohort_status status)
+bool __wrap_cohort__remote_calls_end_some(struct cohort__remote_tasks *tasks,
+                                          struct cohort__remote_peer *peer)
 {
-    if (status == COHORT_ERR_PEER_DIED && atomic_exchange(&is_answer_first, false)) {
+    if (peer->over == COHORT_ERR_PEER_DIED && atomic_exchange(&is_answer_first, false)) {
         struct cohort__error error = {0};
         struct cohort__packer packer = {0};
         cohort__error_set(&error, COHORT_ERR_PROTOCOL, "they are not there any more");
@@ -243,7 +243,7 @@ void __wrap_cohort__remote_calls_end(struct cohort__remote_tasks *tasks,
         cohort__packer_fini(&packer);
         cohort__error_fini(&error);
     }
-    __real_cohort__remote_calls_end(tasks, peer, status);
+    return __real_cohort__remote_calls_end_some(tasks, peer);
 }
 
 /* Of a call, and of one that is for locality 2 as well. */

@@ -2,6 +2,7 @@
 /* The messages of one locality, one by one. There is no scheduler: no function can be started. */
 #include "runtime/remote/tasks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/remote/private.h"
@@ -303,6 +304,52 @@ static void test_wrong_arguments(void)
     fake_net_close(&fake);
 }
 
+static unsigned num_asked;
+
+static void on_more(void *context)
+{
+    (void)context;
+    num_asked++;
+}
+
+static size_t count_over(cohort_future *const *futures, size_t num)
+{
+    size_t num_over = 0;
+    for (size_t i = 0; i < num; i++)
+        num_over += cohort_future_ready(futures[i]);
+    return num_over;
+}
+
+/* Some end in each turn: first those that are sent, then those that wait for the window. */
+static void test_death_of_many(void)
+{
+    enum { A_TURN = COHORT__REMOTE_CALLS_OF_A_TURN, NUM = 3 * A_TURN + 1 };
+    cohort_future **futures = calloc(NUM, sizeof(*futures));
+    CHECK(futures);
+    fake_net_open_turning(&fake, on_more);
+    CHECK_INT(cohort__remote_tasks_create(fake.process), COHORT_OK);
+    for (size_t i = 0; i < NUM; i++)
+        futures[i] = call(NULL, 0, NULL);
+    num_asked = 0;
+    cohort__process_peer_lost(fake.process, PEER, "was killed");
+    CHECK_INT((long long)count_over(futures, NUM), A_TURN);
+    CHECK(num_asked > 0);
+    check_over(call(NULL, 0, NULL), COHORT_ERR_PEER_DIED, "locality 1 was killed");
+    cohort__process_tick(fake.process, 0); /* which sends none of those that wait */
+    for (size_t num = 2 * A_TURN; num <= 3 * A_TURN; num += A_TURN) {
+        CHECK(cohort__process_go_on(fake.process));
+        CHECK_INT((long long)count_over(futures, NUM), (long long)num);
+        check_busy(true);
+    }
+    CHECK(!cohort__process_go_on(fake.process));
+    check_busy(false);
+    for (size_t i = 0; i < NUM; i++)
+        check_over(futures[i], COHORT_ERR_PEER_DIED,
+                   "remote task \"f\" at locality 1: locality 1 was killed");
+    fake_net_close(&fake);
+    free(futures);
+}
+
 /* The process ends with calls under way. */
 static void test_stop(void)
 {
@@ -322,6 +369,7 @@ static const struct test_case cases[] = {
     {"fetch", test_fetch},
     {"refused", test_refused},
     {"wrong_arguments", test_wrong_arguments},
+    {"death_of_many", test_death_of_many},
     {"stop", test_stop},
 };
 
