@@ -268,6 +268,21 @@ static bool others_are_gone(struct cohort_comm *comm)
     return num_others > 0;
 }
 
+/* Why gets from any site fail, with a message: a death, unless it is acknowledged. What follows
+ * from the news of deaths, for all localities of the communicator, is looked up once for each news.
+ */
+static cohort_status broken_for_any(struct cohort_comm *comm)
+{
+    struct cohort__group *group = comm->group;
+    const uint32_t news = cohort__process_death_news(group->commons->process);
+    if (news == comm->channels.news_known && !cohort__remote_is_revoked(group))
+        return COHORT_OK;
+    cohort_status status = cohort__remote_broken_after(group, atomic_load(&comm->acknowledged));
+    if (!status)
+        comm->channels.news_known = news;
+    return status;
+}
+
 /* Why a get from any site has nothing to wait for, with a message. */
 static cohort_status hopeless_any(struct cohort_comm *comm)
 {
@@ -275,8 +290,7 @@ static cohort_status hopeless_any(struct cohort_comm *comm)
         return cohort_fail(COHORT_ERR_CANCELLED, "this site has left the communicator");
     if (comm->channels.has_lost)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "a message was lost for want of memory");
-    cohort_status status =
-        cohort__remote_broken_after(comm->group, atomic_load(&comm->acknowledged));
+    cohort_status status = broken_for_any(comm);
     if (status)
         return status; /* it may have been a dead site's message */
     if (others_are_gone(comm))

@@ -36,6 +36,8 @@ struct cohort__channels {
     /* How many sites behind this one, in a circle, are known to be gone; and how many of them the
      * gets from any site need not ask in this round. */
     uint32_t num_gone, num_passed;
+    /* As cohort__process_death_news was when all deaths here were acknowledged, and 0 before. */
+    uint32_t news_known;
     /* Gets that are to fail, some in each turn of the event loop: all of these sources, and those
      * from any site, for that reason. */
     struct cohort__list doomed_sources, doomed_any;

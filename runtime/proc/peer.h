@@ -73,6 +73,7 @@ struct cohort__process {
     uint64_t probe_at;            /* when to check the links again; the tick's */
     _Atomic uint64_t under_way;   /* sends that are kept, and fetches */
     _Atomic uint32_t num_noticed; /* deaths that no launcher has numbered */
+    _Atomic uint32_t num_news;    /* see cohort__process_death_news */
     _Atomic bool any_dead;
     _Atomic bool has_more; /* see cohort__process_more */
     _Atomic bool stopped;

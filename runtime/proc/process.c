@@ -225,6 +225,7 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
     take_death(process, peer, death);
     peer->dead = true;
     pthread_mutex_unlock(&peer->lock);
+    atomic_fetch_add(&process->num_news, 1);
     if (was_dead)
         return;
     cohort__log(COHORT__LOG_INFO, "locality %u: locality %u %s", process->options.rank, rank,
@@ -366,6 +367,11 @@ bool cohort__process_keeps_going(const struct cohort__process *process)
 bool cohort__process_any_dead(const struct cohort__process *process)
 {
     return atomic_load_explicit(&process->any_dead, memory_order_acquire);
+}
+
+uint32_t cohort__process_death_news(const struct cohort__process *process)
+{
+    return atomic_load_explicit(&process->num_news, memory_order_acquire);
 }
 
 bool cohort__process_next_death(struct cohort__process *process, uint32_t after,

@@ -162,6 +162,10 @@ bool cohort__process_keeps_going(const struct cohort__process *process);
 /* Whether any locality is dead. Cheap. */
 bool cohort__process_any_dead(const struct cohort__process *process);
 
+/* How often what is known of deaths has changed: 0 while there are none. It grows once the news can
+ * be read, so what was found after reading it holds until it differs. Cheap. */
+uint32_t cohort__process_death_news(const struct cohort__process *process);
+
 /* The first death behind that with the order AFTER; 0: the first of all. False: there is none. */
 bool cohort__process_next_death(struct cohort__process *process, uint32_t after,
                                 struct cohort__death *ret_death);

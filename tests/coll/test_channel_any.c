@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,8 @@
 #include "cohort/survivors.h"
 #include "cohort/task.h"
 #include "runtime/base/random.h"
+#include "runtime/proc/death.h"
+#include "runtime/proc/process.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
@@ -441,6 +444,46 @@ static void test_acknowledged(void)
     end_without_dead(&trio);
 }
 
+static atomic_uint num_looks; /* whether a locality is dead */
+
+bool __real_cohort__process_death_of(struct cohort__process *process, uint32_t rank,
+                                     struct cohort__death *ret_death);
+bool __wrap_cohort__process_death_of(struct cohort__process *process, uint32_t rank,
+                                     struct cohort__death *ret_death);
+bool __wrap_cohort__process_death_of(struct cohort__process *process, uint32_t rank,
+                                     struct cohort__death *ret_death)
+{
+    atomic_fetch_add(&num_looks, 1);
+    return __real_cohort__process_death_of(process, rank, ret_death);
+}
+
+/* Each get looks at one locality, the next one that may be there, and not at all of them. */
+static void test_acknowledged_cost(void)
+{
+    enum { GETS = 200 };
+    struct trio trio = trio_create(3);
+    int values[GETS];
+    cohort_future *gets[GETS];
+    cluster_kill(trio.cluster, 2);
+    check_fails_any(trio.comms[0], COHORT_ERR_PEER_DIED, "site 2 is lost");
+    CHECK_INT(cohort_comm_acknowledge(trio.comms[0], 1), 1);
+    set(&trio, 1, 0, 4, 1); /* so that the first one knows that all is acknowledged */
+    check_any(&trio, 4, 1, 1);
+    for (int i = 0; i < GETS; i++) {
+        if (i == 1)
+            atomic_store(&num_looks, 0);
+        gets[i] = cohort_channel_get_any(trio.comms[0], 4, &values[i], 4, NULL, NULL);
+    }
+    for (int i = 0; i < GETS; i++)
+        set(&trio, 1, 0, 4, i);
+    for (int i = 0; i < GETS; i++) {
+        CHECK_INT(cohort_await(gets[i]), COHORT_OK);
+        CHECK_INT(values[i], i);
+    }
+    CHECK(atomic_load(&num_looks) <= 2 * GETS);
+    end_without_dead(&trio);
+}
+
 /* Those that live have left: nobody is waited for. Sites that die together are acknowledged
  * together. */
 static void test_acknowledged_rest(void)
@@ -473,6 +516,7 @@ static const struct test_case cases[] = {
     {"getter_leaves", test_getter_leaves},
     {"death", test_death},
     {"acknowledged", test_acknowledged},
+    {"acknowledged_cost", test_acknowledged_cost},
     {"acknowledged_rest", test_acknowledged_rest},
 };
 
