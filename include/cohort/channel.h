@@ -38,7 +38,9 @@ extern "C" {
  * copied, a long one is read from DATA when a get asks for it. So is a short one, even one of 0
  * bytes, to another locality that has very many already which no get has asked for (see
  * COHORT_EAGER_BUDGET in docs/SETTINGS.md). So a program must not rely on a set to complete before
- * the matching get is called. */
+ * the matching get is called. Nothing but the program limits how many sets are outstanding: each
+ * one that is not complete takes some 700 bytes of the library here, and 450 where it is to be got,
+ * also if nobody awaits its future. Who sets more than the other site gets has to await some. */
 COHORT_API cohort_future *cohort_channel_set(cohort_comm *comm, uint32_t site, uint64_t tag,
                                              const void *data, size_t bytes) COHORT_MUST_USE;
 
