@@ -90,6 +90,11 @@ struct cohort__call {
     /* Set by call_layout.h, if the options have layouts. */
     bool holds_rows; /* the rows complete with the call, by `sequel` */
     struct cohort__operation *sequel;
+
+    /* Set by call_start.c: what will watch it. */
+    struct cohort__deadline *deadline;     /* NULL: it has none */
+    struct cohort__scoped_run *scoped_run; /* NULL: the latest one goes on */
+    bool is_scoped;                        /* its task is in a scope */
 };
 
 /* Where the plan is to put a future for each row, or NULL. */

@@ -25,10 +25,8 @@ static void receive(struct cohort_comm *comm, struct cohort__message *message)
 /* A failure that all sites of this locality have to be told, or a part of a verdict. */
 static bool arrive_for_all(struct cohort__group *group, struct cohort__arrival *arrival)
 {
-    if (arrival->envelope.kind == COHORT__KIND_VERDICT) {
-        cohort__verdict_arrive(group, arrival);
-        return true;
-    }
+    if (arrival->envelope.kind == COHORT__KIND_VERDICT)
+        return cohort__verdict_arrive(group, arrival);
     struct cohort__message *message = cohort__message_from_arrival(arrival);
     if (message)
         cohort__failure_tell_sites(group, message, message->source_site);

@@ -160,6 +160,7 @@ struct cohort_comm {
     struct cohort__list later;  /* in that of the commons; with a reference to the group then */
     struct cohort__list scoped; /* runs of calls in scopes, see scoped_calls.c */
     _Atomic uint32_t num_scoped_left;     /* as the last prune left them */
+    atomic_bool asks_again;               /* see scoped_calls.c */
     struct cohort__pending_line *pending; /* of the ledger; NULL: none yet */
     struct cohort__item resume;           /* starts calls that waited for the window */
     bool resume_posted;

@@ -64,6 +64,7 @@ static void run_tick(struct cohort__actor *actor, struct cohort__item *item)
         }
     }
     cohort__channels_tick(comm, now);
+    cohort__scoped_calls_tick(comm);
     if (is_slow)
         cohort__pending_line_write(comm, stalled);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/comm/scoped_calls.h"
 
-#include <inttypes.h>
-
 #include "collectives/comm/operation.h"
 #include "collectives/comm/verdict.h"
 #include "runtime/base/container.h"
@@ -83,23 +81,53 @@ static bool is_over(const struct cohort_comm *comm, const struct cohort__scoped_
     return last <= comm->history.last && next_open(comm, run->first, last) > last;
 }
 
-static void ask(const struct cohort_comm *comm, uint64_t generation)
+/* Any thread that is sure that the group exists. Without memory for it, the next tick asks. */
+static void ask(struct cohort_comm *comm, uint64_t generation)
 {
     const struct cohort__plea plea = {.kind = COHORT__PLEA_SCOPE, .site = comm->this_site};
-    if (cohort__verdict_ask(comm->group, generation, &plea))
-        cohort__log(COHORT__LOG_WARN, "a scope is cancelled, but: %s", cohort_error_message());
+    if (!cohort__verdict_ask(comm->group, generation, &plea))
+        return;
+    cohort__log(COHORT__LOG_WARN, "a scope is cancelled, but: %s", cohort_error_message());
+    atomic_store(&comm->asks_again, true);
 }
 
-static void run_cancelled(struct cohort__actor *actor, struct cohort__item *item)
+/* RUN's scope is cancelled. */
+static void ask_all(struct cohort_comm *comm, const struct cohort__scoped_run *run)
 {
-    const struct cohort_comm *comm = cohort__endpoint_of(actor);
-    struct cohort__scoped_run *run = COHORT_CONTAINER_OF(item, struct cohort__scoped_run, item);
-    atomic_thread_fence(memory_order_seq_cst); /* see cohort__scoped_calls_add */
     const uint64_t last = atomic_load(&run->last);
     for (uint64_t generation = run->first; (generation = next_open(comm, generation, last)) <= last;
          generation++)
         ask(comm, generation);
+}
+
+static void run_cancelled(struct cohort__actor *actor, struct cohort__item *item)
+{
+    struct cohort__scoped_run *run = COHORT_CONTAINER_OF(item, struct cohort__scoped_run, item);
+    atomic_thread_fence(memory_order_seq_cst); /* see cohort__scoped_calls_add */
+    ask_all(cohort__endpoint_of(actor), run);
     put(run);
+}
+
+static struct cohort__scoped_run *first_run(const struct cohort_comm *comm,
+                                            const struct cohort__list *after)
+{
+    pthread_mutex_lock(&comm->group->lock);
+    struct cohort__list *link = after->next;
+    pthread_mutex_unlock(&comm->group->lock);
+    return link == &comm->scoped ? NULL
+                                 : COHORT_CONTAINER_OF(link, struct cohort__scoped_run, link);
+}
+
+/* Runs are taken out of the list in the endpoint's turn only. */
+void cohort__scoped_calls_tick(struct cohort_comm *comm)
+{
+    struct cohort__list *after = &comm->scoped;
+    if (!atomic_load_explicit(&comm->asks_again, memory_order_relaxed))
+        return;
+    atomic_store(&comm->asks_again, false);
+    for (struct cohort__scoped_run *run; (run = first_run(comm, after)); after = &run->link)
+        if (cohort_future_ready(run->watch.cancelled))
+            ask_all(comm, run);
 }
 
 /* RUN is not in the list any more. */
@@ -182,28 +210,32 @@ static bool goes_on(const struct cohort__scoped_run *run, uint64_t generation)
            !cohort_future_ready(run->watch.cancelled);
 }
 
-void cohort__scoped_calls_add(struct cohort_comm *comm, uint64_t generation)
+cohort_status cohort__scoped_calls_prepare(struct cohort_comm *comm, uint64_t generation,
+                                           struct cohort__scoped_run **ret_run)
 {
-    struct cohort__scoped_run *run = comm->latest_scoped;
-    if (goes_on(run, generation)) {
+    struct cohort__scoped_run *run = NULL;
+    if (!goes_on(comm->latest_scoped, generation) && !(run = create(comm, generation)))
+        return COHORT_ERR_NO_MEMORY;
+    *ret_run = run;
+    return COHORT_OK;
+}
+
+void cohort__scoped_calls_add(struct cohort_comm *comm, struct cohort__scoped_run *run,
+                              uint64_t generation)
+{
+    if (!run) {
+        run = comm->latest_scoped;
         atomic_store(&run->last, generation);
         atomic_thread_fence(memory_order_seq_cst);
-        if (!cohort_future_ready(run->watch.cancelled))
-            return; /* whoever cancels it now sees this call */
-    }
-    run = create(comm, generation);
-    if (!run) {
-        cohort__log(COHORT__LOG_WARN,
-                    "communicator \"%s\", generation %" PRIu64 ", site %" PRIu32
-                    ": no memory to watch its scope",
-                    comm->group->name, generation, comm->this_site);
+        if (cohort_future_ready(run->watch.cancelled))
+            ask(comm, generation); /* whoever has cancelled it may not have seen this call */
         return;
     }
     comm->latest_scoped = run;
+    cohort__scope_watch(cohort__scope_current(), &run->watch);
     pthread_mutex_lock(&comm->group->lock);
     cohort__list_push_back(&comm->scoped, &run->link);
     pthread_mutex_unlock(&comm->group->lock);
-    cohort__scope_watch(cohort__scope_current(), &run->watch);
     uint32_t num_left = atomic_load_explicit(&comm->num_scoped_left, memory_order_relaxed);
     if (++comm->num_scoped < MOST_ADDED || comm->num_scoped < num_left ||
         atomic_exchange(&comm->scoped_prune.is_posted, true))

@@ -22,9 +22,8 @@ enum { ASK = 1, FREEZE, VOTE, RESULT, PASSED };
 /* What it says without a payload: its `handle`. */
 enum {
     WITH_PAYLOAD,
-    ALL_GONE,  /* VOTE: there is no such group */
-    NO_MEMORY, /* VOTE: so nothing can be taken back */
-    AS_IT_IS,  /* RESULT: nothing is taken back */
+    ALL_GONE, /* VOTE: there is no such group */
+    AS_IT_IS, /* RESULT: nothing is taken back */
 };
 
 struct verdicts {
@@ -50,7 +49,7 @@ struct verdict {
     struct cohort__tally tally;  /* of the sites here; at the decider of all */
     bool has_voted;              /* for the sites here */
     bool has_told;               /* the outcome to all sites that are made */
-    bool can_not;                /* a locality has no memory for it */
+    bool is_nonsense;            /* a vote made no sense, so nothing is taken back */
     bool is_released;            /* by a death or a revocation, or since all have left */
     uint32_t num_busy;           /* sites that freeze or are being told; and go_on itself */
     uint32_t num_holding;        /* sites where something is held back */
@@ -87,10 +86,11 @@ static bool is_broken(const struct cohort__group *group)
 
 /* Messages ---------------------------------------------------------------------------------- */
 
-/* WORDS: NULL if HANDLE says all. */
+/* WORDS: NULL if HANDLE says all. Without memory for them there are none. */
 static void send(const struct cohort__group *group, uint32_t rank, uint64_t generation,
                  uint32_t tag, uint64_t handle, const struct cohort__packer *words)
 {
+    const bool are_there = words && !words->status;
     cohort__send_control(group->commons->process, rank,
                          &(struct cohort__envelope){
                              .kind = COHORT__KIND_VERDICT,
@@ -101,7 +101,7 @@ static void send(const struct cohort__group *group, uint32_t rank, uint64_t gene
                              .tag = tag,
                              .handle = handle,
                          },
-                         words ? words->data : NULL, words ? words->bytes : 0);
+                         are_there ? words->data : NULL, are_there ? words->bytes : 0);
 }
 
 static void send_all(const struct cohort__group *group, uint64_t generation, uint32_t tag,
@@ -112,13 +112,17 @@ static void send_all(const struct cohort__group *group, uint64_t generation, uin
             send(group, locality_at(group, i), generation, tag, handle, words);
 }
 
+/* Without the vote the others would wait for ever. */
 static void send_vote(const struct verdict *verdict)
 {
+    const struct cohort__group *group = verdict->group;
     struct cohort__packer words = {0};
     cohort__tally_pack(&verdict->tally, &words);
-    bool can = !words.status;
-    send(verdict->group, decider_of(verdict->group), verdict->generation, VOTE,
-         can ? WITH_PAYLOAD : NO_MEMORY, can ? &words : NULL);
+    if (words.status)
+        cohort__process_give_up(group->commons->process, decider_of(group),
+                                "can't be told: out of memory here");
+    else
+        send(group, decider_of(group), verdict->generation, VOTE, WITH_PAYLOAD, &words);
     cohort__packer_fini(&words);
 }
 
@@ -184,7 +188,7 @@ static struct verdict *create(struct cohort__group *group, uint64_t generation)
 {
     uint32_t num = group->local.num;
     struct verdict *verdict = calloc(1, sizeof(*verdict) + num * sizeof(verdict->holds[0]));
-    cohort_status status = verdict ? COHORT_OK : COHORT_ERR_NO_MEMORY;
+    cohort_status status = verdict && verdicts_make(group) ? COHORT_OK : COHORT_ERR_NO_MEMORY;
     if (verdict) {
         verdict->group = group;
         verdict->generation = generation;
@@ -197,8 +201,6 @@ static struct verdict *create(struct cohort__group *group, uint64_t generation)
     if (!status)
         return verdict;
     destroy(verdict);
-    cohort_fail(status, "communicator \"%.60s\", generation %" PRIu64 ": no memory to take it back",
-                group->name, generation);
     return NULL;
 }
 
@@ -226,16 +228,15 @@ static void decide(struct verdict *verdict)
     bool is_late = verdict->plea.kind == COHORT__PLEA_DEADLINE;
     char roll_call[360], why[100];
     verdict->outcome = COHORT__OUTCOME_LEFT;
-    if (verdict->can_not || !cohort__tally_refuses(&verdict->tally))
+    if (verdict->is_nonsense || !cohort__tally_refuses(&verdict->tally))
         return;
+    verdict->outcome = COHORT__OUTCOME_REFUSED;
     cohort__tally_describe(&verdict->tally, verdict->generation, group->membership->locality_of,
                            roll_call, sizeof(roll_call));
     describe_plea(&verdict->plea, why, sizeof(why));
     cohort__error_set(&verdict->error, is_late ? COHORT_ERR_TIMEOUT : COHORT_ERR_CANCELLED,
                       "communicator \"%.60s\", %s; %s", group->name, roll_call, why);
     cohort__message_pack_error(&verdict->words, &verdict->error);
-    if (!verdict->words.status)
-        verdict->outcome = COHORT__OUTCOME_REFUSED;
 }
 
 /* With the lock held: HOLD is frozen, in its endpoint's turn. One that was made late was counted
@@ -399,9 +400,12 @@ static cohort_status begin(struct cohort__group *group, uint64_t generation,
 {
     if (is_broken(group))
         return COHORT_OK; /* all calls fail anyway */
-    struct verdict *verdict = verdicts_make(group) ? create(group, generation) : NULL;
+    struct verdict *verdict = create(group, generation);
     if (!verdict)
-        return COHORT_ERR_NO_MEMORY;
+        return cohort_fail(COHORT_ERR_NO_MEMORY,
+                           "communicator \"%.60s\", generation %" PRIu64
+                           ": no memory to take it back",
+                           group->name, generation);
     if (plea)
         verdict->plea = *plea;
     pthread_mutex_lock(&group->lock);
@@ -522,13 +526,9 @@ static cohort_status take_ask(struct cohort__group *group, const struct cohort__
 
 static cohort_status take_freeze(struct cohort__group *group, const struct cohort__arrival *arrival)
 {
-    uint64_t generation = arrival->envelope.generation;
     if (arrival->envelope.source_locality != decider_of(group))
         return cohort_fail(COHORT_ERR_PROTOCOL, "another locality decides");
-    cohort_status status = begin(group, generation, NULL);
-    if (status)
-        send(group, decider_of(group), generation, VOTE, NO_MEMORY, NULL);
-    return status;
+    return begin(group, arrival->envelope.generation, NULL);
 }
 
 /* None of the sites of locality RANK is there any more. */
@@ -552,6 +552,8 @@ static cohort_status take_vote(struct cohort__group *group, const struct cohort_
                                       group->membership->num_sites);
     else if (envelope->handle == ALL_GONE)
         add_gone(group, envelope->source_locality, &tally);
+    if (status == COHORT_ERR_NO_MEMORY)
+        return status;
     pthread_mutex_lock(&group->lock);
     struct verdict *verdict = find(group, envelope->generation);
     if (!verdict || !verdict->is_decider || verdict->num_votes_missing == 0) {
@@ -559,9 +561,8 @@ static cohort_status take_vote(struct cohort__group *group, const struct cohort_
         return status;
     }
     verdict->num_votes_missing--;
-    bool is_over_there = envelope->handle == ALL_GONE || envelope->handle == NO_MEMORY;
-    verdict->num_others_holding -= is_over_there && verdict->num_others_holding > 0;
-    verdict->can_not |= status || envelope->handle == NO_MEMORY;
+    verdict->num_others_holding -= envelope->handle == ALL_GONE && verdict->num_others_holding > 0;
+    verdict->is_nonsense |= status != COHORT_OK;
     cohort__tally_merge(&verdict->tally, &tally);
     go_on(verdict);
     return status;
@@ -573,8 +574,15 @@ static cohort_status take_result(struct cohort__group *group, const struct cohor
     const struct cohort__envelope *envelope = &arrival->envelope;
     struct cohort__error error = {0};
     cohort_status status = COHORT_OK;
-    if (envelope->handle == WITH_PAYLOAD)
+    if (envelope->handle == WITH_PAYLOAD && envelope->payload_bytes == 0)
+        cohort__error_set(&error, COHORT_ERR_NO_MEMORY,
+                          "communicator \"%.60s\", generation %" PRIu64
+                          ": taken back; locality %" PRIu32 " has no memory to say why",
+                          group->name, envelope->generation, envelope->source_locality);
+    else if (envelope->handle == WITH_PAYLOAD)
         status = cohort__message_unpack_error(arrival->data, envelope->payload_bytes, &error);
+    if (status == COHORT_ERR_NO_MEMORY)
+        return status;
     pthread_mutex_lock(&group->lock);
     struct verdict *verdict = find(group, envelope->generation);
     if (verdict && !verdict->is_decider && verdict->outcome == COHORT__OUTCOME_OPEN) {
@@ -602,7 +610,7 @@ static cohort_status take_passed(struct cohort__group *group, uint64_t generatio
     return COHORT_OK;
 }
 
-void cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival)
+bool cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival)
 {
     const struct cohort__envelope *envelope = &arrival->envelope;
     cohort_status status = COHORT_OK;
@@ -627,6 +635,7 @@ void cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival 
                     group->name, envelope->generation, envelope->source_locality, envelope->tag,
                     cohort_error_message());
     cohort__arrival_release(arrival);
+    return status != COHORT_ERR_NO_MEMORY;
 }
 
 void cohort__verdict_answer_gone(struct cohort__process *process,

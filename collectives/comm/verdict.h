@@ -51,8 +51,9 @@ void cohort__verdicts_join(struct cohort_comm *comm);
  * revoked, or all sites of it have left. Does nothing if none of these is so. */
 void cohort__verdicts_release(struct cohort__group *group, bool have_all_left);
 
-/* By the thread that turns the event loop: takes ARRIVAL, of kind VERDICT, from a site of GROUP. */
-void cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
+/* By the thread that turns the event loop: takes ARRIVAL, of kind VERDICT, from a site of GROUP.
+ * False: it is lost, since there is no memory for it, which has been logged. */
+bool cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
 
 /* The same where there is no such group any more, or none was ever made. */
 void cohort__verdict_answer_gone(struct cohort__process *process,

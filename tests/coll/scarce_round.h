@@ -22,7 +22,7 @@ struct site {
     cohort_future *futures[FUTURES];
     uint32_t num_futures;
     bool has_failed;
-    bool leaves; /* if an allocation has failed, and the call does not end soon */
+    bool leaves; /* if the call of a site has failed, and others do not end soon */
     _Alignas(64) unsigned char in[SITES][BYTES];
     _Alignas(64) unsigned char out[SITES][BYTES];
     cohort_object objects_in[SITES], objects_out[2 * SITES];

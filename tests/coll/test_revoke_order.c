@@ -179,27 +179,26 @@ static struct cohort__arrival *arrivals[MOST_ARRIVALS];
 static struct cohort__group *groups[MOST_ARRIVALS];
 static uint32_t num_arrivals;
 
-void __real_cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
-void __wrap_cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
+bool __real_cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
+bool __wrap_cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
 
-void __wrap_cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival)
+bool __wrap_cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival)
 {
-    if (!holds_verdicts || group->rank == 0) {
-        __real_cohort__verdict_arrive(group, arrival);
-        return;
-    }
+    if (!holds_verdicts || group->rank == 0)
+        return __real_cohort__verdict_arrive(group, arrival);
     CHECK(num_arrivals < MOST_ARRIVALS);
     cohort__group_ref(group);
     groups[num_arrivals] = group;
     arrivals[num_arrivals] = cohort__arrival_keep(arrival);
     CHECK(arrivals[num_arrivals++]);
+    return true;
 }
 
 static void release_verdicts(void)
 {
     holds_verdicts = false;
     for (uint32_t i = 0; i < num_arrivals; i++) {
-        __real_cohort__verdict_arrive(groups[i], arrivals[i]);
+        CHECK(__real_cohort__verdict_arrive(groups[i], arrivals[i]));
         cohort__group_unref(groups[i]);
     }
     num_arrivals = 0;

@@ -30,8 +30,8 @@ static struct cohort__group *decider;
 
 void __real_cohort__endpoint_receive(cohort_comm *comm, struct cohort__message *message);
 void __wrap_cohort__endpoint_receive(cohort_comm *comm, struct cohort__message *message);
-void __real_cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
-void __wrap_cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
+bool __real_cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
+bool __wrap_cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
 
 void __wrap_cohort__endpoint_receive(cohort_comm *comm, struct cohort__message *message)
 {
@@ -60,23 +60,22 @@ static void release_data(void)
     }
 }
 
-void __wrap_cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival)
+bool __wrap_cohort__verdict_arrive(struct cohort__group *group, struct cohort__arrival *arrival)
 {
-    if (!holds_votes || group->rank != 0) {
-        __real_cohort__verdict_arrive(group, arrival);
-        return;
-    }
+    if (!holds_votes || group->rank != 0)
+        return __real_cohort__verdict_arrive(group, arrival);
     CHECK(!vote);
     cohort__group_ref(group);
     decider = group;
     vote = cohort__arrival_keep(arrival);
     CHECK(vote);
+    return true;
 }
 
 static void release_vote(void)
 {
     holds_votes = false;
-    __real_cohort__verdict_arrive(decider, vote);
+    CHECK(__real_cohort__verdict_arrive(decider, vote));
     cohort__group_unref(decider);
     vote = NULL;
 }
