@@ -91,8 +91,7 @@ struct cohort__call {
     bool holds_rows; /* the rows complete with the call, by `sequel` */
     struct cohort__operation *sequel;
 
-    /* Set by call_start.c: what will watch it. */
-    struct cohort__deadline *deadline;     /* NULL: it has none */
+    /* Set by call_start.c: what watches its scope. */
     struct cohort__scoped_run *scoped_run; /* NULL: the latest one goes on */
     bool is_scoped;                        /* its task is in a scope */
 };

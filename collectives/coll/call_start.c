@@ -238,18 +238,16 @@ static cohort_future *reject(struct cohort__call *call)
 
 /* CALL, which has passed the gate, has a deadline, or its task is in a scope. Without memory for
  * what watches them it fails, as it might never end; and waits for no agreement. */
-__attribute__((noinline)) static cohort_status prepare_watches(struct cohort__call *call)
+__attribute__((noinline)) static cohort_status watch(struct cohort__call *call)
 {
     const struct cohort__next_call *options = call->options;
-    bool has_deadline = options->has & COHORT__NEXT_DEADLINE;
     cohort_status status = COHORT_OK;
-    if (has_deadline)
-        call->deadline = cohort__deadline_create(call->comm, options->deadline);
-    if (has_deadline && !call->deadline)
-        status = COHORT_ERR_NO_MEMORY;
-    else if (options->has & COHORT__NEXT_SCOPE)
+    if (options->has & COHORT__NEXT_DEADLINE)
+        status = cohort__deadline_add(call->comm, call->generation, options->deadline);
+    if (!status && (options->has & COHORT__NEXT_SCOPE)) {
         status = cohort__scoped_calls_prepare(call->comm, call->generation, &call->scoped_run);
-    call->is_scoped = (options->has & COHORT__NEXT_SCOPE) && !status;
+        call->is_scoped = !status;
+    }
     if (!status)
         return COHORT_OK;
     call->is_checked = false;
@@ -262,7 +260,7 @@ static cohort_future *pass_and_start(struct cohort__call *call)
     struct cohort__plan_entry *entry;
     if (pass_gate(call))
         return give_up(call, cohort__error_slot());
-    if (call->options->has && prepare_watches(call))
+    if (call->options->has && watch(call))
         return reject(call);
     if (call->comm->plans && !(call->options->has & COHORT__NEXT_OPTIONS)) {
         const struct cohort__plan_memo *memo = cohort__plan_cache_memo(call->comm->plans);
@@ -281,13 +279,11 @@ static cohort_future *pass_and_start(struct cohort__call *call)
     return start(call, &shape, entry, NULL);
 }
 
-/* CALL has been made with its options: it may have a deadline, its task may be in a scope, and the
- * next one has other options. */
+/* CALL has been made with its options: its task may be in a scope, and the next one has other
+ * options. */
 __attribute__((noinline)) static void use_up(const struct cohort__call *call)
 {
     const struct cohort__next_call *options = call->options;
-    if (call->deadline)
-        cohort__deadline_add(call->comm, call->deadline, call->generation);
     if (call->is_scoped)
         cohort__scoped_calls_add(call->comm, call->scoped_run, call->generation);
     call->comm->next_call.has &= (uint8_t)~COHORT__NEXT_SCOPE;
@@ -315,7 +311,7 @@ cohort_future *cohort__call_refuse(struct cohort__call *call, cohort_status stat
     if (pass_gate(call)) {
         future = give_up(call, cohort__error_slot());
     } else {
-        if (!prepare_watches(call))
+        if (!watch(call))
             cohort__call_wrong(call, status, "%s", why);
         future = reject(call);
     }

@@ -15,15 +15,11 @@
  * so it is never early, and late by two such times. How many calls wait does not matter to a look,
  * but for those that are new or due. */
 struct cohort__deadlines;
-struct cohort__deadline;
 
-/* By the caller's thread, before it calls: a deadline that ends NANOSECONDS after the call. NULL:
- * out of memory. */
-struct cohort__deadline *cohort__deadline_create(struct cohort_comm *comm, uint64_t nanoseconds);
-
-/* By the caller's thread, once it has called GENERATION. Takes DEADLINE. */
-void cohort__deadline_add(struct cohort_comm *comm, struct cohort__deadline *deadline,
-                          uint64_t generation);
+/* By the caller's thread, just before it calls GENERATION, which has passed the gate.
+ * COHORT_ERR_NO_MEMORY. */
+cohort_status cohort__deadline_add(struct cohort_comm *comm, uint64_t generation,
+                                   uint64_t nanoseconds);
 
 /* In the endpoint's turn: it leaves, and is looked at no more. */
 void cohort__deadlines_leave(struct cohort_comm *comm);

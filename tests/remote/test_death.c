@@ -227,7 +227,10 @@ bool __wrap_cohort__remote_calls_end_some(struct cohort__remote_tasks *tasks,
 bool __wrap_cohort__remote_calls_end_some(struct cohort__remote_tasks *tasks,
                                           struct cohort__remote_peer *peer)
 {
-    if (peer->over == COHORT_ERR_PEER_DIED && atomic_exchange(&is_answer_first, false)) {
+    pthread_mutex_lock(&peer->lock);
+    const bool has_died = peer->over == COHORT_ERR_PEER_DIED;
+    pthread_mutex_unlock(&peer->lock);
+    if (has_died && atomic_exchange(&is_answer_first, false)) {
         struct cohort__error error = {0};
         struct cohort__packer packer = {0};
         cohort__error_set(&error, COHORT_ERR_PROTOCOL, "they are not there any more");
