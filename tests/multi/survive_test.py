@@ -139,7 +139,8 @@ def test_work():
     """Four of six die, at different points. The others do all the work."""
     status, out, err = run_way('work', 6)
     check_equal(status, 0)
-    check_equal(sorted(re.findall(r'^cohortrun: locality (\d) ', err, re.M)), ['0', '2', '4', '5'])
+    ended = sorted(re.findall(r'^cohortrun: locality (\d) ', err, re.M))
+    check(ended == ['0', '2', '4', '5'], err, out)
     check_equal(sorted(out.splitlines()), ['1 worked: site 0 of 2', '3 worked: site 1 of 2'])
 
 
