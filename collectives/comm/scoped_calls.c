@@ -108,8 +108,8 @@ static void run_cancelled(struct cohort__actor *actor, struct cohort__item *item
     put(run);
 }
 
-static struct cohort__scoped_run *first_run(const struct cohort_comm *comm,
-                                            const struct cohort__list *after)
+static struct cohort__scoped_run *next_run(const struct cohort_comm *comm,
+                                           const struct cohort__list *after)
 {
     pthread_mutex_lock(&comm->group->lock);
     struct cohort__list *link = after->next;
@@ -125,7 +125,7 @@ void cohort__scoped_calls_tick(struct cohort_comm *comm)
     if (!atomic_load_explicit(&comm->asks_again, memory_order_relaxed))
         return;
     atomic_store(&comm->asks_again, false);
-    for (struct cohort__scoped_run *run; (run = first_run(comm, after)); after = &run->link)
+    for (struct cohort__scoped_run *run; (run = next_run(comm, after)); after = &run->link)
         if (cohort_future_ready(run->watch.cancelled))
             ask_all(comm, run);
 }

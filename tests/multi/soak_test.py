@@ -5,9 +5,9 @@ MEMBERS [--seconds S] [--far]
 
 Memory, descriptors and mappings of each locality, and the files in /dev/shm, are looked at while it
 runs. What there is at most in the last quarter of the time must be little more than in the second
-one. With fewer than 60 seconds the limits are wide, since caches still fill, and since on a machine
-that is busy for a moment more tasks than before wait at once, whose stacks stay; but 1,000 rounds
-are played, however long they take.
+one. With fewer than 60 seconds the limits are wide, since caches still fill, and since on a busy
+machine a quarter may have few looks, none of them between two rounds; but 1,000 rounds are played,
+however long they take.
 
 The C library is told to keep nothing for itself. Else its arenas and the caches of its threads are
 most of a locality's memory: they have up to 4 MiB free, and grow with the most that ever was in use
