@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +17,17 @@
 #include "tests/support/scarce.h"
 #include "tests/support/test.h"
 
-/* Programs in which all features meet, drawn from seeds, each in a process of its own, with one
- * thread and a clock of its own: so a seed is the same program, in the same order of events, each
- * time. One that fails is shrunk: numbers that it is drawn from are left out, or get smaller, as
- * long as it fails in the same way.
+/* Programs in which all features meet, drawn from seeds, each in a process of its own.
+ *
+ * test_cross plays them by one thread and a clock of its own: so a seed is the same program, in the
+ * same order of events, each time. One that fails is shrunk: numbers that it is drawn from are left
+ * out, or get smaller, as long as it fails in the same way.
+ *
+ * test_cross_threads plays them by several workers, in real time: so a seed is the same program,
+ * and one that fails may not do so again. It is not shrunk.
  *
  * cross [OPTIONS] SEED [NUM]       plays NUM (1) seeds from SEED on
- * cross [OPTIONS] --repeat N SEED  plays SEED N times, which have to be the same
+ * cross [OPTIONS] --repeat N SEED  plays SEED N times, which have to be the same without threads
  * cross [OPTIONS] --choices LIST   plays what has been shrunk
  *
  * --shm: the localities share memory; --trace: prints what happens; --as-drawn: shrinks nothing */
@@ -38,6 +43,13 @@ static struct result *result; /* shared */
 static struct program program;
 static bool shows_trace, shares_memory, is_as_drawn;
 
+static void draw(void)
+{
+    struct means means = simulation_means;
+    means.has_deaths &= !shares_memory;
+    program_draw(&program, &result->choices, means);
+}
+
 /* A child ------------------------------------------------------------------------------------ */
 
 static void test_program(void)
@@ -45,19 +57,34 @@ static void test_program(void)
     play(&program);
 }
 
+/* The thread that waits for SIGTERM says what is pending (tests/support/cluster.c). */
+static void time_is_over(int number)
+{
+    (void)number;
+    kill(getpid(), SIGTERM);
+}
+
 static _Noreturn void child(void)
 {
     static const struct test_case cases[] = {{"program", test_program}};
-    char name[] = "cross", option[] = "--shm", *argv[] = {name, option, NULL};
+    char name[] = "cross", movable[] = "--movable", thread[] = "--thread", shm[] = "--shm";
+    char *argv[8] = {name};
+    int argc = 1;
     if (shows_trace)
         trace_show();
-    program_draw(&program, &result->choices, !shares_memory);
+    draw();
     if (program.num_gaps > 0)
         scarce_init();
     play_register();
     cluster_watch(simulation_turned);
     launch_watch(scarce_pause, scarce_go_on);
-    int status = cluster_main(shares_memory ? 2 : 1, argv, cases, 1, 1);
+    if (program.tasks_move)
+        argv[argc++] = movable;
+    if (program.progress_thread)
+        argv[argc++] = thread;
+    if (shares_memory)
+        argv[argc++] = shm;
+    int status = cluster_main(argc, argv, cases, 1, program.num_workers);
     result->sum = trace_sum();
     result->has_ended = true;
     fflush(NULL);
@@ -84,6 +111,7 @@ static char *run(void)
             dup2(pipes[1], STDOUT_FILENO);
         close(pipes[0]);
         close(pipes[1]);
+        signal(SIGALRM, time_is_over);
         alarm(REAL_SECONDS);
         child();
     }
@@ -187,9 +215,9 @@ static void tell(uint64_t seed, const char *text)
     *choices = result->choices;
     choices_give(&result->choices, choices->list, choices->num);
     fprintf(stderr, "seed %" PRIu64 " fails:\n%s\n", seed, text);
-    program_draw(&program, &result->choices, !shares_memory);
+    draw();
     program_print(&program);
-    if (is_as_drawn) {
+    if (is_as_drawn || simulation_means.has_threads) {
         free(choices);
         return;
     }
@@ -204,7 +232,7 @@ static void tell(uint64_t seed, const char *text)
         fprintf(stderr, "%s%u", i ? "," : "", choices->list[i]);
     fputs("\n", stderr);
     choices_give(&result->choices, choices->list, choices->num);
-    program_draw(&program, &result->choices, !shares_memory);
+    draw();
     program_print(&program);
     free(choices);
 }
@@ -230,7 +258,11 @@ static int repeat(uint64_t num, uint64_t seed)
     for (uint64_t i = 0; i < num; i++) {
         choices_draw(&result->choices, seed);
         char *text = run();
-        CHECK(!text);
+        if (text) {
+            tell(seed, text);
+            free(text);
+            return 1;
+        }
         if (i > 0 && sum != result->sum) {
             fprintf(stderr, "seed %" PRIu64 ": another trace in round %" PRIu64 "\n", seed, i);
             return 1;
@@ -252,7 +284,7 @@ static int play_list(char *text)
         fprintf(stderr, "%s\n", said);
     free(said);
     choices_give(&result->choices, list, num);
-    program_draw(&program, &result->choices, !shares_memory);
+    draw();
     program_print(&program);
     return said != NULL;
 }

@@ -32,24 +32,12 @@ unsigned char oracle_byte(uint32_t step, size_t at)
     return (unsigned char)(cohort__hash_mix(step + 1, at / 64) >> (at % 8));
 }
 
-unsigned char *const *oracle_inputs(struct world *world, uint32_t step)
-{
-    struct step_facts *facts = &world->steps[step];
-    const struct random_call *call = &world->program->steps[step].call;
-    scarce_pause();
-    for (uint32_t site = 0; !facts->has_inputs && site < call->num_sites; site++)
-        facts->inputs[site] = random_input(call, step + 1, site);
-    scarce_go_on();
-    facts->has_inputs = true;
-    return facts->inputs;
-}
-
 /* Memory of the test's own is always there. */
-static unsigned char *own_output(struct world *world, const struct flight *flight)
+static unsigned char *own_output(const struct world *world, const struct flight *flight)
 {
     scarce_pause();
     unsigned char *want =
-        random_output(&flight->step->call, flight->site, oracle_inputs(world, flight->number));
+        random_output(&flight->step->call, flight->site, world->inputs[flight->number]);
     scarce_go_on();
     return want;
 }
@@ -189,7 +177,7 @@ static uint32_t needed(const struct world *world, const struct flight *flight)
     return sites;
 }
 
-static const char *check_data(struct world *world, const struct flight *flight)
+static const char *check_data(const struct world *world, const struct flight *flight)
 {
     unsigned char *want = own_output(world, flight);
     scarce_pause();
@@ -230,6 +218,15 @@ static const char *check_made(const struct world *world, const struct flight *fl
     return NULL;
 }
 
+/* Whether NUMBER, which is not 0, is what all get. */
+static bool is_the_same(struct step_facts *step, uint64_t number)
+{
+    uint64_t first = 0;
+    return atomic_compare_exchange_strong_explicit(&step->result, &first, number,
+                                                   memory_order_relaxed, memory_order_relaxed) ||
+           first == number;
+}
+
 /* As planned, or without some that have died meanwhile: then it is of no use for the program. */
 static const char *check_shrunk(struct world *world, const struct flight *flight)
 {
@@ -237,9 +234,8 @@ static const char *check_shrunk(struct world *world, const struct flight *flight
     const struct group *group = &world->program->groups[flight->step->made[flight->site]];
     uint32_t num_dead = (uint32_t)__builtin_popcount(dead_sites(world, group));
     uint32_t num = flight->made ? cohort_comm_num_sites(flight->made) : 0;
-    if (step->num_made > 0 && step->num_made != num)
+    if (!is_the_same(step, num + 1))
         return "another number of survivors than elsewhere";
-    step->num_made = num;
     if (num == group->num_sites)
         return check_made(world, flight);
     return num > 0 && num < group->num_sites && num + num_dead >= group->num_sites
@@ -260,11 +256,8 @@ static const char *check_agreed(struct world *world, const struct flight *flight
         least &= value;
         most &= dead >> site & 1 ? UINT64_MAX : value;
     }
-    if (step->ok &&
-        (step->agreed.value != agreed->value || step->agreed.num_failed != agreed->num_failed))
+    if (!is_the_same(step, cohort__hash_mix(agreed->value, agreed->num_failed) | 1))
         return "not agreed";
-    step->agreed = *agreed;
-    step->ok |= 1u << flight->site;
     if (least & ~agreed->value || agreed->value & ~most)
         return "another value";
     return agreed->num_failed > (uint32_t)__builtin_popcount(dead) ||
@@ -331,20 +324,24 @@ static const char *check_verdict(struct world *world, const struct flight *fligh
     if (flight->kind != FLIGHT_CALL || !is_for_all(&flight->step->call))
         return NULL;
     if (!status)
-        step->ok |= 1u << flight->site;
+        learn(&step->ok, flight->site);
     if (status == COHORT_ERR_TIMEOUT || status == COHORT_ERR_CANCELLED)
-        step->refused |= 1u << flight->site;
-    bool is_quiet = !oracle_dead(world) && !group->is_revoked && !group->left &&
-                    !simulation_has_lacked_memory();
-    return step->ok && step->refused && is_quiet ? "taken back at some sites only" : NULL;
+        learn(&step->refused, flight->site);
+    /* First what there is, then what may be the reason for it. */
+    return step->ok && step->refused && !oracle_dead(world) && !group->is_revoked && !group->left &&
+                   !simulation_has_lacked_memory()
+               ? "taken back at some sites only"
+               : NULL;
 }
 
 /* What was set and has left its setter comes, also after that one has left. */
 static const char *check_set(struct world *world, const struct flight *flight, cohort_status status)
 {
     struct step_facts *step = &world->steps[flight->number];
-    step->is_set |= flight->kind == FLIGHT_SET && !status;
-    step->is_gone |= flight->kind == FLIGHT_GET && status == COHORT_ERR_GONE;
+    if (flight->kind == FLIGHT_SET && !status)
+        learn(&step->is_set, flight->site);
+    if (flight->kind == FLIGHT_GET && status == COHORT_ERR_GONE)
+        learn(&step->is_gone, flight->site);
     return step->is_set && step->is_gone && !oracle_dead(world) ? "what was set does not come"
                                                                 : NULL;
 }

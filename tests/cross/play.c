@@ -13,7 +13,6 @@
 #include "runtime/remote/tasks.h"
 #include "tests/cross/simulation.h"
 #include "tests/support/cluster.h"
-#include "tests/support/inproc_end.h"
 #include "tests/support/scarce.h"
 #include "tests/support/state.h"
 #include "tests/support/test.h"
@@ -59,8 +58,10 @@ void trace(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    sum = cohort__hash_mix(sum, simulation_time());
-    sum = cohort__hash_mix(sum, cohort__hash_bytes(text, strlen(text)));
+    if (!simulation_means.has_threads) {
+        sum = cohort__hash_mix(sum, simulation_time());
+        sum = cohort__hash_mix(sum, cohort__hash_bytes(text, strlen(text)));
+    }
     if (is_shown)
         printf("%12llu %s\n", (unsigned long long)simulation_time(), text);
 }
@@ -103,21 +104,6 @@ static void *own_memory(size_t bytes)
     scarce_go_on();
     CHECK(memory);
     return memory;
-}
-
-struct cohort__inproc_event *__real_cohort__inproc_event_create(enum cohort__inproc_kind kind,
-                                                                uint32_t peer, size_t bytes);
-struct cohort__inproc_event *__wrap_cohort__inproc_event_create(enum cohort__inproc_kind kind,
-                                                                uint32_t peer, size_t bytes);
-
-/* So is the transport. */
-struct cohort__inproc_event *__wrap_cohort__inproc_event_create(enum cohort__inproc_kind kind,
-                                                                uint32_t peer, size_t bytes)
-{
-    scarce_pause();
-    struct cohort__inproc_event *event = __real_cohort__inproc_event_create(kind, peer, bytes);
-    scarce_go_on();
-    return event;
 }
 
 /* Flights ------------------------------------------------------------------------------------ */
@@ -163,7 +149,7 @@ static void leave(struct actor *actor, uint32_t group, uint32_t site)
 {
     trace("actor %u leaves group %u", actor->index, group);
     if (!oracle_is_dead(actor->world, actor->index))
-        actor->world->groups[group].left |= 1u << site;
+        learn(&actor->world->groups[group].left, site);
     cohort_comm_unref(actor->comms[group]);
     actor->comms[group] = NULL;
 }
@@ -175,12 +161,12 @@ static void look_at(struct actor *actor, uint32_t number, uint32_t site, cohort_
     uint32_t group = actor->world->program->steps[number].group;
     if (!is_shortage(status))
         return;
-    actor->world->steps[number].skipped |= 1u << site;
+    learn(&actor->world->steps[number].skipped, site);
     cohort_comm *comm = actor->comms[group];
     if (!comm)
         return;
     trace("actor %u gives up group %u", actor->index, group);
-    actor->world->groups[group].is_revoked = true;
+    learn(&actor->world->groups[group].is_revoked, site);
     for (uint32_t i = 0; i <= MAX_GAPS && is_shortage(cohort_await(cohort_comm_revoke(comm))); i++)
         yield(1);
     if (actor->comms[group])
@@ -289,7 +275,7 @@ static void cancel(struct actor *actor, uint32_t number, uint32_t site)
     const struct step *step = &actor->world->program->steps[number];
     if (!actor->comms[step->group])
         return;
-    actor->world->steps[number].is_cancelled = true;
+    learn(&actor->world->steps[number].is_cancelled, site);
     trace("actor %u takes generation %llu back", actor->index,
           (unsigned long long)step->generation);
     cohort_status status = cohort_comm_cancel(actor->comms[step->group], step->generation);
@@ -316,11 +302,12 @@ static void call(struct actor *actor, struct flight *flight)
         flight->call.deadline = (1 + step->moment) * 50000;
     if (world->program->groups[step->group].is_fragile)
         flight->call.deadline = FRAGILE_DEADLINE;
-    facts->has_deadline |= flight->call.deadline > 0;
-    facts->begun |= 1u << flight->site;
+    if (flight->call.deadline > 0)
+        learn(&facts->has_deadline, flight->site);
+    learn(&facts->begun, flight->site);
     trace("actor %u calls in step %u", actor->index, flight->number);
     scarce_pause();
-    random_site_prepare(&flight->call, oracle_inputs(world, flight->number)[flight->site]);
+    random_site_prepare(&flight->call, world->inputs[flight->number][flight->site]);
     scarce_go_on();
     random_site_call(&flight->call, actor->comms[step->group]);
     flight->future = flight->call.done;
@@ -360,7 +347,7 @@ static void call_remote(struct actor *actor, struct flight *flight)
 {
     const struct program *program = actor->world->program;
     fill(flight);
-    actor->world->steps[flight->number].begun |= 1u << flight->site;
+    learn(&actor->world->steps[flight->number].begun, flight->site);
     trace("actor %u calls locality %u", actor->index, flight->step->to);
     flight->future = cohort__async_at_from(
         cluster_process(actor->world->cluster, program->locality_of[actor->index]),
@@ -406,7 +393,7 @@ static void get(struct actor *actor, struct flight *flight)
 
 static void start(struct actor *actor, struct flight *flight)
 {
-    actor->world->steps[flight->number].begun |= 1u << flight->site;
+    learn(&actor->world->steps[flight->number].begun, flight->site);
     switch (flight->kind) {
     case FLIGHT_REMOTE:
         call_remote(actor, flight);
@@ -449,13 +436,13 @@ static void scope(struct actor *actor, struct flight *flight)
         status = cohort_scope_async(scope, call_in_scope, &scoped);
         CHECK(status == COHORT_OK || is_shortage(status));
         yield(flight->step->moment / 2);
-        facts->is_cancelled = true;
+        learn(&facts->is_cancelled, flight->site);
         cohort_scope_cancel(scope);
         status = cohort_scope_await(scope);
         CHECK(status == COHORT_OK || status == COHORT_ERR_CANCELLED || is_shortage(status));
     }
     if (!(facts->begun >> flight->site & 1)) {
-        facts->skipped |= 1u << flight->site;
+        learn(&facts->skipped, flight->site);
         flight->is_over = true;
     }
     CHECK(flight->is_over);
@@ -505,7 +492,7 @@ static void step_message(struct actor *actor, uint32_t number, uint32_t site)
         start_message(actor, fly(actor, FLIGHT_SET, number, site));
     if (site == step->to && step->getter == GET_PROBED) {
         struct flight *probe = fly(actor, FLIGHT_PROBE, number, site);
-        actor->world->steps[number].begun |= 1u << site;
+        learn(&actor->world->steps[number].begun, site);
         probe->future = cohort_channel_probe(actor->comms[step->group], step->from, tag_of(probe),
                                              &probe->bytes, &probe->from);
     }
@@ -619,7 +606,7 @@ static void step_make(struct actor *actor, uint32_t number, uint32_t site)
     const struct step *step = flight->step;
     cohort_comm *comm = actor->comms[step->group];
     const struct group *made = &actor->world->program->groups[step->made[site]];
-    actor->world->steps[number].begun |= 1u << site;
+    learn(&actor->world->steps[number].begun, site);
     trace("actor %u makes group %u", actor->index, step->made[site]);
     if (step->verb == VERB_SHRINK)
         flight->future = cohort_comm_shrink(&flight->made, comm);
@@ -633,7 +620,7 @@ static void step_make(struct actor *actor, uint32_t number, uint32_t site)
 static void step_agree(struct actor *actor, uint32_t number, uint32_t site)
 {
     struct flight *flight = fly(actor, FLIGHT_AGREE, number, site);
-    actor->world->steps[number].begun |= 1u << site;
+    learn(&actor->world->steps[number].begun, site);
     flight->future = cohort_comm_agree(actor->comms[flight->step->group],
                                        cohort__hash_mix(number, site), &flight->agreed);
 }
@@ -642,14 +629,14 @@ static void revoke(struct actor *actor, uint32_t number, uint32_t site)
 {
     uint32_t group = actor->world->program->steps[number].group;
     trace("actor %u revokes group %u", actor->index, group);
-    actor->world->groups[group].is_revoked = true;
+    learn(&actor->world->groups[group].is_revoked, site);
     cohort_status status = cohort_await(cohort_comm_revoke(actor->comms[group]));
     bool may_end = oracle_dead(actor->world) && !actor->world->program->keeps_going;
     CHECK(status == COHORT_OK || is_shortage(status) ||
           oracle_is_dead(actor->world, actor->index) ||
           (status == COHORT_ERR_PEER_DIED && may_end));
     if (!status)
-        actor->world->groups[group].knows |= 1u << site;
+        learn(&actor->world->groups[group].knows, site);
     look_at(actor, number, site, status);
 }
 
@@ -754,7 +741,7 @@ static void walk(struct actor *actor, uint32_t number)
         end_ready(actor);
     if ((needs_comm && !actor->comms[step->group]) || site == step->absent ||
         (is_culprit && step->trouble == TROUBLE_SKIPPED)) {
-        actor->world->steps[number].skipped |= 1u << site;
+        learn(&actor->world->steps[number].skipped, site);
         return;
     }
     static const uint32_t yields[] = {0, 0, 1, 3, 10, 30};
@@ -811,7 +798,7 @@ static void finish_all(struct actor *actor)
     for (uint32_t i = 0; i < actor->num_flights; i++)
         if (is_in_flight(&actor->flights[i]) && !actor->flights[i].is_hopeless)
             finish(actor, &actor->flights[i]);
-    actor->world->done |= 1u << actor->index;
+    learn(&actor->world->done, actor->index);
     while (!are_all_done(actor->world))
         nap(200);
 }
@@ -873,11 +860,32 @@ static cohort_status act(void *arg)
     return COHORT_OK;
 }
 
-static void world_fini(struct world *world)
+static struct world *world_create(const struct program *program)
 {
-    for (uint32_t s = 0; s < world->program->num_steps; s++)
+    struct world *world = calloc(1, sizeof(*world));
+    CHECK(world);
+    world->program = program;
+    for (uint32_t s = 0; s < program->num_steps; s++)
+        for (uint32_t site = 0; site < program->steps[s].call.num_sites; site++)
+            world->inputs[s][site] = random_input(&program->steps[s].call, s + 1, site);
+    world->cluster = program->keeps_going
+                         ? cluster_create_going(program->seed, program->num_localities)
+                         : cluster_create(program->seed, program->num_localities, 0);
+    if (program->is_spread)
+        cluster_locate(world->cluster, program->positions);
+    return world;
+}
+
+static void world_destroy(struct world *world)
+{
+    if (oracle_dead(world) && !world->program->keeps_going)
+        cluster_abandon(world->cluster);
+    else
+        cluster_destroy(world->cluster);
+    for (uint32_t s = 0; s < MAX_STEPS; s++)
         for (uint32_t site = 0; site < MAX_ACTORS; site++)
-            free(world->steps[s].inputs[site]);
+            free(world->inputs[s][site]);
+    free(world);
 }
 
 static void print_hang(const struct actor *actors, uint32_t num)
@@ -895,20 +903,13 @@ static void print_hang(const struct actor *actors, uint32_t num)
 
 void play(const struct program *program)
 {
-    struct world *world = calloc(1, sizeof(*world));
+    struct world *world = world_create(program);
     struct actor *actors = calloc(program->num_actors, sizeof(*actors));
     cohort_future *futures[MAX_ACTORS], *all;
     enum cohort_wait_end end = COHORT_WAIT_EXPIRED;
-    CHECK(world && actors);
-    world->program = program;
-    world->cluster = program->keeps_going
-                         ? cluster_create_going(program->seed, program->num_localities)
-                         : cluster_create(program->seed, program->num_localities, 0);
-    if (program->is_spread)
-        cluster_locate(world->cluster, program->positions);
+    CHECK(actors);
     random_ops_init();
-    simulation_order(program->order);
-    simulation_threads();
+    simulation_begin(program->order);
     for (uint32_t i = 0; i < program->num_actors; i++) {
         actors[i].world = world;
         actors[i].index = i;
@@ -925,14 +926,9 @@ void play(const struct program *program)
         test_failed(__FILE__, __LINE__, "a hang");
     }
     CHECK_INT(cohort_await(all), COHORT_OK);
-    simulation_order(0);
+    simulation_end();
     simulation_memory(NULL, 0);
     random_ops_fini();
-    if (oracle_dead(world) && !program->keeps_going)
-        cluster_abandon(world->cluster);
-    else
-        cluster_destroy(world->cluster);
-    world_fini(world);
+    world_destroy(world);
     free(actors);
-    free(world);
 }

@@ -2,40 +2,48 @@
 #ifndef COHORT_TESTS_CROSS_PLAY_H
 #define COHORT_TESTS_CROSS_PLAY_H
 
+#include <stdatomic.h>
+
 #include "tests/coll/random_site.h"
 #include "tests/cross/program.h"
 
 /* What has happened so far, as far as it decides what may become of calls. A mask has a bit for
- * each site. All actors run in one thread. */
+ * each site. Each fact becomes true once, and then stays so. */
 struct step_facts {
-    uint32_t begun;    /* have called, or are just about to */
-    uint32_t skipped;  /* will not call */
-    bool is_cancelled; /* by cohort_comm_cancel, or by a scope */
-    bool has_deadline; /* of some site that has called */
-    uint32_t ok;       /* the call has succeeded there */
-    uint32_t refused;  /* it was taken back there, or its time was over */
-    bool is_set;       /* VERB_MESSAGE: the set has succeeded */
-    bool is_gone;      /* the get has not, since the setter has left */
-    bool has_inputs;   /* VERB_CALL: those below are made */
-    unsigned char *inputs[MAX_ACTORS];
-    cohort_agreed agreed; /* VERB_AGREE: what the first one has got, if any is `ok` */
-    uint32_t num_made;    /* VERB_SHRINK: how many sites the first one has got, or 0 */
+    _Atomic uint32_t begun;        /* have called, or are just about to */
+    _Atomic uint32_t skipped;      /* will not call */
+    _Atomic uint32_t is_cancelled; /* by cohort_comm_cancel, or by a scope */
+    _Atomic uint32_t has_deadline; /* of some site that has called */
+    _Atomic uint32_t ok;           /* the call has succeeded there */
+    _Atomic uint32_t refused;      /* it was taken back there, or its time was over */
+    _Atomic uint32_t is_set;       /* VERB_MESSAGE: the set has succeeded */
+    _Atomic uint32_t is_gone;      /* the get has not, since the setter has left */
+    /* VERB_AGREE, VERB_SHRINK: what the first one has got, as a number that is not 0. */
+    _Atomic uint64_t result;
 };
 
 struct group_facts {
-    uint32_t left;   /* have given their endpoints back, or are just about to */
-    bool is_revoked; /* by now, or just about to be */
-    uint32_t knows;  /* sites whose own revoke has completed */
+    _Atomic uint32_t left;       /* have given their endpoints back, or are just about to */
+    _Atomic uint32_t is_revoked; /* by now, or just about to be */
+    _Atomic uint32_t knows;      /* sites whose own revoke has completed */
 };
 
 struct world {
     const struct program *program;
     struct cluster *cluster;
-    uint32_t num_ready; /* actors that have their first communicators */
-    uint32_t done;      /* actors at their end, with nothing in flight but what is hopeless */
+    _Atomic uint32_t num_ready; /* actors that have their first communicators */
+    _Atomic uint32_t done; /* actors at their end, with nothing in flight but what is hopeless */
     struct step_facts steps[MAX_STEPS];
     struct group_facts groups[MAX_GROUPS];
+    unsigned char *inputs[MAX_STEPS][MAX_ACTORS]; /* VERB_CALL */
 };
+
+/* What is known of SITE, too. It orders nothing: what a thread knows of another one's it knows by
+ * what it has been told by the library, so that the thread sanitizer sees what that leaves open. */
+static inline void learn(_Atomic uint32_t *fact, uint32_t site)
+{
+    atomic_fetch_or_explicit(fact, 1u << site, memory_order_relaxed);
+}
 
 enum flight_kind {
     FLIGHT_CALL,
@@ -100,9 +108,6 @@ uint32_t oracle_dead(const struct world *world);
 
 /* Whether ACTOR was in a locality that has died: nobody asks what becomes of it. */
 bool oracle_is_dead(const struct world *world, uint32_t actor);
-
-/* The inputs of a call, of all sites. */
-unsigned char *const *oracle_inputs(struct world *world, uint32_t step);
 
 unsigned char oracle_byte(uint32_t step, size_t at);
 

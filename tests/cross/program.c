@@ -58,17 +58,30 @@ static uint32_t all_of(const struct group *group)
 /* Where the job does not go on, what can't be told for want of memory ends it. */
 static void draw_gaps(struct program *program, struct choices *choices)
 {
-    if ((program->num_localities > 1 && !program->keeps_going) || choose(choices, 2) == 0)
+    if (!program->means.has_shortages || (program->num_localities > 1 && !program->keeps_going) ||
+        choose(choices, 2) == 0)
         return;
     program->num_gaps = 1 + choose(choices, MAX_GAPS);
     for (uint32_t i = 0; i < program->num_gaps; i++)
         program->gaps[i] = choose(choices, 4u << choose(choices, 10));
 }
 
+/* Of the number that an order would be drawn from. */
+static void draw_threads(struct program *program)
+{
+    if (program->means.has_threads) {
+        program->num_workers = 2 + program->order % 3;
+        program->tasks_move = program->order / 3 % 2;
+        program->progress_thread = program->order / 6 % 2;
+    } else
+        program->num_workers = 1;
+}
+
 static void draw_machine(struct program *program, struct choices *choices)
 {
     program->seed = choose(choices, 1 << 20);
     program->order = choose(choices, 1 << 20);
+    draw_threads(program);
     program->num_localities = 1 + choose(choices, MAX_LOCALITIES);
     static const uint32_t most[] = {4, 4, 9, MAX_ACTORS};
     program->num_actors = 1 + choose(choices, most[choose(choices, 4)]);
@@ -77,7 +90,8 @@ static void draw_machine(struct program *program, struct choices *choices)
     for (uint32_t i = 0; i < program->num_localities; i++)
         program->positions[i] = (struct cohort__position){
             .host = i * num_hosts / program->num_localities, .domain = i % 2};
-    program->keeps_going = program->may_die && program->num_localities > 1 && choose(choices, 2);
+    program->keeps_going =
+        program->means.has_deaths && program->num_localities > 1 && choose(choices, 2);
     uint32_t places = choose(choices, 3);
     for (uint32_t i = 0; i < program->num_actors; i++)
         program->locality_of[i] = places == 0   ? i % program->num_localities
@@ -346,7 +360,7 @@ static bool is_possible(const struct program *program, enum verb verb, const str
     case VERB_SHRINK:
         return program->num_groups < MAX_GROUPS && has_living(program, group);
     case VERB_KILL:
-        return program->may_die && has_living(program, group) &&
+        return program->means.has_deaths && has_living(program, group) &&
                (uint32_t)__builtin_popcount(program->victims) + 1 <
                    (program->keeps_going ? program->num_localities : 2) &&
                program->num_localities > 1;
@@ -434,9 +448,9 @@ static void find_fragile(struct program *program)
     }
 }
 
-void program_draw(struct program *program, struct choices *choices, bool may_die)
+void program_draw(struct program *program, struct choices *choices, struct means means)
 {
-    *program = (struct program){.may_die = may_die};
+    *program = (struct program){.means = means};
     draw_machine(program, choices);
     draw_first_groups(program, choices);
     for (;;) {
@@ -471,8 +485,12 @@ static void print_step(const struct step *step)
 
 void program_print(const struct program *program)
 {
-    fprintf(stderr, "transport %" PRIu64 ", order %" PRIu64 ", %u localities%s%s; actors at",
-            program->seed, program->order, program->num_localities,
+    fprintf(stderr,
+            "transport %" PRIu64 ", order %" PRIu64 ", %u workers%s%s, %u localities%s%s; "
+            "actors at",
+            program->seed, program->order, program->num_workers,
+            program->tasks_move ? ", tasks move" : "",
+            program->progress_thread ? ", a progress thread" : "", program->num_localities,
             program->is_spread ? " on several hosts" : "",
             program->keeps_going ? ", going on without the dead" : "");
     for (uint32_t i = 0; i < program->num_actors; i++)

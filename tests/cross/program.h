@@ -97,15 +97,25 @@ struct step {
     uint32_t made[MAX_ACTORS];
 };
 
+/* What a machine can do (simulation.h). */
+struct means {
+    bool has_threads;   /* the machine's own, and its time */
+    bool has_deaths;    /* of localities; not possible in shared memory */
+    bool has_shortages; /* allocations that fail */
+};
+
 struct program {
+    struct means means;
     uint64_t seed;  /* of the transport: 0 is in order, at once */
     uint64_t order; /* of what is ready (simulation.h) */
+    uint32_t num_workers;
+    bool tasks_move;
+    bool progress_thread;
     uint32_t num_localities;
     bool is_spread;
     struct cohort__position positions[MAX_LOCALITIES];
     uint32_t num_actors;
     uint32_t locality_of[MAX_ACTORS];
-    bool may_die;            /* some locality */
     bool keeps_going;        /* without those that die: then these may be several */
     uint32_t victims;        /* the localities that die, by the step that is drawn, a bit each */
     uint32_t num_gaps;       /* allocations that fail */
@@ -116,8 +126,8 @@ struct program {
     struct step steps[MAX_STEPS];
 };
 
-/* MAY_DIE: whether localities may die, which is not possible in shared memory. */
-void program_draw(struct program *program, struct choices *choices, bool may_die);
+/* A program that needs no more than MEANS. */
+void program_draw(struct program *program, struct choices *choices, struct means means);
 
 /* In words, on standard error. */
 void program_print(const struct program *program);

@@ -13,7 +13,10 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/random.h"
 #include "runtime/task/worker.h"
+#include "tests/support/inproc_end.h"
 #include "tests/support/scarce.h"
+
+const struct means simulation_means = {.has_deaths = true, .has_shortages = true};
 
 /* The clock ---------------------------------------------------------------------------------- */
 
@@ -109,6 +112,21 @@ bool simulation_has_lacked_memory(void)
     return num_begun > 1 || (num_begun == 1 && scarce_has_failed());
 }
 
+struct cohort__inproc_event *__real_cohort__inproc_event_create(enum cohort__inproc_kind kind,
+                                                                uint32_t peer, size_t bytes);
+struct cohort__inproc_event *__wrap_cohort__inproc_event_create(enum cohort__inproc_kind kind,
+                                                                uint32_t peer, size_t bytes);
+
+/* The transport always has memory. */
+struct cohort__inproc_event *__wrap_cohort__inproc_event_create(enum cohort__inproc_kind kind,
+                                                                uint32_t peer, size_t bytes)
+{
+    scarce_pause();
+    struct cohort__inproc_event *event = __real_cohort__inproc_event_create(kind, peer, bytes);
+    scarce_go_on();
+    return event;
+}
+
 static struct cohort__random draws;
 
 /* Threads ------------------------------------------------------------------------------------ */
@@ -134,11 +152,6 @@ int __wrap_pthread_join(pthread_t thread, void **ret_value);
 int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 bool __wrap_cohort__blocking_is_self(void);
-
-void simulation_threads(void)
-{
-    plays_threads = true;
-}
 
 static void thread_main(void)
 {
@@ -225,10 +238,16 @@ struct cohort__work *__wrap_cohort__worker_next_if(struct cohort__worker *worker
 struct cohort__work *__real_cohort__worker_next_if(struct cohort__worker *worker,
                                                    void (*run)(struct cohort__work *work));
 
-void simulation_order(uint64_t seed)
+void simulation_begin(uint64_t seed)
 {
     is_on = seed > 0;
+    plays_threads = true;
     cohort__random_init(&draws, seed);
+}
+
+void simulation_end(void)
+{
+    is_on = false;
 }
 
 static struct cohort__work *take_held(void)

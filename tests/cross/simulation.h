@@ -2,14 +2,18 @@
 #ifndef COHORT_TESTS_CROSS_SIMULATION_H
 #define COHORT_TESTS_CROSS_SIMULATION_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "tests/cross/program.h"
 
 /* What decides when things happen, and what there is no memory for: a clock for one thread that
  * only goes on when it is looked at, and, faster and faster, while nothing happens; and the order
  * in which its worker takes what is ready. All clocks of the program are this one: Cohort's, and
  * those that libuv asks the C library for. So time is the same in each run of the same program, and
- * waiting takes none. */
+ * waiting takes none.
+ *
+ * So it is in simulation.c. Linked with real.c instead, a program runs on real threads in real
+ * time: then none of this is drawn. */
+
+extern const struct means simulation_means;
 
 /* Nanoseconds since the program's begin. Does not let time go on. */
 uint64_t simulation_time(void);
@@ -18,12 +22,13 @@ uint64_t simulation_time(void);
 void simulation_turned(bool any);
 
 /* From now on the one worker takes what is ready in an order that is drawn from SEED: it holds some
- * back while others run, and turns the event loop between any two of them. 0: as it would. */
-void simulation_order(uint64_t seed);
+ * back while others run, and turns the event loop between any two of them. 0: as it would. Threads
+ * that are started from now on, those of cohort_blocking, are played by this one: each of them runs
+ * until it waits for a condition, when it is drawn. */
+void simulation_begin(uint64_t seed);
 
-/* Threads that are started from now on, those of cohort_blocking, are played by this one: each of
- * them runs until it waits for a condition, when it is drawn. */
-void simulation_threads(void);
+/* From now on the worker takes what is ready as it would. */
+void simulation_end(void);
 
 /* From now on allocations of the library fail: one after GAPS[0] others, one after GAPS[1] more,
  * and so on. GAPS stays as it is until it is set anew. */

@@ -23,11 +23,11 @@ enum wait {
 };
 
 enum { MOST_TASKS = 6, MOST_NESTED = 3, FEW_LEVELS = 40, MANY_LEVELS = 12000 };
-static const uint64_t LONG = UINT64_C(100000000000), SOON = UINT64_C(1000000000);
+static const uint64_t LONG = UINT64_C(100000000000), SOON = UINT64_C(10000000000);
 
 struct scene {
-    cohort_future *input; /* pending until the scope has ended */
-    uint32_t num_running; /* functions of tasks in the scope */
+    cohort_future *input;         /* pending until the scope has ended */
+    _Atomic uint32_t num_running; /* functions of tasks in the scope */
 };
 
 /* One task's. */
@@ -190,7 +190,7 @@ static cohort_future *pile_up(const struct scene *scene, struct cohort__random *
 
 void tasks_play(uint32_t form)
 {
-    struct scene scene = {.num_running = 0};
+    struct scene scene = {.input = NULL};
     struct cohort__random random;
     cohort_promise *promise;
     cohort_status status = cohort_promise_create(&promise, &scene.input);

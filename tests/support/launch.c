@@ -35,8 +35,8 @@ struct line {
     struct cohort__process *process;
     struct cohort__list up, down; /* under the lock */
     atomic_bool has_ended;        /* nothing is written any more; written under it */
-    bool is_noticed;              /* by the launcher, who has read what there was */
-    bool may_end;
+    atomic_bool is_noticed;       /* by the launcher, who has read what there was */
+    atomic_bool may_end;
     uint64_t kill_at; /* as cohort__clock_now, or 0: not accused */
     uint32_t accused_by;
 };

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/base/clock.h"
+#include "tests/cross/simulation.h"
+
+const struct means simulation_means = {.has_threads = true, .has_deaths = true};
+
+uint64_t simulation_time(void)
+{
+    return cohort__clock_now();
+}
+
+void simulation_turned(bool any)
+{
+    (void)any;
+}
+
+void simulation_begin(uint64_t seed)
+{
+    (void)seed;
+}
+
+void simulation_end(void)
+{
+}
+
+void simulation_memory(const uint32_t *gaps, uint32_t num)
+{
+    (void)gaps;
+    (void)num;
+}
+
+bool simulation_has_lacked_memory(void)
+{
+    return false;
+}
