@@ -36,7 +36,8 @@ cohort_status cohort__transport_create(struct cohort__net **ret_net,
     else
         cohort__hub_destroy(hub);
     if (!status && wants_far)
-        status = cohort__ofi_create(handlers, cohort__bootstrap_host_address(bootstrap), &far);
+        status = cohort__ofi_create(handlers, cohort__bootstrap_rank(bootstrap),
+                                    cohort__bootstrap_host_address(bootstrap), &far);
     if (status) {
         cohort__net_destroy(near);
         return status;

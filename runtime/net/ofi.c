@@ -333,8 +333,8 @@ static struct cohort__ofi *allocate(const struct cohort__net_handlers *handlers)
     return ofi;
 }
 
-cohort_status cohort__ofi_create(const struct cohort__net_handlers *handlers, const char *address,
-                                 struct cohort__net **ret_net)
+cohort_status cohort__ofi_create(const struct cohort__net_handlers *handlers, uint32_t number,
+                                 const char *address, struct cohort__net **ret_net)
 {
     const char *local = setting("COHORT_OFI_ADDRESS", address ? address : "127.0.0.1");
     if (strlen(local) >= sizeof((struct cohort__ofi *)NULL)->local_address)
@@ -342,6 +342,7 @@ cohort_status cohort__ofi_create(const struct cohort__net_handlers *handlers, co
     struct cohort__ofi *ofi = allocate(handlers);
     if (!ofi)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a network endpoint");
+    ofi->number = number;
     strcpy(ofi->local_address, local);
     cohort_status st = cohort__ofi_library_load(&ofi->library);
     if (st == COHORT_OK)

@@ -55,12 +55,15 @@ struct cohort__ofi_peer {
     bool is_removed; /* nothing is reported about it any more */
     bool is_known;   /* address is valid */
     bool is_here;    /* on this host, where the kernel ends its connections when it dies */
-    bool is_reached; /* the provider has accepted something for it, so there is a connection */
+    bool is_met;     /* it has answered, see ofi_hello.c: messages may go to it */
     fi_addr_t address;
     const char *why;
     uint64_t refused_since; /* every attempt has got EAGAIN since then; 0: not so */
     uint64_t probe_after;
-    int probe_fd; /* our own connection attempt, to see if anything listens; -1: none */
+    uint64_t ask_after; /* when to ask again whether it is there; 0: not asked */
+    uint64_t ask_delay;
+    unsigned num_failed; /* what the provider could not send of asking and answering */
+    int probe_fd;        /* our own connection attempt, to see if anything listens; -1: none */
     size_t raw_bytes;
     unsigned char raw[];
 };
@@ -71,6 +74,7 @@ struct cohort__ofi_send {
     struct fid_mr *mr;
     struct cohort__packet packet;
     uint64_t since; /* when it became a batch */
+    bool is_hello;
     _Alignas(64) unsigned char data[COHORT__OFI_MAX_PACKET];
 };
 
@@ -105,6 +109,7 @@ struct cohort__ofi_fetch {
 
 struct cohort__ofi {
     struct cohort__net net;
+    uint32_t number; /* by which peers know us */
     const struct cohort__ofi_library *library;
     struct fi_info *info;
     struct fid_fabric *fabric;
@@ -169,6 +174,8 @@ cohort_status cohort__ofi_peer_add(struct cohort__net *net, uint32_t number, con
 void cohort__ofi_peer_remove(struct cohort__net *net, uint32_t number);
 /* The peer, ready to be sent to; NULL if it is dead or was never added. */
 struct cohort__ofi_peer *cohort__ofi_peer_get(struct cohort__ofi *ofi, uint32_t number);
+/* The same, also while we are closing. */
+struct cohort__ofi_peer *cohort__ofi_peer_living(struct cohort__ofi *ofi, uint32_t number);
 /* The answer to a sender where peer_get gives NULL: AGAIN while the peer's loss is still to be
  * reported, so that a waiting sender learns the reason, and DEAD after that. */
 enum cohort__net_sent cohort__ofi_peer_missing(const struct cohort__ofi *ofi, uint32_t number);
@@ -194,6 +201,9 @@ enum cohort__net_sent cohort__ofi_send(struct cohort__net *net, uint32_t number,
                                        const struct iovec *parts, int num_parts);
 void cohort__ofi_send_done(struct cohort__ofi *ofi, struct cohort__ofi_send *send,
                            const char *error);
+/* Sends the bytes at once, by a copy. Returns libfabric's error. With the lock held. */
+int cohort__ofi_send_hello(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer,
+                           const void *hello, size_t bytes);
 /* Sends the batch of PEER, if it has one. If that is refused, it is tried again when PEER's senders
  * are. With the lock held, as the next two. */
 enum cohort__net_sent cohort__ofi_batch_send(struct cohort__ofi *ofi,
@@ -205,6 +215,15 @@ bool cohort__ofi_batches_progress(struct cohort__ofi *ofi);
 /* Before the end: tries all batches, also refused ones. True: none is left. */
 bool cohort__ofi_batches_end(struct cohort__ofi *ofi);
 void cohort__ofi_sends_fini(struct cohort__ofi *ofi);
+
+/* Asks PEER, which has not answered yet, whether it is there, unless that was done a moment ago.
+ * Returns -FI_EAGAIN, or why PEER can't be asked. With the lock held, as the next. */
+int cohort__ofi_hello_ask(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer);
+/* What was said to PEER has not left. */
+void cohort__ofi_hello_failed(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer,
+                              const char *why);
+/* What came may be a peer that asks or answers; then it is dealt with. False: it is not. */
+bool cohort__ofi_hello_take(struct cohort__ofi *ofi, const unsigned char *data, size_t bytes);
 
 /* Posts receives until the fixed number is posted again. If memory runs out or the provider is
  * full, it posts fewer, and progress tries again. With the lock held. */

@@ -195,6 +195,8 @@ static void fetch_fail(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fetch,
     cohort__ofi_wake(ofi);
 }
 
+/* The peer needs not be asked before (ofi_hello.c): the token has come in a message, so it has
+ * asked and was answered. */
 static enum cohort__net_sent start(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fetch,
                                    const struct token *token, size_t offset)
 {

@@ -100,9 +100,9 @@ void cohort__ofi_peer_lose(struct cohort__ofi *ofi, struct cohort__ofi_peer *pee
     cohort__ofi_wake(ofi);
 }
 
-struct cohort__ofi_peer *cohort__ofi_peer_get(struct cohort__ofi *ofi, uint32_t number)
+struct cohort__ofi_peer *cohort__ofi_peer_living(struct cohort__ofi *ofi, uint32_t number)
 {
-    struct cohort__ofi_peer *peer = ofi->is_closing ? NULL : find(ofi, number);
+    struct cohort__ofi_peer *peer = find(ofi, number);
     if (!peer || peer->is_dead)
         return NULL;
     if (peer->is_known)
@@ -113,6 +113,11 @@ struct cohort__ofi_peer *cohort__ofi_peer_get(struct cohort__ofi *ofi, uint32_t 
     }
     peer->is_known = true;
     return peer;
+}
+
+struct cohort__ofi_peer *cohort__ofi_peer_get(struct cohort__ofi *ofi, uint32_t number)
+{
+    return ofi->is_closing ? NULL : cohort__ofi_peer_living(ofi, number);
 }
 
 enum cohort__net_sent cohort__ofi_peer_missing(const struct cohort__ofi *ofi, uint32_t number)
@@ -156,7 +161,6 @@ enum cohort__net_sent cohort__ofi_peer_refused(struct cohort__ofi *ofi,
 
 void cohort__ofi_peer_accepted(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
 {
-    peer->is_reached = true;
     if (peer->refused_since == 0)
         return;
     peer->refused_since = 0;
@@ -180,7 +184,7 @@ static bool has_memory(void)
 static void await(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer, uint64_t now)
 {
     peer->probe_after = now + probe_next;
-    if (!peer->is_reached && now - peer->refused_since >= probe_next && !has_memory())
+    if (peer->ask_after == 0 && now - peer->refused_since >= probe_next && !has_memory())
         cohort__ofi_peer_lose(ofi, peer, NULL);
 }
 

@@ -125,16 +125,18 @@ void cohort__ofi_receive_done(struct cohort__ofi *ofi, struct cohort__ofi_receiv
 {
     pthread_mutex_lock(&ofi->lock);
     ofi->num_posted--;
-    if (ofi->is_closing)
-        receive_give(ofi, receive);
-    else if (cohort__ofi_receives_post(ofi))
+    bool is_closing = ofi->is_closing;
+    if (!is_closing && cohort__ofi_receives_post(ofi))
         cohort__ofi_wake(ofi);
     pthread_mutex_unlock(&ofi->lock);
-    if (ofi->is_closing)
-        return;
-    struct cohort__packet_reader reader;
     if (!error && bytes > sizeof receive->data)
         error = "the provider tells more bytes than there is room for";
+    bool is_hello = !error && cohort__ofi_hello_take(ofi, receive->data, bytes);
+    if (is_hello || is_closing) {
+        receive_release(ofi, receive);
+        return;
+    }
+    struct cohort__packet_reader reader;
     if (!error && cohort__packet_reader_init(&reader, receive->data, bytes))
         deliver(ofi, receive, &reader);
     else

@@ -38,6 +38,7 @@ static struct cohort__ofi_send *send_create(struct cohort__ofi *ofi)
         return NULL;
     }
     send->operation.kind = COHORT__OFI_SEND;
+    send->is_hello = false;
     cohort__list_init(&send->operation.link);
     ofi->num_sends++;
     return send;
@@ -54,23 +55,49 @@ static struct cohort__ofi_send *send_take(struct cohort__ofi *ofi)
 static void send_give(struct cohort__ofi *ofi, struct cohort__ofi_send *send)
 {
     send->peer = NULL;
+    send->is_hello = false;
     cohort__list_push_front(&ofi->sends, &send->operation.link);
 }
 
-/* Sends the packet of SEND to PEER. Returns libfabric's error; then SEND is still the caller's. */
-static int start(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer,
-                 struct cohort__ofi_send *send)
+/* Sends BYTES bytes of SEND to PEER. Returns libfabric's error; then SEND is still the caller's. */
+static int post(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer,
+                struct cohort__ofi_send *send, size_t bytes)
 {
-    size_t bytes = cohort__packet_finish(&send->packet);
     ssize_t error = fi_send(ofi->ep, send->data, bytes, send->mr ? fi_mr_desc(send->mr) : NULL,
                             peer->address, &send->operation.context);
     if (error)
         return (int)error;
-    cohort__ofi_peer_accepted(ofi, peer);
     cohort__list_remove(&send->operation.link);
     cohort__list_push_back(&ofi->sending, &send->operation.link);
     peer->num_sending++;
     return 0;
+}
+
+/* Sends the packet of SEND, likewise. */
+static int start(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer,
+                 struct cohort__ofi_send *send)
+{
+    if (!peer->is_met)
+        return cohort__ofi_hello_ask(ofi, peer);
+    int error = post(ofi, peer, send, cohort__packet_finish(&send->packet));
+    if (!error)
+        cohort__ofi_peer_accepted(ofi, peer);
+    return error;
+}
+
+int cohort__ofi_send_hello(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer,
+                           const void *hello, size_t bytes)
+{
+    struct cohort__ofi_send *send = send_take(ofi);
+    if (!send)
+        return -FI_EAGAIN;
+    send->peer = peer;
+    send->is_hello = true;
+    memcpy(send->data, hello, bytes);
+    int error = post(ofi, peer, send, bytes);
+    if (error)
+        send_give(ofi, send);
+    return error;
 }
 
 static bool is_short(const struct iovec *parts, int num_parts)
@@ -231,7 +258,9 @@ void cohort__ofi_send_done(struct cohort__ofi *ofi, struct cohort__ofi_send *sen
     /* ofi_rxm lets an outsider's message decide which of its sends has ended. It may name a send
      * that is not under way, perhaps a batch. */
     bool is_ours = send->peer && send->peer->batch != send;
-    if (is_ours && error)
+    if (is_ours && error && send->is_hello)
+        cohort__ofi_hello_failed(ofi, send->peer, error);
+    else if (is_ours && error)
         cohort__ofi_peer_lose(ofi, send->peer, error);
     if (is_ours) {
         send->peer->num_sending--;

@@ -16,11 +16,11 @@
 
 enum { SOCKET = 3 };
 
-void ofi_end_open(struct station *station)
+void ofi_end_open(struct station *station, uint32_t number)
 {
     memset(station, 0, sizeof *station);
     struct cohort__net_handlers handlers = station_handlers(station);
-    cohort_status st = cohort__ofi_create(&handlers, NULL, &station->net);
+    cohort_status st = cohort__ofi_create(&handlers, number, NULL, &station->net);
     if (st != COHORT_OK)
         test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
 }
@@ -35,8 +35,8 @@ void ofi_end_know(struct station *station, uint32_t number, const struct station
 /* Two ends that know each other as 1 and 0; A drives both. */
 void ofi_pair_open(struct station *a, struct station *b)
 {
-    ofi_end_open(a);
-    ofi_end_open(b);
+    ofi_end_open(a, 0);
+    ofi_end_open(b, 1);
     ofi_end_know(a, 1, b);
     ofi_end_know(b, 0, a);
     a->peer = b;
@@ -110,7 +110,7 @@ int ofi_peer_main(void)
     static struct peer_state state;
     struct station station;
     unsigned char address[128];
-    ofi_end_open(&station);
+    ofi_end_open(&station, 1);
     station.data = &state;
     station.on_message = obey;
     CHECK(write(SOCKET, station.net->address, station.net->address_bytes) > 0);

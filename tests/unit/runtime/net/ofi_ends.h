@@ -9,7 +9,8 @@
 /* Ends of ofi on the loopback interface. Two are in this process. One is in another process, which
  * runs this program with the argument "peer" and a socket to exchange addresses over. */
 
-void ofi_end_open(struct station *station);
+/* Its peers know it as NUMBER. */
+void ofi_end_open(struct station *station, uint32_t number);
 void ofi_end_know(struct station *station, uint32_t number, const struct station *other);
 
 /* Two ends that know each other as 1 and 0; A drives both. */

@@ -38,7 +38,7 @@ static void open_end(uint32_t number, const struct cohort__hub *hub)
     CHECK_INT(
         cohort__shm_create(&handlers, copy_hub(hub), number % PER_HOST, COHORT__SHM_STREAM, &near),
         COHORT_OK);
-    if (cohort__ofi_create(&handlers, NULL, &far) != COHORT_OK)
+    if (cohort__ofi_create(&handlers, number, NULL, &far) != COHORT_OK)
         test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
     CHECK_INT(cohort__mixed_create(near, far, &station->net), COHORT_OK);
 }

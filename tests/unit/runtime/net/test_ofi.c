@@ -322,14 +322,16 @@ static void test_batches_hung(void)
     struct station b;
     struct station hung;
     ofi_pair_open(&a, &b);
-    ofi_end_open(&hung);
+    ofi_end_open(&hung, 1);
     struct cohort__ofi *ofi = (struct cohort__ofi *)a.net;
     struct iovec part = {"hello", 5};
     CHECK_INT(station_send(&a, 1, "x", 1), COHORT__NET_SENT);
     station_until(&a, &b.num_messages, 1);
     a.net->handlers.writable = ignore_writable;
-    for (uint32_t i = 0; i < NUM_HUNG; i++)
+    for (uint32_t i = 0; i < NUM_HUNG; i++) {
         ofi_end_know(&a, 10 + i, &hung);
+        cohort__ofi_peer_living(ofi, 10 + i)->is_met = true; /* before they hung */
+    }
     unsigned long num_accepted = 0;
     atomic_store(&ofi->is_handling, true); /* as if handlers sent all this */
     for (uint32_t i = 0; i < NUM_HUNG; i++)
@@ -376,7 +378,7 @@ static void test_flood(void)
     struct station a;
     unsigned char order[100] = {OFI_PEER_COUNT};
     unsigned long counted = 0;
-    ofi_end_open(&a);
+    ofi_end_open(&a, 0);
     pid_t pid = ofi_peer_start(&a);
     for (int i = 0; i < NUM; i++) {
         order[0] = OFI_PEER_COUNT;
@@ -400,7 +402,7 @@ static void test_echo(void)
 {
     struct station a;
     unsigned char data[200] = {OFI_PEER_ECHO};
-    ofi_end_open(&a);
+    ofi_end_open(&a, 0);
     pid_t pid = ofi_peer_start(&a);
     for (unsigned long i = 0; i < 2000; i++) {
         CHECK_INT(station_send(&a, 1, data, sizeof data), COHORT__NET_SENT);
@@ -416,7 +418,7 @@ static void test_kill_idle(void)
     for (int used = 0; used < 2; used++) {
         struct station a;
         unsigned char data[200] = {OFI_PEER_ECHO};
-        ofi_end_open(&a);
+        ofi_end_open(&a, 0);
         pid_t pid = ofi_peer_start(&a);
         if (used) {
             CHECK_INT(station_send(&a, 1, data, sizeof data), COHORT__NET_SENT);
@@ -437,7 +439,7 @@ static void test_stopped_peer(void)
     struct station a;
     unsigned char data[200] = {OFI_PEER_ECHO};
     struct iovec part = {data, sizeof data};
-    ofi_end_open(&a);
+    ofi_end_open(&a, 0);
     pid_t pid = ofi_peer_start(&a);
     CHECK_INT(kill(pid, SIGSTOP), 0);
     for (uint64_t end = station_now() + 300000000; station_now() < end;) {
@@ -504,11 +506,79 @@ static void refuse(struct station *station, const void *address, size_t bytes, c
     CHECK_CONTAINS(cohort_error_message(), ours);
 }
 
+/* A peer comes and ends. The provider keeps its process for what it uses again. */
+static void have_peer(struct station *station)
+{
+    unsigned char order = OFI_PEER_ECHO;
+    pid_t pid = ofi_peer_start(station);
+    CHECK_INT(station_send(station, 1, &order, 1), COHORT__NET_SENT);
+    station_until(station, &station->num_messages, 1);
+    ofi_peer_stop(station, pid);
+    while (station_turn(station))
+        ;
+    cohort__net_remove_peer(station->net, 1);
+    station->num_messages = 0;
+}
+
+static in_port_t port_of(const struct station *station)
+{
+    struct sockaddr_in address;
+    memcpy(&address, ((struct cohort__ofi *)station->net)->raw, sizeof address);
+    return ntohs(address.sin_port);
+}
+
+/* Begins to send to the other end, which each knows as 0. */
+static void try_to_send(struct station *station, bool *is_sent)
+{
+    struct iovec part = {"x", 1};
+    enum cohort__net_sent sent =
+        *is_sent ? COHORT__NET_SENT : cohort__net_send(station->net, 0, &part, 1);
+    CHECK(sent != COHORT__NET_DEAD);
+    *is_sent = sent == COHORT__NET_SENT;
+}
+
+/* Two ends connect to each other at the same time, after another peer has ended. In this order of
+ * events the providers net and tcp close the connection that the other end has just been told of:
+ * what it has sent by then is lost, though it was a success. */
+static void test_crossing_after_end(void)
+{
+    for (int num_turns = 0; num_turns < 4; num_turns++) {
+        struct station x, y;
+        bool first_sent = false, second_sent = false;
+        ofi_end_open(&x, 0);
+        ofi_end_open(&y, 0);
+        /* Of two connections that of the higher port stays. */
+        struct station *first = port_of(&x) > port_of(&y) ? &x : &y;
+        struct station *second = first == &x ? &y : &x;
+        have_peer(first);
+        ofi_end_know(&x, 0, &y);
+        ofi_end_know(&y, 0, &x);
+        try_to_send(first, &first_sent);
+        for (int i = 0; i < num_turns; i++)
+            station_turn(first);
+        try_to_send(second, &second_sent);
+        for (int i = 0; i < 2; i++) {
+            station_turn(first);
+            station_turn(second);
+        }
+        uint64_t deadline = station_now() + UINT64_C(10000000000);
+        while (first->num_messages == 0 || second->num_messages == 0) {
+            try_to_send(second, &second_sent);
+            station_turn(first);
+            try_to_send(first, &first_sent);
+            station_turn(second);
+            CHECK(station_now() < deadline);
+        }
+        CHECK_INT(first->num_unreachable[0] + second->num_unreachable[0], 0);
+        ofi_pair_close(&x, &y);
+    }
+}
+
 static void test_addresses(void)
 {
     struct station a;
     unsigned char address[128];
-    ofi_end_open(&a);
+    ofi_end_open(&a, 0);
     size_t bytes = a.net->address_bytes;
     refuse(&a, "shm\0x", 5, "shm", "ofi");
     const char *provider = ((struct cohort__ofi *)a.net)->info->fabric_attr->prov_name;
@@ -534,7 +604,7 @@ static void test_bad_settings(void)
     const char *usual = getenv("COHORT_OFI_PROVIDER");
     char *was = usual ? strdup(usual) : NULL;
     setenv("COHORT_OFI_PROVIDER", "nosuch", 1);
-    CHECK_INT(cohort__ofi_create(&handlers, NULL, &net), COHORT_ERR_NETWORK);
+    CHECK_INT(cohort__ofi_create(&handlers, 0, NULL, &net), COHORT_ERR_NETWORK);
     CHECK_CONTAINS(cohort_error_message(), "nosuch at 127.0.0.1: fi_getinfo");
     CHECK_CONTAINS(cohort_error_message(), "COHORT_OFI_PROVIDER");
     unsetenv("COHORT_OFI_PROVIDER");
@@ -542,16 +612,16 @@ static void test_bad_settings(void)
         setenv("COHORT_OFI_PROVIDER", was, 1);
     free(was);
     setenv("COHORT_OFI_ADDRESS", "203.0.113.1", 1);
-    CHECK_INT(cohort__ofi_create(&handlers, NULL, &net), COHORT_ERR_NETWORK);
+    CHECK_INT(cohort__ofi_create(&handlers, 0, NULL, &net), COHORT_ERR_NETWORK);
     CHECK_CONTAINS(cohort_error_message(), "203.0.113.1");
-    CHECK_INT(cohort__ofi_create(&handlers, "127.0.0.1", &net), COHORT_ERR_NETWORK);
+    CHECK_INT(cohort__ofi_create(&handlers, 0, "127.0.0.1", &net), COHORT_ERR_NETWORK);
     CHECK_CONTAINS(cohort_error_message(), "203.0.113.1");
     unsetenv("COHORT_OFI_ADDRESS");
-    CHECK_INT(cohort__ofi_create(&handlers, "203.0.113.2", &net), COHORT_ERR_NETWORK);
+    CHECK_INT(cohort__ofi_create(&handlers, 0, "203.0.113.2", &net), COHORT_ERR_NETWORK);
     CHECK_CONTAINS(cohort_error_message(), "203.0.113.2");
     char text[100] = {0};
     memset(text, '1', sizeof text - 1);
-    CHECK_INT(cohort__ofi_create(&handlers, text, &net), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort__ofi_create(&handlers, 0, text, &net), COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "no network address: '1111");
     CHECK(net == NULL);
 }
@@ -562,7 +632,7 @@ static void test_local_address(void)
 {
     struct station a = {0};
     struct cohort__net_handlers handlers = station_handlers(&a);
-    CHECK_INT(cohort__ofi_create(&handlers, "127.0.0.3", &a.net), COHORT_OK);
+    CHECK_INT(cohort__ofi_create(&handlers, 0, "127.0.0.3", &a.net), COHORT_OK);
     struct cohort__ofi *ofi = (struct cohort__ofi *)a.net;
     struct sockaddr_in name;
     memcpy(&name, ofi->raw, sizeof name);
@@ -589,7 +659,7 @@ static void test_provider(void)
     CHECK_TEXT(cohort__ofi_library_provider(FI_VERSION(2, 0), 0), "tcp");
     CHECK_INT(cohort__ofi_library_load(&library), COHORT_OK);
     struct station a;
-    ofi_end_open(&a);
+    ofi_end_open(&a, 0);
     const char *wanted = getenv("COHORT_OFI_PROVIDER");
     CHECK_TEXT(((struct cohort__ofi *)a.net)->info->fabric_attr->prov_name,
                wanted ? wanted : cohort__ofi_library_provider(library->version, library->revision));
@@ -600,7 +670,7 @@ static void test_provider(void)
 static void test_signals(void)
 {
     struct station a;
-    ofi_end_open(&a);
+    ofi_end_open(&a, 0);
     for (int s = 1; s < 32; s++) {
         struct sigaction action;
         if (s == SIGSEGV || s == SIGBUS || s == SIGFPE || s == SIGILL || s == SIGABRT)
@@ -641,7 +711,7 @@ static int pelted_main(void)
     struct sigaction action = {.sa_handler = count};
     CHECK_INT(sigaction(SIGTERM, &action, NULL), 0);
     CHECK_INT(pthread_create(&thread, NULL, pelt, NULL), 0);
-    ofi_end_open(&a);
+    ofi_end_open(&a, 0);
     atomic_store(&is_loaded, true);
     CHECK_INT(pthread_join(thread, NULL), 0);
     CHECK(num_caught > 0);
@@ -677,7 +747,7 @@ static void test_idle(void)
 {
     struct station a;
     unsigned char data[200] = {OFI_PEER_ECHO};
-    ofi_end_open(&a);
+    ofi_end_open(&a, 0);
     pid_t pid = ofi_peer_start(&a);
     CHECK_INT(station_send(&a, 1, data, sizeof data), COHORT__NET_SENT);
     station_until(&a, &a.num_messages, 1);
@@ -842,6 +912,8 @@ static void test_length(void)
     operations = *real;
     operations.read = read_too_much;
     memset(data, 'x', sizeof data);
+    CHECK_INT(station_send(&a, 1, data, sizeof data), COHORT__NET_SENT);
+    station_until(&a, &b.num_messages, 1); /* there is a connection */
     cq->ops = &operations;
     CHECK_INT(station_send(&a, 1, data, sizeof data), COHORT__NET_SENT);
     station_until(&a, &b.num_broken, 1);
@@ -849,9 +921,19 @@ static void test_length(void)
     CHECK(memcmp(b.front, data, sizeof b.front) == 0);
     cq->ops = real;
     CHECK_INT(station_send(&a, 1, data, sizeof data), COHORT__NET_SENT);
-    station_until(&a, &b.num_messages, 1);
+    station_until(&a, &b.num_messages, 2);
     CHECK_INT(b.num_broken, 1);
     ofi_pair_close(&a, &b);
+}
+
+static void send_raw(struct station *station, const void *data, size_t bytes)
+{
+    static struct cohort__ofi_operation operation = {.kind = -1}; /* its end is told to nobody */
+    struct cohort__ofi *ofi = (struct cohort__ofi *)station->net;
+    pthread_mutex_lock(&ofi->lock);
+    fi_addr_t to = cohort__ofi_peer_get(ofi, 1)->address;
+    CHECK_INT(fi_send(ofi->ep, data, bytes, NULL, to, &operation.context), 0);
+    pthread_mutex_unlock(&ofi->lock);
 }
 
 /* What is no packet, and what is longer than a receive's buffer, is told with what it begins with,
@@ -863,17 +945,12 @@ static void test_broken(void)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         struct station a;
         struct station b;
-        struct cohort__ofi_operation operation = {.kind = -1}; /* its end is told to nobody */
         ofi_pair_open(&a, &b);
-        struct cohort__ofi *ofi = (struct cohort__ofi *)a.net;
         memset(data, 'a', sizeof data);
         CHECK_INT(station_send(&a, 1, data, sizeof data / 2), COHORT__NET_SENT);
         station_until(&a, &b.num_messages, 1); /* there is a connection */
         memset(data, 'x', sizeof data);
-        pthread_mutex_lock(&ofi->lock);
-        fi_addr_t to = cohort__ofi_peer_get(ofi, 1)->address;
-        CHECK_INT(fi_send(ofi->ep, data, sizes[i], NULL, to, &operation.context), 0);
-        pthread_mutex_unlock(&ofi->lock);
+        send_raw(&a, data, sizes[i]);
         station_until(&a, &b.num_broken, 1);
         printf("%zu bytes: %s\n", sizes[i], b.why);
         bool is_there = b.front[0] == 'x' || sizes[i] < COHORT__OFI_MAX_PACKET;
@@ -883,6 +960,36 @@ static void test_broken(void)
     }
 }
 
+/* Who is not answered asks again. A stranger that asks or answers does no harm, and what looks like
+ * that only is told. */
+static void test_hello(void)
+{
+    static const unsigned char stranger[] = {99, 0, 0, 0, 3, 0, 0, 0};
+    static const unsigned char nonsense[] = {0, 0, 0, 0, 4, 0, 0, 0};
+    struct station a;
+    struct station b;
+    struct iovec part = {"x", 1};
+    ofi_end_open(&a, 0);
+    ofi_end_open(&b, 1);
+    ofi_end_know(&a, 1, &b);
+    a.peer = &b;
+    struct cohort__ofi_peer *peer = cohort__ofi_peer_living((struct cohort__ofi *)a.net, 1);
+    while (peer->ask_delay < 40000000) { /* it has asked three times */
+        CHECK_INT(cohort__net_send(a.net, 1, &part, 1), COHORT__NET_AGAIN);
+        station_turn(&a);
+    }
+    ofi_end_know(&b, 0, &a);
+    CHECK_INT(station_send(&a, 1, "x", 1), COHORT__NET_SENT);
+    station_until(&a, &b.num_messages, 1);
+    send_raw(&a, stranger, sizeof stranger);
+    CHECK_INT(station_send(&a, 1, "x", 1), COHORT__NET_SENT);
+    station_until(&a, &b.num_messages, 2);
+    CHECK_INT(b.num_broken, 0);
+    send_raw(&a, nonsense, sizeof nonsense);
+    station_until(&a, &b.num_broken, 1);
+    ofi_pair_close(&a, &b);
+}
+
 /* Connects to a peer that is blocked, from an end that blocks. Neither end spins, and neither is
  * lost. */
 static void test_idle_connect(void)
@@ -890,7 +997,7 @@ static void test_idle_connect(void)
     struct station a;
     unsigned char data[200] = {OFI_PEER_ECHO};
     struct iovec part = {data, sizeof data};
-    ofi_end_open(&a);
+    ofi_end_open(&a, 0);
     pid_t pid = ofi_peer_start(&a);
     unsigned num_turns = 0;
     bool sent = false;
@@ -999,7 +1106,7 @@ static void test_stuck_in_close(void)
 {
     static struct cohort__ofi *ofi; /* static, since the provider may still use it */
     struct station station;
-    ofi_end_open(&station);
+    ofi_end_open(&station, 0);
     ofi = (struct cohort__ofi *)station.net;
     stuck_operations = *ofi->ep->fid.ops;
     stuck_operations.close = stay;
@@ -1015,6 +1122,7 @@ static const struct test_case cases[] = {
     {"provider", test_provider},
     {"messages", test_messages},
     {"crossing", test_crossing},
+    {"crossing_after_end", test_crossing_after_end},
     {"batches", test_batches},
     {"batch_at_the_end", test_batch_at_the_end},
     {"batch_to_nobody", test_batch_to_nobody},
@@ -1038,6 +1146,7 @@ static const struct test_case cases[] = {
     {"ended_twice", test_ended_twice},
     {"length", test_length},
     {"broken", test_broken},
+    {"hello", test_hello},
     {"idle_connect", test_idle_connect},
     {"threads", test_threads},
     {"threads_blocked", test_threads_blocked},

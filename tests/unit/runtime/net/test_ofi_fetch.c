@@ -36,7 +36,7 @@ static size_t big_bytes(void)
 static void test_fetch(void)
 {
     struct station a;
-    ofi_end_open(&a);
+    ofi_end_open(&a, 0);
     CHECK_INT(a.net->max_fetch, PIECE);
     pid_t pid = ofi_peer_start(&a);
     size_t sizes[] = {1, 4097, 3 * MIB + 5, big_bytes()};
@@ -115,7 +115,7 @@ static void test_kill_in_transfer(void)
     for (int round = 0; round < 5; round++) {
         struct station a;
         unsigned char byte = OFI_PEER_COUNT;
-        ofi_end_open(&a);
+        ofi_end_open(&a, 0);
         pid_t pid = ofi_peer_start(&a);
         struct cohort__net_token token = ofi_peer_block(&a, PIECES * PIECE);
         unsigned char *target = ofi_mapping(PIECES * PIECE);
@@ -167,7 +167,7 @@ static void test_destroy(void)
     static unsigned char target[PIECE];
     struct station a;
     unsigned char data[200] = {OFI_PEER_ECHO};
-    ofi_end_open(&a);
+    ofi_end_open(&a, 0);
     pid_t pid = ofi_peer_start(&a);
     struct cohort__net_token token = ofi_peer_block(&a, PIECE);
     a.keep = true;
@@ -191,7 +191,7 @@ static void test_silent_host(void)
 {
     static unsigned char target[PIECE];
     struct station a;
-    ofi_end_open(&a);
+    ofi_end_open(&a, 0);
     setenv("COHORT_OFI_ADDRESS", "127.0.0.2", 1);
     pid_t pid = ofi_peer_start(&a);
     unsetenv("COHORT_OFI_ADDRESS");
