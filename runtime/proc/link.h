@@ -7,7 +7,7 @@
 
 /* Which messages from one peer have come, by their numbers, which count from 0 and wrap around.
  * Messages may overtake each other. Each one comes once. Only the router uses this. */
-enum { COHORT__LINK_AHEAD = 1024 }; /* how far one may overtake: more than may be under way */
+enum { COHORT__LINK_AHEAD = 1024 }; /* how far one may overtake: more than a window */
 
 struct cohort__link {
     uint32_t next;      /* the first one that has not come */

@@ -24,7 +24,8 @@ struct cohort__peer {
     /* These counters only grow, and wrap around. Only the router changes the last two. */
     _Atomic size_t consumed; /* its eager bytes that were consumed, after the router's handler */
     _Atomic size_t consumed_in_router; /* the same, before that had returned */
-    _Atomic uint32_t drained;          /* its messages that the router has taken */
+    _Atomic uint32_t drained;          /* its messages that have come, with all before them */
+    uint32_t num_overtaking;           /* others that have come; the router's */
     struct cohort__link link;          /* which of its messages have come; the router's */
     _Atomic uint64_t received;         /* its messages, except CREDITs; the router's */
     _Atomic uint64_t num_letters;      /* to it */

@@ -90,11 +90,16 @@ static void dispatch(struct cohort__peer *peer, struct cohort__arrival *arrival)
     cohort__arrival_release(arrival);
 }
 
-/* Only the router changes this counter, so it needs no atomic addition. */
-static void count_drained(struct cohort__peer *peer)
+/* NUM messages have come. While one is missing, those that have overtaken it are not confirmed: so
+ * no more than a window of them can. Only the router changes the counter, so it needs no atomic
+ * addition. */
+static void count_drained(struct cohort__peer *peer, uint32_t num)
 {
+    bool is_ahead = peer->link.num_ahead > 0;
+    num += peer->num_overtaking;
+    peer->num_overtaking = is_ahead ? num : 0;
     uint32_t drained = atomic_load_explicit(&peer->drained, memory_order_relaxed);
-    atomic_store_explicit(&peer->drained, drained + 1, memory_order_release);
+    atomic_store_explicit(&peer->drained, drained + (is_ahead ? 0 : num), memory_order_release);
 }
 
 static void count_received(struct cohort__peer *peer)
@@ -158,8 +163,8 @@ static void on_message(void *context, struct cohort__net_message *message)
     arrival.is_kept = false;
     arrival.is_ahead = peer->link.num_ahead > 0;
     bool counts = envelope->kind != COHORT__KIND_CREDIT;
-    if (counts) /* counted before it is handled, so that an answer to it already confirms it */
-        count_drained(peer);
+    /* Counted before it is handled, so that an answer to it already confirms it. */
+    count_drained(peer, counts);
     if (envelope->credit > 0 || envelope->drained > 0)
         cohort__send_credited(process, peer, envelope->credit, envelope->drained);
     dispatch(peer, &arrival);

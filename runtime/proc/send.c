@@ -20,14 +20,15 @@
  *
  * Second, the number of messages that the peer has not drained is limited by a window, since each
  * message may occupy a buffer at the peer's transport, however small it is. Messages beyond the
- * window stay pending here. The peer's router counts the messages that it drains. It reports the
- * count in its next message to us once it is an eighth of a window, or in a CREDIT message once it
- * is half a window. This can't deadlock: a router drains without waiting for anything, whatever
- * else is pending or parked, and a CREDIT neither counts for the window nor waits in the pending
- * list. So a full window opens as soon as the peer runs its event loop. Then announcements, FETCHED
- * and ASK, which wait in the list like all others, get their turn. CREDITs are few: the next one is
- * sent after another half window of drained messages, and at most one window of messages can come
- * before the last CREDIT has arrived. */
+ * window stay pending here. The peer's router counts the messages that it drains, without those
+ * that have overtaken one that is missing. It reports the count in its next message to us once it
+ * is an eighth of a window, or in a CREDIT message once it is half a window. This can't deadlock: a
+ * router drains without waiting for anything, whatever else is pending or parked, and a CREDIT
+ * neither counts for the window nor waits in the pending list. So a full window opens as soon as
+ * the peer runs its event loop. Then announcements, FETCHED and ASK, which wait in the list like
+ * all others, get their turn. CREDITs are few: the next one is sent after another half window of
+ * drained messages, and at most one window of messages can come before the last CREDIT has arrived.
+ */
 
 /* The part of a budget or a window (an eighth) that is worth reporting to the peer. */
 enum { LITTLE = 8 };

@@ -186,6 +186,23 @@ static void test_numbers(void)
     fake_net_close(&fake);
 }
 
+/* Messages that have overtaken another one are confirmed when that one has come, so that its sender
+ * does not go on beyond its window. The missing one is a CREDIT here, which itself needs no
+ * confirming. */
+static void test_overtaking(void)
+{
+    const uint32_t window = cohort__send_window(FAKE_SIZE);
+    fake_net_open(&fake, 0);
+    for (uint32_t number = 1; number < window; number++)
+        deliver_number(1, number);
+    CHECK_INT(fake.num_sent, 0);
+    fake_net_deliver(&fake, 1, (struct cohort__envelope){.kind = COHORT__KIND_CREDIT}, NULL, 0);
+    CHECK_INT(fake.num_sent, 1);
+    CHECK_INT(fake.sent[0].envelope.kind, COHORT__KIND_CREDIT);
+    CHECK_INT(fake.sent[0].envelope.drained, window - 1);
+    fake_net_close(&fake);
+}
+
 /* The messages that it sends are numbered for each peer. Only messages that the transport has
  * accepted count. */
 static void test_numbering(void)
@@ -519,15 +536,11 @@ static void test_threads(void)
 }
 
 static const struct test_case cases[] = {
-    {"dispatch", test_dispatch},
-    {"dropped", test_dropped},
-    {"broken", test_broken},
-    {"nobody_here", test_nobody_here},
-    {"numbers", test_numbers},
-    {"numbering", test_numbering},
-    {"unreachable", test_unreachable},
-    {"storm", test_storm},
-    {"slow_receivers", test_slow_receivers},
+    {"dispatch", test_dispatch},   {"dropped", test_dropped},
+    {"broken", test_broken},       {"nobody_here", test_nobody_here},
+    {"numbers", test_numbers},     {"overtaking", test_overtaking},
+    {"numbering", test_numbering}, {"unreachable", test_unreachable},
+    {"storm", test_storm},         {"slow_receivers", test_slow_receivers},
     {"threads", test_threads},
 };
 
