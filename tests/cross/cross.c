@@ -24,7 +24,8 @@
  * out, or get smaller, as long as it fails in the same way.
  *
  * test_cross_threads plays them by several workers, in real time: so a seed is the same program,
- * and one that fails may not do so again. It is not shrunk.
+ * and one that fails may not do so again. It is not shrunk. In processes they are played by
+ * tests/multi/cross_test.py.
  *
  * cross [OPTIONS] SEED [NUM]       plays NUM (1) seeds from SEED on
  * cross [OPTIONS] --repeat N SEED  plays SEED N times, which have to be the same without threads

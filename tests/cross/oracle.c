@@ -5,7 +5,7 @@
 #include "runtime/base/hash.h"
 #include "tests/cross/play.h"
 #include "tests/cross/simulation.h"
-#include "tests/support/cluster.h"
+#include "tests/cross/stage.h"
 #include "tests/support/scarce.h"
 #include "tests/support/test.h"
 
@@ -42,14 +42,9 @@ static unsigned char *own_output(const struct world *world, const struct flight 
     return want;
 }
 
-uint32_t oracle_dead(const struct world *world)
-{
-    return cluster_dead(world->cluster);
-}
-
 bool oracle_is_dead(const struct world *world, uint32_t actor)
 {
-    return oracle_dead(world) >> world->program->locality_of[actor] & 1;
+    return stage_dead() >> world->program->locality_of[actor] & 1;
 }
 
 /* Causes ------------------------------------------------------------------------------------- */
@@ -74,7 +69,7 @@ static bool may_be_refused(const struct world *world, const struct flight *fligh
 
 static uint32_t dead_sites(const struct world *world, const struct group *group)
 {
-    return program_sites_in(world->program, group, oracle_dead(world));
+    return program_sites_in(world->program, group, stage_dead());
 }
 
 /* All that live get the same, whoever dies or revokes the communicator. */
@@ -89,12 +84,11 @@ static bool may_be_ended_by_death(const struct world *world, const struct flight
 {
     const struct step *step = flight->step;
     uint32_t dead = dead_sites(world, group_of(world, flight));
-    uint32_t left = world->groups[step->group].left; /* a death may be the reason for that */
+    uint32_t left = world->facts->groups[step->group].left; /* a death may be the reason for that */
     if (flight->kind == FLIGHT_REMOTE)
-        return oracle_dead(world) >> step->to & 1;
+        return stage_dead() >> step->to & 1;
     if (!world->program->keeps_going)
-        return flight->kind == FLIGHT_MAKE || flight->kind == FLIGHT_AGREE ? oracle_dead(world)
-                                                                           : dead;
+        return flight->kind == FLIGHT_MAKE || flight->kind == FLIGHT_AGREE ? stage_dead() : dead;
     if (is_for_survivors(flight) || flight->kind == FLIGHT_IDLE)
         return false;
     if (flight->kind == FLIGHT_SET)
@@ -116,8 +110,8 @@ static bool may_be_alone(const struct world *world, const struct flight *flight)
 
 static bool has_cause(const struct world *world, const struct flight *flight, cohort_status status)
 {
-    const struct step_facts *step = &world->steps[flight->number];
-    const struct group_facts *group = &world->groups[flight->step->group];
+    const struct step_facts *step = &world->facts->steps[flight->number];
+    const struct group_facts *group = &world->facts->groups[flight->step->group];
     const struct group *its = group_of(world, flight);
     bool is_collective =
         flight->kind == FLIGHT_CALL || (flight->kind == FLIGHT_MAKE && !is_for_survivors(flight));
@@ -230,7 +224,7 @@ static bool is_the_same(struct step_facts *step, uint64_t number)
 /* As planned, or without some that have died meanwhile: then it is of no use for the program. */
 static const char *check_shrunk(struct world *world, const struct flight *flight)
 {
-    struct step_facts *step = &world->steps[flight->number];
+    struct step_facts *step = &world->facts->steps[flight->number];
     const struct group *group = &world->program->groups[flight->step->made[flight->site]];
     uint32_t num_dead = (uint32_t)__builtin_popcount(dead_sites(world, group));
     uint32_t num = flight->made ? cohort_comm_num_sites(flight->made) : 0;
@@ -246,7 +240,7 @@ static const char *check_shrunk(struct world *world, const struct flight *flight
 /* The AND of those that live, and perhaps of some that have died since. */
 static const char *check_agreed(struct world *world, const struct flight *flight)
 {
-    struct step_facts *step = &world->steps[flight->number];
+    struct step_facts *step = &world->facts->steps[flight->number];
     const struct group *group = group_of(world, flight);
     const cohort_agreed *agreed = &flight->agreed;
     uint32_t dead = dead_sites(world, group);
@@ -268,7 +262,7 @@ static const char *check_agreed(struct world *world, const struct flight *flight
 
 static const char *check_success(struct world *world, const struct flight *flight)
 {
-    if (needed(world, flight) & ~world->steps[flight->number].begun)
+    if (needed(world, flight) & ~world->facts->steps[flight->number].begun)
         return "without a site that has not called";
     switch (flight->kind) {
     case FLIGHT_CALL:
@@ -319,8 +313,8 @@ static bool is_for_all(const struct random_call *call)
 static const char *check_verdict(struct world *world, const struct flight *flight,
                                  cohort_status status)
 {
-    struct step_facts *step = &world->steps[flight->number];
-    const struct group_facts *group = &world->groups[flight->step->group];
+    struct step_facts *step = &world->facts->steps[flight->number];
+    const struct group_facts *group = &world->facts->groups[flight->step->group];
     if (flight->kind != FLIGHT_CALL || !is_for_all(&flight->step->call))
         return NULL;
     if (!status)
@@ -328,7 +322,7 @@ static const char *check_verdict(struct world *world, const struct flight *fligh
     if (status == COHORT_ERR_TIMEOUT || status == COHORT_ERR_CANCELLED)
         learn(&step->refused, flight->site);
     /* First what there is, then what may be the reason for it. */
-    return step->ok && step->refused && !oracle_dead(world) && !group->is_revoked && !group->left &&
+    return step->ok && step->refused && !stage_dead() && !group->is_revoked && !group->left &&
                    !simulation_has_lacked_memory()
                ? "taken back at some sites only"
                : NULL;
@@ -337,13 +331,12 @@ static const char *check_verdict(struct world *world, const struct flight *fligh
 /* What was set and has left its setter comes, also after that one has left. */
 static const char *check_set(struct world *world, const struct flight *flight, cohort_status status)
 {
-    struct step_facts *step = &world->steps[flight->number];
+    struct step_facts *step = &world->facts->steps[flight->number];
     if (flight->kind == FLIGHT_SET && !status)
         learn(&step->is_set, flight->site);
     if (flight->kind == FLIGHT_GET && status == COHORT_ERR_GONE)
         learn(&step->is_gone, flight->site);
-    return step->is_set && step->is_gone && !oracle_dead(world) ? "what was set does not come"
-                                                                : NULL;
+    return step->is_set && step->is_gone && !stage_dead() ? "what was set does not come" : NULL;
 }
 
 void oracle_check(struct world *world, const struct flight *flight, cohort_status status,

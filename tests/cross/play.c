@@ -8,11 +8,9 @@
 
 #include <cohort/cohort.h>
 
-#include "collectives/coll/comm_create.h"
 #include "runtime/base/hash.h"
-#include "runtime/remote/tasks.h"
 #include "tests/cross/simulation.h"
-#include "tests/support/cluster.h"
+#include "tests/cross/stage.h"
 #include "tests/support/scarce.h"
 #include "tests/support/state.h"
 #include "tests/support/test.h"
@@ -116,7 +114,7 @@ static struct flight *fly(struct actor *actor, enum flight_kind kind, uint32_t n
     const struct program *program = actor->world->program;
     const struct step *step = &program->steps[number];
     *flight = (struct flight){.kind = kind, .step = step, .number = number, .site = site};
-    flight->knew = actor->world->groups[step->group].knows >> site & 1;
+    flight->knew = actor->world->facts->groups[step->group].knows >> site & 1;
     /* A get from any site fails when some other one dies, and nobody gets what is set for it. */
     bool is_any = step->verb == VERB_MESSAGE && step->getter == GET_ANY;
     /* And who revokes and dies may have told some only. */
@@ -149,7 +147,7 @@ static void leave(struct actor *actor, uint32_t group, uint32_t site)
 {
     trace("actor %u leaves group %u", actor->index, group);
     if (!oracle_is_dead(actor->world, actor->index))
-        learn(&actor->world->groups[group].left, site);
+        learn(&actor->world->facts->groups[group].left, site);
     cohort_comm_unref(actor->comms[group]);
     actor->comms[group] = NULL;
 }
@@ -161,12 +159,12 @@ static void look_at(struct actor *actor, uint32_t number, uint32_t site, cohort_
     uint32_t group = actor->world->program->steps[number].group;
     if (!is_shortage(status))
         return;
-    learn(&actor->world->steps[number].skipped, site);
+    learn(&actor->world->facts->steps[number].skipped, site);
     cohort_comm *comm = actor->comms[group];
     if (!comm)
         return;
     trace("actor %u gives up group %u", actor->index, group);
-    learn(&actor->world->groups[group].is_revoked, site);
+    learn(&actor->world->facts->groups[group].is_revoked, site);
     for (uint32_t i = 0; i <= MAX_GAPS && is_shortage(cohort_await(cohort_comm_revoke(comm))); i++)
         yield(1);
     if (actor->comms[group])
@@ -275,7 +273,7 @@ static void cancel(struct actor *actor, uint32_t number, uint32_t site)
     const struct step *step = &actor->world->program->steps[number];
     if (!actor->comms[step->group])
         return;
-    learn(&actor->world->steps[number].is_cancelled, site);
+    learn(&actor->world->facts->steps[number].is_cancelled, site);
     trace("actor %u takes generation %llu back", actor->index,
           (unsigned long long)step->generation);
     cohort_status status = cohort_comm_cancel(actor->comms[step->group], step->generation);
@@ -287,7 +285,7 @@ static void call(struct actor *actor, struct flight *flight)
 {
     const struct step *step = flight->step;
     struct world *world = actor->world;
-    struct step_facts *facts = &world->steps[flight->number];
+    struct step_facts *facts = &world->facts->steps[flight->number];
     bool is_culprit = step->culprit == flight->site;
     flight->call = (struct random_site){
         .call = &step->call, .site = flight->site, .generation = step->generation};
@@ -347,12 +345,11 @@ static void call_remote(struct actor *actor, struct flight *flight)
 {
     const struct program *program = actor->world->program;
     fill(flight);
-    learn(&actor->world->steps[flight->number].begun, flight->site);
+    learn(&actor->world->facts->steps[flight->number].begun, flight->site);
     trace("actor %u calls locality %u", actor->index, flight->step->to);
-    flight->future = cohort__async_at_from(
-        cluster_process(actor->world->cluster, program->locality_of[actor->index]),
-        flight->step->to, "echo", &(cohort_object){flight->data, flight->step->bytes},
-        &flight->object);
+    flight->future =
+        stage_async_at(program->locality_of[actor->index], flight->step->to, "echo",
+                       &(cohort_object){flight->data, flight->step->bytes}, &flight->object);
 }
 
 static uint64_t tag_of(const struct flight *flight)
@@ -393,7 +390,7 @@ static void get(struct actor *actor, struct flight *flight)
 
 static void start(struct actor *actor, struct flight *flight)
 {
-    learn(&actor->world->steps[flight->number].begun, flight->site);
+    learn(&actor->world->facts->steps[flight->number].begun, flight->site);
     switch (flight->kind) {
     case FLIGHT_REMOTE:
         call_remote(actor, flight);
@@ -427,7 +424,7 @@ static cohort_status call_in_scope(void *arg)
 
 static void scope(struct actor *actor, struct flight *flight)
 {
-    struct step_facts *facts = &actor->world->steps[flight->number];
+    struct step_facts *facts = &actor->world->facts->steps[flight->number];
     struct scoped scoped = {actor, flight};
     cohort_scope *scope;
     cohort_status status = cohort_scope_create(NULL, &scope);
@@ -492,7 +489,7 @@ static void step_message(struct actor *actor, uint32_t number, uint32_t site)
         start_message(actor, fly(actor, FLIGHT_SET, number, site));
     if (site == step->to && step->getter == GET_PROBED) {
         struct flight *probe = fly(actor, FLIGHT_PROBE, number, site);
-        learn(&actor->world->steps[number].begun, site);
+        learn(&actor->world->facts->steps[number].begun, site);
         probe->future = cohort_channel_probe(actor->comms[step->group], step->from, tag_of(probe),
                                              &probe->bytes, &probe->from);
     }
@@ -502,9 +499,8 @@ static void step_message(struct actor *actor, uint32_t number, uint32_t site)
 
 static bool may_fail(const struct actor *actor, uint32_t group)
 {
-    const struct group_facts *facts = &actor->world->groups[group];
-    return oracle_dead(actor->world) || facts->left || facts->is_revoked ||
-           simulation_has_lacked_memory();
+    const struct group_facts *facts = &actor->world->facts->groups[group];
+    return stage_dead() || facts->left || facts->is_revoked || simulation_has_lacked_memory();
 }
 
 static cohort_status set_all(const struct actor *actor, const struct step *step, uint64_t tag)
@@ -606,7 +602,7 @@ static void step_make(struct actor *actor, uint32_t number, uint32_t site)
     const struct step *step = flight->step;
     cohort_comm *comm = actor->comms[step->group];
     const struct group *made = &actor->world->program->groups[step->made[site]];
-    learn(&actor->world->steps[number].begun, site);
+    learn(&actor->world->facts->steps[number].begun, site);
     trace("actor %u makes group %u", actor->index, step->made[site]);
     if (step->verb == VERB_SHRINK)
         flight->future = cohort_comm_shrink(&flight->made, comm);
@@ -620,7 +616,7 @@ static void step_make(struct actor *actor, uint32_t number, uint32_t site)
 static void step_agree(struct actor *actor, uint32_t number, uint32_t site)
 {
     struct flight *flight = fly(actor, FLIGHT_AGREE, number, site);
-    learn(&actor->world->steps[number].begun, site);
+    learn(&actor->world->facts->steps[number].begun, site);
     flight->future = cohort_comm_agree(actor->comms[flight->step->group],
                                        cohort__hash_mix(number, site), &flight->agreed);
 }
@@ -629,25 +625,21 @@ static void revoke(struct actor *actor, uint32_t number, uint32_t site)
 {
     uint32_t group = actor->world->program->steps[number].group;
     trace("actor %u revokes group %u", actor->index, group);
-    learn(&actor->world->groups[group].is_revoked, site);
+    learn(&actor->world->facts->groups[group].is_revoked, site);
     cohort_status status = cohort_await(cohort_comm_revoke(actor->comms[group]));
-    bool may_end = oracle_dead(actor->world) && !actor->world->program->keeps_going;
+    bool may_end = stage_dead() && !actor->world->program->keeps_going;
     CHECK(status == COHORT_OK || is_shortage(status) ||
           oracle_is_dead(actor->world, actor->index) ||
           (status == COHORT_ERR_PEER_DIED && may_end));
     if (!status)
-        learn(&actor->world->groups[group].knows, site);
+        learn(&actor->world->facts->groups[group].knows, site);
     look_at(actor, number, site, status);
 }
 
-/* For those there all others are dead, so that what they wait for ends. */
-static void die(struct world *world, uint32_t victim)
+static void die(uint32_t victim)
 {
     trace("locality %u dies", victim);
-    cluster_kill(world->cluster, victim);
-    for (uint32_t peer = 0, order = 0; peer < world->program->num_localities; peer++)
-        if (peer != victim && !world->program->keeps_going)
-            cluster_tell_death(world->cluster, victim, peer, ++order, "is out of reach");
+    stage_kill(victim);
 }
 
 /* Those who are to die before step NUMBER do so, as the program has it, also if who was to see to
@@ -657,9 +649,9 @@ static void await_deaths(struct world *world, uint32_t number)
     for (uint32_t s = 0; s < number; s++) {
         const struct step *step = &world->program->steps[s];
         uint32_t culprit = world->program->groups[step->group].actors[step->culprit];
-        while (step->verb == VERB_KILL && !(oracle_dead(world) >> step->to & 1)) {
+        while (step->verb == VERB_KILL && !(stage_dead() >> step->to & 1)) {
             if (oracle_is_dead(world, culprit))
-                die(world, step->to);
+                die(step->to);
             else
                 nap(50);
         }
@@ -706,7 +698,7 @@ static void take(struct actor *actor, uint32_t number, uint32_t site)
         break;
     case VERB_KILL:
         if (is_culprit)
-            die(actor->world, step->to);
+            die(step->to);
         break;
     default:
         if (is_culprit)
@@ -741,7 +733,7 @@ static void walk(struct actor *actor, uint32_t number)
         end_ready(actor);
     if ((needs_comm && !actor->comms[step->group]) || site == step->absent ||
         (is_culprit && step->trouble == TROUBLE_SKIPPED)) {
-        learn(&actor->world->steps[number].skipped, site);
+        learn(&actor->world->facts->steps[number].skipped, site);
         return;
     }
     static const uint32_t yields[] = {0, 0, 1, 3, 10, 30};
@@ -787,7 +779,7 @@ static bool has_flights(const struct actor *actor, uint32_t group, bool is_patie
 static bool are_all_done(const struct world *world)
 {
     for (uint32_t i = 0; i < world->program->num_actors; i++)
-        if (!(world->done >> i & 1) && !oracle_is_dead(world, i))
+        if (!(world->facts->done >> i & 1) && !oracle_is_dead(world, i))
             return false;
     return true;
 }
@@ -798,7 +790,7 @@ static void finish_all(struct actor *actor)
     for (uint32_t i = 0; i < actor->num_flights; i++)
         if (is_in_flight(&actor->flights[i]) && !actor->flights[i].is_hopeless)
             finish(actor, &actor->flights[i]);
-    learn(&actor->world->done, actor->index);
+    learn(&actor->world->facts->done, actor->index);
     while (!are_all_done(actor->world))
         nap(200);
 }
@@ -843,15 +835,14 @@ static cohort_status act(void *arg)
             continue;
         char name[32];
         snprintf(name, sizeof(name), "group %u", g);
-        made[num++] = cohort__comm_create_for(
-            cluster_process(actor->world->cluster, program->locality_of[actor->index]),
-            &actor->comms[g], name, &options);
+        made[num++] =
+            stage_create_comm(program->locality_of[actor->index], &actor->comms[g], name, &options);
     }
     CHECK_INT(cohort_await(cohort_when_all(made, num)), COHORT_OK);
     /* What goes wrong later goes wrong with communicators that are there. */
-    if (++actor->world->num_ready == program->num_actors)
+    if (++actor->world->facts->num_ready == program->num_actors)
         simulation_memory(program->gaps, program->num_gaps);
-    while (actor->world->num_ready < program->num_actors)
+    while (actor->world->facts->num_ready < program->num_actors)
         cohort_yield();
     for (actor->step = 0; actor->step < program->num_steps; actor->step++)
         walk(actor, actor->step);
@@ -868,20 +859,13 @@ static struct world *world_create(const struct program *program)
     for (uint32_t s = 0; s < program->num_steps; s++)
         for (uint32_t site = 0; site < program->steps[s].call.num_sites; site++)
             world->inputs[s][site] = random_input(&program->steps[s].call, s + 1, site);
-    world->cluster = program->keeps_going
-                         ? cluster_create_going(program->seed, program->num_localities)
-                         : cluster_create(program->seed, program->num_localities, 0);
-    if (program->is_spread)
-        cluster_locate(world->cluster, program->positions);
+    world->facts = stage_begin(program);
     return world;
 }
 
 static void world_destroy(struct world *world)
 {
-    if (oracle_dead(world) && !world->program->keeps_going)
-        cluster_abandon(world->cluster);
-    else
-        cluster_destroy(world->cluster);
+    stage_end();
     for (uint32_t s = 0; s < MAX_STEPS; s++)
         for (uint32_t site = 0; site < MAX_ACTORS; site++)
             free(world->inputs[s][site]);
@@ -891,6 +875,8 @@ static void world_destroy(struct world *world)
 static void print_hang(const struct actor *actors, uint32_t num)
 {
     for (uint32_t i = 0; i < num; i++) {
+        if (!actors[i].world)
+            continue;
         fprintf(stderr, "actor %u is at step %u; in flight:", i, actors[i].step);
         for (uint32_t f = 0; f < actors[i].num_flights; f++)
             if (is_in_flight(&actors[i].flights[f]))
@@ -906,16 +892,19 @@ void play(const struct program *program)
     struct world *world = world_create(program);
     struct actor *actors = calloc(program->num_actors, sizeof(*actors));
     cohort_future *futures[MAX_ACTORS], *all;
+    uint32_t num = 0;
     enum cohort_wait_end end = COHORT_WAIT_EXPIRED;
     CHECK(actors);
     random_ops_init();
     simulation_begin(program->order);
     for (uint32_t i = 0; i < program->num_actors; i++) {
+        if (!stage_has(program->locality_of[i]))
+            continue;
         actors[i].world = world;
         actors[i].index = i;
-        futures[i] = cohort_async(act, &actors[i]);
+        futures[num++] = cohort_async(act, &actors[i]);
     }
-    all = cohort_when_all(futures, program->num_actors);
+    all = cohort_when_all(futures, num);
     /* Without memory for its timer a wait is over at once. */
     for (uint64_t begin = simulation_time();
          end != COHORT_WAIT_COMPLETE && simulation_time() - begin < LIMIT;)

@@ -7,8 +7,6 @@
 #include "tests/coll/random_site.h"
 #include "tests/cross/program.h"
 
-/* What has happened so far, as far as it decides what may become of calls. A mask has a bit for
- * each site. Each fact becomes true once, and then stays so. */
 struct step_facts {
     _Atomic uint32_t begun;        /* have called, or are just about to */
     _Atomic uint32_t skipped;      /* will not call */
@@ -28,13 +26,19 @@ struct group_facts {
     _Atomic uint32_t knows;      /* sites whose own revoke has completed */
 };
 
-struct world {
-    const struct program *program;
-    struct cluster *cluster;
+/* What has happened so far, as far as it decides what may become of calls. A mask has a bit for
+ * each site. Each fact becomes true once, and then stays so. Where localities are processes, they
+ * share them. */
+struct facts {
     _Atomic uint32_t num_ready; /* actors that have their first communicators */
     _Atomic uint32_t done; /* actors at their end, with nothing in flight but what is hopeless */
     struct step_facts steps[MAX_STEPS];
     struct group_facts groups[MAX_GROUPS];
+};
+
+struct world {
+    const struct program *program;
+    struct facts *facts;
     unsigned char *inputs[MAX_STEPS][MAX_ACTORS]; /* VERB_CALL */
 };
 
@@ -102,9 +106,6 @@ void oracle_check(struct world *world, const struct flight *flight, cohort_statu
 /* The same for a row of a call that FLIGHT stands for. */
 void oracle_check_row(struct world *world, const struct flight *flight, uint32_t row,
                       cohort_status status);
-
-/* The localities that have died, a bit each. */
-uint32_t oracle_dead(const struct world *world);
 
 /* Whether ACTOR was in a locality that has died: nobody asks what becomes of it. */
 bool oracle_is_dead(const struct world *world, uint32_t actor);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/base/clock.h"
 #include "tests/cross/simulation.h"
+#include "tests/support/scarce.h"
 
 const struct means simulation_means = {.has_threads = true, .has_deaths = true};
 
@@ -32,4 +33,17 @@ void simulation_memory(const uint32_t *gaps, uint32_t num)
 bool simulation_has_lacked_memory(void)
 {
     return false;
+}
+
+/* Nothing is scarce. */
+void scarce_init(void)
+{
+}
+
+void scarce_pause(void)
+{
+}
+
+void scarce_go_on(void)
+{
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TESTS_CROSS_STAGE_H
+#define COHORT_TESTS_CROSS_STAGE_H
+
+#include "tests/cross/play.h"
+
+/* Where the localities of a program are: all in one process (stage.c), or each in a process of its
+ * own, which cohortrun has started (tests/multi/cross_member.c). */
+
+/* Call it in a task. Returns what all localities share, with nothing in it yet. */
+struct facts *stage_begin(const struct program *program);
+
+/* Call it in a task, when all endpoints have been released. */
+void stage_end(void);
+
+/* Whether LOCALITY is in this process. */
+bool stage_has(uint32_t locality);
+
+/* As cohort_comm_create and cohort_async_at, called in LOCALITY, which is in this process. */
+cohort_future *stage_create_comm(uint32_t locality, cohort_comm **ret_comm, const char *name,
+                                 const cohort_comm_options *options);
+cohort_future *stage_async_at(uint32_t locality, uint32_t to, const char *name,
+                              const cohort_object *in, cohort_object *ret_out);
+
+/* LOCALITY dies. Nothing if it has. */
+void stage_kill(uint32_t locality);
+
+/* The localities that have died, or are just about to, a bit each. */
+uint32_t stage_dead(void);
+
+#endif

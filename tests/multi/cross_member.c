@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cohort/cohort.h>
+
+#include "tests/cross/simulation.h"
+#include "tests/cross/stage.h"
+#include "tests/support/test.h"
+
+/* The programs of tests/cross, each of whose localities is a process.
+ *
+ * cross_member SEED FILE       is a locality, in a job of the machine that SEED draws. FILE is
+ * empty at first, and then what the localities share cross_member --machine SEED  prints how many
+ * localities there are, whether they are on several hosts, and options for cohortrun cross_member
+ * --print SEED    prints the program */
+
+/* In FILE. */
+struct shared {
+    _Atomic uint32_t dead; /* localities, or just about to be, a bit each; the test reads it */
+    struct facts facts;
+    _Atomic int32_t pids[MAX_LOCALITIES]; /* of localities whose programs have begun */
+};
+
+static struct program program;
+static struct shared *shared;
+
+struct facts *stage_begin(const struct program *played)
+{
+    CHECK_INT(cohort_num_localities(), played->num_localities);
+    shared->pids[cohort_locality()] = getpid();
+    return &shared->facts;
+}
+
+void stage_end(void)
+{
+}
+
+bool stage_has(uint32_t locality)
+{
+    return locality == cohort_locality();
+}
+
+cohort_future *stage_create_comm(uint32_t locality, cohort_comm **ret_comm, const char *name,
+                                 const cohort_comm_options *options)
+{
+    CHECK(stage_has(locality));
+    return cohort_comm_create(ret_comm, name, options);
+}
+
+cohort_future *stage_async_at(uint32_t locality, uint32_t to, const char *name,
+                              const cohort_object *in, cohort_object *ret_out)
+{
+    CHECK(stage_has(locality));
+    return cohort_async_at(to, name, in, ret_out);
+}
+
+void stage_kill(uint32_t locality)
+{
+    while (shared->pids[locality] == 0)
+        cohort_yield();
+    if (!(atomic_fetch_or(&shared->dead, 1u << locality) >> locality & 1))
+        CHECK_INT(kill(shared->pids[locality], SIGKILL), 0);
+}
+
+uint32_t stage_dead(void)
+{
+    return shared->dead;
+}
+
+static void share(const char *path)
+{
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    CHECK(file >= 0);
+    CHECK_INT(ftruncate(file, sizeof(*shared)), 0);
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    CHECK(shared != MAP_FAILED);
+    close(file);
+}
+
+static void draw(const char *seed)
+{
+    static struct choices choices;
+    choices_draw(&choices, strtoull(seed, NULL, 10));
+    program_draw(&program, &choices, simulation_means);
+}
+
+static void print_machine(void)
+{
+    printf("%" PRIu32 " %d --workers %" PRIu32, program.num_localities, program.is_spread,
+           program.num_workers);
+    if (program.keeps_going)
+        printf(" --keep-going");
+    if (program.tasks_move)
+        printf(" -x COHORT_TASKS=movable");
+    if (program.progress_thread)
+        printf(" -x COHORT_PROGRESS=thread");
+    if (program.seed % 2)
+        printf(" -x COHORT_FAULT=seed:%" PRIu64 ",delay:%" PRIu64 "%%:1ms", program.seed,
+               1 + program.seed % 10);
+    printf("\n");
+}
+
+static cohort_status run(void *arg)
+{
+    (void)arg;
+    play(&program);
+    printf("locality %" PRIu32 " has played\n", cohort_locality());
+    return COHORT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    CHECK_INT(argc, 3);
+    draw(argv[argv[1][0] == '-' ? 2 : 1]);
+    if (strcmp(argv[1], "--machine") == 0) {
+        print_machine();
+        return 0;
+    }
+    if (strcmp(argv[1], "--print") == 0) {
+        program_print(&program);
+        return 0;
+    }
+    share(argv[2]);
+    play_register();
+    return cohort_main(argc, argv, run, NULL);
+}
