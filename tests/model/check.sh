@@ -34,7 +34,7 @@ check()
 
 no_error()
 {
-    if ! grep -q ', errors: 0$' out || grep -q 'max search depth too small\|out of memory' out; then
+    if ! grep -q ', errors: 0$' out || grep -q 'not completed\|search depth too small' out; then
         "$spin" -t -p "$@" "$model" 2>/dev/null | tail -n 100 || true
         cat out
         exit 1
