@@ -133,10 +133,10 @@ static void on_launcher_lost(void *context, const char *text)
     }
 }
 
-static void on_accused(void *context, uint32_t rank, const char *why)
+static void on_accused(void *context, uint32_t rank, bool at_fault, const char *why)
 {
     const struct job *job = context;
-    cohort__bootstrap_accuse(job->bootstrap, rank, why);
+    cohort__bootstrap_accuse(job->bootstrap, rank, at_fault, why);
 }
 
 static void on_broken(void *context, const char *why)

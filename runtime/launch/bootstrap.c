@@ -30,6 +30,7 @@ struct accusation {
     struct cohort__loop_request request;
     struct cohort__bootstrap *bootstrap;
     uint32_t rank;
+    bool at_fault;
     char why[];
 };
 
@@ -87,7 +88,7 @@ static void run_accuse(struct cohort__loop *loop, struct cohort__loop_request *r
     struct accusation *accusation = COHORT_CONTAINER_OF(request, struct accusation, request);
     struct cohort__bootstrap *bootstrap = accusation->bootstrap;
     if (!bootstrap->closing && bootstrap->way->accuse)
-        bootstrap->way->accuse(bootstrap, accusation->rank, accusation->why);
+        bootstrap->way->accuse(bootstrap, accusation->rank, accusation->at_fault, accusation->why);
     free(accusation);
 }
 
@@ -97,7 +98,8 @@ static void run_poor(struct cohort__loop *loop, struct cohort__loop_request *req
     struct cohort__bootstrap *bootstrap =
         COHORT_CONTAINER_OF(request, struct cohort__bootstrap, poor);
     if (!bootstrap->closing && bootstrap->way->accuse)
-        bootstrap->way->accuse(bootstrap, bootstrap->rank, "has no memory to say what is wrong");
+        bootstrap->way->accuse(bootstrap, bootstrap->rank, true,
+                               "has no memory to say what is wrong");
 }
 
 static bool has_pmix(void)
@@ -320,7 +322,8 @@ void cohort__bootstrap_report_counts(struct cohort__bootstrap *bootstrap, uint64
     bootstrap->is_counting = true;
 }
 
-void cohort__bootstrap_accuse(struct cohort__bootstrap *bootstrap, uint32_t rank, const char *why)
+void cohort__bootstrap_accuse(struct cohort__bootstrap *bootstrap, uint32_t rank, bool at_fault,
+                              const char *why)
 {
     size_t bytes = strlen(why) + 1;
     struct accusation *accusation = malloc(sizeof(*accusation) + bytes);
@@ -334,6 +337,7 @@ void cohort__bootstrap_accuse(struct cohort__bootstrap *bootstrap, uint32_t rank
     accusation->request.run = run_accuse;
     accusation->bootstrap = bootstrap;
     accusation->rank = rank;
+    accusation->at_fault = at_fault;
     memcpy(accusation->why, why, bytes);
     cohort__loop_request(bootstrap->loop, &accusation->request);
 }
@@ -343,7 +347,7 @@ void cohort__bootstrap_send_letter(struct cohort__bootstrap *bootstrap, const vo
 {
     struct letter *letter = malloc(sizeof(*letter) + bytes);
     if (!letter) {
-        cohort__bootstrap_accuse(bootstrap, bootstrap->rank, "has no memory for a letter");
+        cohort__bootstrap_accuse(bootstrap, bootstrap->rank, true, "has no memory for a letter");
         return;
     }
     letter->request.run = run_letter;

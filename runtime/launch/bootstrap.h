@@ -153,9 +153,11 @@ bool cohort__bootstrap_abort(struct cohort__bootstrap *bootstrap, int code, cons
 void cohort__bootstrap_broken(struct cohort__bootstrap *bootstrap, const char *why);
 
 /* Locality RANK, which may be this one, can't go on: WHY, which is copied, goes on behind its name.
- * To be called only if the launcher tells deaths. Without memory for it this locality can't go on,
- * and accuses itself, which takes none here. */
-void cohort__bootstrap_accuse(struct cohort__bootstrap *bootstrap, uint32_t rank, const char *why);
+ * AT_FAULT: the reason lies in RANK, not in the link to it. To be called only if the launcher tells
+ * deaths. Without memory for it this locality can't go on, and accuses itself, which takes none
+ * here. */
+void cohort__bootstrap_accuse(struct cohort__bootstrap *bootstrap, uint32_t rank, bool at_fault,
+                              const char *why);
 
 /* Sends the home of names a letter, which is copied. To be called only if the job keeps going.
  * Letters of one thread stay in order. Without memory for it this locality can't go on, and accuses

@@ -371,10 +371,12 @@ static bool abort_launched(struct cohort__bootstrap *bootstrap, int code, const 
     return false;
 }
 
-static void accuse(struct cohort__bootstrap *bootstrap, uint32_t rank, const char *why)
+static void accuse(struct cohort__bootstrap *bootstrap, uint32_t rank, bool at_fault,
+                   const char *why)
 {
     send_control(launched_of(bootstrap), &(struct cohort__control){.kind = COHORT__CONTROL_ACCUSE,
                                                                    .rank = rank,
+                                                                   .at_fault = at_fault,
                                                                    .text = why,
                                                                    .text_bytes = strlen(why)});
 }

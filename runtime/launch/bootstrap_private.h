@@ -30,7 +30,8 @@ struct cohort__bootstrap_way {
     /* As cohort__bootstrap_abort, in any thread. NULL: there is nobody to tell. */
     bool (*abort)(struct cohort__bootstrap *bootstrap, int code, const char *reason);
     /* NULL: the launcher tells no deaths. */
-    void (*accuse)(struct cohort__bootstrap *bootstrap, uint32_t rank, const char *why);
+    void (*accuse)(struct cohort__bootstrap *bootstrap, uint32_t rank, bool at_fault,
+                   const char *why);
     void (*letter)(struct cohort__bootstrap *bootstrap, const void *data, size_t bytes);
     /* The last call. Leaves the job, properly if `released`, and frees BOOTSTRAP. */
     void (*close)(struct cohort__bootstrap *bootstrap);

@@ -106,6 +106,7 @@ static void pack_fields(struct cohort__packer *packer, const struct cohort__cont
         break;
     case COHORT__CONTROL_ACCUSE:
         cohort__pack_field_unsigned(packer, "rank", control->rank);
+        cohort__pack_field_bool(packer, "at_fault", control->at_fault);
         pack_text(packer, control);
         break;
     case COHORT__CONTROL_ABORT:
@@ -127,7 +128,7 @@ void cohort__control_pack(struct cohort__packer *packer, const struct cohort__co
         [COHORT__CONTROL_COUNT] = 1,    [COHORT__CONTROL_DIED] = 3,
         [COHORT__CONTROL_HELLO] = 3,    [COHORT__CONTROL_COUNTS] = 4,
         [COHORT__CONTROL_FAILED] = 1,   [COHORT__CONTROL_RETURNED] = 1,
-        [COHORT__CONTROL_ACCUSE] = 2,   [COHORT__CONTROL_LETTER] = 1,
+        [COHORT__CONTROL_ACCUSE] = 3,   [COHORT__CONTROL_LETTER] = 1,
         [COHORT__CONTROL_ABORT] = 2,
     };
     cohort__pack_map(packer, 1u + num_fields[control->kind]);
@@ -292,6 +293,9 @@ static void read_fields(struct reader *reader, struct cohort__control *control,
         break;
     case COHORT__CONTROL_ACCUSE:
         control->rank = read_small(reader, "rank", COHORT__CONTROL_MAX_LOCALITIES - 1);
+        if (!reader->status)
+            reader->status =
+                cohort__get_bool(reader->unpacked, reader->map, "at_fault", &control->at_fault);
         read_text(reader, control);
         break;
     case COHORT__CONTROL_ABORT:

@@ -32,8 +32,8 @@
  *     FAILED     text                                          why it is going to end
  *     ABORT      code text                                     it ends at once, and the job with it
  *     ASK_RETURNED                                             which programs have returned?
- *     ACCUSE     rank text                                     that one (perhaps itself) can't go
- *                                                              on, or can't be reached
+ *     ACCUSE     rank at_fault text                            that one (perhaps itself) can't go
+ *                                                              on; not at fault: can't be reached
  *     BYE                                                      the answer to EXIT
  *
  *   both ways, only where the job keeps going: the launcher is the home of names then
@@ -42,10 +42,11 @@
  * A locality that ends between its HELLO and the launcher's EXIT has died, whatever its exit
  * status. One that says FAILED before its HELLO has used its WELCOME up and does not join: that
  * breaks the job, also if its process goes on. Only the launcher makes a locality dead; who can't
- * reach another one accuses it. If the job keeps going (cohortrun --keep-going), the accused one is
- * ended, and dead when its process has ended. Else its death is told, and ends the job. When all
- * localities have sent BYE, the launcher sends WELCOME with the next epoch, for the next programs
- * on the same connections (for example, a shell script starts two programs one after the other). */
+ * reach another one, or is sent nonsense by it, accuses it. If the job keeps going (cohortrun
+ * --keep-going), the accused one is ended, and dead when its process has ended. Else its death is
+ * told, and ends the job. When all localities have sent BYE, the launcher sends WELCOME with the
+ * next epoch, for the next programs on the same connections (for example, a shell script starts two
+ * programs one after the other). */
 enum cohort__control_kind {
     COHORT__CONTROL_WELCOME = 1,
     COHORT__CONTROL_ADDRESSES,
@@ -66,7 +67,7 @@ enum cohort__control_kind {
 };
 
 enum {
-    COHORT__CONTROL_VERSION = 6,
+    COHORT__CONTROL_VERSION = 7,
     COHORT__CONTROL_MAX_LOCALITIES = 4096,
     COHORT__CONTROL_MAX_ADDRESS = 1024,
     COHORT__CONTROL_MAX_HOST_ADDRESS = 80, /* in digits, including the NUL */
@@ -105,6 +106,7 @@ struct cohort__control {
     uint64_t received;
     bool busy;
     bool keeps_going; /* the job goes on without localities that die */
+    bool at_fault;    /* who is accused, not the link to it */
     const char *text; /* not terminated when read */
     size_t text_bytes;
 };

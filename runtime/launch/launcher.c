@@ -472,11 +472,11 @@ static cohort_status returned_asked(struct cohort__launcher *launcher, uint32_t 
 }
 
 /* ACCUSED can't go on, as BY says. It is not dead before its process has ended. */
-static void accuse(struct cohort__launcher *launcher, uint32_t accused, uint32_t by,
+static void accuse(struct cohort__launcher *launcher, uint32_t accused, uint32_t by, bool at_fault,
                    const char *text)
 {
     if (launcher->has_begun && !launcher->broken && cohort__launcher_is_member(launcher, accused))
-        launcher->handlers.accused(launcher->handlers.context, accused, by, text);
+        launcher->handlers.accused(launcher->handlers.context, accused, by, at_fault, text);
 }
 
 static cohort_status accused(struct cohort__launcher *launcher, uint32_t by,
@@ -490,7 +490,7 @@ static cohort_status accused(struct cohort__launcher *launcher, uint32_t by,
         snprintf(whom, sizeof(whom), "locality %u", (unsigned)control->rank);
     snprintf(text, sizeof(text), "locality %u says that %s %.*s", (unsigned)by, whom,
              (int)control->text_bytes, control->text);
-    accuse(launcher, control->rank, by, text);
+    accuse(launcher, control->rank, by, control->at_fault, text);
     return COHORT_OK;
 }
 
@@ -576,7 +576,7 @@ void cohort__launcher_message(struct cohort__launcher *launcher, uint32_t rank, 
     snprintf(text, sizeof(text), "%s: %s", name, cohort_error_message());
     if (launcher->options.keeps_going && launcher->has_begun && !launcher->broken &&
         cohort__launcher_is_member(launcher, rank))
-        accuse(launcher, rank, rank, text);
+        accuse(launcher, rank, rank, true, text);
     else
         break_job(launcher, rank, text);
 }

@@ -43,9 +43,10 @@ struct cohort__launcher_handlers {
     /* The next two are called only if the job keeps going. RANK has died; the others have been
      * told, and NUM_LIVING of them go on. */
     void (*died)(void *context, uint32_t rank, uint32_t num_living, const char *text);
-    /* RANK lives, but can't go on, as BY says (perhaps RANK itself) in the sentence TEXT. The
-     * caller sees to it that one of them ends. */
-    void (*accused)(void *context, uint32_t rank, uint32_t by, const char *text);
+    /* RANK lives, but can't go on, as BY says (perhaps RANK itself) in the sentence TEXT; AT_FAULT:
+     * for a reason that lies in RANK, not in the link between them. The caller sees to it that one
+     * of them ends. */
+    void (*accused)(void *context, uint32_t rank, uint32_t by, bool at_fault, const char *text);
     /* RANK has aborted the job, whether that keeps going or not: the status to end it with is CODE,
      * 1 to 255, and REASON is one line. The others have not been told. */
     void (*aborted)(void *context, uint32_t rank, int code, const char *reason);

@@ -41,9 +41,11 @@ struct cohort__net_token {
 struct cohort__net_handlers {
     void *context;
     void (*message)(void *context, struct cohort__net_message *message);
-    /* A message did not come whole, and later ones of its sender may be lost. DATA, which stays the
-     * transport's, is what its memory has from its beginning on: 0 where nothing has come. */
-    void (*broken)(void *context, const unsigned char *data, size_t bytes, const char *why);
+    /* A message did not come whole, and later ones of its sender may be lost; AT_FAULT: the sender
+     * has sent it so. DATA, which stays the transport's, is what its memory has from its beginning
+     * on: 0 where nothing has come. */
+    void (*broken)(void *context, const unsigned char *data, size_t bytes, bool at_fault,
+                   const char *why);
     /* The fetch that was started with COOKIE has ended. Its destination belongs to the caller
      * again. */
     void (*fetched)(void *context, void *cookie, cohort_status status);

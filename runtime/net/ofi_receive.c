@@ -76,7 +76,8 @@ static void tell_broken(struct cohort__ofi *ofi, struct cohort__ofi_receive *rec
     char why[80];
     if (!error)
         snprintf(why, sizeof why, "%zu bytes are no packet", bytes);
-    handlers->broken(handlers->context, receive->data, COHORT__ENVELOPE_BYTES, error ? error : why);
+    handlers->broken(handlers->context, receive->data, COHORT__ENVELOPE_BYTES, !error,
+                     error ? error : why);
     receive_release(ofi, receive);
 }
 

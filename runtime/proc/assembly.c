@@ -104,7 +104,7 @@ bool cohort__assembly_take(struct cohort__peer *peer, struct cohort__arrival *ar
     struct cohort__process *process = arrival->process;
     cohort__arrival_release(arrival);
     if (!assembly && *why)
-        cohort__process_peer_lost(process, peer->rank, why);
+        cohort__process_blame(process, peer->rank, why);
     else if (!assembly)
         cohort__process_give_up(process, peer->rank,
                                 "was given up: no memory for parts of a message from it");

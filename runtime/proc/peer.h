@@ -38,6 +38,7 @@ struct cohort__peer {
     pthread_mutex_t lock; /* of all below; atomics are changed under it, but read anywhere */
     bool dead;
     bool is_accused;              /* the launcher was told that it can't go on */
+    bool is_blamed;               /* and that it is at fault */
     struct cohort__death death;   /* if it is dead */
     size_t budget;                /* eager bytes that may be sent to it now */
     uint32_t undrained;           /* messages sent to it that it has not confirmed as drained */

@@ -251,7 +251,7 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
 
 /* Tells the launcher that RANK can't go on, and waits for its word: until then, what is under way
  * to and from RANK neither goes on nor ends. */
-static void accuse(struct cohort__process *process, uint32_t rank, const char *why)
+static void accuse(struct cohort__process *process, uint32_t rank, bool at_fault, const char *why)
 {
     struct cohort__peer *peer =
         rank < process->options.size ? cohort__peer_get(process, rank) : NULL;
@@ -260,15 +260,16 @@ static void accuse(struct cohort__process *process, uint32_t rank, const char *w
         return;
     if (peer) {
         pthread_mutex_lock(&peer->lock);
-        is_new = !peer->dead && !peer->is_accused;
+        is_new = !peer->dead && !peer->is_blamed && (at_fault || !peer->is_accused);
         peer->is_accused = true;
+        peer->is_blamed |= at_fault;
         pthread_mutex_unlock(&peer->lock);
     }
     if (!is_new)
         return;
     cohort__log(COHORT__LOG_INFO, "locality %u: accuses locality %u: it %s", process->options.rank,
                 rank, why);
-    process->options.accuse(process->options.launcher, rank, why);
+    process->options.accuse(process->options.launcher, rank, at_fault, why);
 }
 
 void cohort__process_give_up(struct cohort__process *process, uint32_t rank, const char *why)
@@ -285,18 +286,28 @@ void cohort__process_give_up(struct cohort__process *process, uint32_t rank, con
     else
         snprintf(whole, sizeof(whole), "can't go on with locality %u, which %s", rank, why);
     cohort__text_shorten(text, sizeof(text), whole, strlen(whole));
-    accuse(process, process->options.rank, text);
+    accuse(process, process->options.rank, true, text);
 }
 
-void cohort__process_peer_lost(struct cohort__process *process, uint32_t rank, const char *why)
+static void lose(struct cohort__process *process, uint32_t rank, bool at_fault, const char *why)
 {
     struct cohort__death death = {.rank = rank};
     if (process->options.accuse) {
-        accuse(process, rank, why);
+        accuse(process, rank, at_fault, why);
         return;
     }
     cohort__death_set_why(&death, why, strlen(why));
     cohort__process_death_told(process, &death);
+}
+
+void cohort__process_peer_lost(struct cohort__process *process, uint32_t rank, const char *why)
+{
+    lose(process, rank, false, why);
+}
+
+void cohort__process_blame(struct cohort__process *process, uint32_t rank, const char *why)
+{
+    lose(process, rank, true, why);
 }
 
 void cohort__process_tick(struct cohort__process *process, uint64_t now)

@@ -29,9 +29,10 @@ struct cohort__process_options {
     size_t eager_budget; /* payload bytes that one peer may have sent eagerly; 0: the default */
     /* There is a launcher that tells deaths: only cohort__process_death_told makes a peer dead. Who
      * can't be reached, or can't go on (perhaps this locality itself), is accused: WHY goes on
-     * behind its name. Called once for each RANK; it must not wait. NULL: what this locality
-     * notices is enough. */
-    void (*accuse)(void *context, uint32_t rank, const char *why);
+     * behind its name, and AT_FAULT says that the reason lies in RANK, not in the link to it.
+     * Called once for each RANK, and perhaps once more AT_FAULT; it must not wait. NULL: what this
+     * locality notices is enough. */
+    void (*accuse)(void *context, uint32_t rank, bool at_fault, const char *why);
     /* Sends the launcher a letter for the home of a name, which is there if the job goes on without
      * the dead. DATA is copied, and letters stay in order; it must not wait. NULL: the homes are
      * localities. */
@@ -122,12 +123,15 @@ void cohort__process_tick(struct cohort__process *process, uint64_t now);
  * seconds. So if a host is gone, the last one of the host before it notices. Any thread. */
 void cohort__process_watch(struct cohort__process *process);
 
-/* This locality has lost RANK: it can't be reached, has sent nonsense, or its messages are lost.
- * WHY is text ("can't be reached"). Repeated calls are harmless. RANK is accused if there is a
- * launcher that tells deaths, since this may be the consequence of another death, and since the
- * others and the drain have to know: until the launcher tells its death, what is under way to and
- * from RANK neither goes on nor ends (tests/model/loss.pml). Else RANK is dead. */
+/* This locality has lost RANK: it can't be reached, or its messages are lost. WHY is text ("can't
+ * be reached"). Repeated calls are harmless. RANK is accused if there is a launcher that tells
+ * deaths, since this may be the consequence of another death, and since the others and the drain
+ * have to know: until the launcher tells its death, what is under way to and from RANK neither goes
+ * on nor ends (tests/model/loss.pml). Else RANK is dead. */
 void cohort__process_peer_lost(struct cohort__process *process, uint32_t rank, const char *why);
+
+/* RANK has sent nonsense: the same, but it is RANK that is at fault, not the link to it. */
+void cohort__process_blame(struct cohort__process *process, uint32_t rank, const char *why);
 
 /* This locality can't go on with RANK, for a reason that lies here: memory, mostly. The same, but
  * it is this locality that is accused. */

@@ -253,7 +253,7 @@ void cohort__registry_lost(struct cohort__registry *registry, uint32_t source, c
         cohort__log(COHORT__LOG_ERROR, "%s", text);
         break_registry(registry, status, text);
     } else if (status == COHORT_ERR_PROTOCOL && source != COHORT__HOME_LAUNCHER) {
-        cohort__process_peer_lost(process, source, why);
+        cohort__process_blame(process, source, why);
     } else {
         cohort__process_give_up(process, source, why);
     }

@@ -206,7 +206,8 @@ static void on_message_or_later(void *context, struct cohort__net_message *messa
 
 /* What its sender has sent behind it may be lost as well, and its sender was told that all went
  * well. A stranger's message is nobody's loss. */
-static void on_broken(void *context, const unsigned char *data, size_t bytes, const char *why)
+static void on_broken(void *context, const unsigned char *data, size_t bytes, bool at_fault,
+                      const char *why)
 {
     struct cohort__process *process = context;
     struct cohort__envelope envelope;
@@ -217,10 +218,13 @@ static void on_broken(void *context, const unsigned char *data, size_t bytes, co
                     process->options.rank, why);
         return;
     }
-    snprintf(text, sizeof(text),
-             "can't be reached: its message %u to locality %u could not be received: %s",
-             (unsigned)envelope.number, (unsigned)process->options.rank, why);
-    cohort__process_peer_lost(process, envelope.source_locality, text);
+    snprintf(text, sizeof(text), "%s: its message %u to locality %u could not be received: %s",
+             at_fault ? "has sent nonsense" : "can't be reached", (unsigned)envelope.number,
+             (unsigned)process->options.rank, why);
+    if (at_fault)
+        cohort__process_blame(process, envelope.source_locality, text);
+    else
+        cohort__process_peer_lost(process, envelope.source_locality, text);
 }
 
 void cohort__router_look_for_gaps(struct cohort__process *process, uint64_t now)

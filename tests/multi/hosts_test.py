@@ -17,6 +17,7 @@ import jobs
 from jobs import TIMEOUT, Failed, Job, check, check_equal, children_of, read_proc, run
 
 MEMBER = sys.argv[2]
+NONSENSE = os.path.join(os.path.dirname(os.path.abspath(MEMBER)), 'nonsense_member')
 HERE = ['--listen', '127.0.0.1']
 AGENT = ['--agent', 'env COHORT_TEST_HOST={host}']
 TWO = ['--hosts', 'a:2,b:2'] + HERE + AGENT
@@ -72,6 +73,46 @@ def test_rumour():
                        r'\(Killed\); 2 go on\n', err), err)
     check_equal(status, 0)
     check_equal(out.count('told that 0 died'), 2)
+
+
+def test_quarrel():
+    """Who sends nonsense is ended, whichever host it is on; of two who say the same of each other
+    the higher one."""
+    for what, back, victim in [('fault', 'nothing', 0), ('nothing', 'fault', 2),
+                               ('fault', 'lost', 0), ('lost', 'fault', 2),
+                               ('fault', 'fault', 2), ('lost', 'lost', 2), ('lost', 'nothing', 2),
+                               ('nothing', 'lost', 2)]:
+        grace = 0.1 if 'nothing' in (what, back) else 1 # both have to say it in this time
+        args = ('-n', 3, '--hosts', 'a:1,b:2', *HERE, *AGENT, '--grace', grace)
+        says = r'locality \d says that locality \d (?:has sent nonsense|can\'t be reached)'
+        status, out, err = run(*args, '--keep-going', MEMBER, 'quarrel', 2, 0, what, back)
+        check(re.fullmatch(r'cohortrun: locality %d \(pid \d+\) on host . was killed by signal 9 '
+                           r'\(Killed\), since %s; 2 go on\n' % (victim, says), err),
+              what, back, err)
+        check_equal((status, out.count('told that %d died' % victim)), (0, 2))
+
+
+def test_quarrel_ends():
+    """Where the job does not go on, it names the one that is at fault."""
+    status, out, err = run('-n', 2, '--hosts', 'a:1,b:1', *HERE, *AGENT, '--grace', 0.3, MEMBER,
+                           'quarrel', 1, 0, 'fault', 'nothing')
+    check(re.match(r'cohortrun: locality 0 \(pid \d+\) on host a is given up, since locality 1 '
+                   r'says that locality 0 has sent nonsense\n', err), err)
+    check_equal(status, 1)
+
+
+def test_nonsense():
+    """Of two hosts the first one sends the second one nonsense, and the second one goes on."""
+    for options, how in [([], r'is given up'),
+                         (['--keep-going'], r'was killed by signal 9 \(Killed\)')]:
+        status, out, err = run('-n', 3, '--hosts', 'a:1,b:2', *HERE, *AGENT, '--grace', 0.3,
+                               '--workers', 1, *options, NONSENSE)
+        check(re.match(r'cohortrun: locality 0 \(pid \d+\) on host a %s, since locality 2 says '
+                       r'that locality 0 has sent a registry message that is lost here: ' % how,
+                       err), err)
+        check_equal(status, 0 if options else 1)
+        check_equal(len(re.findall(r'^[12] ends with COHORT_ERR_PEER_DIED: .*locality 0 ', out,
+                                   re.M)), 2)
 
 
 def test_wrong_options():

@@ -24,16 +24,18 @@
  *   close RANK        closes its connection and goes on sleeping
  *   accuse RANK OTHER says that OTHER can't be reached, which is wrong
  *   rumour RANK OTHER the same; but OTHER is killed soon, and those who are left go on for a second
- *   slow              takes a second
- *   busy              is busy for the first 20 rounds of the drain
- *   place             says where it is
- *   hub               says which memory it shares (the number of its file), and with how many */
+ *   quarrel RANK OTHER WHAT BACK
+ *                     RANK accuses OTHER, and OTHER RANK: of a `fault`, or of a link that is
+ * `lost`, or of `nothing`. All go on until one is dead slow              takes a second busy is
+ * busy for the first 20 rounds of the drain place             says where it is hub says which
+ * memory it shares (the number of its file), and with how many */
 struct member {
     struct cohort__bootstrap *bootstrap;
     const char *mode;
     bool goes_on; /* after a death */
     unsigned num_asked;
     bool done;
+    bool any_died;
     bool peer_died;
 };
 
@@ -51,8 +53,9 @@ static void count_asked(void *context, uint64_t round)
     bool busy = is_mode(member, "busy") && ++member->num_asked <= 20;
     bool is_last = rank == cohort__bootstrap_size(member->bootstrap) - 1;
     /* As if rank 0 had sent 5 messages, and the last rank had received them. */
-    cohort__bootstrap_report_counts(member->bootstrap, round, rank == 0 ? 5 : 0,
-                                    is_last && !member->goes_on ? 5 : 0, busy);
+    const uint64_t num = member->goes_on ? 0 : 5;
+    cohort__bootstrap_report_counts(member->bootstrap, round, rank == 0 ? num : 0,
+                                    is_last ? num : 0, busy);
 }
 
 static void exit_allowed(void *context)
@@ -66,6 +69,7 @@ static void died(void *context, uint32_t rank, uint32_t order, const char *text)
     (void)order;
     printf("told that %u died: %s\n", (unsigned)rank, text);
     fflush(stdout);
+    member->any_died = true;
     member->peer_died = !member->goes_on;
 }
 
@@ -79,8 +83,8 @@ static void launcher_lost(void *context, const char *text)
 static void misbehave(struct member *member, const char *other)
 {
     if (is_mode(member, "accuse") || is_mode(member, "rumour"))
-        cohort__bootstrap_accuse(member->bootstrap, (uint32_t)atoi(other), "can't be reached");
-
+        cohort__bootstrap_accuse(member->bootstrap, (uint32_t)atoi(other), false,
+                                 "can't be reached");
     if (is_mode(member, "hog"))
         (void)mmap(NULL, 256 << 20, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED | MAP_POPULATE, -1, 0);
@@ -97,6 +101,19 @@ static void misbehave(struct member *member, const char *other)
         for (;;)
             pause();
     }
+}
+
+static void quarrel(struct member *member, struct cohort__loop *loop, char **argv)
+{
+    const uint32_t rank = cohort__bootstrap_rank(member->bootstrap);
+    const uint32_t who[] = {(uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3])};
+    for (int i = 0; i < 2; i++)
+        if (rank == who[i] && strcmp(argv[4 + i], "fault") == 0)
+            cohort__bootstrap_accuse(member->bootstrap, who[!i], true, "has sent nonsense");
+        else if (rank == who[i] && strcmp(argv[4 + i], "lost") == 0)
+            cohort__bootstrap_accuse(member->bootstrap, who[!i], false, "can't be reached");
+    while (!member->any_died)
+        cohort__loop_park(loop);
 }
 
 static void say_hub(struct member *member, uint32_t rank)
@@ -159,11 +176,13 @@ static int run(struct member *member, struct cohort__loop *loop, int argc, char 
     fflush(stdout);
     bool is_chosen = argc > 2 && (uint32_t)atoi(argv[2]) == rank;
     bool is_other = argc > 3 && (uint32_t)atoi(argv[3]) == rank;
-    member->goes_on = is_mode(member, "rumour");
+    member->goes_on = is_mode(member, "rumour") || is_mode(member, "quarrel");
     if (is_chosen)
         misbehave(member, argc > 3 ? argv[3] : "0");
     if (is_mode(member, "slow") || is_mode(member, "rumour"))
         go_on(loop, is_other && is_mode(member, "rumour"));
+    if (is_mode(member, "quarrel") && argc > 5)
+        quarrel(member, loop, argv);
     cohort__bootstrap_finished(member->bootstrap);
     while (!member->done && !member->peer_died) {
         cohort__loop_park(loop);

@@ -150,11 +150,13 @@ static cohort_status hear(void *context, const struct cohort__control *control)
     return COHORT_OK;
 }
 
-static void accuse(void *context, uint32_t rank, const char *why)
+static void accuse(void *context, uint32_t rank, bool at_fault, const char *why)
 {
-    say(context,
-        &(struct cohort__control){
-            .kind = COHORT__CONTROL_ACCUSE, .rank = rank, .text = why, .text_bytes = strlen(why)});
+    say(context, &(struct cohort__control){.kind = COHORT__CONTROL_ACCUSE,
+                                           .rank = rank,
+                                           .at_fault = at_fault,
+                                           .text = why,
+                                           .text_bytes = strlen(why)});
 }
 
 static void write_letter(void *context, const void *data, size_t bytes)
@@ -217,9 +219,10 @@ static void on_died(void *context, uint32_t rank, uint32_t num_living, const cha
     (void)text;
 }
 
-static void on_accused(void *context, uint32_t rank, uint32_t by, const char *text)
+static void on_accused(void *context, uint32_t rank, uint32_t by, bool at_fault, const char *text)
 {
     struct line *line = &((struct launch *)context)->lines[rank];
+    (void)at_fault; /* all are on one host */
     (void)text;
     if (line->kill_at > 0)
         return;

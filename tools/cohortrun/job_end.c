@@ -173,8 +173,8 @@ static void judge(struct job *job, struct locality *locality)
     else
         locality_describe(locality, text, sizeof(text));
     size_t used = strlen(text);
-    if (locality->doom && locality->was_doomed)
-        snprintf(text + used, sizeof(text) - used, ", since %s", locality->doom);
+    if (locality->given_up)
+        snprintf(text + used, sizeof(text) - used, ", since %s", locality->given_up);
     else if (status == 0 && cohort__launcher_is_member(job->launcher, locality->rank))
         snprintf(text + used, sizeof(text) - used, " without leaving the job");
     else if (failure && (status != 0 || cohort__launcher_is_failing(job->launcher, locality->rank)))
@@ -192,96 +192,10 @@ static void judge(struct job *job, struct locality *locality)
     cohort__launcher_ended(job->launcher, locality->rank, status != 0, text);
 }
 
-/* Then nobody says that it is dead before its process has ended. */
-static bool is_kept_going(const struct job *job, const struct locality *locality)
+bool job_goes_on_without(const struct job *job, const struct locality *locality)
 {
     return job->options->keeps_going && job->stage == RUNNING &&
            cohort__launcher_is_member(job->launcher, locality->rank);
-}
-
-/* Whether what LOCALITY is doomed for has become of no matter: its program or that of the one that
- * could not be reached has left, or has ended. */
-static bool is_pardoned(const struct job *job, const struct locality *locality)
-{
-    const struct locality *about = locality->doom_about;
-    return locality->doom_epoch != cohort__launcher_epoch(job->launcher) ||
-           !cohort__launcher_is_member(job->launcher, locality->rank) ||
-           about->guarded.end != GUARDED_RUNS ||
-           !cohort__launcher_is_member(job->launcher, about->rank);
-}
-
-/* LOCALITY can't go on, and is ended after NANOSECONDS, unless it, or the one that this is ABOUT,
- * ends by itself. TEXT says why. The first reason counts, the earliest time too. */
-static void doom(struct job *job, struct locality *locality, const struct locality *about,
-                 uint64_t nanoseconds, const char *text)
-{
-    uint64_t at = cohort__clock_now() + nanoseconds;
-    if (locality->guarded.end != GUARDED_RUNS || locality->was_doomed)
-        return;
-    if (locality->doomed_at && is_pardoned(job, locality))
-        locality->doomed_at = 0;
-    if (!locality->doomed_at) {
-        free(locality->doom);
-        locality->doom = strdup(text);
-        locality->doom_epoch = cohort__launcher_epoch(job->launcher);
-        locality->doom_about = about;
-    }
-    if (locality->doomed_at && locality->doomed_at <= at)
-        return;
-    locality->doomed_at = at;
-    if (!deadline_is_set(&job->dooms) || job->next_doom > at) {
-        job->next_doom = at;
-        deadline_set(&job->dooms, nanoseconds);
-    }
-}
-
-/* Where the job keeps going it is killed, and dead when it has ended. Else its death ends the job,
- * and perhaps its process can't be ended soon: its host may be what can't be reached. */
-static void end_doomed(struct job *job, struct locality *locality)
-{
-    char text[1024];
-    locality->doomed_at = 0;
-    locality->was_doomed = true;
-    if (is_kept_going(job, locality)) {
-        locality_signal(locality, SIGKILL);
-        return;
-    }
-    locality_name(locality, text, sizeof(text));
-    size_t used = strlen(text);
-    snprintf(text + used, sizeof(text) - used, " is given up, since %s",
-             locality->doom ? locality->doom : "it can't go on");
-    job->judged_status = JOB_STATUS_FAILED;
-    cohort__launcher_ended(job->launcher, locality->rank, true, text);
-}
-
-/* Ends those whose time is over, and waits for the others'. */
-static void dooms_over(void *context)
-{
-    struct job *job = context;
-    uint64_t now = cohort__clock_now(), next = 0;
-    for (uint32_t rank = 0; rank < job->options->size; rank++) {
-        struct locality *locality = &job->localities[rank];
-        if (!locality->doomed_at || locality->guarded.end != GUARDED_RUNS || job->stage != RUNNING)
-            continue;
-        if (is_pardoned(job, locality))
-            locality->doomed_at = 0;
-        else if (locality->doomed_at <= now)
-            end_doomed(job, locality);
-        else if (next == 0 || locality->doomed_at < next)
-            next = locality->doomed_at;
-    }
-    job->next_doom = next;
-    if (next)
-        deadline_set(&job->dooms, next - now);
-}
-
-/* Of two on different hosts the higher one is ended, who accuses or is accused: if the network
- * between the hosts is cut, each side accuses the other, and the first host is to stay. */
-void job_accused(struct job *job, uint32_t rank, uint32_t by, const char *text)
-{
-    bool are_apart = job->localities[rank].host != job->localities[by].host;
-    doom(job, &job->localities[are_apart && by > rank ? by : rank], &job->localities[rank],
-         job->options->grace_ns, text);
 }
 
 /* Whether its end may be judged, though its output may still be open. Where the job keeps going,
@@ -327,8 +241,8 @@ static void lose_program(struct job *job, struct locality *locality)
 static void cut(struct job *job, struct locality *locality)
 {
     job->has_cut = true;
-    if (is_kept_going(job, locality))
-        doom(job, locality, locality, second_ns, "it has closed its connection to cohortrun");
+    if (job_goes_on_without(job, locality))
+        job_doom(job, locality, second_ns, "it has closed its connection to cohortrun");
     else if (cohort__launcher_is_awaited(job->launcher, locality->rank))
         deadline_set(&job->abandoned, second_ns);
 }
@@ -392,7 +306,7 @@ static void abandoned_over(void *context)
     for (uint32_t rank = 0; rank < job->options->size; rank++) {
         struct locality *locality = &job->localities[rank];
         if (!locality->control_ended || locality->guarded.end != GUARDED_RUNS ||
-            !cohort__launcher_is_awaited(job->launcher, rank) || is_kept_going(job, locality))
+            !cohort__launcher_is_awaited(job->launcher, rank) || job_goes_on_without(job, locality))
             continue;
         char text[1024];
         if (cohort__launcher_is_failing(job->launcher, rank))
@@ -445,8 +359,8 @@ static void failing_over(void *context)
             continue;
         char text[1024];
         describe_failure(job, locality, text, sizeof(text));
-        if (is_kept_going(job, locality)) {
-            doom(job, locality, locality, 0, text);
+        if (job_goes_on_without(job, locality)) {
+            job_doom(job, locality, 0, text);
             continue;
         }
         job->judged_status = JOB_STATUS_FAILED;
@@ -479,8 +393,8 @@ void job_init_end(struct job *job)
     deadline_init(&job->abandoned, job->loop, abandoned_over, job);
     deadline_init(&job->failing, job->loop, failing_over, job);
     deadline_init(&job->telling, job->loop, telling_over, job);
-    deadline_init(&job->dooms, job->loop, dooms_over, job);
     deadline_init(&job->stragglers, job->loop, stragglers_over, job);
+    job_init_accusations(job);
 }
 
 void job_clear_end(struct job *job)
@@ -490,6 +404,6 @@ void job_clear_end(struct job *job)
     deadline_clear(&job->abandoned);
     deadline_clear(&job->failing);
     deadline_clear(&job->telling);
-    deadline_clear(&job->dooms);
     deadline_clear(&job->stragglers);
+    job_clear_accusations(job);
 }

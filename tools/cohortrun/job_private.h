@@ -6,15 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/base/list.h"
+#include "runtime/base/map.h"
 #include "runtime/launch/launcher.h"
 #include "tools/cohortrun/deadline.h"
 #include "tools/cohortrun/job.h"
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/output.h"
 
-/* For job.c, job_start.c, job_end.c, job_status.c and job_stall.c only. job_start.c starts
- * localities and the launcher's half of the protocol. job_end.c handles how all that ends. job.c
- * handles everything else.
+/* For job.c, job_start.c, job_end.c, job_accusations.c, job_status.c and job_stall.c only.
+ * job_start.c starts localities and the launcher's half of the protocol. job_end.c handles how all
+ * that ends, job_accusations.c who is to end. job.c handles everything else.
  *
  * A job runs until all localities have ended by themselves, or until something fails. Then it is
  * ended in stages, each of which has some time. */
@@ -48,17 +50,18 @@ struct job {
     struct deadline next_stage;
     struct deadline settle;     /* then judge what has ended, though not all is known of it */
     struct deadline abandoned;  /* one that closed its connection ought to have ended by now */
-    struct deadline dooms;      /* some locality is to be ended */
     struct deadline failing;    /* a program has failed, and the job ought to have ended by now */
     struct deadline telling;    /* the same, and it is to be said why */
     struct deadline stragglers; /* all have ended, but their pipes are still open */
     struct deadline recount;    /* the launcher's pause */
+    struct deadline accusation_due;  /* the first of them */
+    struct cohort__list accusations; /* whose time is not over, see job_accusations.c */
+    struct cohort__map accusers;     /* the same, by who accuses whom */
     enum stage stage;
     struct locality *first_failing; /* whose failure is told; NULL: none has failed */
     int status;
     int judged_status; /* of the locality that is being judged */
     uint64_t last_interrupt;
-    uint64_t next_doom; /* when the deadline `dooms` comes, by the clock */
     bool has_cut;       /* some locality has closed its connection, though its process goes on */
     bool owns_children; /* all children of this process are ours */
     uint64_t key;       /* of the job, once there is a launcher */
@@ -90,9 +93,20 @@ void job_tell_failure(struct job *job);
 /* Some locality has sent a message. If it has joined, those who can't are not waited for. */
 void job_check_cut(struct job *job);
 
-/* Where the job keeps going: RANK can't go on, as BY says. One of them is killed, unless RANK ends
- * by itself within the grace. */
-void job_accused(struct job *job, uint32_t rank, uint32_t by, const char *text);
+/* RANK can't go on, as BY says, perhaps of itself; AT_FAULT: for a reason that lies in RANK, not in
+ * the link between them. One of the two is given up when the grace is over, unless one has ended or
+ * has left by then, or is given up anyway. */
+void job_accused(struct job *job, uint32_t rank, uint32_t by, bool at_fault, const char *text);
+
+/* LOCALITY can't go on, and is given up after NANOSECONDS, unless it ends by itself. */
+void job_doom(struct job *job, const struct locality *locality, uint64_t nanoseconds,
+              const char *text);
+void job_init_accusations(struct job *job);
+void job_clear_accusations(struct job *job);
+
+/* Whether the others go on if LOCALITY ends. Then nobody says that it is dead before its process
+ * has ended. */
+bool job_goes_on_without(const struct job *job, const struct locality *locality);
 
 /* Sets up the deadlines that belong to the end. */
 void job_init_end(struct job *job);

@@ -55,9 +55,10 @@ static void launcher_died(void *context, uint32_t rank, uint32_t num_living, con
                num_living == 1 ? "goes" : "go");
 }
 
-static void launcher_accused(void *context, uint32_t rank, uint32_t by, const char *text)
+static void launcher_accused(void *context, uint32_t rank, uint32_t by, bool at_fault,
+                             const char *text)
 {
-    job_accused(context, rank, by, text);
+    job_accused(context, rank, by, at_fault, text);
 }
 
 /* The others are not given time to say what they have missed. */

@@ -336,8 +336,8 @@ void locality_read_words(struct locality *locality, int ledger, uint32_t slot)
 void locality_close(struct locality *locality)
 {
     free(locality->words);
-    free(locality->doom);
-    locality->words = locality->doom = NULL;
+    free(locality->given_up);
+    locality->words = locality->given_up = NULL;
     member_close(&locality->member);
     guarded_close(&locality->guarded);
     cohort__stream_close(locality->control);

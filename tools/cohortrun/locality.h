@@ -32,11 +32,7 @@ struct locality {
     char *words;          /* of the signal that it has died of, see locality_read_words; or NULL */
     bool judged;          /* by the job */
     bool is_told;         /* why it fails: a line was printed */
-    uint64_t doomed_at;   /* when it is to be ended, by the clock; 0: never */
-    bool was_doomed;      /* its time was over */
-    char *doom;           /* why, a sentence; NULL: there is nothing to be said */
-    uint32_t doom_epoch;  /* of the job; with another program there is no reason any more */
-    const struct locality *doom_about; /* nor if this one, which is perhaps another, has ended */
+    char *given_up;       /* why the job has given it up, a sentence; NULL: it has not */
 };
 
 /* How many open files a locality takes, at least, in the process that starts it: its control

@@ -159,12 +159,12 @@ static void fake_broken(void *context, uint32_t rank, const char *text)
     ((struct fake *)context)->num_broken++;
 }
 
-static void fake_accused(void *context, uint32_t rank, uint32_t by, const char *text)
+static void fake_accused(void *context, uint32_t rank, uint32_t by, bool at_fault, const char *text)
 {
     struct fake *fake = context;
     fake->num_accused++;
-    snprintf(fake->accused, sizeof(fake->accused), "%u by %u: %s", (unsigned)rank, (unsigned)by,
-             text);
+    snprintf(fake->accused, sizeof(fake->accused), "%u by %u%s: %s", (unsigned)rank, (unsigned)by,
+             at_fault ? " at fault" : "", text);
 }
 
 static void fake_say(struct fake *fake, const struct cohort__control *control)
@@ -343,18 +343,19 @@ static void test_accuses(void)
     launch(&fake, loop);
     CHECK_INT(create(&locality, loop), COHORT_OK);
     CHECK_INT(cohort__bootstrap_exchange(locality.bootstrap, "here", 5), COHORT_OK);
-    cohort__bootstrap_accuse(locality.bootstrap, 1, "can't be reached");
+    cohort__bootstrap_accuse(locality.bootstrap, 1, false, "can't be reached");
     while (fake.num_accused < 1)
         cohort__loop_park(loop);
     CHECK_TEXT(fake.accused, "1 by 0: locality 0 says that locality 1 can't be reached");
     for (int time = 0; time < 2; time++) {
         scarce_begin(0);
-        cohort__bootstrap_accuse(locality.bootstrap, 1, "can't be reached");
+        cohort__bootstrap_accuse(locality.bootstrap, 1, false, "can't be reached");
         CHECK(scarce_end());
     }
     while (fake.num_accused < 2)
         cohort__loop_park(loop);
-    CHECK_TEXT(fake.accused, "0 by 0: locality 0 says that it has no memory to say what is wrong");
+    CHECK_TEXT(fake.accused,
+               "0 by 0 at fault: locality 0 says that it has no memory to say what is wrong");
     cohort__bootstrap_destroy(locality.bootstrap);
     CHECK_INT(fake.num_accused, 2);
     cohort__stream_close(fake.stream);

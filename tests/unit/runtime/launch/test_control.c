@@ -45,6 +45,7 @@ static cohort_status compare(void *context, const struct cohort__control *got)
     CHECK(want->letter.bytes == 0 ||
           memcmp(got->letter.data, want->letter.data, want->letter.bytes) == 0);
     CHECK_INT(got->keeps_going, want->keeps_going);
+    CHECK_INT(got->at_fault, want->at_fault);
     for (uint32_t i = 0; want->addresses && i < want->size; i++) {
         CHECK_INT((long long)got->addresses[i].bytes, (long long)want->addresses[i].bytes);
         CHECK(memcmp(got->addresses[i].data, want->addresses[i].data, want->addresses[i].bytes) ==
@@ -94,7 +95,7 @@ static const struct cohort__control samples[] = {
     {.kind = COHORT__CONTROL_FINISHED},
     {.kind = COHORT__CONTROL_COUNTS, .round = 1, .sent = 2, .received = UINT64_MAX, .busy = true},
     {.kind = COHORT__CONTROL_FAILED, .text = "no", .text_bytes = 2},
-    {.kind = COHORT__CONTROL_ACCUSE, .rank = 3, .text = "why", .text_bytes = 3},
+    {.kind = COHORT__CONTROL_ACCUSE, .rank = 3, .at_fault = true, .text = "why", .text_bytes = 3},
     {.kind = COHORT__CONTROL_LETTER, .letter = {"\0me", 3}},
     {.kind = COHORT__CONTROL_BYE},
     {.kind = COHORT__CONTROL_ASK_RETURNED},

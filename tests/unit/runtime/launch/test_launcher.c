@@ -75,11 +75,12 @@ static void died(void *context, uint32_t rank, uint32_t num_living, const char *
              text);
 }
 
-static void accused(void *context, uint32_t rank, uint32_t by, const char *text)
+static void accused(void *context, uint32_t rank, uint32_t by, bool at_fault, const char *text)
 {
     struct job *job = context;
     size_t used = strlen(job->going_on);
-    snprintf(job->going_on + used, sizeof(job->going_on) - used, "%u by %u: %s ", rank, by, text);
+    snprintf(job->going_on + used, sizeof(job->going_on) - used, "%u by %u%s: %s ", rank, by,
+             at_fault ? " at fault" : "", text);
 }
 
 static void aborted(void *context, uint32_t rank, int code, const char *reason)
@@ -620,11 +621,12 @@ static void test_nobody_is_left(void)
     cohort__launcher_destroy(job.launcher);
 }
 
-static void accuse(struct job *job, uint32_t by, uint32_t rank)
+static void accuse(struct job *job, uint32_t by, uint32_t rank, bool at_fault)
 {
     say_message(job, by,
                 &(struct cohort__control){.kind = COHORT__CONTROL_ACCUSE,
                                           .rank = rank,
+                                          .at_fault = at_fault,
                                           .text = "can't be reached",
                                           .text_bytes = 16});
 }
@@ -634,19 +636,22 @@ static void test_accused(void)
 {
     struct job job;
     start_going(&job);
-    accuse(&job, 1, 3);
+    accuse(&job, 1, 3, false);
     CHECK_TEXT(job.going_on, "3 by 1: locality 1 says that locality 3 can't be reached ");
     CHECK(cohort__launcher_is_member(job.launcher, 3));
     CHECK_TEXT(log_of(&job, 0), "");
     job.going_on[0] = '\0';
+    accuse(&job, 0, 3, true);
+    CHECK_CONTAINS(job.going_on, "3 by 0 at fault: locality 0 says that locality 3 ");
+    job.going_on[0] = '\0';
     cohort__launcher_ended(job.launcher, 3, true, "locality 3 was killed");
     job.going_on[0] = '\0';
-    accuse(&job, 2, 3);
+    accuse(&job, 2, 3, false);
     CHECK_TEXT(job.going_on, "");
     cohort__launcher_message(job.launcher, 1, "x", 1);
-    CHECK_CONTAINS(job.going_on, "1 by 1: locality 1: ");
+    CHECK_CONTAINS(job.going_on, "1 by 1 at fault: locality 1: ");
     CHECK_INT(job.num_broken, 0);
-    accuse(&job, 1, 4);
+    accuse(&job, 1, 4, false);
     CHECK_CONTAINS(job.going_on, "accuses locality 4 of 4");
     cohort__launcher_destroy(job.launcher);
 }

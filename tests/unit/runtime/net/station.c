@@ -25,10 +25,12 @@ static void on_message(void *context, struct cohort__net_message *message)
     atomic_fetch_add(&station->num_messages, 1);
 }
 
-static void on_broken(void *context, const unsigned char *data, size_t bytes, const char *why)
+static void on_broken(void *context, const unsigned char *data, size_t bytes, bool at_fault,
+                      const char *why)
 {
     struct station *station = context;
     CHECK_INT(bytes, sizeof(station->front));
+    CHECK_INT(at_fault, strstr(why, "are no packet") != NULL);
     memcpy(station->front, data, bytes);
     snprintf(station->why, sizeof station->why, "%s", why);
     atomic_fetch_add(&station->num_broken, 1);

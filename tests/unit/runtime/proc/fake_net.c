@@ -143,7 +143,8 @@ void fake_net_open(struct fake_net *fake, size_t budget)
 }
 
 void fake_net_open_launched(struct fake_net *fake,
-                            void (*accuse)(void *context, uint32_t rank, const char *why),
+                            void (*accuse)(void *context, uint32_t rank, bool at_fault,
+                                           const char *why),
                             void (*letter)(void *context, const void *data, size_t bytes),
                             void *context)
 {

@@ -53,7 +53,8 @@ void fake_net_open(struct fake_net *fake, size_t budget);
 /* The same with a launcher that tells deaths. With LETTER the job goes on without the dead. CONTEXT
  * is that of both functions. */
 void fake_net_open_launched(struct fake_net *fake,
-                            void (*accuse)(void *context, uint32_t rank, const char *why),
+                            void (*accuse)(void *context, uint32_t rank, bool at_fault,
+                                           const char *why),
                             void (*letter)(void *context, const void *data, size_t bytes),
                             void *context);
 

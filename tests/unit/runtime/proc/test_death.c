@@ -83,11 +83,12 @@ static void test_nobody(void)
 
 static char accused[200];
 
-static void on_accused(void *context, uint32_t rank, const char *why)
+static void on_accused(void *context, uint32_t rank, bool at_fault, const char *why)
 {
     (void)context;
     size_t used = strlen(accused);
-    snprintf(accused + used, sizeof(accused) - used, "%u %s; ", rank, why);
+    snprintf(accused + used, sizeof(accused) - used, "%u %s%s; ", rank,
+             at_fault ? "is at fault: " : "", why);
 }
 
 static void open_launched(void)
@@ -222,12 +223,41 @@ static void test_accused(void)
     fake_net_close(&fake);
 }
 
+/* The fault counts, also of one that could not be reached before. Each of these makes no sense: a
+ * letter that is no message of the registry, a part with more bytes than its letter, and parts that
+ * don't fit together. */
+static void test_blames(void)
+{
+    struct cohort__envelope letter = {.kind = COHORT__KIND_REGISTRY, .tag = 1};
+    struct cohort__envelope part = {.kind = COHORT__KIND_PART, .handle = 1, .total_bytes = 2};
+    open_launched();
+    cohort__process_peer_lost(fake.process, 1, "can't be reached");
+    fake_net_deliver(&fake, 1, letter, "x", 1);
+    CHECK_CONTAINS(accused, "1 can't be reached; 1 is at fault: has sent a registry message ");
+    const size_t bytes = strlen(accused);
+    cohort__process_blame(fake.process, 1, "has sent more");
+    cohort__process_peer_lost(fake.process, 1, "can't be reached");
+    CHECK_INT(strlen(accused), bytes);
+    fake_net_close(&fake);
+    open_launched();
+    fake_net_deliver(&fake, 2, letter, "xy", 2);
+    CHECK_CONTAINS(accused, "2 is at fault: has sent a registry message ");
+    fake_net_close(&fake);
+    open_launched();
+    fake_net_deliver(&fake, 2, part, "x", 1);
+    part.total_bytes = 3;
+    fake_net_deliver(&fake, 2, part, "x", 1);
+    CHECK_CONTAINS(accused, "2 is at fault: sent parts of ");
+    fake_net_close(&fake);
+}
+
 /* If the reason lies here, this locality is the one that can't go on. */
 static void test_accuses_itself(void)
 {
     open_launched();
     cohort__process_give_up(fake.process, 2, "was given up: no memory");
-    CHECK_TEXT(accused, "0 can't go on with locality 2, which was given up: no memory; ");
+    CHECK_TEXT(accused,
+               "0 is at fault: can't go on with locality 2, which was given up: no memory; ");
     CHECK(!cohort__process_any_dead(fake.process));
     fake_net_close(&fake);
     fake_net_open(&fake, 0);
@@ -252,8 +282,9 @@ static void test_no_memory(void)
     has_no_memory = true;
     open_launched();
     tell(2, 1, "was killed");
-    CHECK_CONTAINS(accused,
-                   "0 can't go on with locality 2, which has died, and there is no memory");
+    CHECK_CONTAINS(
+        accused,
+        "0 is at fault: can't go on with locality 2, which has died, and there is no memory");
     fake_net_close(&fake);
     fake_net_open(&fake, 0); /* here the launcher ends the job with the death */
     tell(2, 1, "was killed");
@@ -331,6 +362,7 @@ static const struct test_case cases[] = {
     {"lost_and_stopped", test_lost_and_stopped},
     {"letter", test_letter},
     {"accused", test_accused},
+    {"blames", test_blames},
     {"accuses_itself", test_accuses_itself},
     {"no_memory", test_no_memory},
     {"heard_only", test_heard_only},

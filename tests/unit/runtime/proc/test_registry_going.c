@@ -29,9 +29,10 @@ static void on_letter(void *context, const void *data, size_t bytes)
     memcpy(letters[num_letters++].data, data, bytes);
 }
 
-static void on_accused(void *context, uint32_t rank, const char *why)
+static void on_accused(void *context, uint32_t rank, bool at_fault, const char *why)
 {
     (void)context;
+    (void)at_fault;
     (void)rank;
     CHECK_TEXT(why, "nobody");
 }

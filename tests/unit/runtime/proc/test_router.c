@@ -122,10 +122,10 @@ static void test_broken(void)
 {
     unsigned char data[COHORT__ENVELOPE_BYTES] = {0};
     struct cohort__death death;
-    void (*broken)(void *, const unsigned char *, size_t, const char *);
+    void (*broken)(void *, const unsigned char *, size_t, bool, const char *);
     fake_net_open(&fake, 0);
     broken = fake.net.handlers.broken;
-    broken(fake.process, data, sizeof(data), "it was cut off");
+    broken(fake.process, data, sizeof(data), false, "it was cut off");
     struct cohort__envelope envelope = {.kind = COHORT__KIND_DATA,
                                         .job_key = FAKE_JOB_KEY + 1,
                                         .epoch = FAKE_EPOCH,
@@ -133,17 +133,24 @@ static void test_broken(void)
                                         .payload_bytes = 100000,
                                         .number = 3};
     cohort__envelope_encode(&envelope, data);
-    broken(fake.process, data, sizeof(data), "it was cut off"); /* of another job */
+    broken(fake.process, data, sizeof(data), false, "it was cut off"); /* of another job */
     envelope.job_key--;
     cohort__envelope_encode(&envelope, data);
-    broken(fake.process, data, sizeof(data) - 1, "it was cut off");
+    broken(fake.process, data, sizeof(data) - 1, false, "it was cut off");
     CHECK(!cohort__process_any_dead(fake.process));
-    broken(fake.process, data, sizeof(data), "it was cut off");
+    broken(fake.process, data, sizeof(data), false, "it was cut off");
     CHECK(cohort__process_death_of(fake.process, 2, &death));
     CHECK_TEXT(death.why, "can't be reached: its message 3 to locality 0 could not be received: it "
                           "was cut off");
     CHECK(!cohort__process_death_of(fake.process, 1, &death));
-    CHECK_INT(cohort__process_dropped(fake.process), 4);
+    envelope.source_locality = 1;
+    cohort__envelope_encode(&envelope, data);
+    broken(fake.process, data, sizeof(data), true, "it is no packet");
+    CHECK(cohort__process_death_of(fake.process, 1, &death));
+    CHECK_TEXT(death.why,
+               "has sent nonsense: its message 3 to locality 0 could not be received: it "
+               "is no packet");
+    CHECK_INT(cohort__process_dropped(fake.process), 5);
     fake_net_close(&fake);
 }
 
