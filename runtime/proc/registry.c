@@ -16,7 +16,9 @@
  * waits for, so that is the loss of its sender. What a locality has no memory to say itself may be
  * a join for which others wait, and it is not known any more who has joined. Then the registry is
  * broken in all localities: waiting joins end with the reason, and so do all later ones; or, if the
- * job goes on without the dead, it goes on without this locality. */
+ * job goes on without the dead, it goes on without this locality. (An accusation of this locality
+ * would not do without a launcher that takes some: then nobody else would end the joins of the
+ * other sites here, or in the other localities, and name the one that has no memory.) */
 
 cohort_status cohort__registry_create(struct cohort__registry **ret_registry,
                                       struct cohort__process *process)
@@ -99,7 +101,7 @@ static void deliver_to(struct cohort__registry *registry, uint32_t rank,
         cohort__letter_send(process, rank, packer->data, packer->bytes);
 }
 
-/* Sends the letter of LINK, and frees it. If it could not be packed, the registry becomes broken.
+/* Sends the letter of LINK, unless it could not be packed, which who wrote it tells; and frees it.
  */
 static void send_letter(struct cohort__registry *registry, struct cohort__list *link)
 {
