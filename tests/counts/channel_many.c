@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <cohort/cohort.h>
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "tests/counts/cases.h"
 
 /* usage: channel_many WHAT NUM: does WHAT with NUM messages of a communicator in one locality, all
  * of whose sites one task plays. channel_growth.py counts what that takes. */
@@ -174,14 +174,8 @@ static cohort_status run(void *arg)
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; argc == 3 && i < sizeof(whats) / sizeof(whats[0]); i++)
-        if (strcmp(whats[i].name, argv[1]) == 0)
-            what = &whats[i];
-    if (!what) {
-        fprintf(stderr, "usage: channel_many WHAT NUM\n");
-        return 2;
-    }
-    struct job job = {.num = strtoull(argv[2], NULL, 10)};
+    struct job job = {0};
+    what = CASES_CHOOSE(whats, argc, argv, &job.num);
     job.num_sites = what->num_sites ? what->num_sites : (uint32_t)job.num + 1;
     job.comms = calloc(job.num_sites, sizeof(cohort_comm *));
     job.futures = calloc(job.num + job.num_sites, sizeof(cohort_future *));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <cohort/cohort.h>
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "tests/counts/cases.h"
 
 /* usage: late_site WHAT NUM: of two sites in one locality the first makes NUM calls, or one with
  * NUM blocks, before the other one does anything. late_growth.py counts what that takes. */
@@ -171,15 +171,8 @@ static int run_job(int argc, char **argv, struct job *job)
 
 int main(int argc, char **argv)
 {
-    struct job job = {0};
-    for (size_t i = 0; argc == 3 && i < sizeof(whats) / sizeof(whats[0]); i++)
-        if (strcmp(whats[i].name, argv[1]) == 0)
-            job.what = &whats[i];
-    if (!job.what) {
-        fprintf(stderr, "usage: late_site "
-                        "exchange|strides|left_out|deadlines|scoped|cancelled NUM\n");
-        return 2;
-    }
-    job.num = strtoul(argv[2], NULL, 10);
+    uint64_t num;
+    struct job job = {.what = CASES_CHOOSE(whats, argc, argv, &num)};
+    job.num = num;
     return run_job(argc, argv, &job);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/counts/cases.h"
+
 /* usage: many_sites WHAT SITES: makes the endpoints of all sites of a communicator in one locality,
  * does WHAT with them, and gives them back. growth.py counts what that takes. */
 
@@ -217,15 +219,8 @@ static int run_job(int argc, char **argv, struct job *job)
 
 int main(int argc, char **argv)
 {
-    struct job job = {0};
-    for (size_t i = 0; argc == 3 && i < sizeof(whats) / sizeof(whats[0]); i++)
-        if (strcmp(whats[i].name, argv[1]) == 0)
-            job.what = &whats[i];
-    if (!job.what) {
-        fprintf(stderr, "usage: many_sites create|calls|tree|linear|pairs|changing|agree|differ|"
-                        "leave SITES\n");
-        return 2;
-    }
-    job.num_sites = (uint32_t)strtoul(argv[2], NULL, 10);
+    uint64_t num;
+    struct job job = {.what = CASES_CHOOSE(whats, argc, argv, &num)};
+    job.num_sites = (uint32_t)num;
     return run_job(argc, argv, &job);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cohort/scope.h"
 #include "cohort/task.h"
@@ -9,6 +7,7 @@
 #include "runtime/loop/timer.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/worker.h"
+#include "tests/counts/cases.h"
 
 /* usage: task_calls CASE ROUNDS: runs the rounds of CASE on one worker. task_instructions.py counts
  * what one of its operations takes, of which a round has as many as its table says. */
@@ -376,14 +375,7 @@ static cohort_status run(struct program *program)
 int main(int argc, char **argv)
 {
     struct program program = {0};
-    for (size_t i = 0; argc == 3 && i < sizeof(cases) / sizeof(cases[0]); i++)
-        if (strcmp(cases[i].name, argv[1]) == 0)
-            program.chosen = &cases[i];
-    if (!program.chosen) {
-        fprintf(stderr, "usage: task_calls CASE ROUNDS\n");
-        return 2;
-    }
-    program.rounds = strtoull(argv[2], NULL, 10);
+    program.chosen = CASES_CHOOSE(cases, argc, argv, &program.rounds);
     cohort_status status = run(&program);
     if (status)
         fprintf(stderr, "task_calls: %s: %s\n", argv[1], cohort_error_message());
