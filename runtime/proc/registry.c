@@ -16,9 +16,11 @@
  * waits for, so that is the loss of its sender. What a locality has no memory to say itself may be
  * a join for which others wait, and it is not known any more who has joined. Then the registry is
  * broken in all localities: waiting joins end with the reason, and so do all later ones; or, if the
- * job goes on without the dead, it goes on without this locality. (An accusation of this locality
- * would not do without a launcher that takes some: then nobody else would end the joins of the
- * other sites here, or in the other localities, and name the one that has no memory.) */
+ * job goes on without the dead, it goes on without this locality, and the registry is broken here
+ * only: what was lost may be an agreement that others have, and until its end this locality must
+ * not come to another one without them. (An accusation of this locality would not do without a
+ * launcher that takes some: then nobody else would end the joins of the other sites here, or in the
+ * other localities, and name the one that has no memory.) */
 
 cohort_status cohort__registry_create(struct cohort__registry **ret_registry,
                                       struct cohort__process *process)
@@ -257,6 +259,8 @@ void cohort__registry_lost(struct cohort__registry *registry, uint32_t source, c
     } else if (status == COHORT_ERR_PROTOCOL && source != COHORT__HOME_LAUNCHER) {
         cohort__process_blame(process, source, why);
     } else {
+        if (cohort__process_keeps_going(process))
+            (void)become_broken(registry, status, text);
         cohort__process_give_up(process, source, why);
     }
 }

@@ -20,6 +20,7 @@ static struct letter {
     unsigned char data[600];
 } letters[MOST_LETTERS];
 static uint32_t num_letters;
+static bool is_accused; /* locality 0, by itself */
 
 static void on_letter(void *context, const void *data, size_t bytes)
 {
@@ -32,9 +33,10 @@ static void on_letter(void *context, const void *data, size_t bytes)
 static void on_accused(void *context, uint32_t rank, bool at_fault, const char *why)
 {
     (void)context;
-    (void)at_fault;
-    (void)rank;
-    CHECK_TEXT(why, "nobody");
+    CHECK(at_fault);
+    CHECK_INT(rank, 0);
+    CHECK_CONTAINS(why, "can't go on");
+    is_accused = true;
 }
 
 static struct cohort__registry *registry(void)
@@ -45,12 +47,14 @@ static struct cohort__registry *registry(void)
 static void open_job(void)
 {
     num_letters = 0;
+    is_accused = false;
     fake_net_open_launched(&fake, on_accused, on_letter, NULL);
     cohort__registry_home_init(&home, COHORT__HOME_LAUNCHER, FAKE_SIZE);
 }
 
 static void close_job(void)
 {
+    CHECK(!is_accused);
     fake_net_close(&fake);
     cohort__registry_home_fini(&home);
 }
@@ -282,6 +286,28 @@ static void test_whole(void)
     close_job();
 }
 
+/* What can't be read may be what the others have agreed on. So there is no agreement here any more,
+ * not even if all of these die before this locality is ended. */
+static void test_lost_agreement(void)
+{
+    struct guest guest, later;
+    open_job();
+    enter(&guest, of_living(0, 6));
+    cohort__registry_message(registry(), COHORT__HOME_LAUNCHER, "\x81", 1);
+    CHECK(is_accused);
+    CHECK_INT(guest.num_done, 1);
+    CHECK_INT(guest.status, COHORT_ERR_PROTOCOL);
+    tell(2, 1);
+    tell(1, 2);
+    num_letters = 0;
+    enter(&later, of_living(2, 6));
+    CHECK_INT(later.num_done, 1);
+    CHECK_INT(later.status, COHORT_ERR_PROTOCOL);
+    CHECK_INT(num_letters, 0);
+    is_accused = false;
+    close_job();
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -291,6 +317,7 @@ int main(int argc, char **argv)
         {"of_living", test_of_living},
         {"of_living_here", test_of_living_here},
         {"whole", test_whole},
+        {"lost_agreement", test_lost_agreement},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
