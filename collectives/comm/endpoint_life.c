@@ -111,6 +111,23 @@ static void run_more(struct cohort__actor *actor, struct cohort__item *item)
     cohort__channels_go_on(cohort__endpoint_of(actor));
 }
 
+static void run_untold(struct cohort__actor *actor, struct cohort__item *item)
+{
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
+    uint64_t generation = comm->untold_generation, expected = comm->history.last + 1;
+    begin_event(item);
+    cohort__history_leave_out(&comm->history, generation);
+    cohort__early_sweep(comm, expected, generation + 1);
+}
+
+void cohort__endpoint_leave_out(struct cohort_comm *comm, uint64_t generation)
+{
+    if (atomic_exchange(&comm->untold.is_posted, true))
+        return;
+    comm->untold_generation = generation;
+    cohort__endpoint_post(comm, &comm->untold.item);
+}
+
 static void give_lines_back(struct cohort_comm *comm)
 {
     cohort__ledger_give_back(COHORT__LEDGER_SITES, comm->line);
@@ -200,6 +217,7 @@ cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct coho
     comm->tick.item.run = run_tick;
     comm->death.item.run = run_peer_died;
     comm->more.item.run = run_more;
+    comm->untold.item.run = run_untold;
     cohort__list_init(&comm->later);
     comm->leave.item.run = run_leave;
     *ret_comm = comm;

@@ -62,13 +62,25 @@ static bool make_room(struct cohort__history *history)
     return true;
 }
 
+static void skip(struct cohort__history *history, uint64_t first, uint64_t last)
+{
+    if (make_room(history))
+        history->skipped[history->num_skipped++] = (struct cohort__skipped){first, last};
+}
+
 void cohort__history_call(struct cohort__history *history, uint64_t generation)
 {
     uint64_t expected = history->last + 1;
     history->last = generation;
-    if (generation == expected || !make_room(history))
-        return;
-    history->skipped[history->num_skipped++] = (struct cohort__skipped){expected, generation - 1};
+    if (generation != expected)
+        skip(history, expected, generation - 1);
+}
+
+void cohort__history_leave_out(struct cohort__history *history, uint64_t generation)
+{
+    uint64_t expected = history->last + 1;
+    history->last = generation;
+    skip(history, expected, generation);
 }
 
 bool cohort__history_skipped(const struct cohort__history *history, uint64_t generation)

@@ -35,7 +35,7 @@ uint64_t cohort__gate_last(const struct cohort__gate *gate);
  * is left out. Not measured. */
 enum { COHORT__HISTORY_RANGES = 1024 };
 struct cohort__history {
-    uint64_t last;        /* generation called */
+    uint64_t last;        /* generation called, or left out at the end */
     uint32_t num_skipped; /* ranges */
     uint32_t capacity;
     struct cohort__skipped { /* first to last were left out; the oldest range first */
@@ -49,6 +49,9 @@ void cohort__history_fini(struct cohort__history *history);
 /* GENERATION, which is above the last one, is called. At least the latest COHORT__HISTORY_RANGES
  * gaps are remembered, or fewer if an allocation fails. */
 void cohort__history_call(struct cohort__history *history, uint64_t generation);
+
+/* The same, but GENERATION is left out, too, as are those before it. */
+void cohort__history_leave_out(struct cohort__history *history, uint64_t generation);
 
 /* Whether GENERATION, which is not above the last one, was left out. */
 bool cohort__history_skipped(const struct cohort__history *history, uint64_t generation);

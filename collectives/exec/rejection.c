@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "collectives/comm/endpoint.h"
+#include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/failure.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/future.h"
@@ -46,7 +46,8 @@ cohort_future *cohort__rejection_start(struct cohort_comm *comm, uint64_t genera
         ret_rows[row] = cohort__future_of_status(error->status, error);
     cohort_future *future = cohort__future_create_about(COHORT__WAIT_COLLECTIVE);
     struct rejection *rejection = future ? cohort__slab_alloc(sizeof(*rejection)) : NULL;
-    if (!rejection) { /* the others ask, and are told that this site has moved past, or is gone */
+    if (!rejection) {
+        cohort__endpoint_leave_out(comm, generation);
         if (future)
             cohort__future_complete(future, error->status, error);
         return future ? future : cohort__future_of_status(error->status, error);

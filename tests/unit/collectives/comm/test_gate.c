@@ -133,6 +133,22 @@ static void test_history_random(void)
     }
 }
 
+/* Left out without a later call. */
+static void test_history_left_out(void)
+{
+    struct cohort__history history;
+    cohort__history_init(&history);
+    cohort__history_call(&history, 1);
+    cohort__history_leave_out(&history, 2);
+    CHECK_INT(history.last, 2);
+    CHECK(cohort__history_skipped(&history, 2));
+    cohort__history_leave_out(&history, 5);
+    cohort__history_call(&history, 6);
+    for (uint64_t generation = 1; generation <= 6; generation++)
+        CHECK_INT(cohort__history_skipped(&history, generation), generation > 1 && generation < 6);
+    cohort__history_fini(&history);
+}
+
 static void test_history_at_the_end(void)
 {
     struct cohort__history history;
@@ -152,6 +168,7 @@ static const struct test_case cases[] = {
     {"history_gaps", test_history_gaps},
     {"history_forgets", test_history_forgets},
     {"history_random", test_history_random},
+    {"history_left_out", test_history_left_out},
     {"history_at_the_end", test_history_at_the_end},
 };
 
