@@ -166,9 +166,9 @@ static void on_given_up(struct cohort__revocation *revocation, cohort_status sta
 {
     struct creation *creation = COHORT_CONTAINER_OF(revocation, struct creation, revocation);
     struct cohort__process *process = cohort__inbox_commons(creation->inbox)->process;
-    if (!status)
+    if (status != COHORT_ERR_CANCELLED) /* the sites here must not wait for this one, in any case */
         cohort__inbox_give_up(creation->inbox, creation->lost, creation->options.this_site);
-    else if (status == COHORT_ERR_NO_MEMORY) /* else the others know why without it */
+    if (status == COHORT_ERR_NO_MEMORY) /* else the others know why without it */
         cohort__registry_lost(cohort__process_registry(process), cohort__process_rank(process),
                               status);
     cohort__membership_unref(creation->lost);

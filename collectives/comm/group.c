@@ -174,7 +174,9 @@ cohort_status cohort__group_create(struct cohort__group **ret_group,
         free(group);
         return status;
     }
-    if (!is_revoked)
+    if (is_revoked)
+        atomic_store(&group->standing, COHORT__STANDING_REVOKED);
+    else
         find_notes(group);
     pthread_mutex_init(&group->lock, NULL);
     cohort__list_init(&group->retired);

@@ -279,8 +279,10 @@ void cohort__inbox_give_up(struct cohort__inbox *inbox, struct cohort__membershi
     if (!has_group)
         (void)atomic_compare_exchange_strong(&membership->revoked_by, &none, site + 1);
     pthread_mutex_unlock(&inbox->lock);
-    if (has_group)
+    if (has_group) {
+        on_revoked(inbox, membership->instance, site);
         return;
+    }
     pass_over(inbox, membership->instance);
     leave_board(inbox, membership);
     cohort__registry_return(cohort__process_registry(inbox->commons.process), membership);

@@ -32,9 +32,9 @@ cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
                                   struct cohort__membership *membership,
                                   struct cohort__group **ret_group);
 
-/* SITE of this locality has revoked MEMBERSHIP's instance, which is known here, since it has no
- * memory for its endpoint. What the instance has is given back, unless there is a group that does
- * it later. */
+/* SITE of this locality has revoked MEMBERSHIP's instance, since it has no memory for its endpoint;
+ * or it could not do that either, and the instance is revoked here only. What the instance has is
+ * given back, unless there is a group that does it later. */
 void cohort__inbox_give_up(struct cohort__inbox *inbox, struct cohort__membership *membership,
                            uint32_t site);
 

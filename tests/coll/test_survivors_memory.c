@@ -181,10 +181,53 @@ static void test_leave(void)
     end(&scene);
 }
 
+static cohort_future *create(struct scene *scene, uint32_t site)
+{
+    return cluster_create_comm(scene->cluster, &scene->sites[site].comm, "poor",
+                               &(cohort_comm_options){.num_sites = SITES, .this_site = site});
+}
+
+/* Each allocation of the last site's creation fails in turn; and so does the next letter behind its
+ * join, in which a site without memory for its endpoint says that nobody is to wait for it. Returns
+ * whether an allocation has failed. */
+static bool create_poor(long number)
+{
+    struct scene scene = {.cluster = cluster_create(1, 1, 0)};
+    cohort_future *futures[SITES];
+    for (uint32_t site = 0; site < POOR; site++)
+        futures[site] = create(&scene, site);
+    letters_left = 1;
+    scarce_begin(number);
+    futures[POOR] = create(&scene, POOR);
+    const bool has_failed = scarce_end();
+    letters_left = -1;
+    while (await_within(futures[POOR], patience) && !cohort_future_ready(futures[0]))
+        futures[POOR] = create(&scene, POOR); /* it has not joined */
+    for (uint32_t site = 0; site < POOR; site++)
+        (void)!await_within(futures[site], patience);
+    for (uint32_t site = 0; site < SITES; site++)
+        futures[site] = scene.sites[site].comm ? cohort_barrier(scene.sites[site].comm, 1) : NULL;
+    for (uint32_t site = 0; site < SITES; site++)
+        CHECK(!futures[site] || await_within(futures[site], patience) != COHORT_ERR_TIMEOUT);
+    end(&scene);
+    return has_failed;
+}
+
+static void test_create(void)
+{
+    long number = 0;
+    while (create_poor(number))
+        number++;
+    CHECK(number > 4);
+}
+
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"agree", test_agree}, {"shrink", test_shrink}, {"dup", test_dup}, {"leave", test_leave}};
+    static const struct test_case cases[] = {{"agree", test_agree},
+                                             {"shrink", test_shrink},
+                                             {"dup", test_dup},
+                                             {"leave", test_leave},
+                                             {"create", test_create}};
     scarce_init();
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
 }
