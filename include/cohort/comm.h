@@ -144,10 +144,11 @@ COHORT_API void cohort_comm_unref(cohort_comm *comm);
  * others call on COMM; never suspends. */
 COHORT_API cohort_status cohort_comm_cancel(cohort_comm *comm, uint64_t generation) COHORT_MUST_USE;
 
-/* Completes when all that has been begun on this endpoint so far has ended, with a value or with an
- * error: collectives, sets and gets, splits and dups, and what cohort/survivors.h has. Then their
- * futures are complete, and the library doesn't touch their buffers any more, also where a future
- * was dropped. Any task or thread; never suspends. */
+/* Completes when all that has been begun on this endpoint has ended, with a value or with an error:
+ * collectives, sets and gets, splits and dups, and what cohort/survivors.h has. Then their futures
+ * are complete, and the library doesn't touch their buffers any more, also where a future was
+ * dropped. What is begun before it completes is waited for, too: it completes the first time that
+ * nothing is under way. Any task or thread; never suspends. */
 COHORT_API cohort_future *cohort_comm_idle(cohort_comm *comm) COHORT_MUST_USE;
 
 /* What the endpoint was created with. Any thread; they never suspend. */

@@ -106,6 +106,14 @@ static void *own_memory(size_t bytes)
 
 /* Flights ------------------------------------------------------------------------------------ */
 
+/* Who waits until an endpoint is idle waits for what is begun meanwhile, too. */
+static void give_up_idle(struct actor *actor, const struct flight *hopeless)
+{
+    for (struct flight *flight = actor->flights; flight < hopeless; flight++)
+        if (flight->kind == FLIGHT_IDLE && flight->step->group == hopeless->step->group)
+            flight->is_hopeless = true;
+}
+
 static struct flight *fly(struct actor *actor, enum flight_kind kind, uint32_t number,
                           uint32_t site)
 {
@@ -124,6 +132,8 @@ static struct flight *fly(struct actor *actor, enum flight_kind kind, uint32_t n
     is_at_risk |= program->num_gaps > 0 && step->absent != NONE;
     flight->is_hopeless =
         step->trouble == TROUBLE_SKIPPED || step->trouble == TROUBLE_SCOPE || is_at_risk;
+    if (flight->is_hopeless)
+        give_up_idle(actor, flight);
     return flight;
 }
 
@@ -559,10 +569,14 @@ static cohort_status get_all(const struct actor *actor, const struct step *step,
     return status;
 }
 
-/* Who sets does not wait for who gets. */
+/* Who sets does not wait for who gets. But a job that does not keep going may end before all have
+ * heard of a revocation, so that one fails and the other one waits. */
 static void step_burst(struct actor *actor, uint32_t number, uint32_t site)
 {
-    const struct step *step = &actor->world->program->steps[number];
+    const struct program *program = actor->world->program;
+    const struct step *step = &program->steps[number];
+    if (program->victims && !program->keeps_going && program->groups[step->group].is_revoked)
+        return;
     trace("actor %u in burst of step %u", actor->index, number);
     if (site == step->from)
         look_at(actor, number, site, set_all(actor, step, 1000 + number));
