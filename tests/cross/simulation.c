@@ -265,6 +265,8 @@ struct cohort__work *__wrap_cohort__worker_next(struct cohort__worker *worker)
         resume(&threads[cohort__random_below(&draws, num_threads)]);
     if (is_on && cohort__random_below(&draws, POLL_ONE_IN) == 0)
         cohort__scheduler_poll_next();
+    if (!is_on && num_held > 0)
+        return take_held();
     for (;;) {
         struct cohort__work *work = __real_cohort__worker_next(worker);
         if (!is_on || (!work && num_held == 0))
