@@ -153,10 +153,11 @@ static void finish_rows(struct actor *actor, struct flight *flight)
     }
 }
 
+/* Where there are threads, others may hear of one who leaves when it is just about to die. */
 static void leave(struct actor *actor, uint32_t group, uint32_t site)
 {
     trace("actor %u leaves group %u", actor->index, group);
-    if (!oracle_is_dead(actor->world, actor->index))
+    if (simulation_means.has_threads || !oracle_is_dead(actor->world, actor->index))
         learn(&actor->world->facts->groups[group].left, site);
     cohort_comm_unref(actor->comms[group]);
     actor->comms[group] = NULL;

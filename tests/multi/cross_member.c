@@ -91,6 +91,20 @@ static void draw(const char *seed)
     program_draw(&program, &choices, simulation_means);
 }
 
+/* One of several, or none; of a number that draws nothing else here. */
+static void print_variables(void)
+{
+    static const char *const variables[] = {
+        "",
+        " -x COHORT_NET=ofi",
+        " -x COHORT_TOPOLOGY=2x2x1", /* room for MAX_LOCALITIES */
+        " -x COHORT_EAGER_BUDGET=4096",
+    };
+    uint64_t which = program.order / 12 % 8;
+    if (which < sizeof(variables) / sizeof(variables[0]) && !program.is_spread)
+        printf("%s", variables[which]);
+}
+
 static void print_machine(void)
 {
     printf("%" PRIu32 " %d --workers %" PRIu32, program.num_localities, program.is_spread,
@@ -104,6 +118,7 @@ static void print_machine(void)
     if (program.seed % 2)
         printf(" -x COHORT_FAULT=seed:%" PRIu64 ",delay:%" PRIu64 "%%:1ms", program.seed,
                1 + program.seed % 10);
+    print_variables();
     printf("\n");
 }
 
