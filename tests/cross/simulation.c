@@ -250,6 +250,11 @@ void simulation_end(void)
     is_on = false;
 }
 
+uint64_t simulation_draw(uint64_t limit)
+{
+    return is_on ? cohort__random_below(&draws, limit) : 0;
+}
+
 static struct cohort__work *take_held(void)
 {
     uint32_t at = (uint32_t)cohort__random_below(&draws, num_held);

@@ -30,6 +30,9 @@ void simulation_begin(uint64_t seed);
 /* From now on the worker takes what is ready as it would. */
 void simulation_end(void);
 
+/* A number below LIMIT, of what the order is drawn from; 0 in order. */
+uint64_t simulation_draw(uint64_t limit);
+
 /* From now on allocations of the library fail: one after GAPS[0] others, one after GAPS[1] more,
  * and so on. GAPS stays as it is until it is set anew. */
 void simulation_memory(const uint32_t *gaps, uint32_t num);

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/cross/play.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cohort/cohort.h>
+#include <cohort/file.h>
 
 #include "runtime/base/random.h"
 #include "tests/cross/simulation.h"
@@ -19,6 +26,7 @@ enum wait {
     WAIT_SLEEP,
     WAIT_BLOCKING, /* a blocking function that starts a task */
     WAIT_NESTED,   /* the same in a scope within */
+    WAIT_FILE,     /* for two writes at once, and for what is read then */
     NUM_WAITS
 };
 
@@ -106,6 +114,47 @@ static void wait_limited(const struct part *part)
     CHECK(status || end == COHORT_WAIT_CANCELLED || simulation_has_lacked_memory());
 }
 
+/* A call whose thread has begun goes on to its end, and one that waits for a thread is cancelled;
+ * each of them is awaited, since the buffer is its. */
+static cohort_status await_both(cohort_future *first, cohort_future *second)
+{
+    cohort_future *both[] = {cohort_future_ref(first), cohort_future_ref(second)};
+    check_end(cohort_await(cohort_when_all(both, 2)));
+    cohort_status status = cohort_await(first), other = cohort_await(second);
+    check_end(status);
+    check_end(other);
+    return status ? status : other;
+}
+
+static void use_file(const struct part *part)
+{
+    enum { HALF = 300 };
+    unsigned char out[2 * HALF], in[2 * HALF];
+    char path[40];
+    cohort_file *file;
+    size_t bytes = 0;
+    int fd = memfd_create("cross", MFD_CLOEXEC);
+    CHECK(fd >= 0);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    cohort_status status = cohort_await(cohort_file_open(path, O_RDWR, 0, &file));
+    close(fd);
+    check_end(status);
+    if (status)
+        return;
+    for (size_t i = 0; i < sizeof(out); i++)
+        out[i] = oracle_byte(part->form, i);
+    status = await_both(cohort_file_write(file, HALF, out + HALF, HALF),
+                        cohort_file_write(file, 0, out, HALF));
+    cohort_status got = cohort_await(cohort_file_read(file, 0, in, sizeof(in), &bytes));
+    check_end(got);
+    if (!status && !got) {
+        CHECK_INT(bytes, sizeof(in));
+        CHECK(memcmp(in, out, sizeof(in)) == 0);
+    }
+    check_end(cohort_await(cohort_file_close(file)));
+    cohort_file_unref(file);
+}
+
 static cohort_status run_part(void *arg)
 {
     const struct part *part = arg;
@@ -129,6 +178,9 @@ static cohort_status run_part(void *arg)
         break;
     case WAIT_BLOCKING:
         check_end(cohort_blocking(block, scene));
+        break;
+    case WAIT_FILE:
+        use_file(part);
         break;
     default:
         if (part->depth < MOST_NESTED)

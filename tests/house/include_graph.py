@@ -60,7 +60,7 @@ EXAMPLES = {("tools/bench/graph.h", "examples/shape.h"),
 FOREIGN = {
     r"uv\.h|uv/.*": ("runtime/loop/", "runtime/io/", "include/cohort/uv.h",
                      "tools/bench/peer_system", "tests/counts/all_reduce_calls",
-                     "tests/multi/embed_uv"),
+                     "tests/multi/embed_uv", "tests/cross/simulated_files"),
     r"glib(\.h|-.*)": ("tests/multi/embed_glib",),
     r"msgpack(\.h|/.*)": ("runtime/wire/", "include/cohort/msgpack.h"),
     r"rdma/.*": ("runtime/net/ofi",),

@@ -13,6 +13,7 @@
 #include "collectives/coll/comm_create.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/hash.h"
+#include "runtime/io/object.h"
 #include "runtime/loop/loop.h"
 #include "runtime/net/shm.h"
 #include "runtime/proc/boards.h"
@@ -425,6 +426,7 @@ int cluster_main(int argc, char **argv, const struct test_case *cases, size_t nu
         cluster_free(cluster);
     }
     cohort__loop_attach(NULL);
+    cohort__io_end();
     cohort__loop_remove_poller(loop, &poller);
     cohort__loop_destroy(loop);
     return status ? 1 : 0;
