@@ -10,7 +10,6 @@
 #include "runtime/proc/boards.h"
 #include "runtime/proc/process.h"
 #include "tests/support/cluster.h"
-#include "tests/support/inproc_end.h"
 #include "tests/support/scarce.h"
 
 static const uint64_t patience = 20 * UINT64_C(1000000000);
@@ -24,21 +23,6 @@ static struct cluster *cluster;
 static long number; /* of the allocation that fails */
 static uint32_t num_good, num_causes;
 static bool are_ended; /* the localities */
-
-/* The transport of the tests is no part of the library. */
-struct cohort__inproc_event *__real_cohort__inproc_event_create(enum cohort__inproc_kind kind,
-                                                                uint32_t peer, size_t bytes);
-struct cohort__inproc_event *__wrap_cohort__inproc_event_create(enum cohort__inproc_kind kind,
-                                                                uint32_t peer, size_t bytes);
-
-struct cohort__inproc_event *__wrap_cohort__inproc_event_create(enum cohort__inproc_kind kind,
-                                                                uint32_t peer, size_t bytes)
-{
-    scarce_pause();
-    struct cohort__inproc_event *event = __real_cohort__inproc_event_create(kind, peer, bytes);
-    scarce_go_on();
-    return event;
-}
 
 void site_add(struct site *site, cohort_future *future)
 {

@@ -13,7 +13,6 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/random.h"
 #include "runtime/task/worker.h"
-#include "tests/support/inproc_end.h"
 #include "tests/support/scarce.h"
 
 const struct means simulation_means = {.has_deaths = true, .has_shortages = true};
@@ -110,21 +109,6 @@ void simulation_memory(const uint32_t *numbers, uint32_t num)
 bool simulation_has_lacked_memory(void)
 {
     return num_begun > 1 || (num_begun == 1 && scarce_has_failed());
-}
-
-struct cohort__inproc_event *__real_cohort__inproc_event_create(enum cohort__inproc_kind kind,
-                                                                uint32_t peer, size_t bytes);
-struct cohort__inproc_event *__wrap_cohort__inproc_event_create(enum cohort__inproc_kind kind,
-                                                                uint32_t peer, size_t bytes);
-
-/* The transport always has memory. */
-struct cohort__inproc_event *__wrap_cohort__inproc_event_create(enum cohort__inproc_kind kind,
-                                                                uint32_t peer, size_t bytes)
-{
-    scarce_pause();
-    struct cohort__inproc_event *event = __real_cohort__inproc_event_create(kind, peer, bytes);
-    scarce_go_on();
-    return event;
 }
 
 static struct cohort__random draws;

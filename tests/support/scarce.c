@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "runtime/base/slab.h"
+#include "tests/support/inproc_end.h"
 
 enum { NONE_FAILS = -1 };
 
@@ -78,4 +79,19 @@ void scarce_pause(void)
 void scarce_go_on(void)
 {
     num_pauses--;
+}
+
+struct cohort__inproc_event *__real_cohort__inproc_event_create(enum cohort__inproc_kind kind,
+                                                                uint32_t peer, size_t bytes);
+struct cohort__inproc_event *__wrap_cohort__inproc_event_create(enum cohort__inproc_kind kind,
+                                                                uint32_t peer, size_t bytes);
+
+/* The transport of the tests is no part of the library. */
+struct cohort__inproc_event *__wrap_cohort__inproc_event_create(enum cohort__inproc_kind kind,
+                                                                uint32_t peer, size_t bytes)
+{
+    scarce_pause();
+    struct cohort__inproc_event *event = __real_cohort__inproc_event_create(kind, peer, bytes);
+    scarce_go_on();
+    return event;
 }

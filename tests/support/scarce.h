@@ -6,7 +6,7 @@
 
 /* Memory that is scarce for the calling thread: one allocation of its fails. The linker redirects
  * malloc, calloc, realloc and aligned_alloc of the whole program (scarce_dep of meson.build), and
- * what the slab hands out comes from malloc. */
+ * what the slab hands out comes from malloc. The transport in tests/support always has memory. */
 
 /* Call it first in main. */
 void scarce_init(void);
