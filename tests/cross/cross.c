@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -303,6 +304,7 @@ static void place_firmly(char **argv)
 int main(int argc, char **argv)
 {
     place_firmly(argv);
+    mallopt(M_PERTURB, 165); /* what was freed is not what it was */
     result = mmap(NULL, sizeof(*result), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(result != MAP_FAILED);
     for (; argc > 1; argv++, argc--)

@@ -88,27 +88,14 @@ int getrusage(__rusage_who_t who, struct rusage *usage)
 
 /* Memory ------------------------------------------------------------------------------------- */
 
-static const uint32_t *gaps;
-static uint32_t num_gaps, num_begun;
-
-static void begin_next_gap(void)
+void simulation_memory(const uint32_t *gaps, uint32_t num)
 {
-    if (num_begun < num_gaps && (num_begun == 0 || scarce_has_failed()))
-        scarce_begin(gaps[num_begun++]);
-}
-
-void simulation_memory(const uint32_t *numbers, uint32_t num)
-{
-    gaps = numbers;
-    num_gaps = num;
-    num_begun = 0;
-    (void)scarce_end();
-    begin_next_gap();
+    scarce_begin_gaps(gaps, num);
 }
 
 bool simulation_has_lacked_memory(void)
 {
-    return num_begun > 1 || (num_begun == 1 && scarce_has_failed());
+    return scarce_has_failed();
 }
 
 static struct cohort__random draws;
@@ -249,7 +236,6 @@ static struct cohort__work *take_held(void)
 
 struct cohort__work *__wrap_cohort__worker_next(struct cohort__worker *worker)
 {
-    begin_next_gap();
     if (num_threads > 0 && !running)
         resume(&threads[cohort__random_below(&draws, num_threads)]);
     if (is_on && cohort__random_below(&draws, POLL_ONE_IN) == 0)

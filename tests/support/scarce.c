@@ -10,6 +10,9 @@
 enum { NONE_FAILS = -1 };
 
 static _Thread_local long left = NONE_FAILS;
+static _Thread_local const uint32_t *gaps; /* the next ones */
+static _Thread_local uint32_t num_gaps;
+static _Thread_local bool has_failed;
 static _Thread_local int num_pauses;
 
 void *__real_malloc(size_t bytes);
@@ -25,6 +28,11 @@ static bool fails(void)
 {
     if (left == NONE_FAILS || num_pauses > 0 || left-- > 0)
         return false;
+    has_failed = true;
+    if (num_gaps > 0) {
+        left = *gaps++;
+        num_gaps--;
+    }
     errno = ENOMEM;
     return true;
 }
@@ -57,16 +65,26 @@ void scarce_init(void)
 void scarce_begin(long num_left)
 {
     left = num_left;
+    num_gaps = 0;
+    has_failed = false;
+}
+
+void scarce_begin_gaps(const uint32_t *lengths, uint32_t num)
+{
+    scarce_begin(num > 0 ? (long)lengths[0] : NONE_FAILS);
+    if (num > 0) {
+        gaps = lengths + 1;
+        num_gaps = num - 1;
+    }
 }
 
 bool scarce_has_failed(void)
 {
-    return left == NONE_FAILS;
+    return has_failed;
 }
 
 bool scarce_end(void)
 {
-    bool has_failed = scarce_has_failed();
     left = NONE_FAILS;
     return has_failed;
 }

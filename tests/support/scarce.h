@@ -3,10 +3,12 @@
 #define COHORT_TESTS_SUPPORT_SCARCE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-/* Memory that is scarce for the calling thread: one allocation of its fails. The linker redirects
- * malloc, calloc, realloc and aligned_alloc of the whole program (scarce_dep of meson.build), and
- * what the slab hands out comes from malloc. The transport in tests/support always has memory. */
+/* Memory that is scarce for the calling thread: single allocations of its fail. The linker
+ * redirects malloc, calloc, realloc and aligned_alloc of the whole program (scarce_dep of
+ * meson.build), and what the slab hands out comes from malloc. The transport in tests/support
+ * always has memory. */
 
 /* Call it first in main. */
 void scarce_init(void);
@@ -14,7 +16,11 @@ void scarce_init(void);
 /* After NUM_LEFT more allocations of this thread the next one fails, and only that one. */
 void scarce_begin(long num_left);
 
-/* Whether one has failed since scarce_begin. */
+/* One fails after LENGTHS[0] others, one after LENGTHS[1] more, and so on, NUM in all. LENGTHS
+ * stays as it is until the end. */
+void scarce_begin_gaps(const uint32_t *lengths, uint32_t num);
+
+/* Whether one has failed since the begin. */
 bool scarce_has_failed(void);
 
 /* None fails any more. Returns whether one has failed. */
