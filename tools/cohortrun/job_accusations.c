@@ -9,6 +9,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
+#include "runtime/base/hash.h"
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
 #include "tools/cohortrun/job_private.h"
@@ -27,7 +28,7 @@ struct accusation {
 
 static uint64_t hash_of(uint32_t rank, uint32_t by)
 {
-    return (uint64_t)rank << 32 | by;
+    return cohort__hash_u64((uint64_t)rank << 32 | by);
 }
 
 static struct accusation *find(const struct job *job, uint32_t rank, uint32_t by)
