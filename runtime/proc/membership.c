@@ -28,7 +28,7 @@ static struct cohort__membership *membership_create(uint64_t instance, uint32_t 
     struct cohort__membership *membership =
         calloc(1, sizeof(*membership) + num_sites * sizeof(membership->locality_of[0]) +
                       num_sites / 8 + 1);
-    void *copy = malloc(bytes + 1);
+    char *copy = malloc(bytes + 1);
     if (!membership || !copy) {
         free(membership);
         free(copy);
@@ -36,6 +36,7 @@ static struct cohort__membership *membership_create(uint64_t instance, uint32_t 
         return NULL;
     }
     memcpy(copy, name, bytes);
+    copy[bytes] = '\0'; /* for messages */
     membership->instance = instance;
     membership->num_sites = num_sites;
     membership->home = home;
