@@ -127,7 +127,8 @@ static bool has_cause(const struct world *world, const struct flight *flight, co
         /* Who has no memory to remember why it has failed says that, too. */
         return is_collective && simulation_has_lacked_memory();
     case COHORT_ERR_MOVED_PAST:
-        return is_collective && step->skipped;
+        /* A call that there is no memory to tell of is left out. */
+        return is_collective && (step->skipped || simulation_has_lacked_memory());
     case COHORT_ERR_GONE:
         /* A site that does not get its endpoint leaves, too. */
         return group->left & ~(1u << flight->site) || its->is_fragile ||
