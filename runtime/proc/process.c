@@ -218,6 +218,9 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
     if (!peer) { /* without a launcher the job ends with the death anyway */
         if (process->options.accuse)
             cohort__process_give_up(process, rank, "has died, and there is no memory to note that");
+        /* Who counts the dead otherwise than all others agrees on nothing any more. */
+        if (cohort__process_keeps_going(process))
+            cohort__registry_lost(process->registry, process->options.rank, COHORT_ERR_NO_MEMORY);
         return;
     }
     pthread_mutex_lock(&peer->lock);
