@@ -990,6 +990,116 @@ static void test_hello(void)
     ofi_pair_close(&a, &b);
 }
 
+/* What asks or answers at one end (ofi_hello.c): the provider accepts to send it, and fails to. */
+enum { ASKS = 1, ANSWERS = 2, HELLO_BYTES = 8 };
+static struct {
+    unsigned what;        /* ASKS, ANSWERS or both */
+    unsigned left;        /* so many fail from now on */
+    unsigned num_pending; /* accepted, and their failure is still to be told */
+    void *pending[16];
+    struct fi_ops_msg *real_msg;
+    struct fi_ops_cq *real_cq;
+} failing;
+
+static ssize_t send_in_vain(struct fid_ep *ep, const void *data, size_t bytes, void *descriptor,
+                            fi_addr_t address, void *context)
+{
+    bool fails = bytes == HELLO_BYTES && ((const unsigned char *)data)[4] & failing.what;
+    if (!fails || failing.left == 0)
+        return failing.real_msg->send(ep, data, bytes, descriptor, address, context);
+    CHECK(failing.num_pending < sizeof failing.pending / sizeof failing.pending[0]);
+    failing.left--;
+    failing.pending[failing.num_pending++] = context;
+    return 0;
+}
+
+static ssize_t read_failure(struct fid_cq *cq, void *entries, size_t num)
+{
+    return failing.num_pending > 0 ? -FI_EAVAIL : failing.real_cq->read(cq, entries, num);
+}
+
+static ssize_t read_error(struct fid_cq *cq, struct fi_cq_err_entry *entry, uint64_t flags)
+{
+    if (failing.num_pending == 0)
+        return failing.real_cq->readerr(cq, entry, flags);
+    entry->op_context = failing.pending[--failing.num_pending];
+    entry->err = FI_EIO;
+    return 1;
+}
+
+static void fail_hellos(struct station *station, unsigned what, unsigned num)
+{
+    static struct fi_ops_msg msg;
+    static struct fi_ops_cq cq;
+    struct cohort__ofi *ofi = (struct cohort__ofi *)station->net;
+    failing.what = what;
+    failing.left = num;
+    failing.num_pending = 0;
+    failing.real_msg = ofi->ep->msg;
+    failing.real_cq = ofi->cq->ops;
+    msg = *ofi->ep->msg;
+    msg.send = send_in_vain;
+    ofi->ep->msg = &msg;
+    cq = *ofi->cq->ops;
+    cq.read = read_failure;
+    cq.readerr = read_error;
+    ofi->cq->ops = &cq;
+}
+
+/* Sends from one of A and B until it has arrived, or one end has lost the other. */
+static void send_until_over(struct station *a, struct station *b, bool is_from_b)
+{
+    struct iovec part = {"x", 1};
+    struct cohort__net *net = is_from_b ? b->net : a->net;
+    const struct station *to = is_from_b ? a : b;
+    uint64_t deadline = cohort__clock_after(UINT64_C(120000000000));
+    bool is_sent = false;
+    while (to->num_messages == 0 && a->num_unreachable[1] + b->num_unreachable[0] == 0) {
+        is_sent = is_sent || cohort__net_send(net, is_from_b ? 0 : 1, &part, 1) == COHORT__NET_SENT;
+        station_turn(a);
+        CHECK(cohort__clock_now() < deadline);
+    }
+}
+
+/* The provider fails to send what asks, or what answers: a few times, and then too often. */
+static void test_hello_failed(void)
+{
+    static const struct {
+        bool is_answer;
+        unsigned num;
+        bool is_lost;
+    } cases[] = {{false, 3, false}, {false, 4, true}, {true, 3, false}, {true, 4, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct station a;
+        struct station b;
+        ofi_pair_open(&a, &b);
+        struct station *end = cases[i].is_answer ? &b : &a;
+        uint32_t other = cases[i].is_answer ? 0 : 1;
+        fail_hellos(end, ASKS | ANSWERS, cases[i].num);
+        send_until_over(&a, &b, false);
+        CHECK_INT(failing.left, 0);
+        CHECK_INT(b.num_messages, cases[i].is_lost ? 0 : 1);
+        CHECK_INT(end->num_unreachable[other], cases[i].is_lost ? 1 : 0);
+        if (cases[i].is_lost)
+            CHECK_TEXT(end->why, ((struct cohort__ofi *)end->net)->library->strerror(FI_EIO));
+        ofi_pair_close(&a, &b);
+    }
+}
+
+/* Who has answered is there, however many answers to it fail: it asks again. */
+static void test_answers_failed(void)
+{
+    struct station a;
+    struct station b;
+    ofi_pair_open(&a, &b);
+    fail_hellos(&a, ANSWERS, 5);
+    send_until_over(&a, &b, false);
+    send_until_over(&a, &b, true);
+    CHECK_INT(failing.left, 0);
+    CHECK(a.num_messages == 1 && b.num_messages == 1);
+    ofi_pair_close(&a, &b);
+}
+
 /* Connects to a peer that is blocked, from an end that blocks. Neither end spins, and neither is
  * lost. */
 static void test_idle_connect(void)
@@ -1147,6 +1257,8 @@ static const struct test_case cases[] = {
     {"length", test_length},
     {"broken", test_broken},
     {"hello", test_hello},
+    {"hello_failed", test_hello_failed},
+    {"answers_failed", test_answers_failed},
     {"idle_connect", test_idle_connect},
     {"threads", test_threads},
     {"threads_blocked", test_threads_blocked},

@@ -308,6 +308,39 @@ static void test_lost_agreement(void)
     close_job();
 }
 
+/* Called instead of the real function (--wrap). */
+struct cohort__peer *__real_cohort__peer_make(struct cohort__process *process, uint32_t rank);
+struct cohort__peer *__wrap_cohort__peer_make(struct cohort__process *process, uint32_t rank);
+static bool has_no_memory;
+
+struct cohort__peer *__wrap_cohort__peer_make(struct cohort__process *process, uint32_t rank)
+{
+    return has_no_memory ? NULL : __real_cohort__peer_make(process, rank);
+}
+
+/* Without memory to note a death this locality counts the dead otherwise than all others, and there
+ * is no agreement here any more, either. */
+static void test_death_not_noted(void)
+{
+    struct guest guest, later;
+    open_job();
+    enter(&guest, of_living(0, 6));
+    has_no_memory = true;
+    tell(2, 1);
+    has_no_memory = false;
+    CHECK(is_accused);
+    CHECK_INT(guest.num_done, 1);
+    CHECK_INT(guest.status, COHORT_ERR_NO_MEMORY);
+    tell(1, 2);
+    num_letters = 0;
+    enter(&later, of_living(0, 6)); /* as many as are counted here */
+    CHECK_INT(later.num_done, 1);
+    CHECK_INT(later.status, COHORT_ERR_NO_MEMORY);
+    CHECK_INT(num_letters, 0);
+    is_accused = false;
+    close_job();
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -318,6 +351,7 @@ int main(int argc, char **argv)
         {"of_living_here", test_of_living_here},
         {"whole", test_whole},
         {"lost_agreement", test_lost_agreement},
+        {"death_not_noted", test_death_not_noted},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
