@@ -63,7 +63,8 @@ struct cohort__fault {
 bool cohort__fault_lets_send(const struct cohort__fault *fault, uint32_t other, uint64_t of_all,
                              uint64_t of_link);
 
-/* Whether message NUMBER of the link from SOURCE to this locality is to be delayed. Any thread. */
+/* Whether message NUMBER of the link from SOURCE to this locality, counted from 1, is to be
+ * delayed. Any thread. */
 bool cohort__fault_delays(const struct cohort__fault *fault, uint32_t source, uint32_t number);
 
 #endif

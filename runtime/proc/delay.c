@@ -30,20 +30,21 @@ static void on_expired(struct cohort__timer *timer)
     free(delayed);
 }
 
-/* A CREDIT is not delayed, and what is not of this job is none of ours. */
-static bool is_chosen(const struct cohort__process *process,
-                      const struct cohort__net_message *message)
+/* A CREDIT is not delayed, nor counted: when it comes depends on time. What is not of this job is
+ * none of ours. */
+static bool is_chosen(struct cohort__process *process, const struct cohort__net_message *message)
 {
     struct cohort__envelope envelope;
     if (cohort__envelope_decode(message->data, message->bytes, &envelope) ||
-        envelope.kind == COHORT__KIND_CREDIT || envelope.job_key != process->options.job_key)
+        envelope.kind == COHORT__KIND_CREDIT || envelope.job_key != process->options.job_key ||
+        envelope.source_locality >= process->options.size)
         return false;
-    if (!cohort__fault_delays(process->options.fault, envelope.source_locality, envelope.number))
+    struct cohort__peer *peer = cohort__peer_get(process, envelope.source_locality);
+    if (!peer || !cohort__fault_delays(process->options.fault, peer->rank, ++peer->num_come))
         return false;
     cohort__log(COHORT__LOG_INFO,
                 "locality %u: COHORT_FAULT delays message %u from locality %u by %llu us",
-                (unsigned)process->options.rank, (unsigned)envelope.number,
-                (unsigned)envelope.source_locality,
+                (unsigned)process->options.rank, (unsigned)peer->num_come, (unsigned)peer->rank,
                 (unsigned long long)process->options.fault->plan.delay_ns / 1000);
     return true;
 }

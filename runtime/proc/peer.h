@@ -28,6 +28,7 @@ struct cohort__peer {
     uint32_t num_overtaking;           /* others that have come; the router's */
     struct cohort__link link;          /* which of its messages have come; the router's */
     _Atomic uint64_t received;         /* its messages, except CREDITs; the router's */
+    uint32_t num_come;                 /* the same, also what COHORT_FAULT delays; the router's */
     _Atomic uint64_t num_letters;      /* to it */
     struct cohort__list letters;       /* of its registry, that can't be read yet; the router's */
     uint64_t next_letter;              /* the number of the one that is next; the router's */

@@ -16,7 +16,7 @@
  *  48 fingerprint u64          56 tag u32    60 payload_bytes u32
  *  64 total_bytes u64          72 handle u64
  *  80 number u32               84 segment u32
- *  88 incarnation u32          92 zero u32                               96: the payload
+ *  88 incarnation u32          92 offset u32                             96: the payload
  *
  * No field has two meanings to save room. On a network, this costs 16 bytes. Within a host, only
  * words that differ from those of the last message are written (net/shm_message.c), and the number

@@ -38,7 +38,7 @@ static void on_message(void *context, struct cohort__arrival *arrival)
     cohort__arrival_release(arrival);
 }
 
-static void deliver(uint32_t number, enum cohort__kind kind, uint64_t key)
+static void deliver(uint32_t number, enum cohort__kind kind, uint64_t key, uint32_t mark)
 {
     unsigned char data[COHORT__ENVELOPE_BYTES + 1];
     bool is_data = kind == COHORT__KIND_DATA;
@@ -49,7 +49,7 @@ static void deliver(uint32_t number, enum cohort__kind kind, uint64_t key)
                                                        .number = number,
                                                        .payload_bytes = is_data},
                             data);
-    data[COHORT__ENVELOPE_BYTES] = (unsigned char)number;
+    data[COHORT__ENVELOPE_BYTES] = (unsigned char)mark;
     fake_net_deliver_bytes(&fake, data, COHORT__ENVELOPE_BYTES + is_data);
 }
 
@@ -63,21 +63,26 @@ static void open_all(struct cohort__fault *fault, const char *text)
                                  &(struct cohort__process_handlers){.message = on_message});
 }
 
-/* Which messages are late is known from the seed. Others overtake them; then they come whole. */
-static void test_overtaken(void)
+/* Which messages are late is known from the seed. Others overtake them; then they come whole. So
+ * many CREDITs come before each of them, which change nothing. */
+static void overtake(uint32_t num_credits)
 {
     struct cohort__fault fault;
     int num_late = 0, num_early = 0, last = 0;
+    uint32_t number = 0;
     unsigned char want[MESSAGES];
     open_all(&fault, "seed:3,delay:50%:5ms");
     for (uint32_t i = 0; i < MESSAGES; i++)
-        num_late += cohort__fault_delays(&fault, 1, i);
+        num_late += cohort__fault_delays(&fault, 1, i + 1);
     CHECK(num_late > 1 && num_late < MESSAGES - 1);
     last = MESSAGES - num_late;
     for (uint32_t i = 0; i < MESSAGES; i++)
-        want[cohort__fault_delays(&fault, 1, i) ? last++ : num_early++] = (unsigned char)i;
-    for (uint32_t i = 0; i < MESSAGES; i++)
-        deliver(i, COHORT__KIND_DATA, FAKE_JOB_KEY);
+        want[cohort__fault_delays(&fault, 1, i + 1) ? last++ : num_early++] = (unsigned char)i;
+    for (uint32_t i = 0; i < MESSAGES; i++) {
+        for (uint32_t k = 0; k < num_credits; k++)
+            deliver(number++, COHORT__KIND_CREDIT, FAKE_JOB_KEY, 0);
+        deliver(number++, COHORT__KIND_DATA, FAKE_JOB_KEY, i);
+    }
     CHECK_INT(fake.num_messages, 0); /* none of the transport's is kept */
     CHECK_INT(num_got, MESSAGES - num_late);
     CHECK_INT(num_timers, num_late);
@@ -91,18 +96,25 @@ static void test_overtaken(void)
     fake_net_close(&fake);
 }
 
+static void test_overtaken(void)
+{
+    overtake(0);
+    overtake(1);
+    overtake(3);
+}
+
 /* What is no message of this job's, and what gives credit, is handled at once. So is everything
  * while there is no loop that could wait. */
 static void test_at_once(void)
 {
     struct cohort__fault fault;
     open_all(&fault, "delay:100%:5ms");
-    deliver(0, COHORT__KIND_CREDIT, FAKE_JOB_KEY);
-    deliver(1, COHORT__KIND_DATA, FAKE_JOB_KEY + 1);
+    deliver(0, COHORT__KIND_CREDIT, FAKE_JOB_KEY, 0);
+    deliver(1, COHORT__KIND_DATA, FAKE_JOB_KEY + 1, 0);
     CHECK_INT(num_timers, 0);
     CHECK_INT(cohort__process_dropped(fake.process), 1);
     is_up = false;
-    deliver(1, COHORT__KIND_DATA, FAKE_JOB_KEY);
+    deliver(1, COHORT__KIND_DATA, FAKE_JOB_KEY, 0);
     CHECK_INT(num_got, 1);
     is_up = true;
     CHECK_INT(cohort__process_dropped(fake.process), 1);
@@ -115,7 +127,7 @@ static void test_stopped(void)
     struct cohort__fault fault;
     open_all(&fault, "delay:100%:5ms");
     for (uint32_t i = 0; i < 3; i++)
-        deliver(i, COHORT__KIND_DATA, FAKE_JOB_KEY);
+        deliver(i, COHORT__KIND_DATA, FAKE_JOB_KEY, i);
     CHECK_INT(num_timers, 3);
     timers[1]->expired(timers[1]);
     CHECK_INT(num_got, 1);
