@@ -136,10 +136,9 @@ cohort_status cohort__pmix_client_put(struct cohort__pmix_client *client, const 
 {
     pmix_value_t value = {.type = PMIX_BYTE_OBJECT,
                           .data.bo = {.bytes = (char *)data, .size = bytes}};
-    pmix_status_t result = client->library.put(PMIX_GLOBAL, name, &value);
-    if (result == PMIX_SUCCESS)
-        result = client->library.commit();
-    return cohort__pmix_client_check(client, result, name);
+    cohort_status status =
+        cohort__pmix_client_check(client, client->library.put(PMIX_GLOBAL, name, &value), name);
+    return status ? status : cohort__pmix_client_check(client, client->library.commit(), name);
 }
 
 void cohort__pmix_client_fence_begin(struct cohort__pmix_client *client, bool collect,
@@ -148,8 +147,8 @@ void cohort__pmix_client_fence_begin(struct cohort__pmix_client *client, bool co
 {
     pmix_status_t result = client->library.fence_nb(NULL, 0, collect ? &client->collect : NULL,
                                                     collect ? 1 : 0, done, context);
-    if (result != PMIX_SUCCESS)
-        done(result, context); /* in this case PMIx never calls it */
+    if (result != PMIX_SUCCESS) /* over at once, well or not: then PMIx never calls it */
+        done(result, context);
 }
 
 /* An answer of PMIx, which may come when nobody waits for it any more. */
@@ -209,6 +208,18 @@ static void answer_give_value(pmix_status_t result, pmix_value_t *value, void *c
     answer_give(result, answer);
 }
 
+/* PMIx has had the answer at once, so it calls nobody. This does not wait, then. */
+static void answer_fetch(struct cohort__pmix_client *client, const pmix_proc_t *proc,
+                         const pmix_info_t *info, size_t num, struct answer *answer)
+{
+    pmix_value_t *value = NULL;
+    pmix_status_t result = client->library.get(proc, answer->name, info, num, &value);
+    answer_give_value(result, value, answer);
+    if (result == PMIX_SUCCESS && value->type == PMIX_BYTE_OBJECT)
+        free(value->data.bo.bytes);
+    free(value);
+}
+
 /* The result, or NO_ANSWER if it has not come within so many SECONDS. */
 static pmix_status_t answer_await(struct answer *answer, unsigned long seconds)
 {
@@ -236,10 +247,12 @@ static pmix_status_t ask(struct cohort__pmix_client *client, uint32_t rank, cons
     proc.rank = rank;
     answer->immediate = flag(PMIX_IMMEDIATE);
     snprintf(answer->name, sizeof(answer->name), "%s", name);
-    pmix_status_t result =
-        client->library.get_nb(&proc, answer->name, immediate ? &answer->immediate : NULL,
-                               immediate ? 1 : 0, answer_give_value, answer);
-    if (result != PMIX_SUCCESS)
+    const pmix_info_t *info = immediate ? &answer->immediate : NULL;
+    pmix_status_t result = client->library.get_nb(&proc, answer->name, info, immediate ? 1 : 0,
+                                                  answer_give_value, answer);
+    if (result == PMIX_OPERATION_SUCCEEDED)
+        answer_fetch(client, &proc, info, immediate ? 1 : 0, answer);
+    else if (result != PMIX_SUCCESS)
         answer_give(result, answer);
     result = answer_await(answer, seconds);
     if (result == PMIX_SUCCESS) {

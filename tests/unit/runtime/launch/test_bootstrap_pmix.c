@@ -40,6 +40,7 @@ static struct play {
     } shown[8];
     unsigned num_shown;
     bool has_no_threads;
+    bool is_over_at_once; /* each call says that what it should begin is over, and calls nobody */
 
     /* All of these in s. What is 0 comes at once. */
     unsigned now;
@@ -101,6 +102,8 @@ static pmix_status_t fake_fence_nb(const pmix_proc_t *procs, size_t num_procs,
     fake.fence_done = done;
     fake.fence_context = context;
     fake.num_fences++;
+    if (fake.is_over_at_once)
+        return PMIX_OPERATION_SUCCEEDED;
     if (fake.num_fences == CARDS && fake.fence_takes > 0)
         fake.fence_comes = fake.now + fake.fence_takes;
     else if (fake.num_fences != fake.held)
@@ -125,29 +128,38 @@ static void copy_other_card(pmix_value_t *value)
     cohort__packer_fini(&packer);
 }
 
+static void copy_shown(pmix_value_t *value, const char *key, bool of_other)
+{
+    unsigned i = 0;
+    while (i < fake.num_shown && strcmp(fake.shown[i].name, key) != 0)
+        i++;
+    CHECK(i < fake.num_shown);
+    if (strcmp(key, "cohort.card") == 0 && of_other)
+        copy_other_card(value);
+    else
+        copy_bytes(value, fake.shown[i].data, fake.shown[i].bytes);
+}
+
 static pmix_status_t fake_get(const pmix_proc_t *proc, const char *key, const pmix_info_t *info,
                               size_t num, pmix_value_t **ret_value)
 {
-    (void)proc, (void)info, (void)num;
-    CHECK_TEXT(key, PMIX_JOB_SIZE);
+    (void)info, (void)num;
     *ret_value = calloc(1, sizeof(**ret_value));
-    (*ret_value)->type = PMIX_UINT32;
-    (*ret_value)->data.uint32 = 2;
+    if (strcmp(key, PMIX_JOB_SIZE) == 0) {
+        (*ret_value)->type = PMIX_UINT32;
+        (*ret_value)->data.uint32 = 2;
+    } else {
+        CHECK(fake.is_over_at_once);
+        copy_shown(*ret_value, key, proc->rank == 1);
+    }
     return PMIX_SUCCESS;
 }
 
 /* The value is PMIx's, and gone after the call. */
 static void give(pmix_value_cbfunc_t done, void *context, const char *key, bool of_other)
 {
-    unsigned i = 0;
     pmix_value_t value = {0};
-    while (i < fake.num_shown && strcmp(fake.shown[i].name, key) != 0)
-        i++;
-    CHECK(i < fake.num_shown);
-    if (strcmp(key, "cohort.card") == 0 && of_other)
-        copy_other_card(&value);
-    else
-        copy_bytes(&value, fake.shown[i].data, fake.shown[i].bytes);
+    copy_shown(&value, key, of_other);
     done(PMIX_SUCCESS, &value, context);
     memset(value.data.bo.bytes, 0, value.data.bo.size);
     free(value.data.bo.bytes);
@@ -157,6 +169,8 @@ static pmix_status_t fake_get_nb(const pmix_proc_t *proc, const char *key, const
                                  size_t num, pmix_value_cbfunc_t done, void *context)
 {
     bool immediate = num == 1 && strcmp(info->key, PMIX_IMMEDIATE) == 0;
+    if (fake.is_over_at_once)
+        return PMIX_OPERATION_SUCCEEDED;
     if (proc->rank == 0 || !(fake.fences_bring_nothing || fake.fence_comes > fake.now)) {
         give(done, context, key, proc->rank == 1);
         return PMIX_SUCCESS;
@@ -211,7 +225,7 @@ static pmix_status_t fake_register(pmix_status_t *codes, size_t num_codes, pmix_
     (void)codes, (void)num_codes, (void)num, (void)done, (void)context;
     fake.notified = notified;
     fake.notified_object = info[0].value.data.ptr;
-    return PMIX_SUCCESS;
+    return fake.is_over_at_once ? PMIX_OPERATION_SUCCEEDED : PMIX_SUCCESS;
 }
 
 static const char *fake_error_string(pmix_status_t status)
@@ -354,6 +368,14 @@ static void test_answers_late(void)
     run_job();
     CHECK_INT(fake.now,
               2 * PATIENCE + 2 * COUNTS_SECONDS); /* this clock waits for as long as it may */
+}
+
+/* As the standard allows it for each call that does not wait. */
+static void test_over_at_once(void)
+{
+    fake = (struct play){.is_over_at_once = true};
+    run_job();
+    CHECK_INT(fake.num_fences, AGREED);
 }
 
 static void test_no_answer(void)
@@ -499,6 +521,7 @@ int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"answers_late", test_answers_late},
+        {"over_at_once", test_over_at_once},
         {"no_answer", test_no_answer},
         {"is_missing", test_is_missing},
         {"joins_late", test_joins_late},
