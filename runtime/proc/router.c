@@ -127,6 +127,14 @@ static bool take_number(struct cohort__peer *peer, const struct cohort__envelope
     return true;
 }
 
+/* What a dead locality has sent may still come. Nobody waits for it any more, and it may be about
+ * what has been given to another since its death. */
+static bool is_dead(struct cohort__process *process, uint32_t rank)
+{
+    struct cohort__death death;
+    return cohort__process_any_dead(process) && cohort__process_death_of(process, rank, &death);
+}
+
 static void on_message(void *context, struct cohort__net_message *message)
 {
     struct cohort__process *process = context;
@@ -146,6 +154,11 @@ static void on_message(void *context, struct cohort__net_message *message)
     }
     if (!peer) {
         drop_message(process, message, status ? cohort_error_message() : "not of this job");
+        return;
+    }
+    if (is_dead(process, envelope->source_locality)) {
+        atomic_fetch_add(&process->dropped, 1);
+        cohort__net_release(message);
         return;
     }
     if (!take_number(peer, envelope, process)) {
@@ -174,34 +187,11 @@ static void on_message(void *context, struct cohort__net_message *message)
     cohort__send_credit(process, peer);
 }
 
-/* Where the job goes on without the dead, instead of the former. What a dead locality has sent may
- * still come. Nobody waits for it any more, and it may be about what has been given to another
- * since its death. */
-static void on_message_of_living(void *context, struct cohort__net_message *message)
-{
-    struct cohort__process *process = context;
-    struct cohort__envelope envelope;
-    struct cohort__death death;
-    if (cohort__process_any_dead(process) &&
-        cohort__envelope_decode(message->data, message->bytes, &envelope) == COHORT_OK &&
-        cohort__process_death_of(process, envelope.source_locality, &death)) {
-        atomic_fetch_add(&process->dropped, 1);
-        cohort__net_release(message);
-        return;
-    }
-    on_message(process, message);
-}
-
-static void (*taker(const struct cohort__process *process))(void *, struct cohort__net_message *)
-{
-    return process->options.accuse ? on_message_of_living : on_message;
-}
-
-/* With COHORT_FAULT instead of the former two, which then need not ask. */
+/* With COHORT_FAULT instead of the former. */
 static void on_message_or_later(void *context, struct cohort__net_message *message)
 {
-    if (!cohort__delay_take(context, message, taker(context)))
-        taker(context)(context, message);
+    if (!cohort__delay_take(context, message, on_message))
+        on_message(context, message);
 }
 
 /* What its sender has sent behind it may be lost as well, and its sender was told that all went
@@ -289,7 +279,7 @@ struct cohort__net_handlers cohort__router_net_handlers(struct cohort__process *
     bool delays = process->options.fault && process->options.fault->plan.delay_ns > 0;
     return (struct cohort__net_handlers){
         .context = process,
-        .message = delays ? on_message_or_later : taker(process),
+        .message = delays ? on_message_or_later : on_message,
         .broken = on_broken,
         .fetched = on_fetched,
         .writable = on_writable,

@@ -770,21 +770,25 @@ static void walk(struct actor *actor, uint32_t number)
 
 /* The end ------------------------------------------------------------------------------------ */
 
-/* Messages, and who waits for these. */
-static bool is_of_messages(const struct flight *flight)
+/* Messages, and who waits for these. And what is revoked where the job ends with the first death:
+ * who has died may have told some of the revocation only, and it is the launcher that ends the
+ * others. */
+static bool may_never_end(const struct actor *actor, const struct flight *flight)
 {
-    return flight->kind == FLIGHT_SET || flight->kind == FLIGHT_GET ||
+    const struct program *program = actor->world->program;
+    bool is_job_over = stage_dead() && !program->keeps_going;
+    return (is_job_over && program->groups[flight->step->group].is_revoked) ||
+           flight->kind == FLIGHT_SET || flight->kind == FLIGHT_GET ||
            flight->kind == FLIGHT_PROBE || flight->kind == FLIGHT_IDLE;
 }
 
-/* Whether something is in flight on GROUP. Without patience, messages that do not come do not
- * count. */
+/* Whether something is in flight on GROUP. Without patience, what may not come does not count. */
 static bool has_flights(const struct actor *actor, uint32_t group, bool is_patient)
 {
     for (uint32_t i = 0; i < actor->num_flights; i++) {
         const struct flight *flight = &actor->flights[i];
         if (is_in_flight(flight) && flight->step->group == group &&
-            (is_patient || !flight->is_hopeless || !is_of_messages(flight)))
+            (is_patient || !flight->is_hopeless || !may_never_end(actor, flight)))
             return true;
     }
     return false;
