@@ -10,26 +10,58 @@ static size_t below(struct cohort__random *random, size_t limit)
     return cohort__random_below(random, limit);
 }
 
-/* Runs of a length, in a random order. */
-static cohort_layout *draw_list(struct cohort__random *random, size_t num, size_t *places)
+/* Where NUM runs of LENGTH begin, in a random order. */
+static cohort_layout_block *draw_runs(struct cohort__random *random, size_t num, size_t length)
 {
-    size_t length = 1 + below(random, 4), num_runs = (num + length - 1) / length, i = 0;
-    cohort_layout_block *runs = calloc(num_runs + 1, sizeof(*runs));
-    cohort_layout *layout;
+    cohort_layout_block *runs = calloc(num + 1, sizeof(*runs));
     CHECK(runs);
-    for (size_t k = 0; k < num_runs; k++) {
+    for (size_t k = 0; k < num; k++) {
         size_t other = below(random, k + 1);
         runs[k].offset = runs[other].offset;
         runs[other].offset = k * (length + 1);
     }
-    for (size_t k = 0; k < num_runs; k++) {
+    return runs;
+}
+
+static size_t runs_for(size_t num, size_t length)
+{
+    return (num + length - 1) / length;
+}
+
+/* NUM elements in RUNS of LENGTH, of which the last one may be shorter. */
+static cohort_layout *lay_runs(cohort_layout_block *runs, size_t length, size_t num, size_t *places)
+{
+    size_t i = 0;
+    cohort_layout *layout;
+    for (size_t k = 0; k < runs_for(num, length); k++) {
         runs[k].count = num - i < length ? num - i : length;
         for (size_t e = 0; e < runs[k].count; e++)
             places[i++] = runs[k].offset + e;
     }
-    CHECK_INT(cohort_layout_create_blocks(&layout, runs, num_runs), COHORT_OK);
+    CHECK_INT(cohort_layout_create_blocks(&layout, runs, runs_for(num, length)), COHORT_OK);
+    return layout;
+}
+
+static cohort_layout *draw_list(struct cohort__random *random, size_t num, size_t *places)
+{
+    size_t length = 1 + below(random, 4);
+    cohort_layout_block *runs = draw_runs(random, runs_for(num, length), length);
+    cohort_layout *layout = lay_runs(runs, length, num, places);
     free(runs);
     return layout;
+}
+
+void random_layouts_of_one(struct cohort__random *random, const size_t num[2],
+                           cohort_layout *ret_layouts[2], size_t *ret_places[2])
+{
+    size_t length = 1 + below(random, 4), first = runs_for(num[0], length);
+    cohort_layout_block *runs = draw_runs(random, first + runs_for(num[1], length), length);
+    for (int i = 0; i < 2; i++) {
+        ret_places[i] = calloc(num[i] + 1, sizeof(*ret_places[i]));
+        CHECK(ret_places[i]);
+        ret_layouts[i] = lay_runs(runs + (i ? first : 0), length, num[i], ret_places[i]);
+    }
+    free(runs);
 }
 
 /* Vectors in vectors, and a last part with the rest, in front of them. */

@@ -9,4 +9,8 @@
  * of them lies; the caller frees it. */
 cohort_layout *random_layout(struct cohort__random *random, size_t num, size_t **ret_places);
 
+/* Two layouts of one array, of NUM[0] and NUM[1] elements, which lie between each other. */
+void random_layouts_of_one(struct cohort__random *random, const size_t num[2],
+                           cohort_layout *ret_layouts[2], size_t *ret_places[2]);
+
 #endif

@@ -363,35 +363,73 @@ static bool may_have_layouts(enum random_kind kind)
            !random_kind_is_of_objects(kind);
 }
 
-/* Lays NUM elements out, and in blocks of different sizes some more. */
-static void lay_out(struct random_lying *lying, const struct random_site *site,
-                    struct cohort__random *random, const unsigned char *elements, size_t num)
+/* An array up to the last element of LYING, or of OTHER. */
+static void make_array(struct random_lying *lying, const struct random_lying *other, size_t element)
 {
-    size_t element = random_element(site->call);
-    lying->num = num + (is_ragged(site->call->kind) ? cohort__random_below(random, 3) : 0);
-    lying->layout = random_layout(random, lying->num, &lying->places);
     lying->span = cohort_layout_span(lying->layout);
+    if (other && cohort_layout_span(other->layout) > lying->span)
+        lying->span = cohort_layout_span(other->layout);
     lying->array = allocate(lying->span * element);
     for (size_t i = 0; i < lying->span * element; i++)
         lying->array[i] = RUBBISH - 1;
+}
+
+static void put_down(const struct random_lying *lying, const unsigned char *elements, size_t num,
+                     size_t element)
+{
     for (size_t i = 0; i < num; i++)
         memcpy(lying->array + lying->places[i] * element, elements + i * element, element);
+}
+
+/* Each by itself, or both in one array. */
+static void lay_out(struct random_site *site, struct cohort__random *random, bool lays_in,
+                    bool lays_out)
+{
+    const size_t element = random_element(site->call);
+    const size_t in_num = site->in_side.end, out_num = site->out_bytes / element;
+    struct random_lying *in = &site->in_lying, *out = &site->out_lying;
+    /* In blocks of different sizes there may be more than the call needs. */
+    size_t most = is_ragged(site->call->kind) ? 3 : 1;
+    in->num = in_num + cohort__random_below(random, most);
+    out->num = out_num + cohort__random_below(random, most);
+    site->is_one_array = lays_in && lays_out && cohort__random_below(random, 3) == 0;
+    if (site->is_one_array) {
+        cohort_layout *layouts[2];
+        size_t *places[2];
+        random_layouts_of_one(random, (const size_t[2]){in->num, out->num}, layouts, places);
+        in->layout = layouts[0], in->places = places[0];
+        out->layout = layouts[1], out->places = places[1];
+        make_array(out, in, element);
+        in->array = out->array;
+    } else {
+        if (lays_in) {
+            in->layout = random_layout(random, in->num, &in->places);
+            make_array(in, NULL, element);
+        }
+        if (lays_out) {
+            out->layout = random_layout(random, out->num, &out->places);
+            make_array(out, NULL, element);
+        }
+    }
+    if (lays_in)
+        put_down(in, site->in, in_num, element);
+    if (lays_out)
+        put_down(out, site->out, out_num, element);
 }
 
 static void draw_layouts(struct random_site *site, enum in_place in_place, bool has_in,
                          bool has_out)
 {
     struct cohort__random random;
-    const size_t element = random_element(site->call);
     cohort__random_init(&random, site->layouts);
     if (site->layouts == 0 || !may_have_layouts(site->call->kind))
         return;
     bool is_in = in_place == INPUT || in_place == OWN || in_place == WHOLE;
-    if (has_in && !is_in && cohort__random_below(&random, 3) > 0)
-        lay_out(&site->in_lying, site, &random, site->in, site->in_side.end);
     bool is_left_alone = site->call->kind == RANDOM_EXCLUSIVE_SCAN && site->site == 0 && !is_in;
-    if (has_out && in_place != STAYS_IN && !is_left_alone && cohort__random_below(&random, 3) > 0)
-        lay_out(&site->out_lying, site, &random, site->out, site->out_bytes / element);
+    bool lays_in = has_in && !is_in && cohort__random_below(&random, 3) > 0;
+    bool lays_out =
+        has_out && in_place != STAYS_IN && !is_left_alone && cohort__random_below(&random, 3) > 0;
+    lay_out(site, &random, lays_in, lays_out);
 }
 
 /* Puts what has come to OUT there. */
@@ -403,15 +441,19 @@ static void take_up(const struct random_site *site, size_t first, size_t num)
         memcpy(site->out + i * element, lying->array + lying->places[i] * element, element);
 }
 
-/* Whether nothing has come to where the layout has no element. */
+/* Whether nothing has come to where the layout has no element, nor to IN in the same array. */
 static bool is_layout_kept(const struct random_site *site)
 {
-    const struct random_lying *lying = &site->out_lying;
+    const struct random_lying *lying = &site->out_lying, *in = &site->in_lying;
     size_t element = random_element(site->call), num = site->out_bytes / element;
     bool *is_there = calloc(lying->span + 1, sizeof(*is_there)), is_kept = true;
     CHECK(is_there);
     for (size_t i = 0; lying->layout && i < num; i++)
         is_there[lying->places[i]] = true;
+    for (size_t i = 0; site->is_one_array && i < site->in_side.end; i++) {
+        is_there[in->places[i]] = true;
+        is_kept &= !memcmp(in->array + in->places[i] * element, site->in + i * element, element);
+    }
     for (size_t i = 0; i < lying->span; i++)
         for (size_t b = 0; b < element && !is_there[i]; b++)
             is_kept &= lying->array[i * element + b] == RUBBISH - 1;
@@ -573,6 +615,8 @@ void random_site_fini(struct random_site *site)
     if (site->out_objects)
         cohort_objects_fini(site->out_objects, RANDOM_SITES);
     cohort_site_objects_fini(&site->list);
+    if (site->is_one_array)
+        site->in_lying.array = NULL;
     lying_fini(&site->in_lying);
     lying_fini(&site->out_lying);
     free(site->in_objects);

@@ -45,6 +45,7 @@ struct random_site {
         size_t span;
         unsigned char *array;
     } in_lying, out_lying;
+    bool is_one_array;    /* where these two lie */
     const void *given_in; /* what the call is given */
     void *given_out;
     size_t out_bytes;

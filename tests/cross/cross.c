@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collectives/coll/tuning.h"
 #include "tests/cross/play.h"
 #include "tests/cross/simulation.h"
 #include "tests/support/cluster.h"
@@ -103,6 +104,7 @@ static char *run(void)
 {
     int pipes[2], status = 0;
     result->has_ended = false;
+    result->sum = 0;
     fflush(NULL);
     CHECK_INT(pipe(pipes), 0);
     pid_t pid = fork();
@@ -129,7 +131,8 @@ static char *run(void)
         ;
     close(pipes[0]);
     CHECK_INT(waitpid(pid, &status, 0), pid);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && result->has_ended) {
+    bool is_killed = WIFEXITED(status) && WEXITSTATUS(status) == PLAY_KILLED;
+    if (is_killed || (WIFEXITED(status) && WEXITSTATUS(status) == 0 && result->has_ended)) {
         free(text);
         return NULL;
     }
@@ -301,9 +304,18 @@ static void place_firmly(char **argv)
     execv("/proc/self/exe", argv);
 }
 
+/* Once for all children. */
+static void read_tuning(void)
+{
+    const void *data;
+    size_t bytes;
+    CHECK_INT(cohort__tuning_local(&data, &bytes), COHORT_OK);
+}
+
 int main(int argc, char **argv)
 {
     place_firmly(argv);
+    read_tuning();
     mallopt(M_PERTURB, 165); /* what was freed is not what it was */
     result = mmap(NULL, sizeof(*result), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(result != MAP_FAILED);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cohort/cohort.h>
 
@@ -23,6 +24,7 @@
 enum { MAX_FLIGHTS = 2 * MAX_STEPS, MOST_IN_FLIGHT = 8 };
 static const uint64_t LIMIT = UINT64_C(30000000000); /* so long nothing takes */
 static const uint64_t PATIENCE = UINT64_C(1000000000);
+static const uint64_t GRACE = UINT64_C(2000000000); /* of cohortrun, for those whose job is over */
 static const uint64_t FRAGILE_DEADLINE = 50000000;
 
 struct actor {
@@ -126,7 +128,7 @@ static struct flight *fly(struct actor *actor, enum flight_kind kind, uint32_t n
     /* A get from any site fails when some other one dies, and nobody gets what is set for it. */
     bool is_any = step->verb == VERB_MESSAGE && step->getter == GET_ANY;
     /* And who revokes and dies may have told some only. */
-    bool is_at_risk = (program->victims || program->num_gaps) &&
+    bool is_at_risk = (program->victims || program->has_accidents) &&
                       (is_any || program->groups[step->group].is_revoked);
     /* What is to be taken back stays where a locality has no memory for that. */
     is_at_risk |= program->num_gaps > 0 && step->absent != NONE;
@@ -576,7 +578,8 @@ static void step_burst(struct actor *actor, uint32_t number, uint32_t site)
 {
     const struct program *program = actor->world->program;
     const struct step *step = &program->steps[number];
-    if (program->victims && !program->keeps_going && program->groups[step->group].is_revoked)
+    if ((program->victims || program->has_accidents) && !program->keeps_going &&
+        program->groups[step->group].is_revoked)
         return;
     trace("actor %u in burst of step %u", actor->index, number);
     if (site == step->from)
@@ -636,7 +639,7 @@ static void step_agree(struct actor *actor, uint32_t number, uint32_t site)
                                        cohort__hash_mix(number, site), &flight->agreed);
 }
 
-static void revoke(struct actor *actor, uint32_t number, uint32_t site)
+static void revoke_group(struct actor *actor, uint32_t number, uint32_t site)
 {
     uint32_t group = actor->world->program->steps[number].group;
     trace("actor %u revokes group %u", actor->index, group);
@@ -717,7 +720,7 @@ static void take(struct actor *actor, uint32_t number, uint32_t site)
         break;
     default:
         if (is_culprit)
-            revoke(actor, number, site);
+            revoke_group(actor, number, site);
         break;
     }
 }
@@ -859,8 +862,10 @@ static cohort_status act(void *arg)
     }
     CHECK_INT(cohort_await(cohort_when_all(made, num)), COHORT_OK);
     /* What goes wrong later goes wrong with communicators that are there. */
-    if (++actor->world->facts->num_ready == program->num_actors)
+    if (++actor->world->facts->num_ready == program->num_actors) {
+        stage_lose_link();
         simulation_memory(program->gaps, program->num_gaps);
+    }
     while (actor->world->facts->num_ready < program->num_actors)
         cohort_yield();
     for (actor->step = 0; actor->step < program->num_steps; actor->step++)
@@ -906,13 +911,37 @@ static void print_hang(const struct actor *actors, uint32_t num)
     state_print();
 }
 
+/* Whether the job ends with a death, and a link may be lost then, or a message for want of memory:
+ * who waits for that is ended by cohortrun. */
+static bool will_be_killed(const struct program *program)
+{
+    return program->has_accidents && !program->keeps_going && stage_dead();
+}
+
+/* Without memory for its timer a wait is over at once. */
+static bool wait_for_end(const struct program *program, cohort_future *all)
+{
+    enum cohort_wait_end end = COHORT_WAIT_EXPIRED;
+    const uint64_t begin = simulation_time();
+    uint64_t over = 0;
+    while (end != COHORT_WAIT_COMPLETE && simulation_time() - begin < LIMIT) {
+        CHECK_INT(cohort_wait(all, PATIENCE, &end), COHORT_OK);
+        if (over == 0 && will_be_killed(program))
+            over = simulation_time();
+        if (over > 0 && end != COHORT_WAIT_COMPLETE && simulation_time() - over > GRACE) {
+            fflush(NULL);
+            _exit(PLAY_KILLED);
+        }
+    }
+    return end == COHORT_WAIT_COMPLETE;
+}
+
 void play(const struct program *program)
 {
     struct world *world = world_create(program);
     struct actor *actors = calloc(program->num_actors, sizeof(*actors));
     cohort_future *futures[MAX_ACTORS], *all;
     uint32_t num = 0;
-    enum cohort_wait_end end = COHORT_WAIT_EXPIRED;
     CHECK(actors);
     random_ops_init();
     simulation_begin(program->order);
@@ -924,11 +953,7 @@ void play(const struct program *program)
         futures[num++] = cohort_async(act, &actors[i]);
     }
     all = cohort_when_all(futures, num);
-    /* Without memory for its timer a wait is over at once. */
-    for (uint64_t begin = simulation_time();
-         end != COHORT_WAIT_COMPLETE && simulation_time() - begin < LIMIT;)
-        CHECK_INT(cohort_wait(all, LIMIT, &end), COHORT_OK);
-    if (end != COHORT_WAIT_COMPLETE) {
+    if (!wait_for_end(program, all)) {
         simulation_memory(NULL, 0);
         print_hang(actors, program->num_actors);
         test_failed(__FILE__, __LINE__, "a hang");

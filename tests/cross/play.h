@@ -87,7 +87,9 @@ struct flight {
 /* Before the runtime starts. */
 void play_register(void);
 
-/* Plays PROGRAM, in a task. Ends the process with status 1 if anything is wrong. */
+/* Plays PROGRAM, in a task. Ends the process with status 1 if anything is wrong, and with
+ * PLAY_KILLED where cohortrun would have ended the job. */
+enum { PLAY_KILLED = 3 };
 void play(const struct program *program);
 
 /* tasks.c. In a task: what FORM says. */

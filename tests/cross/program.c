@@ -55,11 +55,28 @@ static uint32_t all_of(const struct group *group)
     return (1u << group->num_sites) - 1;
 }
 
-/* Where the job does not go on, what can't be told for want of memory ends it. */
+static void draw_faults(struct program *program, struct choices *choices)
+{
+    static const size_t budgets[] = {0, 0, 0, 4096};
+    program->eager_budget = budgets[choose(choices, 4)];
+    if (!program->means.has_deaths || program->num_localities == 1)
+        return;
+    if (choose_rarely(choices, 3))
+        snprintf(program->slow, sizeof(program->slow), "delay:%u%%:%uus", 1 + choose(choices, 30),
+                 1 + choose(choices, 4000));
+    if (!program->means.has_shortages || !choose_rarely(choices, 5))
+        return;
+    program->lost_number = 1 + choose(choices, 4u << choose(choices, 7));
+    program->lost_from = choose(choices, program->num_localities);
+    program->lost_to = (program->lost_from + 1 + choose(choices, program->num_localities - 1)) %
+                       program->num_localities;
+}
+
+/* Without a launcher nobody is told that another one has no memory for a message. */
 static void draw_gaps(struct program *program, struct choices *choices)
 {
-    if (!program->means.has_shortages || (program->num_localities > 1 && !program->keeps_going) ||
-        choose(choices, 2) == 0)
+    bool has_launcher = program->means.has_deaths || program->num_localities == 1;
+    if (!program->means.has_shortages || !has_launcher || choose(choices, 2) == 0)
         return;
     program->num_gaps = 1 + choose(choices, MAX_GAPS);
     for (uint32_t i = 0; i < program->num_gaps; i++)
@@ -97,7 +114,9 @@ static void draw_machine(struct program *program, struct choices *choices)
         program->locality_of[i] = places == 0   ? i % program->num_localities
                                   : places == 1 ? i * program->num_localities / program->num_actors
                                                 : choose(choices, program->num_localities);
+    draw_faults(program, choices);
     draw_gaps(program, choices);
+    program->has_accidents = program->num_gaps > 0 || program->lost_number > 0;
 }
 
 /* The window of an endpoint has 64 generations. */
@@ -323,7 +342,7 @@ static void draw_trouble(struct program *program, struct step *step, struct choi
     if (step->verb != VERB_MESSAGE && step->verb != VERB_BURST)
         return;
     /* A get from any site would wait until all others have left. */
-    if (step->getter == GET_ANY && (program->num_gaps || trouble == TROUBLE_SKIPPED ||
+    if (step->getter == GET_ANY && (program->has_accidents || trouble == TROUBLE_SKIPPED ||
                                     trouble == TROUBLE_SCOPE || group->left >> step->from & 1))
         step->getter = GET_BYTES;
     step->has_own_tag |= program->num_gaps || step->getter == GET_ANY ||
@@ -422,7 +441,7 @@ static bool is_fragile(const struct program *program, const struct group *group)
 {
     const struct group *parent = &program->groups[group->parent];
     bool is_sure = group->is_shrunk && (program->keeps_going || !program->victims);
-    if (program->num_gaps)
+    if (program->has_accidents)
         return true; /* somebody may leave at any time */
     if (parent->is_fragile || is_sure)
         return parent->is_fragile;
@@ -497,6 +516,13 @@ void program_print(const struct program *program)
         fprintf(stderr, " %u", program->locality_of[i]);
     for (uint32_t i = 0; i < program->num_gaps; i++)
         fprintf(stderr, "%s %u", i ? "," : "; no memory after", program->gaps[i]);
+    if (program->lost_number > 0)
+        fprintf(stderr, "; locality %u does not reach %u from message %u on", program->lost_from,
+                program->lost_to, program->lost_number);
+    if (program->eager_budget > 0)
+        fprintf(stderr, "; budget %zu", program->eager_budget);
+    if (program->slow[0])
+        fprintf(stderr, "; %s", program->slow);
     fputs("\n", stderr);
     for (uint32_t g = 0; g < program->num_groups; g++) {
         const struct group *group = &program->groups[g];

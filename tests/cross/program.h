@@ -100,14 +100,16 @@ struct step {
 /* What a machine can do (simulation.h). */
 struct means {
     bool has_threads;   /* the machine's own, and its time */
-    bool has_deaths;    /* of localities; not possible in shared memory */
-    bool has_shortages; /* allocations that fail */
+    bool has_deaths;    /* of localities, and a launcher; not possible in shared memory */
+    bool has_shortages; /* allocations that fail, and links that are lost */
 };
 
 struct program {
     struct means means;
     uint64_t seed;  /* of the transport: 0 is in order, at once */
     uint64_t order; /* of what is ready (simulation.h) */
+    size_t eager_budget;
+    char slow[32]; /* messages: as COHORT_FAULT has it */
     uint32_t num_workers;
     bool tasks_move;
     bool progress_thread;
@@ -120,6 +122,10 @@ struct program {
     uint32_t victims;        /* the localities that die, by the step that is drawn, a bit each */
     uint32_t num_gaps;       /* allocations that fail */
     uint32_t gaps[MAX_GAPS]; /* how many there are before each */
+    /* A locality that does not reach another one from this message to it on, or 0. */
+    uint32_t lost_number, lost_from, lost_to;
+    /* One of these two: then localities may die that no step kills. */
+    bool has_accidents;
     uint32_t num_groups;
     struct group groups[MAX_GROUPS];
     uint32_t num_steps;

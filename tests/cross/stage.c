@@ -14,8 +14,10 @@ static struct facts facts;
 struct facts *stage_begin(const struct program *played)
 {
     program = played;
-    cluster = program->keeps_going ? cluster_create_going(program->seed, program->num_localities)
-                                   : cluster_create(program->seed, program->num_localities, 0);
+    cluster = program->means.has_deaths
+                  ? cluster_launch(program->seed, program->num_localities, program->eager_budget,
+                                   program->keeps_going, program->slow)
+                  : cluster_create(program->seed, program->num_localities, program->eager_budget);
     if (program->is_spread)
         cluster_locate(cluster, program->positions);
     return &facts;
@@ -47,13 +49,15 @@ cohort_future *stage_async_at(uint32_t locality, uint32_t to, const char *name,
     return cohort__async_at_from(cluster_process(cluster, locality), to, name, in, ret_out);
 }
 
-/* For those there all others are dead, so that what they wait for ends. */
 void stage_kill(uint32_t locality)
 {
     cluster_kill(cluster, locality);
-    for (uint32_t peer = 0, order = 0; peer < program->num_localities; peer++)
-        if (peer != locality && !program->keeps_going)
-            cluster_tell_death(cluster, locality, peer, ++order, "is out of reach");
+}
+
+void stage_lose_link(void)
+{
+    if (program->lost_number > 0)
+        cluster_lose_link(cluster, program->lost_from, program->lost_to, program->lost_number);
 }
 
 uint32_t stage_dead(void)

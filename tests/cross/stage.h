@@ -25,6 +25,9 @@ cohort_future *stage_async_at(uint32_t locality, uint32_t to, const char *name,
 /* LOCALITY dies. Nothing if it has. */
 void stage_kill(uint32_t locality);
 
+/* What PROGRAM has of a link that is lost, is lost from now on. Only on simulated machines. */
+void stage_lose_link(void);
+
 /* The localities that have died, or are just about to, a bit each. */
 uint32_t stage_dead(void);
 

@@ -69,6 +69,10 @@ void stage_kill(uint32_t locality)
         CHECK_INT(kill(shared->pids[locality], SIGKILL), 0);
 }
 
+void stage_lose_link(void)
+{
+}
+
 uint32_t stage_dead(void)
 {
     return shared->dead;

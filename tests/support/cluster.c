@@ -28,13 +28,14 @@
 struct cluster {
     struct cluster *next;           /* in the list of clusters that have ended */
     struct cohort__inproc_hub *hub; /* NULL: in shared memory */
-    struct launch *launch;          /* NULL: it does not go on without the dead */
+    struct launch *launch;          /* NULL: it has none */
     uint64_t seed;
     uint32_t num_localities;
     enum cluster_placement placement;
     struct cohort__process **processes;
     struct cohort__net **nets;
-    _Atomic uint32_t dead; /* a bit each */
+    struct cohort__fault *faults; /* by locality */
+    _Atomic uint32_t dead;        /* a bit each */
 };
 
 /* Shorter than in real jobs, because tests wait for the questions that sites ask when nothing
@@ -123,22 +124,35 @@ static void kill_locality(void *context, uint32_t locality)
     cluster_kill(context, locality);
 }
 
-static struct cluster *create(uint64_t seed, uint32_t num_localities, size_t eager_budget,
-                              bool keeps_going)
+static struct cluster *allocate(uint64_t seed, uint32_t num_localities)
 {
-    struct cohort__hub *shared = NULL;
     struct cluster *cluster = calloc(1, sizeof(*cluster));
     CHECK(cluster);
     cluster->seed = seed;
     cluster->num_localities = num_localities;
     cluster->processes = calloc(num_localities, sizeof(struct cohort__process *));
     cluster->nets = calloc(num_localities, sizeof(struct cohort__net *));
-    CHECK(cluster->processes && cluster->nets);
-    CHECK_INT(shares_memory ? cohort__hub_create(&shared, num_localities)
-                            : cohort__inproc_hub_create(seed, num_localities, &cluster->hub),
+    cluster->faults = calloc(num_localities, sizeof(*cluster->faults));
+    CHECK(cluster->processes && cluster->nets && cluster->faults);
+    return cluster;
+}
+
+static void order_faults(struct cluster *cluster, const char *text)
+{
+    struct cohort__fault_plan plan;
+    CHECK_INT(cohort__fault_plan_read(text, &plan), COHORT_OK);
+    for (uint32_t rank = 0; rank < cluster->num_localities; rank++)
+        cluster->faults[rank] = (struct cohort__fault){.rank = rank, .plan = plan};
+}
+
+static struct cluster *create(struct cluster *cluster, size_t eager_budget)
+{
+    struct cohort__hub *shared = NULL;
+    uint32_t num_localities = cluster->num_localities;
+    CHECK_INT(shares_memory
+                  ? cohort__hub_create(&shared, num_localities)
+                  : cohort__inproc_hub_create(cluster->seed, num_localities, &cluster->hub),
               COHORT_OK);
-    if (keeps_going)
-        cluster->launch = launch_create(seed, num_localities, kill_locality, cluster);
     for (uint32_t rank = 0; rank < num_localities; rank++) {
         struct cohort__process_options options = {.rank = rank,
                                                   .size = num_localities,
@@ -146,8 +160,10 @@ static struct cluster *create(uint64_t seed, uint32_t num_localities, size_t eag
                                                   .epoch = 1,
                                                   .eager_budget = eager_budget,
                                                   .more = on_more};
-        if (keeps_going)
+        if (cluster->launch) {
+            options.fault = &cluster->faults[rank];
             launch_set_options(cluster->launch, rank, &options);
+        }
         CHECK_INT(cohort__process_create(&cluster->processes[rank], &options), COHORT_OK);
         CHECK_INT(cohort__remote_tasks_create(cluster->processes[rank]), COHORT_OK);
         net_create(cluster, shared, rank);
@@ -161,7 +177,7 @@ static struct cluster *create(uint64_t seed, uint32_t num_localities, size_t eag
                                                cluster->nets[peer]->address_bytes),
                           COHORT_OK);
     cohort__hub_destroy(shared);
-    if (keeps_going)
+    if (cluster->launch)
         launch_begin(cluster->launch, cluster->processes);
     pthread_mutex_lock(&active.lock);
     active.cluster = cluster;
@@ -171,12 +187,16 @@ static struct cluster *create(uint64_t seed, uint32_t num_localities, size_t eag
 
 struct cluster *cluster_create(uint64_t seed, uint32_t num_localities, size_t eager_budget)
 {
-    return create(seed, num_localities, eager_budget, false);
+    return create(allocate(seed, num_localities), eager_budget);
 }
 
-struct cluster *cluster_create_going(uint64_t seed, uint32_t num_localities)
+struct cluster *cluster_launch(uint64_t seed, uint32_t num_localities, size_t eager_budget,
+                               bool keeps_going, const char *faults)
 {
-    return create(seed, num_localities, 0, true);
+    struct cluster *cluster = allocate(seed, num_localities);
+    order_faults(cluster, faults);
+    cluster->launch = launch_create(seed, num_localities, keeps_going, kill_locality, cluster);
+    return create(cluster, eager_budget);
 }
 
 /* One check of the four-counter method: all messages that were sent have been received, and no
@@ -252,6 +272,7 @@ static void cluster_free(struct cluster *cluster)
     cohort__inproc_hub_destroy(cluster->hub);
     free(cluster->processes);
     free(cluster->nets);
+    free(cluster->faults);
     free(cluster);
 }
 
@@ -338,6 +359,14 @@ void cluster_kill_after(struct cluster *cluster, uint32_t locality, uint64_t num
 {
     CHECK(cluster->hub);
     cohort__inproc_cut_after(cluster->hub, locality, num_messages, localities);
+}
+
+void cluster_lose_link(struct cluster *cluster, uint32_t from, uint32_t to, uint64_t number)
+{
+    struct cohort__fault_plan *plan = &cluster->faults[from].plan;
+    CHECK(plan->num_rules < COHORT__FAULT_RULES);
+    plan->rules[plan->num_rules++] = (struct cohort__fault_rule){
+        .kind = COHORT__FAULT_DROP, .locality = from, .other = to, .number = number};
 }
 
 void cluster_tell_death(struct cluster *cluster, uint32_t locality, uint32_t peer, uint32_t order,

@@ -26,9 +26,11 @@ void cluster_watch(void (*turned)(bool any));
  * memory SEED has no meaning. */
 struct cluster *cluster_create(uint64_t seed, uint32_t num_localities, size_t eager_budget);
 
-/* The same for a job that goes on without the dead: a launcher is the home of names, tells all of
- * each death, and kills who is accused. Not in shared memory. */
-struct cluster *cluster_create_going(uint64_t seed, uint32_t num_localities);
+/* The same for a job with a launcher, which tells all of each death, and kills who is accused. If
+ * it goes on without the dead, the launcher is the home of names, too. FAULTS are what COHORT_FAULT
+ * would say. Not in shared memory. */
+struct cluster *cluster_launch(uint64_t seed, uint32_t num_localities, size_t eager_budget,
+                               bool keeps_going, const char *faults);
 
 /* Call it in a task, when all endpoints have been released. Waits until no message is under way. */
 void cluster_destroy(struct cluster *cluster);
@@ -91,6 +93,10 @@ void cluster_kill(struct cluster *cluster, uint32_t locality);
 
 /* The localities that have been killed, a bit each: by cluster_kill, or by the launcher. */
 uint32_t cluster_dead(const struct cluster *cluster);
+
+/* FROM can't reach TO any more, from its message NUMBER to it on, as COHORT_FAULT=drop does it.
+ * Only if the cluster was launched, and has one worker. */
+void cluster_lose_link(struct cluster *cluster, uint32_t from, uint32_t to, uint64_t number);
 
 /* All LOCALITIES (a bit each) die as soon as LOCALITY has sent NUM_MESSAGES more. Likewise. */
 void cluster_kill_after(struct cluster *cluster, uint32_t locality, uint64_t num_messages,

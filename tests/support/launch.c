@@ -48,6 +48,7 @@ struct launch {
     uint64_t resume_at; /* as cohort__clock_now, or 0 */
     void (*kill)(void *context, uint32_t rank);
     void *context;
+    bool keeps_going;
     uint32_t num_lines;
     struct line lines[];
 };
@@ -169,7 +170,7 @@ void launch_set_options(struct launch *launch, uint32_t rank,
                         struct cohort__process_options *options)
 {
     options->accuse = accuse;
-    options->letter = write_letter;
+    options->letter = launch->keeps_going ? write_letter : NULL;
     options->launcher = &launch->lines[rank];
 }
 
@@ -200,14 +201,16 @@ static void on_pause(void *context, uint64_t nanoseconds)
     ((struct launch *)context)->resume_at = cohort__clock_after(nanoseconds);
 }
 
-/* Only because nobody is left. */
+/* Only because of a death, and in a job that goes on because nobody is left. */
 static void on_broken(void *context, uint32_t rank, const char *text)
 {
     const struct launch *launch = context;
-    bool any = false;
-    for (uint32_t i = 0; i < launch->num_lines; i++)
-        any |= !launch->lines[i].has_ended;
-    if (any)
+    bool any = false, all = true;
+    for (uint32_t i = 0; i < launch->num_lines; i++) {
+        any |= launch->lines[i].has_ended;
+        all &= launch->lines[i].has_ended;
+    }
+    if (launch->keeps_going ? !all : !any)
         test_failed(__FILE__, __LINE__, "the job of locality %u breaks: %s", rank, text);
 }
 
@@ -300,7 +303,7 @@ bool launch_turn(struct launch *launch)
 
 /* Begin and end ------------------------------------------------------------------------------ */
 
-struct launch *launch_create(uint64_t seed, uint32_t num_localities,
+struct launch *launch_create(uint64_t seed, uint32_t num_localities, bool keeps_going,
                              void (*kill)(void *context, uint32_t rank), void *context)
 {
     struct launch *launch = calloc(1, sizeof(*launch) + num_localities * sizeof(launch->lines[0]));
@@ -309,6 +312,7 @@ struct launch *launch_create(uint64_t seed, uint32_t num_localities,
     cohort__random_init(&launch->random, seed);
     launch->kill = kill;
     launch->context = context;
+    launch->keeps_going = keeps_going;
     launch->num_lines = num_localities;
     for (uint32_t rank = 0; rank < num_localities; rank++) {
         struct line *line = &launch->lines[rank];
@@ -323,7 +327,7 @@ struct launch *launch_create(uint64_t seed, uint32_t num_localities,
 void launch_begin(struct launch *launch, struct cohort__process *const *processes)
 {
     const struct cohort__launcher_options options = {.size = launch->num_lines,
-                                                     .keeps_going = true};
+                                                     .keeps_going = launch->keeps_going};
     const struct cohort__launcher_handlers handlers = {launch,  on_send,    on_pause,  on_broken,
                                                        on_died, on_accused, on_aborted};
     CHECK_INT(cohort__launcher_create(&launch->launcher, &options, &handlers), COHORT_OK);

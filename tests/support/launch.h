@@ -7,9 +7,10 @@
 
 #include "runtime/proc/process.h"
 
-/* The launcher of localities that are in one process: cohortrun's state machine, in a job that goes
- * on without the dead. Messages to it and from it wait in lines, as in sockets, and are read when
- * that is drawn from a seed. It is the home of names, numbers the deaths, and drains the job. */
+/* The launcher of localities that are in one process: cohortrun's state machine. Messages to it and
+ * from it wait in lines, as in sockets, and are read when that is drawn from a seed. It numbers the
+ * deaths, and drains the job. In a job that goes on without the dead it is the home of names. In
+ * others it tells all of the first death, after which cohortrun would soon end them. */
 struct launch;
 
 /* From now on ENTER and LEAVE are called around what is not of a locality: for tests in which only
@@ -18,7 +19,7 @@ void launch_watch(void (*enter)(void), void (*leave)(void));
 
 /* KILL ends the process of RANK: nothing leaves it or reaches it from then on. Called from within
  * launch_turn, when somebody was accused. */
-struct launch *launch_create(uint64_t seed, uint32_t num_localities,
+struct launch *launch_create(uint64_t seed, uint32_t num_localities, bool keeps_going,
                              void (*kill)(void *context, uint32_t rank), void *context);
 void launch_destroy(struct launch *launch); /* NULL is fine */
 
