@@ -4,7 +4,6 @@
 
 #include "runtime/base/hash.h"
 #include "tests/cross/play.h"
-#include "tests/cross/simulation.h"
 #include "tests/cross/stage.h"
 #include "tests/support/scarce.h"
 #include "tests/support/test.h"
@@ -64,7 +63,7 @@ static bool may_be_refused(const struct world *world, const struct flight *fligh
             /* Who agrees with a site whose call is wrong, or too large, is not told why. */
             (is_checked(call) &&
              (random_has_users_type(call) || group_of(world, flight)->options.memory_budget > 0 ||
-              simulation_has_lacked_memory())));
+              scarce_has_failed())));
 }
 
 static uint32_t dead_sites(const struct world *world, const struct group *group)
@@ -115,7 +114,7 @@ static bool has_cause(const struct world *world, const struct flight *flight, co
     const struct group *its = group_of(world, flight);
     bool is_collective =
         flight->kind == FLIGHT_CALL || (flight->kind == FLIGHT_MAKE && !is_for_survivors(flight));
-    if (status == COHORT_ERR_NO_MEMORY && simulation_has_lacked_memory())
+    if (status == COHORT_ERR_NO_MEMORY && scarce_has_failed())
         return true;
     if (flight->kind == FLIGHT_REMOTE && status != COHORT_ERR_PEER_DIED)
         return status == COHORT_ERR_CANCELLED && step->is_cancelled;
@@ -125,16 +124,16 @@ static bool has_cause(const struct world *world, const struct flight *flight, co
         return may_be_refused(world, flight);
     case COHORT_ERR_MISMATCH:
         /* Who has no memory to remember why it has failed says that, too. */
-        return is_collective && simulation_has_lacked_memory();
+        return is_collective && scarce_has_failed();
     case COHORT_ERR_MOVED_PAST:
         /* A call that there is no memory to tell of is left out. */
-        return is_collective && (step->skipped || simulation_has_lacked_memory());
+        return is_collective && (step->skipped || scarce_has_failed());
     case COHORT_ERR_GONE:
         /* A site that does not get its endpoint leaves, too. */
         return group->left & ~(1u << flight->site) || its->is_fragile ||
                /* So is told what is not fetched, also if its getter has lost it. */
                (flight->kind == FLIGHT_SET &&
-                (group->left >> flight->step->to & 1 || simulation_has_lacked_memory())) ||
+                (group->left >> flight->step->to & 1 || scarce_has_failed())) ||
                may_be_alone(world, flight);
     case COHORT_ERR_CANCELLED:
         return step->is_cancelled || group->left >> flight->site & 1;
@@ -145,7 +144,7 @@ static bool has_cause(const struct world *world, const struct flight *flight, co
     case COHORT_ERR_REVOKED:
         /* Who has no memory for its endpoint revokes the communicator. */
         return (group->is_revoked && !is_for_survivors(flight)) ||
-               (its->parent != NONE && simulation_has_lacked_memory());
+               (its->parent != NONE && scarce_has_failed());
     case COHORT_ERR_PEER_DIED:
         return may_be_ended_by_death(world, flight);
     default:
@@ -324,7 +323,7 @@ static const char *check_verdict(struct world *world, const struct flight *fligh
         learn(&step->refused, flight->site);
     /* First what there is, then what may be the reason for it. */
     return step->ok && step->refused && !stage_dead() && !group->is_revoked && !group->left &&
-                   !simulation_has_lacked_memory()
+                   !scarce_has_failed()
                ? "taken back at some sites only"
                : NULL;
 }

@@ -87,7 +87,7 @@ static void yield(uint32_t num)
 /* Whether STATUS is due to an allocation that has failed, and not to the program. */
 static bool is_shortage(cohort_status status)
 {
-    return status == COHORT_ERR_NO_MEMORY && simulation_has_lacked_memory();
+    return status == COHORT_ERR_NO_MEMORY && scarce_has_failed();
 }
 
 static void nap(uint64_t microseconds)
@@ -513,7 +513,7 @@ static void step_message(struct actor *actor, uint32_t number, uint32_t site)
 static bool may_fail(const struct actor *actor, uint32_t group)
 {
     const struct group_facts *facts = &actor->world->facts->groups[group];
-    return stage_dead() || facts->left || facts->is_revoked || simulation_has_lacked_memory();
+    return stage_dead() || facts->left || facts->is_revoked || scarce_has_failed();
 }
 
 static cohort_status set_all(const struct actor *actor, const struct step *step, uint64_t tag)
@@ -565,7 +565,7 @@ static cohort_status get_all(const struct actor *actor, const struct step *step,
     for (uint32_t next = 0; !status && next < BURST_MESSAGES; next = number + 1) {
         status = get_next(actor, step, tag, &number, &from);
         /* One that there was no memory for is left out. */
-        bool may_miss = simulation_has_lacked_memory() && number < BURST_MESSAGES;
+        bool may_miss = scarce_has_failed() && number < BURST_MESSAGES;
         CHECK(status || (from == step->from && (may_miss ? number >= next : number == next)));
     }
     CHECK(!status || may_fail(actor, step->group));
@@ -864,7 +864,7 @@ static cohort_status act(void *arg)
     /* What goes wrong later goes wrong with communicators that are there. */
     if (++actor->world->facts->num_ready == program->num_actors) {
         stage_lose_link();
-        simulation_memory(program->gaps, program->num_gaps);
+        scarce_begin_gaps(program->gaps, program->num_gaps);
     }
     while (actor->world->facts->num_ready < program->num_actors)
         cohort_yield();
@@ -954,13 +954,13 @@ void play(const struct program *program)
     }
     all = cohort_when_all(futures, num);
     if (!wait_for_end(program, all)) {
-        simulation_memory(NULL, 0);
+        scarce_begin_gaps(NULL, 0);
         print_hang(actors, program->num_actors);
         test_failed(__FILE__, __LINE__, "a hang");
     }
     CHECK_INT(cohort_await(all), COHORT_OK);
     simulation_end();
-    simulation_memory(NULL, 0);
+    scarce_begin_gaps(NULL, 0);
     random_ops_fini();
     world_destroy(world);
     free(actors);

@@ -24,20 +24,20 @@ void simulation_end(void)
 {
 }
 
-void simulation_memory(const uint32_t *gaps, uint32_t num)
-{
-    (void)gaps;
-    (void)num;
-}
-
-bool simulation_has_lacked_memory(void)
-{
-    return false;
-}
-
 /* Nothing is scarce. */
 void scarce_init(void)
 {
+}
+
+void scarce_begin_gaps(const uint32_t *lengths, uint32_t num)
+{
+    (void)lengths;
+    (void)num;
+}
+
+bool scarce_has_failed(void)
+{
+    return false;
 }
 
 void scarce_pause(void)

@@ -29,26 +29,13 @@ struct late {
 
 static struct late *first;
 
-int __real_uv_fs_open(uv_loop_t *loop, uv_fs_t *request, const char *path, int flags, int mode,
-                      uv_fs_cb done);
-int __real_uv_fs_read(uv_loop_t *loop, uv_fs_t *request, uv_file fd, const uv_buf_t buffers[],
-                      unsigned num, int64_t offset, uv_fs_cb done);
-int __real_uv_fs_write(uv_loop_t *loop, uv_fs_t *request, uv_file fd, const uv_buf_t buffers[],
-                       unsigned num, int64_t offset, uv_fs_cb done);
-int __real_uv_fs_fsync(uv_loop_t *loop, uv_fs_t *request, uv_file fd, uv_fs_cb done);
-int __real_uv_fs_fstat(uv_loop_t *loop, uv_fs_t *request, uv_file fd, uv_fs_cb done);
-int __real_uv_fs_close(uv_loop_t *loop, uv_fs_t *request, uv_file fd, uv_fs_cb done);
-int __real_uv_cancel(uv_req_t *request);
-int __wrap_uv_fs_open(uv_loop_t *loop, uv_fs_t *request, const char *path, int flags, int mode,
-                      uv_fs_cb done);
-int __wrap_uv_fs_read(uv_loop_t *loop, uv_fs_t *request, uv_file fd, const uv_buf_t buffers[],
-                      unsigned num, int64_t offset, uv_fs_cb done);
-int __wrap_uv_fs_write(uv_loop_t *loop, uv_fs_t *request, uv_file fd, const uv_buf_t buffers[],
-                       unsigned num, int64_t offset, uv_fs_cb done);
-int __wrap_uv_fs_fsync(uv_loop_t *loop, uv_fs_t *request, uv_file fd, uv_fs_cb done);
-int __wrap_uv_fs_fstat(uv_loop_t *loop, uv_fs_t *request, uv_file fd, uv_fs_cb done);
-int __wrap_uv_fs_close(uv_loop_t *loop, uv_fs_t *request, uv_file fd, uv_fs_cb done);
-int __wrap_uv_cancel(uv_req_t *request);
+__typeof__(uv_fs_open) __real_uv_fs_open, __wrap_uv_fs_open;
+__typeof__(uv_fs_read) __real_uv_fs_read, __wrap_uv_fs_read;
+__typeof__(uv_fs_write) __real_uv_fs_write, __wrap_uv_fs_write;
+__typeof__(uv_fs_fsync) __real_uv_fs_fsync, __wrap_uv_fs_fsync;
+__typeof__(uv_fs_fstat) __real_uv_fs_fstat, __wrap_uv_fs_fstat;
+__typeof__(uv_fs_close) __real_uv_fs_close, __wrap_uv_fs_close;
+__typeof__(uv_cancel) __real_uv_cancel, __wrap_uv_cancel;
 
 static void make(const struct late *late)
 {

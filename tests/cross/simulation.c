@@ -86,20 +86,6 @@ int getrusage(__rusage_who_t who, struct rusage *usage)
     return 0;
 }
 
-/* Memory ------------------------------------------------------------------------------------- */
-
-void simulation_memory(const uint32_t *gaps, uint32_t num)
-{
-    scarce_begin_gaps(gaps, num);
-}
-
-bool simulation_has_lacked_memory(void)
-{
-    return scarce_has_failed();
-}
-
-static struct cohort__random draws;
-
 /* Threads ------------------------------------------------------------------------------------ */
 
 enum { MOST_THREADS = 64, STACK_BYTES = 1 << 18 };
@@ -200,6 +186,7 @@ enum { MOST_HELD = 8, HOLD_ONE_IN = 3, POLL_ONE_IN = 4 };
 
 static struct cohort__work *held[MOST_HELD];
 static uint32_t num_held;
+static struct cohort__random draws; /* of the order */
 static bool is_on;
 
 struct cohort__work *__wrap_cohort__worker_next(struct cohort__worker *worker);

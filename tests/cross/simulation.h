@@ -4,7 +4,7 @@
 
 #include "tests/cross/program.h"
 
-/* What decides when things happen, and what there is no memory for: a clock for one thread that
+/* What decides when things happen: a clock for one thread that
  * only goes on when it is looked at, and, faster and faster, while nothing happens; and the order
  * in which its worker takes what is ready. All clocks of the program are this one: Cohort's, and
  * those that libuv asks the C library for. So time is the same in each run of the same program, and
@@ -32,12 +32,5 @@ void simulation_end(void);
 
 /* A number below LIMIT, of what the order is drawn from; 0 in order. */
 uint64_t simulation_draw(uint64_t limit);
-
-/* From now on allocations of the library fail: one after GAPS[0] others, one after GAPS[1] more,
- * and so on. GAPS stays as it is until it is set anew. */
-void simulation_memory(const uint32_t *gaps, uint32_t num);
-
-/* Whether any has failed since then. */
-bool simulation_has_lacked_memory(void);
 
 #endif

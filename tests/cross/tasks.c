@@ -12,6 +12,7 @@
 
 #include "runtime/base/random.h"
 #include "tests/cross/simulation.h"
+#include "tests/support/scarce.h"
 #include "tests/support/test.h"
 
 /* What tasks do without a communicator: a scope with tasks that wait in each way for what does not
@@ -49,7 +50,7 @@ struct part {
 static void check_end(cohort_status status)
 {
     CHECK(status == COHORT_OK || status == COHORT_ERR_CANCELLED ||
-          (status == COHORT_ERR_NO_MEMORY && simulation_has_lacked_memory()));
+          (status == COHORT_ERR_NO_MEMORY && scarce_has_failed()));
 }
 
 static cohort_status follow(cohort_future *future, void *arg)
@@ -111,7 +112,7 @@ static void wait_limited(const struct part *part)
     enum cohort_wait_end end;
     cohort_status status = cohort_wait(part->scene->input, LONG, &end);
     check_end(status);
-    CHECK(status || end == COHORT_WAIT_CANCELLED || simulation_has_lacked_memory());
+    CHECK(status || end == COHORT_WAIT_CANCELLED || scarce_has_failed());
 }
 
 /* A call whose thread has begun goes on to its end, and one that waits for a thread is cancelled;
@@ -251,7 +252,7 @@ void tasks_play(uint32_t form)
         return;
     cohort__random_init(&random, form);
     cohort_future *top =
-        simulation_has_lacked_memory() ? cohort_future_ref(scene.input) : pile_up(&scene, &random);
+        scarce_has_failed() ? cohort_future_ref(scene.input) : pile_up(&scene, &random);
     play_scope(&scene, &random);
     cohort_promise_fulfil(promise, NULL);
     check_end(cohort_await(top));

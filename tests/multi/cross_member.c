@@ -99,12 +99,9 @@ static void draw(const char *seed)
 static void print_variables(void)
 {
     static const char *const variables[] = {
-        "",
-        " -x COHORT_NET=ofi",
-        " -x COHORT_TOPOLOGY=2x2x1", /* room for MAX_LOCALITIES */
-        " -x COHORT_EAGER_BUDGET=4096",
+        "", " -x COHORT_NET=ofi", " -x COHORT_TOPOLOGY=2x2x1", /* room for MAX_LOCALITIES */
     };
-    uint64_t which = program.order / 12 % 8;
+    uint64_t which = program.order / 12 % 6;
     if (which < sizeof(variables) / sizeof(variables[0]) && !program.is_spread)
         printf("%s", variables[which]);
 }
@@ -119,9 +116,10 @@ static void print_machine(void)
         printf(" -x COHORT_TASKS=movable");
     if (program.progress_thread)
         printf(" -x COHORT_PROGRESS=thread");
-    if (program.seed % 2)
-        printf(" -x COHORT_FAULT=seed:%" PRIu64 ",delay:%" PRIu64 "%%:1ms", program.seed,
-               1 + program.seed % 10);
+    if (program.slow[0])
+        printf(" -x COHORT_FAULT=seed:%" PRIu64 ",%s", program.seed, program.slow);
+    if (program.eager_budget > 0)
+        printf(" -x COHORT_EAGER_BUDGET=%zu", program.eager_budget);
     print_variables();
     printf("\n");
 }
