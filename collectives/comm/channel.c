@@ -542,6 +542,7 @@ static void overtake(struct cohort__channels *channels, struct cohort__channel_s
         return;
     }
     keep(channels, message);
+    cohort__list_init(&message->of_tag); /* it may have been early, before there was an endpoint */
     cohort__list_insert_after(place, &message->parked);
 }
 

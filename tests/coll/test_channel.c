@@ -400,6 +400,28 @@ static void test_getter_leaves(void)
     }
 }
 
+/* Some messages come before their turn, and before there is an endpoint, which then leaves. */
+static void test_early_getter_leaves(void)
+{
+    enum { NUM_EARLY = 20 };
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        struct pair pair = pair_create(seed, 2);
+        cohort_comm *dups[2];
+        cohort_future *made[2], *sets[NUM_EARLY];
+        for (int i = 0; i < 2; i++)
+            made[i] = cohort_comm_dup(&dups[i], pair.comms[i], 1);
+        CHECK_INT(cohort_await(made[0]), COHORT_OK);
+        for (int i = 0; i < NUM_EARLY; i++)
+            sets[i] = cohort_channel_set(dups[0], 1, 1, &seed, sizeof(seed));
+        CHECK_INT(cohort_await(made[1]), COHORT_OK);
+        cohort_comm_unref(dups[1]);
+        for (int i = 0; i < NUM_EARLY; i++)
+            CHECK_INT(cohort_await(sets[i]), COHORT_OK);
+        cohort_comm_unref(dups[0]);
+        pair_destroy(&pair);
+    }
+}
+
 /* A get that is reading ends when one of the two sites leaves, with success or with an error. */
 static void test_leaving_meanwhile(void)
 {
@@ -566,6 +588,7 @@ static const struct test_case cases[] = {
     {"told", test_told},
     {"setter_leaves", test_setter_leaves},
     {"getter_leaves", test_getter_leaves},
+    {"early_getter_leaves", test_early_getter_leaves},
     {"leaving_meanwhile", test_leaving_meanwhile},
     {"death", test_death},
     {"death_of_many", test_death_of_many},

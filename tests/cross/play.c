@@ -25,7 +25,6 @@ enum { MAX_FLIGHTS = 2 * MAX_STEPS, MOST_IN_FLIGHT = 8 };
 static const uint64_t LIMIT = UINT64_C(30000000000); /* so long nothing takes */
 static const uint64_t PATIENCE = UINT64_C(1000000000);
 static const uint64_t GRACE = UINT64_C(2000000000); /* of cohortrun, for those whose job is over */
-static const uint64_t FRAGILE_DEADLINE = 50000000;
 
 struct actor {
     struct world *world;
@@ -311,8 +310,6 @@ static void call(struct actor *actor, struct flight *flight)
     /* Where a site is absent, the culprit's own call may end without that one. */
     if (step->trouble == TROUBLE_DEADLINE && (is_culprit || step->absent != NONE))
         flight->call.deadline = (1 + step->moment) * 50000;
-    if (world->program->groups[step->group].is_fragile)
-        flight->call.deadline = FRAGILE_DEADLINE;
     if (flight->call.deadline > 0)
         learn(&facts->has_deadline, flight->site);
     learn(&facts->begun, flight->site);

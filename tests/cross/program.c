@@ -328,7 +328,7 @@ static void draw_trouble(struct program *program, struct step *step, struct choi
     step->moment = choose(choices, 64);
     if (step->verb == VERB_MESSAGE)
         step->culprit = step->culprit % 2 ? step->from : step->to;
-    if (!has_trouble(step, trouble) || group->is_fragile)
+    if (!has_trouble(step, trouble))
         trouble = TROUBLE_NONE;
     /* A call whose locality, or another one, has no memory for taking it back stays in flight. */
     if (program->num_gaps > 0 && step->verb == VERB_CALL && trouble == TROUBLE_SCOPE)
@@ -371,11 +371,7 @@ static bool is_possible(const struct program *program, enum verb verb, const str
     switch (verb) {
     case VERB_SPLIT:
     case VERB_DUP:
-        return program->num_groups + 2 <= MAX_GROUPS && !group->is_troubled && !group->is_fragile;
-    case VERB_MESSAGE:
-    case VERB_BURST:
-    case VERB_AGREE:
-        return !group->is_fragile;
+        return program->num_groups + 2 <= MAX_GROUPS && !group->is_troubled;
     case VERB_SHRINK:
         return program->num_groups < MAX_GROUPS && has_living(program, group);
     case VERB_KILL:
@@ -455,16 +451,6 @@ static void find_fragile(struct program *program)
     for (uint32_t g = 0; g < program->num_groups; g++)
         if (program->groups[g].parent != NONE)
             program->groups[g].is_fragile = is_fragile(program, &program->groups[g]);
-    for (uint32_t s = 0; s < program->num_steps; s++) {
-        struct step *step = &program->steps[s];
-        if (!program->groups[step->group].is_fragile)
-            continue;
-        step->trouble = TROUBLE_NONE;
-        step->absent = NONE;
-        if (step->verb == VERB_MESSAGE || step->verb == VERB_BURST || step->verb == VERB_AGREE ||
-            step->verb == VERB_SHRINK)
-            step->verb = VERB_IDLE;
-    }
 }
 
 void program_draw(struct program *program, struct choices *choices, struct means means)

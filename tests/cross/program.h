@@ -32,8 +32,7 @@ struct group {
     uint64_t stride;     /* between generations; 0: another one each time */
     uint64_t generation; /* the latest one */
     cohort_comm_options options;
-    /* Some of its sites may not get their endpoints, since what makes it may fail at some sites. So
-     * each call on it has a deadline. */
+    /* Some of its sites may not get their endpoints, since what makes it may fail at some sites. */
     bool is_fragile;
     /* Somebody may leave it, or revoke it, at some step. */
     bool is_troubled;
