@@ -157,9 +157,10 @@ struct cohort_comm {
     _Atomic uint32_t num_open;
     atomic_bool finished; /* it has left, and nothing of it is under way */
     struct cohort__event tick, death, leave, scoped_prune, more, untold;
-    uint64_t untold_generation; /* of that event; written by who posts it */
-    struct cohort__list later;  /* in that of the commons; with a reference to the group then */
-    struct cohort__list scoped; /* runs of calls in scopes, see scoped_calls.c */
+    uint64_t untold_generation;     /* of that event; written by who posts it */
+    _Atomic uint64_t untold_latest; /* written by the caller */
+    struct cohort__list later;      /* in that of the commons; with a reference to the group then */
+    struct cohort__list scoped;     /* runs of calls in scopes, see scoped_calls.c */
     _Atomic uint32_t num_scoped_left;     /* as the last prune left them */
     atomic_bool asks_again;               /* see scoped_calls.c */
     struct cohort__pending_line *pending; /* of the ledger; NULL: none yet */

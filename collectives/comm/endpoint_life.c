@@ -111,21 +111,33 @@ static void run_more(struct cohort__actor *actor, struct cohort__item *item)
     cohort__channels_go_on(cohort__endpoint_of(actor));
 }
 
-static void run_untold(struct cohort__actor *actor, struct cohort__item *item)
-{
-    struct cohort_comm *comm = cohort__endpoint_of(actor);
-    uint64_t generation = comm->untold_generation, expected = comm->history.last + 1;
-    begin_event(item);
-    cohort__history_leave_out(&comm->history, generation);
-    cohort__early_sweep(comm, expected, generation + 1);
-}
-
-void cohort__endpoint_leave_out(struct cohort_comm *comm, uint64_t generation)
+static void post_untold(struct cohort_comm *comm, uint64_t generation)
 {
     if (atomic_exchange(&comm->untold.is_posted, true))
         return;
     comm->untold_generation = generation;
     cohort__endpoint_post(comm, &comm->untold.item);
+}
+
+/* One that was left out while the event was posted comes next, behind the calls before it. */
+static void run_untold(struct cohort__actor *actor, struct cohort__item *item)
+{
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
+    uint64_t generation = comm->untold_generation, expected = comm->history.last + 1;
+    begin_event(item);
+    if (generation >= expected) { /* no later one has been called */
+        cohort__history_leave_out(&comm->history, generation);
+        cohort__early_sweep(comm, expected, generation + 1);
+    }
+    uint64_t latest = atomic_load(&comm->untold_latest);
+    if (latest > generation)
+        post_untold(comm, latest);
+}
+
+void cohort__endpoint_leave_out(struct cohort_comm *comm, uint64_t generation)
+{
+    atomic_store(&comm->untold_latest, generation);
+    post_untold(comm, generation);
 }
 
 static void give_lines_back(struct cohort_comm *comm)

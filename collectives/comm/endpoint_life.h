@@ -18,8 +18,7 @@ void cohort__endpoint_leave(struct cohort_comm *comm);
 
 /* By the caller's thread: GENERATION has passed the gate, and there is no memory for anything that
  * would say what has become of the call. Whoever asks about it is told that this site has moved
- * past. If that happens twice while another thread has the endpoint's turn, the others hear of the
- * second one only by the site's next call. */
+ * past. */
 void cohort__endpoint_leave_out(struct cohort_comm *comm, uint64_t generation);
 
 /* Any thread that is sure that the endpoint exists: posts an item that looks for calls that have

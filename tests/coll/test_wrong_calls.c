@@ -7,6 +7,7 @@
 #include <cohort/cohort.h>
 
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/endpoint_life.h"
 #include "tests/support/await_within.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
@@ -106,6 +107,33 @@ static void await_over(struct scene *scene, uint32_t num)
 {
     while (atomic_load(&scene->num_over) < num)
         cohort_yield();
+}
+
+/* Calls that there is no memory to tell of ---------------------------------------------------- */
+
+/* Two of them, while another thread has the endpoint's turn. */
+static cohort_status call_untold(cohort_comm *comm, void *arg)
+{
+    struct scene *scene = arg;
+    if (cohort_comm_this_site(comm) == 0) {
+        CHECK(cohort__actor_turn_begin(&comm->actor));
+        cohort__endpoint_leave_out(comm, 1);
+        cohort__endpoint_leave_out(comm, 2);
+        cohort__actor_turn_end(&comm->actor);
+        await_over(scene, scene->num_sites - 1); /* its next call would tell, too */
+    } else {
+        for (uint64_t generation = 1; generation <= 2; generation++)
+            check_wrong(comm, generation, cohort_barrier(comm, generation), COHORT_ERR_MOVED_PAST,
+                        "site 0");
+        is_over(scene);
+    }
+    check_usable(comm, 3);
+    return COHORT_OK;
+}
+
+static void test_untold(void)
+{
+    run_all("untold", 2, SOON, call_untold);
 }
 
 /* An exchange is not the same as the one before ----------------------------------------------- */
@@ -615,6 +643,7 @@ static void test_different(void)
 }
 
 static const struct test_case cases[] = {
+    {"untold", test_untold},
     {"exchange_turns", test_exchange_turns},
     {"exchange_rejected", test_exchange_rejected},
     {"exchange_with_oneself", test_exchange_with_oneself},
