@@ -80,6 +80,34 @@ bool cohort__core_leave_shared(_Atomic int *core)
     return has_moved;
 }
 
+/* What the kernel takes, in its first version. Not every C library declares it. */
+struct attributes {
+    uint32_t size;
+    uint32_t policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime; /* of an ordinary thread: its slice, from Linux 6.12 on */
+    uint64_t deadline;
+    uint64_t period;
+};
+
+/* A thread that wakes up on a core where another one computes waits until the slice of that one is
+ * over, 1 to 4 ms, unless its own slice is shorter. The kernel is as fair as before. If it can't do
+ * that, there has to be a free core. */
+uint64_t cohort__core_set_slice(uint64_t nanoseconds)
+{
+    struct attributes attributes = {.size = sizeof(attributes)};
+    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0) != 0 ||
+        attributes.policy != SCHED_OTHER)
+        return 0;
+    const uint64_t before = attributes.runtime;
+    attributes.size = sizeof(attributes);
+    attributes.runtime = nanoseconds;
+    syscall(SYS_sched_setattr, 0, &attributes, 0);
+    return before;
+}
+
 /* A thread that only yields may keep others from a core for good: Linux from 6.13 on, as
  * seen with 6.18, moves what runs in a control group or session of its own towards the head of the
  * queue each time that a thread there wakes up or sleeps while the group has cores in changing

@@ -37,7 +37,6 @@
 enum {
     TRIM_NANOSECONDS = 1000000000, /* so often a sleeper with many stacks looks at them */
     STACKS_A_SLEEP = 256, /* given back before a sleep: so long, about 0.5 ms, nothing is seen to */
-    LONG_YIELD_NANOSECONDS = 1000000, /* a slice is 3 ms, a look at the loop takes some us */
 };
 
 static bool wake(struct cohort__worker *worker, enum cohort__sleep_state to)
@@ -227,14 +226,13 @@ static bool expects(bool is_holder)
     return is_holder && hooks->expects && hooks->expects(hooks->context);
 }
 
-/* Returns whether another thread has computed meanwhile, and not only looked for work as this one
- * does. Then the core is wanted, and to sleep is the sooner way to come back to it: a thread that
- * yields waits for its turn each time, and one that wakes up goes before those that compute. */
-static bool yield_to_another(struct cohort__worker *worker)
+bool cohort__idle_yield(struct cohort__spin *spin)
 {
     const uint64_t before = cohort__clock_ticks();
-    cohort__core_yield(&worker->spin.num_yields);
-    return cohort__clock_ticks() - before >= cohort__clock_ticks_of(LONG_YIELD_NANOSECONDS);
+    if (!cohort__spin_may_yield(spin, before))
+        return false;
+    cohort__core_yield(&spin->num_yields);
+    return cohort__spin_yielded(spin, before, cohort__clock_ticks());
 }
 
 /* Looks for work. Returns true if there may be some, or if the worker may leave; false if it has
@@ -254,7 +252,8 @@ static bool search(struct cohort__worker *worker, bool *is_holder)
             return true;
         if (any || cohort__spin_again(&worker->spin, cohort__clock_ticks(), expects(*is_holder)))
             continue;
-        if (num_yields++ == cohort__scheduler.options.yield_polls || yield_to_another(worker))
+        if (num_yields++ == cohort__scheduler.options.yield_polls ||
+            !cohort__idle_yield(&worker->spin))
             return false;
     }
 }

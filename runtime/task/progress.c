@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,7 +19,7 @@
  * While a worker is idle, they are left to it, since messages wait while this thread runs one. How
  * it is made sure that no chore is left lying: idle.c, and tests/model/sleep.pml. */
 
-enum { SLICE_NANOSECONDS = 100000 }; /* the least that the kernel gives */
+enum { SLICE_NANOSECONDS = 100000 }; /* the least that the kernel gives, so before workers */
 
 static _Thread_local bool is_self;
 
@@ -138,37 +137,13 @@ static void turn(void)
             cohort__core_note(&self()->core);
             num_yields = 0;
         } else if (!cohort__spin_again(spin, cohort__clock_ticks(), expects())) {
-            if (num_yields++ >= cohort__scheduler.options.yield_polls && !cohort__chores_are_any())
+            if (cohort__chores_are_any())
+                cohort__core_yield(&spin->num_yields);
+            else if (num_yields++ >= cohort__scheduler.options.yield_polls ||
+                     !cohort__idle_yield(spin))
                 return;
-            cohort__core_yield(&spin->num_yields);
         }
     }
-}
-
-/* What the kernel takes, in its first version. Not every C library declares it. */
-struct attributes {
-    uint32_t size;
-    uint32_t policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime; /* of an ordinary thread: its slice, from Linux 6.12 on */
-    uint64_t deadline;
-    uint64_t period;
-};
-
-/* A thread that wakes up on a core where another one computes waits until the slice of that one is
- * over, 3 ms, unless its own slice is shorter. The kernel is as fair as before. If it can't do
- * that, there has to be a free core. */
-static void ask_for_short_slices(void)
-{
-    struct attributes attributes = {.size = sizeof(attributes)};
-    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0) != 0 ||
-        attributes.policy != SCHED_OTHER)
-        return;
-    attributes.size = sizeof(attributes);
-    attributes.runtime = SLICE_NANOSECONDS;
-    syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
 static void *thread_main(void *arg)
@@ -177,7 +152,7 @@ static void *thread_main(void *arg)
     cohort__ledger_thread = self()->line;
     atomic_store_explicit(&self()->line->thread, (uint64_t)syscall(SYS_gettid),
                           memory_order_relaxed);
-    ask_for_short_slices();
+    cohort__core_set_slice(SLICE_NANOSECONDS);
     while (atomic_load(&cohort__scheduler.may_go) == 0)
         cohort__futex_wait(&cohort__scheduler.may_go, 0);
     cohort__core_note(&self()->core);

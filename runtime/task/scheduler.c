@@ -19,7 +19,10 @@
 #include "runtime/task/scope.h"
 #include "runtime/task/worker.h"
 
-enum { DEQUE_CAPACITY = 1024 };
+enum {
+    DEQUE_CAPACITY = 1024,
+    SLICE_NANOSECONDS = 500000, /* less than the kernel gives by itself, on any number of cores */
+};
 
 struct cohort__scheduler cohort__scheduler = {.chores_lock = PTHREAD_MUTEX_INITIALIZER,
                                               .lanes_lock = PTHREAD_MUTEX_INITIALIZER};
@@ -300,6 +303,7 @@ static void pin(struct cohort__worker *worker)
 static void become(struct cohort__worker *worker)
 {
     pin(worker);
+    worker->former_slice = cohort__core_set_slice(SLICE_NANOSECONDS);
     cohort__worker_self = worker;
     cohort__ledger_thread = worker->line;
     atomic_store_explicit(&worker->line->thread, (uint64_t)syscall(SYS_gettid),
@@ -310,6 +314,7 @@ static void cease(struct cohort__worker *worker)
 {
     cohort__ledger_thread = NULL;
     cohort__worker_self = NULL;
+    cohort__core_set_slice(worker->former_slice);
     cohort__fiber_unadopt(&worker->own_fiber);
 }
 

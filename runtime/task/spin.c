@@ -9,7 +9,7 @@
 /* Measured: docs/performance.md, "Cores that others want, too". There a worker that is in nobody's
  * way is preempted at most 700 times a second, and one that is, 35,000 times; 200 us lie between.
  * The pauses balance what others lose to a trial, at most a search in 128 ms, against how late we
- * notice that they are gone. */
+ * notice that they are gone. So do those after long yields: "Beside programs that compute". */
 enum {
     GAP_NS = 50000,        /* between two looks; longer than one look takes */
     CHECK_NS = 1000000,    /* without a gap, preemptions are counted once in this time, */
@@ -18,8 +18,10 @@ enum {
     MAX_PAUSE_NS = 128000000,
     GOOD_PAUSES = 8, /* if spinning goes well for so many times the last pause, the next is short */
     MAX_CREDIT = 16,
-    TRIAL_CREDIT = 2, /* after a pause */
-    FAILURE = 2,      /* credit that a search without result costs */
+    TRIAL_CREDIT = 2,        /* after a pause */
+    FAILURE = 2,             /* credit that a search without result costs */
+    LONG_YIELD_NS = 1000000, /* a slice is 1 ms or more, a look at the loop takes some us */
+    SHORT_YIELDS = 64,       /* gain as much as a long one costs */
 };
 
 uint64_t cohort__spin_preemptions(void)
@@ -37,15 +39,20 @@ void cohort__spin_init(struct cohort__spin *spin, uint64_t budget_ns)
     };
 }
 
-static void pause_spinning(struct cohort__spin *spin, uint64_t now, const char *why)
+static void begin_pause(struct cohort__spin_pause *pause, uint64_t now)
 {
     const uint64_t min = cohort__clock_ticks_of(MIN_PAUSE_NS);
     const uint64_t max = cohort__clock_ticks_of(MAX_PAUSE_NS);
-    bool was_good = now - spin->resume > GOOD_PAUSES * spin->pause;
-    spin->pause = was_good ? min : 2 * spin->pause;
-    if (spin->pause > max)
-        spin->pause = max;
-    spin->resume = now + spin->pause;
+    bool was_good = now - pause->end > GOOD_PAUSES * pause->length;
+    pause->length = was_good ? min : 2 * pause->length;
+    if (pause->length > max)
+        pause->length = max;
+    pause->end = now + pause->length;
+}
+
+static void pause_spinning(struct cohort__spin *spin, uint64_t now, const char *why)
+{
+    begin_pause(&spin->pause, now);
     spin->credit = 0;
     cohort__log(COHORT__LOG_DEBUG, "scheduler: an idle worker pauses spinning: %s", why);
 }
@@ -63,9 +70,9 @@ static bool may_spin(struct cohort__spin *spin, uint64_t now)
 {
     if (spin->credit > 0)
         return true;
-    if (now < spin->resume)
+    if (now < spin->pause.end)
         return false;
-    spin->resume = now;
+    spin->pause.end = now;
     spin->credit = TRIAL_CREDIT;
     count_preemptions(spin, now);
     return true;
@@ -115,4 +122,21 @@ void cohort__spin_found(struct cohort__spin *spin)
     if (spin->start != 0 && spin->credit > 0 && spin->credit < MAX_CREDIT)
         spin->credit++;
     cohort__spin_begin(spin);
+}
+
+bool cohort__spin_may_yield(const struct cohort__spin *spin, uint64_t now)
+{
+    return now >= spin->no_yields.end;
+}
+
+bool cohort__spin_yielded(struct cohort__spin *spin, uint64_t before, uint64_t now)
+{
+    if (now - before < cohort__clock_ticks_of(LONG_YIELD_NS)) {
+        spin->num_short++;
+        return true;
+    }
+    if (spin->num_short < SHORT_YIELDS)
+        begin_pause(&spin->no_yields, now);
+    spin->num_short = 0;
+    return false;
 }

@@ -113,6 +113,7 @@ struct cohort__worker {
     struct cohort__inputs_table *inputs; /* see inputs.h; NULL: there was no memory */
     struct cohort__fiber own_fiber;      /* the thread's own stack */
     pthread_t thread;
+    uint64_t former_slice; /* of the thread, see cohort__core_set_slice */
 
     /* Written by its own thread, read by others. */
     _Atomic uint64_t num_spawned __attribute__((aligned(64)));
@@ -430,6 +431,11 @@ void cohort__core_note(_Atomic int *core);
  * true. Notes its core. */
 bool cohort__core_leave_shared(_Atomic int *core);
 
+/* Asks the kernel for slices of NANOSECONDS for the calling thread: so long it computes at a time
+ * where others want the core, too. What it creates inherits that. Returns what they were, 0: that
+ * is not known. */
+uint64_t cohort__core_set_slice(uint64_t nanoseconds);
+
 /* Lets other threads of the same session and control group run on the calling thread's core, and
  * once in COHORT__CORE_YIELDS times all others. NUM_YIELDS is the calling thread's. */
 enum { COHORT__CORE_YIELDS = 16384 };
@@ -468,6 +474,10 @@ bool cohort__idle_is(const struct cohort__worker *worker);
 /* Wakes WORKER if it sleeps. To be called after work was made available for it, likewise. */
 void cohort__idle_wake(struct cohort__worker *worker);
 void cohort__idle_wake_all(void);
+
+/* To be called when SPIN, the calling thread's, says that it is not to look again at once. Returns
+ * whether to do so now that others have had their turn on its core; otherwise it is to sleep. */
+bool cohort__idle_yield(struct cohort__spin *spin);
 
 bool cohort__token_try(struct cohort__worker *worker);
 void cohort__token_release(void);

@@ -2,6 +2,9 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/task/worker.h"
@@ -85,7 +88,11 @@ static void test_leave_shared(void)
 
 static unsigned num_yields, num_naps;
 static bool are_counted;
-static atomic_bool takes_long; /* each yield, as where others compute */
+
+/* Each yield of worker 0 takes so long, as where others compute; how many there were. */
+enum { LONG_NANOSECONDS = 2000000 };
+static bool take_long;
+static unsigned num_long;
 
 int __real_sched_yield(void);
 int __wrap_sched_yield(void);
@@ -94,10 +101,11 @@ void __wrap_cohort__core_nap(void);
 
 int __wrap_sched_yield(void)
 {
-    if (atomic_load(&takes_long)) {
-        const uint64_t end = cohort__clock_ticks() + cohort__clock_ticks_of(2000000);
+    if (take_long && cohort__worker_self) {
+        const uint64_t end = cohort__clock_ticks() + cohort__clock_ticks_of(LONG_NANOSECONDS);
         while (cohort__clock_ticks() < end)
             ;
+        num_long++;
         return 0;
     }
     if (!are_counted)
@@ -128,42 +136,110 @@ static void test_yield(void)
     are_counted = false;
 }
 
-static void *fulfil_when_asleep(void *promise)
+enum { NUM_HAND_OVERS = 200 };
+static cohort_promise *_Atomic handed; /* by a task that awaits it, to the thread */
+
+static void *fulfil_when_asleep(void *arg)
 {
-    while (atomic_load(&cohort__scheduler.workers[0]->sleep_state) == COHORT__AWAKE)
-        __real_sched_yield();
-    atomic_store(&takes_long, false);
-    cohort_promise_fulfil(promise, NULL);
-    return NULL;
+    for (int i = 0; i < NUM_HAND_OVERS; i++) {
+        cohort_promise *promise;
+        while (!(promise = atomic_exchange(&handed, NULL)) ||
+               atomic_load(&cohort__scheduler.workers[0]->sleep_state) == COHORT__AWAKE)
+            if (promise)
+                atomic_store(&handed, promise);
+        cohort_promise_fulfil(promise, NULL);
+    }
+    return arg;
+}
+
+static void hand_over(int count)
+{
+    for (int i = 0; i < count; i++) {
+        cohort_promise *promise;
+        cohort_future *future;
+        CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+        atomic_store(&handed, promise);
+        CHECK_INT(cohort_await(future), COHORT_OK);
+    }
 }
 
 static cohort_status wait_for_thread(void *arg)
 {
+    struct cohort__spin_pause *pause = &cohort__worker_self->spin.no_yields;
     pthread_t thread;
-    cohort_promise *promise;
-    cohort_future *future;
     (void)arg;
-    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
-    atomic_store(&takes_long, true);
-    CHECK_INT(pthread_create(&thread, NULL, fulfil_when_asleep, promise), 0);
-    CHECK_INT(cohort_await(future), COHORT_OK);
+    *pause = (struct cohort__spin_pause){0}; /* whatever was before this task */
+    num_long = 0;
+    CHECK_INT(pthread_create(&thread, NULL, fulfil_when_asleep, NULL), 0);
+    hand_over(1);
+    CHECK_INT(num_long, 1);
+    pause->end = UINT64_MAX; /* it lasts as long as the test likes */
+    hand_over(NUM_HAND_OVERS - 2);
+    CHECK_INT(num_long, 1);
+    pause->end = 0;
+    hand_over(1);
+    CHECK_INT(num_long, 2);
     return pthread_join(thread, NULL) ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-/* A worker without work sleeps at once where others want its core, however often it may yield. */
-static void test_long_yield(void)
+/* A worker without work sleeps at once where others want its core, however often it may yield, and
+ * during the pause after that it does so without a yield before each sleep. */
+static void test_long_yields(void)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
     options.num_workers = 1;
+    options.spin_ns = 0;
     options.yield_polls = UINT_MAX;
+    take_long = true;
     CHECK_INT(run_tasks_with(&options, wait_for_thread, NULL), COHORT_OK);
+    take_long = false;
+}
+
+/* Of THREAD, 0: the calling one. */
+static uint64_t slice_of(uint64_t thread)
+{
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        uint32_t nice, priority;
+        uint64_t runtime, deadline, period;
+    } attributes;
+    CHECK_INT(syscall(SYS_sched_getattr, thread, &attributes, sizeof(attributes), 0), 0);
+    return attributes.runtime;
+}
+
+static cohort_status compare_slices(void *arg)
+{
+    const uint64_t usual = *(const uint64_t *)arg, mine = slice_of(0);
+    const struct cohort__worker_line *line = cohort__scheduler.progress.line;
+    while (atomic_load(&line->thread) == 0 || slice_of(atomic_load(&line->thread)) == usual)
+        __real_sched_yield(); /* until it has begun */
+    CHECK(slice_of(atomic_load(&line->thread)) < mine && mine < usual);
+    return COHORT_OK;
+}
+
+/* A worker that wakes up goes before what computes, and the progress thread before workers. The
+ * program's own thread is a worker only for so long. */
+static void test_slices(void)
+{
+    struct cohort__scheduler_options options;
+    uint64_t usual = slice_of(0);
+    if (usual < 600000) {
+        fprintf(stderr, "skipped: slices of threads need Linux 6.12, and usual ones\n");
+        return;
+    }
+    cohort__scheduler_options_init(&options);
+    options.progress_thread = true;
+    CHECK_INT(run_tasks_with(&options, compare_slices, &usual), COHORT_OK);
+    CHECK_INT((long long)slice_of(0), (long long)usual);
 }
 
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {{"yield", test_yield},
                                              {"leave shared", test_leave_shared},
-                                             {"long yield", test_long_yield}};
+                                             {"long yields", test_long_yields},
+                                             {"slices", test_slices}};
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

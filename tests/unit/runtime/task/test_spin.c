@@ -210,6 +210,47 @@ static void test_expects(void)
     CHECK(!cohort__spin_again(&spin, now, true));
 }
 
+/* Searches of 20 us with one yield each, of LONG_US where one is tried, for MS milliseconds.
+ * Returns how many were. */
+static int yields_in(struct cohort__spin *spin, uint64_t ms, uint64_t long_us)
+{
+    const uint64_t end = now + us(1000 * ms);
+    int num = 0;
+    for (; now < end; now += us(20)) {
+        if (!cohort__spin_may_yield(spin, now))
+            continue;
+        const uint64_t before = now;
+        now += us(long_us);
+        CHECK(cohort__spin_yielded(spin, before, now) == (long_us < 1000));
+        num++;
+    }
+    return num;
+}
+
+/* A long one in many is what others have a right to. */
+static void test_many_short_yields(void)
+{
+    struct cohort__spin spin;
+    begin(&spin, 0);
+    for (int i = 0; i < 1000; i++) {
+        CHECK_INT(yields_in(&spin, 2, 5), 80);
+        CHECK_INT(yields_in(&spin, 1, 3000), 1);
+    }
+}
+
+/* Where a yield lasts for slices of others, few are tried, and all again when the others are gone.
+ */
+static void test_long_yields(void)
+{
+    struct cohort__spin spin;
+    begin(&spin, 0);
+    CHECK_INT(yields_in(&spin, 100, 5), 4000);
+    CHECK_INT(yields_in(&spin, 10000, 3000), 84); /* pauses of 0, 1, 2, 4, ... 128, 128 ms */
+    yields_in(&spin, 130, 5);
+    CHECK_INT(yields_in(&spin, 2000, 5), 80000);
+    CHECK_INT(yields_in(&spin, 10, 3000), 3); /* pauses of 0, 1 and 2 ms */
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -220,6 +261,8 @@ int main(int argc, char **argv)
         {"preempted often", test_preempted_often},
         {"expects", test_expects},
         {"gap without preemption", test_gap_without_preemption},
+        {"many short yields", test_many_short_yields},
+        {"long yields", test_long_yields},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
