@@ -35,6 +35,7 @@ void cohort__channels_init(struct cohort__channels *channels)
     cohort__map_init(&channels->lent);
     cohort__list_init(&channels->unsorted);
     cohort__list_init(&channels->sets);
+    cohort__list_init(&channels->revoked_sets);
     cohort__list_init(&channels->under_way);
     cohort__list_init(&channels->doomed_sources);
     cohort__list_init(&channels->doomed_any);
@@ -345,12 +346,13 @@ static void fail_source(struct cohort_comm *comm, struct cohort__channel_source 
     }
 }
 
-/* Fails some of the gets that are doomed. Returns whether there are others. */
+/* Fails some of the gets that are doomed, and takes some of the sets back that are revoked. Returns
+ * whether there are others. */
 static bool fail_some(struct cohort_comm *comm)
 {
     struct cohort__channels *channels = &comm->channels;
     struct cohort__list *sources = &channels->doomed_sources;
-    uint32_t left = COHORT__CHANNEL_GETS_OF_A_TURN;
+    uint32_t left = COHORT__CHANNEL_ENDS_OF_A_TURN;
     while (left > 0 && !cohort__list_is_empty(sources)) {
         struct cohort__channel_source *source =
             COHORT_CONTAINER_OF(sources->next, struct cohort__channel_source, doomed);
@@ -362,7 +364,10 @@ static bool fail_some(struct cohort_comm *comm)
               cohort__error_message(&channels->why_any), &left);
     if (cohort__list_is_empty(&channels->doomed_any))
         cohort__error_fini(&channels->why_any);
-    return !cohort__list_is_empty(sources) || !cohort__list_is_empty(&channels->doomed_any);
+    for (; left > 0 && !cohort__list_is_empty(&channels->revoked_sets); left--)
+        cohort__channel_set_take_back(channels);
+    return !cohort__list_is_empty(sources) || !cohort__list_is_empty(&channels->doomed_any) ||
+           !cohort__list_is_empty(&channels->revoked_sets);
 }
 
 void cohort__channels_go_on(struct cohort_comm *comm)
@@ -722,15 +727,16 @@ static void release_all(struct cohort__channels *channels, struct cohort__list *
 /* What is revoked is given back when its setters say so, who know why by then. */
 void cohort__channels_peer_died(struct cohort_comm *comm)
 {
-    give_up(comm);
     if (cohort__remote_is_revoked(comm->group))
-        cohort__channel_sets_take_back(comm);
+        cohort__list_splice_back(&comm->channels.revoked_sets, &comm->channels.sets);
+    give_up(comm);
 }
 
 void cohort__channels_leave(struct cohort_comm *comm)
 {
     struct cohort__channels *channels = &comm->channels;
     doom_all(comm);
+    cohort__list_splice_back(&channels->revoked_sets, &channels->sets);
     while (fail_some(comm))
         ;
     struct cohort__map_node *node;
@@ -747,7 +753,6 @@ void cohort__channels_leave(struct cohort_comm *comm)
         next = link->next;
         cohort__channel_get_stop(get_of(link));
     }
-    cohort__channel_sets_take_back(comm);
 }
 
 static bool visit_gets(const struct cohort__list *gets,

@@ -26,8 +26,9 @@ struct cohort__channel_copy {
 /* More bytes are copied by a worker, so that the endpoint's turn stays short. */
 enum { COHORT__CHANNEL_ON_THE_SPOT_BYTES = 4096 };
 
-/* So many gets fail in one turn of the event loop: each takes a microsecond. */
-enum { COHORT__CHANNEL_GETS_OF_A_TURN = 1000 };
+/* So many gets fail, or sets are taken back, in one turn of the event loop: each takes a
+ * microsecond. */
+enum { COHORT__CHANNEL_ENDS_OF_A_TURN = 1000 };
 
 /* Lives as long as its future. */
 struct cohort__channel_get {
@@ -80,7 +81,8 @@ void cohort__channel_get_stop(struct cohort__channel_get *get);
  * site has left, or the communicator is revoked. _describe: what is not over, as
  * cohort__channels_describe. _fini: frees the caller's side. */
 uint32_t cohort__channel_sets_count(const struct cohort__channels *channels, uint32_t site);
-void cohort__channel_sets_take_back(struct cohort_comm *comm);
+/* Makes the getter of the first one of revoked_sets give back what it has. */
+void cohort__channel_set_take_back(struct cohort__channels *channels);
 size_t cohort__channel_sets_describe(const struct cohort_comm *comm, char *text, size_t used,
                                      size_t capacity);
 void cohort__channel_sets_fini(struct cohort__channels *channels);

@@ -248,15 +248,13 @@ static void run_set(struct cohort__actor *actor, struct cohort__item *item)
         take_back(set);
 }
 
-/* Makes the getters give back what they have. */
-void cohort__channel_sets_take_back(struct cohort_comm *comm)
+void cohort__channel_set_take_back(struct cohort__channels *channels)
 {
-    struct cohort__list *sets = &comm->channels.sets;
-    for (struct cohort__list *link = sets->next; link != sets; link = link->next) {
-        struct set *set = COHORT_CONTAINER_OF(link, struct set, link);
-        if (is_with_getter(set))
-            tell_gone(set, "that site left the communicator before it was got");
-    }
+    struct cohort__list *link = cohort__list_pop_front(&channels->revoked_sets);
+    struct set *set = COHORT_CONTAINER_OF(link, struct set, link);
+    cohort__list_push_back(&channels->sets, link); /* until it is over */
+    if (is_with_getter(set))
+        tell_gone(set, "that site left the communicator before it was got");
 }
 
 bool cohort__channels_each_set(const struct cohort_comm *comm,

@@ -42,9 +42,10 @@ struct cohort__channels {
      * from any site, for that reason. */
     struct cohort__list doomed_sources, doomed_any;
     struct cohort__error why_any;
-    struct cohort__list sets;      /* sets that are not over */
-    struct cohort__list under_way; /* gets that have their message, and read it */
-    uint64_t asked_at;             /* as in struct cohort__operation */
+    struct cohort__list sets;         /* sets that are not over, except: */
+    struct cohort__list revoked_sets; /* to be taken back, some in each turn likewise */
+    struct cohort__list under_way;    /* gets that have their message, and read it */
+    uint64_t asked_at;                /* as in struct cohort__operation */
     unsigned patience;
     struct cohort__questions questions;
     bool has_lost;                 /* a message, since there was no memory to keep it */

@@ -475,7 +475,7 @@ static void test_death(void)
 
 /* Gets that fail with a death, some in each turn of the event loop, which has other things to do.
  */
-enum { DOOMED = 6 * COHORT__CHANNEL_GETS_OF_A_TURN };
+enum { DOOMED = 6 * COHORT__CHANNEL_ENDS_OF_A_TURN };
 static cohort_future *doomed[DOOMED];
 static atomic_uint num_failed, most_failed; /* so far; in a turn */
 
@@ -510,11 +510,31 @@ static void test_death_of_many(void)
         CHECK_INT(cohort_await(late), COHORT_ERR_PEER_DIED);
         for (uint64_t i = 0; i < DOOMED; i++)
             CHECK_INT(cohort_await(doomed[i]), COHORT_ERR_PEER_DIED);
-        CHECK(atomic_load(&most_failed) <= 2 * COHORT__CHANNEL_GETS_OF_A_TURN);
+        CHECK(atomic_load(&most_failed) <= 2 * COHORT__CHANNEL_ENDS_OF_A_TURN);
         cohort_comm_unref(pair.comms[0]);
         cohort_comm_unref(pair.comms[1]);
         cluster_abandon(pair.cluster);
     }
+}
+
+/* And sets of what is revoked, which are taken back. */
+static void test_revocation_of_many(void)
+{
+    struct pair pair = pair_create(0, 1);
+    static unsigned char data[5000];
+    for (uint64_t i = 0; i < DOOMED; i++)
+        doomed[i] = cohort_channel_set(pair.comms[0], 1, 7, data, sizeof(data));
+    atomic_store(&num_failed, 0);
+    atomic_store(&most_failed, 0);
+    cluster_watch(count_failed);
+    CHECK_INT(cohort_await(cohort_comm_revoke(pair.comms[1])), COHORT_OK);
+    while (atomic_load(&num_failed) < DOOMED)
+        cohort_yield();
+    for (uint64_t i = 0; i < DOOMED; i++)
+        CHECK_INT(cohort_await(doomed[i]), COHORT_ERR_REVOKED);
+    CHECK(atomic_load(&most_failed) <= 2 * COHORT__CHANNEL_ENDS_OF_A_TURN);
+    cluster_watch(NULL);
+    pair_destroy(&pair);
 }
 
 /* Flow control ------------------------------------------------------------------------------- */
@@ -592,6 +612,7 @@ static const struct test_case cases[] = {
     {"leaving_meanwhile", test_leaving_meanwhile},
     {"death", test_death},
     {"death_of_many", test_death_of_many},
+    {"revocation_of_many", test_revocation_of_many},
     {"flood", test_flood},
 };
 
