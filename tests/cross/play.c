@@ -510,7 +510,8 @@ static void step_message(struct actor *actor, uint32_t number, uint32_t site)
 static bool may_fail(const struct actor *actor, uint32_t group)
 {
     const struct group_facts *facts = &actor->world->facts->groups[group];
-    return stage_dead() || facts->left || facts->is_revoked || scarce_has_failed();
+    return stage_dead() || facts->left || facts->is_revoked || scarce_has_failed() ||
+           actor->world->program->groups[group].is_fragile;
 }
 
 static cohort_status set_all(const struct actor *actor, const struct step *step, uint64_t tag)
