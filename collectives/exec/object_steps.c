@@ -273,7 +273,7 @@ static void fetched(struct cohort__activity *activity)
 /* MESSAGE announces an object, which is fetched to where it stays. */
 static void fetch_bare(struct cohort__activity *activity, struct cohort__message *message)
 {
-    struct cohort__blobs *objects;
+    struct cohort__blobs *objects = NULL; /* gcc 12 does not see that it is set */
     cohort_status status = take_bare(NULL, message->bytes, &objects);
     if (status) {
         activity->next = unpacked;
