@@ -313,6 +313,9 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
     cohort__unpacked_destroy(unpacked);
     if (status)
         cohort__registry_lost(registry, source, status);
+    /* Others go by what it has said, and is lost here, such as a revocation. */
+    if (status && source == registry->process->options.rank)
+        cohort__process_give_up(registry->process, source, "a registry message is lost here");
 }
 
 void cohort__registry_stop(struct cohort__registry *registry)
