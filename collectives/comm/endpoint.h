@@ -92,7 +92,6 @@ struct cohort__next_call {
 struct cohort__deadlines;
 struct cohort__plan_cache;
 struct cohort__scoped_run;
-struct cohort__idle_waiter;
 struct cohort__operation;
 
 /* An algorithm that the user forces. The folder comm does not know the table of algorithms. */
@@ -117,12 +116,12 @@ struct cohort_comm {
     bool check_asymmetric; /* set by the settings or by the options */
     bool has_left;         /* the actor's side */
     bool knows_leaver;     /* another site has left while a call needed it; the actor's side */
-    _Atomic uint32_t num_in_flight; /* written in the endpoint's turn, read by the tick */
-    uint64_t oldest;                /* generation in flight, or 0; the actor's side */
-    struct cohort__history history; /* the actor's side */
-    struct cohort__list waiting;    /* calls that can't start yet, in order; the actor's side */
-    struct cohort__idle_waiter *idle_waiters; /* the oldest first; the actor's side */
-    struct cohort__site_line *line;           /* of the ledger; NULL once it has left */
+    _Atomic uint32_t num_in_flight;     /* written in the endpoint's turn, read by the tick */
+    uint64_t oldest;                    /* generation in flight, or 0; the actor's side */
+    struct cohort__history history;     /* the actor's side */
+    struct cohort__list waiting;        /* calls that can't start yet, in order; the actor's side */
+    struct cohort__list idle_waiters;   /* see idle.c; the actor's side */
+    struct cohort__site_line *line;     /* of the ledger; NULL once it has left */
     struct cohort__next_call next_call; /* the caller's side; mostly only its beginning is read */
 
     /* Fixed. */

@@ -223,6 +223,7 @@ cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct coho
     cohort__history_init(&comm->history);
     cohort__channels_init(&comm->channels);
     cohort__list_init(&comm->waiting);
+    cohort__list_init(&comm->idle_waiters);
     cohort__map_init(&comm->waiting_of);
     cohort__scoped_calls_init(comm);
     cohort__early_init(comm);

@@ -23,7 +23,7 @@ void cohort__endpoint_when_idle(struct cohort_comm *comm);
 /* Something has ended, so the endpoint may be idle now. Mostly nothing waits for that. */
 static inline void cohort__endpoint_over(struct cohort_comm *comm)
 {
-    bool matters = comm->has_left || comm->idle_waiters;
+    bool matters = comm->has_left || !cohort__list_is_empty(&comm->idle_waiters);
     if (matters && cohort__endpoint_is_idle(comm))
         cohort__endpoint_when_idle(comm);
 }

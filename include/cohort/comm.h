@@ -148,7 +148,8 @@ COHORT_API cohort_status cohort_comm_cancel(cohort_comm *comm, uint64_t generati
  * collectives, sets and gets, splits and dups, and what cohort/survivors.h has. Then their futures
  * are complete, and the library doesn't touch their buffers any more, also where a future was
  * dropped. What is begun before it completes is waited for, too: it completes the first time that
- * nothing is under way. Any task or thread; never suspends. */
+ * nothing is under way. COHORT_ERR_BAD_PARAMETER, COHORT_ERR_NO_MEMORY; COHORT_ERR_CANCELLED: the
+ * task's scope was cancelled. Any task or thread; never suspends. */
 COHORT_API cohort_future *cohort_comm_idle(cohort_comm *comm) COHORT_MUST_USE;
 
 /* What the endpoint was created with. Any thread; they never suspend. */

@@ -39,8 +39,8 @@ extern "C" {
  * - cohort_cancelled is true in the others, which should end soon;
  * - what they wait for in cohort_wait or in a function of cohort/sync.h ends as cancelled at once,
  *   and so does each later call that would have to wait;
- * - what they have started and is pending is asked to end: cohort_sleep, remote tasks, calls of
- *   cohort/tcp.h, and sets, gets and probes of channels that wait complete with
+ * - what they have started and is pending is asked to end: cohort_sleep, cohort_comm_idle, remote
+ *   tasks, calls of cohort/tcp.h, and sets, gets and probes of channels that wait complete with
  *   COHORT_ERR_CANCELLED, and collectives are taken back as by cohort_comm_cancel (cohort/comm.h),
  *   which ends them at all sites. cohort_await itself returns when its future is complete, and not
  *   before, since buffers belong to what is under way.

@@ -11,7 +11,7 @@ import callgrind
 NUMS = [int(num) for num in sys.argv[2:]]
 FACTOR = 11 # for ten times as many; buckets of maps and the process's memory come in steps
 WHATS = ['late_by_site', 'late_from_any', 'tags_by_site', 'tags_from_any', 'probe', 'waiting_gets',
-         'sources', 'take_back']
+         'sources', 'take_back', 'idle']
 AS_BY_SITE = {'late_from_any': 'late_by_site', 'tags_from_any': 'tags_by_site'}
 
 

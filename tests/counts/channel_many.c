@@ -142,6 +142,17 @@ static cohort_status take_back(struct job *job)
                : cohort_fail(COHORT_ERR_FAILED, "they were not taken back");
 }
 
+/* So often somebody waits until all of that is over. */
+static cohort_status idle(struct job *job)
+{
+    cohort_future *late = get(job, 1, 0);
+    for (uint64_t i = 0; i < job->num; i++)
+        job->futures[i] = cohort_comm_idle(job->comms[0]);
+    cohort_status status = set(job, 1, 0), ended = await_all(job);
+    cohort_status got = cohort_await(late);
+    return status ? status : ended ? ended : got;
+}
+
 static const struct what whats[] = {
     {"late_by_site", 1 + SETTERS, late_by_site},
     {"late_from_any", 1 + SETTERS, late_from_any},
@@ -151,6 +162,7 @@ static const struct what whats[] = {
     {"waiting_gets", 1 + SETTERS, waiting_gets},
     {"sources", 0, sources},
     {"take_back", 1 + SETTERS, take_back},
+    {"idle", 1 + SETTERS, idle},
 };
 
 static const struct what *what;

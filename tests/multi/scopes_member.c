@@ -29,6 +29,8 @@ struct things {
     cohort_queue *empty, *full;
     cohort_tcp_listener *listener;
     cohort_tcp *near, *far; /* ends of a connection */
+    cohort_future *get;     /* begun outside of the scope, so that site 0 is not idle */
+    char got;
 };
 
 struct trial {
@@ -271,6 +273,12 @@ static cohort_status await_set(struct trial *trial)
     return cohort_await(cohort_channel_set(comms[0], 1, TAG, buffer, LONG));
 }
 
+static cohort_status await_idle(struct trial *trial)
+{
+    (void)trial;
+    return cohort_await(cohort_comm_idle(comms[0]));
+}
+
 /* --- connections --- */
 
 static cohort_status await_accept(struct trial *trial)
@@ -363,6 +371,7 @@ static const struct kind kinds[] = {
     {"cohort_channel_get_any", await_get_any},
     {"cohort_channel_probe", await_probe},
     {"cohort_channel_set", await_set},
+    {"cohort_comm_idle", await_idle},
     {"cohort_tcp_accept", await_accept},
     {"cohort_tcp_read", await_read},
     {"cohort_tcp_write", await_write},
@@ -395,6 +404,7 @@ static void make(struct things *things)
                   "127.0.0.1", cohort_tcp_listener_port(things->listener), &things->near)),
               COHORT_OK);
     CHECK_INT(cohort_await(accepted), COHORT_OK);
+    things->get = cohort_channel_get(comms[0], 1, TAG + 1, &things->got, 1, NULL);
 }
 
 /* What one more wait for each of them finds when it comes: nobody else has taken it. */
@@ -466,6 +476,8 @@ static void use_comms(const struct kind *kind)
 
 static void give_back(struct things *things)
 {
+    CHECK_INT(cohort_await(cohort_channel_set(comms[1], 0, TAG + 1, "i", 1)), COHORT_OK);
+    CHECK_INT(cohort_await(things->get), COHORT_OK);
     cohort_mutex_unref(things->held);
     cohort_condition_unref(things->condition);
     cohort_semaphore_unref(things->semaphore);
