@@ -24,8 +24,9 @@ typedef struct cohort_op cohort_op;
  *
  * Any other pair is COHORT_ERR_BAD_PARAMETER, with a message that names both: "min can't reduce
  * elements of type double complex". Logical ones give 0 or 1. Integers wrap around. The bits of a
- * floating-point sum or product depend on the order of the sites in the tree, not on timing. Min
- * and max are those of IEEE 754-2019: -0.0 is below 0.0, and a NaN among what is combined is the
+ * floating-point sum or product depend on the order of the sites in the tree, not on timing; if it
+ * is a NaN made of several, also on the processor, and on the element's place in the array. Min and
+ * max are those of IEEE 754-2019: -0.0 is below 0.0, and a NaN among what is combined is the
  * result, always the same quiet NaN where two sites or more have been combined. The product
  * (a + bi)(c + di) is (ac - bd) + (ad + bc)i. What C's own product does beyond that for infinite
  * parts, which give NaN here, is left out. */

@@ -204,6 +204,18 @@ def test_few_descriptors():
     check(status == 0 and num > 4, num, err)
 
 
+def test_small_stack():
+    """The program's own thread has a stack of 64 KiB, less what its variables take of that. Tasks
+    have stacks of their own."""
+    if SLOW:
+        return # a sanitizer needs more
+    for net in 'shm', 'ofi':
+        for mode in 'run', 'objects':
+            status, _, err = run('-n', 2, '--workers', 2, 'env', 'COHORT_NET=' + net, 'sh', '-c',
+                                 'ulimit -s 64; exec "$0" "$@"', COLL, mode, '--sites', 4)
+            check_equal((status, err), (0, ''))
+
+
 def test_called_twice():
     status, out, err = run('-n', 1, COLL, 'again')
     check_equal((status, err), (0, COLL + ': cohort_main: this process has left the job for '
