@@ -57,10 +57,11 @@ void cohort__send_control(struct cohort__process *process, uint32_t rank,
                           size_t bytes);
 
 /* How much of the budget a DATA takes that has ENVELOPE and BYTES of payload, until it is read. At
- * the peer it takes some 450 bytes more than its payload, so short ones count as 8 bytes: by the
- * default budget, of 256 KiB, no more than 32,768 of them are kept there, in 15 MiB. Those without
- * payload count only in channels (generation 0), as their number is what calls need elsewhere. */
-enum { COHORT__EAGER_LEAST = 8 };
+ * the peer it takes some 450 bytes more than its payload, and 560 with a tag of its own, so short
+ * ones count as 10 bytes: by the default budget, of 256 KiB, no more than 26,214 of them are kept
+ * there, in 14 MiB. Those without payload count only in channels (generation 0), as their number is
+ * what calls need elsewhere. */
+enum { COHORT__EAGER_LEAST = 10 };
 static inline size_t cohort__eager_bytes(const struct cohort__envelope *envelope, size_t bytes)
 {
     if (bytes == 0 && envelope->generation != 0)

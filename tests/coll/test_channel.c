@@ -10,6 +10,7 @@
 #include "cohort/task.h"
 #include "collectives/comm/channel_private.h"
 #include "runtime/base/random.h"
+#include "runtime/proc/send.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
@@ -553,7 +554,8 @@ static uint32_t count_ready(cohort_future *const *sets)
 static cohort_status flood(cohort_comm *comm, void *arg)
 {
     const size_t bytes = *(const size_t *)arg;
-    const uint32_t most = (uint32_t)(FLOOD_BUDGET / (bytes < 8 ? 8 : bytes));
+    const uint32_t most =
+        (uint32_t)(FLOOD_BUDGET / (bytes < COHORT__EAGER_LEAST ? COHORT__EAGER_LEAST : bytes));
     static unsigned char data[FLOOD][16];
     static cohort_future *sets[FLOOD]; /* of the one setter */
     bool is_setter = cohort_comm_this_site(comm) == 0;

@@ -134,16 +134,17 @@ static void test_eager_or_announced(void)
     fake_net_close(&fake);
 }
 
-/* A short message takes 8 bytes of the budget, and so does one of a channel that has no payload. */
+/* A short message takes 10 bytes of the budget, and so does one of a channel that has no payload.
+ */
 static void test_short(void)
 {
     struct letter letter;
     struct cohort__envelope envelope = {.kind = COHORT__KIND_DATA, .tag = 5};
     for (generation = 0; generation <= 1; generation++)
-        for (size_t bytes = 0; bytes <= 8; bytes++) {
+        for (size_t bytes = 0; bytes <= COHORT__EAGER_LEAST; bytes++) {
             bool counts = bytes > 0 || generation == 0;
             open_fake(0);
-            for (int i = 0; i < FAKE_BUDGET / 8; i++)
+            for (int i = 0; i < FAKE_BUDGET / COHORT__EAGER_LEAST; i++)
                 CHECK_INT(kind_of(1, bytes), COHORT__KIND_DATA);
             envelope.generation = generation;
             CHECK_INT(cohort__send_try(fake.process, 1, &envelope, payload, bytes), !counts);
@@ -158,7 +159,7 @@ static void test_short(void)
                                               .handle = cohort__send_handle(&letter.send)},
                     NULL, 0);
                 check_done(&letter, COHORT_OK, "");
-                give_credit(1, 8);
+                give_credit(1, COHORT__EAGER_LEAST);
             }
             CHECK_INT(kind_of(1, bytes), COHORT__KIND_DATA);
             fake_net_close(&fake);
@@ -210,7 +211,7 @@ static void test_parts(void)
     fake.accepts = 2;
     fake.otherwise = COHORT__NET_AGAIN;
     post(&letter, 1, 2 * FAKE_MAX_PAYLOAD + 1);
-    post(&later, 1, 8);
+    post(&later, 1, 10);
     CHECK_INT(fake.num_sent - first, 2);
     CHECK_INT(letter.num_done + later.num_done, 0);
     CHECK(fake.sent[first].envelope.handle != handle);
@@ -222,9 +223,9 @@ static void test_parts(void)
     CHECK_INT(fake.sent[first + 2].envelope.payload_bytes, 1);
     CHECK_INT(fake.sent[first + 3].envelope.kind, COHORT__KIND_DATA);
 
-    /* All of it has taken budget: 3 * FAKE_MAX_PAYLOAD - 9 are left. */
-    CHECK_INT(kind_of(1, 3 * FAKE_MAX_PAYLOAD - 8), COHORT__KIND_ANNOUNCE);
-    CHECK_INT(kind_of(1, 3 * FAKE_MAX_PAYLOAD - 9), COHORT__KIND_PART);
+    /* All of it has taken budget: 3 * FAKE_MAX_PAYLOAD - 11 are left. */
+    CHECK_INT(kind_of(1, 3 * FAKE_MAX_PAYLOAD - 10), COHORT__KIND_ANNOUNCE);
+    CHECK_INT(kind_of(1, 3 * FAKE_MAX_PAYLOAD - 11), COHORT__KIND_PART);
     CHECK_INT(kind_of(1, 1), COHORT__KIND_ANNOUNCE);
     fake_net_close(&fake);
 }
@@ -240,8 +241,8 @@ static void test_budget_comes_back(void)
     CHECK_INT(kind_of(1, 300), COHORT__KIND_DATA);
     CHECK_INT(kind_of(1, 1), COHORT__KIND_ANNOUNCE);
     /* Credit comes with any message. */
-    fake_net_deliver(&fake, 1, (struct cohort__envelope){.kind = COHORT__KIND_FETCHED, .credit = 8},
-                     NULL, 0);
+    fake_net_deliver(
+        &fake, 1, (struct cohort__envelope){.kind = COHORT__KIND_FETCHED, .credit = 10}, NULL, 0);
     CHECK_INT(kind_of(1, 1), COHORT__KIND_DATA);
     /* Never more credit than the budget was. */
     give_credit(1, 5);
@@ -484,7 +485,7 @@ static void test_trying(void)
     CHECK(!cohort__send_try(fake.process, 2, &letter.send.envelope, payload, 1));
     fake_net_writable(&fake, 2);
     check_done(&letter, COHORT_OK, "");
-    CHECK(try(2, FAKE_BUDGET - 8)); /* the refused ones were not charged */
+    CHECK(try(2, FAKE_BUDGET - COHORT__EAGER_LEAST)); /* the refused ones were not charged */
     fake.accepts = 1000;
     while (try(2, 0))
         ;
