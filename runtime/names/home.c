@@ -52,6 +52,7 @@ void cohort__home_creation_destroy(struct creation *creation)
 {
     cohort__home_gathering_leave(creation);
     cohort__home_gatherings_orphan(creation);
+    cohort__map_fini(&creation->failures);
     cohort__list_remove(&creation->link);
     free(creation->terms);
     free(creation->settings);
@@ -151,6 +152,7 @@ static struct creation *creation_create(struct name *name,
     creation->value = UINT64_MAX;
     creation->name = name;
     cohort__list_init(&creation->gatherings);
+    cohort__map_init(&creation->failures);
     creation->first_site = request->site;
     cohort__list_push_back(&name->creations, &creation->link);
     return creation;
@@ -171,6 +173,7 @@ static struct creation *creation_grow(struct creation *creation, uint32_t num_si
            sizeof(*creation) + creation->num_members * sizeof(creation->members[0]));
     grown->num_members = num_sites;
     cohort__list_init(&grown->gatherings);
+    cohort__map_init(&grown->failures);
     cohort__list_insert_after(&creation->link, &grown->link);
     cohort__list_remove(&creation->link);
     free(creation);
@@ -190,6 +193,7 @@ static struct creation *creation_refuse(struct name *name,
     creation->failed = COHORT_ERR_NO_MEMORY;
     creation->name = name;
     cohort__list_init(&creation->gatherings);
+    cohort__map_init(&creation->failures);
     snprintf(creation->text, sizeof(creation->text),
              "communicator \"%.60s\": site %u of locality %u joins, but there is no memory for %u "
              "sites where the name is kept",
@@ -455,10 +459,10 @@ static cohort_status leave(struct cohort__registry_home *home, struct name *name
                : cohort__home_end(home, creation, outbox);
 }
 
-/* Tells all sites that have joined so far. Sites that join later are told at that time. */
-cohort_status cohort__home_tell_failed(const struct name *name, const struct creation *creation,
+cohort_status cohort__home_tell_failed(const struct name *name, struct creation *creation,
                                        struct cohort__list *outbox)
 {
+    cohort__home_gathering_failed(creation);
     cohort_status status = COHORT_OK;
     for (uint32_t site = 0; !status && site < creation->num_members; site++)
         if (creation->members[site].locality_plus_1)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/container.h"
+#include "runtime/base/hash.h"
 
 /* Agreements and shrinkings of the sites of an instance that live. A site can't leave the instance
  * before its own call is complete. So one that has left, and has not joined, never will. */
@@ -14,28 +15,44 @@ static struct creation *gathering_of(struct cohort__list *link)
     return COHORT_CONTAINER_OF(link, struct creation, gathering);
 }
 
-/* Whether these are the same gathering, of those who know different numbers of deaths: their names
- * end with that number. */
-static bool is_same(const struct name *left, const struct name *right)
+static struct creation *failure_of(struct cohort__map_node *node)
 {
-    const size_t bytes = left->bytes - sizeof(uint64_t);
-    return left->bytes == right->bytes && left->bytes >= sizeof(uint64_t) &&
-           memcmp(left->text, right->text, bytes) == 0;
+    return COHORT_CONTAINER_OF(node, struct creation, failure);
+}
+
+/* How much of its name a gathering shares with the same one of those who know different numbers of
+ * deaths: their names end with that number. */
+static size_t shared_bytes(const struct name *name)
+{
+    return name->bytes < sizeof(uint64_t) ? name->bytes : name->bytes - sizeof(uint64_t);
+}
+
+static uint64_t hash_of(const struct name *name)
+{
+    return cohort__hash_bytes(name->text, shared_bytes(name));
+}
+
+static bool is_same(const struct cohort__map_node *node, const void *key)
+{
+    const struct name *left = COHORT_CONTAINER_OF(node, struct creation, failure)->name;
+    const struct name *right = key;
+    return left->bytes == right->bytes && memcmp(left->text, right->text, shared_bytes(right)) == 0;
 }
 
 /* It has failed for some of its sites before the latest deaths. They will not come again, so it has
  * failed for the others, too. */
 static void fail_as_before(struct creation *creation)
 {
-    struct cohort__list *gatherings = &creation->of->gatherings;
-    for (struct cohort__list *link = gatherings->next; link != gatherings; link = link->next) {
-        const struct creation *before = gathering_of(link);
-        if (!before->failed || !is_same(before->name, creation->name))
-            continue;
-        creation->failed = before->failed;
-        memcpy(creation->text, before->text, sizeof(creation->text));
+    const struct cohort__map *failures = &creation->of->failures;
+    if (failures->num_nodes == 0)
         return;
-    }
+    struct cohort__map_node *node =
+        cohort__map_find(failures, hash_of(creation->name), is_same, creation->name);
+    if (!node)
+        return;
+    creation->failed = failure_of(node)->failed;
+    memcpy(creation->text, failure_of(node)->text, sizeof(creation->text));
+    cohort__home_gathering_failed(creation);
 }
 
 void cohort__home_gathering_enter(struct cohort__registry_home *home, struct creation *creation,
@@ -47,21 +64,41 @@ void cohort__home_gathering_enter(struct cohort__registry_home *home, struct cre
     if (!alive)
         return;
     creation->of = alive;
-    fail_as_before(creation);
     cohort__list_push_back(&alive->gatherings, &creation->gathering);
+    fail_as_before(creation);
+}
+
+void cohort__home_gathering_failed(struct creation *creation)
+{
+    if (!creation->of)
+        return;
+    cohort__list_remove(&creation->gathering);
+    cohort__map_insert(&creation->of->failures, &creation->failure, hash_of(creation->name));
 }
 
 void cohort__home_gathering_leave(struct creation *creation)
 {
-    if (creation->of)
+    if (creation->of && creation->failed)
+        cohort__map_remove(&creation->of->failures, &creation->failure);
+    else if (creation->of)
         cohort__list_remove(&creation->gathering);
     creation->of = NULL;
 }
 
+/* One of those of ALIVE, whichever. NULL: there is none. */
+static struct creation *some_gathering(struct creation *alive)
+{
+    if (!cohort__list_is_empty(&alive->gatherings))
+        return gathering_of(alive->gatherings.next);
+    struct cohort__map_node *node = cohort__map_some(&alive->failures);
+    return node ? failure_of(node) : NULL;
+}
+
 void cohort__home_gatherings_orphan(struct creation *alive)
 {
-    while (!cohort__list_is_empty(&alive->gatherings))
-        cohort__home_gathering_leave(gathering_of(alive->gatherings.next));
+    struct creation *creation;
+    while ((creation = some_gathering(alive)))
+        cohort__home_gathering_leave(creation);
 }
 
 /* The first site that has left by itself, and has not joined. The gathering's sites are those that
@@ -104,8 +141,10 @@ cohort_status cohort__home_gatherings_left(struct cohort__registry_home *home,
                                            struct creation *alive, struct cohort__list *outbox)
 {
     cohort_status status = COHORT_OK;
+    struct cohort__list *next;
     for (struct cohort__list *link = alive->gatherings.next; link != &alive->gatherings;
-         link = link->next) {
+         link = next) {
+        next = link->next; /* it may fail */
         cohort_status here = cohort__home_gathering_joined(home, gathering_of(link), outbox);
         status = status ? status : here;
     }
@@ -114,8 +153,8 @@ cohort_status cohort__home_gatherings_left(struct cohort__registry_home *home,
 
 void cohort__home_gatherings_end(struct cohort__registry_home *home, struct creation *alive)
 {
-    while (!cohort__list_is_empty(&alive->gatherings)) {
-        struct creation *creation = gathering_of(alive->gatherings.next);
+    struct creation *creation;
+    while ((creation = some_gathering(alive))) {
         struct name *name = creation->name;
         cohort__home_creation_destroy(creation);
         if (cohort__list_is_empty(&name->creations))

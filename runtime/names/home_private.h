@@ -35,10 +35,12 @@ struct creation {
     struct name *name;
     /* Of an agreement, or a shrinking: the instance whose sites that live gather; else NULL. */
     struct creation *of;
-    struct cohort__list gathering;  /* in `gatherings` of that */
-    struct cohort__list gatherings; /* of this one's sites, that are pending or have failed */
-    uint32_t num_gone;              /* sites that have left by themselves */
-    void *settings;                 /* those of site 0, once it has joined */
+    struct cohort__list gathering;   /* in `gatherings` of that, while it is pending */
+    struct cohort__map_node failure; /* in `failures` of that, once it has failed */
+    struct cohort__list gatherings;  /* of this one's sites, that are pending */
+    struct cohort__map failures; /* the same, that have failed; by name without number of deaths */
+    uint32_t num_gone;           /* sites that have left by themselves */
+    void *settings;              /* those of site 0, once it has joined */
     size_t settings_bytes;
     struct member members[];
 };
@@ -60,8 +62,9 @@ void cohort__home_creation_destroy(struct creation *creation);
 bool cohort__home_has_joined(const struct creation *creation, uint32_t site);
 /* The one of NAME that is alive as INSTANCE. NULL: none. */
 struct creation *cohort__home_find_alive(const struct name *name, uint64_t instance);
-/* Tells all sites that have joined so far. Sites that join later are told at that time. */
-cohort_status cohort__home_tell_failed(const struct name *name, const struct creation *creation,
+/* CREATION has just failed: tells all sites that have joined so far. Sites that join later are told
+ * at that time. */
+cohort_status cohort__home_tell_failed(const struct name *name, struct creation *creation,
                                        struct cohort__list *outbox);
 /* All sites have left: the instance ends. */
 cohort_status cohort__home_end(struct cohort__registry_home *home, struct creation *creation,
@@ -72,9 +75,11 @@ bool cohort__home_is_dead(const struct cohort__registry_home *home, uint32_t ran
 void cohort__home_leave_all_dead(struct cohort__registry_home *home, struct creation *creation);
 
 /* home_gathering.c. CREATION, which is new, is one of the sites of the instance that REQUEST names,
- * if any. _leave: it is so no more. _orphan: nor are those of ALIVE. */
+ * if any. _failed: it has just failed. _leave: it is so no more. _orphan: nor are those of ALIVE.
+ */
 void cohort__home_gathering_enter(struct cohort__registry_home *home, struct creation *creation,
                                   const struct cohort__registry_request *request);
+void cohort__home_gathering_failed(struct creation *creation);
 void cohort__home_gathering_leave(struct creation *creation);
 void cohort__home_gatherings_orphan(struct creation *alive);
 /* A site has joined CREATION, or, _left, has left ALIVE. If one of those that are to gather has

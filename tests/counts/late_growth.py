@@ -9,7 +9,7 @@ import sys
 import callgrind
 
 FACTOR = 13 # for ten times as many
-WHATS = ['exchange', 'strides', 'left_out', 'deadlines', 'scoped', 'cancelled']
+WHATS = ['exchange', 'strides', 'left_out', 'deadlines', 'scoped', 'cancelled', 'agree']
 
 
 def grows(program, what, numbers):

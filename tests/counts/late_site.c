@@ -18,6 +18,7 @@ struct job {
     cohort_future **done; /* by site, and in it by call */
     int *values;
     cohort_neighbour *blocks;
+    cohort_agreed *agreed; /* as `done` */
 };
 
 struct what {
@@ -122,10 +123,19 @@ static cohort_status call_cancelled(struct job *job, uint32_t site)
     return status;
 }
 
+static cohort_status call_agree(struct job *job, uint32_t site)
+{
+    for (size_t i = 0; i < job->num; i++)
+        done_of(job, site)[i] =
+            cohort_comm_agree(job->comms[site], 1, &job->agreed[site * job->num + i]);
+    return COHORT_OK;
+}
+
 static const struct what whats[] = {
     {"exchange", call_exchange, COHORT_OK}, {"strides", call_strides, COHORT_OK},
     {"left_out", call_left_out, COHORT_OK}, {"deadlines", call_deadlines, COHORT_OK},
     {"scoped", call_scoped, COHORT_OK},     {"cancelled", call_cancelled, COHORT_ERR_CANCELLED},
+    {"agree", call_agree, COHORT_OK},
 };
 
 static cohort_status create(struct job *job)
@@ -161,11 +171,13 @@ static int run_job(int argc, char **argv, struct job *job)
     job->done = calloc(SITES * job->num, sizeof(cohort_future *));
     job->values = calloc((1 + SITES) * job->num, sizeof(*job->values));
     job->blocks = calloc(job->num, sizeof(*job->blocks));
-    bool has_memory = job->done && job->values && job->blocks;
+    job->agreed = calloc(SITES * job->num, sizeof(*job->agreed));
+    bool has_memory = job->done && job->values && job->blocks && job->agreed;
     int result = has_memory ? cohort_main(argc, argv, run, job) : 1;
     free(job->done);
     free(job->values);
     free(job->blocks);
+    free(job->agreed);
     return result;
 }
 

@@ -4,7 +4,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/map.h"
 
-/* usage: map_empty NUM: fills a map with NUM nodes and empties it. growth.py counts. */
+/* usage: map_empty NUM: fills a map with NUM nodes and empties it. linear_growth.py counts. */
 int main(int argc, char **argv)
 {
     size_t num = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
