@@ -352,7 +352,7 @@ static bool fail_some(struct cohort_comm *comm)
 {
     struct cohort__channels *channels = &comm->channels;
     struct cohort__list *sources = &channels->doomed_sources;
-    uint32_t left = COHORT__CHANNEL_ENDS_OF_A_TURN;
+    uint32_t left = COHORT__ENDS_OF_A_TURN;
     while (left > 0 && !cohort__list_is_empty(sources)) {
         struct cohort__channel_source *source =
             COHORT_CONTAINER_OF(sources->next, struct cohort__channel_source, doomed);
@@ -366,6 +366,8 @@ static bool fail_some(struct cohort_comm *comm)
         cohort__error_fini(&channels->why_any);
     for (; left > 0 && !cohort__list_is_empty(&channels->revoked_sets); left--)
         cohort__channel_set_take_back(channels);
+    if (left < COHORT__ENDS_OF_A_TURN)
+        cohort__later_count(comm, COHORT__ENDS_OF_A_TURN - left);
     return !cohort__list_is_empty(sources) || !cohort__list_is_empty(&channels->doomed_any) ||
            !cohort__list_is_empty(&channels->revoked_sets);
 }

@@ -26,10 +26,6 @@ struct cohort__channel_copy {
 /* More bytes are copied by a worker, so that the endpoint's turn stays short. */
 enum { COHORT__CHANNEL_ON_THE_SPOT_BYTES = 4096 };
 
-/* So many gets fail, or sets are taken back, in one turn of the event loop: each takes a
- * microsecond. */
-enum { COHORT__CHANNEL_ENDS_OF_A_TURN = 1000 };
-
 /* Lives as long as its future. */
 struct cohort__channel_get {
     struct cohort_future future; /* first */

@@ -11,6 +11,7 @@ void cohort__commons_init(struct cohort__commons *commons, struct cohort__proces
     atomic_init(&commons->num_works, 0);
     pthread_mutex_init(&commons->later_lock, NULL);
     cohort__list_init(&commons->later);
+    atomic_init(&commons->num_failed, 0);
 }
 
 void cohort__commons_fini(struct cohort__commons *commons)

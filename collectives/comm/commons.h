@@ -37,7 +37,8 @@ struct cohort__commons {
     struct cohort__plan_memory plans;
     _Atomic uint64_t num_works; /* see count_work */
     pthread_mutex_t later_lock;
-    struct cohort__list later; /* endpoints that have left something for later: `later` of them */
+    struct cohort__list later;   /* endpoints that have left something for later: `later` of them */
+    _Atomic uint32_t num_failed; /* calls, sets and gets, ever, of all of which some fail later */
 };
 
 /* The caller sets the functions. */

@@ -165,6 +165,8 @@ struct cohort_comm {
     struct cohort__pending_line *pending; /* of the ledger; NULL: none yet */
     struct cohort__item resume;           /* starts calls that waited for the window */
     bool resume_posted;
+    bool resumes_later;            /* with the event `more` */
+    atomic_bool hears_of_death;    /* with that event; set by who adds it to the list */
     struct cohort__map waiting_of; /* those calls, by generation */
     struct cohort__early early;
     struct cohort__channels channels;

@@ -9,6 +9,7 @@
 #include "collectives/comm/early.h"
 #include "collectives/comm/endpoint_misuse.h"
 #include "collectives/comm/idle.h"
+#include "collectives/comm/later.h"
 #include "collectives/comm/operation.h"
 #include "collectives/comm/pending_line.h"
 #include "collectives/comm/scoped_calls.h"
@@ -87,10 +88,8 @@ void cohort__endpoint_site_left(struct cohort_comm *comm)
     cohort__endpoint_tick(comm);
 }
 
-static void run_peer_died(struct cohort__actor *actor, struct cohort__item *item)
+static void hear_of_death(struct cohort_comm *comm)
 {
-    struct cohort_comm *comm = cohort__endpoint_of(actor);
-    begin_event(item);
     for (uint32_t i = 0; i < COHORT__WINDOW; i++) {
         struct cohort__operation *operation = comm->slots[i].in_flight;
         if (operation && !operation->failure.status)
@@ -100,15 +99,32 @@ static void run_peer_died(struct cohort__actor *actor, struct cohort__item *item
     cohort__verdicts_release(comm->group, false);
 }
 
+static void run_peer_died(struct cohort__actor *actor, struct cohort__item *item)
+{
+    begin_event(item);
+    hear_of_death(cohort__endpoint_of(actor));
+}
+
 void cohort__endpoint_peer_died(struct cohort_comm *comm)
 {
     post_event(comm, &comm->death);
 }
 
+void cohort__endpoint_peer_died_later(struct cohort_comm *comm)
+{
+    atomic_store(&comm->hears_of_death, true);
+    cohort__later_add(comm);
+}
+
 static void run_more(struct cohort__actor *actor, struct cohort__item *item)
 {
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
     begin_event(item);
-    cohort__channels_go_on(cohort__endpoint_of(actor));
+    if (atomic_exchange(&comm->hears_of_death, false))
+        hear_of_death(comm);
+    else
+        cohort__channels_go_on(comm);
+    cohort__endpoint_resume_later(comm);
 }
 
 static void post_untold(struct cohort_comm *comm, uint64_t generation)

@@ -34,4 +34,8 @@ void cohort__endpoint_site_left(struct cohort_comm *comm);
  * communicator is revoked. */
 void cohort__endpoint_peer_died(struct cohort_comm *comm);
 
+/* The same in a later turn of the event loop, which the caller asks for: a death ends calls in each
+ * of what may be many communicators. */
+void cohort__endpoint_peer_died_later(struct cohort_comm *comm);
+
 #endif

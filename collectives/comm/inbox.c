@@ -391,11 +391,12 @@ static void on_peer_died(void *context, uint32_t rank)
     struct cohort_comm *comm = endpoint_after(inbox, &inbox->endpoints);
     while (comm) {
         if (has_locality(comm->group, rank))
-            cohort__endpoint_peer_died(comm);
+            cohort__endpoint_peer_died_later(comm);
         struct cohort_comm *next = endpoint_after(inbox, &comm->link);
         cohort__group_unref(comm->group);
         comm = next;
     }
+    cohort__process_more(inbox->commons.process);
 }
 
 static bool on_go_on(void *context)

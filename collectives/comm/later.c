@@ -3,7 +3,7 @@
 
 #include "runtime/base/container.h"
 
-void cohort__later_more(struct cohort_comm *comm)
+void cohort__later_add(struct cohort_comm *comm)
 {
     struct cohort__commons *commons = comm->group->commons;
     pthread_mutex_lock(&commons->later_lock);
@@ -12,14 +12,19 @@ void cohort__later_more(struct cohort_comm *comm)
         cohort__list_push_back(&commons->later, &comm->later);
     }
     pthread_mutex_unlock(&commons->later_lock);
-    cohort__process_more(commons->process);
 }
 
-bool cohort__later_go_on(struct cohort__commons *commons)
+void cohort__later_more(struct cohort_comm *comm)
+{
+    cohort__later_add(comm);
+    cohort__process_more(comm->group->commons->process);
+}
+
+/* Lets one go on. False: there is none. */
+static bool go_on_with_one(struct cohort__commons *commons)
 {
     pthread_mutex_lock(&commons->later_lock);
     struct cohort__list *link = cohort__list_pop_front(&commons->later);
-    const bool has_more = !cohort__list_is_empty(&commons->later);
     pthread_mutex_unlock(&commons->later_lock);
     if (!link)
         return false;
@@ -28,5 +33,16 @@ bool cohort__later_go_on(struct cohort__commons *commons)
     if (!atomic_exchange(&comm->more.is_posted, true))
         cohort__endpoint_post(comm, &comm->more.item);
     cohort__group_unref(group);
-    return has_more;
+    return true;
+}
+
+/* An endpoint in which nothing fails counts as one thing that does. */
+bool cohort__later_go_on(struct cohort__commons *commons)
+{
+    const uint32_t before = atomic_load(&commons->num_failed);
+    for (uint32_t num = 0;
+         num + atomic_load(&commons->num_failed) - before < COHORT__ENDS_OF_A_TURN; num++)
+        if (!go_on_with_one(commons))
+            return false;
+    return true;
 }

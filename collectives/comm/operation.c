@@ -7,6 +7,7 @@
 
 #include "collectives/comm/early.h"
 #include "collectives/comm/idle.h"
+#include "collectives/comm/later.h"
 #include "collectives/comm/mail.h"
 #include "collectives/comm/remote.h"
 #include "collectives/comm/site_line.h"
@@ -236,27 +237,39 @@ void cohort__operation_call(struct cohort__operation *operation)
     cohort__endpoint_post(operation->comm, &operation->call);
 }
 
-/* In an item of its own, since an operation may end as soon as it starts. */
+/* In an item of its own, since an operation may end as soon as it starts. After a death all do, and
+ * each makes room for the next one. */
 static void run_resume(struct cohort__actor *actor, struct cohort__item *item)
 {
     struct cohort_comm *comm = cohort__endpoint_of(actor);
     (void)item;
-    comm->resume_posted = false;
     struct cohort__operation *operation;
-    while ((operation = cohort__endpoint_first_waiting(comm)) &&
-           fits_window(comm, operation->generation) && !has_to_wait(comm, operation->generation)) {
+    uint32_t left = COHORT__ENDS_OF_A_TURN;
+    for (; left > 0 && (operation = cohort__endpoint_first_waiting(comm)) &&
+           fits_window(comm, operation->generation) && !has_to_wait(comm, operation->generation);
+         left--) {
         wait_no_more(operation);
         start(comm, operation);
     }
+    comm->resume_posted = false;
+    comm->resumes_later = left == 0;
+    if (comm->resumes_later)
+        cohort__later_more(comm);
 }
 
 void cohort__endpoint_resume(struct cohort_comm *comm)
 {
-    if (!cohort__endpoint_first_waiting(comm) || comm->resume_posted)
+    if (!cohort__endpoint_first_waiting(comm) || comm->resume_posted || comm->resumes_later)
         return;
     comm->resume_posted = true;
     comm->resume.run = run_resume;
     cohort__endpoint_post(comm, &comm->resume);
+}
+
+void cohort__endpoint_resume_later(struct cohort_comm *comm)
+{
+    comm->resumes_later = false;
+    cohort__endpoint_resume(comm);
 }
 
 static void remember_failure(struct cohort_comm *comm, const struct cohort__operation *operation)
@@ -318,8 +331,10 @@ static void conclude(struct cohort__operation *operation)
 void cohort__operation_ended(struct cohort__operation *operation)
 {
     struct cohort_comm *comm = operation->comm;
-    if (operation->failure.status)
+    if (operation->failure.status) {
         remember_failure(comm, operation);
+        cohort__later_count(comm, 1);
+    }
     if (operation->has_left)
         operation->failure.status = COHORT_ERR_CANCELLED; /* the others have been told */
     if (__builtin_expect(operation->sequel != NULL, 0)) {

@@ -106,6 +106,9 @@ void cohort__operation_refuse_waiting(struct cohort__operation *operation, cohor
 /* In the endpoint's turn: calls that wait may be able to start. */
 void cohort__endpoint_resume(struct cohort_comm *comm);
 
+/* In the endpoint's turn, a later turn of the event loop: the same for those that were put off. */
+void cohort__endpoint_resume_later(struct cohort_comm *comm);
+
 /* Whether the sites have yet to agree. Until then only the agreement's messages (phase 0) are for
  * this operation. Others are from sites that have agreed, or have sent early; they are parked. */
 static inline bool cohort__operation_is_before_agreement(const struct cohort__operation *operation)

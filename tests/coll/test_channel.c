@@ -9,6 +9,7 @@
 #include "cohort/collectives.h"
 #include "cohort/task.h"
 #include "collectives/comm/channel_private.h"
+#include "collectives/comm/later.h"
 #include "runtime/base/random.h"
 #include "runtime/proc/send.h"
 #include "tests/support/cluster.h"
@@ -476,7 +477,7 @@ static void test_death(void)
 
 /* Gets that fail with a death, some in each turn of the event loop, which has other things to do.
  */
-enum { DOOMED = 6 * COHORT__CHANNEL_ENDS_OF_A_TURN };
+enum { DOOMED = 6 * COHORT__ENDS_OF_A_TURN };
 static cohort_future *doomed[DOOMED];
 static atomic_uint num_failed, most_failed; /* so far; in a turn */
 
@@ -511,7 +512,7 @@ static void test_death_of_many(void)
         CHECK_INT(cohort_await(late), COHORT_ERR_PEER_DIED);
         for (uint64_t i = 0; i < DOOMED; i++)
             CHECK_INT(cohort_await(doomed[i]), COHORT_ERR_PEER_DIED);
-        CHECK(atomic_load(&most_failed) <= 2 * COHORT__CHANNEL_ENDS_OF_A_TURN);
+        CHECK(atomic_load(&most_failed) <= 2 * COHORT__ENDS_OF_A_TURN);
         cohort_comm_unref(pair.comms[0]);
         cohort_comm_unref(pair.comms[1]);
         cluster_abandon(pair.cluster);
@@ -533,7 +534,7 @@ static void test_revocation_of_many(void)
         cohort_yield();
     for (uint64_t i = 0; i < DOOMED; i++)
         CHECK_INT(cohort_await(doomed[i]), COHORT_ERR_REVOKED);
-    CHECK(atomic_load(&most_failed) <= 2 * COHORT__CHANNEL_ENDS_OF_A_TURN);
+    CHECK(atomic_load(&most_failed) <= 2 * COHORT__ENDS_OF_A_TURN);
     cluster_watch(NULL);
     pair_destroy(&pair);
 }
