@@ -29,7 +29,8 @@ void cohort__map_init(struct cohort__map *map);
 /* Frees the buckets. Nodes that are still in the map are not touched. */
 void cohort__map_fini(struct cohort__map *map);
 
-/* NODE must be in no map, and MAP must have no other node with the same key. */
+/* NODE must be in no map. Of nodes with the same key any may be found first; to remove another one
+ * takes a time linear in their number. */
 void cohort__map_insert(struct cohort__map *map, struct cohort__map_node *node, uint64_t hash);
 
 /* NULL if there is none. EQUAL may be NULL if the hash is the key. */

@@ -32,10 +32,10 @@ cohort_status cohort__registry_create(struct cohort__registry **ret_registry,
     pthread_mutex_init(&registry->lock, NULL);
     cohort__list_init(&registry->waiting);
     cohort__list_init(&registry->withdrawals);
-    cohort__list_init(&registry->revocations);
     cohort__list_init(&registry->outbox);
     cohort__list_init(&registry->untold);
     cohort__map_init(&registry->places);
+    cohort__map_init(&registry->revocations);
     cohort__registry_home_init(&registry->home, process->options.rank, process->options.size);
     *ret_registry = registry;
     return COHORT_OK;
@@ -49,6 +49,7 @@ void cohort__registry_destroy(struct cohort__registry *registry)
     cohort__registry_drop_untold(registry);
     cohort__registry_home_fini(&registry->home);
     cohort__map_fini(&registry->places);
+    cohort__map_fini(&registry->revocations);
     cohort__error_fini(&registry->broken);
     pthread_mutex_destroy(&registry->lock);
     free(registry);

@@ -126,7 +126,8 @@ struct cohort__revocation {
     const struct cohort__membership *membership;
     uint32_t site;
     void (*done)(struct cohort__revocation *revocation, cohort_status status); /* must not wait */
-    struct cohort__list link; /* private to the registry */
+    struct cohort__map_node node; /* private to the registry */
+    struct cohort__list link;     /* the same */
 };
 void cohort__registry_revoke(struct cohort__registry *registry,
                              struct cohort__revocation *revocation);

@@ -38,10 +38,10 @@ struct cohort__registry {
     void *unused_context;
     bool (*ask_returned)(void *context);
     void *ask_context;
-    pthread_mutex_t lock;            /* of all below; callbacks and sends happen outside of it */
-    struct cohort__list waiting;     /* joins of this locality that have no answer yet */
-    struct cohort__map places;       /* the same, by name and site */
-    struct cohort__list revocations; /* by sites here, that have no answer yet */
+    pthread_mutex_t lock;           /* of all below; callbacks and sends happen outside of it */
+    struct cohort__list waiting;    /* joins of this locality that have no answer yet */
+    struct cohort__map places;      /* the same, by name and site */
+    struct cohort__map revocations; /* by sites here, that have no answer yet; by instance */
     struct cohort__registry_home home;
     struct cohort__list untold; /* memberships of which sites have left, see registry_leave.c */
     struct cohort__list outbox; /* its letters; one thread at a time sends them, in order */

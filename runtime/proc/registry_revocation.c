@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "runtime/base/container.h"
+#include "runtime/base/hash.h"
 #include "runtime/proc/peer.h"
 
 /* The revocations by sites here, from request to answer, and what a revocation ends here. */
@@ -45,7 +46,8 @@ void cohort__registry_revoke(struct cohort__registry *registry,
     if (!status)
         status = has_no_answer(registry, membership->home);
     if (!status)
-        cohort__list_push_back(&registry->revocations, &revocation->link);
+        cohort__map_insert(&registry->revocations, &revocation->node,
+                           cohort__hash_u64(membership->instance));
     pthread_mutex_unlock(&registry->lock);
     if (!status) {
         cohort__registry_deliver(registry, &outbox);
@@ -55,18 +57,24 @@ void cohort__registry_revoke(struct cohort__registry *registry,
     revocation->done(revocation, status);
 }
 
+static bool is_of(const struct cohort__map_node *node, const void *key)
+{
+    const struct cohort__revocation *revocation =
+        COHORT_CONTAINER_OF(node, struct cohort__revocation, node);
+    return revocation->membership->instance == *(const uint64_t *)key;
+}
+
 void cohort__registry_take_revocations(struct cohort__registry *registry, uint64_t instance,
                                        struct cohort__list *ended)
 {
-    struct cohort__list *next, *link;
-    for (link = registry->revocations.next; link != &registry->revocations; link = next) {
-        const struct cohort__revocation *revocation =
-            COHORT_CONTAINER_OF(link, struct cohort__revocation, link);
-        next = link->next;
-        if (instance != 0 && revocation->membership->instance != instance)
-            continue;
-        cohort__list_remove(link);
-        cohort__list_push_back(ended, link);
+    struct cohort__map *map = &registry->revocations;
+    const uint64_t hash = cohort__hash_u64(instance);
+    struct cohort__map_node *node;
+    while ((node = instance == 0 ? cohort__map_some(map)
+                                 : cohort__map_find(map, hash, is_of, &instance))) {
+        cohort__map_remove(map, node);
+        cohort__list_push_back(ended,
+                               &COHORT_CONTAINER_OF(node, struct cohort__revocation, node)->link);
     }
 }
 
