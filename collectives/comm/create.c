@@ -168,9 +168,12 @@ static void on_given_up(struct cohort__revocation *revocation, cohort_status sta
     struct cohort__process *process = cohort__inbox_commons(creation->inbox)->process;
     if (status != COHORT_ERR_CANCELLED) /* the sites here must not wait for this one, in any case */
         cohort__inbox_give_up(creation->inbox, creation->lost, creation->options.this_site);
-    if (status == COHORT_ERR_NO_MEMORY) /* else the others know why without it */
-        cohort__registry_lost(cohort__process_registry(process), cohort__process_rank(process),
-                              status);
+    if (status == COHORT_ERR_NO_MEMORY) { /* else the others know why without it */
+        uint32_t rank = cohort__process_rank(process);
+        cohort__registry_lost(cohort__process_registry(process), rank, status);
+        /* That ends joins. The others of this instance have theirs behind them. */
+        cohort__process_give_up(process, rank, "a site has no endpoint, and can't tell: no memory");
+    }
     cohort__membership_unref(creation->lost);
     creation_destroy(creation);
 }
