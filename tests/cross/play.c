@@ -543,7 +543,8 @@ static cohort_status get_next(const struct actor *actor, const struct step *step
     uint32_t num_known = 0, num_before;
     cohort_comm *comm = actor->comms[step->group];
     cohort_status status;
-    if (step->getter != GET_ANY)
+    /* A death that was acknowledged before does not end a get from any site. */
+    if (step->getter != GET_ANY || oracle_is_dead(world, setter))
         return cohort_await(
             cohort_channel_get(comm, step->from, tag, ret_number, sizeof(*ret_number), NULL));
     do {
