@@ -36,6 +36,7 @@ void cohort__channels_init(struct cohort__channels *channels)
     cohort__list_init(&channels->unsorted);
     cohort__list_init(&channels->sets);
     cohort__list_init(&channels->revoked_sets);
+    cohort__list_init(&channels->unread);
     cohort__list_init(&channels->under_way);
     cohort__list_init(&channels->doomed_sources);
     cohort__list_init(&channels->doomed_any);
@@ -346,8 +347,16 @@ static void fail_source(struct cohort_comm *comm, struct cohort__channel_source 
     }
 }
 
-/* Fails some of the gets that are doomed, and takes some of the sets back that are revoked. Returns
- * whether there are others. */
+static void release_unread(struct cohort__channels *channels)
+{
+    struct cohort__message *message = message_of(channels->unread.next);
+    keep_no_more(channels, message);
+    cohort__list_remove(&message->of_tag);
+    cohort__message_release(message);
+}
+
+/* Fails some of the gets that are doomed, takes some of the sets back that are revoked, and gives
+ * some of the messages back that nobody will get. Returns whether there are others. */
 static bool fail_some(struct cohort_comm *comm)
 {
     struct cohort__channels *channels = &comm->channels;
@@ -366,10 +375,13 @@ static bool fail_some(struct cohort_comm *comm)
         cohort__error_fini(&channels->why_any);
     for (; left > 0 && !cohort__list_is_empty(&channels->revoked_sets); left--)
         cohort__channel_set_take_back(channels);
+    for (; left > 0 && !cohort__list_is_empty(&channels->unread); left--)
+        release_unread(channels);
     if (left < COHORT__ENDS_OF_A_TURN)
         cohort__later_count(comm, COHORT__ENDS_OF_A_TURN - left);
     return !cohort__list_is_empty(sources) || !cohort__list_is_empty(&channels->doomed_any) ||
-           !cohort__list_is_empty(&channels->revoked_sets);
+           !cohort__list_is_empty(&channels->revoked_sets) ||
+           !cohort__list_is_empty(&channels->unread);
 }
 
 void cohort__channels_go_on(struct cohort_comm *comm)
@@ -716,16 +728,6 @@ void cohort__channels_receive(struct cohort_comm *comm, struct cohort__message *
 
 /* Ends ---------------------------------------------------------------------------------------- */
 
-static void release_all(struct cohort__channels *channels, struct cohort__list *messages)
-{
-    while (!cohort__list_is_empty(messages)) {
-        struct cohort__message *message = message_of(messages->next);
-        keep_no_more(channels, message);
-        cohort__list_remove(&message->of_tag);
-        cohort__message_release(message);
-    }
-}
-
 /* What is revoked is given back when its setters say so, who know why by then. */
 void cohort__channels_peer_died(struct cohort_comm *comm)
 {
@@ -744,12 +746,15 @@ void cohort__channels_leave(struct cohort_comm *comm)
     struct cohort__map_node *node;
     for (node = cohort__map_first(&channels->queues); node;
          node = cohort__map_next(&channels->queues, node))
-        release_all(channels,
-                    &COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node)->messages);
+        cohort__list_splice_back(
+            &channels->unread,
+            &COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node)->messages);
     for (node = cohort__map_first(&channels->sources); node;
          node = cohort__map_next(&channels->sources, node))
-        release_all(channels,
-                    &COHORT_CONTAINER_OF(node, struct cohort__channel_source, node)->overtaking);
+        cohort__list_splice_back(
+            &channels->unread,
+            &COHORT_CONTAINER_OF(node, struct cohort__channel_source, node)->overtaking);
+    cohort__channels_go_on(comm);
     struct cohort__list *next, *link;
     for (link = channels->under_way.next; link != &channels->under_way; link = next) {
         next = link->next;

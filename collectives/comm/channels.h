@@ -44,6 +44,7 @@ struct cohort__channels {
     struct cohort__error why_any;
     struct cohort__list sets;         /* sets that are not over, except: */
     struct cohort__list revoked_sets; /* to be taken back, some in each turn likewise */
+    struct cohort__list unread;       /* messages, once the site has left: to be given back so */
     struct cohort__list under_way;    /* gets that have their message, and read it */
     uint64_t asked_at;                /* as in struct cohort__operation */
     unsigned patience;

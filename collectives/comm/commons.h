@@ -45,8 +45,8 @@ struct cohort__commons {
 void cohort__commons_init(struct cohort__commons *commons, struct cohort__process *process);
 void cohort__commons_fini(struct cohort__commons *commons);
 
-/* Any thread. CHANGE 1: something that may still send has been given to a worker. CHANGE -1: it is
- * done; then COMMONS may be gone. */
+/* Any thread. CHANGE 1: something that may still send has been given to a worker, or left for
+ * later. CHANGE -1: it is done; then COMMONS may be gone. */
 void cohort__commons_count_work(struct cohort__commons *commons, int change);
 
 /* Any thread: whether there is such a work. */

@@ -505,6 +505,8 @@ static void stop(void *context)
 {
     struct cohort__inbox *inbox = context;
     for_each_endpoint(inbox, cohort__endpoint_leave);
+    while (cohort__later_go_on(&inbox->commons))
+        ;
     struct cohort__list taken, *link;
     cohort__list_init(&taken);
     cohort__unknown_settle_all(&inbox->unknown, &taken);

@@ -10,6 +10,7 @@ void cohort__later_add(struct cohort_comm *comm)
     if (cohort__list_is_empty(&comm->later)) {
         cohort__group_ref(comm->group);
         cohort__list_push_back(&commons->later, &comm->later);
+        cohort__commons_count_work(commons, 1);
     }
     pthread_mutex_unlock(&commons->later_lock);
 }
@@ -33,6 +34,7 @@ static bool go_on_with_one(struct cohort__commons *commons)
     if (!atomic_exchange(&comm->more.is_posted, true))
         cohort__endpoint_post(comm, &comm->more.item);
     cohort__group_unref(group);
+    cohort__commons_count_work(commons, -1);
     return true;
 }
 

@@ -6,11 +6,11 @@
 
 /* What an endpoint leaves for a later turn of the event loop, which has other things to do. */
 
-/* Of one endpoint so many calls or gets fail, or sets are taken back, in one turn: each takes
- * microseconds. Of all together it is not many more. */
+/* Of one endpoint so many calls or gets fail, or sets or messages are given back, in one turn: each
+ * takes microseconds. Of all together it is not many more. */
 enum { COHORT__ENDS_OF_A_TURN = 1000 };
 
-/* In the endpoint's turn: NUM of them have failed, or have been taken back. */
+/* In the endpoint's turn: NUM of them have failed, or have been given back. */
 static inline void cohort__later_count(struct cohort_comm *comm, uint32_t num)
 {
     atomic_fetch_add_explicit(&comm->group->commons->num_failed, num, memory_order_relaxed);

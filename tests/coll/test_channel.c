@@ -539,6 +539,27 @@ static void test_revocation_of_many(void)
     pair_destroy(&pair);
 }
 
+/* And sets whose getter leaves without having got them. */
+static void test_leaving_with_many(void)
+{
+    struct pair pair = pair_create(0, 1);
+    static unsigned char data[5000];
+    for (uint64_t i = 0; i < DOOMED; i++)
+        doomed[i] = cohort_channel_set(pair.comms[0], 1, 7, data, sizeof(data));
+    atomic_store(&num_failed, 0);
+    atomic_store(&most_failed, 0);
+    cluster_watch(count_failed);
+    cohort_comm_unref(pair.comms[1]);
+    while (atomic_load(&num_failed) < DOOMED)
+        cohort_yield();
+    cluster_watch(NULL);
+    for (uint64_t i = 0; i < DOOMED; i++)
+        CHECK_INT(cohort_await(doomed[i]), COHORT_ERR_GONE);
+    CHECK(atomic_load(&most_failed) <= 2 * COHORT__ENDS_OF_A_TURN);
+    cohort_comm_unref(pair.comms[0]);
+    cluster_destroy(pair.cluster);
+}
+
 /* Flow control ------------------------------------------------------------------------------- */
 
 enum { FLOOD = 3000, FLOOD_BUDGET = 8192 };
@@ -616,6 +637,7 @@ static const struct test_case cases[] = {
     {"death", test_death},
     {"death_of_many", test_death_of_many},
     {"revocation_of_many", test_revocation_of_many},
+    {"leaving_with_many", test_leaving_with_many},
     {"flood", test_flood},
 };
 
