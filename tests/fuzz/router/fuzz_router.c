@@ -24,7 +24,7 @@ enum { ROUNDS = 1000, MESSAGES = 100, MAX_PAYLOAD = 256, NUM_EACH = 4, MAX_SITES
 
 static struct fake_net fake;
 static struct cohort__random random_of;
-static uint64_t num_begun, num_ended, num_arrived, num_delivered, num_revoked;
+static uint64_t num_begun, num_ended, num_arrived, num_delivered, num_revoked, num_accused;
 static unsigned char space[4 * FAKE_MAX_FETCH];
 
 static uint64_t below(uint64_t limit)
@@ -332,13 +332,30 @@ static size_t turn_transport(size_t num_fetched)
     return num_fetched;
 }
 
+/* The launcher takes its time, so that messages of who has sent nonsense go on to come. */
+static void on_accused(void *context, uint32_t rank, bool at_fault, const char *why)
+{
+    (void)context;
+    (void)rank;
+    (void)at_fault;
+    CHECK(why);
+    num_accused++;
+}
+
+static void tell_death(uint32_t rank)
+{
+    struct cohort__death death = {.rank = rank, .order = rank};
+    cohort__death_set_why(&death, "was killed", strlen("was killed"));
+    cohort__process_death_told(fake.process, &death);
+}
+
 static void round_of(uint64_t seed)
 {
     size_t num_fetched = 0;
     cohort__random_init(&random_of, seed);
     is_home_round = seed % 3 == 0;
     memset(num_letters, 0, sizeof(num_letters));
-    fake_net_open(&fake, 0);
+    fake_net_open_launched(&fake, on_accused, NULL, NULL);
     CHECK_INT(cohort__remote_tasks_create(fake.process), COHORT_OK);
     cohort__process_set_handlers(fake.process,
                                  &(struct cohort__process_handlers){.message = on_message});
@@ -355,7 +372,7 @@ static void round_of(uint64_t seed)
         deliver_one();
         num_fetched = turn_transport(num_fetched);
         if (below(200) == 0)
-            cohort__process_peer_lost(fake.process, 1 + (uint32_t)below(2), "was killed");
+            tell_death(1 + (uint32_t)below(2));
     }
     cohort__process_stop(fake.process);
     while (num_fetched < fake.num_fetches)
@@ -374,7 +391,7 @@ int main(int argc, char **argv)
     fprintf(stderr, "seed %llu: %llu of %llu messages arrived; %llu operations ended\n",
             (unsigned long long)seed, (unsigned long long)num_arrived,
             (unsigned long long)num_delivered, (unsigned long long)num_ended);
-    CHECK(num_revoked > ROUNDS);
+    CHECK(num_revoked > ROUNDS && num_accused > ROUNDS);
     CHECK(num_arrived > num_delivered / 16 && num_arrived < num_delivered);
     return 0;
 }
