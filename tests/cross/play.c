@@ -124,11 +124,13 @@ static struct flight *fly(struct actor *actor, enum flight_kind kind, uint32_t n
     const struct step *step = &program->steps[number];
     *flight = (struct flight){.kind = kind, .step = step, .number = number, .site = site};
     flight->knew = actor->world->facts->groups[step->group].knows >> site & 1;
-    /* A get from any site fails when some other one dies, and nobody gets what is set for it. */
+    const struct group *group = &program->groups[step->group];
+    /* A get from any site fails when some other one dies, and nobody gets what is set for it; and
+     * it waits on where the setter has got no endpoint, and others have. */
     bool is_any = step->verb == VERB_MESSAGE && step->getter == GET_ANY;
     /* And who revokes and dies may have told some only. */
-    bool is_at_risk = (program->victims || program->has_accidents) &&
-                      (is_any || program->groups[step->group].is_revoked);
+    bool is_at_risk = (program->victims || program->has_accidents) && (is_any || group->is_revoked);
+    is_at_risk |= is_any && group->is_fragile;
     /* What is to be taken back stays where a locality has no memory for that. */
     is_at_risk |= program->num_gaps > 0 && step->absent != NONE;
     flight->is_hopeless =
@@ -543,8 +545,10 @@ static cohort_status get_next(const struct actor *actor, const struct step *step
     uint32_t num_known = 0, num_before;
     cohort_comm *comm = actor->comms[step->group];
     cohort_status status;
-    /* A death that was acknowledged before does not end a get from any site. */
-    if (step->getter != GET_ANY || oracle_is_dead(world, setter))
+    /* A death that was acknowledged before does not end a get from any site, nor does it if the
+     * setter has got no endpoint. */
+    if (step->getter != GET_ANY || oracle_is_dead(world, setter) ||
+        world->program->groups[step->group].is_fragile)
         return cohort_await(
             cohort_channel_get(comm, step->from, tag, ret_number, sizeof(*ret_number), NULL));
     do {
