@@ -90,8 +90,8 @@ static bool may_be_ended_by_death(const struct world *world, const struct flight
         return flight->kind == FLIGHT_MAKE || flight->kind == FLIGHT_AGREE ? stage_dead() : dead;
     if (is_for_survivors(flight) || flight->kind == FLIGHT_IDLE)
         return false;
-    if (flight->kind == FLIGHT_SET)
-        return dead >> step->to & 1 || (dead && left >> step->to & 1);
+    if (flight->kind == FLIGHT_SET) /* also if its getter has lost it for want of memory */
+        return dead >> step->to & 1 || (dead && (left >> step->to & 1 || scarce_has_failed()));
     if (flight->kind == FLIGHT_GET && step->getter == GET_ANY)
         return dead >> step->from & 1 || flight->num_failed > flight->num_acknowledged;
     if (flight->kind == FLIGHT_GET || flight->kind == FLIGHT_PROBE)
