@@ -24,7 +24,8 @@ enum {
     SHORT_YIELDS = 64,       /* gain as much as a long one costs */
 };
 
-uint64_t cohort__spin_preemptions(void)
+/* How often the calling thread was preempted. A system call. */
+static uint64_t preemptions(void)
 {
     struct rusage usage;
     return getrusage(RUSAGE_THREAD, &usage) ? 0 : (uint64_t)usage.ru_nivcsw;
@@ -34,7 +35,7 @@ void cohort__spin_init(struct cohort__spin *spin, uint64_t budget_ns)
 {
     *spin = (struct cohort__spin){
         .budget = cohort__clock_ticks_of(budget_ns),
-        .num_preemptions = cohort__spin_preemptions(),
+        .num_preemptions = preemptions(),
         .credit = MAX_CREDIT,
     };
 }
@@ -61,7 +62,7 @@ static void pause_spinning(struct cohort__spin *spin, uint64_t now, const char *
 static uint64_t count_preemptions(struct cohort__spin *spin, uint64_t now)
 {
     uint64_t before = spin->num_preemptions;
-    spin->num_preemptions = cohort__spin_preemptions();
+    spin->num_preemptions = preemptions();
     spin->checked = now;
     return spin->num_preemptions - before;
 }

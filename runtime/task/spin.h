@@ -36,9 +36,6 @@ struct cohort__spin {
     unsigned num_yields; /* for cohort__core_yield */
 };
 
-/* How often the calling thread was preempted. A system call. */
-uint64_t cohort__spin_preemptions(void);
-
 enum { COHORT__SPIN_MAX_NS = 1000000000 };
 
 /* To be called by the thread that will spin. BUDGET_NS is at most COHORT__SPIN_MAX_NS. */
