@@ -88,7 +88,7 @@ uint64_t cluster_num_sent_by(const struct cluster *cluster, uint32_t locality);
 void cluster_tell_death(struct cluster *cluster, uint32_t locality, uint32_t peer, uint32_t order,
                         const char *why);
 
-/* LOCALITY dies. In a job that goes on, all hear of it. Not possible in shared memory. */
+/* LOCALITY dies. If there is a launcher, all hear of it. Not possible in shared memory. */
 void cluster_kill(struct cluster *cluster, uint32_t locality);
 
 /* The localities that have been killed, a bit each: by cluster_kill, or by the launcher. */
