@@ -15,7 +15,7 @@ from jobs import check, check_equal, run
 
 MEMBER, *INTEGRALS = (os.path.abspath(path) for path in sys.argv[2:])
 # jobs.py preloads a library.
-os.environ['ASAN_OPTIONS'] = 'detect_stack_use_after_return=1:verify_asan_link_order=0'
+os.environ['ASAN_OPTIONS'] += ':detect_stack_use_after_return=1:verify_asan_link_order=0'
 
 
 def test_each_its_own():

@@ -28,8 +28,7 @@ LEAK_CHECK = re.compile(r'.*==\d+==Unable to get registers from thread \d+\.\n')
 # Also for programs that start jobs themselves.
 os.environ['LSAN_OPTIONS'] = 'print_suppressions=0:suppressions=' + os.path.join(
     os.path.dirname(os.path.abspath(__file__)), 'lsan.supp')
-# Otherwise the leak check may take wrong bounds for dynamic thread-local memory, such as libdw's,
-# and crash (clang 14 with glibc 2.36). It finds that memory from the heap as well.
+# As in meson.build.
 os.environ['ASAN_OPTIONS'] = 'intercept_tls_get_addr=0'
 # hwloc, also in mpirun, prints a warning if a chroot has no /sys.
 os.environ['HWLOC_HIDE_ERRORS'] = '2'
