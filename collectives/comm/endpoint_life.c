@@ -70,11 +70,15 @@ static void run_tick(struct cohort__actor *actor, struct cohort__item *item)
         cohort__pending_line_write(comm, stalled);
 }
 
+bool cohort__endpoint_wants_tick(const struct cohort_comm *comm)
+{
+    return atomic_load_explicit(&comm->num_in_flight, memory_order_relaxed) > 0 ||
+           !cohort__channels_are_idle(&comm->channels);
+}
+
 void cohort__endpoint_tick(struct cohort_comm *comm)
 {
-    if (atomic_load_explicit(&comm->num_in_flight, memory_order_relaxed) > 0 ||
-        !cohort__channels_are_idle(&comm->channels))
-        post_event(comm, &comm->tick);
+    post_event(comm, &comm->tick);
 }
 
 void cohort__endpoint_site_left(struct cohort_comm *comm)

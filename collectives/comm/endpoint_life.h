@@ -21,8 +21,9 @@ void cohort__endpoint_leave(struct cohort_comm *comm);
  * past. */
 void cohort__endpoint_leave_out(struct cohort_comm *comm, uint64_t generation);
 
-/* Any thread that is sure that the endpoint exists: posts an item that looks for calls that have
- * waited for a long time. */
+/* Any thread that is sure that the endpoint exists: whether anything is in flight that may wait for
+ * a long time, and posts an item that looks for what does. */
+bool cohort__endpoint_wants_tick(const struct cohort_comm *comm);
 void cohort__endpoint_tick(struct cohort_comm *comm);
 
 /* In the endpoint's turn: a call has failed, since a site has left. The others may wait for that

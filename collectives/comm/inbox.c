@@ -31,6 +31,8 @@ struct cohort__inbox {
      * the event loop changes it, so that thread needs no lock to read it. */
     struct cohort__group *last;
     struct cohort__list endpoints;
+    uint32_t num_endpoints;
+    uint32_t num_unticked;        /* the loop's thread only: the first ones in the list, at most */
     struct cohort__list retired;  /* groups for the loop's thread to free */
     _Atomic bool is_holder_asked; /* the loop's thread is to free them, or to unref `last` */
     struct cohort__unknown unknown;
@@ -325,6 +327,7 @@ void cohort__inbox_add(struct cohort__inbox *inbox, struct cohort_comm *comm)
 {
     pthread_mutex_lock(&inbox->lock);
     cohort__list_push_back(&inbox->endpoints, &comm->link);
+    inbox->num_endpoints++;
     pthread_mutex_unlock(&inbox->lock);
 }
 
@@ -399,12 +402,6 @@ static void on_peer_died(void *context, uint32_t rank)
     cohort__process_more(inbox->commons.process);
 }
 
-static bool on_go_on(void *context)
-{
-    struct cohort__inbox *inbox = context;
-    return cohort__later_go_on(&inbox->commons);
-}
-
 /* Freeing groups ---------------------------------------------------------------------------- */
 
 /* With the lock held: from now on GROUP and its endpoints can't be found. */
@@ -415,6 +412,8 @@ static void take_out(struct cohort__inbox *inbox, struct cohort__group *group)
         struct cohort_comm *comm = cohort__endpoint_at(group, group->local.sites[i]);
         if (!comm)
             continue;
+        if (!cohort__list_is_empty(&comm->link))
+            inbox->num_endpoints--;
         cohort__list_remove(&comm->link);
         forget_latest(inbox, comm);
     }
@@ -487,12 +486,63 @@ static bool on_look(void *context)
     return cohort__watches_look(&inbox->commons.watches);
 }
 
+enum { TICKED_AT_ONCE = 64, TICKED_IN_A_TURN = 1024 };
+
+/* Looks at the next endpoints, and puts them behind all others. BUSY gets those in which something
+ * is in flight, with references to their groups. Returns how many. Since some may be gone, others
+ * may be looked at twice. */
+static uint32_t take_busy(struct cohort__inbox *inbox, struct cohort_comm **busy)
+{
+    uint32_t num = 0;
+    pthread_mutex_lock(&inbox->lock);
+    for (uint32_t i = 0; i < TICKED_AT_ONCE && inbox->num_unticked > 0; i++) {
+        struct cohort__list *link = cohort__list_pop_front(&inbox->endpoints);
+        if (!link) {
+            inbox->num_unticked = 0;
+            break;
+        }
+        inbox->num_unticked--;
+        cohort__list_push_back(&inbox->endpoints, link);
+        struct cohort_comm *comm = COHORT_CONTAINER_OF(link, struct cohort_comm, link);
+        if (cohort__endpoint_wants_tick(comm)) {
+            cohort__group_ref(comm->group);
+            busy[num++] = comm;
+        }
+    }
+    pthread_mutex_unlock(&inbox->lock);
+    return num;
+}
+
+/* Ticks some of the endpoints, which may be very many. Whether there are others. */
+static bool tick_some(struct cohort__inbox *inbox)
+{
+    struct cohort_comm *busy[TICKED_AT_ONCE];
+    for (uint32_t i = 0; i < TICKED_IN_A_TURN && inbox->num_unticked > 0; i += TICKED_AT_ONCE)
+        for (uint32_t num = take_busy(inbox, busy); num > 0; num--) {
+            cohort__endpoint_tick(busy[num - 1]);
+            cohort__group_unref(busy[num - 1]->group);
+        }
+    return inbox->num_unticked > 0;
+}
+
 /* Without shared memory on_look is never called, so do_as_asked is called here, too. */
 static void on_tick(void *context, uint64_t now)
 {
     (void)now;
-    do_as_asked(context);
-    for_each_endpoint(context, cohort__endpoint_tick);
+    struct cohort__inbox *inbox = context;
+    do_as_asked(inbox);
+    pthread_mutex_lock(&inbox->lock);
+    inbox->num_unticked = inbox->num_endpoints;
+    pthread_mutex_unlock(&inbox->lock);
+    if (tick_some(inbox))
+        cohort__process_more(inbox->commons.process);
+}
+
+static bool on_go_on(void *context)
+{
+    struct cohort__inbox *inbox = context;
+    bool has_more = cohort__later_go_on(&inbox->commons);
+    return tick_some(inbox) || has_more;
 }
 
 static bool is_busy(void *context)

@@ -394,11 +394,72 @@ static void test_wrong_site(void)
     fake_net_close(&fake);
 }
 
+/* Endpoints of which nothing else is used, by number: every third one is idle. */
+enum { MANY = 5000 };
+static struct cohort_comm *many;
+static unsigned char num_ticks[MANY];
+
+void __wrap_cohort__endpoint_tick(struct cohort_comm *comm);
+
+void __wrap_cohort__endpoint_tick(struct cohort_comm *comm)
+{
+    num_ticks[comm - many]++;
+}
+
+static void more(void *context)
+{
+    (void)context;
+}
+
+static uint32_t ticks_of_a_turn(void)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < MANY; i++)
+        sum += num_ticks[i];
+    memset(num_ticks, 0, sizeof(num_ticks));
+    return sum;
+}
+
+/* One tick looks at all endpoints, each once, but only at some of them in one turn. */
+static void test_many(void)
+{
+    fake_net_open_turning(&fake, more);
+    CHECK_INT(cohort__inbox_get(fake.process, &inbox), COHORT_OK);
+    struct cohort__group *group = group_open();
+    CHECK((many = aligned_alloc(64, MANY * sizeof(*many))));
+    memset(many, 0, MANY * sizeof(*many));
+    for (uint32_t i = 0; i < MANY; i++) {
+        many[i].group = group;
+        many[i].num_in_flight = i % 3;
+        cohort__inbox_add(inbox, &many[i]);
+    }
+    for (uint32_t round = 0, most = 0; round < 3; round++) {
+        unsigned char ticked[MANY] = {0};
+        cohort__process_tick(fake.process, 0);
+        bool has_more;
+        do {
+            has_more = cohort__process_go_on(fake.process);
+            for (uint32_t i = 0; i < MANY; i++)
+                ticked[i] += num_ticks[i];
+            uint32_t num = ticks_of_a_turn();
+            most = num > most ? num : most;
+        } while (has_more);
+        for (uint32_t i = 0; i < MANY; i++)
+            CHECK_INT(ticked[i], i % 3 > 0);
+        CHECK(most > MANY / 10 && most < MANY / 3);
+    }
+    for (uint32_t i = 0; i < MANY; i++)
+        cohort__list_remove(&many[i].link);
+    fake_net_close(&fake);
+    free(many);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"no_memory", test_no_memory}, {"unknown", test_unknown}, {"early", test_early},
         {"late", test_late},           {"unused", test_unused},   {"wrong_site", test_wrong_site},
+        {"many", test_many},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
