@@ -100,8 +100,10 @@ static cohort_status make_endpoint(struct creation *creation, struct cohort__mem
         cohort__inbox_set_latest(creation->inbox, comm);
     cohort__group_add(group, comm->this_site, &comm->actor);
     cohort__verdicts_join(comm);
-    if (cohort__remote_is_revoked(group)) /* the others have been told */
+    if (cohort__remote_is_revoked(group)) { /* the others have been told */
         cohort__endpoint_peer_died(comm);
+        cohort__process_more(group->commons->process);
+    }
     return COHORT_OK;
 }
 

@@ -155,7 +155,7 @@ struct cohort_comm {
      * cohort__endpoint_begin, and hold.h. */
     _Atomic uint32_t num_open;
     atomic_bool finished; /* it has left, and nothing of it is under way */
-    struct cohort__event tick, death, leave, scoped_prune, more, untold;
+    struct cohort__event tick, leave, scoped_prune, more, untold;
     uint64_t untold_generation;     /* of that event; written by who posts it */
     _Atomic uint64_t untold_latest; /* written by the caller */
     struct cohort__list later;      /* in that of the commons; with a reference to the group then */

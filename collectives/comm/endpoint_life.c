@@ -103,18 +103,7 @@ static void hear_of_death(struct cohort_comm *comm)
     cohort__verdicts_release(comm->group, false);
 }
 
-static void run_peer_died(struct cohort__actor *actor, struct cohort__item *item)
-{
-    begin_event(item);
-    hear_of_death(cohort__endpoint_of(actor));
-}
-
 void cohort__endpoint_peer_died(struct cohort_comm *comm)
-{
-    post_event(comm, &comm->death);
-}
-
-void cohort__endpoint_peer_died_later(struct cohort_comm *comm)
 {
     atomic_store(&comm->hears_of_death, true);
     cohort__later_add(comm);
@@ -248,7 +237,6 @@ cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct coho
     cohort__scoped_calls_init(comm);
     cohort__early_init(comm);
     comm->tick.item.run = run_tick;
-    comm->death.item.run = run_peer_died;
     comm->more.item.run = run_more;
     comm->untold.item.run = run_untold;
     cohort__list_init(&comm->later);

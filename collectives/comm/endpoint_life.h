@@ -31,12 +31,9 @@ void cohort__endpoint_tick(struct cohort_comm *comm);
  * has many calls in flight would be told one after the other, as their turns to ask come. */
 void cohort__endpoint_site_left(struct cohort_comm *comm);
 
-/* Any thread: posts an item that tells the endpoint that a locality has died, or that its
- * communicator is revoked. */
+/* Any thread: tells the endpoint that a locality has died, or that its communicator is revoked, in
+ * a later turn of the event loop, which the caller asks for: that ends calls of what may be many.
+ */
 void cohort__endpoint_peer_died(struct cohort_comm *comm);
-
-/* The same in a later turn of the event loop, which the caller asks for: a death ends calls in each
- * of what may be many communicators. */
-void cohort__endpoint_peer_died_later(struct cohort_comm *comm);
 
 #endif

@@ -163,6 +163,7 @@ static void tell_revoked(struct cohort__group *group)
         if (comm)
             cohort__endpoint_peer_died(comm);
     }
+    cohort__process_more(group->commons->process);
 }
 
 /* SITE has revoked INSTANCE. */
@@ -394,7 +395,7 @@ static void on_peer_died(void *context, uint32_t rank)
     struct cohort_comm *comm = endpoint_after(inbox, &inbox->endpoints);
     while (comm) {
         if (has_locality(comm->group, rank))
-            cohort__endpoint_peer_died_later(comm);
+            cohort__endpoint_peer_died(comm);
         struct cohort_comm *next = endpoint_after(inbox, &comm->link);
         cohort__group_unref(comm->group);
         comm = next;
