@@ -35,6 +35,7 @@ cohort_status cohort__registry_create(struct cohort__registry **ret_registry,
     cohort__list_init(&registry->outbox);
     cohort__list_init(&registry->untold);
     cohort__map_init(&registry->places);
+    cohort__map_init(&registry->children);
     cohort__map_init(&registry->revocations);
     cohort__registry_home_init(&registry->home, process->options.rank, process->options.size);
     *ret_registry = registry;
@@ -49,6 +50,7 @@ void cohort__registry_destroy(struct cohort__registry *registry)
     cohort__registry_drop_untold(registry);
     cohort__registry_home_fini(&registry->home);
     cohort__map_fini(&registry->places);
+    cohort__map_fini(&registry->children);
     cohort__map_fini(&registry->revocations);
     cohort__error_fini(&registry->broken);
     pthread_mutex_destroy(&registry->lock);

@@ -66,6 +66,7 @@ struct cohort__join {
                  struct cohort__membership *membership);
     struct cohort__list link;       /* private to the registry */
     struct cohort__map_node node;   /* the same */
+    struct cohort__map_node child;  /* the same */
     struct cohort__join_line *line; /* the same: of the ledger, while it waits; or NULL */
 };
 

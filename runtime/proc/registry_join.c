@@ -87,11 +87,20 @@ static void write_line(const struct cohort__registry *registry, struct cohort__j
     atomic_store_explicit(&line->since, cohort__clock_now(), memory_order_release);
 }
 
+/* Whether it does not go on once its parent is revoked. */
+static bool ends_with_parent(const struct cohort__join *join)
+{
+    return join->parent && !join->is_of_living;
+}
+
 static void add_waiting(struct cohort__registry *registry, struct cohort__join *join)
 {
     struct place place = {join->name, name_bytes(join), join->site};
     cohort__list_push_back(&registry->waiting, &join->link);
     cohort__map_insert(&registry->places, &join->node, hash_of(&place));
+    if (ends_with_parent(join))
+        cohort__map_insert(&registry->children, &join->child,
+                           cohort__hash_u64(join->parent->instance));
     write_line(registry, join);
 }
 
@@ -99,6 +108,8 @@ void cohort__registry_remove_waiting(struct cohort__registry *registry, struct c
 {
     cohort__list_remove(&join->link);
     cohort__map_remove(&registry->places, &join->node);
+    if (ends_with_parent(join))
+        cohort__map_remove(&registry->children, &join->child);
     cohort__ledger_give_back(COHORT__LEDGER_JOINS, join->line);
     join->line = NULL;
 }
@@ -323,6 +334,24 @@ cohort_status cohort__registry_mapped(struct cohort__registry *registry, uint32_
     }
     cohort__membership_unref(membership);
     return COHORT_OK;
+}
+
+static bool is_child(const struct cohort__map_node *node, const void *key)
+{
+    const struct cohort__join *join = COHORT_CONTAINER_OF(node, struct cohort__join, child);
+    return join->parent->instance == *(const uint64_t *)key;
+}
+
+void cohort__registry_take_children(struct cohort__registry *registry, uint64_t instance,
+                                    struct cohort__list *ended)
+{
+    const uint64_t hash = cohort__hash_u64(instance);
+    struct cohort__map_node *node;
+    while ((node = cohort__map_find(&registry->children, hash, is_child, &instance))) {
+        struct cohort__join *join = COHORT_CONTAINER_OF(node, struct cohort__join, child);
+        cohort__registry_remove_waiting(registry, join);
+        cohort__list_push_back(ended, &join->link);
+    }
 }
 
 void cohort__registry_take_waiting(struct cohort__registry *registry, struct cohort__list *ended)

@@ -41,6 +41,7 @@ struct cohort__registry {
     pthread_mutex_t lock;           /* of all below; callbacks and sends happen outside of it */
     struct cohort__list waiting;    /* joins of this locality that have no answer yet */
     struct cohort__map places;      /* the same, by name and site */
+    struct cohort__map children;    /* those that end with their parent, by its instance */
     struct cohort__map revocations; /* by sites here, that have no answer yet; by instance */
     struct cohort__registry_home home;
     struct cohort__list untold; /* memberships of which sites have left, see registry_leave.c */
@@ -63,8 +64,11 @@ cohort_status cohort__registry_at_home(struct cohort__registry *registry, uint32
 
 /* registry_join.c. Under the lock: JOIN waits no longer. */
 void cohort__registry_remove_waiting(struct cohort__registry *registry, struct cohort__join *join);
-/* Under the lock: moves all waiting joins to ENDED. */
+/* Under the lock: moves all waiting joins to ENDED, or those that end with INSTANCE, which is
+ * revoked. */
 void cohort__registry_take_waiting(struct cohort__registry *registry, struct cohort__list *ended);
+void cohort__registry_take_children(struct cohort__registry *registry, uint64_t instance,
+                                    struct cohort__list *ended);
 /* Set the error that JOIN ends with: SITE has revoked its parent, or the job is over. */
 cohort_status cohort__registry_fail_revoked(const struct cohort__join *join, uint32_t site);
 cohort_status cohort__registry_fail_as_over(const struct cohort__join *join);

@@ -91,12 +91,6 @@ void cohort__registry_end_revocations(struct cohort__list *ended, cohort_status 
     }
 }
 
-/* Whether the sites of JOIN come from INSTANCE, and don't join any more once that is revoked. */
-static bool is_child_of(const struct cohort__join *join, uint64_t instance)
-{
-    return join->parent && join->parent->instance == instance && !join->is_of_living;
-}
-
 /* Who has the sites is told first, so that a join that is not listed yet sees it. */
 cohort_status cohort__registry_revoked(struct cohort__registry *registry,
                                        const struct cohort__unpacked *unpacked)
@@ -110,18 +104,11 @@ cohort_status cohort__registry_revoked(struct cohort__registry *registry,
         return status;
     if (registry->revoked)
         registry->revoked(registry->revoked_context, instance, (uint32_t)site);
-    struct cohort__list joins, revocations, *next, *link;
+    struct cohort__list joins, revocations, *link;
     cohort__list_init(&joins);
     cohort__list_init(&revocations);
     pthread_mutex_lock(&registry->lock);
-    for (link = registry->waiting.next; link != &registry->waiting; link = next) {
-        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
-        next = link->next;
-        if (!is_child_of(join, instance))
-            continue;
-        cohort__registry_remove_waiting(registry, join);
-        cohort__list_push_back(&joins, link);
-    }
+    cohort__registry_take_children(registry, instance, &joins);
     cohort__registry_take_revocations(registry, instance, &revocations);
     pthread_mutex_unlock(&registry->lock);
     while ((link = cohort__list_pop_front(&joins))) {
