@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The programs of tests/cross in jobs of processes. Usage: cross_test.py COHORTRUN MEMBER
-[--seed S] [--num N] [--long]
+COHORT-TRACE [--seed S] [--num N] [--long]
 
-A seed draws the job, too: how many localities, on one host or two, which options."""
+A seed draws the job, too: how many localities, on one host or two, which options. Every third
+job is traced."""
 import os
 import re
 import struct
@@ -14,7 +15,7 @@ import tempfile
 import jobs
 from jobs import check_equal, run
 
-MEMBER = os.path.abspath(sys.argv[2])
+MEMBER, TOOL = map(os.path.abspath, sys.argv[2:4])
 LIMIT = 120 # seconds; then cohortrun says what is pending
 
 
@@ -31,14 +32,26 @@ def bits(mask):
     return {i for i in range(32) if mask >> i & 1}
 
 
+def read_trace(path):
+    """It is there, whoever has died."""
+    done = subprocess.run([TOOL, 'report', path], check=False, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+    if done.returncode:
+        raise jobs.Failed(done.stdout)
+
+
 def play(seed):
     """Those come to the end whom the program does not kill, and nobody else dies."""
     num, is_spread, *options = drawn('--machine', seed).split()
     hosts = jobs.far_hosts(int(num)) if is_spread == '1' else []
-    with tempfile.NamedTemporaryFile() as shared:
+    with tempfile.NamedTemporaryFile() as shared, tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, 'trace.pb')
+        options += ['-x', 'COHORT_TRACE=' + trace] if seed % 3 == 0 else []
         status, out, err = run('-n', num, *hosts, *options, '--timeout', LIMIT, '--grace', LIMIT,
                                MEMBER, seed, shared.name)
         dead = bits(*struct.unpack('=I', shared.read(4)))
+        if seed % 3 == 0:
+            read_trace(trace)
     deaths = r'^cohortrun: locality (\d+) \(pid \d+\).* was killed by signal 9 \(Killed\).*\n'
     told = {int(rank) for rank in re.findall(deaths, err, re.M)}
     ended = {int(rank) for rank in re.findall(r'^locality (\d+) has played$', out, re.M)}
