@@ -2,15 +2,20 @@
 #include "tests/cross/simulation.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/error.h"
 #include "runtime/base/random.h"
 #include "runtime/task/worker.h"
 #include "tests/support/scarce.h"
@@ -72,13 +77,6 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct ti
     return 0;
 }
 
-/* Whether the kernel lets others run has nothing to do with this clock, and there is nobody to wait
- * for. */
-int sched_yield(void)
-{
-    return 0;
-}
-
 int getrusage(__rusage_who_t who, struct rusage *usage)
 {
     (void)who;
@@ -94,11 +92,13 @@ static struct thread {
     ucontext_t context;
     void *(*function)(void *arg);
     void *arg;
+    struct cohort__error error;
     bool has_ended;
 } threads[MOST_THREADS];
 static uint32_t num_threads;
 static bool plays_threads;
 static struct thread *running;
+static struct thread *waiting; /* in the middle of a function: no other one is begun meanwhile */
 static ucontext_t outside;
 
 int __wrap_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attributes,
@@ -109,10 +109,13 @@ int __wrap_pthread_join(pthread_t thread, void **ret_value);
 int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 bool __wrap_cohort__blocking_is_self(void);
+long __wrap_syscall(long number, ...);
+long __real_syscall(long number, ...);
 
 static void thread_main(void)
 {
     (void)running->function(running->arg);
+    cohort__error_fini(&running->error);
     running->has_ended = true;
     swapcontext(&running->context, &outside);
 }
@@ -124,9 +127,48 @@ static void resume(struct thread *thread)
         return;
     running = thread;
     cohort__worker_self = NULL;
+    struct cohort__error *slot = cohort__error_slot_set(&thread->error);
     swapcontext(&outside, &thread->context);
+    cohort__error_slot_set(slot);
     cohort__worker_self = worker;
     running = NULL;
+}
+
+/* In the middle of a function. */
+static void let_others_run(void)
+{
+    struct thread *thread = running;
+    waiting = thread;
+    swapcontext(&thread->context, &outside);
+    waiting = NULL;
+}
+
+/* Whether the kernel lets others run has nothing to do with this clock, and the worker has nobody
+ * to wait for. */
+int sched_yield(void)
+{
+    if (running)
+        let_others_run();
+    return 0;
+}
+
+/* Who waits for a futex looks at its word again. */
+long __wrap_syscall(long number, ...)
+{
+    long args[6];
+    va_list list;
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        args[i] = va_arg(list, long);
+    va_end(list);
+    if (!running || number != SYS_futex || (args[1] & FUTEX_CMD_MASK) == FUTEX_WAKE)
+        return __real_syscall(number, args[0], args[1], args[2], args[3], args[4], args[5]);
+    const struct timespec *until = (const struct timespec *)args[3];
+    let_others_run();
+    if (!until || now < (uint64_t)until->tv_sec * 1000000000 + (uint64_t)until->tv_nsec)
+        return 0;
+    errno = ETIMEDOUT;
+    return -1;
 }
 
 /* Only the test's own program does so before. */
@@ -224,7 +266,7 @@ static struct cohort__work *take_held(void)
 struct cohort__work *__wrap_cohort__worker_next(struct cohort__worker *worker)
 {
     if (num_threads > 0 && !running)
-        resume(&threads[cohort__random_below(&draws, num_threads)]);
+        resume(waiting ? waiting : &threads[cohort__random_below(&draws, num_threads)]);
     if (is_on && cohort__random_below(&draws, POLL_ONE_IN) == 0)
         cohort__scheduler_poll_next();
     if (!is_on && num_held > 0)
