@@ -21,7 +21,9 @@ enum {
     MOST_NESTED = 3,
     FEW_LEVELS = 40,
     MANY_LEVELS = 12000,
-    MOST_LEFT = 4
+    MOST_LEFT = 4,
+    FEW_YIELDS = 20,
+    MANY_YIELDS = 400
 };
 static const uint64_t LONG = UINT64_C(100000000000), SOON = UINT64_C(10000000000);
 
@@ -352,7 +354,7 @@ static part_function *const kinds[] = {
     wait_limited,  await_following, drop_following, sleep_long, block,
     use_file,      leave_scope,     start_with,     use_mutex,  use_condition,
     use_semaphore, use_latch,       use_barrier,    use_queue,  use_range,
-    use_reduction, use_promises,    use_callbacks,  use_loop,
+    use_reduction, use_promises,    use_callbacks,  use_loop,   use_connection,
 };
 
 enum { NUM_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
@@ -423,7 +425,8 @@ static void play_scope(struct scene *scene, struct cohort__random *random)
         parts[i].depth = 0;
         start_part(&parts[i], scene, &facts, cohort__random_below(random, 1 << 16));
     }
-    for (uint64_t i = cohort__random_below(random, 20); i > 0; i--)
+    uint64_t most = cohort__random_below(random, 2) ? FEW_YIELDS : MANY_YIELDS;
+    for (uint64_t i = cohort__random_below(random, most); i > 0; i--)
         cohort_yield();
     cancel(&facts);
     uint64_t begin = simulation_time();

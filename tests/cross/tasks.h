@@ -70,4 +70,7 @@ part_function use_range, use_reduction;
 /* promises.c: what completes outside of tasks. */
 part_function use_promises, use_callbacks, use_loop;
 
+/* connections.c: cohort/tcp.h. */
+part_function use_connection;
+
 #endif
