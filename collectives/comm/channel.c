@@ -796,35 +796,36 @@ bool cohort__channels_each_get(const struct cohort_comm *comm,
            visit_gets(&channels->under_way, visit, context);
 }
 
+struct telling {
+    const struct cohort_comm *comm;
+    char *text;
+    size_t used, capacity;
+};
+
+static bool tell_get(void *context, const cohort_future *future, uint64_t tag, uint32_t site,
+                     bool has_come)
+{
+    struct telling *telling = context;
+    char from[48] = "any site";
+    (void)future;
+    if (telling->used + 1 >= telling->capacity)
+        return false;
+    if (site != COHORT_ANY_SITE)
+        snprintf(from, sizeof(from), "site %u (locality %u)", site,
+                 telling->comm->group->membership->locality_of[site]);
+    int length = snprintf(telling->text + telling->used, telling->capacity - telling->used,
+                          "channel: %s a message with tag %" PRIu64 " from %s\n",
+                          has_come ? "reads" : "waits for", tag, from);
+    telling->used += length > 0 ? (size_t)length : 0;
+    return true;
+}
+
 size_t cohort__channels_describe(const struct cohort_comm *comm, char *text, size_t used,
                                  size_t capacity)
 {
-    const struct cohort__channels *channels = &comm->channels;
-    for (struct cohort__map_node *node = cohort__map_first(&channels->queues); node;
-         node = cohort__map_next(&channels->queues, node)) {
-        const struct cohort__channel_queue *queue =
-            COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node);
-        if (cohort__list_is_empty(&queue->gets) || used + 1 >= capacity)
-            continue;
-        uint32_t site = queue->source->site;
-        int length = snprintf(text + used, capacity - used,
-                              "channel: waits for a message with tag %" PRIu64
-                              " from site %u (locality %u)\n",
-                              queue->tag, site, comm->group->membership->locality_of[site]);
-        used += length > 0 ? (size_t)length : 0;
-    }
-    for (struct cohort__map_node *node = cohort__map_first(&channels->any); node;
-         node = cohort__map_next(&channels->any, node)) {
-        const struct cohort__channel_any *any =
-            COHORT_CONTAINER_OF(node, struct cohort__channel_any, node);
-        if (cohort__list_is_empty(&any->gets) || used + 1 >= capacity)
-            continue;
-        int length =
-            snprintf(text + used, capacity - used,
-                     "channel: waits for a message with tag %" PRIu64 " from any site\n", any->tag);
-        used += length > 0 ? (size_t)length : 0;
-    }
-    if (used >= capacity)
-        used = capacity - 1;
-    return cohort__channel_sets_describe(comm, text, used, capacity);
+    struct telling telling = {comm, text, used, capacity};
+    (void)cohort__channels_each_get(comm, tell_get, &telling);
+    if (telling.used >= capacity)
+        telling.used = capacity - 1;
+    return cohort__channel_sets_describe(comm, text, telling.used, capacity);
 }

@@ -165,9 +165,10 @@ COHORT_API uint32_t cohort_comm_levels(const cohort_comm *comm);
 /* Roll-call: completes with a text, which is the future's value (see cohort_await_value) and which
  * the caller frees with free(). It has a line for each call in flight at this endpoint, which says
  * what the call waits for: generation, operation, site, locality, and the site's last answer ("not
- * called yet") if it has been asked. Sets and gets of channels that have not ended have a line,
- * too. The text is empty when nothing is in flight. COHORT_ERR_NO_MEMORY. Any task or thread; never
- * suspends. */
+ * called yet") if it has been asked; but none for a call that waits for the window or is being
+ * taken back, nor for a split or dup that all sites have called. Sets, gets and probes of channels
+ * that have not ended have a line, too. The text is empty when nothing is in flight.
+ * COHORT_ERR_NO_MEMORY. Any task or thread; never suspends. */
 COHORT_API cohort_future *cohort_comm_roll_call(cohort_comm *comm) COHORT_MUST_USE;
 
 #ifdef __cplusplus
