@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/coll/random_layout.h"
 #include "tests/support/test.h"
 
 enum { RUBBISH = 0xee };
@@ -136,6 +135,24 @@ static void fill_all_counts(const struct random_site *site, struct arrays *array
             call->kind == RANDOM_ALL_GATHERV ? call->counts[i][0] : call->counts[0][i];
 }
 
+/* The call has them no longer. */
+static void forget_layouts(const cohort_layout_neighbour *neighbours, uint32_t num)
+{
+    for (uint32_t i = 0; i < num; i++)
+        cohort_layout_unref((cohort_layout *)neighbours[i].layout);
+}
+
+static cohort_future *exchange_layouts(struct random_site *site, cohort_comm *comm, const void *in,
+                                       void *out, cohort_datatype type)
+{
+    uint32_t num_to = site->in_side.num, num_from = site->out_side.num;
+    cohort_future *done = cohort_exchange_layouts(comm, in, site->to, num_to, out, site->from,
+                                                  num_from, type, site->generation);
+    forget_layouts(site->to, num_to);
+    forget_layouts(site->from, num_from);
+    return done;
+}
+
 static cohort_future *call_ragged(struct random_site *site, cohort_comm *comm, const void *in,
                                   void *out, cohort_datatype type)
 {
@@ -170,6 +187,8 @@ static cohort_future *call_ragged(struct random_site *site, cohort_comm *comm, c
         return cohort_all_to_allw(comm, in, from.counts, from.displaced, from.types, out,
                                   into.counts, into.displaced, into.types, generation);
     default:
+        if (site->to)
+            return exchange_layouts(site, comm, in, out, type);
         return cohort_exchange(comm, in, from.neighbours, site->in_side.num, out, into.neighbours,
                                site->out_side.num, type, generation);
     }
@@ -359,26 +378,7 @@ bool random_site_takes_rows(const struct random_site *site)
 
 static bool may_have_layouts(enum random_kind kind)
 {
-    return kind > RANDOM_CHECK && kind != RANDOM_ALL_TO_ALLW && kind != RANDOM_EXCHANGE &&
-           !random_kind_is_of_objects(kind);
-}
-
-/* An array up to the last element of LYING, or of OTHER. */
-static void make_array(struct random_lying *lying, const struct random_lying *other, size_t element)
-{
-    lying->span = cohort_layout_span(lying->layout);
-    if (other && cohort_layout_span(other->layout) > lying->span)
-        lying->span = cohort_layout_span(other->layout);
-    lying->array = allocate(lying->span * element);
-    for (size_t i = 0; i < lying->span * element; i++)
-        lying->array[i] = RUBBISH - 1;
-}
-
-static void put_down(const struct random_lying *lying, const unsigned char *elements, size_t num,
-                     size_t element)
-{
-    for (size_t i = 0; i < num; i++)
-        memcpy(lying->array + lying->places[i] * element, elements + i * element, element);
+    return kind > RANDOM_CHECK && kind != RANDOM_ALL_TO_ALLW && !random_kind_is_of_objects(kind);
 }
 
 /* Each by itself, or both in one array. */
@@ -399,22 +399,63 @@ static void lay_out(struct random_site *site, struct cohort__random *random, boo
         random_layouts_of_one(random, (const size_t[2]){in->num, out->num}, layouts, places);
         in->layout = layouts[0], in->places = places[0];
         out->layout = layouts[1], out->places = places[1];
-        make_array(out, in, element);
-        in->array = out->array;
+        random_lying_share_array(out, in, element);
     } else {
         if (lays_in) {
             in->layout = random_layout(random, in->num, &in->places);
-            make_array(in, NULL, element);
+            random_lying_make_array(in, element);
         }
         if (lays_out) {
             out->layout = random_layout(random, out->num, &out->places);
-            make_array(out, NULL, element);
+            random_lying_make_array(out, element);
         }
     }
     if (lays_in)
-        put_down(in, site->in, in_num, element);
+        random_lying_put(in, site->in, in_num);
     if (lays_out)
-        put_down(out, site->out, out_num, element);
+        random_lying_put(out, site->out, out_num);
+}
+
+/* BLOCK, whose elements lie as LYING says, or one behind the other. The caller gives the layout
+ * back. */
+static cohort_layout_neighbour neighbour_of(const struct random_lying *lying,
+                                            const struct random_block *block)
+{
+    cohort_layout_block *runs = calloc(block->count + 1, sizeof(*runs));
+    size_t begin = block->offset;
+    cohort_layout *layout;
+    CHECK(runs);
+    for (size_t i = 0; lying->places && i < block->count; i++)
+        if (i == 0 || lying->places[block->offset + i] < begin)
+            begin = lying->places[block->offset + i];
+    for (size_t i = 0; i < block->count; i++)
+        runs[i] = (cohort_layout_block){
+            (lying->places ? lying->places[block->offset + i] : block->offset + i) - begin, 1};
+    CHECK_INT(cohort_layout_create_blocks(&layout, runs, block->count), COHORT_OK);
+    free(runs);
+    return (cohort_layout_neighbour){block->peer, begin, layout};
+}
+
+/* Each gets all elements of SIDE if its blocks are to OVERLAP. */
+static cohort_layout_neighbour *find_neighbours(const struct random_side *side,
+                                                const struct random_lying *lying, bool overlap)
+{
+    cohort_layout_neighbour *neighbours = calloc(side->num + 1, sizeof(*neighbours));
+    CHECK(neighbours);
+    for (uint32_t i = 0; i < side->num; i++) {
+        const struct random_block all = {side->blocks[i].peer, 0, side->end};
+        neighbours[i] = neighbour_of(lying, overlap ? &all : &side->blocks[i]);
+    }
+    return neighbours;
+}
+
+static void lay_out_exchange(struct random_site *site)
+{
+    site->to = find_neighbours(&site->in_side, &site->in_lying, false);
+    site->from =
+        find_neighbours(&site->out_side, &site->out_lying, site->reject == RANDOM_REJECT_OVERLAP);
+    if (site->reject == RANDOM_REJECT_SITE)
+        site->to[0].site = site->call->num_sites;
 }
 
 static void draw_layouts(struct random_site *site, enum in_place in_place, bool has_in,
@@ -430,42 +471,25 @@ static void draw_layouts(struct random_site *site, enum in_place in_place, bool 
     bool lays_out =
         has_out && in_place != STAYS_IN && !is_left_alone && cohort__random_below(&random, 3) > 0;
     lay_out(site, &random, lays_in, lays_out);
+    if (site->call->kind == RANDOM_EXCHANGE && (lays_in || lays_out))
+        lay_out_exchange(site);
 }
 
 /* Puts what has come to OUT there. */
 static void take_up(const struct random_site *site, size_t first, size_t num)
 {
-    const struct random_lying *lying = &site->out_lying;
-    size_t element = random_element(site->call);
-    for (size_t i = first; lying->layout && i < first + num; i++)
-        memcpy(site->out + i * element, lying->array + lying->places[i] * element, element);
+    if (site->out_lying.places)
+        random_lying_take(&site->out_lying, site->out, first, num);
 }
 
 /* Whether nothing has come to where the layout has no element, nor to IN in the same array. */
 static bool is_layout_kept(const struct random_site *site)
 {
-    const struct random_lying *lying = &site->out_lying, *in = &site->in_lying;
-    size_t element = random_element(site->call), num = site->out_bytes / element;
-    bool *is_there = calloc(lying->span + 1, sizeof(*is_there)), is_kept = true;
-    CHECK(is_there);
-    for (size_t i = 0; lying->layout && i < num; i++)
-        is_there[lying->places[i]] = true;
-    for (size_t i = 0; site->is_one_array && i < site->in_side.end; i++) {
-        is_there[in->places[i]] = true;
-        is_kept &= !memcmp(in->array + in->places[i] * element, site->in + i * element, element);
-    }
-    for (size_t i = 0; i < lying->span; i++)
-        for (size_t b = 0; b < element && !is_there[i]; b++)
-            is_kept &= lying->array[i * element + b] == RUBBISH - 1;
-    free(is_there);
-    return is_kept;
-}
-
-static void lying_fini(struct random_lying *lying)
-{
-    cohort_layout_unref(lying->layout);
-    free(lying->places);
-    free(lying->array);
+    const struct random_lying *lying = &site->out_lying;
+    return !lying->places ||
+           random_lying_is_kept(lying, site->out_bytes / random_element(site->call),
+                                site->is_one_array ? &site->in_lying : NULL, site->in,
+                                site->in_side.end);
 }
 
 static void set_options(struct random_site *site, cohort_comm *comm)
@@ -484,8 +508,10 @@ static void set_options(struct random_site *site, cohort_comm *comm)
         options.root_site = &beyond;
     if (site->reject == RANDOM_REJECT_ALGORITHM)
         options.algorithm = "no such algorithm";
-    options.in_layout = site->in_lying.layout;
-    options.out_layout = site->out_lying.layout;
+    if (call->kind != RANDOM_EXCHANGE) { /* whose blocks have layouts of their own */
+        options.in_layout = site->in_lying.layout;
+        options.out_layout = site->out_lying.layout;
+    }
     if (options.algorithm || options.root_site || options.check_asymmetric ||
         options.reproducible || options.ret_rows || options.in_layout || options.out_layout ||
         options.deadline)
@@ -615,10 +641,12 @@ void random_site_fini(struct random_site *site)
     if (site->out_objects)
         cohort_objects_fini(site->out_objects, RANDOM_SITES);
     cohort_site_objects_fini(&site->list);
-    if (site->is_one_array)
-        site->in_lying.array = NULL;
-    lying_fini(&site->in_lying);
-    lying_fini(&site->out_lying);
+    random_lying_fini(&site->in_lying);
+    random_lying_fini(&site->out_lying);
+    free(site->is_one_array ? NULL : site->in_lying.array);
+    free(site->out_lying.array);
+    free(site->to);
+    free(site->from);
     free(site->in_objects);
     free(site->out_objects);
     free(site->in);

@@ -4,6 +4,7 @@
 
 #include "cohort/layout.h"
 #include "tests/coll/random_call.h"
+#include "tests/coll/random_layout.h"
 
 /* One site's part in a random call: its buffers, the call itself, which is right or will be
  * rejected, and the check of the result. */
@@ -38,14 +39,10 @@ struct random_site {
     unsigned char *in, *out;
     unsigned char *before; /* OUT as it was before the call */
     /* In place of IN and OUT, if their elements lie as a layout says. */
-    struct random_lying {
-        cohort_layout *layout;
-        size_t *places;
-        size_t num;
-        size_t span;
-        unsigned char *array;
-    } in_lying, out_lying;
-    bool is_one_array;    /* where these two lie */
+    struct random_lying in_lying, out_lying;
+    bool is_one_array; /* where these two lie */
+    /* Of an exchange whose elements do. */
+    cohort_layout_neighbour *to, *from;
     const void *given_in; /* what the call is given */
     void *given_out;
     size_t out_bytes;

@@ -92,7 +92,7 @@ static bool may_be_ended_by_death(const struct world *world, const struct flight
         return false;
     if (flight->kind == FLIGHT_SET) /* also if its getter has lost it for want of memory */
         return dead >> step->to & 1 || (dead && (left >> step->to & 1 || scarce_has_failed()));
-    if (flight->kind == FLIGHT_GET && step->getter == GET_ANY)
+    if (flight->kind == FLIGHT_GET && program_gets_any(step))
         return dead >> step->from & 1 || flight->num_failed > flight->num_acknowledged;
     if (flight->kind == FLIGHT_GET || flight->kind == FLIGHT_PROBE)
         return dead >> step->from & 1 || (dead && left >> step->from & 1);
@@ -103,7 +103,7 @@ static bool may_be_ended_by_death(const struct world *world, const struct flight
 static bool may_be_alone(const struct world *world, const struct flight *flight)
 {
     const struct group *group = group_of(world, flight);
-    return flight->kind == FLIGHT_GET && flight->step->getter == GET_ANY &&
+    return flight->kind == FLIGHT_GET && program_gets_any(flight->step) &&
            (dead_sites(world, group) | 1u << flight->site) == (1u << group->num_sites) - 1;
 }
 
@@ -181,23 +181,40 @@ static const char *check_data(const struct world *world, const struct flight *fl
     return what;
 }
 
+/* Puts the elements that have come into flight->data, one behind the other. */
+static const char *take_up(const struct flight *flight)
+{
+    const struct random_lying *lying = &flight->lying;
+    scarce_pause();
+    bool is_kept = random_lying_is_kept(lying, lying->num, NULL, NULL, 0);
+    random_lying_take(lying, flight->data, 0, lying->num);
+    scarce_go_on();
+    return is_kept ? NULL : "something lies beside the layout";
+}
+
 static const char *check_message(const struct flight *flight)
 {
     const struct step *step = flight->step;
     const unsigned char *data = flight->data;
+    const char *what = NULL;
     size_t bytes = flight->bytes;
-    if (step->getter == GET_OBJECT || flight->kind == FLIGHT_REMOTE) {
+    if (flight->lying.places) {
+        what = take_up(flight);
+        bytes = step->bytes; /* which the call does not say */
+    } else if (step->getter == GET_OBJECT || step->getter == GET_ANY_OBJECT ||
+               flight->kind == FLIGHT_REMOTE) {
         data = flight->object.data;
         bytes = flight->object.bytes;
     }
     if (bytes != step->bytes)
         return "another length";
-    if (flight->kind == FLIGHT_GET && step->getter == GET_ANY && flight->from != step->from)
+    bool tells_sender = program_gets_any(step) || step->getter == GET_LAYOUT;
+    if (flight->kind == FLIGHT_GET && tells_sender && flight->from != step->from)
         return "another sender";
     for (size_t at = 0; at < bytes; at++)
         if (data[at] != oracle_byte(flight->number, at))
             return "another message";
-    return NULL;
+    return what;
 }
 
 static const char *check_made(const struct world *world, const struct flight *flight)

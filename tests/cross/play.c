@@ -21,7 +21,7 @@
  * wait at the end, and there each gives its endpoint back as soon as nothing of its own is in
  * flight on it, but not before all else is over. */
 
-enum { MAX_FLIGHTS = 2 * MAX_STEPS, MOST_IN_FLIGHT = 8 };
+enum { MAX_FLIGHTS = 2 * MAX_STEPS, MOST_IN_FLIGHT = 8, MOST_ELEMENTS = 10000 };
 static const uint64_t LIMIT = UINT64_C(30000000000); /* so long nothing takes */
 static const uint64_t PATIENCE = UINT64_C(1000000000);
 static const uint64_t GRACE = UINT64_C(2000000000); /* of cohortrun, for those whose job is over */
@@ -127,7 +127,7 @@ static struct flight *fly(struct actor *actor, enum flight_kind kind, uint32_t n
     const struct group *group = &program->groups[step->group];
     /* A get from any site fails when some other one dies, and nobody gets what is set for it; and
      * it waits on where the setter has got no endpoint, and others have. */
-    bool is_any = step->verb == VERB_MESSAGE && step->getter == GET_ANY;
+    bool is_any = step->verb == VERB_MESSAGE && program_gets_any(step);
     /* And who revokes and dies may have told some only. */
     bool is_at_risk = (program->victims || program->has_accidents) && (is_any || group->is_revoked);
     is_at_risk |= is_any && group->is_fragile;
@@ -219,6 +219,9 @@ static void end(struct actor *actor, struct flight *flight, cohort_status status
         take_made(actor, flight);
     free(flight->data);
     flight->data = NULL;
+    free(flight->lying.array);
+    random_lying_fini(&flight->lying);
+    flight->lying = (struct random_lying){0};
     cohort_object_fini(&flight->object);
     if (flight->kind != FLIGHT_REMOTE)
         look_at(actor, flight->number, flight->site, status);
@@ -369,12 +372,61 @@ static uint64_t tag_of(const struct flight *flight)
     return flight->step->has_own_tag ? 1000 + flight->number : 7;
 }
 
+/* The elements of a message that lies as a layout says. */
+static cohort_datatype element_of(const struct step *step)
+{
+    static const size_t sizes[] = {8, 4, 40, 1};
+    size_t bytes = sizes[step->form % 4];
+    bool fits = step->bytes % bytes == 0 && step->bytes / bytes <= MOST_ELEMENTS;
+    return cohort_datatype_of_bytes(fits ? bytes : 8);
+}
+
+/* An array for FLIGHT's message, with what is at DATA if that is not NULL. */
+static void lay_out(struct flight *flight, const unsigned char *data)
+{
+    struct cohort__random random;
+    struct random_lying *lying = &flight->lying;
+    size_t element = cohort_datatype_size(element_of(flight->step));
+    scarce_pause();
+    cohort__random_init(&random, cohort__hash_mix(flight->step->form, flight->kind));
+    lying->num = flight->step->bytes / element;
+    lying->layout = random_layout(&random, lying->num, &lying->places);
+    random_lying_make_array(lying, element);
+    if (data)
+        random_lying_put(lying, data, lying->num);
+    scarce_go_on();
+}
+
+/* The call has returned. */
+static void forget_layout(struct flight *flight)
+{
+    cohort_layout_unref(flight->lying.layout);
+    flight->lying.layout = NULL;
+}
+
 static void set(struct actor *actor, struct flight *flight)
 {
     const struct step *step = flight->step;
+    cohort_comm *comm = actor->comms[step->group];
+    uint64_t tag = tag_of(flight);
     fill(flight);
-    flight->future = cohort_channel_set(actor->comms[step->group], step->to, tag_of(flight),
-                                        flight->data, step->bytes);
+    if (!step->sets_layout) {
+        flight->future = cohort_channel_set(comm, step->to, tag, flight->data, step->bytes);
+        return;
+    }
+    lay_out(flight, flight->data);
+    flight->future = cohort_channel_set_layout(comm, step->to, tag, flight->lying.array,
+                                               flight->lying.layout, element_of(step));
+    forget_layout(flight);
+}
+
+static void get_by_layout(cohort_comm *comm, struct flight *flight, uint32_t from)
+{
+    lay_out(flight, NULL);
+    flight->future =
+        cohort_channel_get_layout(comm, from, tag_of(flight), flight->lying.array,
+                                  flight->lying.layout, element_of(flight->step), &flight->from);
+    forget_layout(flight);
 }
 
 static void get(struct actor *actor, struct flight *flight)
@@ -383,13 +435,20 @@ static void get(struct actor *actor, struct flight *flight)
     uint64_t tag = tag_of(flight);
     cohort_comm *comm = actor->comms[step->group];
     flight->data = own_memory(step->bytes + 1);
+    if (program_gets_any(step) && drawn(actor, step, 121, 2))
+        flight->num_acknowledged = cohort_comm_acknowledge(comm, UINT32_MAX);
     switch (step->getter) {
     case GET_OBJECT:
         flight->future = cohort_channel_get_object(comm, step->from, tag, &flight->object);
         break;
+    case GET_ANY_OBJECT:
+        flight->future = cohort_channel_get_any_object(comm, tag, &flight->object, &flight->from);
+        break;
+    case GET_LAYOUT:
+    case GET_ANY_LAYOUT:
+        get_by_layout(comm, flight, step->getter == GET_LAYOUT ? step->from : COHORT_ANY_SITE);
+        break;
     case GET_ANY:
-        if (drawn(actor, step, 121, 2))
-            flight->num_acknowledged = cohort_comm_acknowledge(comm, UINT32_MAX);
         flight->future = cohort_channel_get_any(comm, tag, flight->data, step->bytes,
                                                 &flight->bytes, &flight->from);
         break;
@@ -547,7 +606,7 @@ static cohort_status get_next(const struct actor *actor, const struct step *step
     cohort_status status;
     /* A death that was acknowledged before does not end a get from any site, nor does it if the
      * setter has got no endpoint. */
-    if (step->getter != GET_ANY || oracle_is_dead(world, setter) ||
+    if (!program_gets_any(step) || oracle_is_dead(world, setter) ||
         world->program->groups[step->group].is_fragile)
         return cohort_await(
             cohort_channel_get(comm, step->from, tag, ret_number, sizeof(*ret_number), NULL));

@@ -72,7 +72,8 @@ struct flight {
     bool knew;        /* the site had revoked the communicator before it called */
     bool was_dropped;
     struct random_site call;
-    unsigned char *data; /* of a message */
+    unsigned char *data;       /* of a message */
+    struct random_lying lying; /* or where its elements lie */
     cohort_object object;
     size_t bytes;
     uint32_t from;

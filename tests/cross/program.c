@@ -33,6 +33,12 @@ const char *program_verb(enum verb verb)
     return verbs[verb];
 }
 
+bool program_gets_any(const struct step *step)
+{
+    return step->getter == GET_ANY || step->getter == GET_ANY_OBJECT ||
+           step->getter == GET_ANY_LAYOUT;
+}
+
 uint32_t program_site(const struct group *group, uint32_t actor)
 {
     for (uint32_t site = 0; site < group->num_sites; site++)
@@ -277,6 +283,8 @@ static void draw_message(struct program *program, struct step *step, struct choi
     step->bytes = sizes[choose(choices, NUM_SIZES)];
     step->getter = (enum getter)choose(choices, NUM_GETTERS);
     step->has_own_tag = choose(choices, 2);
+    step->sets_layout = choose_rarely(choices, 3);
+    step->form = choose(choices, 1 << 16);
 }
 
 static bool has_trouble(const struct step *step, enum trouble trouble)
@@ -342,10 +350,10 @@ static void draw_trouble(struct program *program, struct step *step, struct choi
     if (step->verb != VERB_MESSAGE && step->verb != VERB_BURST)
         return;
     /* A get from any site would wait until all others have left. */
-    if (step->getter == GET_ANY && (program->has_accidents || trouble == TROUBLE_SKIPPED ||
-                                    trouble == TROUBLE_SCOPE || group->left >> step->from & 1))
+    if (program_gets_any(step) && (program->has_accidents || trouble == TROUBLE_SKIPPED ||
+                                   trouble == TROUBLE_SCOPE || group->left >> step->from & 1))
         step->getter = GET_BYTES;
-    step->has_own_tag |= program->num_gaps || step->getter == GET_ANY ||
+    step->has_own_tag |= program->num_gaps || program_gets_any(step) ||
                          trouble == TROUBLE_SKIPPED || trouble == TROUBLE_SCOPE;
 }
 
@@ -473,8 +481,9 @@ static void print_step(const struct step *step)
     if (step->verb == VERB_CALL)
         random_call_describe(&step->call, text, sizeof(text));
     if (step->verb == VERB_MESSAGE)
-        snprintf(text, sizeof(text), "of %zu bytes from site %u to %u, got by %d%s", step->bytes,
-                 step->from, step->to, step->getter, step->has_own_tag ? ", own tag" : "");
+        snprintf(text, sizeof(text), "of %zu bytes from site %u to %u, got by %d%s%s", step->bytes,
+                 step->from, step->to, step->getter, step->has_own_tag ? ", own tag" : "",
+                 step->sets_layout ? ", set by layout" : "");
     if (step->verb == VERB_KILL || step->verb == VERB_REMOTE)
         snprintf(text, sizeof(text), "locality %u", step->to);
     fprintf(stderr, "%s on group %u, generation %" PRIu64 ", timing %u, form %u: %s",

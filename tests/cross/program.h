@@ -73,7 +73,16 @@ enum trouble {
 };
 
 /* How a site gets a message. */
-enum getter { GET_BYTES, GET_OBJECT, GET_ANY, GET_PROBED, NUM_GETTERS };
+enum getter {
+    GET_BYTES,
+    GET_OBJECT,
+    GET_ANY,
+    GET_PROBED,
+    GET_LAYOUT,
+    GET_ANY_OBJECT,
+    GET_ANY_LAYOUT,
+    NUM_GETTERS
+};
 
 struct step {
     enum verb verb;
@@ -86,12 +95,15 @@ struct step {
     uint64_t generation;
     /* VERB_CALL */
     struct random_call call;
-    uint32_t form; /* 0: no layouts, not in place, no rows; else they are drawn from it */
+    /* 0: no layouts, not in place, no rows; else they are drawn from it. VERB_MESSAGE: the layouts
+     */
+    uint32_t form;
     /* VERB_MESSAGE; TO is a locality with VERB_REMOTE, and with VERB_KILL, which ends it */
     uint32_t from, to;
     size_t bytes;
     enum getter getter;
     bool has_own_tag;
+    bool sets_layout;
     /* VERB_SPLIT, VERB_DUP, VERB_SHRINK: by the site of GROUP, or NONE */
     uint32_t made[MAX_ACTORS];
 };
@@ -143,6 +155,9 @@ uint32_t program_site(const struct group *group, uint32_t actor);
 /* The sites of GROUP that are in LOCALITIES, a bit each. */
 uint32_t program_sites_in(const struct program *program, const struct group *group,
                           uint32_t localities);
+
+/* Whether STEP's message is got from any site. */
+bool program_gets_any(const struct step *step);
 
 const char *program_verb(enum verb verb);
 
