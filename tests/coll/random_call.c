@@ -264,6 +264,28 @@ void random_call_vary(struct random_call *call, struct cohort__random *random)
     }
 }
 
+cohort_call_question random_question(const struct random_call *call, size_t counts[RANDOM_SITES])
+{
+    bool is_check = call->kind == RANDOM_CHECK;
+    for (uint32_t site = 0; site < call->num_sites; site++)
+        counts[site] =
+            call->kind == RANDOM_ALL_GATHERV ? call->counts[site][0] : call->counts[0][site];
+    return (cohort_call_question){
+        .collective = cohort__collective_name(kinds[call->kind].collective),
+        .algorithm = call->algorithm,
+        .count = call->count,
+        .datatype = random_datatype(call),
+        .op = random_op(call),
+        .root_site = call->has_root ? &call->root : NULL,
+        .check_asymmetric = call->is_checked && !is_check,
+        .reproducible = call->is_reproducible,
+        .of_objects = kinds[call->kind].is_of_objects,
+        .is_ragged = call->kind >= RANDOM_GATHERV && call->kind <= RANDOM_ALL_TO_ALLW,
+        .counts = counts,
+        .q = call->q,
+    };
+}
+
 void random_call_describe(const struct random_call *call, char *text, size_t capacity)
 {
     snprintf(text, capacity, "%s of %zu %s (%zu bytes), op %u, root %u%s, q %lld, %s%s%s%s%s",

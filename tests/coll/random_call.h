@@ -119,6 +119,9 @@ const cohort_op *random_op(const struct random_call *call);
 void random_ops_init(void);
 void random_ops_fini(void);
 
+/* CALL as a question. COUNTS has room for all sites' counts, and has to live as long. */
+cohort_call_question random_question(const struct random_call *call, size_t counts[RANDOM_SITES]);
+
 void random_lay_out(const struct random_call *call, uint32_t site, struct random_side *in,
                     struct random_side *out);
 

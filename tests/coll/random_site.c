@@ -416,21 +416,23 @@ static void lay_out(struct random_site *site, struct cohort__random *random, boo
         random_lying_put(out, site->out, out_num);
 }
 
-/* BLOCK, whose elements lie as LYING says, or one behind the other. The caller gives the layout
- * back. */
+/* BLOCK, whose elements lie as LYING says, or one behind the other. Its layout begins with its
+ * first place, or IS_AT_BEGIN of the array. The caller gives the layout back. */
 static cohort_layout_neighbour neighbour_of(const struct random_lying *lying,
-                                            const struct random_block *block)
+                                            const struct random_block *block, bool is_at_begin)
 {
     cohort_layout_block *runs = calloc(block->count + 1, sizeof(*runs));
-    size_t begin = block->offset;
+    size_t begin = SIZE_MAX;
     cohort_layout *layout;
     CHECK(runs);
-    for (size_t i = 0; lying->places && i < block->count; i++)
-        if (i == 0 || lying->places[block->offset + i] < begin)
-            begin = lying->places[block->offset + i];
+    for (size_t i = 0; i < block->count; i++) {
+        size_t at = block->offset + i;
+        runs[i] = (cohort_layout_block){lying->places ? lying->places[at] : at, 1};
+        begin = runs[i].offset < begin ? runs[i].offset : begin;
+    }
+    begin = is_at_begin || block->count == 0 ? 0 : begin;
     for (size_t i = 0; i < block->count; i++)
-        runs[i] = (cohort_layout_block){
-            (lying->places ? lying->places[block->offset + i] : block->offset + i) - begin, 1};
+        runs[i].offset -= begin;
     CHECK_INT(cohort_layout_create_blocks(&layout, runs, block->count), COHORT_OK);
     free(runs);
     return (cohort_layout_neighbour){block->peer, begin, layout};
@@ -438,22 +440,23 @@ static cohort_layout_neighbour neighbour_of(const struct random_lying *lying,
 
 /* Each gets all elements of SIDE if its blocks are to OVERLAP. */
 static cohort_layout_neighbour *find_neighbours(const struct random_side *side,
-                                                const struct random_lying *lying, bool overlap)
+                                                const struct random_lying *lying, bool is_at_begin,
+                                                bool overlap)
 {
     cohort_layout_neighbour *neighbours = calloc(side->num + 1, sizeof(*neighbours));
     CHECK(neighbours);
     for (uint32_t i = 0; i < side->num; i++) {
         const struct random_block all = {side->blocks[i].peer, 0, side->end};
-        neighbours[i] = neighbour_of(lying, overlap ? &all : &side->blocks[i]);
+        neighbours[i] = neighbour_of(lying, overlap ? &all : &side->blocks[i], is_at_begin);
     }
     return neighbours;
 }
 
 static void lay_out_exchange(struct random_site *site)
 {
-    site->to = find_neighbours(&site->in_side, &site->in_lying, false);
-    site->from =
-        find_neighbours(&site->out_side, &site->out_lying, site->reject == RANDOM_REJECT_OVERLAP);
+    bool is_at_begin = site->layouts % 2, overlap = site->reject == RANDOM_REJECT_OVERLAP;
+    site->to = find_neighbours(&site->in_side, &site->in_lying, is_at_begin, false);
+    site->from = find_neighbours(&site->out_side, &site->out_lying, is_at_begin, overlap);
     if (site->reject == RANDOM_REJECT_SITE)
         site->to[0].site = site->call->num_sites;
 }
@@ -547,6 +550,19 @@ void random_site_prepare(struct random_site *site, const unsigned char *input)
     site->given_out = out;
 }
 
+/* Nobody can ask about a sparse call. Nor about a check; but sites can't agree on a user's type. */
+static void ask(struct random_site *site, cohort_comm *comm)
+{
+    const struct random_call *call = site->call;
+    size_t counts[RANDOM_SITES];
+    const cohort_call_question question = random_question(call, counts);
+    site->is_known = call->kind != RANDOM_ALL_TO_ALL_SPARSE;
+    if (call->kind == RANDOM_CHECK)
+        site->asked = random_has_users_type(call) ? COHORT_ERR_NOT_SUPPORTED : COHORT_OK;
+    else if (site->is_known)
+        site->asked = cohort_call_check(comm, &question);
+}
+
 void random_site_call(struct random_site *site, cohort_comm *comm)
 {
     const struct random_call *call = site->call;
@@ -554,6 +570,7 @@ void random_site_call(struct random_site *site, cohort_comm *comm)
     const void *in = site->given_in;
     void *out = site->given_out;
     set_options(site, comm);
+    ask(site, comm);
     site->done = is_ragged(call->kind)                   ? call_ragged(site, comm, in, out, type)
                  : random_kind_is_of_objects(call->kind) ? call_objects(site, comm)
                  : random_kind_is_rooted(call->kind)     ? call_rooted(site, comm, in, out, type)

@@ -48,6 +48,8 @@ struct random_site {
     size_t out_bytes;
     cohort_object *in_objects, *out_objects;
     cohort_site_objects list; /* in place of out_objects, of a sparse call */
+    bool is_known;            /* what is said beforehand of the call: */
+    cohort_status asked;
     cohort_future *done;
     cohort_future *rows[RANDOM_SITES];
 };

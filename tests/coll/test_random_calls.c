@@ -488,6 +488,9 @@ static void check(struct player *player, struct flight *flight, cohort_status st
         blame(job, step, me, "fails in another way", status, message);
     if (status)
         check_blame(job, step, me, status, message);
+    bool is_right = step->deviation == NONE || step->deviation == DROPPED;
+    if (is_right && flight->site.is_known && status != flight->site.asked)
+        blame(job, step, me, "was asked about, and told of otherwise", status, message);
     if (!status && must_fail(step, me))
         blame(job, step, me, "does not fail", status, message);
     bool is_other = flight->site.call == &step->other && step->deviation != VARIED;

@@ -53,17 +53,21 @@ static bool is_checked(const struct random_call *call)
     return call->is_checked || call->is_checked_anyway;
 }
 
-/* Some algorithms can't carry out such a call, and sites can't agree on a user's type. */
-static bool may_be_refused(const struct world *world, const struct flight *flight)
+/* Whether there was no memory for asking, or nobody can ask. */
+static bool is_unknown(const struct flight *flight)
 {
-    const struct random_call *call = &flight->step->call;
-    return flight->kind == FLIGHT_CALL &&
-           (call->algorithm || call->is_reproducible ||
-            group_of(world, flight)->options.reproducible ||
-            /* Who agrees with a site whose call is wrong, or too large, is not told why. */
-            (is_checked(call) &&
-             (random_has_users_type(call) || group_of(world, flight)->options.memory_budget > 0 ||
-              scarce_has_failed())));
+    return !flight->call.is_known ||
+           (flight->call.asked == COHORT_ERR_NO_MEMORY && scarce_has_failed());
+}
+
+/* As it was told beforehand. But who agrees with a site whose call is too large, or which has no
+ * memory, is not told why. */
+static bool may_be_refused(const struct world *world, const struct flight *flight,
+                           cohort_status status)
+{
+    bool has_limit = group_of(world, flight)->options.memory_budget > 0 || scarce_has_failed();
+    return flight->kind == FLIGHT_CALL && (flight->call.asked == status || is_unknown(flight) ||
+                                           (is_checked(&flight->step->call) && has_limit));
 }
 
 static uint32_t dead_sites(const struct world *world, const struct group *group)
@@ -121,7 +125,7 @@ static bool has_cause(const struct world *world, const struct flight *flight, co
     switch (status) {
     case COHORT_ERR_BAD_PARAMETER:
     case COHORT_ERR_NOT_SUPPORTED:
-        return may_be_refused(world, flight);
+        return may_be_refused(world, flight, status);
     case COHORT_ERR_MISMATCH:
         /* Who has no memory to remember why it has failed says that, too. */
         return is_collective && scarce_has_failed();
@@ -224,13 +228,13 @@ static const char *check_made(const struct world *world, const struct flight *fl
     uint32_t actor = group_of(world, flight)->actors[flight->site];
     if (!flight->made || cohort_comm_num_sites(flight->made) != group->num_sites ||
         cohort_comm_this_site(flight->made) != program_site(group, actor) ||
-        cohort_comm_root_site(flight->made) != group->options.root_site)
+        cohort_comm_root_site(flight->made) != group->options.root_site ||
+        cohort_comm_arity(flight->made) != group->options.arity)
         return "another communicator";
     return NULL;
 }
 
-/* Whether NUMBER, which is not 0, is what all get. */
-static bool is_the_same(struct step_facts *step, uint64_t number)
+bool oracle_is_the_same(struct step_facts *step, uint64_t number)
 {
     uint64_t first = 0;
     return atomic_compare_exchange_strong_explicit(&step->result, &first, number,
@@ -245,7 +249,7 @@ static const char *check_shrunk(struct world *world, const struct flight *flight
     const struct group *group = &world->program->groups[flight->step->made[flight->site]];
     uint32_t num_dead = (uint32_t)__builtin_popcount(dead_sites(world, group));
     uint32_t num = flight->made ? cohort_comm_num_sites(flight->made) : 0;
-    if (!is_the_same(step, num + 1))
+    if (!oracle_is_the_same(step, num + 1))
         return "another number of survivors than elsewhere";
     if (num == group->num_sites)
         return check_made(world, flight);
@@ -267,7 +271,7 @@ static const char *check_agreed(struct world *world, const struct flight *flight
         least &= value;
         most &= dead >> site & 1 ? UINT64_MAX : value;
     }
-    if (!is_the_same(step, cohort__hash_mix(agreed->value, agreed->num_failed) | 1))
+    if (!oracle_is_the_same(step, cohort__hash_mix(agreed->value, agreed->num_failed) | 1))
         return "not agreed";
     if (least & ~agreed->value || agreed->value & ~most)
         return "another value";
@@ -283,7 +287,8 @@ static const char *check_success(struct world *world, const struct flight *fligh
         return "without a site that has not called";
     switch (flight->kind) {
     case FLIGHT_CALL:
-        return check_data(world, flight);
+        return flight->call.asked && !is_unknown(flight) ? "that was said to be refused"
+                                                         : check_data(world, flight);
     case FLIGHT_GET:
     case FLIGHT_REMOTE:
         return check_message(flight);

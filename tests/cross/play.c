@@ -140,11 +140,6 @@ static struct flight *fly(struct actor *actor, enum flight_kind kind, uint32_t n
     return flight;
 }
 
-static bool is_in_flight(const struct flight *flight)
-{
-    return !flight->is_over && !flight->was_dropped;
-}
-
 /* Its rows end, too, and each that has come is there, perhaps before the call is over. */
 static void finish_rows(struct actor *actor, struct flight *flight)
 {
@@ -688,9 +683,24 @@ static void step_make(struct actor *actor, uint32_t number, uint32_t site)
         flight->future = cohort_comm_shrink(&flight->made, comm);
     else if (step->verb == VERB_DUP)
         flight->future = cohort_comm_dup(&flight->made, comm, step->generation);
+    else if (step->verb == VERB_SPLIT_LEVEL && step->form == 0)
+        flight->future =
+            cohort_comm_split_level(&flight->made, comm, (cohort_level)step->to, step->generation);
+    else if (step->verb == VERB_SPLIT_LEVEL)
+        flight->future = cohort_comm_split_named_level(
+            &flight->made, comm, cohort_comm_level_name(comm, step->to), step->generation);
     else
         flight->future = cohort_comm_split(&flight->made, comm, (int32_t)step->made[site] % 2,
                                            (int32_t)made->num_sites, step->generation);
+}
+
+static void step_ask(struct actor *actor, uint32_t number, uint32_t site)
+{
+    trace("actor %u asks in step %u", actor->index, number);
+    cohort_status status =
+        ask(actor->world, number, site, actor->comms[actor->world->program->steps[number].group],
+            actor->flights, actor->num_flights);
+    CHECK(!status || is_shortage(status));
 }
 
 static void step_agree(struct actor *actor, uint32_t number, uint32_t site)
@@ -753,12 +763,16 @@ static void take(struct actor *actor, uint32_t number, uint32_t site)
         step_burst(actor, number, site);
         break;
     case VERB_SPLIT:
+    case VERB_SPLIT_LEVEL:
     case VERB_DUP:
     case VERB_SHRINK:
         step_make(actor, number, site);
         break;
     case VERB_AGREE:
         step_agree(actor, number, site);
+        break;
+    case VERB_ASK:
+        step_ask(actor, number, site);
         break;
     case VERB_IDLE:
         if (is_culprit)
@@ -943,7 +957,8 @@ static struct world *world_create(const struct program *program)
     CHECK(world);
     world->program = program;
     for (uint32_t s = 0; s < program->num_steps; s++)
-        for (uint32_t site = 0; site < program->steps[s].call.num_sites; site++)
+        for (uint32_t site = 0;
+             program->steps[s].verb == VERB_CALL && site < program->steps[s].call.num_sites; site++)
             world->inputs[s][site] = random_input(&program->steps[s].call, s + 1, site);
     world->facts = stage_begin(program);
     return world;

@@ -16,7 +16,7 @@ struct step_facts {
     _Atomic uint32_t refused;      /* it was taken back there, or its time was over */
     _Atomic uint32_t is_set;       /* VERB_MESSAGE: the set has succeeded */
     _Atomic uint32_t is_gone;      /* the get has not, since the setter has left */
-    /* VERB_AGREE, VERB_SHRINK: what the first one has got, as a number that is not 0. */
+    /* VERB_AGREE, VERB_SHRINK, VERB_ASK: what the first one has got, as a number that is not 0. */
     _Atomic uint64_t result;
 };
 
@@ -85,6 +85,11 @@ struct flight {
     uint32_t num_before;
 };
 
+static inline bool is_in_flight(const struct flight *flight)
+{
+    return !flight->is_over && !flight->was_dropped;
+}
+
 /* Before the runtime starts. */
 void play_register(void);
 
@@ -95,6 +100,11 @@ void play(const struct program *program);
 
 /* tasks.c. In a task: what FORM says. */
 void tasks_play(uint32_t form);
+
+/* ask.c. In a task at SITE, which has COMM and FLIGHTS: asks what can be asked at any time. Ends
+ * the process if an answer is wrong. COHORT_ERR_NO_MEMORY: there is none. */
+cohort_status ask(struct world *world, uint32_t number, uint32_t site, cohort_comm *comm,
+                  const struct flight *flights, uint32_t num_flights);
 
 /* Something that somebody does or sees. All of it, with the time, makes the trace. */
 void trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -112,6 +122,9 @@ void oracle_check_row(struct world *world, const struct flight *flight, uint32_t
 
 /* Whether ACTOR was in a locality that has died: nobody asks what becomes of it. */
 bool oracle_is_dead(const struct world *world, uint32_t actor);
+
+/* Whether NUMBER, which is not 0, is what all sites have got in STEP. */
+bool oracle_is_the_same(struct step_facts *step, uint64_t number);
 
 unsigned char oracle_byte(uint32_t step, size_t at);
 

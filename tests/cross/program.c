@@ -14,7 +14,7 @@ static const char *const verbs[NUM_VERBS] = {
     [VERB_SPLIT] = "split",   [VERB_DUP] = "dup",         [VERB_AGREE] = "agree",
     [VERB_LEAVE] = "leave",   [VERB_REVOKE] = "revoke",   [VERB_KILL] = "kill",
     [VERB_REMOTE] = "remote", [VERB_BURST] = "burst",     [VERB_SHRINK] = "shrink",
-    [VERB_TASKS] = "tasks",
+    [VERB_TASKS] = "tasks",   [VERB_ASK] = "ask",         [VERB_SPLIT_LEVEL] = "split_level",
 };
 
 static const char *const troubles[NUM_TROUBLES] = {
@@ -37,6 +37,16 @@ bool program_gets_any(const struct step *step)
 {
     return step->getter == GET_ANY || step->getter == GET_ANY_OBJECT ||
            step->getter == GET_ANY_LAYOUT;
+}
+
+uint32_t program_place(const struct program *program, uint32_t locality, uint32_t level)
+{
+    const struct cohort__position *position = &program->positions[locality];
+    if (level == COHORT_LEVEL_LOCALITY)
+        return locality;
+    if (!program->is_spread)
+        return 0;
+    return level == COHORT_LEVEL_HOST ? position->host : 2 * position->host + position->domain;
 }
 
 uint32_t program_site(const struct group *group, uint32_t actor)
@@ -204,6 +214,27 @@ static void draw_split(struct program *program, struct step *step, struct choice
                 program->groups[made[color]].options.root_site = 0;
 }
 
+static void draw_split_level(struct program *program, struct step *step, struct choices *choices)
+{
+    const struct group *parent = &program->groups[step->group];
+    uint64_t stride = draw_stride(choices);
+    uint32_t members[2 * MAX_LOCALITIES] = {0}, made[2 * MAX_LOCALITIES];
+    step->to = program->means.has_places ? choose(choices, NUM_LEVELS) : COHORT_LEVEL_LOCALITY;
+    step->form = choose(choices, 2);
+    for (uint32_t site = 0; site < parent->num_sites; site++)
+        members[program_place(program, program->locality_of[parent->actors[site]], step->to)] |=
+            1u << site;
+    for (uint32_t place = 0; place < 2 * MAX_LOCALITIES; place++)
+        if (members[place])
+            made[place] = add_group(program, step->group, members[place], stride);
+    for (uint32_t site = 0; site < parent->num_sites; site++)
+        step->made[site] =
+            made[program_place(program, program->locality_of[parent->actors[site]], step->to)];
+    for (uint32_t place = 0; place < 2 * MAX_LOCALITIES; place++)
+        if (members[place])
+            program->groups[made[place]].options.root_site = 0;
+}
+
 /* Of those that are alive by then, in a job that goes on. */
 static void draw_shrink(struct program *program, struct step *step, struct choices *choices)
 {
@@ -235,13 +266,11 @@ static bool repeat_call(const struct program *program, struct step *step, struct
         return false;
     uint32_t how = choose(choices, 3);
     cohort__random_init(&random, choose(choices, 1 << 16));
-    do {
-        step->call = program->steps[group->latest - 1].call;
-        if (how == 1)
-            random_call_change(&step->call, &random);
-        else if (how == 2)
-            random_call_vary(&step->call, &random);
-    } while (step->call.kind == RANDOM_CHECK);
+    step->call = program->steps[group->latest - 1].call;
+    if (how == 1)
+        random_call_change(&step->call, &random);
+    else if (how == 2)
+        random_call_vary(&step->call, &random);
     step->form = choose(choices, 2) ? choose(choices, 1 << 16) : 0;
     return true;
 }
@@ -252,9 +281,7 @@ static void draw_call(struct program *program, struct step *step, struct choices
     struct cohort__random random;
     uint32_t seed = choose(choices, 1 << 24);
     cohort__random_init(&random, seed);
-    do
-        random_call_draw(&step->call, &random, group->num_sites, group->root);
-    while (step->call.kind == RANDOM_CHECK);
+    random_call_draw(&step->call, &random, group->num_sites, group->root);
     if (seed == 0)
         step->call = (struct random_call){
             .kind = RANDOM_BARRIER, .num_sites = group->num_sites, .root = group->root};
@@ -268,7 +295,7 @@ static void draw_call(struct program *program, struct step *step, struct choices
         "levels(linear)", "levels(binomial)",     "levels(ring)",
         "levels(bruck)",  "levels(hierarchical)",
     };
-    if (choose_rarely(choices, 8))
+    if (choose_rarely(choices, 8) && step->call.kind != RANDOM_CHECK)
         step->call.algorithm = composed[choose(choices, sizeof(composed) / sizeof(composed[0]))];
 }
 
@@ -377,6 +404,8 @@ static void draw_victim(struct program *program, struct step *step, struct choic
 static bool is_possible(const struct program *program, enum verb verb, const struct group *group)
 {
     switch (verb) {
+    case VERB_SPLIT_LEVEL:
+        return program->num_groups + MAX_LOCALITIES <= MAX_GROUPS && !group->is_troubled;
     case VERB_SPLIT:
     case VERB_DUP:
         return program->num_groups + 2 <= MAX_GROUPS && !group->is_troubled;
@@ -409,7 +438,8 @@ static void draw_step(struct program *program, struct choices *choices)
         step->verb = VERB_SHRINK;
     if (!is_possible(program, step->verb, group))
         step->verb = VERB_CALL;
-    if (step->verb == VERB_CALL || step->verb == VERB_SPLIT || step->verb == VERB_DUP)
+    if (step->verb == VERB_CALL || step->verb == VERB_SPLIT || step->verb == VERB_DUP ||
+        step->verb == VERB_SPLIT_LEVEL)
         step->generation = next_generation(group, choices);
     if (step->verb == VERB_CALL) {
         if (!repeat_call(program, step, choices))
@@ -420,8 +450,12 @@ static void draw_step(struct program *program, struct choices *choices)
         draw_message(program, step, choices);
     else if (step->verb == VERB_SPLIT || step->verb == VERB_DUP)
         draw_split(program, step, choices);
+    else if (step->verb == VERB_SPLIT_LEVEL)
+        draw_split_level(program, step, choices);
     else if (step->verb == VERB_SHRINK)
         draw_shrink(program, step, choices);
+    else if (step->verb == VERB_ASK)
+        draw_call(program, step, choices);
     else if (step->verb == VERB_REMOTE) {
         step->to = choose(choices, program->num_localities);
         step->bytes = sizes[choose(choices, NUM_SIZES)];
@@ -478,14 +512,15 @@ void program_draw(struct program *program, struct choices *choices, struct means
 static void print_step(const struct step *step)
 {
     char text[256] = "";
-    if (step->verb == VERB_CALL)
+    if (step->verb == VERB_CALL || step->verb == VERB_ASK)
         random_call_describe(&step->call, text, sizeof(text));
     if (step->verb == VERB_MESSAGE)
         snprintf(text, sizeof(text), "of %zu bytes from site %u to %u, got by %d%s%s", step->bytes,
                  step->from, step->to, step->getter, step->has_own_tag ? ", own tag" : "",
                  step->sets_layout ? ", set by layout" : "");
-    if (step->verb == VERB_KILL || step->verb == VERB_REMOTE)
-        snprintf(text, sizeof(text), "locality %u", step->to);
+    if (step->verb == VERB_KILL || step->verb == VERB_REMOTE || step->verb == VERB_SPLIT_LEVEL)
+        snprintf(text, sizeof(text), step->verb == VERB_SPLIT_LEVEL ? "level %u" : "locality %u",
+                 step->to);
     fprintf(stderr, "%s on group %u, generation %" PRIu64 ", timing %u, form %u: %s",
             verbs[step->verb], step->group, step->generation, step->timing, step->form, text);
     if (step->trouble || step->verb == VERB_LEAVE || step->verb == VERB_REVOKE ||

@@ -14,8 +14,9 @@ enum {
     MAX_GAPS = 3,
     MAX_ACTORS = RANDOM_SITES,
     MAX_LOCALITIES = 4,
-    MAX_GROUPS = 12,
+    MAX_GROUPS = 14,
     MAX_STEPS = 32,
+    NUM_LEVELS = 3, /* of the machine */
     NONE = UINT32_MAX,
 };
 
@@ -48,6 +49,7 @@ enum verb {
     VERB_BURST, /* more messages at once than a peer takes in */
     VERB_IDLE,
     VERB_SPLIT,
+    VERB_SPLIT_LEVEL, /* of the machine: TO */
     VERB_DUP,
     VERB_AGREE,
     VERB_SHRINK,
@@ -55,6 +57,7 @@ enum verb {
     VERB_REVOKE,
     VERB_REMOTE, /* a remote task; seen by the culprit only */
     VERB_TASKS,  /* what needs no communicator; the same */
+    VERB_ASK,    /* what can be asked at any time, of CALL, too */
     VERB_KILL,   /* a locality dies; the same */
     NUM_VERBS,
 };
@@ -104,13 +107,14 @@ struct step {
     enum getter getter;
     bool has_own_tag;
     bool sets_layout;
-    /* VERB_SPLIT, VERB_DUP, VERB_SHRINK: by the site of GROUP, or NONE */
+    /* VERB_SPLIT, VERB_SPLIT_LEVEL, VERB_DUP, VERB_SHRINK: by the site of GROUP, or NONE */
     uint32_t made[MAX_ACTORS];
 };
 
 /* What a machine can do (simulation.h). */
 struct means {
     bool has_threads;   /* the machine's own, and its time */
+    bool has_places;    /* the program says where localities are, else only which these are */
     bool has_deaths;    /* of localities, and a launcher; not possible in shared memory */
     bool has_shortages; /* allocations that fail, and links that are lost */
 };
@@ -155,6 +159,9 @@ uint32_t program_site(const struct group *group, uint32_t actor);
 /* The sites of GROUP that are in LOCALITIES, a bit each. */
 uint32_t program_sites_in(const struct program *program, const struct group *group,
                           uint32_t localities);
+
+/* A number that all localities have in common which are together at LEVEL of the machine. */
+uint32_t program_place(const struct program *program, uint32_t locality, uint32_t level);
 
 /* Whether STEP's message is got from any site. */
 bool program_gets_any(const struct step *step);

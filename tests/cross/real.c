@@ -3,7 +3,7 @@
 #include "tests/cross/simulation.h"
 #include "tests/support/scarce.h"
 
-const struct means simulation_means = {.has_threads = true, .has_deaths = true};
+const struct means simulation_means = {.has_places = true, .has_threads = true, .has_deaths = true};
 
 uint64_t simulation_time(void)
 {

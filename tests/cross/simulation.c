@@ -20,7 +20,8 @@
 #include "runtime/task/worker.h"
 #include "tests/support/scarce.h"
 
-const struct means simulation_means = {.has_deaths = true, .has_shortages = true};
+const struct means simulation_means = {
+    .has_places = true, .has_deaths = true, .has_shortages = true};
 
 /* The clock ---------------------------------------------------------------------------------- */
 

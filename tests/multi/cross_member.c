@@ -91,8 +91,10 @@ static void share(const char *path)
 static void draw(const char *seed)
 {
     static struct choices choices;
+    struct means means = simulation_means;
+    means.has_places = false;
     choices_draw(&choices, strtoull(seed, NULL, 10));
-    program_draw(&program, &choices, simulation_means);
+    program_draw(&program, &choices, means);
 }
 
 /* One of several, or none; of a number that draws nothing else here. */
