@@ -240,24 +240,31 @@ static void look_around(struct actor *actor, const struct flight *flight)
     }
 }
 
+/* FLIGHT together with others that are waited for anyway. Where memory may be lacking, these may
+ * wait for what this actor gives up. */
+static void await_together(struct actor *actor, const struct flight *flight, enum combine how)
+{
+    cohort_future *futures[MAX_FLIGHTS] = {flight->future};
+    uint32_t num = 1;
+    for (uint32_t i = 0; actor->world->program->num_gaps == 0 && i < actor->num_flights; i++) {
+        const struct flight *other = &actor->flights[i];
+        if (other != flight && is_in_flight(other) && (how == COMBINE_ANY || !other->is_hopeless))
+            futures[num++] = other->future;
+    }
+    combine_await(futures, num, how, drawn(actor, flight->step, 123, MAX_FLIGHTS));
+}
+
 /* Awaits FLIGHT, by itself or together with others. */
 static void finish(struct actor *actor, struct flight *flight)
 {
-    cohort_future *others[MAX_FLIGHTS], *both;
-    size_t num = 0;
-    uint32_t how = drawn(actor, flight->step, 3, 5);
+    enum combine how = (enum combine)drawn(actor, flight->step, 122, 2 * NUM_COMBINES);
     look_around(actor, flight);
     if (flight->is_over)
         return;
-    if (how % 2)
+    if (drawn(actor, flight->step, 3, 2))
         finish_rows(actor, flight);
-    for (uint32_t i = 0; how >= 3 && i < actor->num_flights; i++)
-        if (is_in_flight(&actor->flights[i]) && (how == 4 || &actor->flights[i] == flight))
-            others[num++] = cohort_future_ref(actor->flights[i].future);
-    if (num > 0) {
-        both = how == 3 ? cohort_when_all(others, num) : cohort_when_any(others, num, NULL);
-        (void)!cohort_await(both);
-    }
+    if (how > COMBINE_NONE && how < NUM_COMBINES)
+        await_together(actor, flight, how);
     end(actor, flight, cohort_await(flight->future));
 }
 

@@ -101,6 +101,20 @@ void play(const struct program *program);
 /* tasks.c. In a task: what FORM says. */
 void tasks_play(uint32_t form);
 
+/* combine.c. In a task: waits for NUM (1 or more) FUTURES together, of which the caller keeps its
+ * references, or for some, and checks what comes of that. None of them has a value. */
+enum combine {
+    COMBINE_NONE,
+    COMBINE_ALL,
+    COMBINE_ANY,
+    COMBINE_SOME,
+    COMBINE_EACH,
+    COMBINE_THEN,
+    COMBINE_DATAFLOW,
+    NUM_COMBINES
+};
+void combine_await(cohort_future *const *futures, size_t num, enum combine how, uint32_t drawn);
+
 /* ask.c. In a task at SITE, which has COMM and FLIGHTS: asks what can be asked at any time. Ends
  * the process if an answer is wrong. COHORT_ERR_NO_MEMORY: there is none. */
 cohort_status ask(struct world *world, uint32_t number, uint32_t site, cohort_comm *comm,
