@@ -58,7 +58,8 @@ COHORT_API cohort_status cohort_comm_describe(const cohort_comm *comm,
  * machine. Then come the other algorithms, the fastest first, with the same numbers, or with the
  * reason why they can't be chosen. Then come the levels as cohort_comm_describe has them, with the
  * leaders for this call: of a rooted call the root leads its subgroups, and of a reduction that
- * does not commute the lowest site. All sites get the same text.
+ * does not commute the lowest site. All sites get the same text, but for "by notes", which only
+ * those have whose localities share memory with others of their hosts.
  *
  * OP: the operation of a reduction; NULL: one that is commutative. A shift is by 1. DATATYPE is
  * ignored for a barrier. Options for the next call (cohort_comm_next_call) are neither used nor

@@ -89,7 +89,7 @@ static bool may_be_ended_by_death(const struct world *world, const struct flight
     uint32_t dead = dead_sites(world, group_of(world, flight));
     uint32_t left = world->facts->groups[step->group].left; /* a death may be the reason for that */
     if (flight->kind == FLIGHT_REMOTE)
-        return stage_dead() >> step->to & 1;
+        return step->verb == VERB_EVERYWHERE ? stage_dead() : stage_dead() >> step->to & 1;
     if (!world->program->keeps_going)
         return flight->kind == FLIGHT_MAKE || flight->kind == FLIGHT_AGREE ? stage_dead() : dead;
     if (is_for_survivors(flight) || flight->kind == FLIGHT_IDLE)
@@ -196,6 +196,14 @@ static const char *take_up(const struct flight *flight)
     return is_kept ? NULL : "something lies beside the layout";
 }
 
+static bool is_message(const struct flight *flight, const unsigned char *data)
+{
+    for (size_t at = 0; at < flight->step->bytes; at++)
+        if (data[at] != oracle_byte(flight->number, at))
+            return false;
+    return true;
+}
+
 static const char *check_message(const struct flight *flight)
 {
     const struct step *step = flight->step;
@@ -215,10 +223,20 @@ static const char *check_message(const struct flight *flight)
     bool tells_sender = program_gets_any(step) || step->getter == GET_LAYOUT;
     if (flight->kind == FLIGHT_GET && tells_sender && flight->from != step->from)
         return "another sender";
-    for (size_t at = 0; at < bytes; at++)
-        if (data[at] != oracle_byte(flight->number, at))
+    return is_message(flight, data) ? what : "another message";
+}
+
+/* From each that lives. */
+static const char *check_everywhere(const struct world *world, const struct flight *flight)
+{
+    const cohort_object *list = flight->everywhere;
+    for (uint32_t i = 0; i < world->program->num_localities; i++) {
+        bool is_left_out = stage_dead() >> i & 1 && !list[i].data;
+        if (!is_left_out &&
+            (list[i].bytes != flight->step->bytes || !is_message(flight, list[i].data)))
             return "another message";
-    return what;
+    }
+    return NULL;
 }
 
 static const char *check_made(const struct world *world, const struct flight *flight)
@@ -290,8 +308,10 @@ static const char *check_success(struct world *world, const struct flight *fligh
         return flight->call.asked && !is_unknown(flight) ? "that was said to be refused"
                                                          : check_data(world, flight);
     case FLIGHT_GET:
-    case FLIGHT_REMOTE:
         return check_message(flight);
+    case FLIGHT_REMOTE:
+        return flight->step->verb == VERB_EVERYWHERE ? check_everywhere(world, flight)
+                                                     : check_message(flight);
     case FLIGHT_PROBE:
         return flight->bytes == flight->step->bytes && flight->from == flight->step->from
                    ? NULL
@@ -312,6 +332,8 @@ static bool has_object(const struct flight *flight)
 {
     const struct random_site *call = &flight->call;
     bool any = flight->object.data || call->list.list;
+    for (uint32_t i = 0; i < MAX_LOCALITIES; i++)
+        any |= flight->everywhere[i].data != NULL;
     for (uint32_t i = 0; call->out_objects && i < RANDOM_SITES; i++)
         any |= call->out_objects[i].data != NULL;
     return any;

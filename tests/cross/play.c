@@ -218,6 +218,7 @@ static void end(struct actor *actor, struct flight *flight, cohort_status status
     random_lying_fini(&flight->lying);
     flight->lying = (struct random_lying){0};
     cohort_object_fini(&flight->object);
+    cohort_objects_fini(flight->everywhere, MAX_LOCALITIES);
     if (flight->kind != FLIGHT_REMOTE)
         look_at(actor, flight->number, flight->site, status);
 }
@@ -349,6 +350,7 @@ static cohort_status echo(const cohort_object *in, cohort_object *ret_out, void 
 void play_register(void)
 {
     CHECK_INT(cohort_remote_register("echo", echo, NULL), COHORT_OK);
+    errands_register();
 }
 
 static void fill(struct flight *flight)
@@ -364,9 +366,11 @@ static void call_remote(struct actor *actor, struct flight *flight)
     fill(flight);
     learn(&actor->world->facts->steps[flight->number].begun, flight->site);
     trace("actor %u calls locality %u", actor->index, flight->step->to);
-    flight->future =
-        stage_async_at(program->locality_of[actor->index], flight->step->to, "echo",
-                       &(cohort_object){flight->data, flight->step->bytes}, &flight->object);
+    const cohort_object in = {flight->data, flight->step->bytes};
+    uint32_t here = program->locality_of[actor->index];
+    flight->future = flight->step->verb == VERB_EVERYWHERE
+                         ? stage_async_everywhere(here, "echo", &in, flight->everywhere)
+                         : stage_async_at(here, flight->step->to, "echo", &in, &flight->object);
 }
 
 static uint64_t tag_of(const struct flight *flight)
@@ -790,8 +794,13 @@ static void take(struct actor *actor, uint32_t number, uint32_t site)
             leave(actor, step->group, site);
         break;
     case VERB_REMOTE:
+    case VERB_EVERYWHERE:
         if (is_culprit)
             step_remote(actor, number, site);
+        break;
+    case VERB_ERRANDS:
+        if (is_culprit)
+            errands_play(actor->world, number, actor->world->program->locality_of[actor->index]);
         break;
     case VERB_TASKS:
         if (is_culprit)
@@ -826,8 +835,7 @@ static void walk(struct actor *actor, uint32_t number)
     if (site == NONE || oracle_is_dead(actor->world, actor->index))
         return;
     bool is_culprit = step->culprit == site;
-    bool needs_comm =
-        step->verb != VERB_KILL && step->verb != VERB_REMOTE && step->verb != VERB_TASKS;
+    bool needs_comm = step->verb < VERB_REMOTE || step->verb == VERB_ASK;
     finish_made(actor, step->group);
     if (actor->world->program->num_gaps >
         0) /* who has not had its turn does not take another one */
@@ -967,7 +975,8 @@ static struct world *world_create(const struct program *program)
         for (uint32_t site = 0;
              program->steps[s].verb == VERB_CALL && site < program->steps[s].call.num_sites; site++)
             world->inputs[s][site] = random_input(&program->steps[s].call, s + 1, site);
-    world->facts = stage_begin(program);
+    stage_begin(program);
+    world->facts = stage_facts();
     return world;
 }
 

@@ -15,6 +15,7 @@ struct step_facts {
     _Atomic uint32_t ok;           /* the call has succeeded there */
     _Atomic uint32_t refused;      /* it was taken back there, or its time was over */
     _Atomic uint32_t is_set;       /* VERB_MESSAGE: the set has succeeded */
+    _Atomic uint32_t num_running;  /* VERB_ERRANDS: functions */
     _Atomic uint32_t is_gone;      /* the get has not, since the setter has left */
     /* VERB_AGREE, VERB_SHRINK, VERB_ASK: what the first one has got, as a number that is not 0. */
     _Atomic uint64_t result;
@@ -75,6 +76,7 @@ struct flight {
     unsigned char *data;       /* of a message */
     struct random_lying lying; /* or where its elements lie */
     cohort_object object;
+    cohort_object everywhere[MAX_LOCALITIES]; /* what localities have returned */
     size_t bytes;
     uint32_t from;
     cohort_agreed agreed;
@@ -92,6 +94,10 @@ static inline bool is_in_flight(const struct flight *flight)
 
 /* Before the runtime starts. */
 void play_register(void);
+void errands_register(void);
+
+/* errands.c. In a task of LOCALITY: tasks in other localities, in a scope. */
+void errands_play(struct world *world, uint32_t number, uint32_t locality);
 
 /* Plays PROGRAM, in a task. Ends the process with status 1 if anything is wrong, and with
  * PLAY_KILLED where cohortrun would have ended the job. */

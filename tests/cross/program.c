@@ -10,11 +10,23 @@
 /* Of each choice 0 is what is simplest, since a program that fails is shrunk towards it. */
 
 static const char *const verbs[NUM_VERBS] = {
-    [VERB_CALL] = "call",     [VERB_MESSAGE] = "message", [VERB_IDLE] = "idle",
-    [VERB_SPLIT] = "split",   [VERB_DUP] = "dup",         [VERB_AGREE] = "agree",
-    [VERB_LEAVE] = "leave",   [VERB_REVOKE] = "revoke",   [VERB_KILL] = "kill",
-    [VERB_REMOTE] = "remote", [VERB_BURST] = "burst",     [VERB_SHRINK] = "shrink",
-    [VERB_TASKS] = "tasks",   [VERB_ASK] = "ask",         [VERB_SPLIT_LEVEL] = "split_level",
+    [VERB_CALL] = "call",
+    [VERB_MESSAGE] = "message",
+    [VERB_IDLE] = "idle",
+    [VERB_SPLIT] = "split",
+    [VERB_DUP] = "dup",
+    [VERB_AGREE] = "agree",
+    [VERB_LEAVE] = "leave",
+    [VERB_REVOKE] = "revoke",
+    [VERB_KILL] = "kill",
+    [VERB_REMOTE] = "remote",
+    [VERB_BURST] = "burst",
+    [VERB_SHRINK] = "shrink",
+    [VERB_TASKS] = "tasks",
+    [VERB_ASK] = "ask",
+    [VERB_SPLIT_LEVEL] = "split_level",
+    [VERB_EVERYWHERE] = "everywhere",
+    [VERB_ERRANDS] = "errands",
 };
 
 static const char *const troubles[NUM_TROUBLES] = {
@@ -325,6 +337,7 @@ static bool has_trouble(const struct step *step, enum trouble trouble)
         return step->verb == VERB_CALL;
     case TROUBLE_SCOPE:
         return step->verb == VERB_CALL || step->verb == VERB_REMOTE ||
+               step->verb == VERB_EVERYWHERE ||
                (step->verb == VERB_MESSAGE && step->getter != GET_PROBED);
     case TROUBLE_SKIPPED:
         return step->verb == VERB_CALL || step->verb == VERB_MESSAGE;
@@ -456,10 +469,10 @@ static void draw_step(struct program *program, struct choices *choices)
         draw_shrink(program, step, choices);
     else if (step->verb == VERB_ASK)
         draw_call(program, step, choices);
-    else if (step->verb == VERB_REMOTE) {
+    else if (step->verb == VERB_REMOTE || step->verb == VERB_EVERYWHERE) {
         step->to = choose(choices, program->num_localities);
         step->bytes = sizes[choose(choices, NUM_SIZES)];
-    } else if (step->verb == VERB_TASKS)
+    } else if (step->verb == VERB_TASKS || step->verb == VERB_ERRANDS)
         step->form = choose(choices, 1 << 16);
     draw_trouble(program, step, choices);
     if (step->verb == VERB_LEAVE)
@@ -525,7 +538,7 @@ static void print_step(const struct step *step)
             verbs[step->verb], step->group, step->generation, step->timing, step->form, text);
     if (step->trouble || step->verb == VERB_LEAVE || step->verb == VERB_REVOKE ||
         step->verb == VERB_IDLE || step->verb == VERB_KILL || step->verb == VERB_REMOTE ||
-        step->verb == VERB_TASKS)
+        step->verb == VERB_TASKS || step->verb == VERB_EVERYWHERE || step->verb == VERB_ERRANDS)
         fprintf(stderr, "; site %u %s (%u)", step->culprit, troubles[step->trouble], step->moment);
     if (step->absent != NONE)
         fprintf(stderr, "; site %u does not call", step->absent);

@@ -55,10 +55,12 @@ enum verb {
     VERB_SHRINK,
     VERB_LEAVE,
     VERB_REVOKE,
-    VERB_REMOTE, /* a remote task; seen by the culprit only */
-    VERB_TASKS,  /* what needs no communicator; the same */
-    VERB_ASK,    /* what can be asked at any time, of CALL, too */
-    VERB_KILL,   /* a locality dies; the same */
+    VERB_REMOTE,     /* a remote task; seen by the culprit only */
+    VERB_EVERYWHERE, /* one in each locality; the same */
+    VERB_ERRANDS,    /* tasks of a scope that is cancelled, in other localities; the same */
+    VERB_TASKS,      /* what needs no communicator; the same */
+    VERB_ASK,        /* what can be asked at any time, of CALL, too */
+    VERB_KILL,       /* a locality dies; the same */
     NUM_VERBS,
 };
 

@@ -11,7 +11,12 @@ static struct cluster *cluster;
 static const struct program *program;
 static struct facts facts;
 
-struct facts *stage_begin(const struct program *played)
+struct facts *stage_facts(void)
+{
+    return &facts;
+}
+
+void stage_begin(const struct program *played)
 {
     program = played;
     cluster = program->means.has_deaths
@@ -20,7 +25,6 @@ struct facts *stage_begin(const struct program *played)
                   : cluster_create(program->seed, program->num_localities, program->eager_budget);
     if (program->is_spread)
         cluster_locate(cluster, program->positions);
-    return &facts;
 }
 
 void stage_end(void)
@@ -47,6 +51,18 @@ cohort_future *stage_async_at(uint32_t locality, uint32_t to, const char *name,
                               const cohort_object *in, cohort_object *ret_out)
 {
     return cohort__async_at_from(cluster_process(cluster, locality), to, name, in, ret_out);
+}
+
+cohort_future *stage_async_everywhere(uint32_t locality, const char *name, const cohort_object *in,
+                                      cohort_object *ret_out)
+{
+    return cohort__async_everywhere_from(cluster_process(cluster, locality), name, in, ret_out);
+}
+
+cohort_status stage_scope_async_at(uint32_t locality, cohort_scope *scope, uint32_t to,
+                                   const char *name, const cohort_object *in)
+{
+    return cohort__scope_async_at_from(cluster_process(cluster, locality), scope, to, name, in);
 }
 
 void stage_kill(uint32_t locality)

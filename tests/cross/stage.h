@@ -7,8 +7,11 @@
 /* Where the localities of a program are: all in one process (stage.c), or each in a process of its
  * own, which cohortrun has started (tests/multi/cross_member.c). */
 
-/* Call it in a task. Returns what all localities share, with nothing in it yet. */
-struct facts *stage_begin(const struct program *program);
+/* Call it in a task. */
+void stage_begin(const struct program *program);
+
+/* What all localities share, with nothing in it at first. */
+struct facts *stage_facts(void);
 
 /* Call it in a task, when all endpoints have been released. */
 void stage_end(void);
@@ -16,11 +19,15 @@ void stage_end(void);
 /* Whether LOCALITY is in this process. */
 bool stage_has(uint32_t locality);
 
-/* As cohort_comm_create and cohort_async_at, called in LOCALITY, which is in this process. */
+/* As the public functions of these names, called in LOCALITY, which is in this process. */
 cohort_future *stage_create_comm(uint32_t locality, cohort_comm **ret_comm, const char *name,
                                  const cohort_comm_options *options);
 cohort_future *stage_async_at(uint32_t locality, uint32_t to, const char *name,
                               const cohort_object *in, cohort_object *ret_out);
+cohort_future *stage_async_everywhere(uint32_t locality, const char *name, const cohort_object *in,
+                                      cohort_object *ret_out);
+cohort_status stage_scope_async_at(uint32_t locality, cohort_scope *scope, uint32_t to,
+                                   const char *name, const cohort_object *in);
 
 /* LOCALITY dies. Nothing if it has. */
 void stage_kill(uint32_t locality);

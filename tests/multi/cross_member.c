@@ -31,11 +31,15 @@ struct shared {
 static struct program program;
 static struct shared *shared;
 
-struct facts *stage_begin(const struct program *played)
+struct facts *stage_facts(void)
+{
+    return &shared->facts;
+}
+
+void stage_begin(const struct program *played)
 {
     CHECK_INT(cohort_num_localities(), played->num_localities);
     shared->pids[cohort_locality()] = getpid();
-    return &shared->facts;
 }
 
 void stage_end(void)
@@ -59,6 +63,20 @@ cohort_future *stage_async_at(uint32_t locality, uint32_t to, const char *name,
 {
     CHECK(stage_has(locality));
     return cohort_async_at(to, name, in, ret_out);
+}
+
+cohort_future *stage_async_everywhere(uint32_t locality, const char *name, const cohort_object *in,
+                                      cohort_object *ret_out)
+{
+    CHECK(stage_has(locality));
+    return cohort_async_everywhere(name, in, ret_out);
+}
+
+cohort_status stage_scope_async_at(uint32_t locality, cohort_scope *scope, uint32_t to,
+                                   const char *name, const cohort_object *in)
+{
+    CHECK(stage_has(locality));
+    return cohort_scope_async_at(scope, to, name, in);
 }
 
 void stage_kill(uint32_t locality)
