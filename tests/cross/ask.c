@@ -258,8 +258,8 @@ static cohort_status check_roll_call(const struct world *world, uint32_t group, 
     return COHORT_OK;
 }
 
-cohort_status ask(struct world *world, uint32_t number, uint32_t site, cohort_comm *comm,
-                  const struct flight *flights, uint32_t num_flights)
+cohort_status ask_all(struct world *world, uint32_t number, uint32_t site, cohort_comm *comm,
+                      const struct flight *flights, uint32_t num_flights)
 {
     const struct step *step = &world->program->steps[number];
     const struct group *group = &world->program->groups[step->group];

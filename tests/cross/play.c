@@ -708,9 +708,9 @@ static void step_make(struct actor *actor, uint32_t number, uint32_t site)
 static void step_ask(struct actor *actor, uint32_t number, uint32_t site)
 {
     trace("actor %u asks in step %u", actor->index, number);
-    cohort_status status =
-        ask(actor->world, number, site, actor->comms[actor->world->program->steps[number].group],
-            actor->flights, actor->num_flights);
+    cohort_status status = ask_all(actor->world, number, site,
+                                   actor->comms[actor->world->program->steps[number].group],
+                                   actor->flights, actor->num_flights);
     CHECK(!status || is_shortage(status));
 }
 

@@ -123,8 +123,8 @@ void combine_await(cohort_future *const *futures, size_t num, enum combine how, 
 
 /* ask.c. In a task at SITE, which has COMM and FLIGHTS: asks what can be asked at any time. Ends
  * the process if an answer is wrong. COHORT_ERR_NO_MEMORY: there is none. */
-cohort_status ask(struct world *world, uint32_t number, uint32_t site, cohort_comm *comm,
-                  const struct flight *flights, uint32_t num_flights);
+cohort_status ask_all(struct world *world, uint32_t number, uint32_t site, cohort_comm *comm,
+                      const struct flight *flights, uint32_t num_flights);
 
 /* Something that somebody does or sees. All of it, with the time, makes the trace. */
 void trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
