@@ -29,10 +29,10 @@ extern "C" {
  * The future holds these errors, the communicator stays usable, and no number is used up.
  *
  * Buffers belong to the operation from the call until its future completes, with a value or with an
- * error. After that the library doesn't touch them any more. COUNT is in elements. It may be 0 (the
- * buffers may then be NULL), and any size_t that memory can hold, also beyond 2^31. What is read
- * of IN and what is written into OUT must not overlap (COHORT_ERR_BAD_PARAMETER), but see
- * COHORT_IN_PLACE. "A block" is COUNT elements.
+ * error. After that the library doesn't touch them any more. They need not be aligned. COUNT is in
+ * elements. It may be 0 (the buffers may then be NULL), and any size_t that memory can hold, also
+ * beyond 2^31. What is read of IN and what is written into OUT must not overlap
+ * (COHORT_ERR_BAD_PARAMETER), but see COHORT_IN_PLACE. "A block" is COUNT elements.
  *
  * Several operations may be in flight at once, and they complete in any order. A call that is more
  * than 64 generations beyond the oldest unfinished one waits for its turn; its caller doesn't wait.

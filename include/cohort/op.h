@@ -50,12 +50,13 @@ COHORT_API extern const cohort_op *const COHORT_MINLOC;
 COHORT_API extern const cohort_op *const COHORT_MAXLOC;
 
 /* The user's own reduction: for each of COUNT elements, result[i] = left[i] op right[i]. RESULT may
- * be the same address as LEFT or as RIGHT. LEFT comes from lower sites than RIGHT. The reduction
- * has to be associative. It is called on any worker, for several operations at once, and not as a
- * task. So it must not suspend (no await, no cohort_yield), nor wait for anything that needs
- * another task to run. It has no stack of its own and uses its caller's. If it returns another
- * status than COHORT_OK, the collective fails with it. The message is cohort_error_message() if the
- * function has set one (cohort_fail). A child process that it forks ends when it returns. */
+ * be the same address as LEFT or as RIGHT. They are aligned as the elements are if the buffers of
+ * all sites are. LEFT comes from lower sites than RIGHT. The reduction has to be associative. It is
+ * called on any worker, for several operations at once, and not as a task. So it must not suspend
+ * (no await, no cohort_yield), nor wait for anything that needs another task to run. It has no
+ * stack of its own and uses its caller's. If it returns another status than COHORT_OK, the
+ * collective fails with it. The message is cohort_error_message() if the function has set one
+ * (cohort_fail). A child process that it forks ends when it returns. */
 typedef cohort_status cohort_op_function(void *result, const void *left, const void *right,
                                          size_t count, cohort_datatype datatype, void *arg);
 

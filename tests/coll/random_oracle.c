@@ -60,9 +60,13 @@ static cohort_status run_affine(void *result, const void *left, const void *righ
                                 cohort_datatype datatype, void *arg)
 {
     (void)datatype, (void)arg;
-    for (size_t i = 0; i < count; i++)
-        ((uint64_t *)result)[i] =
-            compose(((const uint64_t *)left)[i], ((const uint64_t *)right)[i]);
+    for (size_t at = 0; at < count * sizeof(uint64_t); at += sizeof(uint64_t)) {
+        uint64_t first, second; /* which may be at any address */
+        memcpy(&first, (const char *)left + at, sizeof(first));
+        memcpy(&second, (const char *)right + at, sizeof(second));
+        first = compose(first, second);
+        memcpy((char *)result + at, &first, sizeof(first));
+    }
     return COHORT_OK;
 }
 

@@ -15,6 +15,11 @@ static void *allocate(size_t bytes)
     return memory;
 }
 
+static unsigned char *allocate_skewed(const struct random_site *site, size_t bytes)
+{
+    return (unsigned char *)allocate(bytes + site->skew) + site->skew;
+}
+
 static bool has_elements(const struct random_side *side)
 {
     for (uint32_t i = 0; i < side->num; i++)
@@ -340,7 +345,7 @@ static void make_out(struct random_site *site, enum in_place in_place, const uns
     site->out_bytes = site->out_side.end * element;
     if (in_place == INPUT && in_bytes > site->out_bytes)
         site->out_bytes = in_bytes;
-    site->out = allocate(site->out_bytes);
+    site->out = allocate_skewed(site, site->out_bytes);
     for (size_t i = 0; i < site->out_bytes; i++)
         site->out[i] = RUBBISH;
     const struct random_block *own = &site->out_side.blocks[site->site];
@@ -527,7 +532,7 @@ void random_site_prepare(struct random_site *site, const unsigned char *input)
     random_lay_out(call, site->site, &site->in_side, &site->out_side);
     enum in_place in_place = in_place_of(site);
     size_t in_bytes = site->in_side.end * random_element(call);
-    site->in = allocate(in_bytes);
+    site->in = allocate_skewed(site, in_bytes);
     if (in_bytes > 0)
         memcpy(site->in, input, in_bytes);
     make_out(site, in_place, input);
@@ -666,7 +671,7 @@ void random_site_fini(struct random_site *site)
     free(site->from);
     free(site->in_objects);
     free(site->out_objects);
-    free(site->in);
-    free(site->out);
+    free(site->in - site->skew);
+    free(site->out - site->skew);
     free(site->before);
 }

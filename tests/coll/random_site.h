@@ -32,6 +32,7 @@ struct random_site {
     uint64_t generation;
     enum random_reject reject;
     bool is_in_place; /* if the call allows it */
+    uint32_t skew;    /* bytes from what malloc has aligned to IN and OUT */
     uint64_t layouts; /* of which the layouts are made; 0: there are none */
     bool has_rows;
     uint64_t deadline; /* 0: none */

@@ -579,6 +579,7 @@ static void begin(struct player *player, struct step *step)
         .reject = is_culprit ? step->reject : RANDOM_REJECT_NONE,
         .is_in_place = below(&player->random, 3) == 0,
         .has_rows = below(&player->random, 3) == 0,
+        .skew = below(&player->random, 2) ? below(&player->random, 16) : 0,
         .layouts = below(&player->random, 3) == 0 ? 1 + below(&player->random, 1000) : 0,
     };
     random_site_begin(&flight->site, player->comm,

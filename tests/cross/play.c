@@ -312,6 +312,7 @@ static void call(struct actor *actor, struct flight *flight)
     if (step->form > 0) {
         uint64_t form = cohort__hash_mix(step->form, flight->site);
         flight->call.is_in_place = form % 3 == 0;
+        flight->call.skew = form >> 40 & 1 ? form >> 41 & 15 : 0;
         flight->call.layouts = form >> 8 & 1 ? 1 + (form >> 16 & 1023) : 0;
         flight->call.has_rows = form >> 32 & 1;
     }
