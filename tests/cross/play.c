@@ -10,6 +10,7 @@
 #include <cohort/cohort.h>
 
 #include "runtime/base/hash.h"
+#include "runtime/task/scheduler.h"
 #include "tests/cross/simulation.h"
 #include "tests/cross/stage.h"
 #include "tests/support/scarce.h"
@@ -1012,20 +1013,25 @@ static bool will_be_killed(const struct program *program)
     return program->has_accidents && !program->keeps_going && stage_dead();
 }
 
-/* Without memory for its timer a wait is over at once. */
+static _Noreturn void end_as_killed(void)
+{
+    fflush(NULL);
+    _exit(PLAY_KILLED);
+}
+
+/* Without memory a wait is over at once. */
 static bool wait_for_end(const struct program *program, cohort_future *all)
 {
     enum cohort_wait_end end = COHORT_WAIT_EXPIRED;
     const uint64_t begin = simulation_time();
     uint64_t over = 0;
     while (end != COHORT_WAIT_COMPLETE && simulation_time() - begin < LIMIT) {
-        CHECK_INT(cohort_wait(all, PATIENCE, &end), COHORT_OK);
+        cohort_status status = cohort_wait(all, PATIENCE, &end);
+        CHECK(status == COHORT_OK || is_shortage(status));
         if (over == 0 && will_be_killed(program))
             over = simulation_time();
-        if (over > 0 && end != COHORT_WAIT_COMPLETE && simulation_time() - over > GRACE) {
-            fflush(NULL);
-            _exit(PLAY_KILLED);
-        }
+        if (over > 0 && end != COHORT_WAIT_COMPLETE && simulation_time() - over > GRACE)
+            end_as_killed();
     }
     return end == COHORT_WAIT_COMPLETE;
 }
@@ -1055,6 +1061,9 @@ void play(const struct program *program)
     CHECK_INT(cohort_await(all), COHORT_OK);
     simulation_end();
     scarce_begin_gaps(NULL, 0);
+    /* A remote task may wait for who is not heard any more. */
+    if (will_be_killed(program) && cohort__scheduler_live_tasks() > 1)
+        end_as_killed();
     random_ops_fini();
     world_destroy(world);
     free(actors);
