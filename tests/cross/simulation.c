@@ -153,13 +153,14 @@ int sched_yield(void)
     return 0;
 }
 
-/* Who waits for a futex looks at its word again. */
+/* Who waits for a futex looks at its word again. No other call here has more than five arguments,
+ * which are in registers, however many there are. */
 long __wrap_syscall(long number, ...)
 {
-    long args[6];
+    long args[6] = {0};
     va_list list;
     va_start(list, number);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < (number == SYS_futex ? 6 : 5); i++)
         args[i] = va_arg(list, long);
     va_end(list);
     if (!running || number != SYS_futex || (args[1] & FUTEX_CMD_MASK) == FUTEX_WAKE)
