@@ -467,18 +467,19 @@ static void check_order(const struct shared *shared)
     }
 }
 
-static uint32_t num_queued(const struct shared *shared)
+/* Less than 0: the keeper has not been told yet that its item has been got. */
+static int num_queued(const struct shared *shared)
 {
-    uint32_t num = 0;
+    int num = 0;
     for (uint32_t i = 0; i < shared->num_items; i++)
-        num += shared->items[i].num_puts - shared->items[i].num_gets;
+        num += (int)shared->items[i].num_puts - (int)shared->items[i].num_gets;
     return num;
 }
 
 static void end_putting(struct shared *shared)
 {
     void *item;
-    if (num_queued(shared) < shared->capacity)
+    if (num_queued(shared) < (int)shared->capacity)
         return;
     CHECK_INT(cohort_queue_get(shared->queue, &item, 0), COHORT_OK);
     got(shared, next_turn(shared), item);
