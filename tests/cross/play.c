@@ -1061,8 +1061,9 @@ void play(const struct program *program)
     CHECK_INT(cohort_await(all), COHORT_OK);
     simulation_end();
     scarce_begin_gaps(NULL, 0);
-    /* A remote task may wait for who is not heard any more. */
-    if (will_be_killed(program) && cohort__scheduler_live_tasks() > 1)
+    /* A remote task may wait for who is not heard any more, until cohortrun ends the job. */
+    if (!simulation_means.has_threads && stage_dead() && !program->keeps_going &&
+        cohort__scheduler_live_tasks() > 1)
         end_as_killed();
     random_ops_fini();
     world_destroy(world);
