@@ -10,7 +10,6 @@
 #include "collectives/algo/sparse.h"
 #include "collectives/coll/call_meeting.h"
 #include "collectives/coll/call_overlap.h"
-#include "collectives/coll/call_parcels.h"
 #include "collectives/coll/choice.h"
 #include "collectives/exec/engine.h"
 #include "collectives/plan/in_place.h"
@@ -84,6 +83,23 @@ static cohort_status memory_of_agreement(const struct cohort__call *call,
     return status;
 }
 
+/* Whether the blocks of CALL have sizes that only those know who send and receive them. Not those
+ * of an exchange, which has no other row. */
+static bool sizes_differ(const struct cohort__call *call)
+{
+    return call->ragged && !call->ragged->counts_agree && !call->ragged->is_graph;
+}
+
+/* All sites have to ask the same, so without what only this one knows. */
+static void forget_sizes(const struct cohort__call *call, struct cohort__request *request)
+{
+    request->element = 1;
+    request->can_meet = call->comm->group->is_whole;
+    request->has_notes = false;
+    request->in_parts = request->out_parts = NULL;
+    request->num_in_parts = request->num_out_parts = 0;
+}
+
 cohort_status cohort__call_question(const struct cohort__call *call,
                                     const struct cohort__shape *shape,
                                     struct cohort__request *ret_request,
@@ -91,9 +107,9 @@ cohort_status cohort__call_question(const struct cohort__call *call,
 {
     struct cohort__question question;
     *ret_request = shape->request;
-    if (cohort__call_sizes_differ(call))
-        *ret_request = cohort__call_parcels_request(call, &shape->request);
-    if (call->of_objects || cohort__call_sizes_differ(call))
+    if (sizes_differ(call))
+        forget_sizes(call, ret_request);
+    if (call->of_objects || sizes_differ(call))
         ret_request->bytes = call->is_sparse ? SPARSE_OBJECT_BYTES : OBJECT_BYTES;
     cohort_status status = cohort__choice_question(call->comm, ret_request, &question);
     if (!status)
@@ -144,9 +160,9 @@ static cohort_status put_in_place(const struct cohort__call *call,
 }
 
 /* Replaces *PLAN by a plan that says when each row is done. Takes the old one, on failure too. */
-static cohort_status add_rows(const struct cohort__request *request, uint32_t num,
-                              struct cohort__plan **plan)
+static cohort_status add_rows(const struct cohort__request *request, struct cohort__plan **plan)
 {
+    const uint32_t num = request->num_sites;
     struct cohort__plan *inner = *plan;
     struct cohort__row *rows = calloc(num, sizeof(*rows));
     cohort_status status = COHORT_OK;
@@ -167,13 +183,13 @@ static cohort_status add_rows(const struct cohort__request *request, uint32_t nu
 struct chosen {
     uint32_t row;
     uint32_t inner; /* + 1; 0: none */
-    bool has_parcels;
 };
 
 /* Builds the plan of CHOICE's row, and adds what the call asks for. */
-static cohort_status build_plain(const struct cohort__call *call, const struct cohort__shape *shape,
-                                 const struct cohort__candidate *choice,
-                                 struct cohort__plan **ret_plan)
+static cohort_status build_chosen(const struct cohort__call *call,
+                                  const struct cohort__shape *shape,
+                                  const struct cohort__candidate *choice,
+                                  struct cohort__plan **ret_plan)
 {
     const uint32_t flags = shape->key.flags;
     struct cohort__request request = shape->request;
@@ -183,25 +199,7 @@ static cohort_status build_plain(const struct cohort__call *call, const struct c
     if (!status && flags & (COHORT__PLAN_IN_PLACE | COHORT__PLAN_IN_PLACE_OUT))
         status = put_in_place(call, &shape->request, &plan);
     if (!status && flags & COHORT__PLAN_ROWS)
-        status = add_rows(&shape->request, request.num_sites, &plan);
-    if (!status)
-        *ret_plan = plan;
-    return status;
-}
-
-/* The same for parcels. They leave the caller's memory at the start, so a call in place is like any
- * other; and each is handed out when its row is done. */
-static cohort_status build_of_parcels(const struct cohort__call *call,
-                                      const struct cohort__shape *shape,
-                                      const struct cohort__candidate *choice,
-                                      struct cohort__plan **ret_plan)
-{
-    struct cohort__request request = cohort__call_parcels_request(call, &shape->request);
-    uint32_t num_rows = cohort__call_parcels_rows(call, &request);
-    struct cohort__plan *plan = NULL;
-    cohort_status status = build_row(choice, &request, &plan);
-    if (!status && num_rows > 0)
-        status = add_rows(&request, num_rows, &plan);
+        status = add_rows(&shape->request, &plan);
     if (!status)
         *ret_plan = plan;
     return status;
@@ -219,17 +217,13 @@ static cohort_status build_collective(const struct cohort__call *call,
         status = cohort__call_choose(call, shape, &choice);
     if (status)
         return status;
-    bool has_parcels = cohort__call_has_parcels(call, choice.algorithm);
     /* Without a plan the sites meet, nothing comes before, and bytes are moved. */
-    bool has_plan =
-        !choice.algorithm->shared || call->is_checked || call->of_objects || has_parcels;
-    if (has_plan)
-        status = has_parcels ? build_of_parcels(call, shape, &choice, &plan)
-                             : build_plain(call, shape, &choice, &plan);
+    if (!choice.algorithm->shared || call->is_checked || call->of_objects)
+        status = build_chosen(call, shape, &choice, &plan);
     if (status)
         return status;
     *ret_plan = plan;
-    *ret_chosen = (struct chosen){choice.row, choice.inner, has_parcels};
+    *ret_chosen = (struct chosen){choice.row, choice.inner};
     return COHORT_OK;
 }
 
@@ -243,7 +237,7 @@ static cohort_status build_minimum(const struct cohort__call *call,
     if (!status)
         status = build_row(&choice, &request, ret_plan);
     if (!status)
-        *ret_chosen = (struct chosen){choice.row, choice.inner, false};
+        *ret_chosen = (struct chosen){choice.row, choice.inner};
     return status;
 }
 
@@ -314,7 +308,6 @@ cohort_status cohort__call_plan(const struct cohort__call *call, const struct co
             cohort__plan_cache_add(cache, &shape->key, shape->tail, plan, chosen.row, ret_entry);
         if (!status) {
             (*ret_entry)->inner = (uint8_t)chosen.inner;
-            (*ret_entry)->has_parcels = chosen.has_parcels;
             cohort__plan_cache_charge(cache, *ret_entry, cohort__execution_bytes(*ret_entry));
         }
         return status;

@@ -7,7 +7,6 @@
 #include "collectives/coll/call_check.h"
 #include "collectives/coll/call_layout.h"
 #include "collectives/coll/call_meeting.h"
-#include "collectives/coll/call_parcels.h"
 #include "collectives/coll/call_plan.h"
 #include "collectives/coll/call_shape.h"
 #include "collectives/comm/deadline.h"
@@ -158,11 +157,10 @@ static void keep_memo(const struct cohort__call *call, const struct cohort__shap
     };
 }
 
-/* Runs ENTRY's plan. SHAPE is needed only where blocks have different sizes. OBJECTION: NULL, or
- * why the call is wrong. A wrong call takes part in the agreement, so that all sites are told. */
-static cohort_future *execute(const struct cohort__call *call, const struct cohort__shape *shape,
-                              struct cohort__plan_entry *entry, uint64_t fingerprint,
-                              const struct cohort__signature *signature,
+/* Runs ENTRY's plan. OBJECTION: NULL, or why the call is wrong. A wrong call takes part in the
+ * agreement, so that all sites are told. */
+static cohort_future *execute(const struct cohort__call *call, struct cohort__plan_entry *entry,
+                              uint64_t fingerprint, const struct cohort__signature *signature,
                               const struct cohort__error *objection)
 {
     struct cohort__execution_call execution = {
@@ -182,9 +180,6 @@ static cohort_future *execute(const struct cohort__call *call, const struct coho
     if (call->is_checked)
         execution.check = objection ? cohort__check_values_of_wrong_call()
                                     : cohort__check_values_of(call->datatype);
-    if (entry->has_parcels)
-        cohort__call_parcels(call, &shape->request, entry->tail, &execution.parcels_in,
-                             &execution.parcels_out);
     return cohort__execution_start(&execution);
 }
 
@@ -196,7 +191,7 @@ static cohort_future *start_known(const struct cohort__call *call,
         return cohort__call_meet(call, memo->root, memo->shift, memo->fingerprint,
                                  &memo->signature);
     cohort__plan_entry_ref(memo->entry);
-    return execute(call, NULL, memo->entry, memo->fingerprint, &memo->signature, NULL);
+    return execute(call, memo->entry, memo->fingerprint, &memo->signature, NULL);
 }
 
 static cohort_future *start(const struct cohort__call *call, const struct cohort__shape *shape,
@@ -208,7 +203,7 @@ static cohort_future *start(const struct cohort__call *call, const struct cohort
     if (!(call->options->has & COHORT__NEXT_OPTIONS) && !objection && is_plain(call))
         keep_memo(call, shape, entry, fingerprint, &signature);
     if (entry->plan)
-        return execute(call, shape, entry, fingerprint, &signature, objection);
+        return execute(call, entry, fingerprint, &signature, objection);
     cohort__plan_entry_unref(entry);
     return cohort__call_meet(call, shape->request.root, shape->request.shift, fingerprint,
                              &signature);

@@ -12,7 +12,6 @@
 #include "collectives/exec/meet.h"
 #include "collectives/exec/note_steps.h"
 #include "collectives/exec/object_steps.h"
-#include "collectives/exec/parcel_steps.h"
 #include "collectives/exec/rejection.h"
 #include "collectives/exec/sparse_steps.h"
 #include "collectives/exec/steps.h"
@@ -41,8 +40,7 @@ static size_t aligned(size_t bytes)
 
 static const struct cohort__step_mode *mode_of(const struct cohort__plan_entry *entry)
 {
-    return entry->has_parcels                        ? &cohort__parcel_mode
-           : entry->key.flags & COHORT__PLAN_SPARSE  ? &cohort__sparse_mode
+    return entry->key.flags & COHORT__PLAN_SPARSE    ? &cohort__sparse_mode
            : entry->key.flags & COHORT__PLAN_OBJECTS ? &cohort__object_mode
                                                      : &cohort__byte_mode;
 }

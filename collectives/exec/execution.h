@@ -34,26 +34,13 @@ struct cohort__blob;
 struct cohort__meet;
 struct cohort__note_step;
 
-/* Blocks of a caller, of any sizes, that go as objects (parcel_steps.h). */
-struct cohort__parcels {
-    unsigned char *base;
-    const struct cohort__part *parts; /* in the entry's tail; NULL: there is one, `own` */
-    struct cohort__part own;
-};
-
-static inline struct cohort__part cohort__parcels_part(const struct cohort__parcels *parcels,
-                                                       size_t index)
-{
-    return parcels->parts ? parcels->parts[index] : parcels->own;
-}
-
 /* The steps of a plan that have to do with another site each, sorted by that. */
 struct cohort__steps_by_site {
     uint32_t num;
     uint32_t steps[];
 };
 
-/* What the blocks of a plan stand for: bytes, objects, or parcels. All are called between enter and
+/* What the blocks of a plan stand for: bytes, or objects. All are called between enter and
  * leave, except init and release. */
 struct cohort__step_mode {
     bool has_slots;   /* a byte of a block stands for a slot with an object */
@@ -64,8 +51,6 @@ struct cohort__step_mode {
                     struct cohort__message *message);
     void (*compute)(struct cohort__execution *execution,
                     uint32_t step); /* COPY, REDUCE, ZERO, ROUTE */
-    /* DONE. NULL: the row is where the caller wants it. */
-    void (*done)(struct cohort__execution *execution, uint32_t step);
     /* By the caller's thread, when all else is initialised. NULL if there is nothing to do. */
     cohort_status (*init)(struct cohort__execution *execution,
                           const struct cohort__execution_call *call);
@@ -86,7 +71,6 @@ struct cohort__execution {
     cohort_object *out_objects;     /* the caller's */
     cohort_site_objects *ret_list;  /* the caller's, of a sparse call */
     cohort_site_object *list;       /* what will be in it, as many as its bundle has */
-    struct cohort__parcels parcels; /* of OUT, if the plan is for parcels */
     const cohort_op *op;            /* a reference, or NULL */
     cohort_datatype datatype;
     uint32_t num_left;          /* steps that are not over */
@@ -130,7 +114,6 @@ struct cohort__execution_call {
      * NULL. */
     struct cohort__check_values check;
     const struct cohort__error *objection;
-    struct cohort__parcels parcels_in, parcels_out; /* if the entry is for parcels */
 };
 
 /* These two go around everything that is done in the endpoint's turn. On leave, ready steps start,

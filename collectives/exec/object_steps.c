@@ -376,24 +376,6 @@ void cohort__objects_init(struct cohort__execution *execution)
     execution->slots[COHORT__SPACE_TMP] = slots + plan->in_bytes + plan->out_bytes;
 }
 
-/* BLOB has BYTES; NULL: there are none, or no memory. */
-static cohort_status bring(struct cohort__execution *execution, size_t slot,
-                           struct cohort__blob *blob, size_t bytes)
-{
-    struct cohort__blob **slots = execution->slots[COHORT__SPACE_IN];
-    slots[slot] = blob;
-    if (bytes == 0 || blob)
-        return COHORT_OK;
-    empty(slots, slot);
-    return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for an object of %zu bytes", bytes);
-}
-
-cohort_status cohort__objects_bring(struct cohort__execution *execution, size_t slot,
-                                    const void *data, size_t bytes)
-{
-    return bring(execution, slot, bytes > 0 ? cohort__blob_create(data, bytes) : NULL, bytes);
-}
-
 void cohort__objects_release(struct cohort__execution *execution)
 {
     empty(execution->slots[COHORT__SPACE_IN], num_slots(execution->plan));
@@ -408,7 +390,24 @@ static bool has_meeting(const struct cohort__plan *plan)
     return false;
 }
 
-/* A long object stays where it is: what is sent away has been sent when the call ends. */
+/* Puts OBJECT into slot SLOT of IN, behind those that are filled already. On COHORT_ERR_NO_MEMORY
+ * all of them are empty again. A long object may stay where it is if MAY_BORROW: what is sent away
+ * has been sent when the call ends. */
+static cohort_status bring(struct cohort__execution *execution, size_t slot,
+                           const cohort_object *object, bool may_borrow)
+{
+    struct cohort__blob **slots = execution->slots[COHORT__SPACE_IN];
+    if (object->bytes == 0)
+        return COHORT_OK;
+    slots[slot] = may_borrow && object->bytes > ON_THE_SPOT_BYTES
+                      ? cohort__blob_borrow(object->data, object->bytes)
+                      : cohort__blob_create(object->data, object->bytes);
+    if (slots[slot])
+        return COHORT_OK;
+    empty(slots, slot);
+    return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for an object of %zu bytes", object->bytes);
+}
+
 static cohort_status init(struct cohort__execution *execution,
                           const struct cohort__execution_call *call)
 {
@@ -419,10 +418,7 @@ static cohort_status init(struct cohort__execution *execution,
     cohort__objects_init(execution);
     execution->out_objects = call->out;
     for (size_t i = 0; !status && !call->objection && i < plan->in_bytes; i++)
-        status =
-            may_borrow && in[i].bytes > ON_THE_SPOT_BYTES
-                ? bring(execution, i, cohort__blob_borrow(in[i].data, in[i].bytes), in[i].bytes)
-                : cohort__objects_bring(execution, i, in[i].data, in[i].bytes);
+        status = bring(execution, i, &in[i], may_borrow);
     return status;
 }
 

@@ -12,7 +12,7 @@ extern const struct cohort__step_mode cohort__object_mode;
 /* How many bytes the slots of PLAN take. */
 size_t cohort__object_slots_bytes(const struct cohort__plan *plan);
 
-/* What this mode and that of parcels have in common: handlers of struct cohort__step_mode, and
+/* What this mode and that of sparse calls have in common: handlers of struct cohort__step_mode, and
  * their parts. */
 void cohort__objects_send(struct cohort__execution *execution, uint32_t step);
 void cohort__objects_receive(struct cohort__execution *execution, uint32_t step,
@@ -21,11 +21,6 @@ void cohort__objects_compute(struct cohort__execution *execution, uint32_t step)
 
 /* Makes all slots empty, for a new run. */
 void cohort__objects_init(struct cohort__execution *execution);
-
-/* Puts a copy of BYTES at DATA into slot SLOT of IN, behind those that are filled already. On
- * COHORT_ERR_NO_MEMORY all of them are empty again. */
-cohort_status cohort__objects_bring(struct cohort__execution *execution, size_t slot,
-                                    const void *data, size_t bytes);
 
 /* Empties the slots of SPACE. */
 void cohort__objects_empty(struct cohort__execution *execution, enum cohort__space space);

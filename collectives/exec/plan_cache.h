@@ -55,7 +55,6 @@ struct cohort__plan_entry {
     struct cohort__plan *plan;
     uint32_t row;         /* of the algorithm that was chosen */
     uint8_t inner;        /* of a composed one: that of the row among its leaders, + 1; else 0 */
-    bool has_parcels;     /* the plan is for parcels, see parcel_steps.h */
     bool is_used;         /* by another call than the first, lately; the cache's, as `bytes` */
     size_t bytes;         /* that it keeps, */
     size_t staging_bytes; /* and how many of them are for a staging */

@@ -62,10 +62,6 @@ static void look_at_agreement(struct cohort__execution *execution, uint32_t step
 
 static void done(struct cohort__execution *execution, uint32_t step)
 {
-    if (execution->mode->done) {
-        execution->mode->done(execution, step);
-        return;
-    }
     cohort__execution_row_done(execution, step_at(execution, step)->peer);
     cohort__execution_step_over(execution, step);
 }

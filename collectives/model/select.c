@@ -15,19 +15,6 @@ bool cohort__select_is_flat(uint32_t num_sites, uint32_t arity, uint32_t flat_fa
     return num_sites < flat_fallback_threshold || cohort__partition_is_leaf(all, arity);
 }
 
-/* Whether all sites know all sizes. If they don't, rows for blocks of one size carry them as
- * parcels, and the question is about blocks of a size that is assumed. */
-static bool sizes_are_known(const struct cohort__question *question)
-{
-    return !question->is_ragged || question->are_sizes_known;
-}
-
-/* Whether the row that is asked about has to take blocks of different sizes as they are. */
-static bool has_ragged_blocks(const struct cohort__question *question)
-{
-    return question->is_ragged && question->are_sizes_known;
-}
-
 /* The request without what differs from site to site. Blocks of different sizes are treated as if
  * each had the mean size. */
 static struct cohort__request common_request(const struct cohort__request *request)
@@ -58,17 +45,15 @@ static const char *refusal(const struct cohort__question *question,
         return why;
     if (candidate->inner_refused)
         return candidate->inner_refused;
-    if (has_ragged_blocks(question) && !algorithm->ragged)
+    if (question->is_ragged && !algorithm->ragged)
         return "it needs blocks of one size";
-    if (!sizes_are_known(question) && !algorithm->ragged && question->memory_budget > 0)
-        return "not all sites know how much memory it needs for blocks of different sizes";
     if (question->is_reproducible && cohort__collective_reduces(algorithm->collective) &&
         !algorithm->ordered)
         return "its result is not reproducible";
     if (question->forced && question->forced != algorithm)
         return "another one is forced";
     if (!question->forced && algorithm->stages && question->request->can_meet &&
-        !question->request->meets && !has_ragged_blocks(question))
+        !question->request->meets && !question->is_ragged)
         return "the sites can meet";
     if (!question->forced && candidate->share_cores)
         return "several leaders of a host would share cores";
@@ -123,7 +108,7 @@ void cohort__select_stages(const struct cohort__question *question,
     algorithm->stages(request, ret_stages);
     for (uint32_t i = 0; i < ret_stages->num; i++) {
         struct cohort__stage *stage = &ret_stages->stages[i];
-        if (!has_ragged_blocks(question) || !has_blocks(stage->collective))
+        if (!question->is_ragged || !has_blocks(stage->collective))
             continue;
         stage->is_ragged = true;
         stage->is_noted = false; /* it may be, but no row that shares has such a price */
@@ -320,9 +305,8 @@ static void prefer_trees(struct cohort__candidate *candidates, uint32_t num)
             candidates[i].refused = "the tree is forced";
 }
 
-/* Where not all sites know the sizes, the row that sends each block as it is. Others win by far
- * where blocks are small, and lose by far where they are large, which nobody can know: they have to
- * be forced. */
+/* Where not all sites know the sizes, nobody can predict which row is the fastest: others than
+ * linear have to be forced. */
 static void leave_linear(struct cohort__candidate *candidates, uint32_t num)
 {
     for (uint32_t i = 0; i < num; i++)
@@ -363,7 +347,7 @@ uint32_t cohort__select_candidates(const struct cohort__question *question,
     for (uint32_t row = 0; row < cohort__num_algorithms && num < COHORT__MAX_CANDIDATES; row++)
         if (cohort__algorithms[row]->collective == common.collective)
             ret_candidates[num++] = judge(question, &common, row);
-    if (!sizes_are_known(question) && !question->forced)
+    if (question->is_ragged && !question->are_sizes_known && !question->forced)
         leave_linear(ret_candidates, num);
     if (question->mode == COHORT__MODE_TREE && !question->forced)
         prefer_trees(ret_candidates, num);

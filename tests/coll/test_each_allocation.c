@@ -166,7 +166,7 @@ static void reduce_check(struct site *site)
 static const size_t counts[SITES] = {BYTES, 10, 5000, 0};
 static const size_t displacements[SITES] = {0, BYTES, 2 * BYTES, 3 * BYTES};
 
-static void parcels_begin(struct site *site)
+static void ragged_begin(struct site *site)
 {
     size_t own[SITES];
     for (uint32_t i = 0; i < SITES; i++) {
@@ -181,7 +181,7 @@ static void parcels_begin(struct site *site)
              cohort_exchange(site->comm, site->in, &to, 1, site->out, &from, 1, COHORT_UINT8, 2));
 }
 
-static void parcels_check(struct site *site)
+static void ragged_check(struct site *site)
 {
     for (uint32_t i = 0; i < SITES - 1; i++)
         CHECK(has_block(site, i, i, site->number, counts[site->number]));
@@ -365,8 +365,8 @@ static const struct scene scenes[] = {
     {"wrong", 1, {0}, wrong_begin, NULL, COHORT_ERR_BAD_PARAMETER},
     {"reduce", 2, {0}, reduce_begin, reduce_check, COHORT_OK},
     {"reduce", 1, {0}, reduce_begin, reduce_check, COHORT_OK},
-    {"parcels", 2, {0}, parcels_begin, parcels_check, COHORT_OK},
-    {"parcels", 1, {0}, parcels_begin, parcels_check, COHORT_OK},
+    {"ragged", 2, {0}, ragged_begin, ragged_check, COHORT_OK},
+    {"ragged", 1, {0}, ragged_begin, ragged_check, COHORT_OK},
     {"channels", 2, {0}, channels_begin, channels_check, COHORT_OK},
     {"channels", 2, {0}, channels_copies_begin, channels_check, COHORT_OK},
     {"channels", 2, {0}, channels_long_begin, channels_check, COHORT_OK},
@@ -439,9 +439,9 @@ static void test_reduce(void)
     run("reduce");
 }
 
-static void test_parcels(void)
+static void test_ragged(void)
 {
-    run("parcels");
+    run("ragged");
 }
 
 static void test_channels(void)
@@ -504,7 +504,7 @@ int main(int argc, char **argv)
     static const struct test_case cases[] = {
         {"create", test_create},   {"bytes", test_bytes},       {"sparse", test_sparse},
         {"objects", test_objects}, {"rows", test_rows},         {"in_place", test_in_place},
-        {"wrong", test_wrong},     {"reduce", test_reduce},     {"parcels", test_parcels},
+        {"wrong", test_wrong},     {"reduce", test_reduce},     {"ragged", test_ragged},
         {"any", test_any},         {"channels", test_channels}, {"deadline", test_deadline},
         {"cancel", test_cancel},   {"split", test_split},       {"look", test_look},
         {"scope", test_scope},     {"skip", test_skip},         {"notes", test_notes},

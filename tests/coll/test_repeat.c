@@ -404,8 +404,7 @@ static void test_every_tree(void)
 
 /* Rows that compose ---------------------------------------------------------------------------- */
 
-/* In shared memory, since the hub of inproc allocates its messages. Not those that go as parcels,
- * gatherv, scatterv and all_to_allv: each parcel is an object. What is longer than a message
+/* In shared memory, since the hub of inproc allocates its messages. What is longer than a message
  * (LONGEST) is fetched. */
 static void test_composed(void)
 {

@@ -59,11 +59,7 @@ static bool is_refused(const struct cohort__algorithm *row, const struct exercis
     };
     if (row->collective != COHORT__SHIFT)
         request.shift = 0;
-    /* The other blocks of different sizes go as parcels. */
-    bool are_sizes_known =
-        exercise->kind == EXERCISE_ALL_GATHERV || exercise->kind == EXERCISE_REDUCE_SCATTERV;
-    return (is_ragged && are_sizes_known && !row->ragged) ||
-           cohort__algorithm_refuses(row, &request);
+    return (is_ragged && !row->ragged) || cohort__algorithm_refuses(row, &request);
 }
 
 static void check_status(uint32_t index, const struct exercise *exercise, bool refused,
