@@ -878,13 +878,20 @@ static bool may_never_end(const struct actor *actor, const struct flight *flight
            flight->kind == FLIGHT_PROBE || flight->kind == FLIGHT_IDLE;
 }
 
+/* Whether ACTOR need not wait for FLIGHT. Nobody tells the dead, who may wait for each other. */
+static bool may_leave(const struct actor *actor, const struct flight *flight)
+{
+    return oracle_is_dead(actor->world, actor->index) ||
+           (flight->is_hopeless && may_never_end(actor, flight));
+}
+
 /* Whether something is in flight on GROUP. Without patience, what may not come does not count. */
 static bool has_flights(const struct actor *actor, uint32_t group, bool is_patient)
 {
     for (uint32_t i = 0; i < actor->num_flights; i++) {
         const struct flight *flight = &actor->flights[i];
         if (is_in_flight(flight) && flight->step->group == group &&
-            (is_patient || !flight->is_hopeless || !may_never_end(actor, flight)))
+            (is_patient || !may_leave(actor, flight)))
             return true;
     }
     return false;
@@ -899,12 +906,27 @@ static bool are_all_done(const struct world *world)
     return true;
 }
 
+/* Whether ACTOR has died before FLIGHT was over, which may be since others have died, too. */
+static bool dies_waiting(const struct actor *actor, const struct flight *flight)
+{
+    const struct program *program = actor->world->program;
+    bool is_victim = program->victims >> program->locality_of[actor->index] & 1;
+    while (is_victim && !cohort_future_ready(flight->future)) {
+        if (oracle_is_dead(actor->world, actor->index))
+            return true;
+        nap(200);
+    }
+    return false;
+}
+
 /* What somebody waits for ends without anybody leaving. */
 static void finish_all(struct actor *actor)
 {
-    for (uint32_t i = 0; i < actor->num_flights; i++)
-        if (is_in_flight(&actor->flights[i]) && !actor->flights[i].is_hopeless)
-            finish(actor, &actor->flights[i]);
+    for (uint32_t i = 0; i < actor->num_flights; i++) {
+        struct flight *flight = &actor->flights[i];
+        if (is_in_flight(flight) && !flight->is_hopeless && !dies_waiting(actor, flight))
+            finish(actor, flight);
+    }
     learn(&actor->world->facts->done, actor->index);
     while (!are_all_done(actor->world))
         nap(200);
