@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* What a locality writes down with COHORT_TRACE=FILE, for its writer (trace.h) and its readers
- * (runtime/trace). Each thread fills blocks of records. A block that is full goes to the locality's
+ * (tools/trace). Each thread fills blocks of records. A block that is full goes to the locality's
  * part, the file FILE.RANK.part: a head, then blocks of all threads, in the order in which they
  * became full. Until then it is a line of the ledger of kind COHORT__LEDGER_TRACE, so that nothing
  * is lost if the process is killed. All is in the host's byte order. */

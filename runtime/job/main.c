@@ -26,6 +26,7 @@
 #include "runtime/job/settings.h"
 #include "runtime/job/stats.h"
 #include "runtime/job/status_signal.h"
+#include "runtime/job/tool.h"
 #include "runtime/job/transport.h"
 #include "runtime/io/object.h"
 #include "runtime/loop/guest.h"
@@ -43,7 +44,6 @@
 #include "runtime/task/stack.h"
 #include "runtime/task/task.h"
 #include "runtime/task/unusual.h"
-#include "runtime/trace/last.h"
 
 /* Creates the layers from bottom to top, runs the program, and destroys the layers when the job has
  * drained. */
@@ -315,15 +315,28 @@ static cohort_status begin_trace(struct job *job)
                                });
 }
 
-/* cohortrun makes the trace when all have ended. Without it (PMIx, or a program that was started
- * alone) the last one does. */
-static void end_trace(const struct job *job)
+/* The last locality that ends makes the trace: each asks for it. */
+static void join_trace(char *file)
 {
-    if (!cohort__trace_end() || cohort__bootstrap_joins_traces(job->bootstrap))
+    char command[PATH_MAX];
+    if (!cohort__tool_find("cohort-trace", getenv("PATH"), command)) {
+        fprintf(stderr,
+                "cohort: COHORT_TRACE: cohort-trace is neither beside libcohort nor in PATH; "
+                "'cohort-trace join %s' makes the trace\n",
+                file);
         return;
-    if (cohort__trace_join_last(job->settings.trace, cohort__bootstrap_key(job->bootstrap),
-                                cohort__bootstrap_size(job->bootstrap)))
-        fprintf(stderr, "cohort: COHORT_TRACE: %s\n", cohort_error_message());
+    }
+    char join[] = "join", closed[] = "--closed";
+    char *arguments[] = {command, join, closed, file, NULL};
+    cohort__tool_run(command, arguments);
+}
+
+/* cohortrun makes the trace when all have ended. Without it (PMIx, or a program that was started
+ * alone) the program has to. */
+static void end_trace(struct job *job)
+{
+    if (cohort__trace_end() && !cohort__bootstrap_joins_traces(job->bootstrap))
+        join_trace(job->settings.trace);
 }
 
 /* What COHORT_FAULT wants of this locality. *RET_FAULT is NULL if it wants nothing of anybody. */

@@ -1,55 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/job/status_signal.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "cohort/job.h"
+#include "runtime/job/tool.h"
 
 /* Found beforehand, since a handler may not look for anything. "": nowhere. */
 static char command[PATH_MAX];
-
-/* Whether FOLDER has cohortrun, which then is `command`. */
-static bool try_folder(const char *folder, size_t bytes, const char *below)
-{
-    int length = snprintf(command, sizeof(command), "%.*s%s/cohortrun", (int)bytes, folder, below);
-    bool is_there = length > 0 && (size_t)length < sizeof(command) && access(command, X_OK) == 0;
-    if (!is_there)
-        command[0] = '\0';
-    return is_there;
-}
-
-/* In the build folder, and where it is installed: bin beside lib or beside lib/ARCHITECTURE. */
-static bool find_beside_library(void)
-{
-    static const char *const below[] = {"/tools", "/../bin", "/../../bin"};
-    Dl_info info;
-    const char *slash =
-        dladdr((const void *)(uintptr_t)cohort_main, &info) ? strrchr(info.dli_fname, '/') : NULL;
-    for (size_t i = 0; slash && i < sizeof(below) / sizeof(below[0]); i++)
-        if (try_folder(info.dli_fname, (size_t)(slash - info.dli_fname), below[i]))
-            return true;
-    return false;
-}
-
-static void find_command(const char *path)
-{
-    bool is_found = find_beside_library();
-    while (!is_found && path && *path) {
-        size_t bytes = strcspn(path, ":");
-        is_found = bytes > 0 && try_folder(path, bytes, "");
-        path += bytes + (path[bytes] == ':');
-    }
-}
 
 /* The decimal digits of NUMBER at the end of TEXT. */
 static char *digits(unsigned number, char text[16])
@@ -78,26 +38,18 @@ static void run_command(pid_t pid)
     _exit(127);
 }
 
-/* A child of which the program hears nothing: it sends no SIGCHLD, and only who asks for such ones
- * (__WCLONE) can wait for it. No arguments: it has a copy of the memory, as after fork. */
-static pid_t make_child(void)
-{
-    return (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
-}
-
 /* The child of a child is nobody's here. */
 static void handle(int number)
 {
     int saved_errno = errno;
-    pid_t pid = getpid(), child = make_child();
+    pid_t pid = getpid(), child = cohort__tool_fork();
     (void)number;
     if (child == 0) {
-        if (make_child() == 0)
+        if (cohort__tool_fork() == 0)
             run_command(pid);
         _exit(0);
     }
-    while (child > 0 && waitpid(child, NULL, __WCLONE) < 0 && errno == EINTR)
-        ;
+    cohort__tool_await(child);
     errno = saved_errno;
 }
 
@@ -107,7 +59,7 @@ void cohort__status_signal_watch(const char *path)
     if (sigaction(SIGUSR2, NULL, &old) != 0 || (old.sa_flags & SA_SIGINFO) ||
         old.sa_handler != SIG_DFL)
         return;
-    find_command(path);
+    cohort__tool_find("cohortrun", path, command);
     sigemptyset(&action.sa_mask);
     sigaction(SIGUSR2, &action, NULL);
 }

@@ -16,10 +16,9 @@ BASE = "base"
 
 # The column of a layer, from the left. Its row follows from what it uses.
 COLUMNS = {"wire": 1, "net": 1, "names": 2, "launch": 1, "remote": 2, "job": 1, "task": 2,
-           "loop": 2, "io": 0, "trace": 0,
+           "loop": 2, "io": 0,
            "proc": 1, "comm": 3, "plan": 3, "exec": 3, "coll": 3, "algo": 4, "model": 4}
 FIRST, LAST = 0, 5  # the columns of programs
-BARRED = {("job", "trace")}  # no way between the two is free; the box of the first one says it
 
 PURPOSES = {
     "base": "status, errors, slabs, queues, clock, log: every layer may use it",
@@ -32,7 +31,6 @@ PURPOSES = {
     "proc": "messages of localities",
     "remote": "calls of functions there",
     "launch": "who is in a job, its end",
-    "trace": "makes one trace of all",
     "job": "cohort_main",
     "plan": "a site's steps, as data",
     "algo": "one file an algorithm",
@@ -216,8 +214,6 @@ class Drawing:
         if layers:
             lane = lanes.pop(0)
             for layer in reduced(layers):
-                if layer in (used for _, used in BARRED):
-                    continue
                 self.reach(column, lane, middle + 10, layer, False)
         lines = [(line, 13, TEXT, True)
                  for line in textwrap.wrap(", ".join(names), 22, break_on_hyphens=False)]
@@ -256,8 +252,7 @@ class Drawing:
         self.legend()
         for layer in LAYERS:
             for used in reduced(uses(layer)):
-                if (layer, used) not in BARRED:
-                    self.connect(layer, used)
+                self.connect(layer, used)
         for layer in LAYERS:
             self.layer(layer)
         for column, side in groups().items():

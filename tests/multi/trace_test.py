@@ -211,9 +211,9 @@ def test_phases():
 
 
 def test_alone():
-    """A program that is started alone makes its trace itself, also if it is killed by hand."""
+    """A program that is started alone has its trace made, and hears nothing of that."""
     file = path('alone.pb')
-    env = dict(os.environ, COHORT_TRACE=file)
+    env = dict(os.environ, COHORT_TRACE=file, PATH=os.path.dirname(TOOL))
     done = subprocess.run([MEMBER, 'forks'], env=env, capture_output=True, text=True, check=False,
                           timeout=jobs.TIMEOUT)
     check_equal((done.returncode, done.stdout, done.stderr), (0, '', ''))
@@ -221,6 +221,24 @@ def test_alone():
     report = tool('report', file)
     check(re.match(r'job trace_member: 1 localities on 1 host, .* events\n', report), report)
     check('nothing (locality 0)' in report, report)
+
+
+def test_no_tool():
+    """A program that finds no cohort-trace says how to make the trace."""
+    file, library = path('no_tool.pb'), \
+        os.path.join(os.path.dirname(os.path.dirname(TOOL)), 'libcohort.so.0')
+    os.mkdir(path('lib'))
+    if os.path.exists(library):
+        shutil.copy(library, path('lib'))
+    env = dict(os.environ, COHORT_TRACE=file, PATH='', LD_LIBRARY_PATH=path('lib'))
+    done = subprocess.run([MEMBER, 'forks'], env=env, capture_output=True, text=True, check=False,
+                          timeout=jobs.TIMEOUT)
+    check_equal((done.returncode, done.stdout, done.stderr),
+                (0, '', 'cohort: COHORT_TRACE: cohort-trace is neither beside libcohort nor in '
+                        "PATH; 'cohort-trace join %s' makes the trace\n" % file))
+    tool('join', '--closed', file)
+    tool('report', file)
+    check_equal([f for f in os.listdir(FOLDER) if f.startswith('no_tool')], ['no_tool.pb'])
 
 
 def test_killed():
@@ -276,6 +294,7 @@ def test_join():
     os.unlink(file + '.0.part')
     tool('join', status=2)
     tool('rapport', file, status=2)
+    tool('report', '--closed', file, status=2)
 
 
 try:

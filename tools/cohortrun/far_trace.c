@@ -23,7 +23,7 @@ struct far_trace {
     const char *file;
     struct deadline next_series;
     struct deadline patience; /* for any answer, when the job is over */
-    struct cohort__trace_ping *pings;
+    struct trace_ping *pings;
     size_t num_pings;
     uint64_t key;
     uint64_t most_bytes;
@@ -69,9 +69,9 @@ static void begin_all_series(void *context)
 }
 
 /* Differences of two clocks, so they may have any size. */
-static void note(struct far_trace_host *host, bool is_first, const struct cohort__trace_ping *ping)
+static void note(struct far_trace_host *host, bool is_first, const struct trace_ping *ping)
 {
-    struct cohort__trace_ping *best = &host->best;
+    struct trace_ping *best = &host->best;
     if (is_first || (int64_t)((ping->arrived - ping->sent) - (best->arrived - best->sent)) < 0) {
         best->sent = ping->sent;
         best->arrived = ping->arrived;
@@ -106,10 +106,10 @@ bool far_trace_take_clock(struct far_trace *trace, struct host *host, const unsi
     if (!trace || bytes != NODE_TRACE_PONG_BYTES || state->sent == 0 ||
         bytes_get_u64(data) != state->sent)
         return false;
-    const struct cohort__trace_ping pong = {.sent = state->sent,
-                                            .arrived = bytes_get_u64(data + 8),
-                                            .answered = bytes_get_u64(data + 16),
-                                            .returned = arrived};
+    const struct trace_ping pong = {.sent = state->sent,
+                                    .arrived = bytes_get_u64(data + 8),
+                                    .answered = bytes_get_u64(data + 16),
+                                    .returned = arrived};
     if (pong.answered < pong.arrived)
         return false;
     note(state, state->num_left == PINGS, &pong);
@@ -297,7 +297,7 @@ void far_trace_begin(struct far_trace *trace)
         begin_all_series(trace);
 }
 
-const struct cohort__trace_ping *far_trace_pings(const struct far_trace *trace, size_t *ret_num)
+const struct trace_ping *far_trace_pings(const struct far_trace *trace, size_t *ret_num)
 {
     *ret_num = trace ? trace->num_pings : 0;
     return trace ? trace->pings : NULL;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/trace/clocks.h"
+#include "tools/trace/clocks.h"
 
 struct cohort__loop;
 struct host;
@@ -48,7 +48,7 @@ bool far_trace_take_part(struct far_trace *trace, struct host *host, uint32_t ra
                          const unsigned char *data, size_t bytes);
 
 /* What is known of the clocks; valid until it is destroyed. */
-const struct cohort__trace_ping *far_trace_pings(const struct far_trace *trace, size_t *ret_num);
+const struct trace_ping *far_trace_pings(const struct far_trace *trace, size_t *ret_num);
 
 /* far_trace_close: before the loop is destroyed. far_trace_destroy: after that. NULL is fine. */
 void far_trace_close(struct far_trace *trace);

@@ -6,14 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/trace/clocks.h"
+#include "tools/cohortrun/far_trace.h"
 #include "tools/cohortrun/trace_part.h"
 
 /* Of one host; far_trace.c's. */
 struct far_trace_host {
     uint64_t sent; /* the ping under way; 0: none */
     uint32_t num_left;
-    struct cohort__trace_ping best; /* of this series: the quickest one there, and back */
+    struct trace_ping best; /* of this series: the quickest one there, and back */
     enum {
         FAR_TRACE_RUNS,    /* the job is not over */
         FAR_TRACE_CLOCK,   /* the last series of pings */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "runtime/base/trace.h"
-#include "runtime/trace/join.h"
+#include "tools/trace/join.h"
 #include "tools/cohortrun/far_trace.h"
 #include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/job_private.h"
@@ -75,15 +75,15 @@ void job_complete_parts(const struct job *job)
 void job_join_trace(const struct job *job)
 {
     const char *file = file_of(job);
-    struct cohort__trace_joined joined;
+    struct trace_joined joined;
     char clock[COHORT__TRACE_CLOCK_NAME];
-    struct cohort__trace_pings pings = {.clock = clock};
+    struct trace_pings pings = {.clock = clock};
     if (!file)
         return;
     cohort__trace_clock_name(clock);
     pings.list = far_trace_pings(job->far_trace, &pings.num);
-    cohort_status status = cohort__trace_join(
-        &(struct cohort__trace_join_options){
+    cohort_status status = trace_join(
+        &(struct trace_join_options){
             .file = file, .has_key = true, .key = job->key, .pings = &pings},
         &joined);
     if (status == COHORT_ERR_STATE && job->status)

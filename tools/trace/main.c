@@ -4,13 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/trace/join.h"
 #include "tools/share/usage.h"
+#include "tools/trace/closed.h"
+#include "tools/trace/join.h"
 #include "tools/trace/plot.h"
 #include "tools/trace/report.h"
 
 enum { MOST_PARTS = 4096 };
-enum { OPTION_DIRECT = USAGE_FIRST_OPTION, OPTION_FROM, OPTION_TO };
+enum { OPTION_DIRECT = USAGE_FIRST_OPTION, OPTION_FROM, OPTION_TO, OPTION_CLOSED };
 enum { STATUS_FAILED = 1, STATUS_USAGE = 2 };
 enum { MOST_SECONDS = 1000000000 };
 
@@ -18,7 +19,7 @@ static const struct usage usage = {
     .program = "cohort-trace",
     .line = "usage: cohort-trace report [--direct] [--from SECONDS] [--to SECONDS] FILE\n"
             "       cohort-trace plot FILE OUT.svg\n"
-            "       cohort-trace join FILE [PART...]\n",
+            "       cohort-trace join [--closed] FILE [PART...]\n",
     .help =
         "Says who made whom wait in a job that ran with COHORT_TRACE=FILE.\n"
         "\n"
@@ -27,7 +28,10 @@ static const struct usage usage = {
         "  --from, --to\n"
         "            only what was waited between these times, in seconds from the trace's begin\n"
         "  join      makes FILE of the parts that the localities have written, FILE.RANK.part,\n"
-        "            where cohortrun has not done so; the parts go then\n",
+        "            where cohortrun has not done so; the parts go then\n"
+        "  --closed  only if all localities have come to their end, as a program does that was "
+        "not\n"
+        "            started by cohortrun\n",
 };
 
 struct program {
@@ -35,7 +39,7 @@ struct program {
     const char *file;
     const char *parts[MOST_PARTS]; /* of plot: the picture */
     uint32_t num_parts;
-    bool directly;
+    bool directly, only_closed;
     bool has_from, has_to;
     double from, to; /* seconds */
 };
@@ -49,7 +53,8 @@ static int read_option(void *context, int option, const char *word)
 {
     struct program *program = context;
     program->directly |= option == OPTION_DIRECT;
-    if (option == OPTION_DIRECT)
+    program->only_closed |= option == OPTION_CLOSED;
+    if (option == OPTION_DIRECT || option == OPTION_CLOSED)
         return -1;
     double *value = option == OPTION_FROM ? &program->from : &program->to;
     *(option == OPTION_FROM ? &program->has_from : &program->has_to) = true;
@@ -74,9 +79,11 @@ static int read_word(void *context, const char *word)
 
 static cohort_status join(const struct program *program)
 {
-    struct cohort__trace_joined joined;
-    cohort_status status = cohort__trace_join(
-        &(struct cohort__trace_join_options){
+    struct trace_joined joined;
+    if (program->only_closed)
+        return trace_join_closed(program->file);
+    cohort_status status = trace_join(
+        &(struct trace_join_options){
             .file = program->file,
             .parts = program->num_parts > 0 ? program->parts : NULL,
             .num_parts = program->num_parts,
@@ -148,6 +155,8 @@ static int check(const struct program *program)
         return usage_wrong(&usage, "--from and --to are for report");
     if (program->has_from && program->has_to && program->from >= program->to)
         return usage_wrong(&usage, "--from has to be before --to");
+    if (program->only_closed && (!is(program, "join") || program->num_parts > 0))
+        return usage_wrong(&usage, "--closed is for join, of all parts");
     if (is(program, "report") && program->num_parts > 0)
         return usage_wrong(&usage, "report reads one FILE");
     if (is(program, "plot") && program->num_parts != 1)
@@ -163,6 +172,7 @@ int main(int argc, char **argv)
         {"direct", no_argument, NULL, OPTION_DIRECT},
         {"from", required_argument, NULL, OPTION_FROM},
         {"to", required_argument, NULL, OPTION_TO},
+        {"closed", no_argument, NULL, OPTION_CLOSED},
         {0},
     };
     static const struct usage_reader reader = {"", options, read_option, read_word};

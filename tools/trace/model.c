@@ -6,7 +6,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/ledger_format.h"
-#include "runtime/trace/keyed.h"
+#include "tools/trace/keyed.h"
 
 /* While the events are looked at, in turn ----------------------------------------------------- */
 
@@ -16,7 +16,7 @@ struct stack {
 };
 
 struct thread {
-    struct cohort__keyed keyed; /* rank, thread */
+    struct keyed keyed; /* rank, thread */
     struct stack stack;
     const struct event *last; /* an end, or a message, with nothing begun or resumed since; or
                                * NULL */
@@ -26,7 +26,7 @@ struct thread {
 };
 
 struct open_wait {
-    struct cohort__keyed keyed; /* rank, wait */
+    struct keyed keyed; /* rank, wait */
     struct stack stack;
     uint32_t wait; /* NONE: its SUSPEND has not come yet */
     bool is_woken;
@@ -37,7 +37,7 @@ struct open_wait {
 };
 
 struct endpoint {
-    struct cohort__keyed keyed; /* rank, endpoint */
+    struct keyed keyed; /* rank, endpoint */
     uint64_t instance;
     uint32_t site, num_sites;
     uint32_t communicator; /* number in the model's list */
@@ -45,12 +45,12 @@ struct endpoint {
 };
 
 struct numbered {
-    struct cohort__keyed keyed;
+    struct keyed keyed;
     uint32_t number;
 };
 
 struct sent {
-    struct cohort__keyed keyed; /* from and to; number */
+    struct keyed keyed; /* from and to; number */
     uint64_t at;
     uint32_t task;
 };
@@ -73,7 +73,7 @@ static bool grow(void **list, size_t num, size_t bytes)
 static void *get(struct reading *reading, struct cohort__map *map, size_t bytes, uint64_t first,
                  uint64_t second, bool *ret_is_new)
 {
-    void *found = cohort__keyed_get(map, bytes, first, second, ret_is_new);
+    void *found = keyed_get(map, bytes, first, second, ret_is_new);
     reading->has_failed |= !found;
     return found;
 }
@@ -118,7 +118,7 @@ static void on_begin(struct reading *reading, const struct event *event)
     }
     thread->last = NULL;
     model->tasks[model->num_tasks++] = (struct task){.rank = event->rank,
-                                                     .function = event->name,
+                                                     .function = event->text,
                                                      .begin = event->at,
                                                      .end = model->end,
                                                      .is_in_place = event->small == 1,
@@ -205,7 +205,7 @@ static void find_cause(const struct reading *reading, const struct open_wait *op
         wait->by = open->ended;
     } else if (last && last->kind == COHORT__TRACE_RECEIVED) {
         const struct sent *sent =
-            cohort__keyed_find(&reading->messages, last->value << 32 | last->rank, last->a);
+            keyed_find(&reading->messages, last->value << 32 | last->rank, last->a);
         wait->cause = CAUSE_MESSAGE;
         wait->by = sent ? sent->task : NONE;
         wait->sent = sent ? sent->at : last->at;
@@ -301,7 +301,7 @@ static void on_endpoint(struct reading *reading, const struct event *event)
     endpoint->instance = event->a;
     endpoint->site = (uint32_t)event->b;
     endpoint->num_sites = (uint32_t)(event->b >> 32);
-    endpoint->name = event->name;
+    endpoint->name = event->text;
     endpoint->communicator = communicator_of(reading, endpoint->instance, endpoint->num_sites);
     if (endpoint->communicator == NONE)
         return;
@@ -333,7 +333,7 @@ static uint32_t generation_of(struct reading *reading, const struct endpoint *en
     }
     model->generations[model->num_generations++] = (struct generation){
         .communicator = endpoint->name,
-        .name = event->name,
+        .name = event->text,
         .number = event->a,
         .collective = event->small,
         .place = (uint32_t)event->d,
@@ -349,8 +349,7 @@ static void on_call(struct reading *reading, const struct event *event)
     bool is_new;
     struct model *model = reading->model;
     const struct thread *thread = thread_of(reading, event);
-    const struct endpoint *endpoint =
-        cohort__keyed_find(&reading->endpoints, event->rank, event->value);
+    const struct endpoint *endpoint = keyed_find(&reading->endpoints, event->rank, event->value);
     if (!thread || !endpoint)
         return;
     uint32_t number = generation_of(reading, endpoint, event);
@@ -380,10 +379,9 @@ static void on_call(struct reading *reading, const struct event *event)
 static void on_ended(struct reading *reading, const struct event *event)
 {
     struct thread *thread = thread_of(reading, event);
-    const struct endpoint *endpoint =
-        cohort__keyed_find(&reading->endpoints, event->rank, event->value);
+    const struct endpoint *endpoint = keyed_find(&reading->endpoints, event->rank, event->value);
     struct numbered *open =
-        endpoint ? cohort__keyed_find(&reading->open_calls, (uintptr_t)endpoint, event->a) : NULL;
+        endpoint ? keyed_find(&reading->open_calls, (uintptr_t)endpoint, event->a) : NULL;
     if (!thread)
         return;
     thread->last = event;
@@ -399,10 +397,9 @@ static void on_ended(struct reading *reading, const struct event *event)
 static void on_step(struct reading *reading, const struct event *event)
 {
     struct model *model = reading->model;
-    const struct endpoint *endpoint =
-        cohort__keyed_find(&reading->endpoints, event->rank, event->value);
+    const struct endpoint *endpoint = keyed_find(&reading->endpoints, event->rank, event->value);
     const struct numbered *open =
-        endpoint ? cohort__keyed_find(&reading->open_calls, (uintptr_t)endpoint, event->a) : NULL;
+        endpoint ? keyed_find(&reading->open_calls, (uintptr_t)endpoint, event->a) : NULL;
     struct call *call = open ? &model->calls[open->number] : NULL;
     if (call)
         reading->has_failed |=
@@ -456,17 +453,17 @@ static void fini(struct reading *reading)
     struct cohort__map_node *node;
     for (node = cohort__map_first(&reading->threads); node;
          node = cohort__map_next(&reading->threads, node))
-        free(((struct thread *)cohort__keyed_of(node))->stack.tasks);
+        free(((struct thread *)keyed_of(node))->stack.tasks);
     for (node = cohort__map_first(&reading->waits); node;
          node = cohort__map_next(&reading->waits, node))
-        free(((struct open_wait *)cohort__keyed_of(node))->stack.tasks);
-    cohort__keyed_free(&reading->threads);
-    cohort__keyed_free(&reading->waits);
-    cohort__keyed_free(&reading->endpoints);
-    cohort__keyed_free(&reading->open_calls);
-    cohort__keyed_free(&reading->communicators);
-    cohort__keyed_free(&reading->generations);
-    cohort__keyed_free(&reading->messages);
+        free(((struct open_wait *)keyed_of(node))->stack.tasks);
+    keyed_free(&reading->threads);
+    keyed_free(&reading->waits);
+    keyed_free(&reading->endpoints);
+    keyed_free(&reading->open_calls);
+    keyed_free(&reading->communicators);
+    keyed_free(&reading->generations);
+    keyed_free(&reading->messages);
 }
 
 cohort_status model_init(struct model *model, const struct trace *trace)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
-#include "runtime/trace/perfetto.h"
+#include "tools/trace/perfetto.h"
 #include "tools/trace/wire.h"
 
 /* Numbers of fields: see runtime/trace/perfetto.c. */
@@ -113,30 +113,30 @@ static void take_annotation(struct event *event, struct wire annotation, struct 
             text = field.data;
     if (text.at)
         *ret_from = text;
-    if (iid / COHORT__PERFETTO_SLOTS == 0 || iid / COHORT__PERFETTO_SLOTS >= COHORT__TRACE_KINDS)
+    if (iid / PERFETTO_SLOTS == 0 || iid / PERFETTO_SLOTS >= COHORT__TRACE_KINDS)
         return;
-    event->kind = (uint8_t)(iid / COHORT__PERFETTO_SLOTS);
-    switch ((enum cohort__perfetto_slot)(iid % COHORT__PERFETTO_SLOTS)) {
-    case COHORT__PERFETTO_THREAD:
+    event->kind = (enum cohort__trace_kind)(iid / PERFETTO_SLOTS);
+    switch ((enum perfetto_slot)(iid % PERFETTO_SLOTS)) {
+    case PERFETTO_THREAD:
         event->rank = (uint32_t)(number >> 32);
         event->thread = (uint32_t)number;
         break;
-    case COHORT__PERFETTO_SMALL:
+    case PERFETTO_SMALL:
         event->small = (uint8_t)number;
         break;
-    case COHORT__PERFETTO_VALUE:
+    case PERFETTO_VALUE:
         event->value = number;
         break;
-    case COHORT__PERFETTO_A:
+    case PERFETTO_A:
         event->a = number;
         break;
-    case COHORT__PERFETTO_B:
+    case PERFETTO_B:
         event->b = number;
         break;
-    case COHORT__PERFETTO_C:
+    case PERFETTO_C:
         event->c = number;
         break;
-    case COHORT__PERFETTO_D:
+    case PERFETTO_D:
         event->d = number;
         break;
     default:
@@ -149,13 +149,13 @@ static cohort_status read_event(struct memory *memory, struct wire wire, struct 
 {
     struct wire_field field;
     struct wire from = {0};
-    event->name = event->from = "";
+    event->text = event->from = "";
     while (wire_next(&wire, &field))
         if (field.number == EVENT_ANNOTATION)
             take_annotation(event, field.data, &from);
         else if (field.number == EVENT_NAME && field.value < memory->num_names &&
                  memory->names[field.value])
-            event->name = memory->names[field.value];
+            event->text = memory->names[field.value];
     if (wire.is_damaged)
         return COHORT_ERR_PROTOCOL;
     if (event->kind == COHORT__TRACE_CALL && from.at)
@@ -179,7 +179,7 @@ static cohort_status add_locality(struct trace *trace, const struct event *event
         .host = (uint32_t)event->c,
         .is_closed = event->small == 1,
         .lost = event->a,
-        .name = event->name,
+        .name = event->text,
     };
     return COHORT_OK;
 }

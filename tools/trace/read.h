@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
-#include "runtime/trace/event.h"
+#include "tools/trace/event.h"
 
 struct locality {
     uint32_t rank, host;
@@ -21,16 +21,6 @@ struct locality {
     uint64_t bound;
 };
 
-struct event {
-    uint64_t at, value, a, b, c, d;
-    uint32_t rank, thread;
-    const char *name; /* of a BEGIN: the function; of an ENDPOINT: the communicator; of a CALL: the
-                       * collective and its row. "" if it has none. The trace's */
-    const char *from; /* of a CALL: the sites that it waits for, or "" */
-    uint8_t kind;     /* enum cohort__trace_kind */
-    uint8_t small;
-};
-
 struct trace {
     struct event *events; /* by time */
     size_t num;
@@ -41,7 +31,7 @@ struct trace {
     void *memory;
 };
 
-/* Reads FILE, which cohort__trace_join has made. On failure it needs no fini. COHORT_ERR_SYSTEM,
+/* Reads FILE, which trace_join has made. On failure it needs no fini. COHORT_ERR_SYSTEM,
  * COHORT_ERR_NO_MEMORY; COHORT_ERR_PROTOCOL: it is no such file. */
 cohort_status trace_read(struct trace *trace, const char *file);
 void trace_fini(struct trace *trace);

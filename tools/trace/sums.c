@@ -8,12 +8,12 @@
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/ledger_format.h"
-#include "runtime/trace/keyed.h"
+#include "tools/trace/keyed.h"
 #include "tools/trace/absent.h"
 
 /* Which element of a list is meant by two numbers. */
 struct place {
-    struct cohort__keyed keyed;
+    struct keyed keyed;
     uint32_t at;
 };
 
@@ -30,7 +30,7 @@ struct summing {
 static void *element(struct summing *summing, struct cohort__map *map, uint64_t first,
                      uint64_t second, void **list, uint32_t *num, size_t bytes, bool *ret_is_new)
 {
-    struct place *place = cohort__keyed_get(map, sizeof(*place), first, second, ret_is_new);
+    struct place *place = keyed_get(map, sizeof(*place), first, second, ret_is_new);
     if (place && !*ret_is_new)
         return (char *)*list + place->at * bytes;
     if (place && (*num & (*num - 1)) == 0) {
@@ -283,10 +283,10 @@ cohort_status sums_init(struct sums *sums, const struct model *model,
     cohort__map_init(&summing.absent);
     add_waits(&summing);
     add_generations(&summing);
-    cohort__keyed_free(&summing.pairs);
-    cohort__keyed_free(&summing.tasks);
-    cohort__keyed_free(&summing.calls);
-    cohort__keyed_free(&summing.absent);
+    keyed_free(&summing.pairs);
+    keyed_free(&summing.tasks);
+    keyed_free(&summing.calls);
+    keyed_free(&summing.absent);
     if (summing.has_failed) {
         sums_fini(sums);
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the sums");

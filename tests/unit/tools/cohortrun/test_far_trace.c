@@ -194,7 +194,7 @@ static void fetch(void)
     CHECK_INT(num_here, NUM);
     CHECK_INT(num_said, 0);
     CHECK(far_trace_fetch(trace, KEY));
-    const struct cohort__trace_ping *pings = far_trace_pings(trace, &num);
+    const struct trace_ping *pings = far_trace_pings(trace, &num);
     CHECK_INT(num, 2);
     CHECK_INT(pings[1].rank, FIRST);
     CHECK_INT(pings[1].arrived - pings[1].sent, 0);

@@ -26,26 +26,21 @@ static struct event *add(uint64_t at, uint32_t rank, enum cohort__trace_kind kin
                          uint64_t a)
 {
     struct event *event = &events[trace.num++];
-    *event = (struct event){.at = at,
-                            .rank = rank,
-                            .kind = (uint8_t)kind,
-                            .value = value,
-                            .a = a,
-                            .name = "",
-                            .from = ""};
+    *event = (struct event){
+        .at = at, .rank = rank, .kind = kind, .value = value, .a = a, .text = "", .from = ""};
     return event;
 }
 
 static void begin_task(uint64_t at, uint32_t rank, const char *function)
 {
-    add(at, rank, COHORT__TRACE_BEGIN, 0, 0)->name = function;
+    add(at, rank, COHORT__TRACE_BEGIN, 0, 0)->text = function;
 }
 
 static void endpoint(uint32_t rank, uint32_t num_sites)
 {
     struct event *event = add(0, rank, COHORT__TRACE_ENDPOINT, 50, 900);
     event->b = rank | (uint64_t)num_sites << 32;
-    event->name = "halo";
+    event->text = "halo";
 }
 
 /* A site a locality; all of one task. */
@@ -61,7 +56,7 @@ static void begin_sites(uint32_t num)
 static struct event *call(uint64_t at, uint32_t rank, uint64_t generation)
 {
     struct event *event = add(at, rank, COHORT__TRACE_CALL, 50, generation);
-    event->name = "barrier linear";
+    event->text = "barrier linear";
     return event;
 }
 

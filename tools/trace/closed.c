@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/trace/last.h"
+/* cohort-trace: the join of a job that has no cohortrun. */
+#include "tools/trace/closed.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -12,7 +14,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/trace_format.h"
-#include "runtime/trace/join.h"
+#include "tools/trace/join.h"
 
 /* *RET_PART is -1: it is not there. COHORT_ERR_SYSTEM: it can't be opened. */
 static cohort_status open_part(const char *file, uint32_t rank, int flags, int *ret_part)
@@ -28,45 +30,49 @@ static cohort_status open_part(const char *file, uint32_t rank, int flags, int *
     return COHORT_OK;
 }
 
-static bool is_closed(int part, uint64_t key, uint32_t rank)
+static bool is_closed(int part, uint32_t rank, struct cohort__trace_head *ret_head)
 {
-    struct cohort__trace_head head;
-    return pread(part, &head, sizeof(head), 0) == sizeof(head) &&
-           head.magic == COHORT__TRACE_MAGIC && head.key == key && head.rank == rank &&
-           head.is_closed == 1;
+    return part >= 0 && pread(part, ret_head, sizeof(*ret_head), 0) == sizeof(*ret_head) &&
+           ret_head->magic == COHORT__TRACE_MAGIC && ret_head->rank == rank &&
+           ret_head->is_closed == 1;
 }
 
-static cohort_status check_all(const char *file, uint64_t key, uint32_t size, bool *ret_are_closed)
+/* Whether the parts of all localities of the job whose first one is there are closed. */
+static cohort_status check_all(const char *file, uint64_t *ret_key, bool *ret_are_closed)
 {
+    struct cohort__trace_head first = {.size = 1}, head;
     bool are_closed = true;
-    for (uint32_t rank = 0; rank < size && are_closed; rank++) {
+    for (uint32_t rank = 0; rank < first.size && are_closed; rank++) {
         int part;
         cohort_status status = open_part(file, rank, O_RDONLY, &part);
         if (status)
             return status;
-        are_closed = part >= 0 && is_closed(part, key, rank);
+        are_closed = is_closed(part, rank, &head) && (rank == 0 || head.key == first.key);
+        first = rank == 0 && are_closed ? head : first;
         if (part >= 0)
             close(part);
     }
+    *ret_key = first.key;
     *ret_are_closed = are_closed;
     return COHORT_OK;
 }
 
 /* The first part is also the lock: it goes when the trace is made. */
-cohort_status cohort__trace_join_last(const char *file, uint64_t key, uint32_t size)
+cohort_status trace_join_closed(const char *file)
 {
+    uint64_t key;
     bool are_closed = false;
     int lock = -1;
-    cohort_status status = check_all(file, key, size, &are_closed);
+    cohort_status status = check_all(file, &key, &are_closed);
     if (!status && are_closed)
         status = open_part(file, 0, O_RDWR, &lock);
     while (lock >= 0 && flock(lock, LOCK_EX) != 0 && errno == EINTR)
         ;
     if (lock >= 0) /* somebody may have done it meanwhile */
-        status = check_all(file, key, size, &are_closed);
+        status = check_all(file, &key, &are_closed);
     if (lock >= 0 && !status && are_closed)
-        status = cohort__trace_join(
-            &(struct cohort__trace_join_options){.file = file, .has_key = true, .key = key}, NULL);
+        status = trace_join(&(struct trace_join_options){.file = file, .has_key = true, .key = key},
+                            NULL);
     if (lock >= 0)
         close(lock);
     return status;

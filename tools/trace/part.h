@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_TRACE_PART_H
-#define COHORT_RUNTIME_TRACE_PART_H
+/* cohort-trace: one locality's part of a trace, to be read. */
+#ifndef COHORT_TOOLS_TRACE_PART_H
+#define COHORT_TOOLS_TRACE_PART_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "cohort/status.h"
-#include "runtime/trace/event.h"
+#include "tools/trace/event.h"
 
 /* One locality's part of a trace (base/trace_format.h), to be read. Nothing in it is trusted: the
  * process may have been killed while it wrote, and the file may be anybody's. It is read, not
  * mapped, so that a file that becomes shorter does no harm. One thread at a time. */
 
-struct cohort__trace_block_at {
+struct block_at {
     uint64_t thread, sequence, at; /* where in the file */
 };
 
 /* A moment by three clocks: the last two in ns, CLOCK_MONOTONIC and CLOCK_REALTIME. */
-struct cohort__trace_moment {
+struct moment {
     uint64_t ticks, mono, real;
 };
 
-struct cohort__trace_module {
+struct module {
     uint64_t bias, begin, end;
     unsigned char build_id[COHORT__TRACE_TEXT_BYTES];
     size_t build_id_bytes;
@@ -30,33 +31,32 @@ struct cohort__trace_module {
     char path[512];
 };
 
-struct cohort__trace_part {
+struct part {
     int file;
     struct cohort__trace_head head;
-    struct cohort__trace_block_at *blocks; /* by thread, and then by sequence; each once */
+    struct block_at *blocks; /* by thread, and then by sequence; each once */
     size_t num_blocks;
-    struct cohort__trace_moment *moments; /* by ticks */
+    struct moment *moments; /* by ticks */
     size_t num_moments;
-    struct cohort__trace_module *modules;
+    struct module *modules;
     size_t num_modules;
 };
 
 /* Opens PATH. On failure it needs no fini. COHORT_ERR_SYSTEM: it can't be read;
  * COHORT_ERR_PROTOCOL: it is no part, or one of another version of the library, or has no clock;
  * COHORT_ERR_NO_MEMORY. */
-cohort_status cohort__trace_part_init(struct cohort__trace_part *part, const char *path);
-void cohort__trace_part_fini(struct cohort__trace_part *part);
+cohort_status part_init(struct part *part, const char *path);
+void part_fini(struct part *part);
 
 /* TICKS of the part as nanoseconds of CLOCK_MONOTONIC of its host, or what was made of that. */
-uint64_t cohort__trace_part_time(const struct cohort__trace_part *part, uint64_t ticks);
+uint64_t part_time(const struct part *part, uint64_t ticks);
 
 /* Writes how the function, or the place in one, at ADDRESS is called. */
-void cohort__trace_part_name(struct cohort__trace_part *part, uint64_t address, char *text,
-                             size_t bytes);
+void part_name(struct part *part, uint64_t address, char *text, size_t bytes);
 
 /* The events of one thread, in turn. */
-struct cohort__trace_stream {
-    const struct cohort__trace_part *part;
+struct stream {
+    const struct part *part;
     size_t block, end;  /* in the part's list */
     uint32_t num_read;  /* records of that block that were read */
     uint32_t next, num; /* in `records` */
@@ -72,11 +72,9 @@ struct cohort__trace_stream {
 };
 
 /* From the block number BLOCK of the part on, which is the first one of its thread. */
-void cohort__trace_stream_init(struct cohort__trace_stream *stream,
-                               const struct cohort__trace_part *part, size_t block);
+void stream_init(struct stream *stream, const struct part *part, size_t block);
 
 /* False: there is none any more. */
-bool cohort__trace_stream_next(struct cohort__trace_stream *stream,
-                               struct cohort__trace_event *ret_event);
+bool stream_next(struct stream *stream, struct event *ret_event);
 
 #endif

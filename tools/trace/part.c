@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/trace/part.h"
+/* cohort-trace: one locality's part of a trace, to be read. */
+#include "tools/trace/part.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,8 +34,7 @@ static bool read_at(int file, void *data, size_t bytes, uint64_t at)
 
 /* One thread's events ------------------------------------------------------------------------- */
 
-void cohort__trace_stream_init(struct cohort__trace_stream *stream,
-                               const struct cohort__trace_part *part, size_t block)
+void stream_init(struct stream *stream, const struct part *part, size_t block)
 {
     stream->part = part;
     stream->block = stream->end = block;
@@ -49,7 +49,7 @@ void cohort__trace_stream_init(struct cohort__trace_stream *stream,
 }
 
 /* The last block may be cut off: then there is nothing behind that. */
-static bool fill(struct cohort__trace_stream *stream)
+static bool fill(struct stream *stream)
 {
     const uint32_t most = sizeof(stream->records) / sizeof(stream->records[0]);
     while (stream->block < stream->end) {
@@ -74,7 +74,7 @@ static bool fill(struct cohort__trace_stream *stream)
 
 /* The number of the next record in `records`; -1: there is none. Behind the last record of a block
  * there are zeroes. */
-static int peek(struct cohort__trace_stream *stream)
+static int peek(struct stream *stream)
 {
     while (stream->next == stream->num || stream->records[stream->next].at == 0) {
         if (stream->next < stream->num) {
@@ -88,15 +88,14 @@ static int peek(struct cohort__trace_stream *stream)
     return (int)stream->next;
 }
 
-static enum cohort__trace_kind kind_at(const struct cohort__trace_stream *stream, int i)
+static enum cohort__trace_kind kind_at(const struct stream *stream, int i)
 {
     uint64_t kind = stream->records[i].head & 0xff;
     return kind < COHORT__TRACE_KINDS ? (enum cohort__trace_kind)kind : COHORT__TRACE_NONE;
 }
 
 /* Appends what record I holds to TEXT, which has *USED of BYTES. */
-static void take_text(const struct cohort__trace_stream *stream, int i, void *text, size_t *used,
-                      size_t bytes)
+static void take_text(const struct stream *stream, int i, void *text, size_t *used, size_t bytes)
 {
     unsigned char packed[24];
     for (unsigned k = 0; k < 8; k++)
@@ -109,7 +108,7 @@ static void take_text(const struct cohort__trace_stream *stream, int i, void *te
     *used += n;
 }
 
-static void take_texts(struct cohort__trace_stream *stream)
+static void take_texts(struct stream *stream)
 {
     size_t used = 0;
     int i;
@@ -128,15 +127,14 @@ static void take_texts(struct cohort__trace_stream *stream)
     stream->text[used] = '\0';
 }
 
-bool cohort__trace_stream_next(struct cohort__trace_stream *stream,
-                               struct cohort__trace_event *ret_event)
+bool stream_next(struct stream *stream, struct event *ret_event)
 {
     uint64_t c = 0, d = 0;
     int i;
     while ((i = peek(stream)) >= 0) {
         enum cohort__trace_kind kind = kind_at(stream, i);
         uint64_t head = stream->records[i].head;
-        uint64_t time = cohort__trace_part_time(stream->part, stream->records[i].at);
+        uint64_t time = part_time(stream->part, stream->records[i].at);
         uint64_t a = stream->records[i].a, b = stream->records[i].b;
         stream->next++;
         if (kind == COHORT__TRACE_MORE) {
@@ -150,7 +148,7 @@ bool cohort__trace_stream_next(struct cohort__trace_stream *stream,
             kind == COHORT__TRACE_TEXT || kind == COHORT__TRACE_BUILD_ID)
             continue;
         stream->last = time > stream->last ? time : stream->last;
-        *ret_event = (struct cohort__trace_event){
+        *ret_event = (struct event){
             .at = stream->last,
             .rank = stream->part->head.rank,
             .thread = (uint32_t)stream->part->blocks[stream->end - 1].thread,
@@ -177,9 +175,9 @@ bool cohort__trace_stream_next(struct cohort__trace_stream *stream,
 
 /* The clock ----------------------------------------------------------------------------------- */
 
-uint64_t cohort__trace_part_time(const struct cohort__trace_part *part, uint64_t ticks)
+uint64_t part_time(const struct part *part, uint64_t ticks)
 {
-    const struct cohort__trace_moment *moments = part->moments;
+    const struct moment *moments = part->moments;
     size_t low = 0, high = part->num_moments;
     if (high == 0)
         return ticks;
@@ -205,17 +203,16 @@ uint64_t cohort__trace_part_time(const struct cohort__trace_part *part, uint64_t
 
 static int compare_moments(const void *left, const void *right)
 {
-    const struct cohort__trace_moment *a = left, *b = right;
+    const struct moment *a = left, *b = right;
     return a->ticks < b->ticks ? -1 : a->ticks > b->ticks;
 }
 
 /* Functions ----------------------------------------------------------------------------------- */
 
-void cohort__trace_part_name(struct cohort__trace_part *part, uint64_t address, char *text,
-                             size_t bytes)
+void part_name(struct part *part, uint64_t address, char *text, size_t bytes)
 {
     for (size_t i = 0; i < part->num_modules; i++) {
-        struct cohort__trace_module *module = &part->modules[i];
+        struct module *module = &part->modules[i];
         if (address < module->begin || address >= module->end)
             continue;
         if (!module->symbols)
@@ -243,7 +240,7 @@ static bool grow(void **list, size_t num, size_t bytes)
 
 static int compare_blocks(const void *left, const void *right)
 {
-    const struct cohort__trace_block_at *a = left, *b = right;
+    const struct block_at *a = left, *b = right;
     if (a->thread != b->thread)
         return a->thread < b->thread ? -1 : 1;
     if (a->sequence != b->sequence)
@@ -253,7 +250,7 @@ static int compare_blocks(const void *left, const void *right)
 
 /* A block may be there twice: written by the locality, and taken from the ledger. The first one
  * counts. */
-static void drop_doubles(struct cohort__trace_part *part)
+static void drop_doubles(struct part *part)
 {
     size_t num = 0;
     if (part->num_blocks == 0)
@@ -266,7 +263,7 @@ static void drop_doubles(struct cohort__trace_part *part)
     part->num_blocks = num;
 }
 
-static cohort_status find_blocks(struct cohort__trace_part *part, uint64_t bytes)
+static cohort_status find_blocks(struct part *part, uint64_t bytes)
 {
     for (uint64_t at = COHORT__TRACE_HEAD_BYTES; at + 64 < bytes; at += COHORT__TRACE_BLOCK_BYTES) {
         uint64_t words[2];
@@ -279,17 +276,15 @@ static cohort_status find_blocks(struct cohort__trace_part *part, uint64_t bytes
         part->blocks = list;
         if (!fits)
             return COHORT_ERR_NO_MEMORY;
-        part->blocks[part->num_blocks++] =
-            (struct cohort__trace_block_at){words[0] - 1, words[1], at};
+        part->blocks[part->num_blocks++] = (struct block_at){words[0] - 1, words[1], at};
     }
     drop_doubles(part);
     return COHORT_OK;
 }
 
 /* All modules are written at the begin and at the end. */
-static cohort_status add_module(struct cohort__trace_part *part,
-                                const struct cohort__trace_event *event,
-                                const struct cohort__trace_stream *stream)
+static cohort_status add_module(struct part *part, const struct event *event,
+                                const struct stream *stream)
 {
     void *list = part->modules;
     for (size_t i = 0; i < part->num_modules; i++)
@@ -301,8 +296,8 @@ static cohort_status add_module(struct cohort__trace_part *part,
     part->modules = list;
     if (!fits)
         return COHORT_ERR_NO_MEMORY;
-    struct cohort__trace_module *module = &part->modules[part->num_modules++];
-    *module = (struct cohort__trace_module){
+    struct module *module = &part->modules[part->num_modules++];
+    *module = (struct module){
         .bias = event->value,
         .begin = event->a,
         .end = event->b,
@@ -314,15 +309,15 @@ static cohort_status add_module(struct cohort__trace_part *part,
 }
 
 /* The clock's moments come first as `at` in ticks: the part has none yet, so time is ticks. */
-static cohort_status survey(struct cohort__trace_part *part, struct cohort__trace_stream *stream)
+static cohort_status survey(struct part *part, struct stream *stream)
 {
-    struct cohort__trace_moment *moments = NULL;
+    struct moment *moments = NULL;
     size_t num = 0;
     cohort_status status = COHORT_OK;
     for (size_t block = 0; block < part->num_blocks && !status; block = stream->end) {
-        struct cohort__trace_event event;
-        cohort__trace_stream_init(stream, part, block);
-        while (!status && cohort__trace_stream_next(stream, &event)) {
+        struct event event;
+        stream_init(stream, part, block);
+        while (!status && stream_next(stream, &event)) {
             void *list = moments;
             if (event.kind == COHORT__TRACE_MODULE)
                 status = add_module(part, &event, stream);
@@ -332,7 +327,7 @@ static cohort_status survey(struct cohort__trace_part *part, struct cohort__trac
                 status = COHORT_ERR_NO_MEMORY;
             moments = list;
             if (!status)
-                moments[num++] = (struct cohort__trace_moment){event.at, event.a, event.b};
+                moments[num++] = (struct moment){event.at, event.a, event.b};
         }
     }
     if (num > 0)
@@ -342,7 +337,7 @@ static cohort_status survey(struct cohort__trace_part *part, struct cohort__trac
     return status;
 }
 
-static cohort_status read_part(struct cohort__trace_part *part, const char *path)
+static cohort_status read_part(struct part *part, const char *path)
 {
     struct stat stat;
     struct cohort__trace_head *head = &part->head;
@@ -360,7 +355,7 @@ static cohort_status read_part(struct cohort__trace_part *part, const char *path
                            (unsigned)head->rank, (unsigned)head->size);
     head->host[sizeof(head->host) - 1] = head->clock[sizeof(head->clock) - 1] = '\0';
     head->program[sizeof(head->program) - 1] = '\0';
-    struct cohort__trace_stream *stream = malloc(sizeof(*stream));
+    struct stream *stream = malloc(sizeof(*stream));
     cohort_status status =
         stream ? find_blocks(part, (uint64_t)stat.st_size) : COHORT_ERR_NO_MEMORY;
     if (!status)
@@ -369,18 +364,18 @@ static cohort_status read_part(struct cohort__trace_part *part, const char *path
     return status ? cohort_fail(status, "%s: no memory to read it", path) : COHORT_OK;
 }
 
-cohort_status cohort__trace_part_init(struct cohort__trace_part *part, const char *path)
+cohort_status part_init(struct part *part, const char *path)
 {
-    *part = (struct cohort__trace_part){.file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    *part = (struct part){.file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (part->file < 0)
         return cohort_fail(COHORT_ERR_SYSTEM, "%s: %s", path, strerror(errno));
     cohort_status status = read_part(part, path);
     if (status)
-        cohort__trace_part_fini(part);
+        part_fini(part);
     return status;
 }
 
-void cohort__trace_part_fini(struct cohort__trace_part *part)
+void part_fini(struct part *part)
 {
     if (part->file >= 0)
         close(part->file);
@@ -389,5 +384,5 @@ void cohort__trace_part_fini(struct cohort__trace_part *part)
     free(part->blocks);
     free(part->moments);
     free(part->modules);
-    *part = (struct cohort__trace_part){.file = -1};
+    *part = (struct part){.file = -1};
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/trace/merge.h"
+/* cohort-trace: the events of all parts, by time. */
+#include "tools/trace/merge.h"
 
 #include <stdlib.h>
 
 #include "runtime/base/error.h"
 
 /* Equal times in an order that is always the same. */
-static bool is_before(const struct cohort__trace_source *left,
-                      const struct cohort__trace_source *right)
+static bool is_before(const struct source *left, const struct source *right)
 {
-    const struct cohort__trace_event *a = &left->event, *b = &right->event;
+    const struct event *a = &left->event, *b = &right->event;
     if (a->at != b->at)
         return a->at < b->at;
     return a->rank != b->rank ? a->rank < b->rank : a->thread < b->thread;
 }
 
-static void sink(struct cohort__trace_merge *merge, size_t i)
+static void sink(struct merge *merge, size_t i)
 {
     for (;;) {
         size_t least = i;
@@ -24,7 +24,7 @@ static void sink(struct cohort__trace_merge *merge, size_t i)
                 least = child;
         if (least == i)
             return;
-        struct cohort__trace_source *source = merge->heap[i];
+        struct source *source = merge->heap[i];
         merge->heap[i] = merge->heap[least];
         merge->heap[least] = source;
         i = least;
@@ -32,17 +32,17 @@ static void sink(struct cohort__trace_merge *merge, size_t i)
 }
 
 /* The first one's next event; without one it goes. */
-static void advance(struct cohort__trace_merge *merge)
+static void advance(struct merge *merge)
 {
-    struct cohort__trace_source *source = merge->heap[0];
-    if (!cohort__trace_stream_next(&source->stream, &source->event)) {
+    struct source *source = merge->heap[0];
+    if (!stream_next(&source->stream, &source->event)) {
         free(source);
         merge->heap[0] = merge->heap[--merge->num];
     }
     sink(merge, 0);
 }
 
-static size_t count_threads(const struct cohort__trace_part *part)
+static size_t count_threads(const struct part *part)
 {
     size_t num = 0;
     for (size_t i = 0; i < part->num_blocks; i++)
@@ -51,16 +51,16 @@ static size_t count_threads(const struct cohort__trace_part *part)
 }
 
 /* False: no memory. */
-static bool add_part(struct cohort__trace_merge *merge, const struct cohort__trace_part *part)
+static bool add_part(struct merge *merge, const struct part *part)
 {
     size_t end;
     for (size_t block = 0; block < part->num_blocks; block = end) {
-        struct cohort__trace_source *source = malloc(sizeof(*source));
+        struct source *source = malloc(sizeof(*source));
         if (!source)
             return false;
-        cohort__trace_stream_init(&source->stream, part, block);
+        stream_init(&source->stream, part, block);
         end = source->stream.end;
-        if (cohort__trace_stream_next(&source->stream, &source->event))
+        if (stream_next(&source->stream, &source->event))
             merge->heap[merge->num++] = source;
         else
             free(source);
@@ -68,18 +68,17 @@ static bool add_part(struct cohort__trace_merge *merge, const struct cohort__tra
     return true;
 }
 
-cohort_status cohort__trace_merge_init(struct cohort__trace_merge *merge,
-                                       const struct cohort__trace_part *parts, uint32_t num_parts)
+cohort_status merge_init(struct merge *merge, const struct part *parts, uint32_t num_parts)
 {
     size_t num = 1;
     for (uint32_t i = 0; i < num_parts; i++)
         num += count_threads(&parts[i]);
-    *merge = (struct cohort__trace_merge){.heap = malloc(num * sizeof(*merge->heap))};
+    *merge = (struct merge){.heap = malloc(num * sizeof(*merge->heap))};
     bool fits = merge->heap != NULL;
     for (uint32_t i = 0; i < num_parts && fits; i++)
         fits = add_part(merge, &parts[i]);
     if (!fits) {
-        cohort__trace_merge_fini(merge);
+        merge_fini(merge);
         return cohort_fail(COHORT_ERR_NO_MEMORY, "trace: no memory to read its parts");
     }
     for (size_t i = merge->num / 2; i-- > 0;)
@@ -87,17 +86,16 @@ cohort_status cohort__trace_merge_init(struct cohort__trace_merge *merge,
     return COHORT_OK;
 }
 
-void cohort__trace_merge_fini(struct cohort__trace_merge *merge)
+void merge_fini(struct merge *merge)
 {
     for (size_t i = 0; i < merge->num; i++)
         free(merge->heap[i]);
     free(merge->heap);
-    *merge = (struct cohort__trace_merge){0};
+    *merge = (struct merge){0};
 }
 
 /* Its text is valid until the next call, so it moves on only then. */
-bool cohort__trace_merge_next(struct cohort__trace_merge *merge,
-                              struct cohort__trace_event *ret_event)
+bool merge_next(struct merge *merge, struct event *ret_event)
 {
     if (merge->handed_out)
         advance(merge);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/trace/join.h"
+#include "tools/trace/join.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "runtime/base/random.h"
-#include "runtime/trace/clocks.h"
-#include "runtime/trace/last.h"
-#include "runtime/trace/merge.h"
-#include "runtime/trace/part.h"
+#include "tools/trace/clocks.h"
+#include "tools/trace/closed.h"
+#include "tools/trace/merge.h"
+#include "tools/trace/part.h"
 #include "tests/support/test.h"
 
 static char folder[] = "/tmp/cohort-test-XXXXXX";
@@ -77,14 +77,14 @@ static void make_usual(uint32_t rank)
     add(1, COHORT__TRACE_CLOCK, 2000, 0, 52000, 0);
 }
 
-static cohort_status join(struct cohort__trace_joined *ret_joined)
+static cohort_status join(struct trace_joined *ret_joined)
 {
-    return cohort__trace_join(&(struct cohort__trace_join_options){.file = file}, ret_joined);
+    return trace_join(&(struct trace_join_options){.file = file}, ret_joined);
 }
 
 static void usual(void)
 {
-    struct cohort__trace_joined joined;
+    struct trace_joined joined;
     struct stat stat_of;
     for (uint32_t rank = 0; rank < 2; rank++) {
         make_usual(rank);
@@ -140,16 +140,15 @@ static void refused(void)
 /* With a key parts of other jobs are left alone. */
 static void key(void)
 {
-    struct cohort__trace_joined joined;
+    struct trace_joined joined;
     for (uint32_t rank = 0; rank < 2; rank++) {
         make_usual(rank);
         part.head.key = 11 + rank;
         put(rank);
     }
-    CHECK_INT(cohort__trace_join(
-                  &(struct cohort__trace_join_options){.file = file, .has_key = true, .key = 12},
-                  &joined),
-              COHORT_OK);
+    CHECK_INT(
+        trace_join(&(struct trace_join_options){.file = file, .has_key = true, .key = 12}, &joined),
+        COHORT_OK);
     CHECK_INT(joined.num_parts, 1);
     CHECK_INT(access(paths[0], F_OK), 0);
     unlink(paths[0]);
@@ -158,9 +157,9 @@ static void key(void)
 /* Times, the order, and a block that is there twice. */
 static void merge(void)
 {
-    struct cohort__trace_part read;
-    struct cohort__trace_merge merge;
-    struct cohort__trace_event event;
+    struct part read;
+    struct merge merge;
+    struct event event;
     static const uint64_t times[] = {50000, 50002, 50200, 50400, 50600, 50800, 51000, 52000};
     make_usual(0);
     struct cohort__trace_block block = part.blocks[0];
@@ -168,16 +167,16 @@ static void merge(void)
     int more = open(paths[0], O_WRONLY | O_APPEND);
     CHECK_INT(write(more, &block, sizeof(block)), sizeof(block));
     close(more);
-    CHECK_INT(cohort__trace_part_init(&read, paths[0]), COHORT_OK);
+    CHECK_INT(part_init(&read, paths[0]), COHORT_OK);
     CHECK_INT(read.num_blocks, 2);
-    CHECK_INT(cohort__trace_merge_init(&merge, &read, 1), COHORT_OK);
+    CHECK_INT(merge_init(&merge, &read, 1), COHORT_OK);
     for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
-        CHECK(cohort__trace_merge_next(&merge, &event));
+        CHECK(merge_next(&merge, &event));
         CHECK_INT(event.at, times[i]);
     }
-    CHECK(!cohort__trace_merge_next(&merge, &event));
-    cohort__trace_merge_fini(&merge);
-    cohort__trace_part_fini(&read);
+    CHECK(!merge_next(&merge, &event));
+    merge_fini(&merge);
+    part_fini(&read);
     unlink(paths[0]);
 }
 
@@ -220,8 +219,8 @@ static void damaged(void)
  * 10 us, and some take longer. */
 static void clocks(void)
 {
-    static struct cohort__trace_part parts[2];
-    struct cohort__trace_clock found[2];
+    static struct part parts[2];
+    struct known_clock found[2];
     const uint32_t hosts[2] = {0, 1};
     const int64_t ahead = 1000000000000;
     for (uint32_t rank = 0; rank < 2; rank++) {
@@ -236,20 +235,20 @@ static void clocks(void)
                 i % 2 == rank ? own : own + 10000 + late, 1 - rank, i, 0);
         }
         put(rank);
-        CHECK_INT(cohort__trace_part_init(&parts[rank], paths[rank]), COHORT_OK);
+        CHECK_INT(part_init(&parts[rank], paths[rank]), COHORT_OK);
     }
-    CHECK_INT(cohort__trace_clocks_align(parts, 2, hosts, 2, NULL, found), COHORT_OK);
+    CHECK_INT(clocks_align(parts, 2, hosts, 2, NULL, found), COHORT_OK);
     CHECK_INT(found[0].known, COHORT__TRACE_CLOCK_SAME);
     CHECK_INT(found[1].known, COHORT__TRACE_CLOCK_COMPARED);
     CHECK(llabs(found[1].ahead - ahead) < 700000); /* it drifts by 600 us */
     for (uint64_t at = 3000000000; at < 27000000000; at += 1000000000) {
-        int64_t first = (int64_t)cohort__trace_part_time(&parts[0], at);
+        int64_t first = (int64_t)part_time(&parts[0], at);
         uint64_t own = at + (uint64_t)ahead + at / 50000;
-        int64_t second = (int64_t)cohort__trace_part_time(&parts[1], own);
+        int64_t second = (int64_t)part_time(&parts[1], own);
         CHECK(llabs(first - second) < 60000); /* it drifts by 100 us in a window */
     }
-    cohort__trace_part_fini(&parts[0]);
-    cohort__trace_part_fini(&parts[1]);
+    part_fini(&parts[0]);
+    part_fini(&parts[1]);
     unlink(paths[0]);
     unlink(paths[1]);
 }
@@ -258,11 +257,11 @@ static void clocks(void)
  * is on the first. AHEAD is by how much each is ahead of cohortrun. */
 static void look_at_pings(const char *clock, const int64_t ahead[2], bool are_known)
 {
-    static struct cohort__trace_part parts[2];
-    struct cohort__trace_clock found[2];
-    struct cohort__trace_ping list[40];
+    static struct part parts[2];
+    struct known_clock found[2];
+    struct trace_ping list[40];
     const uint32_t hosts[2] = {0, 1};
-    struct cohort__trace_pings pings = {list, 0, clock};
+    struct trace_pings pings = {list, 0, clock};
     for (uint32_t rank = 0; rank < 2; rank++) {
         make(rank, rank ? "b" : "a");
         for (uint64_t i = 0; i < 20; i++) {
@@ -272,7 +271,7 @@ static void look_at_pings(const char *clock, const int64_t ahead[2], bool are_kn
                      back = 9000 + i % 5 * 1000, far = (uint64_t)ahead[rank];
             add(0, COHORT__TRACE_CLOCK, sent + far, 0, sent + far, (uint64_t)(rank * 500000000));
             if (are_known)
-                list[pings.num++] = (struct cohort__trace_ping){
+                list[pings.num++] = (struct trace_ping){
                     .rank = i == 3 ? 77 : rank, /* there is none such */
                     .sent = sent,
                     .arrived = sent + far + out,
@@ -281,12 +280,12 @@ static void look_at_pings(const char *clock, const int64_t ahead[2], bool are_kn
                 };
         }
         put(rank);
-        CHECK_INT(cohort__trace_part_init(&parts[rank], paths[rank]), COHORT_OK);
+        CHECK_INT(part_init(&parts[rank], paths[rank]), COHORT_OK);
     }
-    CHECK_INT(cohort__trace_clocks_align(parts, 2, hosts, 2, &pings, found), COHORT_OK);
+    CHECK_INT(clocks_align(parts, 2, hosts, 2, &pings, found), COHORT_OK);
     for (uint64_t at = 1000000000; at < 19000000000; at += 1000000000) {
-        int64_t first = (int64_t)cohort__trace_part_time(&parts[0], at + (uint64_t)ahead[0]);
-        int64_t second = (int64_t)cohort__trace_part_time(&parts[1], at + (uint64_t)ahead[1]);
+        int64_t first = (int64_t)part_time(&parts[0], at + (uint64_t)ahead[0]);
+        int64_t second = (int64_t)part_time(&parts[1], at + (uint64_t)ahead[1]);
         CHECK(!are_known || llabs(first - second) <= 2000);
         CHECK_INT(first, at + (uint64_t)ahead[0]); /* the first one is the measure */
     }
@@ -294,7 +293,7 @@ static void look_at_pings(const char *clock, const int64_t ahead[2], bool are_kn
     CHECK(!are_known || llabs(found[1].ahead - (ahead[1] - ahead[0])) <= 2000);
     CHECK(!are_known || (found[1].bound >= 7000 && found[1].bound <= 18000));
     for (uint32_t rank = 0; rank < 2; rank++) {
-        cohort__trace_part_fini(&parts[rank]);
+        part_fini(&parts[rank]);
         unlink(paths[rank]);
     }
 }
@@ -317,18 +316,18 @@ static void check_without_descriptors(void)
     none = limit;
     none.rlim_cur = 0;
     CHECK_INT(setrlimit(RLIMIT_NOFILE, &none), 0);
-    CHECK_INT(cohort__trace_join_last(file, 11, 3), COHORT_ERR_SYSTEM);
+    CHECK_INT(trace_join_closed(file), COHORT_ERR_SYSTEM);
     CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
     snprintf(want, sizeof(want), "no trace is made: part 0 of %s: Too many open files", file);
     CHECK_TEXT(cohort_error_message(), want);
     static char long_path[2 * PATH_MAX];
     memset(long_path, 'x', sizeof(long_path) - 1);
-    CHECK_INT(cohort__trace_join_last(long_path, 11, 3), COHORT_ERR_SYSTEM);
+    CHECK_INT(trace_join_closed(long_path), COHORT_ERR_SYSTEM);
     CHECK_CONTAINS(cohort_error_message(), "no trace is made: part 0 of xxx");
 }
 
 /* Only when all are closed, and only one of several that find that. */
-static void last(void)
+static void closed(void)
 {
     enum { AT_ONCE = 4 };
     pid_t children[AT_ONCE];
@@ -339,17 +338,21 @@ static void last(void)
             part.head.is_closed = rank < 2;
             put(rank);
         }
-        CHECK_INT(cohort__trace_join_last(file, 11, 3), COHORT_OK);
+        CHECK_INT(trace_join_closed(file), COHORT_OK);
         CHECK_INT(access(file, F_OK), -1);
         part.head.is_closed = 1;
+        part.head.key = 12; /* of another job */
         put(2);
-        CHECK_INT(cohort__trace_join_last(file, 12, 3), COHORT_OK); /* of another job */
-        CHECK_INT(cohort__trace_join_last(file, 11, 4), COHORT_OK); /* one is missing */
+        CHECK_INT(trace_join_closed(file), COHORT_OK);
+        unlink(paths[2]); /* one is missing */
+        CHECK_INT(trace_join_closed(file), COHORT_OK);
+        part.head.key = 11;
+        put(2);
         CHECK_INT(access(file, F_OK), -1);
         check_without_descriptors();
         for (int i = 0; i < AT_ONCE; i++)
             if ((children[i] = fork()) == 0)
-                _exit(cohort__trace_join_last(file, 11, 3) != COHORT_OK);
+                _exit(trace_join_closed(file) != COHORT_OK);
         for (int i = 0; i < AT_ONCE; i++) {
             int status;
             CHECK_INT(waitpid(children[i], &status, 0), children[i]);
@@ -365,7 +368,7 @@ int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"usual", usual},     {"refused", refused}, {"key", key},     {"merge", merge},
-        {"damaged", damaged}, {"clocks", clocks},   {"pings", pings}, {"last", last},
+        {"damaged", damaged}, {"clocks", clocks},   {"pings", pings}, {"closed", closed},
     };
     CHECK(mkdtemp(folder));
     snprintf(file, sizeof(file), "%s/trace", folder);

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_TRACE_JOIN_H
-#define COHORT_RUNTIME_TRACE_JOIN_H
+/* cohort-trace: makes one trace of the parts of a job. */
+#ifndef COHORT_TOOLS_TRACE_JOIN_H
+#define COHORT_TOOLS_TRACE_JOIN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cohort/status.h"
-#include "runtime/trace/clocks.h"
+#include "tools/trace/clocks.h"
 
-struct cohort__trace_join_options {
+struct trace_join_options {
     const char *file;         /* the trace to be made, in place of what has that name */
     const char *const *parts; /* NULL: all FILE.RANK.part that there are */
     uint32_t num_parts;
     bool has_key; /* parts of jobs with another key than this one are left alone; else all have to
                    * be of one job */
     uint64_t key;
-    const struct cohort__trace_pings *pings; /* NULL: none */
+    const struct trace_pings *pings; /* NULL: none */
 };
 
-struct cohort__trace_joined {
+struct trace_joined {
     uint32_t num_parts;
     uint32_t size;    /* localities of the job */
     uint32_t num_cut; /* parts of localities that have not come to their end */
@@ -30,7 +31,6 @@ struct cohort__trace_joined {
 /* Makes one trace of the parts of a job, and then removes these. A failure leaves all as it was.
  * RET_JOINED may be NULL. COHORT_ERR_STATE: there are no parts, or they are of different jobs;
  * COHORT_ERR_PROTOCOL: one is no part; COHORT_ERR_SYSTEM; COHORT_ERR_NO_MEMORY. */
-cohort_status cohort__trace_join(const struct cohort__trace_join_options *options,
-                                 struct cohort__trace_joined *ret_joined);
+cohort_status trace_join(const struct trace_join_options *options, struct trace_joined *ret_joined);
 
 #endif

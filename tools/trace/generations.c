@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/trace/generations.h"
+/* cohort-trace: the generations of all communicators, for Perfetto. */
+#include "tools/trace/generations.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/trace/keyed.h"
-#include "runtime/trace/lanes.h"
+#include "tools/trace/keyed.h"
+#include "tools/trace/lanes.h"
 
 enum { MOST_LANES = 64, MOST_LISTED = 32, LIST_BYTES = 1024 };
 
 static const uint64_t process_uuid = 1;
 
 struct group {
-    struct cohort__keyed keyed; /* instance, 0 */
-    struct cohort__lanes lanes;
+    struct keyed keyed; /* instance, 0 */
+    struct lanes lanes;
 };
 
 struct arrival {
@@ -23,58 +24,55 @@ struct arrival {
 };
 
 struct generation {
-    struct cohort__keyed keyed; /* instance, generation */
+    struct keyed keyed; /* instance, generation */
     uint32_t num_sites, num_called, num_ended;
     struct arrival *arrivals; /* in their order */
     uint64_t ended;           /* the last one */
     char call[140];
 };
 
-void cohort__generations_init(struct cohort__generations *generations,
-                              struct cohort__perfetto *perfetto, uint32_t pid)
+void generations_init(struct generations *generations, struct perfetto *perfetto, uint32_t pid)
 {
-    *generations = (struct cohort__generations){.perfetto = perfetto, .pid = pid};
+    *generations = (struct generations){.perfetto = perfetto, .pid = pid};
     cohort__map_init(&generations->groups);
     cohort__map_init(&generations->open);
 }
 
-void cohort__generations_fini(struct cohort__generations *generations)
+void generations_fini(struct generations *generations)
 {
     struct cohort__map_node *node;
     for (node = cohort__map_first(&generations->groups); node;
          node = cohort__map_next(&generations->groups, node))
-        cohort__lanes_fini(&((struct group *)cohort__keyed_of(node))->lanes);
+        lanes_fini(&((struct group *)keyed_of(node))->lanes);
     for (node = cohort__map_first(&generations->open); node;
          node = cohort__map_next(&generations->open, node))
-        free(((struct generation *)cohort__keyed_of(node))->arrivals);
-    cohort__keyed_free(&generations->groups);
-    cohort__keyed_free(&generations->open);
+        free(((struct generation *)keyed_of(node))->arrivals);
+    keyed_free(&generations->groups);
+    keyed_free(&generations->open);
 }
 
-static struct group *find_group(struct cohort__generations *generations, uint64_t instance,
+static struct group *find_group(struct generations *generations, uint64_t instance,
                                 const char *name)
 {
     bool is_new;
-    struct group *group =
-        cohort__keyed_get(&generations->groups, sizeof(*group), instance, 0, &is_new);
+    struct group *group = keyed_get(&generations->groups, sizeof(*group), instance, 0, &is_new);
     if (!group || !is_new)
         return group;
     if (!generations->is_shown)
-        cohort__perfetto_process(generations->perfetto, process_uuid, generations->pid,
-                                 "communicators");
+        perfetto_process(generations->perfetto, process_uuid, generations->pid, "communicators");
     generations->is_shown = true;
-    return cohort__lanes_init(&group->lanes, process_uuid, name, MOST_LANES) ? group : NULL;
+    return lanes_init(&group->lanes, process_uuid, name, MOST_LANES) ? group : NULL;
 }
 
-bool cohort__generations_call(struct cohort__generations *generations, uint64_t instance,
-                              const char *name, uint32_t num_sites, uint64_t generation,
-                              uint32_t site, uint64_t at, const char *call)
+bool generations_call(struct generations *generations, uint64_t instance, const char *name,
+                      uint32_t num_sites, uint64_t generation, uint32_t site, uint64_t at,
+                      const char *call)
 {
     bool is_new;
     if (!find_group(generations, instance, name))
         return false;
     struct generation *open =
-        cohort__keyed_get(&generations->open, sizeof(*open), instance, generation, &is_new);
+        keyed_get(&generations->open, sizeof(*open), instance, generation, &is_new);
     if (!open)
         return false;
     if (is_new) {
@@ -111,40 +109,40 @@ static void list(const struct generation *open, char order[LIST_BYTES], char lat
 }
 
 /* Its slice is written as a whole, when it is over: Perfetto sorts by time. */
-static void show(struct cohort__generations *generations, struct group *group,
+static void show(struct generations *generations, struct group *group,
                  const struct generation *open)
 {
     char order[LIST_BYTES], late[LIST_BYTES];
     uint64_t begin = open->arrivals[0].at;
     list(open, order, late);
-    struct cohort__perfetto_note notes[] = {
+    struct perfetto_note notes[] = {
         {.name = "arrived", .text = order},
         {.name = "late_us", .text = late},
         {.name = "generation", .number = open->keyed.second},
         {.name = "missing", .number = open->num_sites - open->num_called},
     };
-    uint64_t track = cohort__lanes_free_at(&group->lanes, generations->perfetto, begin,
-                                           open->ended > begin ? open->ended : begin + 1);
+    uint64_t track = lanes_free_at(&group->lanes, generations->perfetto, begin,
+                                   open->ended > begin ? open->ended : begin + 1);
     if (track == 0)
         return;
-    cohort__perfetto_event(generations->perfetto, &(struct cohort__perfetto_event){
-                                                      .track = track,
-                                                      .at = begin,
-                                                      .type = COHORT__PERFETTO_BEGIN,
-                                                      .name = open->call,
-                                                      .notes = notes,
-                                                      .num_notes = 4,
-                                                  });
-    cohort__perfetto_event(generations->perfetto, &(struct cohort__perfetto_event){
-                                                      .track = track,
-                                                      .at = open->ended,
-                                                      .type = COHORT__PERFETTO_END,
-                                                  });
+    perfetto_event(generations->perfetto, &(struct perfetto_event){
+                                              .track = track,
+                                              .at = begin,
+                                              .type = PERFETTO_BEGIN,
+                                              .name = open->call,
+                                              .notes = notes,
+                                              .num_notes = 4,
+                                          });
+    perfetto_event(generations->perfetto, &(struct perfetto_event){
+                                              .track = track,
+                                              .at = open->ended,
+                                              .type = PERFETTO_END,
+                                          });
 }
 
-static void finish(struct cohort__generations *generations, struct generation *open)
+static void finish(struct generations *generations, struct generation *open)
 {
-    struct group *group = cohort__keyed_find(&generations->groups, open->keyed.first, 0);
+    struct group *group = keyed_find(&generations->groups, open->keyed.first, 0);
     if (group && open->num_called > 0)
         show(generations, group, open);
     cohort__map_remove(&generations->open, &open->keyed.node);
@@ -152,10 +150,10 @@ static void finish(struct cohort__generations *generations, struct generation *o
     free(open);
 }
 
-void cohort__generations_ended(struct cohort__generations *generations, uint64_t instance,
-                               uint64_t generation, uint64_t at)
+void generations_ended(struct generations *generations, uint64_t instance, uint64_t generation,
+                       uint64_t at)
 {
-    struct generation *open = cohort__keyed_find(&generations->open, instance, generation);
+    struct generation *open = keyed_find(&generations->open, instance, generation);
     if (!open)
         return;
     open->ended = at;
@@ -163,11 +161,11 @@ void cohort__generations_ended(struct cohort__generations *generations, uint64_t
         finish(generations, open);
 }
 
-void cohort__generations_end(struct cohort__generations *generations, uint64_t at)
+void generations_end(struct generations *generations, uint64_t at)
 {
     struct cohort__map_node *node;
     while ((node = cohort__map_some(&generations->open))) {
-        struct generation *open = (struct generation *)cohort__keyed_of(node);
+        struct generation *open = (struct generation *)keyed_of(node);
         open->ended = at;
         finish(generations, open);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_TRACE_PROTO_H
-#define COHORT_RUNTIME_TRACE_PROTO_H
+/* cohort-trace: writes messages of protobuf. */
+#ifndef COHORT_TOOLS_TRACE_PROTO_H
+#define COHORT_TOOLS_TRACE_PROTO_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +11,7 @@
 /* Writes messages of protobuf into memory, and from there into a file. Whatever goes wrong is
  * remembered, so that it has to be asked for only once. One thread at a time. All zero, but the
  * file, is a valid start. */
-struct cohort__proto {
+struct proto {
     FILE *file;
     unsigned char *data;
     size_t bytes, room;
@@ -18,17 +19,17 @@ struct cohort__proto {
     int error;       /* errno, or 0: no memory */
 };
 
-void cohort__proto_fini(struct cohort__proto *proto);
+void proto_fini(struct proto *proto);
 
-void cohort__proto_varint(struct cohort__proto *proto, uint32_t field, uint64_t value);
-void cohort__proto_fixed64(struct cohort__proto *proto, uint32_t field, uint64_t value);
-void cohort__proto_text(struct cohort__proto *proto, uint32_t field, const char *text);
+void proto_varint(struct proto *proto, uint32_t field, uint64_t value);
+void proto_fixed64(struct proto *proto, uint32_t field, uint64_t value);
+void proto_text(struct proto *proto, uint32_t field, const char *text);
 
 /* A message in the one that is being written: begin returns what end has to be told. */
-size_t cohort__proto_begin(struct cohort__proto *proto, uint32_t field);
-void cohort__proto_end(struct cohort__proto *proto, size_t mark);
+size_t proto_begin(struct proto *proto, uint32_t field);
+void proto_end(struct proto *proto, size_t mark);
 
 /* Writes what is in memory to the file. */
-void cohort__proto_flush(struct cohort__proto *proto);
+void proto_flush(struct proto *proto);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/trace/clocks.h"
+/* cohort-trace: how the clocks of hosts stand to each other. */
+#include "tools/trace/clocks.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
-#include "runtime/trace/keyed.h"
+#include "tools/trace/keyed.h"
 
 /* Clocks drift apart, by 0.1 ms in 10 s at worst. So the offset of two hosts is found for each
  * window of time, and lies on a line between two windows. */
@@ -19,7 +20,7 @@ enum { NO_HOST = UINT32_MAX };
 
 /* A message, of which one end was seen. */
 struct message {
-    struct cohort__keyed keyed; /* of the two localities and its number, and a hash of the same */
+    struct keyed keyed; /* of the two localities and its number, and a hash of the same */
     uint64_t sent;
     uint32_t host;
 };
@@ -27,19 +28,19 @@ struct message {
 /* From one host to another: the least that `received` was behind `sent` in a window, by their own
  * clocks. Window 0 is all. */
 struct lag {
-    struct cohort__keyed keyed; /* from times 2^32, plus to; the window + 1, or 0 */
+    struct keyed keyed; /* from times 2^32, plus to; the window + 1, or 0 */
     int64_t least;
 };
 
 struct survey {
-    struct cohort__trace_part *parts;
+    struct part *parts;
     const uint32_t *hosts;
     uint32_t num_parts, num_hosts;
     struct cohort__map messages, lags;
     uint32_t *by_rank; /* the host of each locality; NO_HOST: its part is not here */
     uint32_t size;
-    const struct cohort__trace_pings *pings; /* NULL: there are none */
-    uint32_t pinger;    /* the host of cohortrun; num_hosts: no part is of that */
+    const struct trace_pings *pings; /* NULL: there are none */
+    uint32_t pinger;                 /* the host of cohortrun; num_hosts: no part is of that */
     uint32_t *followed; /* which host each follows; the first one itself; NO_HOST: none */
     uint32_t *order;    /* the hosts that follow one, behind that */
     uint32_t num_ordered;
@@ -56,7 +57,7 @@ static uint64_t pair(uint32_t from, uint32_t to)
 static bool note(struct survey *survey, uint64_t hosts, uint64_t window, int64_t lag)
 {
     bool is_new;
-    struct lag *found = cohort__keyed_get(&survey->lags, sizeof(*found), hosts, window, &is_new);
+    struct lag *found = keyed_get(&survey->lags, sizeof(*found), hosts, window, &is_new);
     if (found && (is_new || lag < found->least))
         found->least = lag;
     return found != NULL;
@@ -70,7 +71,7 @@ static bool note_at(struct survey *survey, uint64_t hosts, uint64_t sent, int64_
 }
 
 static bool note_received(struct survey *survey, const struct message *message,
-                          const struct cohort__trace_event *event)
+                          const struct event *event)
 {
     uint64_t hosts = pair(message->host, survey->by_rank[event->rank]);
     int64_t lag = (int64_t)(event->at - message->sent);
@@ -78,7 +79,7 @@ static bool note_received(struct survey *survey, const struct message *message,
 }
 
 /* Only messages between hosts. SENT is looked at before RECEIVED. */
-static bool look(struct survey *survey, const struct cohort__trace_event *event)
+static bool look(struct survey *survey, const struct event *event)
 {
     bool is_sent = event->kind == COHORT__TRACE_SENT, is_new;
     uint64_t other = event->value;
@@ -89,17 +90,17 @@ static bool look(struct survey *survey, const struct cohort__trace_event *event)
         is_sent ? pair(event->rank, (uint32_t)other) : pair((uint32_t)other, event->rank);
     if (is_sent) {
         struct message *message =
-            cohort__keyed_get(&survey->messages, sizeof(*message), localities, event->a, &is_new);
+            keyed_get(&survey->messages, sizeof(*message), localities, event->a, &is_new);
         if (message)
             *message = (struct message){message->keyed, event->at, survey->by_rank[event->rank]};
         return message != NULL;
     }
-    const struct message *message = cohort__keyed_find(&survey->messages, localities, event->a);
+    const struct message *message = keyed_find(&survey->messages, localities, event->a);
     return !message || note_received(survey, message, event);
 }
 
 /* Both are messages like others. */
-static bool look_at_ping(struct survey *survey, const struct cohort__trace_ping *ping)
+static bool look_at_ping(struct survey *survey, const struct trace_ping *ping)
 {
     uint32_t pinger = survey->pinger,
              host = ping->rank < survey->size ? survey->by_rank[ping->rank] : NO_HOST;
@@ -121,14 +122,13 @@ static bool look_at_pings(struct survey *survey)
     return true;
 }
 
-static bool look_at_all(struct survey *survey, enum cohort__trace_kind kind,
-                        struct cohort__trace_stream *stream)
+static bool look_at_all(struct survey *survey, enum cohort__trace_kind kind, struct stream *stream)
 {
     for (uint32_t i = 0; i < survey->num_parts; i++)
         for (size_t block = 0; block < survey->parts[i].num_blocks; block = stream->end) {
-            struct cohort__trace_event event;
-            cohort__trace_stream_init(stream, &survey->parts[i], block);
-            while (cohort__trace_stream_next(stream, &event))
+            struct event event;
+            stream_init(stream, &survey->parts[i], block);
+            while (stream_next(stream, &event))
                 if (event.kind == kind && !look(survey, &event))
                     return false;
         }
@@ -139,8 +139,8 @@ static bool look_at_all(struct survey *survey, enum cohort__trace_kind kind,
 static bool offset_of(const struct survey *survey, uint32_t from, uint32_t to, uint64_t window,
                       int64_t *ret_ahead, int64_t *ret_bound)
 {
-    const struct lag *out = cohort__keyed_find(&survey->lags, pair(from, to), window);
-    const struct lag *back = cohort__keyed_find(&survey->lags, pair(to, from), window);
+    const struct lag *out = keyed_find(&survey->lags, pair(from, to), window);
+    const struct lag *back = keyed_find(&survey->lags, pair(to, from), window);
     if (!out || !back)
         return false;
     *ret_ahead = back->least / 2 - out->least / 2; /* in what was damaged they may be any */
@@ -207,7 +207,7 @@ static void find_quickest(const struct survey *survey)
         survey->quickest[host] = INT64_MAX / 4;
     for (node = cohort__map_first(&survey->lags); node;
          node = cohort__map_next(&survey->lags, node)) {
-        const struct cohort__keyed *keyed = cohort__keyed_of((struct cohort__map_node *)node);
+        const struct keyed *keyed = keyed_of((struct cohort__map_node *)node);
         uint32_t from = (uint32_t)(keyed->first >> 32), to = (uint32_t)keyed->first;
         int64_t ahead, bound;
         if (keyed->second > 0 && survey->followed[to] == from &&
@@ -242,8 +242,7 @@ static int64_t rest_of(const struct survey *survey, uint32_t host, uint64_t wind
 }
 
 /* Then the rest of each window, which holds in its middle. */
-static void align_finely(const struct survey *survey, struct cohort__trace_part *part,
-                         uint32_t host)
+static void align_finely(const struct survey *survey, struct part *part, uint32_t host)
 {
     for (size_t i = 0; i < part->num_moments && survey->followed[host] != NO_HOST; i++) {
         uint64_t at = part->moments[i].mono;
@@ -259,9 +258,9 @@ static void align_finely(const struct survey *survey, struct cohort__trace_part 
 /* Without messages. */
 static void correct_by_day(struct survey *survey, uint32_t host)
 {
-    const struct cohort__trace_part *first = &survey->parts[0];
+    const struct part *first = &survey->parts[0];
     for (uint32_t i = 0; i < survey->num_parts; i++) {
-        struct cohort__trace_part *part = &survey->parts[i];
+        struct part *part = &survey->parts[i];
         if (survey->hosts[i] != host || part->num_moments == 0 || first->num_moments == 0)
             continue;
         int64_t ahead = (int64_t)(part->moments[0].real - part->moments[0].mono) -
@@ -274,9 +273,9 @@ static void correct_by_day(struct survey *survey, uint32_t host)
 
 static bool survey_messages(struct survey *survey)
 {
-    struct cohort__trace_stream *stream = malloc(sizeof(*stream));
-    cohort__keyed_free(&survey->messages);
-    cohort__keyed_free(&survey->lags);
+    struct stream *stream = malloc(sizeof(*stream));
+    keyed_free(&survey->messages);
+    keyed_free(&survey->lags);
     cohort__map_init(&survey->messages);
     cohort__map_init(&survey->lags);
     bool is_good = stream && look_at_all(survey, COHORT__TRACE_SENT, stream) &&
@@ -318,10 +317,10 @@ static uint32_t find_pinger(const struct survey *survey)
     return survey->num_hosts;
 }
 
-static void tell(const struct survey *survey, struct cohort__trace_clock *ret_clocks)
+static void tell(const struct survey *survey, struct known_clock *ret_clocks)
 {
     for (uint32_t host = 0; host < survey->num_hosts; host++)
-        ret_clocks[host] = (struct cohort__trace_clock){
+        ret_clocks[host] = (struct known_clock){
             .known = host == survey->hosts[0]            ? COHORT__TRACE_CLOCK_SAME
                      : survey->followed[host] == NO_HOST ? COHORT__TRACE_CLOCK_DAY
                                                          : COHORT__TRACE_CLOCK_COMPARED,
@@ -330,12 +329,11 @@ static void tell(const struct survey *survey, struct cohort__trace_clock *ret_cl
         };
 }
 
-cohort_status cohort__trace_clocks_align(struct cohort__trace_part *parts, uint32_t num_parts,
-                                         const uint32_t *clocks, uint32_t num_clocks,
-                                         const struct cohort__trace_pings *pings,
-                                         struct cohort__trace_clock *ret_clocks)
+cohort_status clocks_align(struct part *parts, uint32_t num_parts, const uint32_t *clocks,
+                           uint32_t num_clocks, const struct trace_pings *pings,
+                           struct known_clock *ret_clocks)
 {
-    ret_clocks[0] = (struct cohort__trace_clock){.known = COHORT__TRACE_CLOCK_SAME};
+    ret_clocks[0] = (struct known_clock){.known = COHORT__TRACE_CLOCK_SAME};
     if (num_clocks < 2)
         return COHORT_OK;
     struct survey survey = {
@@ -359,8 +357,8 @@ cohort_status cohort__trace_clocks_align(struct cohort__trace_part *parts, uint3
                    survey.bounds && survey.quickest && align(&survey);
     if (is_good)
         tell(&survey, ret_clocks);
-    cohort__keyed_free(&survey.messages);
-    cohort__keyed_free(&survey.lags);
+    keyed_free(&survey.messages);
+    keyed_free(&survey.lags);
     free(survey.by_rank);
     free(survey.followed);
     free(survey.order);

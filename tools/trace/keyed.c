@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/trace/keyed.h"
+/* cohort-trace: what is found by two numbers. */
+#include "tools/trace/keyed.h"
 
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@ struct key {
 
 static bool has_key(const struct cohort__map_node *node, const void *context)
 {
-    const struct cohort__keyed *keyed = COHORT_CONTAINER_OF(node, struct cohort__keyed, node);
+    const struct keyed *keyed = COHORT_CONTAINER_OF(node, struct keyed, node);
     const struct key *key = context;
     return keyed->first == key->first && keyed->second == key->second;
 }
@@ -22,21 +23,21 @@ static uint64_t hash_of(uint64_t first, uint64_t second)
     return cohort__hash_mix(cohort__hash_u64(first), second);
 }
 
-void *cohort__keyed_find(const struct cohort__map *map, uint64_t first, uint64_t second)
+void *keyed_find(const struct cohort__map *map, uint64_t first, uint64_t second)
 {
     struct key key = {first, second};
     struct cohort__map_node *node = cohort__map_find(map, hash_of(first, second), has_key, &key);
-    return node ? cohort__keyed_of(node) : NULL;
+    return node ? keyed_of(node) : NULL;
 }
 
-void *cohort__keyed_get(struct cohort__map *map, size_t bytes, uint64_t first, uint64_t second,
-                        bool *ret_is_new)
+void *keyed_get(struct cohort__map *map, size_t bytes, uint64_t first, uint64_t second,
+                bool *ret_is_new)
 {
-    void *found = cohort__keyed_find(map, first, second);
+    void *found = keyed_find(map, first, second);
     *ret_is_new = !found;
     if (found)
         return found;
-    struct cohort__keyed *keyed = calloc(1, bytes);
+    struct keyed *keyed = calloc(1, bytes);
     if (!keyed)
         return NULL;
     keyed->first = first;
@@ -45,17 +46,17 @@ void *cohort__keyed_get(struct cohort__map *map, size_t bytes, uint64_t first, u
     return keyed;
 }
 
-struct cohort__keyed *cohort__keyed_of(struct cohort__map_node *node)
+struct keyed *keyed_of(struct cohort__map_node *node)
 {
-    return COHORT_CONTAINER_OF(node, struct cohort__keyed, node);
+    return COHORT_CONTAINER_OF(node, struct keyed, node);
 }
 
-void cohort__keyed_free(struct cohort__map *map)
+void keyed_free(struct cohort__map *map)
 {
     struct cohort__map_node *node = cohort__map_first(map);
     while (node) {
         struct cohort__map_node *next = cohort__map_next(map, node);
-        free(cohort__keyed_of(node));
+        free(keyed_of(node));
         node = next;
     }
     cohort__map_fini(map);

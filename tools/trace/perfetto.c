@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/trace/perfetto.h"
+/* cohort-trace: writes a trace as Perfetto reads it. */
+#include "tools/trace/perfetto.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,7 @@ struct name {
     char text[];
 };
 
-static const char *const slot_names[COHORT__TRACE_KINDS][COHORT__PERFETTO_SLOTS] = {
+static const char *const slot_names[COHORT__TRACE_KINDS][PERFETTO_SLOTS] = {
     [COHORT__TRACE_BEGIN] = {"thread", "in_place", "value", "task", "function"},
     [COHORT__TRACE_END] = {"thread", "status", "value", "task"},
     [COHORT__TRACE_SUSPEND] = {"thread", "small", "wait", "what", "caller"},
@@ -78,64 +79,64 @@ static const char *const slot_names[COHORT__TRACE_KINDS][COHORT__PERFETTO_SLOTS]
 
 static uint64_t annotation_iid(enum cohort__trace_kind kind, uint32_t slot)
 {
-    return (uint64_t)kind * COHORT__PERFETTO_SLOTS + slot;
+    return (uint64_t)kind * PERFETTO_SLOTS + slot;
 }
 
 /* Packets ------------------------------------------------------------------------------------- */
 
-static size_t begin_packet(struct cohort__perfetto *perfetto)
+static size_t begin_packet(struct perfetto *perfetto)
 {
-    size_t mark = cohort__proto_begin(&perfetto->proto, TRACE_PACKET);
-    cohort__proto_varint(&perfetto->proto, PACKET_SEQUENCE, SEQUENCE);
-    cohort__proto_varint(&perfetto->proto, PACKET_FLAGS,
-                         FLAG_NEEDED | (perfetto->has_begun ? 0 : FLAG_CLEARED));
+    size_t mark = proto_begin(&perfetto->proto, TRACE_PACKET);
+    proto_varint(&perfetto->proto, PACKET_SEQUENCE, SEQUENCE);
+    proto_varint(&perfetto->proto, PACKET_FLAGS,
+                 FLAG_NEEDED | (perfetto->has_begun ? 0 : FLAG_CLEARED));
     perfetto->has_begun = true;
     return mark;
 }
 
-static void end_packet(struct cohort__perfetto *perfetto, size_t mark)
+static void end_packet(struct perfetto *perfetto, size_t mark)
 {
-    cohort__proto_end(&perfetto->proto, mark);
+    proto_end(&perfetto->proto, mark);
     if (perfetto->proto.bytes >= FLUSH_BYTES)
-        cohort__proto_flush(&perfetto->proto);
+        proto_flush(&perfetto->proto);
 }
 
-static void put_name(struct cohort__proto *proto, uint32_t field, uint64_t iid, const char *text)
+static void put_name(struct proto *proto, uint32_t field, uint64_t iid, const char *text)
 {
-    size_t mark = cohort__proto_begin(proto, field);
-    cohort__proto_varint(proto, NAME_IID, iid);
-    cohort__proto_text(proto, NAME_TEXT, text);
-    cohort__proto_end(proto, mark);
+    size_t mark = proto_begin(proto, field);
+    proto_varint(proto, NAME_IID, iid);
+    proto_text(proto, NAME_TEXT, text);
+    proto_end(proto, mark);
 }
 
 /* What all events use. */
-static void put_fixed_names(struct cohort__perfetto *perfetto)
+static void put_fixed_names(struct perfetto *perfetto)
 {
-    struct cohort__proto *proto = &perfetto->proto;
+    struct proto *proto = &perfetto->proto;
     size_t packet = begin_packet(perfetto);
-    size_t mark = cohort__proto_begin(proto, PACKET_INTERNED);
+    size_t mark = proto_begin(proto, PACKET_INTERNED);
     put_name(proto, INTERNED_CATEGORY, CATEGORY_RECORD, "cohort");
     put_name(proto, INTERNED_CATEGORY, CATEGORY_VIEW, "view");
     for (uint32_t kind = 1; kind < COHORT__TRACE_KINDS; kind++)
-        for (uint32_t slot = 0; slot < COHORT__PERFETTO_SLOTS; slot++) {
+        for (uint32_t slot = 0; slot < PERFETTO_SLOTS; slot++) {
             const char *name = slot_names[kind][slot];
             put_name(proto, INTERNED_ANNOTATION, annotation_iid(kind, slot),
                      name        ? name
                      : slot == 0 ? "thread"
                                  : "unused");
         }
-    cohort__proto_end(proto, mark);
+    proto_end(proto, mark);
     end_packet(perfetto, packet);
 }
 
-void cohort__perfetto_init(struct cohort__perfetto *perfetto, FILE *file)
+void perfetto_init(struct perfetto *perfetto, FILE *file)
 {
-    *perfetto = (struct cohort__perfetto){.proto.file = file};
+    *perfetto = (struct perfetto){.proto.file = file};
     cohort__map_init(&perfetto->names);
     put_fixed_names(perfetto);
 }
 
-void cohort__perfetto_fini(struct cohort__perfetto *perfetto)
+void perfetto_fini(struct perfetto *perfetto)
 {
     struct cohort__map_node *node = cohort__map_first(&perfetto->names);
     while (node) {
@@ -144,7 +145,7 @@ void cohort__perfetto_fini(struct cohort__perfetto *perfetto)
         node = next;
     }
     cohort__map_fini(&perfetto->names);
-    cohort__proto_fini(&perfetto->proto);
+    proto_fini(&perfetto->proto);
 }
 
 struct name_key {
@@ -168,7 +169,7 @@ static uint64_t hash_of(const struct name_key *key)
 }
 
 /* The number of a name, which is written when it comes first. 0: no memory. */
-static uint64_t intern(struct cohort__perfetto *perfetto, const char *text, bool is_note)
+static uint64_t intern(struct perfetto *perfetto, const char *text, bool is_note)
 {
     struct name_key key = {text, is_note};
     uint64_t hash = hash_of(&key);
@@ -186,131 +187,127 @@ static uint64_t intern(struct cohort__perfetto *perfetto, const char *text, bool
     name->iid = FIRST_NOTE + perfetto->num_names++;
     cohort__map_insert(&perfetto->names, &name->node, hash);
     size_t packet = begin_packet(perfetto);
-    size_t mark = cohort__proto_begin(&perfetto->proto, PACKET_INTERNED);
+    size_t mark = proto_begin(&perfetto->proto, PACKET_INTERNED);
     put_name(&perfetto->proto, is_note ? INTERNED_ANNOTATION : INTERNED_EVENT, name->iid, text);
-    cohort__proto_end(&perfetto->proto, mark);
+    proto_end(&perfetto->proto, mark);
     end_packet(perfetto, packet);
     return name->iid;
 }
 
 /* Tracks -------------------------------------------------------------------------------------- */
 
-void cohort__perfetto_process(struct cohort__perfetto *perfetto, uint64_t uuid, uint32_t pid,
-                              const char *name)
+void perfetto_process(struct perfetto *perfetto, uint64_t uuid, uint32_t pid, const char *name)
 {
-    struct cohort__proto *proto = &perfetto->proto;
+    struct proto *proto = &perfetto->proto;
     size_t packet = begin_packet(perfetto);
-    size_t track = cohort__proto_begin(proto, PACKET_TRACK);
-    cohort__proto_varint(proto, TRACK_UUID, uuid);
-    size_t mark = cohort__proto_begin(proto, TRACK_PROCESS);
-    cohort__proto_varint(proto, PROCESS_PID, pid);
-    cohort__proto_text(proto, PROCESS_NAME, name);
-    cohort__proto_end(proto, mark);
-    cohort__proto_end(proto, track);
+    size_t track = proto_begin(proto, PACKET_TRACK);
+    proto_varint(proto, TRACK_UUID, uuid);
+    size_t mark = proto_begin(proto, TRACK_PROCESS);
+    proto_varint(proto, PROCESS_PID, pid);
+    proto_text(proto, PROCESS_NAME, name);
+    proto_end(proto, mark);
+    proto_end(proto, track);
     end_packet(perfetto, packet);
 }
 
-void cohort__perfetto_thread(struct cohort__perfetto *perfetto, uint64_t uuid, uint64_t parent,
-                             uint32_t pid, uint32_t tid, const char *name)
+void perfetto_thread(struct perfetto *perfetto, uint64_t uuid, uint64_t parent, uint32_t pid,
+                     uint32_t tid, const char *name)
 {
-    struct cohort__proto *proto = &perfetto->proto;
+    struct proto *proto = &perfetto->proto;
     size_t packet = begin_packet(perfetto);
-    size_t track = cohort__proto_begin(proto, PACKET_TRACK);
-    cohort__proto_varint(proto, TRACK_UUID, uuid);
-    cohort__proto_varint(proto, TRACK_PARENT, parent);
-    size_t mark = cohort__proto_begin(proto, TRACK_THREAD);
-    cohort__proto_varint(proto, THREAD_PID, pid);
-    cohort__proto_varint(proto, THREAD_TID, tid);
-    cohort__proto_text(proto, THREAD_NAME, name);
-    cohort__proto_end(proto, mark);
-    cohort__proto_end(proto, track);
+    size_t track = proto_begin(proto, PACKET_TRACK);
+    proto_varint(proto, TRACK_UUID, uuid);
+    proto_varint(proto, TRACK_PARENT, parent);
+    size_t mark = proto_begin(proto, TRACK_THREAD);
+    proto_varint(proto, THREAD_PID, pid);
+    proto_varint(proto, THREAD_TID, tid);
+    proto_text(proto, THREAD_NAME, name);
+    proto_end(proto, mark);
+    proto_end(proto, track);
     end_packet(perfetto, packet);
 }
 
-void cohort__perfetto_track(struct cohort__perfetto *perfetto, uint64_t uuid, uint64_t parent,
-                            const char *name)
+void perfetto_track(struct perfetto *perfetto, uint64_t uuid, uint64_t parent, const char *name)
 {
-    struct cohort__proto *proto = &perfetto->proto;
+    struct proto *proto = &perfetto->proto;
     size_t packet = begin_packet(perfetto);
-    size_t track = cohort__proto_begin(proto, PACKET_TRACK);
-    cohort__proto_varint(proto, TRACK_UUID, uuid);
-    cohort__proto_varint(proto, TRACK_PARENT, parent);
-    cohort__proto_text(proto, TRACK_NAME, name);
-    cohort__proto_end(proto, track);
+    size_t track = proto_begin(proto, PACKET_TRACK);
+    proto_varint(proto, TRACK_UUID, uuid);
+    proto_varint(proto, TRACK_PARENT, parent);
+    proto_text(proto, TRACK_NAME, name);
+    proto_end(proto, track);
     end_packet(perfetto, packet);
 }
 
 /* Events -------------------------------------------------------------------------------------- */
 
-static void put_number(struct cohort__proto *proto, uint64_t iid, uint64_t number)
+static void put_number(struct proto *proto, uint64_t iid, uint64_t number)
 {
-    size_t mark = cohort__proto_begin(proto, EVENT_ANNOTATION);
-    cohort__proto_varint(proto, ANNOTATION_NAME, iid);
-    cohort__proto_varint(proto, ANNOTATION_UINT, number);
-    cohort__proto_end(proto, mark);
+    size_t mark = proto_begin(proto, EVENT_ANNOTATION);
+    proto_varint(proto, ANNOTATION_NAME, iid);
+    proto_varint(proto, ANNOTATION_UINT, number);
+    proto_end(proto, mark);
 }
 
-static void put_record(struct cohort__proto *proto, const struct cohort__trace_event *record)
+static void put_record(struct proto *proto, const struct event *record)
 {
-    const uint64_t fields[COHORT__PERFETTO_SLOTS] = {
-        [COHORT__PERFETTO_THREAD] = (uint64_t)record->rank << 32 | record->thread,
-        [COHORT__PERFETTO_SMALL] = record->small,
-        [COHORT__PERFETTO_VALUE] = record->value,
-        [COHORT__PERFETTO_A] = record->a,
-        [COHORT__PERFETTO_B] = record->b,
-        [COHORT__PERFETTO_C] = record->c,
-        [COHORT__PERFETTO_D] = record->d,
+    const uint64_t fields[PERFETTO_SLOTS] = {
+        [PERFETTO_THREAD] = (uint64_t)record->rank << 32 | record->thread,
+        [PERFETTO_SMALL] = record->small,
+        [PERFETTO_VALUE] = record->value,
+        [PERFETTO_A] = record->a,
+        [PERFETTO_B] = record->b,
+        [PERFETTO_C] = record->c,
+        [PERFETTO_D] = record->d,
     };
-    for (uint32_t slot = 0; slot < COHORT__PERFETTO_SLOTS; slot++)
-        if (slot == COHORT__PERFETTO_THREAD || fields[slot] != 0)
+    for (uint32_t slot = 0; slot < PERFETTO_SLOTS; slot++)
+        if (slot == PERFETTO_THREAD || fields[slot] != 0)
             put_number(proto, annotation_iid(record->kind, slot), fields[slot]);
 }
 
-static void put_note(struct cohort__perfetto *perfetto, const struct cohort__perfetto_note *note,
-                     uint64_t iid)
+static void put_note(struct perfetto *perfetto, const struct perfetto_note *note, uint64_t iid)
 {
-    struct cohort__proto *proto = &perfetto->proto;
+    struct proto *proto = &perfetto->proto;
     if (!note->text) {
         put_number(proto, iid, note->number);
         return;
     }
-    size_t mark = cohort__proto_begin(proto, EVENT_ANNOTATION);
-    cohort__proto_varint(proto, ANNOTATION_NAME, iid);
-    cohort__proto_text(proto, ANNOTATION_TEXT, note->text);
-    cohort__proto_end(proto, mark);
+    size_t mark = proto_begin(proto, EVENT_ANNOTATION);
+    proto_varint(proto, ANNOTATION_NAME, iid);
+    proto_text(proto, ANNOTATION_TEXT, note->text);
+    proto_end(proto, mark);
 }
 
-void cohort__perfetto_event(struct cohort__perfetto *perfetto,
-                            const struct cohort__perfetto_event *event)
+void perfetto_event(struct perfetto *perfetto, const struct perfetto_event *event)
 {
     enum { MOST_NOTES = 4 };
-    struct cohort__proto *proto = &perfetto->proto;
+    struct proto *proto = &perfetto->proto;
     uint64_t name = event->name ? intern(perfetto, event->name, false) : 0;
     uint64_t notes[MOST_NOTES];
     for (uint32_t i = 0; i < event->num_notes && i < MOST_NOTES; i++)
         notes[i] = intern(perfetto, event->notes[i].name, true);
     size_t packet = begin_packet(perfetto);
-    cohort__proto_varint(proto, PACKET_TIMESTAMP, event->at);
-    size_t mark = cohort__proto_begin(proto, PACKET_EVENT);
-    cohort__proto_varint(proto, EVENT_CATEGORY, event->record ? CATEGORY_RECORD : CATEGORY_VIEW);
+    proto_varint(proto, PACKET_TIMESTAMP, event->at);
+    size_t mark = proto_begin(proto, PACKET_EVENT);
+    proto_varint(proto, EVENT_CATEGORY, event->record ? CATEGORY_RECORD : CATEGORY_VIEW);
     if (event->record)
         put_record(proto, event->record);
     for (uint32_t i = 0; i < event->num_notes && i < MOST_NOTES; i++)
         put_note(perfetto, &event->notes[i], notes[i]);
-    cohort__proto_varint(proto, EVENT_TYPE, event->type);
+    proto_varint(proto, EVENT_TYPE, event->type);
     if (name)
-        cohort__proto_varint(proto, EVENT_NAME, name);
-    cohort__proto_varint(proto, EVENT_TRACK, event->track);
+        proto_varint(proto, EVENT_NAME, name);
+    proto_varint(proto, EVENT_TRACK, event->track);
     if (event->flow)
-        cohort__proto_fixed64(proto, EVENT_FLOW, event->flow);
+        proto_fixed64(proto, EVENT_FLOW, event->flow);
     if (event->flow_end)
-        cohort__proto_fixed64(proto, EVENT_FLOW_END, event->flow_end);
-    cohort__proto_end(proto, mark);
+        proto_fixed64(proto, EVENT_FLOW_END, event->flow_end);
+    proto_end(proto, mark);
     end_packet(perfetto, packet);
 }
 
-bool cohort__perfetto_flush(struct cohort__perfetto *perfetto)
+bool perfetto_flush(struct perfetto *perfetto)
 {
-    cohort__proto_flush(&perfetto->proto);
+    proto_flush(&perfetto->proto);
     return !perfetto->proto.has_failed;
 }

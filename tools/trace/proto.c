@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/trace/proto.h"
+/* cohort-trace: writes messages of protobuf. */
+#include "tools/trace/proto.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,13 +12,13 @@ enum { VARINT = 0, FIXED64 = 1, BYTES = 2 };
  * a number may have leading zeroes. */
 enum { LENGTH_BYTES = 4 };
 
-void cohort__proto_fini(struct cohort__proto *proto)
+void proto_fini(struct proto *proto)
 {
     free(proto->data);
     proto->data = NULL;
 }
 
-static void fail(struct cohort__proto *proto, int error)
+static void fail(struct proto *proto, int error)
 {
     if (!proto->has_failed)
         proto->error = error;
@@ -25,7 +26,7 @@ static void fail(struct cohort__proto *proto, int error)
 }
 
 /* Room for BYTES more. */
-static bool reserve(struct cohort__proto *proto, size_t bytes)
+static bool reserve(struct proto *proto, size_t bytes)
 {
     if (proto->has_failed)
         return false;
@@ -42,7 +43,7 @@ static bool reserve(struct cohort__proto *proto, size_t bytes)
     return true;
 }
 
-static void put(struct cohort__proto *proto, const void *data, size_t bytes)
+static void put(struct proto *proto, const void *data, size_t bytes)
 {
     if (bytes == 0 || !reserve(proto, bytes))
         return;
@@ -50,7 +51,7 @@ static void put(struct cohort__proto *proto, const void *data, size_t bytes)
     proto->bytes += bytes;
 }
 
-static void put_number(struct cohort__proto *proto, uint64_t value)
+static void put_number(struct proto *proto, uint64_t value)
 {
     unsigned char digits[10];
     size_t num = 0;
@@ -62,18 +63,18 @@ static void put_number(struct cohort__proto *proto, uint64_t value)
     put(proto, digits, num);
 }
 
-static void put_tag(struct cohort__proto *proto, uint32_t field, uint32_t type)
+static void put_tag(struct proto *proto, uint32_t field, uint32_t type)
 {
     put_number(proto, (uint64_t)field << 3 | type);
 }
 
-void cohort__proto_varint(struct cohort__proto *proto, uint32_t field, uint64_t value)
+void proto_varint(struct proto *proto, uint32_t field, uint64_t value)
 {
     put_tag(proto, field, VARINT);
     put_number(proto, value);
 }
 
-void cohort__proto_fixed64(struct cohort__proto *proto, uint32_t field, uint64_t value)
+void proto_fixed64(struct proto *proto, uint32_t field, uint64_t value)
 {
     unsigned char bytes[8];
     for (unsigned i = 0; i < 8; i++)
@@ -83,7 +84,7 @@ void cohort__proto_fixed64(struct cohort__proto *proto, uint32_t field, uint64_t
 }
 
 /* Text has to be UTF-8. What is not ASCII could be anything. */
-void cohort__proto_text(struct cohort__proto *proto, uint32_t field, const char *text)
+void proto_text(struct proto *proto, uint32_t field, const char *text)
 {
     size_t bytes = strlen(text);
     put_tag(proto, field, BYTES);
@@ -94,7 +95,7 @@ void cohort__proto_text(struct cohort__proto *proto, uint32_t field, const char 
         proto->data[proto->bytes++] = (unsigned char)text[i] < 0x80 ? (unsigned char)text[i] : '?';
 }
 
-size_t cohort__proto_begin(struct cohort__proto *proto, uint32_t field)
+size_t proto_begin(struct proto *proto, uint32_t field)
 {
     static const unsigned char zeroes[LENGTH_BYTES];
     put_tag(proto, field, BYTES);
@@ -102,7 +103,7 @@ size_t cohort__proto_begin(struct cohort__proto *proto, uint32_t field)
     return proto->bytes;
 }
 
-void cohort__proto_end(struct cohort__proto *proto, size_t mark)
+void proto_end(struct proto *proto, size_t mark)
 {
     if (proto->has_failed)
         return;
@@ -112,7 +113,7 @@ void cohort__proto_end(struct cohort__proto *proto, size_t mark)
             (unsigned char)((length >> 7 * i & 0x7f) | (i < LENGTH_BYTES - 1 ? 0x80 : 0));
 }
 
-void cohort__proto_flush(struct cohort__proto *proto)
+void proto_flush(struct proto *proto)
 {
     if (proto->bytes > 0 && !proto->has_failed &&
         fwrite(proto->data, 1, proto->bytes, proto->file) != proto->bytes)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/trace/join.h"
+/* cohort-trace: makes one trace of the parts of a job. */
+#include "tools/trace/join.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,20 +11,20 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
-#include "runtime/trace/merge.h"
-#include "runtime/trace/part.h"
-#include "runtime/trace/view.h"
+#include "tools/trace/merge.h"
+#include "tools/trace/part.h"
+#include "tools/trace/view.h"
 
 struct join {
-    const struct cohort__trace_join_options *options;
+    const struct trace_join_options *options;
     char **paths;
-    struct cohort__trace_part *parts;  /* by rank, when all are there */
-    uint32_t *hosts;                   /* of each; the number of another one is another number */
-    uint32_t *clocks;                  /* the same for who shares one: containers do */
-    struct cohort__trace_clock *found; /* what is known of each clock */
+    struct part *parts;        /* by rank, when all are there */
+    uint32_t *hosts;           /* of each; the number of another one is another number */
+    uint32_t *clocks;          /* the same for who shares one: containers do */
+    struct known_clock *found; /* what is known of each clock */
     uint32_t num_hosts, num_clocks;
     uint32_t num;
-    struct cohort__trace_joined joined;
+    struct trace_joined joined;
 };
 
 /* The parts ----------------------------------------------------------------------------------- */
@@ -37,17 +38,17 @@ static cohort_status no_memory(const struct join *join)
 /* Adds the part PATH, unless it is of a job that is not asked for. */
 static cohort_status add(struct join *join, const char *path)
 {
-    struct cohort__trace_part part;
-    cohort_status status = cohort__trace_part_init(&part, path);
+    struct part part;
+    cohort_status status = part_init(&part, path);
     if (status)
         return status;
     if (join->options->has_key && part.head.key != join->options->key) {
-        cohort__trace_part_fini(&part);
+        part_fini(&part);
         return COHORT_OK;
     }
     if ((join->num & (join->num - 1)) == 0) {
         size_t room = join->num ? 2 * (size_t)join->num : 1;
-        struct cohort__trace_part *parts = realloc(join->parts, room * sizeof(*parts));
+        struct part *parts = realloc(join->parts, room * sizeof(*parts));
         join->parts = parts ? parts : join->parts;
         char **paths = realloc(join->paths, room * sizeof(*paths));
         join->paths = paths ? paths : join->paths;
@@ -56,7 +57,7 @@ static cohort_status add(struct join *join, const char *path)
     }
     char *copy = status ? NULL : strdup(path);
     if (!copy) {
-        cohort__trace_part_fini(&part);
+        part_fini(&part);
         return no_memory(join);
     }
     join->parts[join->num] = part;
@@ -115,7 +116,7 @@ static void sort(struct join *join)
     for (uint32_t i = 1; i < join->num; i++)
         for (uint32_t k = i; k > 0 && join->parts[k].head.rank < join->parts[k - 1].head.rank;
              k--) {
-            struct cohort__trace_part part = join->parts[k];
+            struct part part = join->parts[k];
             char *path = join->paths[k];
             join->parts[k] = join->parts[k - 1];
             join->paths[k] = join->paths[k - 1];
@@ -188,14 +189,14 @@ static uint32_t number(const struct join *join, uint32_t *numbers,
 static cohort_status share_moments(struct join *join)
 {
     for (uint32_t i = 0; i < join->num; i++) {
-        struct cohort__trace_part *part = &join->parts[i], *most = NULL;
+        struct part *part = &join->parts[i], *most = NULL;
         for (uint32_t k = 0; k < join->num; k++)
             if (join->clocks[k] == join->clocks[i] &&
                 (!most || join->parts[k].num_moments > most->num_moments))
                 most = &join->parts[k];
         if (most == part)
             continue;
-        struct cohort__trace_moment *moments = malloc(most->num_moments * sizeof(*moments));
+        struct moment *moments = malloc(most->num_moments * sizeof(*moments));
         if (!moments)
             return no_memory(join);
         memcpy(moments, most->moments, most->num_moments * sizeof(*moments));
@@ -219,46 +220,44 @@ static cohort_status find_hosts(struct join *join)
         return no_memory(join);
     cohort_status status = share_moments(join);
     return status ? status
-                  : cohort__trace_clocks_align(join->parts, join->num, join->clocks,
-                                               join->num_clocks, join->options->pings, join->found);
+                  : clocks_align(join->parts, join->num, join->clocks, join->num_clocks,
+                                 join->options->pings, join->found);
 }
 
 /* The trace ----------------------------------------------------------------------------------- */
 
-static cohort_status add_events(struct join *join, struct cohort__trace_merge *merge,
-                                struct cohort__trace_view *view)
+static cohort_status add_events(struct join *join, struct merge *merge, struct view *view)
 {
-    struct cohort__trace_event event;
+    struct event event;
     cohort_status status = COHORT_OK;
-    while (!status && cohort__trace_merge_next(merge, &event)) {
-        status = cohort__trace_view_add(view, &event);
+    while (!status && merge_next(merge, &event)) {
+        status = view_add(view, &event);
         join->joined.num_events++;
     }
-    cohort__trace_view_end(view);
+    view_end(view);
     return status;
 }
 
 static cohort_status write_trace(struct join *join, FILE *file, const char *path)
 {
-    struct cohort__perfetto perfetto;
-    struct cohort__trace_merge merge;
-    cohort_status status = cohort__trace_merge_init(&merge, join->parts, join->num);
+    struct perfetto perfetto;
+    struct merge merge;
+    cohort_status status = merge_init(&merge, join->parts, join->num);
     if (status)
         return status;
-    cohort__perfetto_init(&perfetto, file);
-    const struct cohort__trace_hosts hosts = {join->hosts, join->clocks, join->found};
-    struct cohort__trace_view *view =
-        cohort__trace_view_create(&perfetto, join->parts, join->num, &hosts);
+    perfetto_init(&perfetto, file);
+    const struct view_hosts hosts = {join->hosts, join->clocks, join->found};
+    struct view *view = view_create(&perfetto, join->parts, join->num, &hosts);
     status = view ? add_events(join, &merge, view) : no_memory(join);
-    bool is_written = cohort__perfetto_flush(&perfetto) && fflush(file) == 0;
+    bool is_written = perfetto_flush(&perfetto) && fflush(file) == 0;
     if (!status && !is_written) {
         int error = perfetto.proto.has_failed ? perfetto.proto.error : errno;
         status = error ? cohort_fail(COHORT_ERR_SYSTEM, "%s: %s", path, strerror(error))
                        : no_memory(join);
     }
-    cohort__trace_view_destroy(view);
-    cohort__perfetto_fini(&perfetto);
-    cohort__trace_merge_fini(&merge);
+    view_destroy(view);
+    perfetto_fini(&perfetto);
+    merge_fini(&merge);
     return status;
 }
 
@@ -296,8 +295,7 @@ static void count(struct join *join)
     }
 }
 
-cohort_status cohort__trace_join(const struct cohort__trace_join_options *options,
-                                 struct cohort__trace_joined *ret_joined)
+cohort_status trace_join(const struct trace_join_options *options, struct trace_joined *ret_joined)
 {
     struct join join = {.options = options};
     cohort_status status = find_parts(&join);
@@ -310,7 +308,7 @@ cohort_status cohort__trace_join(const struct cohort__trace_join_options *option
     for (uint32_t i = 0; i < join.num; i++) {
         if (!status)
             unlink(join.paths[i]);
-        cohort__trace_part_fini(&join.parts[i]);
+        part_fini(&join.parts[i]);
         free(join.paths[i]);
     }
     free(join.parts);
