@@ -13,7 +13,8 @@ import tempfile
 
 import house
 
-KNOWN = re.compile(r'\{"([a-z-]+)", (?:no|required|optional)_argument')
+KNOWN = re.compile(r'\{"([a-z-]+)", (?:no|required|optional)_argument|add_argument\("--([a-z-]+)"')
+FOLDERS = {"compare": "bench/compare"} # of programs that have none of that name
 NAMED = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 TRY = """source "$1"; COMP_WORDS=("${@:3}"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 "$2"; printf '%s\\n' "${COMPREPLY[@]}" """
@@ -36,11 +37,12 @@ def bash(file, *words):
 def check(root, build, program):
     name = os.path.basename(program)
     said = output(program, "--help")
-    folder = os.path.join(root, "tools", name.removeprefix("cohort-"))
+    name_of_folder = name.removeprefix("cohort-")
+    folder = os.path.join(root, "tools", FOLDERS.get(name_of_folder, name_of_folder))
     wanted = {"--help", "--version"}
     for path in os.listdir(folder):
-        if path.endswith(".c"):
-            wanted |= {"--" + option for option in KNOWN.findall(house.read(folder, path))}
+        if path.endswith((".c", ".py")):
+            wanted |= {"--" + "".join(names) for names in KNOWN.findall(house.read(folder, path))}
     wrong = [f"{name} --help does not say {option}" for option in wanted - {"--help", "--version"}
              if option not in NAMED.findall(said)]
     file = os.path.join(build, "tools", "packaging", name)

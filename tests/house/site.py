@@ -27,7 +27,7 @@ def main():
         ids = {one for page in pages for one in re.findall(r'id="([^"]+)"',
                                                           house.read(folder, page))}
     wanted = house.read(root, "tools/packaging/functions.txt").split()
-    wanted += ["cohortrun", "cohort-bench"]
+    wanted += ["cohortrun", "cohort-bench", "cohort-compare"]
     wrong = [f"the site has no {name}" for name in wanted if name not in ids]
     documents = [path for path in house.files(root) if re.match(r"docs/.*\.md$", path)]
     wrong += [f"the site's menu has no {path}: it needs a row in README.md" for path in documents

@@ -6,14 +6,12 @@ usage: bench_test.py COHORTRUN COHORT-BENCH [--long] [case...]"""
 import json
 import os
 import re
-import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 
-from jobs import TIMEOUT, await_orphans, check, check_equal, read_proc, run, run_cases
-from namespaces import why_impossible
+from jobs import TIMEOUT, check, check_equal, run, run_cases
+from namespaces import check_needs_root, left_of_hosts, may_make_hosts
 
 BENCH = sys.argv[2]
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../tools/bench')
@@ -270,35 +268,27 @@ def test_wrong_options():
             (['spread', 'tasks'], 'give it alone'),
             (['spread', '--cohortrun', 'x'], '--cohortrun is for figures'),
             (['tasks', '--json=1'], '--json=1 is no option'),
-            (['barrier', '--peers'], '--peers and --works are for coll alone, or tasks alone'),
-            (['coll', 'check', '--works', 'barrier:0'], '--peers and --works are for coll alone'),
-            (['tasks', 'barrier', '--peers'], '--peers and --works are for coll alone'),
-            (['tasks', '--peers', '--cohortrun', 'x'], '--cohortrun is for figures'),
+            (['coll', 'check', '--works', 'barrier:0'], '--works is for coll alone'),
             (['tasks', '--works', 'barrier:0'], "--works needs a list like fib:30,empty:1000"),
             (['tasks', '--works', 'fib:30', '--compute', '2'], '--compute is for coll --works'),
             (['coll', '--algorithms', 'x=y'], '--algorithms is for coll --works'),
-            (['coll', '--fresh'], '--fresh is for coll --works and coll --peers'),
+            (['coll', '--fresh'], '--fresh is for coll --works'),
             (['tasks', '--works', 'fib:30', '--fresh'], '--fresh is for coll --works'),
-            (['coll', '--peers', '--works', 'barrier:0'], '--peers has its own list'),
-            (['coll', '--peers', '--sites', '4'], '--peers has one site a locality'),
             (['coll', '--works', 'barrier:0', '--arity', '2'], '--works has only'),
-            (['coll', '--hosts', '2x2'], '--hosts is for coll --peers'),
-            (['tasks', '--peers', '--hosts', '2x2'], '--hosts is for coll --peers'),
-            (['coll', '--peers', '--hosts'], '--hosts needs a value'),
-            *((['coll', '--peers', '--hosts', hosts],
+            (['coll', '--hosts', '2x2'], '--hosts is for select'),
+            *((['select', '--placement', 'hosts', '--hosts', hosts],
                '--hosts needs HxL or HxLxT, 2 to 16 hosts and at most 128 sites, not '
                f"'{hosts}'") for hosts in ('', '2', '2x', 'x2', '1x2', '17x1', '2x0', '2x2x0',
                                            '2x2x2x2', '2x65', '2x-1', '2X2', '0002x1')),
-            (['coll', '--only', 'barrier/*'], '--only is for --peers and spread'),
+            (['coll', '--only', 'barrier/*'], '--only is for spread'),
             (['coll', '--works', 'barrier'], "--works needs a list like all_reduce:8,barrier:0"),
             (['coll', '--seconds', '0'], "--seconds needs a number from 0.001 to 100, not '0'"),
             (['coll', '--seconds', 'nan'], "not 'nan'"),
             (['coll', '--seconds', '1s'], "not '1s'"),
-            (['coll', '--peers', '--only'], '--only needs a value'),
             (['select', '--placement', 'host'],
              "--placement needs tasks, localities, mixed or hosts, not 'host'"),
             (['select', '--placement', 'mixed', '--hosts', '2x2'],
-             '--hosts is for coll --peers and select --placement hosts'),
+             '--hosts is for select --placement hosts'),
             (['select', '--collective', 'gahter'], "select measures no 'gahter'"),
             (['select', '--collective', 'exchange'], "select measures no 'exchange'"),
             (['coll', '--by-call'], '--by-call and --limit are for select'),
@@ -308,33 +298,6 @@ def test_wrong_options():
         lines = err.splitlines()
         check(len(lines) == 2 and why in lines[0] and lines[0].startswith('cohort-bench: ') and
               lines[1].startswith('usage: cohort-bench '), args, err)
-
-
-def test_components():
-    """Open MPI's components of collectives are measured by Open MPI. Commands that only note how
-    they were called stand in for the MPIs."""
-    if not all(os.access(os.path.join(os.path.dirname(BENCH), 'peer_' + name), os.X_OK)
-               for name in ('openmpi', 'mpich')):
-        print('left out: there are no MPIs in this build')
-        return
-    components = 'acoll', 'ucc', 'xhc'
-    with tempfile.TemporaryDirectory() as folder:
-        for name, says in (('mpirun.openmpi', 'mpirun (Open MPI) 5.0.7'),
-                           ('mpirun.mpich', 'Version: 5.0.2'),
-                           ('ompi_info', '\n'.join(f'mca:coll:{component}:version:"mca:2.1.0"'
-                                                   for component in components))):
-            with open(os.path.join(folder, name), 'w') as script:
-                script.write(f'#!/bin/sh\necho {name} "$@" >> {folder}/calls\n'
-                             f"cat <<'end'\n{says}\nend\n")
-            os.chmod(script.name, 0o755)
-        bench('coll', '--peers', '--quick', '--rounds', 1, '--only', 'barrier/0/4',
-              env={'PATH': folder + ':' + os.environ['PATH']})
-        with open(os.path.join(folder, 'calls')) as file:
-            jobs = [line for line in file if ' -n ' in line]
-    check_equal(len(jobs), 2 + len(components))
-    for component in components:
-        check_equal([line.split()[0] for line in jobs if f'coll_{component}_priority' in line],
-                    ['mpirun.openmpi'])
 
 
 def test_select():
@@ -418,24 +381,13 @@ def test_select_hosts():
     check(status == 1 and 'nothing was measured' in err, status, err)
 
 
-def check_needs_root(*args):
-    """What somebody without rights reads; it can't be tried where only root may enter the build."""
-    nobody = {'user': 65534, 'group': 65534, 'extra_groups': []}
-    is_root = os.geteuid() == 0
-    if not is_root or subprocess.run(['test', '-x', os.path.abspath(BENCH)], **nobody).returncode:
-        return
-    status, _, err = bench(*args, **nobody)
-    check(status != 0 and 'no namespaces of its own: Operation not permitted: this needs root'
-          in err, status, err)
-
-
 def test_select_hosts_fails():
     """A job that is another one than is asked for; and who may not make hosts."""
     for args, why in [(['--hosts', '2x2'], '--hosts 2x2: this job has 2 localities'),
                       ([], '--placement hosts in a job needs --hosts HxL')]:
         status, _, err = run('-n', 2, BENCH, '--quick', '--placement', 'hosts', *args, 'select')
         check(status == 1 and why in err, status, err)
-    check_needs_root('--placement', 'hosts', 'select')
+    check_needs_root(BENCH, '--placement', 'hosts', 'select')
 
 
 def hierarchy_counts(report):
@@ -517,214 +469,6 @@ def test_works():
           status, err)
 
 
-def run_peers(subcommand, *args, **options):
-    """The results of --peers, with the peers that are installed, and those that are not. The lines
-    on stderr only say that."""
-    status, out, err = bench(subcommand, '--peers', '--json', '--quick', '--rounds', 1, *args,
-                             **options)
-    check(status == 0, status, err)
-    left_out = [line.split()[3].strip(',:') for line in err.splitlines()
-                if line.startswith('cohort-bench: left out: ')]
-    check_equal(len(left_out), err.count('cohort-bench: '))
-    return json.loads(out)['results'], left_out
-
-
-def peers(*args, **options):
-    """Those of coll. Each verdict has to follow from its figures."""
-    results, left_out = run_peers('coll', *args, **options)
-    for result in results:
-        figures = result['figures']
-        check(all(value > 0 for value in figures.values()), result)
-        check(not set(left_out) & {name.removesuffix('_wait') for name in figures}, result)
-        if 'against' in result:
-            check(any(figures[cohort] / figures[result['against']] == result['ratio']
-                      for cohort in figures if cohort.startswith('cohort_')), result)
-            check_equal(result['reached'], result['ratio'] <= result['limit'])
-    return results, left_out
-
-
-def test_peers():
-    results, left_out = peers('--only', '*[eg]/8/2', '--fresh')
-    names = [(result['name'], result['bytes']) for result in results]
-    check_equal(names, [(name, 8) for name in ('all_reduce', 'ping_pong', 'rate', 'ofi_ping_pong')])
-    for result in results:
-        want = ['fi_pingpong'] if result['name'] == 'ofi_ping_pong' else [
-            peer + form for peer in ('openmpi', 'mpich') for form in ('', '_wait')]
-        want = {name for name in want if name.removesuffix('_wait') not in left_out}
-        check(want <= set(result['figures']), result)
-        check(not want or result['against'] in want, result)
-
-
-def test_peers_of_one_net():
-    """The requested peer, also if no peer is installed."""
-    results, left_out = peers('--only', 'overlap/*', env={'COHORT_NET': 'ofi', 'PATH': '/nowhere'})
-    check_equal(sorted(left_out), ['fi_pingpong', 'mpich', 'openmpi'])
-    check_equal([sorted(result['figures']) for result in results], [['cohort_ofi', 'longer']])
-    check_equal(results[0]['against'], 'longer')
-    status, out, _ = bench('coll', '--peers', '--quick', '--rounds', 1, '--only', 'barrier/*/2',
-                           env={'PATH': '/nowhere'})
-    check(status == 0 and out.splitlines()[-1].split()[:3] == ['barrier', '0', '2'], out)
-
-
-def test_peers_fails():
-    for args, env, why in ((['--only', 'frob'], {}, "--only 'frob' fits no row"),
-                           (['--cohortrun', '/nowhere'], {}, "no launcher at '/nowhere'"),
-                           (['--cohortrun', '/bin/false'], {}, 'no job of Cohort succeeds here'),
-                           (['--only', 'nothing/*'], {'COHORT_NET': 'x', 'PATH': '/nowhere'},
-                            'COHORT_NET is "x"')):
-        status, _, err = bench('coll', '--peers', '--quick', '--rounds', 1, *args, env=env)
-        check(status == 1 and why in err, status, err)
-    status, _, err = run('-n', 2, BENCH, 'coll', '--peers')
-    check(status == 1 and 'run it without cohortrun' in err, status, err)
-
-
-def test_peers_break():
-    """A peer that fails is named, and the results of the others are printed. The status shows the
-    failure."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name in 'fi_pingpong', 'mpirun.openmpi', 'mpirun.mpich':
-            with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:
-                file.write('#!/bin/sh\nexit 3\n')
-            os.chmod(file.name, 0o755)
-        env = {'PATH': folder + ':' + os.environ['PATH']}
-        for row, why in (('ofi_ping_pong/8/2', "fi_pingpong's server does not listen"),
-                         ('barrier/*/2', 'mpirun.openmpi ended with status 3')):
-            status, out, err = bench('coll', '--peers', '--json', '--quick', '--rounds', 1,
-                                     '--only', row, env=env)
-            if 'left out: openmpi' in err and row.startswith('barrier'):
-                continue
-            check(status == 1 and why in err, status, err)
-            figures = json.loads(out)['results'][0]['figures']
-            check(figures and all(name.startswith('cohort_') for name in figures), out)
-
-
-# The works of --peers --hosts, each with how many of the sizes.
-HOST_SIZES = [8, 4 << 10, 64 << 10, 1 << 20]
-HOST_WORKS = {'all_reduce': 4, 'broadcast': 4, 'all_to_all': 4, 'reduce_scatter': 4,
-              'all_gather': 4}
-# What each has to send over the link of one of 2 hosts with 2 sites, in its blocks.
-HOST_LINKS = {'all_reduce': 1, 'broadcast': 1, 'all_to_all': 4, 'reduce_scatter': 2,
-              'all_gather': 2}
-
-
-def marked(mark):
-    """The pids of processes with this variable, 'NAME=value', in their environment."""
-    return [int(name) for name in os.listdir('/proc')
-            if name.isdigit() and mark.encode() in read_proc(name, 'environ').split(b'\0')]
-
-
-def left_of_hosts():
-    """What --hosts makes, and must not leave here."""
-    def ip(*args):
-        done = subprocess.run(['ip', *args], stdout=-1, check=True, timeout=TIMEOUT)
-        return re.findall(r'\b(?:h\d+|v-h\d+|br0)\b', done.stdout.decode())
-    files = [name for name in os.listdir('/run') if re.match('agent|tmp|shm-h', name)]
-    return files, ip('netns'), ip('-o', 'link')
-
-
-def may_make_hosts():
-    """Whether this user may, and this kernel can. Else says why not."""
-    status, _, err = bench('--among-hosts', 'a,b', 'true')
-    why = why_impossible(err)
-    check(why or status == 0, status, err)
-    if why:
-        print('    skipped:', why)
-    return not why
-
-
-def test_hosts():
-    """All rows over hosts, with the peers that are there, and nothing is left.
-
-    With so many processes MPICH, which spins, is left out. On a loaded machine it would now and
-    then not end within its limit."""
-    if not may_make_hosts():
-        return
-    before = left_of_hosts()
-    mark = 'COHORT_TEST_HOSTS=%d' % os.getpid()
-    results, left_out = run_peers('coll', '--hosts', '2x2', env=dict([mark.split('=')]))
-    stream = results.pop()
-    check_equal((stream['name'], stream['bytes'], stream['hosts'], stream['localities']),
-                ('stream', 1 << 20, 2, 1))
-    check(set(stream['figures']) == {'cohort'} and 'of_link' not in stream, stream)
-    check_equal([(result['name'], result['bytes']) for result in results],
-                [('barrier', 0)] + [(name, size) for name, num in HOST_WORKS.items()
-                                    for size in HOST_SIZES[:num]])
-    for result in results:
-        figures = result['figures']
-        check_equal('of_link' in result, result['bytes'] >= 64 << 10)
-        if 'of_link' in result:
-            link = HOST_LINKS[result['name']] * result['bytes'] / (1 << 20)
-            want = figures['cohort'] / (link * stream['figures']['cohort'])
-            check(abs(result['of_link'] / want - 1) < 1e-9, result, want)
-        check_equal((result['hosts'], result['localities'], result['tasks']), (2, 2, 1))
-        check_equal('tuned' in figures and 'han' in figures, 'openmpi' not in left_out)
-        check('mpich' not in figures and 'mpich' in left_out, result, left_out)
-        check('cohort' in figures and all(value > 0 for value in figures.values()), result)
-        peers_here = [name for name in ('tuned', 'han') if name in figures]
-        if peers_here:
-            best = min(peers_here, key=figures.get)
-            check_equal((result['best'], result['ratio']),
-                        (best, figures['cohort'] / figures[best]))
-    check_equal((marked(mark), left_of_hosts()), ([], before))
-
-
-def test_hosts_of_tasks():
-    """Tasks as sites of Cohort's localities, and as many ranks. The table."""
-    if not may_make_hosts():
-        return
-    status, out, err = bench('coll', '--peers', '--quick', '--rounds', 1, '--hosts', '2x1x2',
-                             '--only', 'all_gather/8/4')
-    check_equal((status, out.splitlines()[-1].split()[:3]), (0, ['all_gather', '8', '4']))
-    check('left out: mpich' in err, err)
-    status, out, err = bench('coll', '--peers', '--quick', '--rounds', 1, '--hosts', '2x1x2',
-                             '--only', 'broadcast/65536/4')
-    lines = [line.split() for line in out.splitlines()[-2:]]
-    check_equal((status, [line[:3] for line in lines]),
-                (0, [['broadcast', '65536', '4'], ['stream', '1048576', '2']]))
-    check(float(lines[0][-2]) > 0 and lines[1][-2] == '-', lines)
-
-
-def heed_signals():
-    """Whoever has started this test may ignore signals that the program has to heed."""
-    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
-        signal.signal(number, signal.SIG_DFL)
-
-
-def test_hosts_end():
-    """Nothing is left after a signal, nor after a job has failed. If the program is killed, it
-    can't wait for that, so this test does."""
-    if not may_make_hosts():
-        return
-    before = left_of_hosts()
-    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL:
-        mark = 'COHORT_TEST_HOSTS=%d.%d' % (os.getpid(), number)
-        with subprocess.Popen([BENCH, 'coll', '--peers', '--hosts', '2x1', '--rounds', '999'],
-                              stdout=-1, stderr=subprocess.DEVNULL, start_new_session=True,
-                              env=dict(os.environ, **dict([mark.split('=')])),
-                              preexec_fn=heed_signals) as process:
-            while not process.stdout.readline().startswith(b'work'):
-                check(process.poll() is None, 'it has ended')
-            check(len(marked(mark)) > 2, marked(mark))
-            process.send_signal(number)
-            check_equal(process.wait(TIMEOUT), -number)
-        if number == signal.SIGKILL:
-            await_orphans()
-        check_equal((marked(mark), left_of_hosts()), ([], before))
-    status, out, err = bench('coll', '--peers', '--quick', '--rounds', 1, '--hosts', '2x1',
-                             '--json', '--cohortrun', '/bin/false')
-    check(status == 1 and '/bin/false ended with status 1' in err, status, err)
-    check(all('cohort' not in result['figures'] for result in json.loads(out)['results']), out)
-    check_equal(left_of_hosts(), before)
-
-
-def test_hosts_fails():
-    status, _, err = bench('coll', '--peers', '--hosts', '2x1', '--only', 'barrier/*/4')
-    check(status == 1 and "--only 'barrier/*/4' fits no row" in err, status, err)
-    status, _, err = bench('coll', '--peers', '--hosts', '2x2', env={'PATH': '/nowhere'})
-    check(status == 1 and 'needs the program ip, of the package iproute2' in err, status, err)
-    check_needs_root('coll', '--peers', '--hosts', '2x1')
-
-
 def test_task_works():
     """Single works, and those that can't be done."""
     results = read(*bench('--json', '--quick', 'tasks', '--works', 'then:10,fib:9',
@@ -734,79 +478,6 @@ def test_task_works():
     for work, why in (('ping_pong:8', 'this needs 2 workers'), ('fib:0', 'its size is at least 1')):
         status, _, err = bench('--json', '--quick', 'tasks', '--works', work)
         check(status == 1 and why in err, status, err)
-
-
-# What each peer does of tasks --peers, and with how many workers each work is measured.
-RANGES = ['range_one', 'range', 'range_one_us', 'range_us']
-GRAPHS = ['graph_' + shape
-          for shape in ('stencil', 'nearest', 'fft', 'tree', 'random', 'all_to_all')]
-TASK_PEERS = {'tbb': ['fib', 'empty', 'halves', *RANGES, 'tree', 'suspend', 'foreign', *GRAPHS],
-              'openmp': ['fib', 'empty', 'halves', *RANGES, 'tree', *GRAPHS],
-              'system': ['ping_pong', 'sleeps', 'wake', *GRAPHS]}
-TASK_WORKERS = {'fib': (1, 2), 'empty': (1, 2), 'halves': (1, 2),
-                **dict.fromkeys(RANGES, (1, 2)), 'tree': (1, 2), 'then': (1, 2), 'suspend': (1,),
-                'ping_pong': (2,), 'when_all': (1, 2), 'when_any': (1,),
-                'sleeps': (1,), 'foreign': (1,), 'wake': (1,), 'spread': (2,),
-                **dict.fromkeys(GRAPHS, (1, 2))}
-
-
-def test_task_peers():
-    """All rows, by Cohort and by the peers that are there, which check their results by themselves.
-    Each verdict has to follow from its figures, above the floor where there is one."""
-    results, left_out = run_peers('tasks')
-    check_equal([(result['name'], result['workers']) for result in results],
-                [(name, workers) for name, row in TASK_WORKERS.items() for workers in row])
-    for result in results:
-        figures = dict(result['figures'])
-        check_equal(set(figures), {'cohort', *(peer for peer, works in TASK_PEERS.items()
-                                               if result['name'] in works
-                                               and peer not in left_out)})
-        cohort = figures.pop('cohort')
-        floor = figures.pop(result['floor']) if result['name'] in GRAPHS else 0
-        if figures:
-            best = min(figures, key=figures.get)
-            check_equal((result['best'], result['ratio']),
-                        (best, (cohort - floor) / (figures[best] - floor)))
-        if 'against' not in result:
-            check_equal(result['reached'], cohort <= result['limit'])
-        elif result['against'] in figures:
-            check_equal(result['reached'],
-                        cohort <= floor + result['limit'] * (figures[result['against']] - floor))
-        else:
-            check('reached' not in result, result)
-
-
-def test_task_peers_table():
-    status, out, _ = bench('tasks', '--peers', '--quick', '--rounds', 2, '--only', 'when_all/*')
-    check_equal((status, [line.split()[:3] for line in out.splitlines()[-2:]]),
-                (0, [['when_all', '100', '1'], ['when_all', '100', '2']]))
-
-
-def test_task_peers_fails():
-    status, _, err = bench('tasks', '--peers', '--only', 'frob')
-    check(status == 1 and "--only 'frob' fits no row" in err, status, err)
-    status, _, err = run('-n', 2, BENCH, 'tasks', '--peers')
-    check(status == 1 and 'run it without cohortrun' in err, status, err)
-
-
-def test_task_peers_break():
-    """Peers that are not there are named, and so is one that fails. The results of the others are
-    printed. The status shows the failure."""
-    with tempfile.TemporaryDirectory() as folder:
-        alone = os.path.join(folder, 'cohort-bench')
-        shutil.copy(BENCH, alone)
-        library = os.path.dirname(os.path.dirname(os.path.abspath(BENCH)))
-        env = dict(os.environ, LD_LIBRARY_PATH=library)
-        command = [alone, 'tasks', '--peers', '--json', '--quick', '--rounds', '1', '--only',
-                   'halves/1']
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, env=env)
-        check(done.returncode == 0 and done.stderr.count('left out: ') == 3, done)
-        with open(os.path.join(folder, 'peer_tbb'), 'w', encoding='utf-8') as file:
-            file.write('#!/bin/sh\nexit 3\n')
-        os.chmod(file.name, 0o755)
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, env=env)
-        check(done.returncode == 1 and 'peer_tbb ended with status 3' in done.stderr, done)
-        check_equal(set(json.loads(done.stdout)['results'][0]['figures']), {'cohort'})
 
 
 def test_help():

@@ -19,7 +19,7 @@ COHORTRUN = os.path.abspath(sys.argv[1])
 # So long as if the machine had much other load, or was suspended for a minute.
 TIMEOUT = 600 if '--long' in sys.argv else 240
 MARK = 'COHORT_TEST_MARK'
-# Of hosts that cohort-bench makes (tools/bench/hosts.h).
+# Of hosts that cohort-compare makes (tools/bench/compare/hosts.py).
 HOSTS_AGENT = '/run/agent'
 HOSTS_TMP = '/run/tmp'
 # The leak check stops all threads, and says so of one that ends meanwhile, whose registers it does

@@ -18,7 +18,7 @@ import jobs
 import kill_test
 import namespaces
 from jobs import Failed, check, check_equal, run
-from namespaces import BENCH, command, configure
+from namespaces import command, configure
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 MEMBERS = os.path.abspath(sys.argv[2])

@@ -33,11 +33,6 @@ cohort_status bench_describe(const struct bench_options *options);
 int bench_figures(const struct bench_options *options, struct bench_report *report);
 int bench_spread_jobs(const struct bench_options *options, struct bench_report *report);
 
-/* coll --peers: Cohort and others, in jobs of their own. As above, but with a report of its own. */
-int bench_peers(const struct bench_options *options);
-int bench_host_peers(const struct bench_options *options); /* the same over several hosts */
-int bench_task_peers(const struct bench_options *options); /* tasks --peers */
-
 /* all_to_all flat and over trees. The first one measures within a job. The other one starts the
  * jobs, as above. */
 cohort_status bench_hierarchy(const struct bench *bench);

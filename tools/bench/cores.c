@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: `tasks --peers`: binds threads to some of the cores. */
+/* cohort-bench: `tasks --works`: binds threads to some of the cores. */
 #include "tools/bench/cores.h"
 
 #include <errno.h>

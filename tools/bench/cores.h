@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: `tasks --peers`: binds threads to some of the cores. */
+/* cohort-bench: `tasks --works`: binds threads to some of the cores. */
 #ifndef COHORT_TOOLS_BENCH_CORES_H
 #define COHORT_TOOLS_BENCH_CORES_H
 

@@ -260,19 +260,6 @@ int hosts_run(const char *names, int (*function)(void *context), void *context)
     return status;
 }
 
-static int run_command(void *context)
-{
-    char **command = context;
-    execvp(command[0], command);
-    failed(command[0], "");
-    return 127;
-}
-
-int hosts_run_command(const char *names, char **command)
-{
-    return hosts_run(names, run_command, command);
-}
-
 void hosts_list(uint32_t num, uint32_t slots, char ret_list[HOSTS_MAX_LIST])
 {
     int length = 0;

@@ -14,10 +14,6 @@
 
 enum { HOSTS_MAX = 16, HOSTS_MAX_NAME = 12, HOSTS_MAX_LIST = 256 };
 
-/* The first argument of cohort-bench, with names and a command behind it, that runs the command
- * among such hosts. It is for the tests of Cohort. */
-#define HOSTS_OPTION "--among-hosts"
-
 extern const char hosts_network[];  /* where all of them are */
 extern const char hosts_launcher[]; /* the address there of who starts jobs */
 extern const char hosts_bridge[];   /* the interface that has it */
@@ -29,7 +25,6 @@ extern const char hosts_folder[];   /* for TMPDIR: on each host, and outside, an
  * so are all processes that were started meanwhile and what they have left in /run and /dev/shm:
  * all of it belongs to namespaces that end with FUNCTION, or with this process, however it ends. */
 int hosts_run(const char *names, int (*function)(void *context), void *context);
-int hosts_run_command(const char *names, char **command);
 
 /* "h0,h1" for two hosts; "h0:4,h1:4" with SLOTS 4, as each launcher wants it. */
 void hosts_list(uint32_t num, uint32_t slots, char ret_list[HOSTS_MAX_LIST]);

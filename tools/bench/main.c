@@ -2,10 +2,8 @@
 /* cohort-bench: where it begins: which subcommand, in a job or as the start of jobs. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tools/bench/bench.h"
-#include "tools/bench/hosts.h"
 #include "tools/bench/operation.h"
 #include "tools/bench/select.h"
 
@@ -121,8 +119,6 @@ static cohort_status describe_program(void *arg)
 int main(int argc, char **argv)
 {
     struct bench_options options;
-    if (argc > 3 && strcmp(argv[1], HOSTS_OPTION) == 0)
-        return hosts_run_command(argv[2], argv + 3);
     int status = bench_options_read(argc, argv, &options);
     if (status >= 0)
         return status;
@@ -131,11 +127,6 @@ int main(int argc, char **argv)
         return run_select(argc, argv, &options);
     if (options.subcommands & BENCH_DESCRIBE)
         return cohort_main(argc, argv, describe_program, &options);
-    if (options.places.hosts)
-        return bench_host_peers(&options);
-    if (options.peers)
-        return options.subcommands == BENCH_TASKS ? bench_task_peers(&options)
-                                                  : bench_peers(&options);
     if (options.subcommands & BENCH_FIGURES ||
         (options.subcommands & BENCH_HIERARCHY && !is_in_job) ||
         (options.subcommands & BENCH_SPREAD && !getenv("COHORT_BENCH_PART")))

@@ -12,7 +12,7 @@
 
 enum {
     DEFAULT_ROUNDS = 7,
-    QUICK_ROUNDS = 3, /* also with --peers, which takes long */
+    QUICK_ROUNDS = 3,
     DEFAULT_SITES = 64,
     DEFAULT_TASKS = 1000 * 1000,
     DEFAULT_RUNS = 20,
@@ -65,8 +65,8 @@ static const char help[] =
     "  --tasks N                suspended: so many tasks instead of a million\n"
     "  --runs N                 spread: so many processes for each row, 1 to 999; default 20\n"
     "  --arity A                of their tree, 2 or more; default 4, or 2 for up to 4 sites\n"
-    "  --cohortrun PATH         figures, select, hierarchy, coll --peers: the launcher; default:\n"
-    "                           the one beside this program\n"
+    "  --cohortrun PATH         figures, select, hierarchy: the launcher; default: the one beside\n"
+    "                           this program\n"
     "  --collective NAME        select: only this one, 'all_reduce' for instance\n"
     "  --bytes B                select: only blocks of so many bytes\n"
     "  --placement P            select: only sites as 'tasks' of one locality, in 'localities' of\n"
@@ -78,29 +78,21 @@ static const char help[] =
     "                           that is not timed, then four that are, or one if they take long;\n"
     "                           with a barrier behind each where no site waits for all others\n"
     "  --limit SECONDS          select: what is not measured then is left out; default 570\n"
-    "  --peers                  coll: beside Open MPI, MPICH and fi_pingpong; tasks: beside TBB,\n"
-    "                           OpenMP and the system itself; as far as they are there, in turns;\n"
-    "                           starts the jobs by itself; 3 rounds by default\n"
-    "  --hosts HxL              coll --peers: over H hosts with L localities each, 2x4 for "
-    "instance;\n"
-    "                           the hosts are namespaces of this machine, made and removed by "
-    "this\n"
-    "                           program, as root; HxLxT: and T tasks as sites of each locality;\n"
-    "                           select --placement hosts: only these, not 2x1, 2x4, 4x2, 8x1 and\n"
-    "                           2x2x4\n"
-    "  --only PATTERN           --peers: only such rows, 'all_reduce/*/2' or 'fib/2' for "
-    "instance;\n"
-    "                           spread: 'burst' for instance\n"
+    "  --hosts HxL              select --placement hosts: over H hosts with L localities each, "
+    "not\n"
+    "                           2x1, 2x4, 4x2, 8x1 and 2x2x4; HxLxT: and T tasks as sites of each\n"
+    "                           locality; the hosts are namespaces of this machine, made and\n"
+    "                           removed by this program, as root\n"
+    "  --only PATTERN           spread: only such rows, 'burst' for instance\n"
     "  --works LIST             coll: only these, 'all_reduce:8,barrier:0' for instance, with "
     "default\n"
     "                           options, --sites-per-locality too; tasks: 'fib:30,empty:1000'\n"
-    "  --fresh                  coll --works, --peers: each site writes to all lines of its input\n"
-    "                           before each call, so that no other core has them in its cache;\n"
-    "                           the time for that is counted\n"
+    "  --fresh                  coll --works: each site writes to all lines of its input before\n"
+    "                           each call, so that no other core has them in its cache; the time\n"
+    "                           for that is counted\n"
     "  --algorithms NAMES       coll --works: these are forced, 'broadcast=shared' for instance\n"
     "  --compute N              coll --works: overlap computes N times 200 us; default 1\n"
-    "  --seconds S              of a round, 0.001 to 100; default 0.02, with --peers 0.08 for\n"
-    "                           coll and 0.2 for tasks\n"
+    "  --seconds S              of a round, 0.001 to 100; default 0.02\n"
     "  --help, --version\n"
     "\n"
     "A round makes as many calls as fill its time. Printed are median, minimum and maximum of the\n"
@@ -131,7 +123,6 @@ enum {
     OPTION_PLACEMENT,
     OPTION_BY_CALL,
     OPTION_LIMIT,
-    OPTION_PEERS,
     OPTION_HOSTS,
     OPTION_ONLY,
     OPTION_WORKS,
@@ -156,7 +147,6 @@ static const struct option long_options[] = {
     {"placement", required_argument, NULL, OPTION_PLACEMENT},
     {"by-call", no_argument, NULL, OPTION_BY_CALL},
     {"limit", required_argument, NULL, OPTION_LIMIT},
-    {"peers", no_argument, NULL, OPTION_PEERS},
     {"hosts", required_argument, NULL, OPTION_HOSTS},
     {"only", required_argument, NULL, OPTION_ONLY},
     {"works", required_argument, NULL, OPTION_WORKS},
@@ -235,9 +225,6 @@ static int read_hosts(struct bench_places *ret)
 static int read_beside_option(int option, struct bench_options *options)
 {
     switch (option) {
-    case OPTION_PEERS:
-        options->peers = true;
-        return -1;
     case OPTION_HOSTS:
         return read_hosts(&options->places);
     case OPTION_ONLY:
@@ -343,32 +330,26 @@ static int read_works(struct bench_options *options)
                        is_tasks ? "fib:30,empty:1000" : "all_reduce:8,barrier:0", options->list);
 }
 
-/* Checks --peers, --works, and what goes with them. */
+/* Checks --works, and what goes with it. */
 static int check_beside(struct bench_options *options)
 {
-    bool has_shape = options->sites || options->sites_per_locality || options->arity;
-    bool is_coll = options->subcommands == BENCH_COLL,
-         is_tasks = options->subcommands == BENCH_TASKS;
-    if ((options->peers || options->list) && !is_coll && !is_tasks)
-        return usage_wrong(&usage, "--peers and --works are for coll alone, or tasks alone");
-    if (options->peers && options->list)
-        return usage_wrong(&usage, "--peers has its own list: no --works");
-    if (options->peers && has_shape)
-        return usage_wrong(&usage, "--peers has one site a locality, and no tree of its own");
+    bool is_coll = options->subcommands == BENCH_COLL;
+    if (options->list && !is_coll && options->subcommands != BENCH_TASKS)
+        return usage_wrong(&usage, "--works is for coll alone, or tasks alone");
     if (options->list && (options->sites || options->arity))
         return usage_wrong(&usage, "--works has only --sites-per-locality, and no tree of its own");
     if (options->computing && !(options->list && is_coll))
         return usage_wrong(&usage, "--compute is for coll --works");
     if (options->algorithms && !(options->list && is_coll))
         return usage_wrong(&usage, "--algorithms is for coll --works");
-    if (options->is_fresh && !((options->list || options->peers) && is_coll))
-        return usage_wrong(&usage, "--fresh is for coll --works and coll --peers");
+    if (options->is_fresh && !(options->list && is_coll))
+        return usage_wrong(&usage, "--fresh is for coll --works");
     bool is_placed =
         options->subcommands == BENCH_SELECT && options->placement == BENCH_PLACED_HOSTS;
-    if (options->places.hosts && !(options->peers && is_coll) && !is_placed)
-        return usage_wrong(&usage, "--hosts is for coll --peers and select --placement hosts");
-    if (options->only && !options->peers && options->subcommands != BENCH_SPREAD)
-        return usage_wrong(&usage, "--only is for --peers and spread");
+    if (options->places.hosts && !is_placed)
+        return usage_wrong(&usage, "--hosts is for select --placement hosts");
+    if (options->only && options->subcommands != BENCH_SPREAD)
+        return usage_wrong(&usage, "--only is for spread");
     return read_works(options);
 }
 
@@ -395,10 +376,8 @@ static int complete(struct bench_options *options)
         return usage_wrong(
             &usage,
             "--sites, --sites-per-locality and --arity are for coll, check, select and hierarchy");
-    if (options->cohortrun && !(alone & ~BENCH_SPREAD) &&
-        !(options->peers && options->subcommands == BENCH_COLL))
-        return usage_wrong(&usage,
-                           "--cohortrun is for figures, select, hierarchy and coll --peers");
+    if (options->cohortrun && !(alone & ~BENCH_SPREAD))
+        return usage_wrong(&usage, "--cohortrun is for figures, select and hierarchy");
     if ((options->collective || options->bytes || options->placement || options->limit ||
          options->by_call) &&
         !is_select)
@@ -420,7 +399,7 @@ static int complete(struct bench_options *options)
     if (!options->limit)
         options->limit = DEFAULT_LIMIT;
     if (!options->rounds)
-        options->rounds = options->quick || options->peers ? QUICK_ROUNDS : DEFAULT_ROUNDS;
+        options->rounds = options->quick ? QUICK_ROUNDS : DEFAULT_ROUNDS;
     if (!options->sites && !is_select)
         options->sites = DEFAULT_SITES;
     if (!options->sites_per_locality)

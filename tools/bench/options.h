@@ -58,13 +58,12 @@ struct bench_options {
     uint32_t limit;              /* of select, in seconds */
     bool by_call;                /* of select: rows take turns by call, not by round */
     char placement;              /* of select: enum bench_placement, or 0: all but hosts */
-    bool peers;                  /* of coll or tasks: beside others, in jobs of their own */
-    struct bench_places places;  /* of coll with peers, and of select */
-    const char *only;            /* of peers and spread; NULL: all rows */
+    struct bench_places places;  /* of select */
+    const char *only;            /* of spread; NULL: all rows */
     const char *list;            /* of coll or tasks: what to measure instead, or NULL */
     uint32_t computing;          /* of overlap in list: how many times 200 us */
     const char *algorithms;      /* of list; NULL: chosen */
-    bool is_fresh;               /* of list and peers: inputs are written before each call */
+    bool is_fresh;               /* of list: inputs are written before each call */
     struct bench_works works;    /* that list */
     unsigned subcommands;        /* of enum bench_subcommand */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: the common part of the programs that `tasks --peers` measures beside Cohort. */
+/* cohort-bench: the common part of the programs that are measured beside `tasks --works`. */
 #include "tools/bench/peer_works.h"
 
 #include <errno.h>

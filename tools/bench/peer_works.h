@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: the common part of the programs that `tasks --peers` measures beside Cohort. */
+/* cohort-bench: the common part of the programs that are measured beside `tasks --works`. */
 #ifndef COHORT_TOOLS_BENCH_PEER_WORKS_H
 #define COHORT_TOOLS_BENCH_PEER_WORKS_H
 

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of README.md beside MPI, TBB and OpenMP, as tables in Markdown.
 
-usage: readme_figures.py COHORT_BENCH [--write] [OPTION...]
+usage: readme_figures.py COHORT_COMPARE [--write] [OPTION...]
 
-Runs single rows of `cohort-bench coll --peers` and `tasks --peers` with these options (--rounds R,
---seconds S), about four minutes. tools/install-deps --peers installs the others, and the build
-folder has to be set up after that. Load of the machine makes all of them worse. --write: into
+Runs single rows of `cohort-compare coll` and `tasks` with these options (--rounds R, --seconds S),
+about four minutes. tools/install-deps --peers installs the others, and the build folder has to be
+set up after that. Load of the machine makes all of them worse. --write: into
 README.md of this checkout. Below the tables are the date, the commit and the machine."""
 import json
 import os
@@ -37,7 +37,7 @@ TASKS = [
     ("an index of a parallel loop, 2 workers", "range_one/2"),
     ("a task of a stencil's graph, 2 workers", "graph_stencil/2"),
 ]
-# A column's name, and the figures of cohort-bench, of which the least is shown.
+# A column's name, and the figures of cohort-compare, of which the least is shown.
 COLUMNS = {
     "coll": [("Cohort", ("cohort_shm",)), ("Open MPI", ("openmpi",)),
              ("its `MPI_I...` and `MPI_Wait`", ("openmpi_wait",)),
@@ -46,14 +46,14 @@ COLUMNS = {
 }
 
 
-def measure(bench, part, pattern, options):
-    ran = subprocess.run([bench, "--json", *options, part, "--peers", "--only", pattern],
+def measure(compare, part, pattern, options):
+    ran = subprocess.run([compare, "--json", *options, part, "--only", pattern],
                          stdout=subprocess.PIPE, text=True)
     try:
         report = json.loads(ran.stdout)
         return report, report["results"][0]
     except (ValueError, LookupError):
-        sys.exit(f"{bench} {part} --peers --only '{pattern}': status {ran.returncode}, no figure")
+        sys.exit(f"{compare} {part} --only '{pattern}': status {ran.returncode}, no figure")
 
 
 def cell(figures, names, unit):
@@ -66,12 +66,12 @@ def cell(figures, names, unit):
     return f"{time:.0f} {unit}" if time >= 100 else f"{time:.3g} {unit}"
 
 
-def table(bench, part, rows, options):
+def table(compare, part, rows, options):
     """The lines of a table, without columns that have no figure, and the first report: its load is
     not yet that of the rows."""
     cells, first = [], None
     for name, pattern in rows:
-        report, result = measure(bench, part, pattern, options)
+        report, result = measure(compare, part, pattern, options)
         first = first or report
         cells.append([name, *(cell(result["figures"], names, result["unit"])
                               for _, names in COLUMNS[part])])
@@ -85,11 +85,11 @@ def table(bench, part, rows, options):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    bench, *options = sys.argv[1:]
+    compare, *options = sys.argv[1:]
     is_written = "--write" in options
     options = [option for option in options if option != "--write"]
-    processes, report = table(bench, "coll", PROCESSES, options)
-    tasks, _ = table(bench, "tasks", TASKS, options)
+    processes, report = table(compare, "coll", PROCESSES, options)
+    tasks, _ = table(compare, "tasks", TASKS, options)
     text = "\n".join(["", *processes, "", *tasks, "", f"({origin(report)})", "", ""])
     if not is_written:
         print(text)

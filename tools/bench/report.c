@@ -85,7 +85,7 @@ cohort_status bench_report_add(struct bench_report *report, const struct bench_r
     return COHORT_OK;
 }
 
-void bench_report_write_head(struct json *json, const struct bench_machine *machine, bool quick)
+static void write_head(struct json *json, const struct bench_machine *machine, bool quick)
 {
     json_begin(json, NULL, '{');
     json_begin(json, "machine", '{');
@@ -114,7 +114,7 @@ static void print_json(const struct bench_report *report, const struct bench_tar
                        size_t num_targets)
 {
     struct json json = {.file = stdout};
-    bench_report_write_head(&json, &report->machine, report->quick);
+    write_head(&json, &report->machine, report->quick);
     for (size_t i = 0; i < report->num_results; i++) {
         json_break(&json, 0);
         bench_result_write(&report->results[i], &json);

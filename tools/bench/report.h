@@ -32,9 +32,6 @@ struct bench_report {
 
 bool bench_target_reached(const struct bench_target *target);
 
-/* Writes what each JSON of cohort-bench begins with, up to the first of its results. */
-void bench_report_write_head(struct json *json, const struct bench_machine *machine, bool quick);
-
 /* Prints the table's head. */
 void bench_report_init(struct bench_report *report, const struct bench_options *options);
 void bench_report_fini(struct bench_report *report);

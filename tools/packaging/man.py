@@ -20,7 +20,8 @@ TYPE = re.compile(r"(?:typedef )?(?:struct|enum) (cohort_[a-z0-9_]+) \{|"
                   r"typedef [^{;]*?\b(cohort_[a-z0-9_]+)(?:\(.*\))?;", re.S)
 CONSTANT = re.compile(r"\b(COHORT_[A-Z0-9_]+)")
 REFERENCE = re.compile(r"\b(cohort_[a-z0-9_]+)\b")
-PROGRAMS = ("cohort-bench", "cohort-info", "cohort-sim", "cohort-trace", "cohort-tune", "cohortrun")
+PROGRAMS = ("cohort-bench", "cohort-compare", "cohort-info", "cohort-sim", "cohort-trace",
+            "cohort-tune", "cohortrun")
 INDENTED = re.compile(r" {2,}\S")
 
 
