@@ -151,6 +151,7 @@ def test_perfetto():
             check(at >= last or 'TYPE_INSTANT' in event, 'not by time', packet)
             last = max(at, last)
         for flow in re.findall(r'^ *flow_ids: (\d+)', own, re.M):
+            check(flow not in sent, 'an arrow from two places', packet)
             sent[flow] = at
         for flow in re.findall(r'terminating_flow_ids: (\d+)', own):
             received[flow] = at

@@ -60,11 +60,11 @@ static uint32_t find_peer(const struct model *model, uint32_t number, uint64_t a
     const struct call *call = &model->calls[number];
     for (uint32_t i = 0; i < call->num_steps; i++) {
         const struct event *step = &model->trace->events[call->steps[i]];
-        unsigned what = step->small & 15;
+        const enum cohort__trace_step what = phases_step(step);
         if ((what == COHORT__TRACE_STEP_RECEIVE || what == COHORT__TRACE_STEP_READ ||
              what == COHORT__TRACE_STEP_SEND) &&
             is_open(model, call, i, at))
-            return (uint32_t)step->b;
+            return phases_peer(step);
     }
     return NONE;
 }
@@ -95,11 +95,10 @@ bool absent_find(const struct model *model, uint32_t number, uint64_t at, struct
 static bool sends(const struct model *model, const struct call *call, uint32_t site,
                   const struct event *receive)
 {
-    const uint64_t tag = ((UINT64_C(1) << 28) - 1) << 32;
     for (uint32_t i = 0; i < call->num_steps; i++) {
         const struct event *step = &model->trace->events[call->steps[i]];
-        if ((step->small & 15) == COHORT__TRACE_STEP_SEND && (uint32_t)step->b == site &&
-            step->small >> 4 == receive->small >> 4 && (step->b & tag) == (receive->b & tag))
+        if (phases_step(step) == COHORT__TRACE_STEP_SEND && phases_peer(step) == site &&
+            phases_match(step, receive))
             return true;
     }
     return false;
@@ -112,8 +111,8 @@ uint32_t absent_sender(const struct model *model, uint32_t number, uint64_t at)
     const struct call *call = &model->calls[number];
     for (uint32_t i = 0; *call->from && i < call->num_steps; i++) {
         const struct event *step = &model->trace->events[call->steps[i]];
-        const uint32_t site = (uint32_t)step->b;
-        if ((step->small & 15) != COHORT__TRACE_STEP_RECEIVE || !is_open(model, call, i, at) ||
+        const uint32_t site = phases_peer(step);
+        if (phases_step(step) != COHORT__TRACE_STEP_RECEIVE || !is_open(model, call, i, at) ||
             site >= generation->num_sites)
             continue;
         const uint32_t sender = generation->of_site[site];

@@ -8,6 +8,8 @@
 
 #include "runtime/base/trace_format.h"
 
+enum { NONE = UINT32_MAX }; /* no task, no call, no wait, no locality */
+
 /* A record as its readers see it: with a time that all localities share, and with its MORE and its
  * TEXT. */
 struct event {

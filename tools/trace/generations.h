@@ -8,30 +8,22 @@
 
 #include "runtime/base/map.h"
 #include "tools/trace/perfetto.h"
+#include "tools/trace/replay.h"
 
-/* The generations of all communicators: when its sites have arrived, in which order, and when the
- * last one was over. A process of its own shows them, with a track for each communicator. */
+/* A process of its own shows them, with a track for each communicator: when the sites have arrived,
+ * in which order, and when the last one was over. */
 struct generations {
     struct perfetto *perfetto;
     uint32_t pid;
     bool is_shown; /* the process */
-    struct cohort__map groups, open;
+    struct cohort__map groups;
 };
 
 void generations_init(struct generations *generations, struct perfetto *perfetto, uint32_t pid);
 void generations_fini(struct generations *generations);
 
-/* SITE of NUM_SITES of the communicator NAME has called GENERATION at AT, as CALL. False: no
- * memory. */
-bool generations_call(struct generations *generations, uint64_t instance, const char *name,
-                      uint32_t num_sites, uint64_t generation, uint32_t site, uint64_t at,
-                      const char *call);
-
-/* A site that has called it is through. */
-void generations_ended(struct generations *generations, uint64_t instance, uint64_t generation,
-                       uint64_t at);
-
-/* Shows those that are not over when the trace ends, at AT. */
-void generations_end(struct generations *generations, uint64_t at);
+/* Shows one that has ended at AT, if it was called. False: no memory. */
+bool generations_show(struct generations *generations, const struct open_generation *open,
+                      uint64_t at);
 
 #endif

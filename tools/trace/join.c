@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "tools/trace/list.h"
 #include "tools/trace/merge.h"
 #include "tools/trace/part.h"
 #include "tools/trace/view.h"
 
 struct join {
     const struct trace_join_options *options;
-    char **paths;
     struct part *parts;        /* by rank, when all are there */
     uint32_t *hosts;           /* of each; the number of another one is another number */
     uint32_t *clocks;          /* the same for who shares one: containers do */
@@ -46,22 +46,11 @@ static cohort_status add(struct join *join, const char *path)
         part_fini(&part);
         return COHORT_OK;
     }
-    if ((join->num & (join->num - 1)) == 0) {
-        size_t room = join->num ? 2 * (size_t)join->num : 1;
-        struct part *parts = realloc(join->parts, room * sizeof(*parts));
-        join->parts = parts ? parts : join->parts;
-        char **paths = realloc(join->paths, room * sizeof(*paths));
-        join->paths = paths ? paths : join->paths;
-        if (!parts || !paths)
-            status = no_memory(join);
-    }
-    char *copy = status ? NULL : strdup(path);
-    if (!copy) {
+    if (!list_grow(&join->parts, join->num, sizeof(part))) {
         part_fini(&part);
         return no_memory(join);
     }
-    join->parts[join->num] = part;
-    join->paths[join->num++] = copy;
+    join->parts[join->num++] = part;
     return COHORT_OK;
 }
 
@@ -110,19 +99,10 @@ static cohort_status add_all(struct join *join)
     return status;
 }
 
-/* The paths are sorted along. */
-static void sort(struct join *join)
+static int by_rank(const void *left, const void *right)
 {
-    for (uint32_t i = 1; i < join->num; i++)
-        for (uint32_t k = i; k > 0 && join->parts[k].head.rank < join->parts[k - 1].head.rank;
-             k--) {
-            struct part part = join->parts[k];
-            char *path = join->paths[k];
-            join->parts[k] = join->parts[k - 1];
-            join->paths[k] = join->paths[k - 1];
-            join->parts[k - 1] = part;
-            join->paths[k - 1] = path;
-        }
+    const struct part *a = left, *b = right;
+    return (a->head.rank > b->head.rank) - (a->head.rank < b->head.rank);
 }
 
 static cohort_status check(const struct join *join)
@@ -134,11 +114,11 @@ static cohort_status check(const struct join *join)
         const struct cohort__trace_head *head = &join->parts[i].head;
         const struct cohort__trace_head *first = &join->parts[0].head;
         if (head->key != first->key || head->epoch != first->epoch || head->size != first->size)
-            return cohort_fail(COHORT_ERR_STATE, "%s is of another job than %s", join->paths[i],
-                               join->paths[0]);
+            return cohort_fail(COHORT_ERR_STATE, "%s is of another job than %s",
+                               join->parts[i].path, join->parts[0].path);
         if (head->rank == join->parts[i - 1].head.rank)
             return cohort_fail(COHORT_ERR_STATE, "%s and %s are both of locality %u",
-                               join->paths[i - 1], join->paths[i], (unsigned)head->rank);
+                               join->parts[i - 1].path, join->parts[i].path, (unsigned)head->rank);
     }
     return COHORT_OK;
 }
@@ -152,7 +132,8 @@ static cohort_status find_parts(struct join *join)
         status = add_all(join);
     if (status)
         return status;
-    sort(join);
+    if (join->num > 0)
+        qsort(join->parts, join->num, sizeof(*join->parts), by_rank);
     return check(join);
 }
 
@@ -234,7 +215,8 @@ static cohort_status add_events(struct join *join, struct merge *merge, struct v
         status = view_add(view, &event);
         join->joined.num_events++;
     }
-    view_end(view);
+    if (!status)
+        view_end(view);
     return status;
 }
 
@@ -307,12 +289,10 @@ cohort_status trace_join(const struct trace_join_options *options, struct trace_
         count(&join);
     for (uint32_t i = 0; i < join.num; i++) {
         if (!status)
-            unlink(join.paths[i]);
+            unlink(join.parts[i].path);
         part_fini(&join.parts[i]);
-        free(join.paths[i]);
     }
     free(join.parts);
-    free(join.paths);
     free(join.hosts);
     free(join.clocks);
     free(join.found);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-trace: what the events of a trace mean: tasks, waits, calls. */
+/* cohort-trace: the tasks, waits and calls of a trace. */
 #ifndef COHORT_TOOLS_TRACE_MODEL_H
 #define COHORT_TOOLS_TRACE_MODEL_H
 
@@ -8,10 +8,8 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
-#include "runtime/base/map.h"
 #include "tools/trace/read.h"
-
-enum { NONE = UINT32_MAX }; /* no task, no call, no wait */
+#include "tools/trace/replay.h"
 
 /* What has made a task go on: the last thing that its waker did before. */
 enum cause {
@@ -38,7 +36,6 @@ struct task {
     const char *function;
     uint64_t begin, end;
     bool is_in_place; /* of an await of the task below it */
-    bool is_blocking; /* no task, but a function of cohort_blocking */
     uint32_t *waits;
     uint32_t num_waits;
 };
@@ -98,5 +95,8 @@ bool model_depends(const struct model *model, uint32_t call, uint32_t site);
 
 /* The locality of SITE of CALL's communicator. NONE: it is not in the trace. */
 uint32_t model_rank(const struct model *model, uint32_t call, uint32_t site);
+
+/* The number of locality RANK in the trace's list. NONE: it is not in the trace. */
+uint32_t model_locality(const struct model *model, uint32_t rank);
 
 #endif

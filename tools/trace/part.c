@@ -12,6 +12,7 @@
 
 #include "runtime/base/elf_symbols.h"
 #include "runtime/base/error.h"
+#include "tools/trace/list.h"
 
 /* In what was damaged there may be any number: 30 years. */
 static const double most_ns = 1e18;
@@ -228,16 +229,6 @@ void part_name(struct part *part, uint64_t address, char *text, size_t bytes)
 /* Opening ------------------------------------------------------------------------------------- */
 
 /* One more element in *LIST of NUM, which has room for powers of two. False: no memory. */
-static bool grow(void **list, size_t num, size_t bytes)
-{
-    if (num & (num - 1))
-        return true;
-    void *larger = realloc(*list, (num ? 2 * num : 1) * bytes);
-    if (larger)
-        *list = larger;
-    return larger != NULL;
-}
-
 static int compare_blocks(const void *left, const void *right)
 {
     const struct block_at *a = left, *b = right;
@@ -267,14 +258,11 @@ static cohort_status find_blocks(struct part *part, uint64_t bytes)
 {
     for (uint64_t at = COHORT__TRACE_HEAD_BYTES; at + 64 < bytes; at += COHORT__TRACE_BLOCK_BYTES) {
         uint64_t words[2];
-        void *list = part->blocks;
         if (!read_at(part->file, words, sizeof(words), at))
             break;
         if (words[0] == 0 || words[0] > MOST_THREADS)
             continue; /* was not written: the disk was full, or the process was killed */
-        bool fits = grow(&list, part->num_blocks, sizeof(*part->blocks));
-        part->blocks = list;
-        if (!fits)
+        if (!list_grow(&part->blocks, part->num_blocks, sizeof(*part->blocks)))
             return COHORT_ERR_NO_MEMORY;
         part->blocks[part->num_blocks++] = (struct block_at){words[0] - 1, words[1], at};
     }
@@ -286,15 +274,12 @@ static cohort_status find_blocks(struct part *part, uint64_t bytes)
 static cohort_status add_module(struct part *part, const struct event *event,
                                 const struct stream *stream)
 {
-    void *list = part->modules;
     for (size_t i = 0; i < part->num_modules; i++)
         if (part->modules[i].begin == event->a && strcmp(part->modules[i].path, event->text) == 0)
             return COHORT_OK;
     if (part->num_modules == MOST_MODULES)
         return COHORT_OK;
-    bool fits = grow(&list, part->num_modules, sizeof(*part->modules));
-    part->modules = list;
-    if (!fits)
+    if (!list_grow(&part->modules, part->num_modules, sizeof(*part->modules)))
         return COHORT_ERR_NO_MEMORY;
     struct module *module = &part->modules[part->num_modules++];
     *module = (struct module){
@@ -318,15 +303,13 @@ static cohort_status survey(struct part *part, struct stream *stream)
         struct event event;
         stream_init(stream, part, block);
         while (!status && stream_next(stream, &event)) {
-            void *list = moments;
             if (event.kind == COHORT__TRACE_MODULE)
                 status = add_module(part, &event, stream);
             if (event.kind != COHORT__TRACE_CLOCK)
                 continue;
-            if (!grow(&list, num, sizeof(*moments)))
+            if (!list_grow(&moments, num, sizeof(*moments)))
                 status = COHORT_ERR_NO_MEMORY;
-            moments = list;
-            if (!status)
+            else
                 moments[num++] = (struct moment){event.at, event.a, event.b};
         }
     }
@@ -366,10 +349,15 @@ static cohort_status read_part(struct part *part, const char *path)
 
 cohort_status part_init(struct part *part, const char *path)
 {
-    *part = (struct part){.file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    *part =
+        (struct part){.path = strdup(path), .file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    cohort_status status = COHORT_OK;
     if (part->file < 0)
-        return cohort_fail(COHORT_ERR_SYSTEM, "%s: %s", path, strerror(errno));
-    cohort_status status = read_part(part, path);
+        status = cohort_fail(COHORT_ERR_SYSTEM, "%s: %s", path, strerror(errno));
+    else if (!part->path)
+        status = cohort_fail(COHORT_ERR_NO_MEMORY, "%s: no memory to read it", path);
+    else
+        status = read_part(part, path);
     if (status)
         part_fini(part);
     return status;
@@ -381,8 +369,22 @@ void part_fini(struct part *part)
         close(part->file);
     for (size_t i = 0; i < part->num_modules; i++)
         cohort__elf_symbols_destroy(part->modules[i].symbols);
+    free(part->path);
     free(part->blocks);
     free(part->moments);
     free(part->modules);
     *part = (struct part){.file = -1};
+}
+
+uint32_t parts_find(const struct part *parts, uint32_t num, uint32_t rank)
+{
+    uint32_t low = 0, high = num;
+    while (low + 1 < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (parts[middle].head.rank <= rank)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
 }

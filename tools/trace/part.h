@@ -32,6 +32,7 @@ struct module {
 };
 
 struct part {
+    char *path;
     int file;
     struct cohort__trace_head head;
     struct block_at *blocks; /* by thread, and then by sequence; each once */
@@ -53,6 +54,10 @@ uint64_t part_time(const struct part *part, uint64_t ticks);
 
 /* Writes how the function, or the place in one, at ADDRESS is called. */
 void part_name(struct part *part, uint64_t address, char *text, size_t bytes);
+
+/* The number of that of RANK among PARTS, which are by rank; or of another one, if it is not there.
+ */
+uint32_t parts_find(const struct part *parts, uint32_t num, uint32_t rank);
 
 /* The events of one thread, in turn. */
 struct stream {

@@ -19,6 +19,44 @@
  * `view`. The numbers of names of annotations are fixed (annotation_iid), the others are given out
  * as names come. */
 
+/* Numbers of fields, from perfetto's protos/perfetto/trace. */
+enum {
+    TRACE_PACKET = 1,
+    PACKET_TIMESTAMP = 8,
+    PACKET_SEQUENCE = 10,
+    PACKET_EVENT = 11,
+    PACKET_INTERNED = 12,
+    PACKET_FLAGS = 13,
+    PACKET_TRACK = 60,
+    EVENT_CATEGORY = 3,
+    EVENT_ANNOTATION = 4,
+    EVENT_TYPE = 9,
+    EVENT_NAME = 10,
+    EVENT_TRACK = 11,
+    EVENT_FLOW = 47,
+    EVENT_FLOW_END = 48,
+    ANNOTATION_NAME = 1,
+    ANNOTATION_UINT = 3,
+    ANNOTATION_TEXT = 6,
+    TRACK_UUID = 1,
+    TRACK_NAME = 2,
+    TRACK_PROCESS = 3,
+    TRACK_THREAD = 4,
+    TRACK_PARENT = 5,
+    PROCESS_PID = 1,
+    PROCESS_NAME = 6,
+    THREAD_PID = 1,
+    THREAD_TID = 2,
+    THREAD_NAME = 5,
+    INTERNED_CATEGORY = 1,
+    INTERNED_EVENT = 2,
+    INTERNED_ANNOTATION = 3,
+    NAME_IID = 1,
+    NAME_TEXT = 2,
+    FLAG_CLEARED = 1,
+    FLAG_NEEDED = 2,
+};
+
 enum perfetto_type {
     PERFETTO_BEGIN = 1,
     PERFETTO_END,

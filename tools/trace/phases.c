@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-trace: the phases of calls, for Perfetto. */
+/* cohort-trace: the phases of calls. */
 #include "tools/trace/phases.h"
 
 #include <stdio.h>
@@ -23,6 +23,12 @@ uint32_t phases_peer(const struct event *event)
 uint32_t phases_level(const struct event *event)
 {
     return (uint32_t)(event->b >> 60);
+}
+
+bool phases_match(const struct event *left, const struct event *right)
+{
+    const uint64_t tag = ((UINT64_C(1) << 28) - 1) << 32;
+    return left->small >> 4 == right->small >> 4 && (left->b & tag) == (right->b & tag);
 }
 
 void phase_levels_add(struct phase_levels *levels, const struct event *event)
@@ -57,38 +63,4 @@ void phases_add(struct phases *phases, const struct event *event)
         phase->num_open++;
     else if (phase->num_open > 0 && phases_step(event) != COHORT__TRACE_STEP_COMPUTE)
         phase->num_open--;
-}
-
-static void name_phase(uint32_t number, const struct phase *phase,
-                       const struct phase_levels *levels, char text[80])
-{
-    char level[48];
-    phase_levels_name(levels, phase->level, level);
-    if (number == 0)
-        snprintf(text, 80, "agreement%s%s", *level ? ": " : "", level);
-    else
-        snprintf(text, 80, "phase %u%s%s", (unsigned)number, *level ? ": " : "", level);
-}
-
-/* One with a step that is not over lasts as long as the call. */
-void phases_show(const struct phases *phases, const struct phase_levels *levels,
-                 struct lanes *lanes, struct perfetto *perfetto, uint64_t at)
-{
-    for (uint32_t i = 0; i < COHORT__TRACE_PHASES; i++) {
-        const struct phase *phase = &phases->of[i];
-        char name[80];
-        if (!phase->is_used)
-            continue;
-        uint64_t end = phase->num_open > 0 && at > phase->end ? at : phase->end;
-        uint64_t track = lanes_free_at(lanes, perfetto, phase->begin, end);
-        if (track == 0)
-            continue;
-        name_phase(i, phase, levels, name);
-        perfetto_event(perfetto, &(struct perfetto_event){.track = track,
-                                                          .at = phase->begin,
-                                                          .type = PERFETTO_BEGIN,
-                                                          .name = name});
-        perfetto_event(perfetto,
-                       &(struct perfetto_event){.track = track, .at = end, .type = PERFETTO_END});
-    }
 }

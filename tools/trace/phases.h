@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-trace: the phases of calls, for Perfetto. */
+/* cohort-trace: the phases of calls. */
 #ifndef COHORT_TOOLS_TRACE_PHASES_H
 #define COHORT_TOOLS_TRACE_PHASES_H
 
@@ -7,8 +7,6 @@
 #include <stdint.h>
 
 #include "tools/trace/event.h"
-#include "tools/trace/lanes.h"
-#include "tools/trace/perfetto.h"
 
 /* The phases of calls: each goes from the first of its steps to the end of the last one. */
 
@@ -34,6 +32,9 @@ uint32_t phases_phase(const struct event *event);
 uint32_t phases_peer(const struct event *event);
 uint32_t phases_level(const struct event *event);
 
+/* Whether two have one phase and one tag, which tell a step apart from others of its kind. */
+bool phases_match(const struct event *left, const struct event *right);
+
 void phase_levels_add(struct phase_levels *levels, const struct event *event);
 
 /* How LEVEL is called: "host"; "beyond host", if it is no level any more; "" for NO_LEVEL. */
@@ -41,9 +42,5 @@ void phase_levels_name(const struct phase_levels *levels, uint32_t level, char t
 
 /* Takes a STEP or OVER. */
 void phases_add(struct phases *phases, const struct event *event);
-
-/* Shows them on LANES. The call has ended at AT. */
-void phases_show(const struct phases *phases, const struct phase_levels *levels,
-                 struct lanes *lanes, struct perfetto *perfetto, uint64_t at);
 
 #endif

@@ -38,23 +38,13 @@ struct drawing {
     FILE *file;
 };
 
-/* -1: it is not in the trace. */
-static int band_of(const struct drawing *drawing, uint32_t rank)
-{
-    const struct trace *trace = drawing->trace;
-    for (uint32_t i = 0; i < trace->num_localities; i++)
-        if (trace->localities[i].rank == rank)
-            return (int)i;
-    return -1;
-}
-
 static void add(struct drawing *drawing, uint32_t rank, enum state state, uint64_t begin,
                 uint64_t end)
 {
-    int band = band_of(drawing, rank);
+    uint32_t band = model_locality(drawing->model, rank);
     double at = (double)(begin - drawing->model->begin);
     const double last = (double)(end - drawing->model->begin);
-    for (int column = (int)(at / drawing->width); band >= 0 && column < COLUMNS; column++) {
+    for (int column = (int)(at / drawing->width); band != NONE && column < COLUMNS; column++) {
         double to = column == COLUMNS - 1 ? last : (column + 1) * drawing->width;
         to = to < last ? to : last;
         drawing->bands[band].ns[state][column] += to > at ? to - at : 0;
@@ -194,8 +184,9 @@ static void draw_pairs(const struct drawing *drawing, const struct sums *sums, d
     }
     for (uint32_t i = 0; i < sums->num_pairs; i++) {
         const struct sum_pair *pair = &sums->pairs[i];
-        int row = band_of(drawing, pair->maker), column = band_of(drawing, pair->waiter);
-        if (row < 0 || column < 0 || row == column)
+        uint32_t row = model_locality(drawing->model, pair->maker),
+                 column = model_locality(drawing->model, pair->waiter);
+        if (row == NONE || column == NONE || row == column)
             continue;
         double x = LEFT + 2.0 * CELL * column, y = top + 24 + CELL * row;
         fprintf(drawing->file,

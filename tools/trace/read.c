@@ -8,24 +8,8 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "tools/trace/list.h"
 #include "tools/trace/perfetto.h"
-#include "tools/trace/wire.h"
-
-/* Numbers of fields: see runtime/trace/perfetto.c. */
-enum {
-    TRACE_PACKET = 1,
-    PACKET_TIMESTAMP = 8,
-    PACKET_EVENT = 11,
-    PACKET_INTERNED = 12,
-    EVENT_ANNOTATION = 4,
-    EVENT_NAME = 10,
-    ANNOTATION_NAME = 1,
-    ANNOTATION_UINT = 3,
-    ANNOTATION_TEXT = 6,
-    INTERNED_EVENT = 2,
-    NAME_IID = 1,
-    NAME_TEXT = 2,
-};
 
 enum { ROOM = 1 << 16, MOST_IID = 1 << 28 };
 
@@ -39,15 +23,6 @@ struct memory {
         char bytes[];
     } * texts;
 };
-
-static bool grow(void **list, size_t num, size_t bytes)
-{
-    if (num & (num - 1))
-        return true;
-    void *larger = realloc(*list, (num ? 2 * num : 1) * bytes);
-    *list = larger ? larger : *list;
-    return larger != NULL;
-}
 
 /* A copy of DATA that ends with 0. NULL: no memory. */
 static const char *keep(struct memory *memory, const struct wire *data)
@@ -102,6 +77,11 @@ static cohort_status add_names(struct memory *memory, struct wire interned)
 static void take_annotation(struct event *event, struct wire annotation, struct wire *ret_from)
 {
     struct wire_field field;
+    uint64_t *const fields[PERFETTO_SLOTS] = {[PERFETTO_VALUE] = &event->value,
+                                              [PERFETTO_A] = &event->a,
+                                              [PERFETTO_B] = &event->b,
+                                              [PERFETTO_C] = &event->c,
+                                              [PERFETTO_D] = &event->d};
     uint64_t iid = 0, number = 0;
     struct wire text = {0};
     while (wire_next(&annotation, &field))
@@ -116,31 +96,14 @@ static void take_annotation(struct event *event, struct wire annotation, struct 
     if (iid / PERFETTO_SLOTS == 0 || iid / PERFETTO_SLOTS >= COHORT__TRACE_KINDS)
         return;
     event->kind = (enum cohort__trace_kind)(iid / PERFETTO_SLOTS);
-    switch ((enum perfetto_slot)(iid % PERFETTO_SLOTS)) {
-    case PERFETTO_THREAD:
+    const enum perfetto_slot slot = (enum perfetto_slot)(iid % PERFETTO_SLOTS);
+    if (slot == PERFETTO_THREAD) {
         event->rank = (uint32_t)(number >> 32);
         event->thread = (uint32_t)number;
-        break;
-    case PERFETTO_SMALL:
+    } else if (slot == PERFETTO_SMALL) {
         event->small = (uint8_t)number;
-        break;
-    case PERFETTO_VALUE:
-        event->value = number;
-        break;
-    case PERFETTO_A:
-        event->a = number;
-        break;
-    case PERFETTO_B:
-        event->b = number;
-        break;
-    case PERFETTO_C:
-        event->c = number;
-        break;
-    case PERFETTO_D:
-        event->d = number;
-        break;
-    default:
-        break;
+    } else if (fields[slot]) {
+        *fields[slot] = number;
     }
 }
 
@@ -165,13 +128,10 @@ static cohort_status read_event(struct memory *memory, struct wire wire, struct 
 
 static cohort_status add_locality(struct trace *trace, const struct event *event)
 {
-    void *list = trace->localities;
     if (trace->num_localities > 0 &&
         event->rank <= trace->localities[trace->num_localities - 1].rank)
         return COHORT_ERR_PROTOCOL;
-    bool fits = grow(&list, trace->num_localities, sizeof(*trace->localities));
-    trace->localities = list;
-    if (!fits)
+    if (!list_grow(&trace->localities, trace->num_localities, sizeof(*trace->localities)))
         return COHORT_ERR_NO_MEMORY;
     trace->size = (uint32_t)event->b;
     trace->localities[trace->num_localities++] = (struct locality){
@@ -199,7 +159,6 @@ static cohort_status add_clock(struct trace *trace, const struct event *event)
 
 static cohort_status add_event(struct trace *trace, const struct event *event)
 {
-    void *list = trace->events;
     if (event->kind == COHORT__TRACE_NONE)
         return COHORT_OK;
     if (event->kind == COHORT__TRACE_LOCALITY)
@@ -212,9 +171,7 @@ static cohort_status add_event(struct trace *trace, const struct event *event)
     }
     if (trace->num > 0 && event->at < trace->events[trace->num - 1].at)
         return COHORT_ERR_PROTOCOL;
-    bool fits = grow(&list, trace->num, sizeof(*trace->events));
-    trace->events = list;
-    if (!fits)
+    if (!list_grow(&trace->events, trace->num, sizeof(*trace->events)))
         return COHORT_ERR_NO_MEMORY;
     trace->events[trace->num++] = *event;
     return COHORT_OK;

@@ -131,28 +131,21 @@ static void print_calls(const struct sums *sums)
         printf("  ... and %u more\n", (unsigned)(sums->num_calls - MOST_LINES));
 }
 
-static const struct locality *locality_of(const struct trace *trace, uint32_t rank)
-{
-    for (uint32_t i = 0; i < trace->num_localities; i++)
-        if (trace->localities[i].rank == rank)
-            return &trace->localities[i];
-    return NULL;
-}
-
-static void print_absent(const struct trace *trace, const struct sums *sums)
+static void print_absent(const struct model *model, const struct sums *sums)
 {
     if (sums->num_absent > 0)
         printf("\nnever called\n");
     for (uint32_t i = 0; i < sums->num_absent && i < MOST_LINES; i++) {
         const struct sum_absent *absent = &sums->absent[i];
-        const struct locality *locality = locality_of(trace, absent->rank);
+        uint32_t locality = model_locality(model, absent->rank);
         printf("  \"%s\" %s, generation%s %" PRIu64, absent->communicator, absent->name,
                absent->first == absent->last ? "" : "s", absent->first);
         if (absent->last > absent->first)
             printf(" to %" PRIu64, absent->last);
         printf(": site %u (", (unsigned)absent->site);
-        if (locality)
-            printf("locality %u on %s", (unsigned)absent->rank, host_of(locality));
+        if (locality != NONE)
+            printf("locality %u on %s", (unsigned)absent->rank,
+                   host_of(&model->trace->localities[locality]));
         else
             printf("its locality is not in the trace");
         printf(") was waited for %.3f s\n", seconds(absent->ns));
@@ -169,5 +162,5 @@ void report_print(const struct model *model, const struct sums *sums,
     print_pairs(sums);
     print_tasks(sums);
     print_calls(sums);
-    print_absent(model->trace, sums);
+    print_absent(model, sums);
 }

@@ -26,8 +26,8 @@ struct view *view_create(struct perfetto *perfetto, struct part *parts, uint32_t
                          const struct view_hosts *hosts);
 void view_destroy(struct view *view);
 
-/* Events come by time. COHORT_ERR_NO_MEMORY. */
-cohort_status view_add(struct view *view, const struct event *event);
+/* Events come by time; EVENT gets the text that it has in a trace. COHORT_ERR_NO_MEMORY. */
+cohort_status view_add(struct view *view, struct event *event);
 
 /* There are no more. */
 void view_end(struct view *view);

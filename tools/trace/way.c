@@ -18,27 +18,11 @@ static const struct event *step_at(const struct model *model, const struct call 
     return &model->trace->events[call->steps[i]];
 }
 
-static enum cohort__trace_step what(const struct event *step)
-{
-    return (enum cohort__trace_step)(step->small & 15);
-}
-
-static uint32_t level(const struct event *step)
-{
-    return (uint32_t)(step->b >> 60);
-}
-
-/* What tells a step apart from others of its kind: the phase, the tag. */
-static bool fits(const struct event *left, const struct event *right)
-{
-    const uint64_t tag = ((UINT64_C(1) << 28) - 1) << 32;
-    return left->small >> 4 == right->small >> 4 && (left->b & tag) == (right->b & tag);
-}
-
 static bool waits_for_others(const struct event *step)
 {
-    return what(step) == COHORT__TRACE_STEP_RECEIVE || what(step) == COHORT__TRACE_STEP_READ ||
-           what(step) == COHORT__TRACE_STEP_MEET;
+    return phases_step(step) == COHORT__TRACE_STEP_RECEIVE ||
+           phases_step(step) == COHORT__TRACE_STEP_READ ||
+           phases_step(step) == COHORT__TRACE_STEP_MEET;
 }
 
 /* The last step of PLACE's call that waited for others, and was over then. NULL: there is none. */
@@ -70,40 +54,32 @@ static uint64_t find_begin(const struct model *model, const struct call *call,
  * it. */
 static bool is_other_end(const struct event *step, const struct event *over, uint32_t site)
 {
-    if (step->kind != COHORT__TRACE_STEP || !fits(step, over))
+    if (step->kind != COHORT__TRACE_STEP || !phases_match(step, over))
         return false;
-    switch (what(over)) {
+    switch (phases_step(over)) {
     case COHORT__TRACE_STEP_RECEIVE:
-        return what(step) == COHORT__TRACE_STEP_SEND && (uint32_t)step->b == site;
+        return phases_step(step) == COHORT__TRACE_STEP_SEND && phases_peer(step) == site;
     case COHORT__TRACE_STEP_READ:
-        return what(step) == COHORT__TRACE_STEP_POST;
+        return phases_step(step) == COHORT__TRACE_STEP_POST;
     default:
-        return what(step) == COHORT__TRACE_STEP_MEET;
+        return phases_step(step) == COHORT__TRACE_STEP_MEET;
     }
 }
 
-/* Localities are by rank. */
-static uint32_t host_of(const struct trace *trace, uint32_t rank)
+static uint32_t host_of(const struct model *model, uint32_t rank)
 {
-    uint32_t low = 0, high = trace->num_localities;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (trace->localities[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < trace->num_localities ? trace->localities[low].host : NONE;
+    uint32_t i = model_locality(model, rank);
+    return i != NONE ? model->trace->localities[i].host : NONE;
 }
 
 /* Whether CALL may have a part in what is OVER at OWN. Those who meet share memory. */
 static bool takes_part(const struct model *model, const struct call *call, const struct call *own,
                        const struct event *over)
 {
-    if (what(over) != COHORT__TRACE_STEP_MEET)
-        return call->site == (uint32_t)over->b;
-    return call->rank == own->rank || (level(over) > 0 && host_of(model->trace, call->rank) ==
-                                                              host_of(model->trace, own->rank));
+    if (phases_step(over) != COHORT__TRACE_STEP_MEET)
+        return call->site == phases_peer(over);
+    return call->rank == own->rank ||
+           (phases_level(over) > 0 && host_of(model, call->rank) == host_of(model, own->rank));
 }
 
 /* Where the latest of the other ends of OVER began. False: it is not known. */

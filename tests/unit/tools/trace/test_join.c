@@ -191,6 +191,18 @@ static void add_call(void)
     add(0, COHORT__TRACE_ENDED, 1315, 0x7000, 1, 0);
 }
 
+/* An endpoint has gone with a call under way, and another one has its address. */
+static void reused(void)
+{
+    make_usual(0);
+    add_call();
+    part.blocks[0].records[10].at = 0; /* its ENDED comes later */
+    add(0, COHORT__TRACE_ENDPOINT, 1316, 0x7000, 901, UINT64_C(1) << 32);
+    add(0, COHORT__TRACE_ENDED, 1317, 0x7000, 1, 0);
+    put(0);
+    CHECK_INT(join(NULL), COHORT_OK);
+}
+
 /* Whatever is in the file, it ends, with a status. */
 static void damaged(void)
 {
@@ -367,8 +379,9 @@ static void closed(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"usual", usual},     {"refused", refused}, {"key", key},     {"merge", merge},
-        {"damaged", damaged}, {"clocks", clocks},   {"pings", pings}, {"closed", closed},
+        {"usual", usual},   {"refused", refused}, {"key", key},
+        {"merge", merge},   {"reused", reused},   {"damaged", damaged},
+        {"clocks", clocks}, {"pings", pings},     {"closed", closed},
     };
     CHECK(mkdtemp(folder));
     snprintf(file, sizeof(file), "%s/trace", folder);
