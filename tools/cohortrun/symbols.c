@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/clock.h"
-#include "runtime/base/elf_symbols.h"
+#include "tools/share/elf_symbols.h"
 #include "tools/cohortrun/source.h"
 
 static const uint64_t patience_ns = 500000000; /* for the lines of all files */
@@ -18,7 +18,7 @@ struct object {
     char path[464];
     uint8_t build_id[20]; /* that is wanted: other hosts may have other files at the same path */
     uint32_t build_id_bytes;
-    struct cohort__elf_symbols *symbols;
+    struct elf_symbols *symbols;
     struct source *source; /* NULL: not opened yet, or it can't be */
     bool has_no_source;
 };
@@ -39,7 +39,7 @@ void symbols_destroy(struct symbols *symbols)
         struct object *object = symbols->objects;
         symbols->objects = object->next;
         source_close(object->source);
-        cohort__elf_symbols_destroy(object->symbols);
+        elf_symbols_destroy(object->symbols);
         free(object);
     }
     free(symbols);
@@ -65,8 +65,7 @@ static struct object *find_object(struct symbols *symbols, const struct look_mod
     object->build_id_bytes = module->build_id_bytes;
     object->next = symbols->objects;
     symbols->objects = object;
-    object->symbols =
-        cohort__elf_symbols_read(object->path, module->build_id, module->build_id_bytes);
+    object->symbols = elf_symbols_read(object->path, module->build_id, module->build_id_bytes);
     return object;
 }
 
@@ -78,15 +77,15 @@ void symbols_name(struct symbols *symbols, const struct look_module *module, uin
         return;
     }
     const struct object *object = symbols ? find_object(symbols, module) : NULL;
-    cohort__elf_symbols_name(object ? object->symbols : NULL, module->path, address - module->bias,
-                             text, bytes);
+    elf_symbols_name(object ? object->symbols : NULL, module->path, address - module->bias, text,
+                     bytes);
 }
 
 bool symbols_line(struct symbols *symbols, const struct look_module *module, uint64_t address,
                   char *text, size_t bytes)
 {
     struct object *object = symbols && module ? find_object(symbols, module) : NULL;
-    if (!object || !object->symbols || !cohort__elf_symbols_are_right(object->symbols) ||
+    if (!object || !object->symbols || !elf_symbols_are_right(object->symbols) ||
         object->has_no_source || symbols->spent > patience_ns)
         return false;
     uint64_t start = cohort__clock_now();

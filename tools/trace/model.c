@@ -29,7 +29,7 @@ struct reading {
     bool has_failed;
 };
 
-/* The next one of LIST, a pointer to the first of *NUM. NULL: no memory. */
+/* The next one of LIST, a pointer to the first of *NUM, all zero. NULL: no memory. */
 static void *next(struct reading *reading, void *list, uint32_t *num, size_t bytes)
 {
     char *first;
@@ -38,7 +38,7 @@ static void *next(struct reading *reading, void *list, uint32_t *num, size_t byt
         return NULL;
     }
     memcpy(&first, list, sizeof(first));
-    return first + bytes * (*num)++;
+    return memset(first + bytes * (*num)++, 0, bytes);
 }
 
 static void push(struct reading *reading, uint32_t **list, uint32_t *num, uint32_t value)

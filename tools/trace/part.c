@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/base/elf_symbols.h"
+#include "tools/share/elf_symbols.h"
 #include "runtime/base/error.h"
 #include "tools/trace/list.h"
 
@@ -218,9 +218,8 @@ void part_name(struct part *part, uint64_t address, char *text, size_t bytes)
             continue;
         if (!module->symbols)
             module->symbols =
-                cohort__elf_symbols_read(module->path, module->build_id, module->build_id_bytes);
-        cohort__elf_symbols_name(module->symbols, module->path, address - module->bias, text,
-                                 bytes);
+                elf_symbols_read(module->path, module->build_id, module->build_id_bytes);
+        elf_symbols_name(module->symbols, module->path, address - module->bias, text, bytes);
         return;
     }
     snprintf(text, bytes, "0x%llx", (unsigned long long)address);
@@ -368,7 +367,7 @@ void part_fini(struct part *part)
     if (part->file >= 0)
         close(part->file);
     for (size_t i = 0; i < part->num_modules; i++)
-        cohort__elf_symbols_destroy(part->modules[i].symbols);
+        elf_symbols_destroy(part->modules[i].symbols);
     free(part->path);
     free(part->blocks);
     free(part->moments);

@@ -27,7 +27,7 @@ struct module {
     uint64_t bias, begin, end;
     unsigned char build_id[COHORT__TRACE_TEXT_BYTES];
     size_t build_id_bytes;
-    struct cohort__elf_symbols *symbols; /* NULL: not read yet */
+    struct elf_symbols *symbols; /* NULL: not read yet */
     char path[512];
 };
 

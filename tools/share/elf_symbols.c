@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/base/elf_symbols.h"
+/* tools: the functions of a program or a shared object, by their names in the file. */
+#include "tools/share/elf_symbols.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -17,7 +18,7 @@ struct symbol {
     uint32_t name; /* offset in the texts */
 };
 
-struct cohort__elf_symbols {
+struct elf_symbols {
     struct symbol *list; /* functions, by where they begin */
     size_t num;
     char *texts; /* end with 0 */
@@ -110,7 +111,7 @@ static int compare(const void *left, const void *right)
     return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
-static void take_symbols(struct cohort__elf_symbols *symbols, const ElfW(Sym) * from, size_t num)
+static void take_symbols(struct elf_symbols *symbols, const ElfW(Sym) * from, size_t num)
 {
     symbols->list = calloc(num + 1, sizeof(*symbols->list));
     for (size_t i = 0; symbols->list && i < num; i++)
@@ -133,7 +134,7 @@ static const ElfW(Shdr) * find_table(const ElfW(Shdr) * sections, size_t num)
     return table;
 }
 
-static void read_symbols(struct cohort__elf_symbols *symbols, int fd, const struct build_id *id)
+static void read_symbols(struct elf_symbols *symbols, int fd, const struct build_id *id)
 {
     size_t num = 0;
     ElfW(Shdr) *sections = read_sections(fd, &num);
@@ -152,10 +153,9 @@ static void read_symbols(struct cohort__elf_symbols *symbols, int fd, const stru
 
 /* Names -------------------------------------------------------------------------------------- */
 
-struct cohort__elf_symbols *cohort__elf_symbols_read(const char *path, const void *build_id,
-                                                     size_t build_id_bytes)
+struct elf_symbols *elf_symbols_read(const char *path, const void *build_id, size_t build_id_bytes)
 {
-    struct cohort__elf_symbols *symbols = calloc(1, sizeof(*symbols));
+    struct elf_symbols *symbols = calloc(1, sizeof(*symbols));
     struct build_id id = {build_id, build_id_bytes};
     int fd = symbols ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     if (fd >= 0) {
@@ -165,7 +165,7 @@ struct cohort__elf_symbols *cohort__elf_symbols_read(const char *path, const voi
     return symbols;
 }
 
-void cohort__elf_symbols_destroy(struct cohort__elf_symbols *symbols)
+void elf_symbols_destroy(struct elf_symbols *symbols)
 {
     if (!symbols)
         return;
@@ -174,14 +174,14 @@ void cohort__elf_symbols_destroy(struct cohort__elf_symbols *symbols)
     free(symbols);
 }
 
-bool cohort__elf_symbols_are_right(const struct cohort__elf_symbols *symbols)
+bool elf_symbols_are_right(const struct elf_symbols *symbols)
 {
     return symbols->is_right;
 }
 
 /* The function that OFFSET, which may be the end of one that does not return, is in. NULL: there is
  * none. */
-static const struct symbol *find_symbol(const struct cohort__elf_symbols *symbols, uint64_t offset)
+static const struct symbol *find_symbol(const struct elf_symbols *symbols, uint64_t offset)
 {
     size_t low = 0, high = symbols->num;
     while (low < high) { /* the first that begins behind it */
@@ -195,8 +195,8 @@ static const struct symbol *find_symbol(const struct cohort__elf_symbols *symbol
     return symbol && offset - symbol->begin <= symbol->bytes ? symbol : NULL;
 }
 
-void cohort__elf_symbols_name(const struct cohort__elf_symbols *symbols, const char *path,
-                              uint64_t offset, char *text, size_t bytes)
+void elf_symbols_name(const struct elf_symbols *symbols, const char *path, uint64_t offset,
+                      char *text, size_t bytes)
 {
     const struct symbol *symbol = symbols ? find_symbol(symbols, offset) : NULL;
     const char *name = symbol ? symbols->texts + symbol->name : NULL;
