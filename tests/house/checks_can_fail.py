@@ -100,6 +100,8 @@ CASES = [
     ("tools_readme", {"tools/a/b.c": SPDX + "/* a: is b. */\n",
                       "tools/a/README.md": "| `b` | is b |\n| `c` | is c |\n"}, "is no c"),
     ("tools_readme", {"tools/a/b.cpp": SPDX + "/* a: is b. */\n"}, "not in the table"),
+    ("tools_readme", {"tools/a/b.c": SPDX + "/* a: is b. */\n", "tools/a/c/d.py": "",
+                      "tools/a/README.md": "| `b` | is b |\n"}, "d.py: is not in the table"),
     ("layers_picture", {"docs/layers.svg": PICTURE}, None),
     ("layers_picture", {"docs/layers.svg": PICTURE.replace("runtime/task", "runtime/tusk")},
      "stale"),

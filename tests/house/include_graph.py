@@ -47,7 +47,6 @@ PROGRAMS = {
     "tools/tune/": (("plan", "algo", "model"), ()),
     "tools/bench/kernels": ((), ("collectives/exec/kernels",)),
     "tools/bench/select": (("plan", "algo", "model"), ()),
-    "tools/bench/hierarchy": (("plan", "algo"), ()),
 }
 SHARE = "tools/share"
 

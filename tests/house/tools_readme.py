@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Each folder of tools/ has a README.md with a table of its files, in the order to read them, and
-each file begins with its line of that table: `/* PROGRAM: what it is. */`.
+each file begins with its line of that table: `/* PROGRAM: what it is. */`. Modules of Python in a
+folder below have a line there, too.
 
 usage: tools_readme.py ROOT"""
 import os
@@ -11,7 +12,8 @@ import sys
 import house
 
 FILE = re.compile(r"(tools/[a-z_]+)/([a-z0-9_]+)\.(?:[ch]|cpp)")
-ROW = re.compile(r"^\| `([a-z0-9_]+)` \| (.*) \|$", re.M)
+MODULE = re.compile(r"(tools/[a-z_]+)/([a-z]+/[a-z_]+)\.py")
+ROW = re.compile(r"^\| `([a-z0-9_]+(?:/[a-z_]+)?)` \| (.*) \|$", re.M)
 FIRST = re.compile(r"/\* ([a-z-]+): (.*)\. \*/")
 
 
@@ -37,8 +39,13 @@ def main():
         readme = os.path.join(folder, "README.md")
         text = house.read(root, readme) if os.path.exists(os.path.join(root, readme)) else ""
         rows[folder] = dict(ROW.findall(text))
+        modules = {found[2] for found in map(MODULE.fullmatch, house.files(root))
+                   if found and found[1] == folder}
         nouns = {FILE.fullmatch(path)[2] for path in paths if os.path.dirname(path) == folder}
-        wrong += [f"{readme}: there is no {noun}" for noun in rows[folder] if noun not in nouns]
+        wrong += [f"{folder}/{noun}.py: is not in the table of {readme}"
+                  for noun in modules if noun not in rows[folder]]
+        wrong += [f"{readme}: there is no {noun}" for noun in rows[folder]
+                  if noun not in nouns | modules]
     wrong += [check_file(root, path, rows[os.path.dirname(path)], program) for path in paths]
     house.finish([one for one in wrong if one], len(paths))
 

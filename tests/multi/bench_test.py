@@ -2,29 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of cohort-bench. None of them checks how fast anything is.
 
-usage: bench_test.py COHORTRUN COHORT-BENCH [--long] [case...]"""
+usage: bench_test.py COHORTRUN COHORT-BENCH [case...]"""
 import json
 import os
 import re
 import subprocess
 import sys
-import tempfile
 
 from jobs import TIMEOUT, check, check_equal, run, run_cases
-from namespaces import check_needs_root, left_of_hosts, may_make_hosts
 
 BENCH = sys.argv[2]
-SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../tools/bench')
 TASKS = ['spawn_await', 'spawn_when_all', 'suspend_resume', 'yield', 'spawn_in_scope', 'mutex',
          'pthread_mutex'] # and mutex_hand_over with one worker
 SUSPENDED = [('touch_page', 'ns'), ('start_suspend', 'ns'), ('start_suspend', 'x'),
              ('suspended_memory', 'KiB'), ('resume_end', 'ns'), ('give_back', 's')]
-SPREAD = {name + within: '%' if within else 'x'
-          for name, limits in (('burst', (1.15, 1.3)), ('sleep', (1.15, 1.5)),
-                               ('reduce', (1.15, 1.5)), ('threads', (1.15, 1.3)))
-          for within in ['', *(f'_within_{limit}' for limit in limits)]}
+SPREAD = ['burst', 'sleep', 'reduce', 'threads']
 UNITS = {**dict.fromkeys([*TASKS, 'mutex_hand_over', 'then', 'fib'], 'ns'), 'memory_rss': 'MiB',
-         **dict(reversed(SUSPENDED)), **SPREAD}
+         **dict(reversed(SUSPENDED)),
+         **dict.fromkeys(SPREAD, 'x')}
 KERNELS = [name + place for name in ('double_sum', 'float_sum', 'int32_max', 'complex_product')
            for place in ('', '_in_place')]
 DATA = [(name, size) for name in ('all_reduce', 'all_to_all') for size in (8, 4096, 1 << 20)]
@@ -42,7 +37,7 @@ def read(status, out, err):
     """The results in the JSON OUT. Checks its form and its numbers."""
     check_equal((status, err), (0, ''))
     report = json.loads(out)
-    check(set(report) == {'machine', 'version', 'quick', 'results', 'targets'}, out)
+    check(set(report) == {'machine', 'version', 'quick', 'results'}, out)
     check(report['machine']['cores'] > 0 and report['machine']['cpu'], out)
     for result in report['results']:
         check(set(result) == {'name', 'params', 'median', 'min', 'max', 'unit', 'rounds'}, result)
@@ -68,7 +63,7 @@ def test_tasks():
     report = read(*bench('--json', '--quick', 'tasks', env={'COHORT_WORKERS': '1'}))
     check_equal([result['name'] for result in report['results']], TASKS + ['mutex_hand_over'])
     check_equal([result['rounds'] for result in report['results']], [3] * (len(TASKS) + 1))
-    check_equal((report['quick'], report['targets']), (True, []))
+    check_equal(report['quick'], True)
 
 
 def test_two_workers():
@@ -120,33 +115,13 @@ def test_suspended():
 
 
 def test_spread():
-    """Each case computes, in processes of its own, of which it is told how many are near the
-    ideal."""
-    results = read(*bench('spread', '--runs', 2, '--quick', '--json',
-                          env={'COHORT_WORKERS': '2', 'COHORT_TASKS': 'movable'}))['results']
-    check_equal([result['name'] for result in results], list(SPREAD))
+    """Each case computes. Its result is that of one run, in which no core has waited for long."""
+    results = read(*bench('tasks', '--works', ','.join(name + ':7' for name in SPREAD), '--quick',
+                          '--json', env={'COHORT_WORKERS': '2'}))['results']
+    check_equal([(result['name'], result['params']['workers'], result['params']['sites'],
+                  result['rounds']) for result in results], [(name, 2, 64, 1) for name in SPREAD])
     for result in results:
-        params = result['params']
-        check_equal((params['workers'], params['sites'], params['shape'], result['rounds']),
-                    (2, 64, 'movable', 2))
-        if result['unit'] == 'x':
-            check(result['min'] > 0.25, 'it has not computed', result)
-            two = result['min'], result['max']
-        else:
-            limit = float(result['name'].rpartition('_')[2])
-            check_equal(result['median'], 50 * sum(ratio <= limit for ratio in two))
-    one = read(*bench('spread', '--runs', 1, '--quick', '--json', '--only', 'b*t'))['results']
-    check_equal([(result['name'], result['params']['shape']) for result in one],
-                [(name, '') for name in SPREAD if name.startswith('burst')])
-
-
-def test_spread_fails():
-    for args, env, why in ((['--only', 'frob'], {}, "--only 'frob' fits no row"),
-                           ([], {'COHORT_WORKERS': 'two'}, 'ended with status 1')):
-        status, _, err = bench('spread', '--quick', *args, env=env)
-        check(status == 1 and why in err, status, err)
-    status, _, err = run('-n', 2, BENCH, 'spread')
-    check(status == 1 and 'spread starts its own jobs: run it without cohortrun' in err, err)
+        check(result['median'] > 0.25, 'it has not computed', result)
 
 
 def test_coll_of_few():
@@ -175,34 +150,6 @@ def test_table():
     check_equal([row[:7] for row in rows],
                 [['barrier', '1', '1', sites, '-', '-', shape]
                  for sites, shape in (('2', 'flat'), ('8', 'flat'), ('64', 'tree'))])
-
-
-def test_figures():
-    report = read(*bench('--json', '--quick', '--rounds', 1, 'figures'))
-    results = report['results']
-    num = len(TASKS) + (results[0]['params']['workers'] == 1) + 3
-    check_equal([result['name'] for result in results[:num] if result['name'] != 'mutex_hand_over'],
-                TASKS + ['barrier'] * 3)
-    del results[:num]
-    for localities, sites, arity in ((1, 64, 4), (2, 2, 0), (4, 4, 2), (8, 8, 4), (4, 64, 4)):
-        of_coll(results, localities, sites, 'flat', 0)
-        if arity:
-            of_coll(results, localities, sites, 'tree', arity)
-        of_coll(results, localities, sites, 'chosen', 4 if sites == 64 else 0)
-    check_equal(results, [])
-    check_equal([target['limit'] for target in report['targets']], [8, 60, 100])
-    for target in report['targets']:
-        check_equal(target['reached'], target['median'] <= target['limit'])
-
-
-def test_figures_fails():
-    """A launcher that does not work."""
-    for cohortrun, why in (('/nowhere', "no launcher at '/nowhere'"),
-                           ('/bin/false', '/bin/false ended with status 1')):
-        status, _, err = bench('--json', '--quick', '--cohortrun', cohortrun, 'figures')
-        check(status == 1 and why in err, status, err)
-    status, out, err = run('-n', 2, BENCH, 'figures')
-    check(status == 1 and 'run it without cohortrun' in err, status, err)
 
 
 def test_one_locality_only():
@@ -244,9 +191,8 @@ def test_wrong_options():
             ([], 'what is to be measured?'),
             (['frob'], "'frob' is no subcommand"),
             (['tasks', 'tasks'], 'tasks is given twice'),
-            (['figures', 'tasks'], 'give it alone'),
-            (['describe', 'tasks'], 'describe measures nothing: give it alone'),
-            (['describe', '--sites', '4'], 'describe has only --sites-per-locality'),
+            (['describe', 'tasks'], 'give it alone'),
+            (['describe', '--sites', '4'], 'have only --sites-per-locality'),
             (['--frob', 'tasks'], '--frob is no option'),
             (['-x', 'tasks'], '-x is no option'),
             (['tasks', '--rounds'], '--rounds needs a value'),
@@ -259,39 +205,27 @@ def test_wrong_options():
             (['coll', '--arity', '1'], '--arity needs a number from 2'),
             (['coll', '--sites', '0'], '--sites needs a number from 1'),
             (['barrier', '--sites', '4'], 'are for coll'),
-            (['tasks', '--cohortrun', 'x'], '--cohortrun is for figures'),
             (['tasks', '--tasks', '5'], '--tasks is for suspended'),
             (['suspended', '--tasks', '0'], '--tasks needs a number from 1'),
-            (['figures', '--cohortrun', ''], '--cohortrun needs a path'),
-            (['tasks', '--runs', '5'], '--runs is for spread'),
-            (['spread', '--runs', '0'], '--runs needs a number from 1'),
-            (['spread', 'tasks'], 'give it alone'),
-            (['spread', '--cohortrun', 'x'], '--cohortrun is for figures'),
             (['tasks', '--json=1'], '--json=1 is no option'),
-            (['coll', 'check', '--works', 'barrier:0'], '--works is for coll alone'),
+            (['coll', 'check', '--works', 'barrier:0'],
+             '--works is for coll alone, tasks alone, or select'),
             (['tasks', '--works', 'barrier:0'], "--works needs a list like fib:30,empty:1000"),
             (['tasks', '--works', 'fib:30', '--compute', '2'], '--compute is for coll --works'),
             (['coll', '--algorithms', 'x=y'], '--algorithms is for coll --works'),
             (['coll', '--fresh'], '--fresh is for coll --works'),
             (['tasks', '--works', 'fib:30', '--fresh'], '--fresh is for coll --works'),
-            (['coll', '--works', 'barrier:0', '--arity', '2'], '--works has only'),
-            (['coll', '--hosts', '2x2'], '--hosts is for select'),
-            *((['select', '--placement', 'hosts', '--hosts', hosts],
-               '--hosts needs HxL or HxLxT, 2 to 16 hosts and at most 128 sites, not '
-               f"'{hosts}'") for hosts in ('', '2', '2x', 'x2', '1x2', '17x1', '2x0', '2x2x0',
-                                           '2x2x2x2', '2x65', '2x-1', '2X2', '0002x1')),
-            (['coll', '--only', 'barrier/*'], '--only is for spread'),
+            (['coll', '--works', 'barrier:0', '--sites', '2'], '--works has only'),
             (['coll', '--works', 'barrier'], "--works needs a list like all_reduce:8,barrier:0"),
             (['coll', '--seconds', '0'], "--seconds needs a number from 0.001 to 100, not '0'"),
             (['coll', '--seconds', 'nan'], "not 'nan'"),
             (['coll', '--seconds', '1s'], "not '1s'"),
-            (['select', '--placement', 'host'],
-             "--placement needs tasks, localities, mixed or hosts, not 'host'"),
-            (['select', '--placement', 'mixed', '--hosts', '2x2'],
-             '--hosts is for select --placement hosts'),
-            (['select', '--collective', 'gahter'], "select measures no 'gahter'"),
-            (['select', '--collective', 'exchange'], "select measures no 'exchange'"),
-            (['coll', '--by-call'], '--by-call and --limit are for select'),
+            (['coll', '--by-call'], '--by-call is for select'),
+            (['select'], 'select needs --works'),
+            (['select', 'tasks', '--works', 'barrier:0'], 'give it alone'),
+            (['select', '--works', 'barrier:0', '--arity', '2'], 'have only --sites-per-loc'),
+            (['select', '--works', 'gahter:8'], "--works needs a list like all_reduce:8"),
+            (['select', '--works', 'exchange:8'], "not 'exchange:8'"),
             (['--', '--json'], "'--json' is no subcommand")]:
         status, out, err = bench(*args)
         check_equal((status, out), (2, ''))
@@ -300,145 +234,47 @@ def test_wrong_options():
               lines[1].startswith('usage: cohort-bench '), args, err)
 
 
-def test_select():
-    """Both placements, and the chosen row compared with the best one."""
-    for args in ([], ['--placement', 'localities'], ['--placement', 'tasks']):
-        status, out, err = bench('--json', '--quick', '--sites', 3, '--collective', 'all_to_all',
-                                 '--bytes', 64, *args, 'select')
-        check_equal((status, err), (0, ''))
-        report = json.loads(out)
-        placements = [args[1]] if args else ['tasks', 'localities']
-        check_equal([p['placement'] for p in report['points']], placements)
-        for point in report['points']:
-            check_equal((point['collective'], point['sites'], point['bytes']),
-                        ('all_to_all', 3, 64))
-            check(point['rows'] > 1 and point['regret'] > 0, point)
-            check(point['regret'] == 1 or point['selected'] != point['best'], point)
-        check_equal((report['num_points'], report['too_large'], report['late']),
-                    (len(placements), 0, 0))
-    status, out, err = bench('--quick', '--sites', 2, '--collective', 'barrier', 'select')
-    check(status == 0 and 'target: worst regret' in out, status, out, err)
-    for args in [], ['--json']: # with one site there is no choice
-        status, out, err = bench('--quick', '--sites', 1, '--collective', 'barrier', *args,
-                                 'select')
-        check(status == 1 and 'nothing was measured' in err and 'target' not in out, out, err)
-
-
-def select_points(*args):
-    status, out, err = bench('--json', '--quick', '--collective', 'all_reduce', '--bytes', 64,
-                             *args, 'select')
+def select(*args, job=()):
+    args = ['--json', '--quick', *args, 'select']
+    status, out, err = run(*job, BENCH, *args) if job else bench(*args)
     check_equal((status, err), (0, ''))
-    report = json.loads(out)
-    check_equal((report['num_points'], report['late']), (len(report['points']), 0))
-    return [(p['placement'], p['shape'], p['sites']) for p in report['points']], report['points']
-
-
-def test_select_mixed():
-    """Several sites in each of several localities: their meetings are one of the rows, and so are
-    those that follow the machine."""
-    places, points = select_points('--placement', 'mixed', '--sites', 8)
-    check_equal(places, [('mixed', '1x2x4', 8)])
-    check_equal(select_points('--sites', 8)[0],
-                [('tasks', '1x1x8', 8), ('localities', '1x8x1', 8), ('mixed', '1x2x4', 8)])
-    places, spread = select_points('--placement', 'localities', '--sites', 8)
-    check_equal(places, [('localities', '1x8x1', 8)])
-    check_equal(points[0]['rows'], spread[0]['rows'] + 1)  # levels
-
-
-def test_select_by_call():
-    """Calls in turns, of rows that keep all sites in step and of others, with a number of sites
-    that is not in the grid."""
-    for collective, bytes_ in ('all_reduce', 4096), ('broadcast', 64), ('barrier', 8):
-        args = ('--json', '--quick', '--placement', 'mixed', '--sites', 12, '--by-call',
-                '--collective', collective, '--bytes', bytes_, 'select')
-        status, out, err = run('-n', 2, '--workers', 1, BENCH, *(str(arg) for arg in args))
-        check_equal((status, err), (0, ''))
-        report = json.loads(out)
-        check_equal([(p['placement'], p['shape'], p['sites']) for p in report['points']],
-                    [('mixed', '1x2x6', 12)])
-        point = report['points'][0]
+    points = json.loads(out)['points']
+    for point in points:
         check(point['rows'] > 1 and 0 < point['regret'] < 1000, point)
         check(point['regret'] == 1 or point['selected'] != point['best'], point)
         check(min(point['selected_us'], point['best_us']) > 0, point)
-    status, out, err = bench('--quick', '--by-call', '--collective', 'barrier', '--sites', 2,
-                             '--placement', 'localities', 'select')
-    check(status == 0 and "the median of calls in turns" in out, status, out, err)
-    status, _, err = run('-n', 2, BENCH, '--quick', '--placement', 'mixed', '--sites', '13',
-                         '--json', 'select')
-    check_equal((status, err), (0, ''))  # nothing: 13 sites have no place
+    return points
 
 
-def test_select_hosts():
-    if not may_make_hosts():
-        return
-    before = left_of_hosts()
-    places, points = select_points('--placement', 'hosts', '--hosts', '2x1x2')
-    check_equal(places, [('hosts', '2x1x2', 4)])
-    check(points[0]['rows'] > 1, points)
-    check_equal(left_of_hosts(), before)
-    status, _, err = bench('--quick', '--placement', 'hosts', '--hosts', '2x2', '--sites', 3,
-                           'select')
-    check(status == 1 and 'nothing was measured' in err, status, err)
+def test_select():
+    """The chosen row compared with the best one, of tasks and in a job."""
+    points = select('--sites-per-locality', '3', '--works', 'all_to_all:64,barrier:0')
+    check_equal([(point['name'], point['bytes'], point['sites']) for point in points],
+                [('all_to_all', 64, 3), ('barrier', 0, 3)])
+    spread, = select('--works', 'all_reduce:64', job=('-n', 8, '--workers', 1))
+    mixed, = select('--works', 'all_reduce:64', '--sites-per-locality', '4',
+                    job=('-n', 2, '--workers', 1))
+    check_equal((spread['sites'], mixed['sites']), (8, 8))
+    check_equal(mixed['rows'], spread['rows'] + 1)  # levels
+    status, out, err = bench('--quick', '--sites-per-locality', 2, '--works', 'barrier:0', 'select')
+    check_equal((status, err, [line.split()[:3] for line in out.splitlines()]),
+                (0, '', [['collective', 'sites', 'bytes'], ['barrier', '2', '0']]))
 
 
-def test_select_hosts_fails():
-    """A job that is another one than is asked for; and who may not make hosts."""
-    for args, why in [(['--hosts', '2x2'], '--hosts 2x2: this job has 2 localities'),
-                      ([], '--placement hosts in a job needs --hosts HxL')]:
-        status, _, err = run('-n', 2, BENCH, '--quick', '--placement', 'hosts', *args, 'select')
-        check(status == 1 and why in err, status, err)
-    check_needs_root(BENCH, '--placement', 'hosts', 'select')
+def test_select_by_call():
+    """Calls in turns, of rows that keep all sites in step and of others."""
+    points = select('--by-call', '--sites-per-locality', '6', '--works',
+                    'all_reduce:4096,broadcast:64,barrier:0', job=('-n', 2, '--workers', 1))
+    check_equal([(point['name'], point['sites']) for point in points],
+                [('all_reduce', 12), ('broadcast', 12), ('barrier', 12)])
 
 
-def hierarchy_counts(report):
-    names = [result['name'] for result in report['results']]
-    return names.count('all_to_all'), names.count('phase 2')
-
-
-def script(name, *args):
-    """What the script prints, which has to succeed."""
-    done = subprocess.run([sys.executable, '-B', os.path.join(SCRIPTS, name), *args], text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    check_equal(done.returncode, 0)
-    return done.stdout
-
-
-def test_readme_figures():
-    """The tables of what cohort-bench has said, in whose place a program says always the same."""
-    figures = {'cohort_shm': 0.1234, 'openmpi': 123.4, 'openmpi_wait': 45678, 'cohort': 9.87,
-               'tbb': 100}
-    report = {'machine': {'cores': 2, 'cpu': 'a CPU', 'system': 'a system', 'load': 1},
-              'quick': False, 'results': [{'unit': 'us', 'figures': figures}]}
-    with tempfile.TemporaryDirectory() as folder:
-        program = os.path.join(folder, 'program')
-        with open(program, 'w') as file:
-            file.write("#!/bin/sh\ncat <<'end'\n%s\nend\n" % json.dumps(report))
-        os.chmod(program, 0o755)
-        said = script('readme_figures.py', program)
-    for line in ('|  | Cohort | Open MPI | its `MPI_I...` and `MPI_Wait` |',
-                 '| message of 8 B, one way | 0.123 us | 123 us | 46 ms |',
-                 '|  | Cohort | oneTBB |',
-                 '| spawn and await a task, 1 worker | 9.87 us | 100 us |'):
-        check(line in said.splitlines(), line, said)
-    check('2 cores of a CPU, a system, load 1.0)' in said, said)
-
-
-def test_hierarchy_of_job():
-    """What each job of `hierarchy` does, with fewer sites."""
-    report = read(*run('-n', 2, BENCH, '--json', '--quick', '--rounds', 1,
-                       '--sites-per-locality', 8, 'hierarchy'))
-    check_equal(hierarchy_counts(report), (7 * 5, 3 * 5))
-
-
-def long_hierarchy():
-    with tempfile.TemporaryDirectory() as folder:
-        plot = os.path.join(folder, 'h.svg')
-        check_equal(script('hierarchy_picture.py', BENCH, plot, '--quick', '--rounds', '1'), '')
-        with open(plot) as file:
-            text = file.read()
-    # Four frames of three trees, flat and chosen.
-    check_equal((text.count('<polyline'), text.count('>chosen</text>')), (20, 4))
-    check(', commit ' in text and ' cores of ' in text, text[-300:])
+def test_select_too_large():
+    """What needs more memory than there is for it is told, and not measured."""
+    status, out, err = bench('--json', '--quick', '--sites-per-locality', 32, '--works',
+                             'all_to_all:536870912', 'select')
+    check_equal((status, err, json.loads(out)['points']),
+                (0, '', [{'name': 'all_to_all', 'bytes': 1 << 29, 'sites': 32, 'rows': 0}]))
 
 
 def test_works():
@@ -461,6 +297,11 @@ def test_works():
     results = read(*run('-n', 2, BENCH, '--json', '--quick', '--rounds', 1, 'coll', '--fresh',
                         '--works', 'all_to_all:64', '--algorithms', 'all_to_all=ring'))['results']
     check_equal([result['params']['shape'] for result in results], ['forced'])
+    results = read(*bench('--json', '--quick', 'coll', '--works', 'all_to_all:8', '--arity', 3,
+                          '--sites-per-locality', 64, '--algorithms',
+                          'all_to_all=hierarchical'))['results']
+    check_equal([(result['params']['shape'], result['params']['arity']) for result in results],
+                [('forced', 3)])
     status, _, err = bench('--json', '--quick', 'coll', '--works', 'barrier:0', '--algorithms',
                            'barrier=none')
     check(status == 1 and 'no algorithm of barrier is called "none"' in err, status, err)
@@ -487,5 +328,4 @@ def test_help():
     check(status == 0 and out.startswith('cohort-bench ') and err == '', status, out, err)
 
 
-LONG = '--long' in sys.argv
-run_cases(globals(), 'long_' if LONG else 'test_', [] if LONG else sys.argv[3:])
+run_cases(globals(), 'test_', sys.argv[3:])

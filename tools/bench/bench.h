@@ -23,19 +23,8 @@ cohort_status bench_task_works(const struct bench *bench); /* tasks --works */
 cohort_status bench_check(const struct bench *bench);
 cohort_status bench_kernels(const struct bench *bench);
 cohort_status bench_suspended(const struct bench *bench);
-cohort_status bench_spread(const struct bench *bench); /* a case, once */
 
 /* The same, but there is no report: site 0 prints what the library knows of the machine. */
 cohort_status bench_describe(const struct bench_options *options);
-
-/* Starts the others as jobs, and is no Cohort program itself. Returns main's status, after it has
- * printed what went wrong. */
-int bench_figures(const struct bench_options *options, struct bench_report *report);
-int bench_spread_jobs(const struct bench_options *options, struct bench_report *report);
-
-/* all_to_all flat and over trees. The first one measures within a job. The other one starts the
- * jobs, as above. */
-cohort_status bench_hierarchy(const struct bench *bench);
-int bench_hierarchy_jobs(const struct bench_options *options, struct bench_report *report);
 
 #endif

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The picture docs/hierarchy.svg: all_to_all of 64 sites, as cohort-bench measures it.
+"""The picture docs/hierarchy.svg: all_to_all of 64 sites, as cohort-compare measures it.
 
-usage: hierarchy_picture.py COHORT_BENCH FILE.svg [OPTION...]
+usage: hierarchy_picture.py COHORT_COMPARE FILE.svg [OPTION...]
 
-Runs `cohort-bench hierarchy` (two minutes; on a machine that does nothing else) with these options
-of cohort-bench (--quick, --rounds R), and draws a frame for each number of localities and workers:
+Runs `cohort-compare hierarchy` (two minutes; on a machine that does nothing else) with these
+options (--quick, --rounds R), and draws a frame for each number of localities and workers:
 trees, and what the library chooses, as a multiple of the flat algorithm's time. Below the frames
 are the date, the commit of this checkout and the machine."""
 import json
@@ -40,20 +40,15 @@ def size_text(size):
 
 def curves_of(results, localities, workers):
     """Name, colour, width and points (bytes, multiple of flat) of each curve of a frame."""
-    times = {}
-    for one in results:
-        of = one["params"]
-        if one["name"] == "all_to_all" and (of["localities"], of["workers"]) == (localities,
-                                                                                 workers):
-            times[of["shape"], of["arity"], of["block"]] = one["median"]
-    sizes = sorted(block for shape, _, block in times if shape == "flat")
+    times = {one["size"]: one["figures"] for one in results
+             if (one["localities"], one["workers"]) == (localities, workers)}
 
-    def points(shape, arity):
-        return [(size, times[shape, arity, size] / times["flat", 0, size]) for size in sizes]
+    def points(column):
+        return [(size, times[size][column] / times[size]["flat"]) for size in sorted(times)]
 
-    found = [(f"tree of {arity}", TREE, 1.5, points("tree", arity)) for arity in ARITIES]
-    return [*found, ("flat", FLAT, 1.5, points("flat", 0)),
-            ("chosen", CHOICE, 3, points("chosen", CHOSEN))]
+    found = [(f"tree of {arity}", TREE, 1.5, points(f"tree_{arity}")) for arity in ARITIES]
+    return [*found, ("flat", FLAT, 1.5, points("flat")),
+            ("chosen", CHOICE, 3, points(f"chosen_{CHOSEN}"))]
 
 
 class Frame:
@@ -125,11 +120,11 @@ def draw(report):
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    bench, path, *options = sys.argv[1:]
-    ran = subprocess.run([bench, "--json", *options, "hierarchy"], stdout=subprocess.PIPE,
+    compare, path, *options = sys.argv[1:]
+    ran = subprocess.run([compare, "--json", *options, "hierarchy"], stdout=subprocess.PIPE,
                          text=True)
     if ran.returncode:
-        sys.exit(f"{bench} hierarchy: status {ran.returncode}")
+        sys.exit(f"{compare} hierarchy: status {ran.returncode}")
     lines = draw(json.loads(ran.stdout))
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")

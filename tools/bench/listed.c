@@ -46,6 +46,7 @@ static cohort_status measure(const struct bench *bench, const struct bench_work 
         .shape = bench->options->algorithms ? "forced" : "chosen",
         .algorithms = bench->options->algorithms,
         .sites_per_locality = num_tasks,
+        .arity = bench->options->arity,
         .cases = &single,
         .num_cases = 1,
     });

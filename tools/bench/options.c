@@ -6,19 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/bench/hosts.h"
 #include "tools/bench/select.h"
 #include "tools/share/usage.h"
 
-enum {
-    DEFAULT_ROUNDS = 7,
-    QUICK_ROUNDS = 3,
-    DEFAULT_SITES = 64,
-    DEFAULT_TASKS = 1000 * 1000,
-    DEFAULT_RUNS = 20,
-    DEFAULT_LIMIT = 570
-};
-enum { MAX_PLACES = 128, MAX_SITES = 65536, MAX_TASKS = 100 * 1000 * 1000 };
+enum { DEFAULT_ROUNDS = 7, QUICK_ROUNDS = 3, DEFAULT_SITES = 64, DEFAULT_TASKS = 1000 * 1000 };
+enum { MAX_SITES = 65536, MAX_TASKS = 100 * 1000 * 1000 };
 
 static const char help[] =
     "Measures Cohort and prints a table.\n"
@@ -37,18 +29,9 @@ static const char help[] =
     "             memory, and until that is given back, in one locality with one worker; x: as "
     "so\n"
     "             many times a first access to a page\n"
-    "  spread     64 tasks in one locality, and how well their computing comes to all workers: as\n"
-    "             so many times the ideal. burst: an all_reduce, then 2 ms each; sleep and "
-    "reduce:\n"
-    "             five rounds of 0.5 to 4 ms, each with a sleep or an all_reduce at its end;\n"
-    "             threads: the same as burst by threads, without tasks. Each in processes of its "
-    "own,\n"
-    "             with COHORT_WORKERS; %: so many runs are within that many times the ideal\n"
-    "  figures    those that docs/performance.md shows; starts the jobs for it by itself\n"
-    "  select     the library's choice of algorithms against the fastest one, over collectives,\n"
-    "             2 to 32 sites and 8 B to 4 MiB; starts the jobs by itself\n"
-    "  hierarchy  all_to_all flat and over trees, and the phases of these; starts the jobs by "
-    "itself\n"
+    "  select     the library's choice of algorithms against the fastest one of all that can do "
+    "the\n"
+    "             calls that --works lists, in turns; cohort-compare select covers a grid of them\n"
     "  describe   measures nothing: prints which sites of the job's localities are together, at "
     "each\n"
     "             level of the machine, and who leads them\n"
@@ -60,33 +43,24 @@ static const char help[] =
     "                           program, not for figures\n"
     "  --sites N                coll, check in a job of one locality: its sites, which are tasks;\n"
     "                           default 64\n"
-    "  --sites-per-locality N   coll, check in a larger job, started by cohortrun, and describe;\n"
+    "  --sites-per-locality N   coll, check in a larger job, started by cohortrun; select, "
+    "describe;\n"
     "                           default 1\n"
     "  --tasks N                suspended: so many tasks instead of a million\n"
-    "  --runs N                 spread: so many processes for each row, 1 to 999; default 20\n"
-    "  --arity A                of their tree, 2 or more; default 4, or 2 for up to 4 sites\n"
-    "  --cohortrun PATH         figures, select, hierarchy: the launcher; default: the one beside\n"
-    "                           this program\n"
-    "  --collective NAME        select: only this one, 'all_reduce' for instance\n"
-    "  --bytes B                select: only blocks of so many bytes\n"
-    "  --placement P            select: only sites as 'tasks' of one locality, in 'localities' of\n"
-    "                           their own, 'mixed' (tasks in each of several localities), or on\n"
-    "                           'hosts', which are not measured without being asked for;\n"
-    "                           --sites N: only so many sites; in a job of 'mixed', any number\n"
+    "  --arity A                coll, check: of their tree, 2 or more; default 4, or 2 for up to "
+    "4\n"
+    "                           sites; coll --works: of the communicator; default 4\n"
     "  --by-call                select: the rows take turns by a few calls, not by rounds: one "
     "call\n"
     "                           that is not timed, then four that are, or one if they take long;\n"
     "                           with a barrier behind each where no site waits for all others\n"
-    "  --limit SECONDS          select: what is not measured then is left out; default 570\n"
-    "  --hosts HxL              select --placement hosts: over H hosts with L localities each, "
-    "not\n"
-    "                           2x1, 2x4, 4x2, 8x1 and 2x2x4; HxLxT: and T tasks as sites of each\n"
-    "                           locality; the hosts are namespaces of this machine, made and\n"
-    "                           removed by this program, as root\n"
-    "  --only PATTERN           spread: only such rows, 'burst' for instance\n"
     "  --works LIST             coll: only these, 'all_reduce:8,barrier:0' for instance, with "
     "default\n"
-    "                           options, --sites-per-locality too; tasks: 'fib:30,empty:1000'\n"
+    "                           options, --sites-per-locality and --arity too; select: these; "
+    "tasks:\n"
+    "                           'fib:30,empty:1000', or how near 64 tasks come to the ideal in "
+    "the\n"
+    "                           run with this number, 'burst:1' (sleep, reduce, threads)\n"
     "  --fresh                  coll --works: each site writes to all lines of its input before\n"
     "                           each call, so that no other core has them in its cache; the time\n"
     "                           for that is counted\n"
@@ -103,8 +77,7 @@ static const char help[] =
 static const struct usage usage = {
     .program = "cohort-bench",
     .line = "usage: cohort-bench [options] "
-            "tasks|barrier|coll|check|kernels|suspended|spread|figures|select|"
-            "hierarchy|describe...\n",
+            "tasks|barrier|coll|check|kernels|suspended|select|describe...\n",
     .help = help,
 };
 
@@ -115,16 +88,8 @@ enum {
     OPTION_SITES,
     OPTION_SITES_PER_LOCALITY,
     OPTION_TASKS,
-    OPTION_RUNS,
     OPTION_ARITY,
-    OPTION_COHORTRUN,
-    OPTION_COLLECTIVE,
-    OPTION_BYTES,
-    OPTION_PLACEMENT,
     OPTION_BY_CALL,
-    OPTION_LIMIT,
-    OPTION_HOSTS,
-    OPTION_ONLY,
     OPTION_WORKS,
     OPTION_FRESH,
     OPTION_ALGORITHMS,
@@ -139,16 +104,8 @@ static const struct option long_options[] = {
     {"sites", required_argument, NULL, OPTION_SITES},
     {"sites-per-locality", required_argument, NULL, OPTION_SITES_PER_LOCALITY},
     {"tasks", required_argument, NULL, OPTION_TASKS},
-    {"runs", required_argument, NULL, OPTION_RUNS},
     {"arity", required_argument, NULL, OPTION_ARITY},
-    {"cohortrun", required_argument, NULL, OPTION_COHORTRUN},
-    {"collective", required_argument, NULL, OPTION_COLLECTIVE},
-    {"bytes", required_argument, NULL, OPTION_BYTES},
-    {"placement", required_argument, NULL, OPTION_PLACEMENT},
     {"by-call", no_argument, NULL, OPTION_BY_CALL},
-    {"limit", required_argument, NULL, OPTION_LIMIT},
-    {"hosts", required_argument, NULL, OPTION_HOSTS},
-    {"only", required_argument, NULL, OPTION_ONLY},
     {"works", required_argument, NULL, OPTION_WORKS},
     {"fresh", no_argument, NULL, OPTION_FRESH},
     {"algorithms", required_argument, NULL, OPTION_ALGORITHMS},
@@ -159,26 +116,6 @@ static const struct option long_options[] = {
     {0},
 };
 
-static int read_bytes(uint64_t *ret)
-{
-    uint32_t bytes = 0;
-    int status = usage_read_count(&usage, "--bytes", optarg, 8, 1 << 30, &bytes);
-    *ret = bytes;
-    return status;
-}
-
-static int read_placement(char *ret)
-{
-    static const char *const names[] = {"tasks", "localities", "mixed", "hosts"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(optarg, names[i]) == 0) {
-            *ret = names[i][0];
-            return -1;
-        }
-    return usage_wrong(&usage, "--placement needs tasks, localities, mixed or hosts, not '%s'",
-                       optarg);
-}
-
 static int read_seconds(double *ret)
 {
     return usage_parse_decimal(optarg, "0123456789.eE+-", 0.001, 100, ret)
@@ -187,48 +124,12 @@ static int read_seconds(double *ret)
                              optarg);
 }
 
-/* Reads two or three numbers of up to three digits with an x between them. False: TEXT is something
- * else. */
-static bool parse_places(const char *text, struct bench_places *ret_places)
-{
-    uint32_t numbers[3] = {0, 0, 1};
-    for (size_t i = 0; i < 3; i++) {
-        size_t length = strspn(text, "0123456789");
-        if (length == 0 || length > 3)
-            return false;
-        numbers[i] = (uint32_t)strtoul(text, NULL, 10);
-        text += length;
-        if (*text == '\0') {
-            *ret_places = (struct bench_places){numbers[0], numbers[1], numbers[2]};
-            return i > 0;
-        }
-        if (*text++ != 'x')
-            return false;
-    }
-    return false;
-}
-
-static int read_hosts(struct bench_places *ret)
-{
-    struct bench_places places;
-    if (!parse_places(optarg, &places) || places.hosts < 2 || places.hosts > HOSTS_MAX ||
-        places.localities == 0 || places.tasks == 0 ||
-        places.hosts * places.localities * places.tasks > MAX_PLACES)
-        return usage_wrong(
-            &usage, "--hosts needs HxL or HxLxT, 2 to %d hosts and at most %d sites, not '%s'",
-            HOSTS_MAX, MAX_PLACES, optarg);
-    *ret = places;
-    return -1;
-}
-
-/* Reads an option of coll or tasks. */
-static int read_beside_option(int option, struct bench_options *options)
+/* Reads an option of --works, or of select. */
+static int read_work_option(int option, struct bench_options *options)
 {
     switch (option) {
-    case OPTION_HOSTS:
-        return read_hosts(&options->places);
-    case OPTION_ONLY:
-        options->only = optarg;
+    case OPTION_BY_CALL:
+        options->by_call = true;
         return -1;
     case OPTION_WORKS:
         options->list = optarg;
@@ -241,29 +142,6 @@ static int read_beside_option(int option, struct bench_options *options)
         return -1;
     default: /* OPTION_COMPUTE */
         return usage_read_count(&usage, "--compute", optarg, 1, 1000000, &options->computing);
-    }
-}
-
-/* Reads an option of select or hierarchy. */
-static int read_other_option(int option, struct bench_options *options)
-{
-    switch (option) {
-    case OPTION_COLLECTIVE:
-        options->collective = optarg;
-        return bench_select_has(optarg)
-                   ? -1
-                   : usage_wrong(&usage, "--collective: select measures no '%s'", optarg);
-    case OPTION_BYTES:
-        return read_bytes(&options->bytes);
-    case OPTION_PLACEMENT:
-        return read_placement(&options->placement);
-    case OPTION_BY_CALL:
-        options->by_call = true;
-        return -1;
-    case OPTION_LIMIT:
-        return usage_read_count(&usage, "--limit", optarg, 1, 86400, &options->limit);
-    default:
-        return read_beside_option(option, options);
     }
 }
 
@@ -289,24 +167,18 @@ static int read_option(void *context, int option, const char *word)
                                 &options->sites_per_locality);
     case OPTION_TASKS:
         return usage_read_count(&usage, "--tasks", optarg, 1, MAX_TASKS, &options->tasks);
-    case OPTION_RUNS:
-        return usage_read_count(&usage, "--runs", optarg, 1, BENCH_MAX_ROUNDS, &options->runs);
     case OPTION_ARITY:
         return usage_read_count(&usage, "--arity", optarg, 2, MAX_SITES, &options->arity);
-    case OPTION_COHORTRUN:
-        options->cohortrun = optarg;
-        return optarg[0] ? -1 : usage_wrong(&usage, "--cohortrun needs a path");
     default:
-        return read_other_option(option, options);
+        return read_work_option(option, options);
     }
 }
 
 static int read_subcommand(void *context, const char *word)
 {
     unsigned *subcommands = &((struct bench_options *)context)->subcommands;
-    static const char *const names[] = {"tasks",     "barrier", "coll",      "figures",
-                                        "check",     "select",  "hierarchy", "kernels",
-                                        "suspended", "spread",  "describe"};
+    static const char *const names[] = {"tasks",  "barrier", "coll",      "check",
+                                        "select", "kernels", "suspended", "describe"};
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(word, names[i]) != 0)
             continue;
@@ -322,85 +194,64 @@ static int read_subcommand(void *context, const char *word)
 static int read_works(struct bench_options *options)
 {
     bool is_tasks = options->subcommands == BENCH_TASKS;
-    if (!options->list ||
-        bench_works_read(options->list, is_tasks ? bench_works_of_tasks : bench_works_of_coll,
-                         &options->works))
+    const char *const *names = is_tasks                               ? bench_works_of_tasks
+                               : options->subcommands == BENCH_SELECT ? select_works()
+                                                                      : bench_works_of_coll;
+    if (!options->list || bench_works_read(options->list, names, &options->works))
         return -1;
     return usage_wrong(&usage, "--works needs a list like %s, not '%s'",
                        is_tasks ? "fib:30,empty:1000" : "all_reduce:8,barrier:0", options->list);
 }
 
 /* Checks --works, and what goes with it. */
-static int check_beside(struct bench_options *options)
+static int check_works(struct bench_options *options)
 {
-    bool is_coll = options->subcommands == BENCH_COLL;
-    if (options->list && !is_coll && options->subcommands != BENCH_TASKS)
-        return usage_wrong(&usage, "--works is for coll alone, or tasks alone");
-    if (options->list && (options->sites || options->arity))
-        return usage_wrong(&usage, "--works has only --sites-per-locality, and no tree of its own");
+    bool is_coll = options->subcommands == BENCH_COLL,
+         is_select = options->subcommands == BENCH_SELECT;
+    if (options->list && !is_coll && !is_select && options->subcommands != BENCH_TASKS)
+        return usage_wrong(&usage, "--works is for coll alone, tasks alone, or select");
+    if (is_select && !options->list)
+        return usage_wrong(&usage, "select needs --works; cohort-compare select has a grid");
+    if (options->list && options->sites)
+        return usage_wrong(&usage, "--works has only --sites-per-locality");
     if (options->computing && !(options->list && is_coll))
         return usage_wrong(&usage, "--compute is for coll --works");
     if (options->algorithms && !(options->list && is_coll))
         return usage_wrong(&usage, "--algorithms is for coll --works");
     if (options->is_fresh && !(options->list && is_coll))
         return usage_wrong(&usage, "--fresh is for coll --works");
-    bool is_placed =
-        options->subcommands == BENCH_SELECT && options->placement == BENCH_PLACED_HOSTS;
-    if (options->places.hosts && !is_placed)
-        return usage_wrong(&usage, "--hosts is for select --placement hosts");
-    if (options->only && options->subcommands != BENCH_SPREAD)
-        return usage_wrong(&usage, "--only is for spread");
+    if (options->by_call && !is_select)
+        return usage_wrong(&usage, "--by-call is for select");
     return read_works(options);
 }
 
 /* Whether the options fit together. Fills in those that are not given. */
 static int complete(struct bench_options *options)
 {
-    unsigned alone =
-        options->subcommands & (BENCH_FIGURES | BENCH_SELECT | BENCH_HIERARCHY | BENCH_SPREAD);
-    bool is_select = options->subcommands == BENCH_SELECT;
+    bool is_alone = options->subcommands & (BENCH_SELECT | BENCH_DESCRIBE);
     bool has_shape = options->sites || options->sites_per_locality || options->arity;
     int status;
     if (!options->subcommands)
         return usage_wrong(&usage, "what is to be measured?");
-    if (alone && (options->subcommands & (options->subcommands - 1)))
+    if (is_alone && (options->subcommands & (options->subcommands - 1)))
+        return usage_wrong(&usage, "select and describe have a report of their own: give it alone");
+    if (is_alone && (options->sites || options->arity))
+        return usage_wrong(&usage, "select and describe have only --sites-per-locality");
+    if (has_shape && !is_alone && !(options->subcommands & (BENCH_COLL | BENCH_CHECK)))
         return usage_wrong(&usage,
-                           "figures, select, hierarchy and spread start jobs: give it alone");
-    bool is_description = options->subcommands & BENCH_DESCRIBE;
-    if (is_description && options->subcommands != BENCH_DESCRIBE)
-        return usage_wrong(&usage, "describe measures nothing: give it alone");
-    if (is_description && (options->sites || options->arity))
-        return usage_wrong(&usage, "describe has only --sites-per-locality, and no tree");
-    if (has_shape && !is_description &&
-        !(options->subcommands & (BENCH_COLL | BENCH_CHECK | BENCH_SELECT | BENCH_HIERARCHY)))
-        return usage_wrong(
-            &usage,
-            "--sites, --sites-per-locality and --arity are for coll, check, select and hierarchy");
-    if (options->cohortrun && !(alone & ~BENCH_SPREAD))
-        return usage_wrong(&usage, "--cohortrun is for figures, select and hierarchy");
-    if ((options->collective || options->bytes || options->placement || options->limit ||
-         options->by_call) &&
-        !is_select)
-        return usage_wrong(
-            &usage, "--collective, --bytes, --placement, --by-call and --limit are for select");
+                           "--sites, --sites-per-locality and --arity are for coll and check");
     if (options->tasks && !(options->subcommands & BENCH_SUSPENDED))
         return usage_wrong(&usage, "--tasks is for suspended");
-    if (options->runs && options->subcommands != BENCH_SPREAD)
-        return usage_wrong(&usage, "--runs is for spread");
-    status = check_beside(options);
+    status = check_works(options);
     if (status >= 0)
         return status;
     if (!options->computing)
         options->computing = 1;
     if (!options->tasks)
         options->tasks = DEFAULT_TASKS;
-    if (!options->runs)
-        options->runs = options->quick ? QUICK_ROUNDS : DEFAULT_RUNS;
-    if (!options->limit)
-        options->limit = DEFAULT_LIMIT;
     if (!options->rounds)
         options->rounds = options->quick ? QUICK_ROUNDS : DEFAULT_ROUNDS;
-    if (!options->sites && !is_select)
+    if (!options->sites)
         options->sites = DEFAULT_SITES;
     if (!options->sites_per_locality)
         options->sites_per_locality = 1;

@@ -6,7 +6,7 @@ import subprocess
 
 
 def origin(report):
-    """Of a JSON REPORT that cohort-bench has printed just now."""
+    """Of a JSON REPORT that cohort-compare has printed just now."""
     here = os.path.dirname(os.path.abspath(__file__))
     try:
         commit = subprocess.run(["git", "-C", here, "describe", "--always", "--dirty"], text=True,

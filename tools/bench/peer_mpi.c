@@ -242,7 +242,7 @@ static const struct call {
     {.name = "overlap", .make = overlap, .has_blocks = true, .is_for_two = true},
 };
 
-/* A line that bench_result_read can read. */
+/* A line that cohort-compare reads. */
 static void print_result(const struct site *site, const struct bench_work *work, double value,
                          const char *unit)
 {

@@ -38,7 +38,7 @@ bool peer_marks_check(uint8_t *marks, uint64_t num)
     return is_right;
 }
 
-/* A line that bench_result_read can read. */
+/* A line that cohort-compare reads. */
 static void print_result(const struct peer_work *work, const struct problem *problem,
                          struct bench_spread spread)
 {

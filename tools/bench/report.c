@@ -24,11 +24,6 @@ static void print_head(const struct bench_report *report)
            "median", "min", "max", "spread", "unit", "rounds");
 }
 
-bool bench_target_reached(const struct bench_target *target)
-{
-    return target->median <= target->limit;
-}
-
 static void format_number(char *text, size_t bytes, uint64_t number)
 {
     if (number)
@@ -106,12 +101,8 @@ static void write_head(struct json *json, const struct bench_machine *machine, b
  * "results": [
  * {"name": "all_reduce", ...}, (see result.c)
  * ...
- * ],
- * "targets": [
- * {"name": "...", "limit": 20, "median": 18.5, "unit": "us", "reached": true}
  * ]} */
-static void print_json(const struct bench_report *report, const struct bench_target *targets,
-                       size_t num_targets)
+static void print_json(const struct bench_report *report)
 {
     struct json json = {.file = stdout};
     write_head(&json, &report->machine, report->quick);
@@ -121,34 +112,13 @@ static void print_json(const struct bench_report *report, const struct bench_tar
     }
     json_break(&json, 0);
     json_end(&json, ']');
-    json_break(&json, 0);
-    json_begin(&json, "targets", '[');
-    for (size_t i = 0; i < num_targets; i++) {
-        json_break(&json, 0);
-        json_begin(&json, NULL, '{');
-        json_text(&json, "name", targets[i].text);
-        json_number(&json, "limit", targets[i].limit);
-        json_number(&json, "median", targets[i].median);
-        json_text(&json, "unit", targets[i].unit);
-        json_bool(&json, "reached", bench_target_reached(&targets[i]));
-        json_end(&json, '}');
-    }
-    json_break(&json, 0);
-    json_end(&json, ']');
     json_end(&json, '}');
     putchar('\n');
 }
 
-bool bench_report_end(const struct bench_report *report, const struct bench_target *targets,
-                      size_t num_targets)
+bool bench_report_end(const struct bench_report *report)
 {
-    if (report->json) {
-        print_json(report, targets, num_targets);
-    } else {
-        for (size_t i = 0; i < num_targets; i++)
-            printf("%starget: %s: %.2f %s, at most %.2f wanted: %s\n", i ? "" : "\n",
-                   targets[i].text, targets[i].median, targets[i].unit, targets[i].limit,
-                   bench_target_reached(&targets[i]) ? "reached" : "missed");
-    }
+    if (report->json)
+        print_json(report);
     return fflush(stdout) == 0 && !ferror(stdout);
 }

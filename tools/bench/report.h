@@ -12,14 +12,6 @@
 #include "tools/bench/options.h"
 #include "tools/bench/result.h"
 
-/* A figure that is to be reached. */
-struct bench_target {
-    const char *text;
-    double limit;
-    double median;
-    const char *unit;
-};
-
 /* Where the results go: the table is printed as they come, JSON at the end. */
 struct bench_report {
     bool json;
@@ -30,8 +22,6 @@ struct bench_report {
     size_t capacity;
 };
 
-bool bench_target_reached(const struct bench_target *target);
-
 /* Prints the table's head. */
 void bench_report_init(struct bench_report *report, const struct bench_options *options);
 void bench_report_fini(struct bench_report *report);
@@ -40,7 +30,6 @@ void bench_report_fini(struct bench_report *report);
 cohort_status bench_report_add(struct bench_report *report, const struct bench_result *result);
 
 /* Prints what is still to be printed; false: the output can't be written. */
-bool bench_report_end(const struct bench_report *report, const struct bench_target *targets,
-                      size_t num_targets);
+bool bench_report_end(const struct bench_report *report);
 
 #endif

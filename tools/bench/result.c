@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: one result: a line of the table, or of JSON, and reading that back. */
+/* cohort-bench: one result: a line of the table, or of JSON. */
 #include "tools/bench/result.h"
 
 #include <stdio.h>
@@ -40,31 +40,4 @@ void bench_result_write(const struct bench_result *result, struct json *json)
     json_text(json, "unit", result->unit);
     json_count(json, "rounds", result->rounds);
     json_end(json, '}');
-}
-
-bool bench_result_read(const char *line, struct bench_result *ret_result)
-{
-    struct bench_result result = {0};
-    double localities, workers, sites, bytes, block, arity, rounds;
-    if (!json_read_word(line, "name", result.name, sizeof(result.name)) ||
-        !json_read_number(line, "localities", &localities) ||
-        !json_read_number(line, "workers", &workers) || !json_read_number(line, "sites", &sites) ||
-        !json_read_number(line, "bytes", &bytes) || !json_read_number(line, "block", &block) ||
-        !json_read_word(line, "shape", result.shape, sizeof(result.shape)) ||
-        !json_read_number(line, "arity", &arity) ||
-        !json_read_number(line, "median", &result.median) ||
-        !json_read_number(line, "min", &result.min) ||
-        !json_read_number(line, "max", &result.max) ||
-        !json_read_word(line, "unit", result.unit, sizeof(result.unit)) ||
-        !json_read_number(line, "rounds", &rounds))
-        return false;
-    result.localities = (uint32_t)localities;
-    result.workers = (uint32_t)workers;
-    result.sites = (uint32_t)sites;
-    result.bytes = (uint64_t)bytes;
-    result.block = (uint64_t)block;
-    result.arity = (uint32_t)arity;
-    result.rounds = (unsigned)rounds;
-    *ret_result = result;
-    return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: one result: a line of the table, or of JSON, and reading that back. */
+/* cohort-bench: one result: a line of the table, or of JSON. */
 #ifndef COHORT_TOOLS_BENCH_RESULT_H
 #define COHORT_TOOLS_BENCH_RESULT_H
 
@@ -17,7 +17,7 @@ struct bench_result {
     uint32_t sites;
     uint64_t bytes; /* of all_reduce: a site's; of all_to_all: see block */
     uint64_t block; /* of all_to_all: for each pair of sites */
-    char shape[8];  /* "flat" or "tree"; of spread: COHORT_TASKS */
+    char shape[8];  /* "flat" or "tree" */
     uint32_t arity; /* of the tree */
     double median;
     double min;
@@ -33,8 +33,5 @@ void bench_result_set(struct bench_result *result, struct bench_spread spread, c
 
 /* Writes RESULT as an object in one line. */
 void bench_result_write(const struct bench_result *result, struct json *json);
-
-/* Reads a result from LINE, which another process has written so. False: it holds none. */
-bool bench_result_read(const char *line, struct bench_result *ret_result);
 
 #endif

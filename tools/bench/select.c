@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: `select`: times the library's choice against all other algorithms. */
+/* cohort-bench: `select`: times the library's choice against all other algorithms, in one job. */
 #include "tools/bench/select.h"
 
 #include <inttypes.h>
@@ -9,12 +9,7 @@
 #include "collectives/model/parameters.h"
 #include "tools/share/trial.h"
 
-/* The grid. */
-static const uint32_t all_sites[] = {2, 3, 4, 5, 8, 16, 32};
-static const uint64_t all_bytes[] = {8, 64, 512, 4096, 32768, 262144, 2097152, 4194304};
 enum {
-    NUM_SITES = sizeof(all_sites) / sizeof(all_sites[0]),
-    NUM_BYTES = sizeof(all_bytes) / sizeof(all_bytes[0]),
     FIRST_ROUNDS = 3,
     FRESH_ROUNDS = 7,
     FEWEST_TURNS = 15, /* by call */
@@ -29,14 +24,11 @@ static const double hopeless = 4;    /* times the best: not measured any further
 static const double slow_ns = 200e6; /* a call that is not even repeated */
 static const double long_ns = 1e6;   /* a call that is alone in its turn, by call */
 
-/* The points of one number of sites. */
-struct stretch {
+/* What is to be measured in this job, and where the results go: NULL in all localities but 0. */
+struct selecting {
     const struct bench_options *options;
     struct select_report *report;
-    enum bench_placement placement;
     uint32_t num_sites;
-    uint32_t per_locality; /* sites */
-    uint64_t end;          /* of measuring */
 };
 
 struct runner {
@@ -44,16 +36,15 @@ struct runner {
     double ns;
 };
 
-static uint64_t max_memory(const struct stretch *stretch)
+static uint64_t max_memory(const struct selecting *selecting)
 {
-    bool is_mixed =
-        stretch->placement == BENCH_PLACED_MIXED || stretch->placement == BENCH_PLACED_HOSTS;
+    bool is_mixed = selecting->options->sites_per_locality > 1 && cohort_num_localities() > 1;
     return is_mixed ? most_of_mixed : most_memory;
 }
 
-static double round_ns(const struct stretch *stretch)
+static double round_ns(const struct selecting *selecting)
 {
-    return stretch->options->quick ? 0.3e6 : 3e6;
+    return selecting->options->quick ? 0.3e6 : 3e6;
 }
 
 /* A first look: one call and, if it isn't slow, a second one, since the first one builds the
@@ -92,18 +83,18 @@ static unsigned count_calls(const struct runner *runners, unsigned num)
 }
 
 /* How many turns: NUM_ROUNDS rounds or, by call, as many as take that long. */
-static unsigned count_turns(const struct stretch *stretch, const struct runner *runners,
+static unsigned count_turns(const struct selecting *selecting, const struct runner *runners,
                             unsigned num, unsigned num_rounds)
 {
     double turn_ns = (1 + count_calls(runners, num)) * mean_ns(runners, num);
-    double turns = num_rounds * round_ns(stretch) / turn_ns;
-    if (!stretch->options->by_call)
+    double turns = num_rounds * round_ns(selecting) / turn_ns;
+    if (!selecting->options->by_call)
         return num_rounds;
     return turns < FEWEST_TURNS ? FEWEST_TURNS : turns > MOST_TURNS ? MOST_TURNS : (unsigned)turns;
 }
 
 /* A round of each runner after the other. Each turn begins with another one. */
-static cohort_status take_rounds(struct trial_lead *lead, const struct stretch *stretch,
+static cohort_status take_rounds(struct trial_lead *lead, const struct selecting *selecting,
                                  struct trial *trial, const struct runner *runners, unsigned num,
                                  struct turns *turns)
 {
@@ -112,7 +103,7 @@ static cohort_status take_rounds(struct trial_lead *lead, const struct stretch *
         for (unsigned turn = 0; !status && turn < num; turn++) {
             unsigned i = (round + turn) % num;
             trial->row = runners[i].row;
-            status = trial_time(lead, trial, trial_calls(runners[i].ns, round_ns(stretch)),
+            status = trial_time(lead, trial, trial_calls(runners[i].ns, round_ns(selecting)),
                                 &turns->ns[i * turns->num_rounds + round]);
         }
     return status;
@@ -130,17 +121,17 @@ static cohort_status take_calls(struct trial_lead *lead, const struct trial *tri
 
 /* Measures the NUM runners in turns, of which there are NUM_ROUNDS or, by call, about as long ones.
  * RET_TURNS has their times, to be freed on success. */
-static cohort_status take_turns(struct trial_lead *lead, const struct stretch *stretch,
+static cohort_status take_turns(struct trial_lead *lead, const struct selecting *selecting,
                                 struct trial *trial, const struct runner *runners, unsigned num,
                                 unsigned num_rounds, struct turns *ret_turns)
 {
-    struct turns turns = {.num_rounds = count_turns(stretch, runners, num, num_rounds)};
+    struct turns turns = {.num_rounds = count_turns(selecting, runners, num, num_rounds)};
     turns.ns = calloc((size_t)num * turns.num_rounds, sizeof(*turns.ns));
     if (!turns.ns)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %u times", num * turns.num_rounds);
-    cohort_status status = stretch->options->by_call
+    cohort_status status = selecting->options->by_call
                                ? take_calls(lead, trial, runners, num, &turns)
-                               : take_rounds(lead, stretch, trial, runners, num, &turns);
+                               : take_rounds(lead, selecting, trial, runners, num, &turns);
     if (status)
         free(turns.ns);
     else
@@ -149,12 +140,12 @@ static cohort_status take_turns(struct trial_lead *lead, const struct stretch *s
 }
 
 /* The median of each of the NUM runners, measured in turns. */
-static cohort_status race(struct trial_lead *lead, const struct stretch *stretch,
+static cohort_status race(struct trial_lead *lead, const struct selecting *selecting,
                           struct trial *trial, struct runner *runners, unsigned num)
 {
     struct turns turns = {.ns = NULL};
-    unsigned num_rounds = stretch->options->by_call ? FRESH_ROUNDS : FIRST_ROUNDS;
-    cohort_status status = take_turns(lead, stretch, trial, runners, num, num_rounds, &turns);
+    unsigned num_rounds = selecting->options->by_call ? FRESH_ROUNDS : FIRST_ROUNDS;
+    cohort_status status = take_turns(lead, selecting, trial, runners, num, num_rounds, &turns);
     if (status)
         return status;
     for (unsigned i = 0; i < num; i++)
@@ -165,11 +156,11 @@ static cohort_status race(struct trial_lead *lead, const struct stretch *stretch
 
 /* Measures two runners again, in turns. RET_RATIO: the median of the turns' ratios, second to
  * first. So what slows down both does not count. */
-static cohort_status duel(struct trial_lead *lead, const struct stretch *stretch,
+static cohort_status duel(struct trial_lead *lead, const struct selecting *selecting,
                           struct trial *trial, struct runner pair[2], double *ret_ratio)
 {
     struct turns turns = {.ns = NULL};
-    cohort_status status = take_turns(lead, stretch, trial, pair, 2, FRESH_ROUNDS, &turns);
+    cohort_status status = take_turns(lead, selecting, trial, pair, 2, FRESH_ROUNDS, &turns);
     if (status)
         return status;
     double *first = turns.ns, *second = turns.ns + turns.num_rounds;
@@ -221,7 +212,7 @@ static cohort_status find_selected(struct trial_lead *lead, const struct trial *
 
 /* Finds the best row: looks at all rows that fit, then measures those that are not hopeless in
  * turns. */
-static cohort_status find_best(struct trial_lead *lead, const struct stretch *stretch,
+static cohort_status find_best(struct trial_lead *lead, const struct selecting *selecting,
                                struct trial *trial, struct runner *runners, unsigned *num)
 {
     cohort_status status = COHORT_OK;
@@ -235,192 +226,94 @@ static cohort_status find_best(struct trial_lead *lead, const struct stretch *st
         if (runners[i].ns <= limit)
             runners[num_kept++] = runners[i];
     *num = num_kept;
-    return race(lead, stretch, trial, runners, num_kept);
+    return race(lead, selecting, trial, runners, num_kept);
 }
 
-/* Says where the point's sites are. */
-static void set_place(const struct stretch *stretch, struct select_point *point)
-{
-    static const char *const names[] = {"tasks", "localities", "mixed", "hosts"};
-    uint32_t hosts = 1, localities = stretch->num_sites / stretch->per_locality;
-    if (stretch->placement == BENCH_PLACED_HOSTS)
-        hosts = stretch->options->places.hosts;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (names[i][0] == (char)stretch->placement)
-            snprintf(point->placement, sizeof(point->placement), "%s", names[i]);
-    snprintf(point->shape, sizeof(point->shape), "%" PRIu32 "x%" PRIu32 "x%" PRIu32, hosts,
-             localities / hosts, stretch->per_locality);
-}
-
-static cohort_status measure(struct trial_lead *lead, const struct stretch *stretch,
+static cohort_status measure(struct trial_lead *lead, const struct selecting *selecting,
                              struct trial *trial, struct runner *runners, unsigned num)
 {
-    struct select_point point = {.sites = stretch->num_sites, .bytes = trial->bytes, .rows = num};
-    snprintf(point.collective, sizeof(point.collective), "%s",
-             cohort__collective_name((enum cohort__collective)trial->collective));
-    set_place(stretch, &point);
+    struct select_point point = {
+        .collective = cohort__collective_name((enum cohort__collective)trial->collective),
+        .sites = selecting->num_sites,
+        .bytes = trial->bytes,
+        .rows = num,
+    };
     uint32_t selected = 0;
     cohort_status status = find_selected(lead, trial, &selected);
     if (!status)
-        status = find_best(lead, stretch, trial, runners, &num);
+        status = find_best(lead, selecting, trial, runners, &num);
     if (status)
         return status;
     /* Both rows are asked for by name, since that takes time, too. */
     struct runner pair[2] = {*fastest(runners, num)};
     pair[1] = (struct runner){selected, pair[0].ns};
-    snprintf(point.best, sizeof(point.best), "%s", cohort__algorithms[pair[0].row]->name);
-    snprintf(point.selected, sizeof(point.selected), "%s", cohort__algorithms[selected]->name);
+    point.best = cohort__algorithms[pair[0].row]->name;
+    point.selected = cohort__algorithms[selected]->name;
     point.regret = 1;
     if (pair[0].row != selected)
-        status = duel(lead, stretch, trial, pair, &point.regret);
+        status = duel(lead, selecting, trial, pair, &point.regret);
     point.best_us = pair[0].ns / 1e3;
     point.selected_us = pair[1].ns / 1e3;
-    return status ? status : select_report_add(stretch->report, &point);
-}
-
-static cohort_status measure_point(struct trial_lead *lead, const struct stretch *stretch,
-                                   uint32_t collective, uint64_t bytes)
-{
-    uint32_t rows[COHORT__MAX_ROWS];
-    struct runner runners[COHORT__MAX_ROWS];
-    struct trial trial = {.collective = collective, .bytes = bytes};
-    uint32_t num = trial_rows(lead, &trial, rows, COHORT__MAX_ROWS), num_fit = 0;
-    if (num == 0)
-        return COHORT_OK;
-    for (uint32_t i = 0; i < num; i++) {
-        trial.row = rows[i];
-        if (trial_memory(lead, &trial) <= (double)max_memory(stretch))
-            runners[num_fit++] = (struct runner){.row = rows[i]};
-    }
-    if (num_fit == 0)
-        stretch->report->num_too_large++;
-    else if (trial_now() >= stretch->end)
-        stretch->report->num_late++;
-    else
-        return measure(lead, stretch, &trial, runners, num_fit);
-    return COHORT_OK;
-}
-
-bool bench_select_has(const char *collective)
-{
-    return cohort__collective_find(collective) < COHORT__EXCHANGE;
-}
-
-static bool is_wanted(const struct bench_options *options, uint32_t collective, uint64_t bytes)
-{
-    const char *name = cohort__collective_name((enum cohort__collective)collective);
-    return (!options->collective || strcmp(options->collective, name) == 0) &&
-           (!options->bytes || options->bytes == bytes);
-}
-
-static cohort_status lead_stretch(struct trial_lead *lead, void *arg)
-{
-    const struct stretch *stretch = arg;
-    cohort_status status = COHORT_OK;
-    for (unsigned b = 0; b < NUM_BYTES; b++)
-        for (uint32_t collective = 0; !status && collective < COHORT__EXCHANGE; collective++) {
-            uint64_t bytes = collective == COHORT__BARRIER ? 0 : all_bytes[b];
-            if ((b == 0 || bytes > 0) && is_wanted(stretch->options, collective, all_bytes[b]))
-                status = measure_point(lead, stretch, collective, bytes);
-        }
+    if (!status)
+        select_report_add(selecting->report, &point);
     return status;
 }
 
-/* Where this job's sites are. */
-static enum bench_placement placement_of(const struct bench_options *options)
+/* A point whose rows all need too much memory is reported without any. */
+static cohort_status measure_point(struct trial_lead *lead, const struct selecting *selecting,
+                                   const struct bench_work *work)
 {
-    if (options->placement)
-        return (enum bench_placement)options->placement;
-    return cohort_num_localities() > 1 ? BENCH_PLACED_LOCALITIES : BENCH_PLACED_TASKS;
-}
-
-/* How many of NUM_SITES each locality has. 0: that is not possible in this job. */
-static uint32_t per_locality(const struct bench_options *options, uint32_t num_sites)
-{
-    uint32_t localities = cohort_num_localities();
-    switch (placement_of(options)) {
-    case BENCH_PLACED_TASKS:
-        return num_sites;
-    case BENCH_PLACED_LOCALITIES:
-        return num_sites <= localities ? 1 : 0;
-    case BENCH_PLACED_MIXED:
-        return num_sites > localities && num_sites % localities == 0 ? num_sites / localities : 0;
-    default: /* hosts: their sites are the ones that are asked for */
-        return options->places.tasks;
+    uint32_t rows[COHORT__MAX_ROWS];
+    struct runner runners[COHORT__MAX_ROWS];
+    struct trial trial = {.collective = cohort__collective_find(work->name), .bytes = work->size};
+    uint32_t num = trial_rows(lead, &trial, rows, COHORT__MAX_ROWS), num_fit = 0;
+    for (uint32_t i = 0; i < num; i++) {
+        trial.row = rows[i];
+        if (trial_memory(lead, &trial) <= (double)max_memory(selecting))
+            runners[num_fit++] = (struct runner){.row = rows[i]};
     }
+    if (num_fit > 0)
+        return measure(lead, selecting, &trial, runners, num_fit);
+    select_report_add(selecting->report, &(struct select_point){
+                                             .collective = work->name,
+                                             .sites = selecting->num_sites,
+                                             .bytes = work->size,
+                                         });
+    return COHORT_OK;
 }
 
-/* The numbers of sites that this job is to measure. Returns how many there are. */
-static unsigned list_sites(const struct bench_options *options, uint32_t ret_sites[NUM_SITES])
+static cohort_status lead_job(struct trial_lead *lead, void *arg)
 {
-    const struct bench_places *places = &options->places;
-    unsigned num = 0;
-    if (placement_of(options) == BENCH_PLACED_HOSTS) {
-        ret_sites[0] = places->hosts * places->localities * places->tasks;
-        return !options->sites || options->sites == ret_sites[0];
-    }
-    if (placement_of(options) == BENCH_PLACED_MIXED && options->sites) {
-        ret_sites[0] = options->sites; /* whether or not it is in the grid */
-        return per_locality(options, options->sites) > 0;
-    }
-    for (unsigned i = 0; i < NUM_SITES; i++)
-        if ((!options->sites || options->sites == all_sites[i]) &&
-            per_locality(options, all_sites[i]) > 0)
-            ret_sites[num++] = all_sites[i];
-    return num;
+    const struct selecting *selecting = arg;
+    const struct bench_works *works = &selecting->options->works;
+    cohort_status status = COHORT_OK;
+    for (size_t i = 0; !status && i < works->num; i++)
+        status = measure_point(lead, selecting, &works->list[i]);
+    return status;
 }
 
-static cohort_status check_job(const struct bench_options *options)
+const char *const *select_works(void)
 {
-    const struct bench_places *places = &options->places;
-    uint32_t localities = cohort_num_localities();
-    if (placement_of(options) != BENCH_PLACED_HOSTS)
-        return COHORT_OK;
-    if (!places->hosts)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                           "--placement hosts in a job needs --hosts HxL as well, as this job is");
-    if (places->hosts * places->localities == localities)
-        return COHORT_OK;
-    return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                       "--hosts %" PRIu32 "x%" PRIu32 ": this job has %" PRIu32 " localities",
-                       places->hosts, places->localities, localities);
-}
-
-static cohort_status run_stretch(struct stretch *stretch)
-{
-    char name[32];
-    snprintf(name, sizeof(name), "select %" PRIu32, stretch->num_sites);
-    return trial_group_run(&(struct trial_group){
-        .name = name,
-        .options = {.num_sites = stretch->num_sites,
-                    .flat_fallback_threshold = 1,
-                    .memory_budget = max_memory(stretch) / stretch->num_sites},
-        .per_locality = stretch->per_locality,
-        .lead = lead_stretch,
-        .arg = stretch,
-    });
+    static const char *names[COHORT__EXCHANGE + 1]; /* the last one is NULL */
+    for (uint32_t i = 0; i < COHORT__EXCHANGE; i++)
+        names[i] = cohort__collective_name((enum cohort__collective)i);
+    return names;
 }
 
 cohort_status bench_select(const struct bench_options *options, struct select_report *report)
 {
-    uint32_t sites[NUM_SITES];
-    uint64_t end = trial_now() + options->limit * (uint64_t)1000000000;
-    unsigned num = list_sites(options, sites), parts_left = 0;
-    cohort_status status = check_job(options);
-    for (unsigned i = 0; i < num; i++)
-        parts_left += sites[i];
-    for (unsigned i = 0; !status && i < num; i++) {
-        uint64_t now = trial_now(), left = end > now ? end - now : 0;
-        struct stretch stretch = {
-            .options = options,
-            .report = report,
-            .placement = placement_of(options),
-            .num_sites = sites[i],
-            .per_locality = per_locality(options, sites[i]),
-            .end = now + left / parts_left * sites[i],
-        };
-        parts_left -= sites[i];
-        status = run_stretch(&stretch);
-    }
-    return status;
+    struct selecting selecting = {
+        .options = options,
+        .report = report,
+        .num_sites = cohort_num_localities() * options->sites_per_locality,
+    };
+    return trial_group_run(&(struct trial_group){
+        .name = "select",
+        .options = {.num_sites = selecting.num_sites,
+                    .flat_fallback_threshold = 1,
+                    .memory_budget = max_memory(&selecting) / selecting.num_sites},
+        .per_locality = options->sites_per_locality,
+        .lead = lead_job,
+        .arg = &selecting,
+    });
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: `spread`: its cases, each of which has a process of its own. */
+/* cohort-bench: `tasks --works`: how well computing comes to all workers, in one run. */
 #include "tools/bench/spread.h"
 
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/bench/bench.h"
@@ -12,6 +11,7 @@
 #include "tools/bench/problems.h"
 
 enum {
+    NUM_TASKS = 64,
     NUM_ROUNDS = 5,
     BURST_NS = 2 * 1000 * 1000, /* that each task of a burst computes */
     LEAST_NS = 500 * 1000,      /* and of a round, */
@@ -34,14 +34,15 @@ struct spread_run {
     struct computing computing;
     unsigned num_cores; /* that compute at the same time */
     unsigned part;      /* 1, or QUICK_PART */
+    uint64_t number;    /* which run it is */
     cohort_status (*wait)(struct member *member);
-    struct member members[SPREAD_NUM_TASKS];
+    struct member members[NUM_TASKS];
 };
 
 /* Waits for all others. */
 static cohort_status wait_for_all(struct member *member)
 {
-    const uint64_t wanted = SPREAD_NUM_TASKS * (SPREAD_NUM_TASKS - 1) / 2;
+    const uint64_t wanted = NUM_TASKS * (NUM_TASKS - 1) / 2;
     uint64_t in = member->index, sum = 0;
     cohort_status status = cohort_await(cohort_all_reduce(member->comm, &in, &sum, 1, COHORT_UINT64,
                                                           COHORT_SUM, ++member->generation));
@@ -78,30 +79,30 @@ static cohort_status rounds_task(void *arg)
 
 static cohort_status create_sites(struct spread_run *run)
 {
-    cohort_future *created[SPREAD_NUM_TASKS];
-    for (uint32_t i = 0; i < SPREAD_NUM_TASKS; i++) {
-        cohort_comm_options options = {.num_sites = SPREAD_NUM_TASKS, .this_site = i};
+    cohort_future *created[NUM_TASKS];
+    for (uint32_t i = 0; i < NUM_TASKS; i++) {
+        cohort_comm_options options = {.num_sites = NUM_TASKS, .this_site = i};
         created[i] = cohort_comm_create(&run->members[i].comm, "spread", &options);
     }
-    return cohort_await(cohort_when_all(created, SPREAD_NUM_TASKS));
+    return cohort_await(cohort_when_all(created, NUM_TASKS));
 }
 
 /* From the start of the first task to the end of the last one. Before that the other workers have
  * nothing to do for so long that they sleep. */
 static cohort_status time_tasks(struct spread_run *run, cohort_task_function *task, double *ret_ns)
 {
-    cohort_future *tasks[SPREAD_NUM_TASKS];
+    cohort_future *tasks[NUM_TASKS];
     cohort_status status = create_sites(run);
     if (status == COHORT_OK)
         status = cohort_await(cohort_sleep(LONG_NS));
     if (status == COHORT_OK) {
         uint64_t start = bench_now();
-        for (uint32_t i = 0; i < SPREAD_NUM_TASKS; i++)
+        for (uint32_t i = 0; i < NUM_TASKS; i++)
             tasks[i] = cohort_async(task, &run->members[i]);
-        status = cohort_await(cohort_when_all(tasks, SPREAD_NUM_TASKS));
+        status = cohort_await(cohort_when_all(tasks, NUM_TASKS));
         *ret_ns = (double)(bench_now() - start);
     }
-    for (uint32_t i = 0; i < SPREAD_NUM_TASKS; i++)
+    for (uint32_t i = 0; i < NUM_TASKS; i++)
         cohort_comm_unref(run->members[i].comm);
     return status;
 }
@@ -109,18 +110,17 @@ static cohort_status time_tasks(struct spread_run *run, cohort_task_function *ta
 static cohort_status run_burst(struct spread_run *run, double *ret_ns, double *ret_ideal_ns)
 {
     double ns = (double)BURST_NS / run->part;
-    for (uint32_t i = 0; i < SPREAD_NUM_TASKS; i++)
+    for (uint32_t i = 0; i < NUM_TASKS; i++)
         run->members[i].ns[0] = ns;
-    *ret_ideal_ns = ns * SPREAD_NUM_TASKS / run->num_cores;
+    *ret_ideal_ns = ns * NUM_TASKS / run->num_cores;
     return time_tasks(run, burst_task, ret_ns);
 }
 
-/* The same in each run of the same number, which is that of this process. */
+/* The same in each run of the same number. */
 static void draw(struct spread_run *run)
 {
-    const char *part = getenv("COHORT_BENCH_PART");
-    uint64_t seed = (part ? strtoul(part, NULL, 10) : 0) * SPREAD_NUM_TASKS * NUM_ROUNDS;
-    for (uint32_t i = 0; i < SPREAD_NUM_TASKS; i++)
+    uint64_t seed = run->number * NUM_TASKS * NUM_ROUNDS;
+    for (uint32_t i = 0; i < NUM_TASKS; i++)
         for (uint32_t round = 0; round < NUM_ROUNDS; round++) {
             uint64_t number = problem_hash(seed + i * NUM_ROUNDS + round) % (MOST_NS - LEAST_NS);
             run->members[i].ns[round] = (double)(LEAST_NS + number) / run->part;
@@ -133,7 +133,7 @@ static double ideal_rounds(const struct spread_run *run, bool are_together)
     double sum = 0;
     for (int round = 0; round < NUM_ROUNDS; round++) {
         double all = 0, longest = 0;
-        for (uint32_t i = 0; i < SPREAD_NUM_TASKS; i++) {
+        for (uint32_t i = 0; i < NUM_TASKS; i++) {
             double ns = run->members[i].ns[round];
             all += ns;
             longest = ns > longest ? ns : longest;
@@ -163,8 +163,7 @@ static cohort_status run_reduces(struct spread_run *run, double *ret_ns, double 
 static void *compute_share(void *arg)
 {
     const struct spread_run *run = arg;
-    computing_run(&run->computing,
-                  (double)BURST_NS / run->part * SPREAD_NUM_TASKS / run->num_cores);
+    computing_run(&run->computing, (double)BURST_NS / run->part * NUM_TASKS / run->num_cores);
     return NULL;
 }
 
@@ -172,7 +171,7 @@ static void *compute_share(void *arg)
  * machine gives. */
 static cohort_status run_threads(struct spread_run *run, double *ret_ns, double *ret_ideal_ns)
 {
-    pthread_t threads[SPREAD_NUM_TASKS];
+    pthread_t threads[NUM_TASKS];
     unsigned num = 0;
     int error = 0;
     uint64_t start = bench_now();
@@ -183,39 +182,40 @@ static cohort_status run_threads(struct spread_run *run, double *ret_ns, double 
     for (unsigned i = 0; i < num; i++)
         pthread_join(threads[i], NULL);
     *ret_ns = (double)(bench_now() - start);
-    *ret_ideal_ns = (double)BURST_NS / run->part * SPREAD_NUM_TASKS / run->num_cores;
+    *ret_ideal_ns = (double)BURST_NS / run->part * NUM_TASKS / run->num_cores;
     return error == 0
                ? COHORT_OK
                : cohort_fail(COHORT_ERR_SYSTEM, "spread: pthread_create: %s", strerror(error));
 }
 
-static const struct spread_case cases[] = {
-    {"burst", {1.15, 1.3}, run_burst},
-    {"sleep", {1.15, 1.5}, run_sleeps},
-    {"reduce", {1.15, 1.5}, run_reduces},
-    {"threads", {1.15, 1.3}, run_threads},
+static const struct spread_case {
+    const char *name;
+    /* Runs it. RET_NS: how long it took. RET_IDEAL_NS: how long it would have taken had all cores
+     * computed all the time, as far as the tasks need not wait for each other. */
+    cohort_status (*run)(struct spread_run *run, double *ret_ns, double *ret_ideal_ns);
+} cases[] = {
+    {"burst", run_burst},
+    {"sleep", run_sleeps},
+    {"reduce", run_reduces},
+    {"threads", run_threads},
 };
-
-size_t spread_cases(const struct spread_case **ret_cases)
-{
-    *ret_cases = cases;
-    return sizeof(cases) / sizeof(cases[0]);
-}
 
 static unsigned min(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
 
-static cohort_status measure(const struct bench *bench, const struct spread_case *one)
+static cohort_status measure(const struct bench *bench, const struct spread_case *one,
+                             uint64_t number)
 {
-    static struct spread_run run; /* zero, and used once: this process has no other case */
+    static struct spread_run run; /* too large for a stack */
     struct bench_result result = {
-        .localities = 1, .workers = cohort_num_workers(), .sites = SPREAD_NUM_TASKS};
+        .localities = 1, .workers = cohort_num_workers(), .sites = NUM_TASKS};
     double ns = 0, ideal_ns = 1;
-    run.num_cores = min(min(bench_machine().cores, cohort_num_workers()), SPREAD_NUM_TASKS);
+    run.num_cores = min(min(bench_machine().cores, cohort_num_workers()), NUM_TASKS);
     run.part = bench->options->quick ? QUICK_PART : 1;
-    for (uint32_t i = 0; i < SPREAD_NUM_TASKS; i++)
+    run.number = number;
+    for (uint32_t i = 0; i < NUM_TASKS; i++)
         run.members[i] = (struct member){.run = &run, .index = i};
     computing_init(&run.computing);
     cohort_status status = one->run(&run, &ns, &ideal_ns);
@@ -227,10 +227,10 @@ static cohort_status measure(const struct bench *bench, const struct spread_case
     return bench_report_add(bench->report, &result);
 }
 
-cohort_status bench_spread(const struct bench *bench)
+cohort_status spread_measure(const struct bench *bench, const struct bench_work *work)
 {
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        if (strcmp(cases[i].name, bench->options->only) == 0)
-            return measure(bench, &cases[i]);
-    return cohort_fail(COHORT_ERR_BAD_PARAMETER, "spread: no case '%s'", bench->options->only);
+        if (strcmp(cases[i].name, work->name) == 0)
+            return measure(bench, &cases[i], work->size);
+    return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: no such work", work->name);
 }

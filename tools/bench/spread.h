@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: `spread`: its cases, each of which has a process of its own. */
+/* cohort-bench: `tasks --works`: how well computing comes to all workers, in one run. */
 #ifndef COHORT_TOOLS_BENCH_SPREAD_H
 #define COHORT_TOOLS_BENCH_SPREAD_H
 
-#include <stddef.h>
+#include "tools/bench/bench.h"
 
-#include <cohort/cohort.h>
-
-enum { SPREAD_NUM_TASKS = 64, SPREAD_NUM_LIMITS = 2 };
-
-struct spread_run;
-
-struct spread_case {
-    const char *name;
-    double limits[SPREAD_NUM_LIMITS]; /* it is told how many runs are within them; 0: none */
-    /* Runs it. RET_NS: how long it took. RET_IDEAL_NS: how long it would have taken had all cores
-     * computed all the time, as far as the tasks need not wait for each other. */
-    cohort_status (*run)(struct spread_run *run, double *ret_ns, double *ret_ideal_ns);
-};
-
-/* All cases. Returns how many there are. */
-size_t spread_cases(const struct spread_case **ret_cases);
+/* Runs a work once, whose size is the number of the run: it says which times are drawn. The result
+ * is the time it took, as so many times the ideal one. A process that has run one before has an
+ * easier second one. */
+cohort_status spread_measure(const struct bench *bench, const struct bench_work *work);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/bench/bench.h"
+#include "tools/bench/spread.h"
 
 static const struct named {
     const char *name;
@@ -97,7 +97,7 @@ static cohort_status measure_work(const struct bench *bench, const struct bench_
                                     cohort_error_message())
                       : COHORT_OK;
     }
-    return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: no such work", work->name);
+    return spread_measure(bench, work);
 }
 
 /* A work that hangs is ended. */

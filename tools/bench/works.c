@@ -36,6 +36,10 @@ const char *const bench_works_of_tasks[] = {
     "graph_tree",
     "graph_random",
     "graph_all_to_all",
+    "burst",
+    "sleep",
+    "reduce",
+    "threads",
     NULL,
 };
 

@@ -10,11 +10,11 @@
 /* What a job is told to measure, as one word: "all_reduce:8,barrier:0". Cohort's jobs and those of
  * its peers are told the same, so this file uses neither. */
 
-enum { BENCH_MAX_WORKS = 32 };
+enum { BENCH_MAX_WORKS = 128 };
 
 struct bench_work {
     const char *name; /* constant */
-    uint64_t size;    /* of coll: bytes; of tasks: see problems.h; up to 2^30 */
+    uint64_t size;    /* of coll and select: bytes; of tasks: see problems.h; up to 2^30 */
 };
 
 struct bench_works {

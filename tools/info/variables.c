@@ -38,7 +38,6 @@ static const struct variable variables[] = {
     {"COHORT_BINDING", NULL, "cohortrun: its processors"},
     {"COHORT_LOCALITY", NULL, "cohortrun: this locality"},
     {"COHORT_LOCALITIES", NULL, "cohortrun: how many there are"},
-    {"COHORT_BENCH_PART", NULL, "cohort-bench: one of its jobs"},
 };
 enum { NUM_VARIABLES = sizeof(variables) / sizeof(variables[0]) };
 

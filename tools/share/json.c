@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tools: writes JSON, and reads back single lines of it. */
+/* tools: writes JSON. */
 #include "tools/share/json.h"
 
 #include <inttypes.h>
@@ -113,36 +113,4 @@ void json_break(struct json *json, int indent)
 {
     json->breaks = true;
     json->indent = indent;
-}
-
-/* The text behind "KEY": in LINE, or NULL. */
-static const char *find_value(const char *line, const char *key)
-{
-    char quoted[32];
-    snprintf(quoted, sizeof(quoted), "\"%s\": ", key);
-    const char *found = strstr(line, quoted);
-    return found ? found + strlen(quoted) : NULL;
-}
-
-bool json_read_number(const char *line, const char *key, double *ret)
-{
-    const char *value = find_value(line, key);
-    char *end;
-    if (!value)
-        return false;
-    double number = strtod(value, &end);
-    if (end != value)
-        *ret = number;
-    return end != value;
-}
-
-bool json_read_word(const char *line, const char *key, char *ret, size_t bytes)
-{
-    const char *value = find_value(line, key);
-    size_t length = value && *value == '"' ? strcspn(value + 1, "\"\\") : bytes;
-    if (length >= bytes || value[1 + length] != '"')
-        return false;
-    memcpy(ret, value + 1, length);
-    ret[length] = '\0';
-    return true;
 }

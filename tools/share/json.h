@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tools: writes JSON, and reads back single lines of it. */
+/* tools: writes JSON. */
 #ifndef COHORT_TOOLS_SHARE_JSON_H
 #define COHORT_TOOLS_SHARE_JSON_H
 
@@ -8,8 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Writes JSON, value by value, as all programs write it: this file adds commas, quotes and escapes.
- * Also reads single lines that were written so. There is no parser of whole texts. */
+/* Writes JSON, value by value, as all programs write it: adds commas, quotes and escapes. */
 
 /* A text that is being written. All zero except the file: nothing is written yet. */
 struct json {
@@ -36,10 +35,5 @@ void json_rounded(struct json *json, const char *key, double number, int digits)
 
 /* The next value, or the next closing bracket, begins a line, behind INDENT blanks. */
 void json_break(struct json *json, int indent);
-
-/* Read the value behind "KEY": in LINE. A word that does not fit into BYTES is not cut, but
- * refused. False: there is no such value. */
-bool json_read_number(const char *line, const char *key, double *ret);
-bool json_read_word(const char *line, const char *key, char *ret, size_t bytes);
 
 #endif

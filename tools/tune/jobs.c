@@ -7,7 +7,7 @@
 
 #include "tools/share/child.h"
 #include "tools/share/host_list.h"
-#include "tools/share/programs.h"
+#include "tools/tune/programs.h"
 #include "tools/share/trial.h"
 #include "tools/tune/measure.h"
 #include "tools/tune/output.h"

@@ -6,36 +6,24 @@ import hosts
 import mpi
 from comparison import Comparison
 from job import Job
+from places import Places
 from row import Row
 from rounds import Contender
 from wrong import complain
 
 KIB, MIB = 1 << 10, 1 << 20
 INTRO = """\
-Hosts x localities x tasks: %s. The hosts are namespaces of this machine.
+Hosts x localities of each x tasks as sites of each of these: %s. The hosts are
+namespaces of this machine.
 Medians of the rounds, for one call; sizes are bytes, a site's, all_to_all's a pair's,
 reduce_scatter's those that a site gets. tuned, han: Open MPI's collectives. spread: of Cohort's
 rounds. ratio: Cohort's figure by that of the fastest other one. link: by the time in which the
 stream, 1 MiB at a time from one host to another, carries what has to go over the link of a host,
 whatever the algorithm."""
-COLUMNS = "cohort", "tuned", "han", "mpich"
 SIZES = 8, 4 * KIB, 64 * KIB, MIB
 OF_BLOCKS = "all_to_all", "reduce_scatter", "all_gather" # one for each site
 MOST_OF_SITE = 8 * MIB
 LONG = 64 * KIB # bytes from which on the link is what may bind
-
-
-class Places:
-    """So many HOSTS, LOCALITIES of each, and TASKS as sites of each of these."""
-
-    def __init__(self, text):
-        numbers = [int(part) for part in text.split("x")]
-        self.hosts, self.localities, self.tasks = (*numbers, 1)[:3]
-        self.ranks = self.localities * self.tasks
-        self.sites = self.hosts * self.ranks
-
-    def __str__(self):
-        return f"{self.hosts} x {self.localities} x {self.tasks}"
 
 
 def rows(places):
@@ -93,7 +81,7 @@ class Cohort(Contender):
     def job(self, rows, number):
         places = self.places
         args = self.programs.launch(places.hosts * places.localities, 1,
-                                    *hosts.launch(places.hosts, places.localities))
+                                    *hosts.launch(places))
         args += ["--rounds", "1", "--seconds", str(self.options.seconds), "--works",
                  list_works(rows), "--sites-per-locality", str(places.tasks), "coll"]
         return Job(args + ["--fresh"] * self.options.fresh)
@@ -170,7 +158,3 @@ class CollHosts(Comparison):
                      "-hosts", hosts.names(places.hosts, places.ranks)]
             found.append(OfMpi("mpich", mpich, places, self.options, words))
         return found
-
-    def around(self, function):
-        os.environ["TMPDIR"] = hosts.FOLDER
-        return hosts.run(hosts.names(self.places.hosts).split(","), function)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a comparison consists of."""
 import json
+import os
 
+import hosts
 from job import Job
 from rounds import run_rounds
 from table import Table
@@ -13,6 +15,7 @@ class Comparison:
     first of which is compared; INTRO is printed above the table."""
 
     rounds, seconds, quick_seconds = 3, 0.08, 0.001
+    job_seconds = 180 # after which a job is taken to hang
     ours, intro = ("cohort",), ""
 
     def __init__(self, options):
@@ -38,17 +41,27 @@ class Comparison:
     def judge(self, rows):
         """What ROWS of one job say beyond the figures of each, when they have been measured."""
 
+    def summary(self, rows):
+        """What all ROWS say together, for JSON, and as lines below the table."""
+        return {}, []
+
     def around(self, function):
-        """Runs FUNCTION where the jobs are to be, and returns its status."""
-        return function()
+        """Runs FUNCTION among the hosts that are asked for, if any are, and returns its status."""
+        if not self.options.hosts:
+            return function()
+        os.environ["TMPDIR"] = hosts.FOLDER
+        return hosts.run(hosts.names(self.options.hosts.hosts).split(","), function)
+
+    def table(self, programs, columns):
+        return Table(self.options, report_of_machine(programs), columns, self.ours, self.intro,
+                     self.peers)
 
     def run(self, programs):
         """The status of the program."""
         rows = self.rows()
         contenders = self.contenders(programs)
-        columns = list(dict.fromkeys(name for one in contenders for name in one.columns()))
-        table = Table(self.options, report_of_machine(programs), columns, self.ours, self.intro,
-                      self.peers)
+        table = self.table(programs, list(dict.fromkeys(column for one in contenders
+                                                        for column in one.columns())))
 
         def show(group):
             self.judge(group)
@@ -56,9 +69,9 @@ class Comparison:
                 table.show(row)
 
         def measure():
-            table.begin(rows[0])
+            table.begin(rows[0].place)
             is_complete = run_rounds(rows, contenders, self.options.rounds, show)
-            table.end()
+            table.end(*self.summary(rows))
             return 0 if is_complete else 1
         return self.around(measure)
 

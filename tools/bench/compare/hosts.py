@@ -47,9 +47,12 @@ def names(num, slots=0):
     return ",".join(f"h{i}" + (f":{slots}" if slots else "") for i in range(num))
 
 
-def launch(num, slots):
-    """What cohortrun needs to start SLOTS localities on each of NUM hosts."""
-    return ["--hosts", names(num, slots), "--listen", LAUNCHER, "--agent", AGENT + " {host}"]
+def launch(places):
+    """What cohortrun needs to start a job at PLACES."""
+    if places.hosts == 1:
+        return []
+    return ["--hosts", names(places.hosts, places.localities), "--listen", LAUNCHER, "--agent",
+            AGENT + " {host}"]
 
 
 def check(result, what, hints):

@@ -9,7 +9,7 @@ from wrong import Wrong, complain
 class Programs:
     """COHORTRUN: its path, if it is another one. SECONDS: of a job, which is ended then."""
 
-    def __init__(self, cohortrun=None, seconds=7200):
+    def __init__(self, cohortrun=None, seconds=0):
         self.folder = os.path.dirname(os.path.realpath(sys.argv[0]))
         self.bench = self.beside("cohort-bench")
         self.cohortrun = self.beside("cohortrun") if cohortrun is None else cohortrun

@@ -52,9 +52,9 @@ class Verdict:
         self.against = self.ratio = self.limit = self.is_reached = None
         mine = self.figures.get(self.column, 0)
         floor = self.figures.get(row.floor, 0)
-        ratios = {column: (mine - floor) / (figure - floor) if figure != floor else 0
+        ratios = {column: (mine - floor) / (figure - floor)
                   for column, figure in self.figures.items()
-                  if column not in ours and column != row.floor and figure}
+                  if column not in ours and figure > floor}
         judged = {column: ratios[column] / limit for column, limit in row.limits.items()
                   if column in ratios}
         hard = judged or ratios

@@ -35,8 +35,8 @@ class Table:
             self.print_row(row)
         self.rows.append(row)
 
-    def begin(self, row):
-        """With the names of the places of ROW, which are those of all."""
+    def begin(self, place):
+        """With the names in PLACE, which is that of a row."""
         if self.options.json:
             return
         machine = self.report["machine"]
@@ -46,7 +46,7 @@ class Table:
         if self.peers:
             say(", ".join(f"{name} {version}" for name, version in self.peers.items()) + "\n")
         say(self.intro + "\n")
-        places = "".join(f" {name:>10}" for name in row.place)
+        places = "".join(f" {name:>10}" for name in place)
         columns = "".join(f" {name:>12}" for name in self.columns)
         say(f"{'work':18} {'size':>8}{places}{columns} unit spread  ratio")
 
@@ -101,8 +101,12 @@ class Table:
                 "figures": verdict.figures, "rounds": row.rounds,
                 **{name: value for name, value in judged.items() if value is not None}, **row.more}
 
-    def end(self):
+    def end(self, summary=None, lines=()):
+        """SUMMARY has further members in JSON; LINES are printed otherwise."""
         if self.options.json:
-            head = {**self.report, "quick": self.options.quick, "peers": self.peers}
+            head = {**self.report, "quick": self.options.quick, "peers": self.peers,
+                    **(summary or {})}
             results = ",\n".join(json.dumps(self.result(row)) for row in self.rows)
             say(json.dumps(head)[:-1] + f', "results": [\n{results}\n]}}')
+        elif lines:
+            say("\n" + "\n".join(lines))

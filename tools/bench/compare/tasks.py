@@ -60,11 +60,12 @@ def rows(is_quick):
 
 
 class OfTasks(Contender):
-    """COMMAND are the words in front of the list of works, of how many workers there are."""
+    """ARGS begin its command. WORKS are those of a peer, which is told the workers by a word;
+    Cohort can do all, and is told by a variable."""
 
-    def __init__(self, name, works, command):
+    def __init__(self, name, args, works=None):
         super().__init__(name)
-        self.works, self.command = works, command
+        self.args, self.works = args, works
 
     def takes(self, row):
         return self.works is None or row.work in self.works
@@ -72,7 +73,8 @@ class OfTasks(Contender):
     def job(self, rows, number):
         row, = rows
         workers = row.place["workers"]
-        return Job([*self.command(workers), f"{row.work}:{row.size}"],
+        words = [str(workers)] if self.works else []
+        return Job([*self.args, *words, f"{row.work}:{row.size}"],
                    {"COHORT_WORKERS": str(workers)}, 2 if row.work in TWO_CORES else workers)
 
 
@@ -85,10 +87,9 @@ class Tasks(Comparison):
     def contenders(self, programs):
         seconds = str(self.options.seconds)
         args = [*programs.launch(1), "--rounds", "1", "--seconds", seconds, "tasks", "--works"]
-        found = [OfTasks("cohort", None, lambda workers: args)]
+        found = [OfTasks("cohort", args)]
         for name, works in PEERS.items():
             program = programs.peer(name)
             if program:
-                found.append(OfTasks(name, works, lambda workers, program=program:
-                                     [program, seconds, str(workers)]))
+                found.append(OfTasks(name, [program, seconds], works))
         return found

@@ -109,31 +109,11 @@ static void test_escapes(void)
     end(&json, "{\"a\\\"b\": \"\\\\ \\u000a \\u0001 \\ufffd /\"}");
 }
 
-static void test_read(void)
-{
-    static const char line[] = "{\"name\": \"all\", \"min\": -1.5, \"no\": \"a\\\"b\", \"x\": }";
-    char word[4] = "old";
-    double number = 7;
-    CHECK(json_read_word(line, "name", word, sizeof(word)));
-    CHECK_TEXT(word, "all");
-    CHECK(json_read_number(line, "min", &number));
-    CHECK(number == -1.5);
-    CHECK(!json_read_word(line, "name", word, 3)); /* too long */
-    CHECK(!json_read_word(line, "no", word, sizeof(word)));
-    CHECK(!json_read_word(line, "min", word, sizeof(word)));
-    CHECK(!json_read_word(line, "max", word, sizeof(word)));
-    CHECK_TEXT(word, "all");
-    CHECK(!json_read_number(line, "name", &number));
-    CHECK(!json_read_number(line, "x", &number));
-    CHECK(!json_read_number(line, "max", &number));
-    CHECK(number == -1.5);
-}
-
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"values", test_values}, {"texts", test_texts},     {"nested", test_nested},
-        {"lines", test_lines},   {"escapes", test_escapes}, {"read", test_read},
+        {"lines", test_lines},   {"escapes", test_escapes},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

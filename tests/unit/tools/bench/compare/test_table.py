@@ -15,7 +15,7 @@ def said(rows, is_json=False, columns=("us", "a")):
     table = Table(types.SimpleNamespace(json=is_json, quick=False), REPORT, columns, ["us"],
                   "Intro.", {"a": "5"})
     with contextlib.redirect_stdout(io.StringIO()) as file:
-        table.begin(rows[0])
+        table.begin(rows[0].place)
         for row in rows:
             table.show(row)
         table.end()

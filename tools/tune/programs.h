@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tools: finds this program and cohortrun, and makes the commands of jobs. */
-#ifndef COHORT_TOOLS_SHARE_PROGRAMS_H
-#define COHORT_TOOLS_SHARE_PROGRAMS_H
+/* cohort-tune: finds this program and cohortrun, and makes the commands of jobs. */
+#ifndef COHORT_TOOLS_TUNE_PROGRAMS_H
+#define COHORT_TOOLS_TUNE_PROGRAMS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,12 +14,6 @@ struct programs {
     char cohortrun[PROGRAMS_MAX_PATH];
     const char *timeout; /* of a job, in seconds; two hours by default */
 };
-
-/* The path of this program. False: it is not to be had, which has been printed. */
-bool programs_find_self(char ret_path[PROGRAMS_MAX_PATH]);
-
-/* Whether PROGRAM is in a folder of PATH. */
-bool programs_is_in_path(const char *program);
 
 /* Finds this program and the launcher. The launcher is at LAUNCHER; if that is NULL, it is beside
  * this program. False: there is none, which has been printed. */
@@ -36,9 +30,5 @@ void programs_command_add(struct programs_command *command, const char *arg);
 /* Begins a command of the launcher, for LOCALITIES with WORKERS each. */
 void programs_command_launch(struct programs_command *command, const struct programs *programs,
                              const char *localities, const char *workers);
-
-/* Begins the command of this program in such a job. LOCALITIES NULL: of this program alone. */
-void programs_command_begin(struct programs_command *command, const struct programs *programs,
-                            const char *localities, const char *workers);
 
 #endif

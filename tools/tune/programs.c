@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tools: finds this program and cohortrun, and makes the commands of jobs. */
-#include "tools/share/programs.h"
+/* cohort-tune: finds this program and cohortrun, and makes the commands of jobs. */
+#include "tools/tune/programs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-bool programs_find_self(char ret_path[PROGRAMS_MAX_PATH])
+static bool find_self(char ret_path[PROGRAMS_MAX_PATH])
 {
     ssize_t length = readlink("/proc/self/exe", ret_path, PROGRAMS_MAX_PATH - 1);
     if (length <= 0) {
@@ -19,24 +19,11 @@ bool programs_find_self(char ret_path[PROGRAMS_MAX_PATH])
     return true;
 }
 
-bool programs_is_in_path(const char *program)
-{
-    char path[PROGRAMS_MAX_PATH];
-    for (const char *folder = getenv("PATH"); folder && *folder;) {
-        size_t length = strcspn(folder, ":");
-        snprintf(path, sizeof(path), "%.*s/%s", (int)length, folder, program);
-        if (access(path, X_OK) == 0)
-            return true;
-        folder += length + (folder[length] == ':');
-    }
-    return false;
-}
-
 bool programs_find(const char *launcher, struct programs *ret_programs)
 {
     ret_programs->timeout = "7200";
     char *self = ret_programs->self, *cohortrun = ret_programs->cohortrun;
-    if (!programs_find_self(self))
+    if (!find_self(self))
         return false;
     int folder = (int)(strrchr(self, '/') - self);
     int written = launcher ? snprintf(cohortrun, PROGRAMS_MAX_PATH, "%s", launcher)
@@ -64,13 +51,4 @@ void programs_command_launch(struct programs_command *command, const struct prog
     *command = (struct programs_command){.num_args = 0};
     for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
         programs_command_add(command, args[i]);
-}
-
-void programs_command_begin(struct programs_command *command, const struct programs *programs,
-                            const char *localities, const char *workers)
-{
-    *command = (struct programs_command){.num_args = 0};
-    if (localities)
-        programs_command_launch(command, programs, localities, workers);
-    programs_command_add(command, programs->self);
 }
