@@ -33,4 +33,10 @@ struct trace_joined {
  * COHORT_ERR_PROTOCOL: one is no part; COHORT_ERR_SYSTEM; COHORT_ERR_NO_MEMORY. */
 cohort_status trace_join(const struct trace_join_options *options, struct trace_joined *ret_joined);
 
+/* For jobs that nobody joins when all have ended: each locality asks for this when its part is
+ * closed. The one that finds the parts of all in the folder of FILE closed makes the trace of them;
+ * of several that do one. COHORT_OK if that is not this one; COHORT_ERR_SYSTEM: it can't look at
+ * the parts; else see trace_join. */
+cohort_status trace_join_closed(const char *file);
+
 #endif

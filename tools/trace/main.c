@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "tools/share/usage.h"
-#include "tools/trace/closed.h"
 #include "tools/trace/join.h"
 #include "tools/trace/plot.h"
 #include "tools/trace/report.h"

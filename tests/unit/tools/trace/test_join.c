@@ -13,7 +13,6 @@
 
 #include "runtime/base/random.h"
 #include "tools/trace/clocks.h"
-#include "tools/trace/closed.h"
 #include "tools/trace/merge.h"
 #include "tools/trace/part.h"
 #include "tests/support/test.h"
