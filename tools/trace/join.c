@@ -217,9 +217,7 @@ static cohort_status add_events(struct join *join, struct merge *merge, struct v
         status = view_add(view, &event);
         join->joined.num_events++;
     }
-    if (!status)
-        view_end(view);
-    return status;
+    return status ? status : view_end(view);
 }
 
 static cohort_status write_trace(struct join *join, FILE *file, const char *path)

@@ -9,22 +9,31 @@
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/ledger_format.h"
-#include "tools/trace/generations.h"
 #include "tools/trace/keyed.h"
 #include "tools/trace/lanes.h"
-#include "tools/trace/names.h"
 #include "tools/trace/replay.h"
 
 enum {
     MOST_LANES = 256, /* of waits, or of calls of a site: more are not shown */
-    TIDS = 10000,     /* numbers of threads of a locality */
+    MOST_GENERATIONS = 64,
+    MOST_LISTED = 32, /* sites of a generation */
+    LIST_BYTES = 1024,
+    TIDS = 10000, /* numbers of threads of a locality */
 };
+
+static const uint64_t communicators_track = 1;
 
 /* Where an endpoint is shown. */
 struct site {
     struct keyed keyed;       /* rank, endpoint */
     struct lanes lanes;       /* of its calls */
     struct lanes phase_lanes; /* below them; all zero until a call has phases */
+};
+
+/* Where the generations of a communicator are shown. */
+struct group {
+    struct keyed keyed; /* instance, 0 */
+    struct lanes lanes;
 };
 
 struct view {
@@ -34,11 +43,10 @@ struct view {
     uint64_t last; /* time */
     struct cohort__map names;
     struct replay replay;
-    struct cohort__map sites;
+    struct cohort__map sites, groups;
     struct cohort__map rows;  /* that are shown */
     struct lanes *wait_lanes; /* for each part */
-    struct generations generations;
-    bool has_failed; /* no memory */
+    bool has_failed;          /* no memory */
 };
 
 /* Numbers of tracks. */
@@ -82,6 +90,74 @@ static void mark(struct view *view, const struct event *event, const char *name)
 {
     put(view, event,
         (struct perfetto_event){.type = PERFETTO_INSTANT, .name = name, .record = event});
+}
+
+/* Names --------------------------------------------------------------------------------------- */
+
+/* What has a name. The first number is this plus 2^32 times what is said here, then the second. */
+enum {
+    FUNCTION,     /* locality; address */
+    ROW,          /* collective; row */
+    CALL,         /* the same */
+    COMMUNICATOR, /* 0; instance */
+};
+
+struct name {
+    struct keyed keyed;
+    char text[300];
+};
+
+static uint64_t key(uint64_t of, uint64_t what)
+{
+    return of << 32 | what;
+}
+
+/* "all_reduce levels" */
+static void name_call(const struct cohort__map *names, const struct event *event, struct name *name)
+{
+    const struct name *row = keyed_find(names, key(event->small, ROW), event->b),
+                      *collective = keyed_find(names, key(event->small, ROW), COHORT__TRACE_NO_ROW);
+    snprintf(name->text, sizeof(name->text), "%.63s%s%.63s", collective ? collective->text : "call",
+             row ? " " : "", row ? row->text : "");
+}
+
+/* Gives EVENT, of PART, a text that is in NAMES, and lasts as long: of a BEGIN and a SUSPEND that
+ * of the function, of a CALL that of the collective and its row; of a ROW and an ENDPOINT its own.
+ * False: no memory. */
+static bool give_name(struct cohort__map *names, struct part *part, struct event *event)
+{
+    uint64_t first, second = event->b;
+    bool is_new;
+    switch (event->kind) {
+    case COHORT__TRACE_BEGIN:
+    case COHORT__TRACE_SUSPEND:
+        first = key(event->rank, FUNCTION);
+        break;
+    case COHORT__TRACE_CALL:
+        first = key(event->small, CALL);
+        break;
+    case COHORT__TRACE_ROW:
+        first = key(event->a, ROW);
+        second = event->value;
+        break;
+    case COHORT__TRACE_ENDPOINT:
+        first = key(0, COMMUNICATOR);
+        second = event->a;
+        break;
+    default:
+        return true;
+    }
+    struct name *name = keyed_get(names, sizeof(*name), first, second, &is_new);
+    if (!name)
+        return false;
+    if (is_new && event->kind == COHORT__TRACE_CALL)
+        name_call(names, event, name);
+    else if (is_new && (uint32_t)first == FUNCTION)
+        part_name(part, second, name->text, sizeof(name->text));
+    else if (is_new)
+        snprintf(name->text, sizeof(name->text), "%s", event->text);
+    event->text = name->text;
+    return true;
 }
 
 /* Tasks --------------------------------------------------------------------------------------- */
@@ -197,6 +273,62 @@ static void on_sleep(struct view *view, const struct event *event, const struct 
     else
         end(view, event, true);
     seen->thread->is_asleep = is_sleep;
+}
+
+/* Generations --------------------------------------------------------------------------------- */
+
+/* A process of its own shows them, with a track for each communicator: when the sites have arrived,
+ * in which order, and when the last one was over. */
+static struct group *find_group(struct view *view, const struct open_generation *open)
+{
+    bool is_new;
+    struct group *group = keyed_get(&view->groups, sizeof(*group), open->keyed.first, 0, &is_new);
+    if (!group || !is_new)
+        return group;
+    if (view->groups.num_nodes == 1)
+        perfetto_process(view->perfetto, communicators_track,
+                         pid_of(view->parts[view->num_parts - 1].head.rank) + 1, "communicators");
+    lanes_init(&group->lanes, communicators_track, open->communicator, MOST_GENERATIONS);
+    return group;
+}
+
+/* "2 0 3 1", and by how many microseconds each was later than the first one: "0 1.2 3.0 211.4". */
+static void list(const struct open_generation *open, char order[LIST_BYTES], char late[LIST_BYTES])
+{
+    size_t used = 0, used_late = 0;
+    order[0] = late[0] = '\0';
+    for (uint32_t i = 0; i < open->num_called && i < MOST_LISTED; i++) {
+        const struct arrival *arrival = &open->arrivals[i];
+        used += (size_t)snprintf(order + used, LIST_BYTES - used, "%s%u", i ? " " : "",
+                                 (unsigned)arrival->site);
+        used_late +=
+            (size_t)snprintf(late + used_late, LIST_BYTES - used_late, "%s%.1f", i ? " " : "",
+                             (double)(arrival->at - open->arrivals[0].at) / 1000);
+    }
+    if (open->num_called > MOST_LISTED)
+        snprintf(order + used, LIST_BYTES - used, " ... %u",
+                 (unsigned)open->arrivals[open->num_called - 1].site);
+}
+
+/* One that has ended at AT. Its slice is written as a whole: Perfetto sorts by time. */
+static void show_generation(struct view *view, const struct open_generation *open, uint64_t at)
+{
+    char order[LIST_BYTES], late[LIST_BYTES];
+    struct group *group = find_group(view, open);
+    view->has_failed |= !group;
+    if (!group)
+        return;
+    list(open, order, late);
+    const struct perfetto_note notes[] = {
+        {.name = "arrived", .text = order},
+        {.name = "late_us", .text = late},
+        {.name = "generation", .number = open->keyed.second},
+        {.name = "missing", .number = open->num_sites - open->num_called},
+    };
+    lanes_show(&group->lanes, view->perfetto,
+               (struct perfetto_event){
+                   .at = open->arrivals[0].at, .name = open->call, .notes = notes, .num_notes = 4},
+               at);
 }
 
 /* Collectives --------------------------------------------------------------------------------- */
@@ -322,7 +454,7 @@ static void on_ended(struct view *view, const struct event *event, const struct 
         show_phases(view, site, seen, event->at);
     }
     if (seen->generation && replay_is_over(seen->generation))
-        view->has_failed |= !generations_show(&view->generations, seen->generation, event->at);
+        show_generation(view, seen->generation, event->at);
 }
 
 static void on_left(struct view *view, const struct event *event, const struct seen *seen)
@@ -376,14 +508,18 @@ static void show(void *context, const struct event *event, const struct seen *se
         handlers[event->kind](context, event, seen);
 }
 
+static cohort_status status_of(const struct view *view)
+{
+    return view->has_failed ? cohort_fail(COHORT_ERR_NO_MEMORY, "trace: no memory to join it")
+                            : COHORT_OK;
+}
+
 cohort_status view_add(struct view *view, struct event *event)
 {
     struct part *part = &view->parts[parts_find(view->parts, view->num_parts, event->rank)];
-    bool is_good = names_give(&view->names, part, event) && replay_add(&view->replay, event);
+    view->has_failed |= !give_name(&view->names, part, event) || !replay_add(&view->replay, event);
     view->last = event->at;
-    return is_good && !view->has_failed
-               ? COHORT_OK
-               : cohort_fail(COHORT_ERR_NO_MEMORY, "trace: no memory to join it");
+    return status_of(view);
 }
 
 static const char *base_of(const char *path)
@@ -456,7 +592,7 @@ struct view *view_create(struct perfetto *perfetto, struct part *parts, uint32_t
     replay_init(&view->replay, show, view);
     cohort__map_init(&view->sites);
     cohort__map_init(&view->rows);
-    generations_init(&view->generations, perfetto, pid_of(parts[num_parts - 1].head.rank) + 1);
+    cohort__map_init(&view->groups);
     view->wait_lanes = calloc(num_parts, sizeof(*view->wait_lanes));
     view->has_failed = !view->wait_lanes;
     for (uint32_t i = 0; i < num_parts && !view->has_failed; i++)
@@ -469,13 +605,13 @@ struct view *view_create(struct perfetto *perfetto, struct part *parts, uint32_t
 
 /* Whatever waits still does so when the trace ends, and calls are not over: Perfetto shows them as
  * such. */
-void view_end(struct view *view)
+cohort_status view_end(struct view *view)
 {
     struct cohort__map *open = &view->replay.generations;
     for (struct cohort__map_node *node = cohort__map_first(open); node;
          node = cohort__map_next(open, node))
-        (void)!generations_show(&view->generations, (struct open_generation *)keyed_of(node),
-                                view->last);
+        show_generation(view, (struct open_generation *)keyed_of(node), view->last);
+    return status_of(view);
 }
 
 void view_destroy(struct view *view)
@@ -488,12 +624,15 @@ void view_destroy(struct view *view)
         lanes_fini(&((struct site *)keyed_of(node))->lanes);
         lanes_fini(&((struct site *)keyed_of(node))->phase_lanes);
     }
+    for (node = cohort__map_first(&view->groups); node;
+         node = cohort__map_next(&view->groups, node))
+        lanes_fini(&((struct group *)keyed_of(node))->lanes);
     keyed_free(&view->sites);
+    keyed_free(&view->groups);
     keyed_free(&view->rows);
     for (uint32_t i = 0; view->wait_lanes && i < view->num_parts; i++)
         lanes_fini(&view->wait_lanes[i]);
     free(view->wait_lanes);
-    generations_fini(&view->generations);
     replay_fini(&view->replay);
     keyed_free(&view->names);
     free(view);

@@ -29,7 +29,7 @@ void view_destroy(struct view *view);
 /* Events come by time; EVENT gets the text that it has in a trace. COHORT_ERR_NO_MEMORY. */
 cohort_status view_add(struct view *view, struct event *event);
 
-/* There are no more. */
-void view_end(struct view *view);
+/* There are no more. COHORT_ERR_NO_MEMORY. */
+cohort_status view_end(struct view *view);
 
 #endif
