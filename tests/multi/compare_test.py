@@ -397,6 +397,18 @@ def test_hierarchy():
                                for arity in (2, 4, 8))})
 
 
+def long_hierarchy():
+    """The picture of all frames."""
+    with tempfile.TemporaryDirectory() as folder:
+        plot = os.path.join(folder, 'h.svg')
+        check_equal(script('hierarchy_picture.py', COMPARE, plot, '--quick', '--rounds', '1'), '')
+        with open(plot) as file:
+            text = file.read()
+    # Four frames of three trees, flat and chosen.
+    check_equal((text.count('<polyline'), text.count('>chosen</text>')), (20, 4))
+    check(', commit ' in text and ' cores of ' in text, text[-300:])
+
+
 def select(*args):
     report = read(*compare('select', '--json', '--quick', *args))
     points = [result for result in report['results'] if 'regret' in result]

@@ -8,7 +8,7 @@ import hosts
 from comparison import Comparison
 from job import Job
 from places import Places
-from row import Row
+from row import Row, works_of
 from rounds import Contender
 from wrong import Wrong, complain
 
@@ -46,8 +46,7 @@ class Points(Contender):
     def job(self, rows, number):
         places = Places(rows[0].job)
         args = self.programs.launch(places.hosts * places.localities, 1, *hosts.launch(places))
-        works = ",".join(f"{row.work}:{row.size}" for row in rows)
-        args += ["--works", works, "--sites-per-locality", str(places.tasks), "select"]
+        args += ["--works", works_of(rows), "--sites-per-locality", str(places.tasks), "select"]
         return Job(args + ["--quick"] * self.options.quick + ["--by-call"] * self.options.by_call,
                    {"COHORT_WORKERS": "1"})
 

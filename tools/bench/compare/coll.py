@@ -8,7 +8,7 @@ import mpi
 from comparison import Comparison
 from job import Job
 from pingpong import Pingpong
-from row import Row
+from row import Row, works_of
 from rounds import Contender
 from wrong import Wrong, complain
 
@@ -59,6 +59,7 @@ def rows():
         found += [CollRow(work, size, num, limits=limits(*of[num])) for work, size, of in WORKS]
         if num == 2: # no overlap can be faster than the longer one of both parts
             found.append(CollRow("overlap", 64 * KIB, num, limits={"longer": 1.1}))
+            found[-1].works = ["exchange", "overlap"] # the same without computing
         found += [CollRow(work, size, num, limits=limits(*of))
                   for work, size, of in MORE.get(num, [])]
     found += [CollRow("nothing", 0, 32, kind="job", limits=limits(0.5, 0)),
@@ -71,14 +72,11 @@ def rows():
                                                                                (MIB, 1.25))]
 
 
-def works(some):
-    """The list for --works. Cohort exchanges without computing before it overlaps both."""
-    return ",".join(("exchange:%d," % row.size if row.work == "overlap" else "") +
-                    f"{row.work}:{row.size}" for row in some)
-
-
 class OfJobs(Contender):
-    """One whose jobs are timed as a whole, too."""
+    """One whose jobs are timed as a whole, too. One of them tells what is longer, computing or the
+    exchange."""
+
+    tells_longer = False
 
     def column(self, result):
         """Where RESULT belongs."""
@@ -88,34 +86,27 @@ class OfJobs(Contender):
         start = time.monotonic()
         for result in self.job(rows, number).results():
             for row in rows:
-                is_exchange = row.work == "overlap" and result["name"] == "exchange" and \
-                    result["params"]["bytes"] == row.size
-                if is_exchange and self.tells_longer():
-                    yield row, "longer", max(OVERLAP_US, result["median"])
-                elif row.is_of(result):
+                if row.is_of(result):
                     yield row, self.column(result), result["median"]
+                elif self.tells_longer and row.work == "overlap" and result["name"] == "exchange":
+                    yield row, "longer", max(OVERLAP_US, result["median"])
         for row in rows:
             if row.kind == "job":
                 yield row, self.name, (time.monotonic() - start) * 1e6
-
-    def tells_longer(self):
-        return False
 
 
 class Cohort(OfJobs):
     def __init__(self, net, programs, options, is_first):
         super().__init__("cohort_" + net)
-        self.net, self.programs, self.options, self.is_first = net, programs, options, is_first
+        self.net, self.programs, self.options = net, programs, options
+        self.tells_longer = is_first
 
     def takes(self, row):
         return row.kind != "ofi" or self.net == "ofi"
 
-    def tells_longer(self):
-        return self.is_first
-
     def job(self, rows, number):
         args = [*self.programs.launch(rows[0].num), "--rounds", "1", "--seconds",
-                str(self.options.seconds), "--works", works(rows), "coll"]
+                str(self.options.seconds), "--works", works_of(rows), "coll"]
         return Job(args + ["--fresh"] * self.options.fresh, {"COHORT_NET": self.net})
 
 
@@ -136,7 +127,7 @@ class OfMpi(OfJobs):
         return super().columns() + [self.name + "_wait"] * (not self.component)
 
     def job(self, rows, number):
-        words = [str(self.options.seconds), works(rows), *["blocking"] * bool(self.component),
+        words = [str(self.options.seconds), works_of(rows), *["blocking"] * bool(self.component),
                  *["fresh"] * self.options.fresh]
         return self.mpi.job(rows[0].num, words, parameters=mpi.COMPONENTS.get(self.component))
 

@@ -7,7 +7,7 @@ import mpi
 from comparison import Comparison
 from job import Job
 from places import Places
-from row import Row
+from row import Row, works_of
 from rounds import Contender
 from wrong import complain
 
@@ -63,10 +63,6 @@ def tell_link(some, places):
             row.note = f"link {row.more['of_link']:.2f}"
 
 
-def list_works(some):
-    return ",".join(f"{row.work}:{row.size}" for row in some)
-
-
 class Cohort(Contender):
     """At PLACES: the stream of two hosts, or all that is no stream."""
 
@@ -83,7 +79,7 @@ class Cohort(Contender):
         args = self.programs.launch(places.hosts * places.localities, 1,
                                     *hosts.launch(places))
         args += ["--rounds", "1", "--seconds", str(self.options.seconds), "--works",
-                 list_works(rows), "--sites-per-locality", str(places.tasks), "coll"]
+                 works_of(rows), "--sites-per-locality", str(places.tasks), "coll"]
         return Job(args + ["--fresh"] * self.options.fresh)
 
 
@@ -99,7 +95,7 @@ class OfMpi(Contender):
         return row.work != "stream"
 
     def job(self, rows, number):
-        words = [str(self.options.seconds), list_works(rows), "blocking",
+        words = [str(self.options.seconds), works_of(rows), "blocking",
                  *["fresh"] * self.options.fresh]
         return self.mpi.job(self.places.sites, words, hosts=self.words, parameters=self.parameters)
 

@@ -2,7 +2,7 @@
 """hierarchy: all_to_all of 64 sites flat, over trees, and as the library chooses."""
 from comparison import Comparison
 from job import Job
-from row import Row
+from row import Row, works_of
 from rounds import Contender
 
 INTRO = """\
@@ -25,10 +25,9 @@ class Shape(Contender):
 
     def job(self, rows, number):
         localities, workers = rows[0].job
-        works = ",".join(f"{row.work}:{row.size}" for row in rows)
         args = [*self.programs.launch(localities, workers), "--rounds", "1", "--seconds",
-                str(self.options.seconds), "--works", works, "--sites-per-locality",
-                str(SITES // localities), "coll", *self.words]
+                str(self.options.seconds), "--works", works_of(rows),
+                "--sites-per-locality", str(SITES // localities), "coll", *self.words]
         return Job(args, {"COHORT_WORKERS": str(workers)})
 
 

@@ -4,6 +4,11 @@ import fnmatch
 import statistics
 
 
+def works_of(rows):
+    """ROWS as the word for --works."""
+    return ",".join(f"{work}:{row.size}" for row in rows for work in row.works)
+
+
 class Row:
     """WORK and SIZE are as --works of cohort-bench has them, PLACE says in words where. Rows of the
     same JOB, one after the other, are measured together. PATH is what --only has to fit.
@@ -16,6 +21,7 @@ class Row:
                  floor=None, within=(), is_once=False, name=None, note=""):
         self.work, self.size, self.path = work, size, path
         self.name = name or work
+        self.works = [work] # that are measured for it
         self.job = job or path
         self.place = place or {}
         self.unit = unit

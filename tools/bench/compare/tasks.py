@@ -2,7 +2,7 @@
 """tasks: spawning, waiting and graphs of tasks, beside oneTBB, OpenMP and the system itself."""
 from comparison import Comparison
 from job import Job
-from row import Row
+from row import Row, works_of
 from rounds import Contender
 
 INTRO = """\
@@ -74,7 +74,7 @@ class OfTasks(Contender):
         row, = rows
         workers = row.place["workers"]
         words = [str(workers)] if self.works else []
-        return Job([*self.args, *words, f"{row.work}:{row.size}"],
+        return Job([*self.args, *words, works_of(rows)],
                    {"COHORT_WORKERS": str(workers)}, 2 if row.work in TWO_CORES else workers)
 
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 import itertools
+import types
 import unittest
 
 import coll
+from row import works_of
 from works import known
 
 
@@ -30,7 +32,27 @@ class Rows(unittest.TestCase):
     def test_list(self):
         """An overlap comes after the exchange that it is compared with."""
         rows = [row for row in coll.rows() if row.path in ("barrier/0/2", "overlap/65536/2")]
-        self.assertEqual(coll.works(rows), "barrier:0,exchange:65536,overlap:65536")
+        self.assertEqual(works_of(rows), "barrier:0,exchange:65536,overlap:65536")
+
+    def test_longer(self):
+        """The first transport tells whether computing or the exchange takes longer, of an overlap
+        alone; an MPI's second form has a column of its own."""
+        rows = [row for row in coll.rows() if row.path in ("all_reduce/8/2", "all_reduce/65536/2",
+                                                           "overlap/65536/2")]
+        given = [("all_reduce", 8, "chosen", 1), ("exchange", 65536, "chosen", 300),
+                 ("overlap", 65536, "wait", 400)]
+        results = [{"name": name, "params": {"bytes": size, "shape": shape}, "median": median}
+                   for name, size, shape, median in given]
+        job = types.SimpleNamespace(results=lambda: results)
+        for contender, longer, wait in ((coll.Cohort("shm", None, None, True), ["longer"], ""),
+                                        (coll.Cohort("ofi", None, None, False), [], ""),
+                                        (coll.OfMpi(types.SimpleNamespace(name="openmpi"), None),
+                                         [], "_wait")):
+            contender.job = lambda rows, number: job
+            got = [(row.path, column) for row, column, _ in contender.figures(rows, 0)]
+            self.assertEqual(got, [("all_reduce/8/2", contender.name),
+                                   *[("overlap/65536/2", column) for column in longer],
+                                   ("overlap/65536/2", contender.name + wait)])
 
 
 unittest.main()
