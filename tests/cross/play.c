@@ -132,6 +132,8 @@ static struct flight *fly(struct actor *actor, enum flight_kind kind, uint32_t n
     /* And who revokes and dies may have told some only. */
     bool is_at_risk = (program->victims || program->has_accidents) && (is_any || group->is_revoked);
     is_at_risk |= is_any && group->is_fragile;
+    /* Where the job ends with the first death, some sites of it may not be there to take part. */
+    is_at_risk |= program->victims && !program->keeps_going && group->is_fragile;
     /* What is to be taken back stays where a locality has no memory for that. */
     is_at_risk |= program->num_gaps > 0 && step->absent != NONE;
     flight->is_hopeless =
@@ -866,14 +868,15 @@ static void walk(struct actor *actor, uint32_t number)
 
 /* The end ------------------------------------------------------------------------------------ */
 
-/* Messages, and who waits for these. And what is revoked where the job ends with the first death:
- * who has died may have told some of the revocation only, and it is the launcher that ends the
- * others. */
+/* Messages, and who waits for these. And what is revoked or fragile where the job ends with the
+ * first death: who has died may have told some of the revocation only, some may have no endpoint,
+ * and it is the launcher that ends the others. */
 static bool may_never_end(const struct actor *actor, const struct flight *flight)
 {
     const struct program *program = actor->world->program;
+    const struct group *group = &program->groups[flight->step->group];
     bool is_job_over = stage_dead() && !program->keeps_going;
-    return (is_job_over && program->groups[flight->step->group].is_revoked) ||
+    return (is_job_over && (group->is_revoked || group->is_fragile)) ||
            flight->kind == FLIGHT_SET || flight->kind == FLIGHT_GET ||
            flight->kind == FLIGHT_PROBE || flight->kind == FLIGHT_IDLE;
 }
