@@ -21,7 +21,7 @@ RUNS = 5
 LIMITS = {
     'all_reduce_calls': ('an 8-byte all_reduce of 64 sites in one locality, each site', 2300, 64,
                          (100, 400)),
-    'all_reduce_two': ('an 8-byte all_reduce of two localities that share memory, each site', 4140,
+    'all_reduce_two': ('an 8-byte all_reduce of two localities that share memory, each site', 4200,
                        2, (100, 1600)),
     'channel_calls': ('an 8-byte message between two localities that share memory', 4440, 1,
                       (100, 1600)),
