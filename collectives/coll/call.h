@@ -142,4 +142,14 @@ uint32_t cohort__call_shift(const struct cohort__call *call);
 /* The endpoint's cache of plans, made by the first call. */
 cohort_status cohort__call_cache(cohort_comm *comm, struct cohort__plan_cache **ret_cache);
 
+/* How much CALL gives and gets, as cohort_hook_call says. CALL has been checked. */
+struct cohort__hook_bytes cohort__call_bytes(const struct cohort__call *call);
+
+/* The size of IN of CALL, or if IS_OUT of its OUT, whose blocks are all of one size. The count has
+ * been checked. 0: the call has none. */
+size_t cohort__call_array_bytes(const struct cohort__call *call, bool is_out);
+
+/* Whether IN of CALL, or if IS_OUT its OUT, has a block for each site, if blocks have one size. */
+bool cohort__call_has_block_for_each(const struct cohort__call *call, bool is_out);
+
 #endif

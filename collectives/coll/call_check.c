@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "collectives/algo/pattern/needs.h"
-#include "collectives/coll/call_bytes.h"
+#include "collectives/coll/call.h"
 #include "collectives/coll/call_layout.h"
 #include "collectives/coll/forced.h"
 #include "collectives/exec/op.h"

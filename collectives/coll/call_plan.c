@@ -4,16 +4,43 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cohort/comm.h"
 #include "collectives/algo/agreement.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/shared.h"
 #include "collectives/algo/sparse.h"
 #include "collectives/coll/call_meeting.h"
 #include "collectives/coll/call_overlap.h"
-#include "collectives/coll/choice.h"
+#include "collectives/coll/tuning.h"
+#include "collectives/comm/endpoint.h"
 #include "collectives/exec/engine.h"
 #include "collectives/plan/in_place.h"
 #include "collectives/plan/rows.h"
+
+/* The question which row carries out REQUEST on COMM, with equal blocks. Only COMM's options force
+ * a row. Valid as long as COMM and REQUEST exist. */
+static cohort_status choice_question(cohort_comm *comm, const struct cohort__request *request,
+                                     struct cohort__question *ret_question)
+{
+    const struct cohort__tuning *tuning;
+    struct cohort__forced forced = comm->forced[request->collective];
+    cohort_status status = cohort__tuning_get(comm, &tuning);
+    if (status)
+        return status;
+    *ret_question = (struct cohort__question){
+        .request = request,
+        .parameters = &tuning->parameters,
+        .placement = &tuning->placement,
+        .mode = comm->is_flat          ? COHORT__MODE_FLAT
+                : comm->is_tree_forced ? COHORT__MODE_TREE
+                                       : COHORT__MODE_ANY,
+        .forced = forced.row ? cohort__algorithms[forced.row - 1] : NULL,
+        .forced_inner = forced.inner,
+        .is_reproducible = comm->reproducible,
+        .memory_budget = comm->memory_budget,
+    };
+    return COHORT_OK;
+}
 
 /* The assumed size of an object, or of a block of those whose sizes differ, when an algorithm is
  * chosen, since sites don't know the real ones. Of a sparse call most objects are empty. */
@@ -58,7 +85,7 @@ static cohort_status choose_minimum(const struct cohort__call *call,
                                     struct cohort__candidate *ret_choice)
 {
     struct cohort__question question;
-    cohort_status status = cohort__choice_question(call->comm, request, &question);
+    cohort_status status = choice_question(call->comm, request, &question);
     if (status)
         return status;
     question.is_reproducible = false;
@@ -111,7 +138,7 @@ cohort_status cohort__call_question(const struct cohort__call *call,
         forget_sizes(call, ret_request);
     if (call->of_objects || sizes_differ(call))
         ret_request->bytes = call->is_sparse ? SPARSE_OBJECT_BYTES : OBJECT_BYTES;
-    cohort_status status = cohort__choice_question(call->comm, ret_request, &question);
+    cohort_status status = choice_question(call->comm, ret_request, &question);
     if (!status)
         status = memory_of_agreement(call, shape, &question.memory_beside);
     if (status)

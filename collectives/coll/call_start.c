@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "collectives/coll/call_bytes.h"
+#include "collectives/coll/call.h"
 #include "collectives/coll/call_check.h"
 #include "collectives/coll/call_layout.h"
 #include "collectives/coll/call_meeting.h"

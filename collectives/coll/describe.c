@@ -8,7 +8,7 @@
 #include "collectives/comm/endpoint_misuse.h"
 #include "collectives/exec/meetings.h"
 #include "collectives/exec/plan_cache.h"
-#include "collectives/plan/machine_text.h"
+#include "collectives/plan/machine.h"
 
 static void print_board(FILE *file, struct cohort__group *group)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cohort/objects.h"
 
-#include "collectives/coll/call_bytes.h"
+#include "collectives/coll/call.h"
 #include "collectives/coll/call_check.h"
 #include "collectives/coll/call_start.h"
 

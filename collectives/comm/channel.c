@@ -4,15 +4,367 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "collectives/comm/channel_any.h"
 #include "collectives/comm/channel_private.h"
-#include "collectives/comm/channel_queue.h"
+#include "collectives/comm/idle.h"
 #include "collectives/comm/later.h"
-#include "collectives/comm/mail.h"
 #include "collectives/comm/operation.h"
+#include "collectives/comm/remote.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/slab.h"
+#include "runtime/task/scope.h"
+
+/* Of channels: what a site remembers of each site that it gets from, and of each such site and tag.
+ * In the endpoint's turn. */
+
+struct cohort__channel_queue;
+
+/* A site that this one gets messages from. */
+struct cohort__channel_source {
+    struct cohort__map_node node; /* by site; the hash is the key */
+    uint32_t site;
+    uint32_t expected; /* the next sequence number; they wrap around */
+    uint32_t num_gets; /* gets that wait for a message from it */
+    bool has_left;     /* the communicator, after `num_set` messages for this site */
+    uint32_t num_set;
+    struct cohort__list doomed;         /* in `doomed_sources`, or in no list */
+    struct cohort__list overtaking;     /* messages that came before their turn, in order */
+    struct cohort__list queues;         /* of it, by `of_source` */
+    struct cohort__channel_queue *last; /* used last; it stays even if nothing waits in it */
+};
+
+/* What waits for one source and tag: messages that no get has asked for, or gets without a
+ * message. */
+struct cohort__channel_queue {
+    struct cohort__map_node node;
+    struct cohort__channel_source *source;
+    struct cohort__list of_source;
+    uint64_t tag;
+    struct cohort__list messages;
+    struct cohort__list gets;
+};
+
+struct cohort__channel_key {
+    uint32_t site;
+    uint64_t tag;
+};
+
+/* What gets from any site need: for one tag, those gets, and messages of all sites that no get has
+ * asked for, in the order in which they came. It is there while one of the two is. A message that
+ * comes is not sorted by its tag alone, since most are never asked for so: it is put at the end of
+ * `unsorted`. A get from any site sorts from there on until it has found one with its tag, so each
+ * message is sorted once at most. In the endpoint's turn. */
+struct cohort__channel_any {
+    struct cohort__map_node node; /* by tag; the hash is the key */
+    uint64_t tag;
+    struct cohort__list messages; /* linked by `of_tag` */
+    struct cohort__list gets;
+};
+
+static struct cohort__channel_source *source_find(struct cohort__channels *channels, uint32_t site)
+{
+    uint64_t hash = cohort__hash_u64(site);
+    struct cohort__map_node *node = cohort__map_find(&channels->sources, hash, NULL, NULL);
+    if (node)
+        return COHORT_CONTAINER_OF(node, struct cohort__channel_source, node);
+    struct cohort__channel_source *source = cohort__slab_alloc_zero(sizeof(*source));
+    if (!source)
+        return NULL;
+    source->site = site;
+    cohort__list_init(&source->doomed);
+    cohort__list_init(&source->overtaking);
+    cohort__list_init(&source->queues);
+    cohort__map_insert(&channels->sources, &source->node, hash);
+    return source;
+}
+
+/* The record of SITE. NULL: out of memory. */
+static struct cohort__channel_source *channel_source_of(struct cohort__channels *channels,
+                                                        uint32_t site)
+{
+    if (!channels->last_source || channels->last_source->site != site)
+        channels->last_source = source_find(channels, site);
+    return channels->last_source;
+}
+
+static uint64_t queue_hash(struct cohort__channel_key key)
+{
+    return cohort__hash_mix(key.site, key.tag);
+}
+
+static bool queue_equal(const struct cohort__map_node *node, const void *looked_for)
+{
+    const struct cohort__channel_key *key = looked_for;
+    const struct cohort__channel_queue *queue =
+        COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node);
+    return queue->tag == key->tag && queue->source->site == key->site;
+}
+
+/* The same if there is one, or NULL. */
+static struct cohort__channel_queue *channel_queue_find(const struct cohort__channels *channels,
+                                                        struct cohort__channel_key key)
+{
+    struct cohort__map_node *node =
+        cohort__map_find(&channels->queues, queue_hash(key), queue_equal, &key);
+    return node ? COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node) : NULL;
+}
+
+static struct cohort__channel_queue *queue_make(struct cohort__channels *channels,
+                                                struct cohort__channel_source *source, uint64_t tag)
+{
+    struct cohort__channel_queue *queue = cohort__slab_alloc(sizeof(*queue));
+    if (!queue)
+        return NULL;
+    queue->source = source;
+    cohort__list_push_back(&source->queues, &queue->of_source);
+    queue->tag = tag;
+    cohort__list_init(&queue->messages);
+    cohort__list_init(&queue->gets);
+    struct cohort__channel_key key = {source->site, tag};
+    cohort__map_insert(&channels->queues, &queue->node, queue_hash(key));
+    return queue;
+}
+
+/* Frees it if it is empty, and not the one used last. */
+static void channel_queue_tidy(struct cohort__channels *channels,
+                               struct cohort__channel_queue *queue)
+{
+    if (queue == queue->source->last || !cohort__list_is_empty(&queue->messages) ||
+        !cohort__list_is_empty(&queue->gets))
+        return;
+    cohort__map_remove(&channels->queues, &queue->node);
+    cohort__list_remove(&queue->of_source);
+    cohort__slab_free(queue);
+}
+
+/* If the queue is not the one used last: finds or makes it, and drops the last one if it is empty.
+ * NULL: out of memory. */
+static struct cohort__channel_queue *
+queue_change(struct cohort__channels *channels, struct cohort__channel_source *source, uint64_t tag)
+{
+    struct cohort__channel_queue *queue =
+        channel_queue_find(channels, (struct cohort__channel_key){source->site, tag});
+    if (!queue)
+        queue = queue_make(channels, source, tag);
+    struct cohort__channel_queue *last = source->last;
+    source->last = queue;
+    if (last)
+        channel_queue_tidy(channels, last);
+    return queue;
+}
+
+/* The queue of SOURCE and TAG, which is then the one used last. NULL: out of memory. */
+static struct cohort__channel_queue *channel_queue_of(struct cohort__channels *channels,
+                                                      struct cohort__channel_source *source,
+                                                      uint64_t tag)
+{
+    struct cohort__channel_queue *last = source->last;
+    return last && last->tag == tag ? last : queue_change(channels, source, tag);
+}
+
+static void channel_queues_fini(struct cohort__channels *channels)
+{
+    struct cohort__map_node *node;
+    while ((node = cohort__map_some(&channels->queues))) {
+        cohort__map_remove(&channels->queues, node);
+        cohort__slab_free(COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node));
+    }
+    while ((node = cohort__map_some(&channels->sources))) {
+        cohort__map_remove(&channels->sources, node);
+        cohort__slab_free(COHORT_CONTAINER_OF(node, struct cohort__channel_source, node));
+    }
+    cohort__map_fini(&channels->queues);
+    cohort__map_fini(&channels->sources);
+}
+
+/* The one of TAG, or NULL. */
+static struct cohort__channel_any *channel_any_find(const struct cohort__channels *channels,
+                                                    uint64_t tag)
+{
+    if (channels->any.num_nodes == 0)
+        return NULL;
+    struct cohort__map_node *node =
+        cohort__map_find(&channels->any, cohort__hash_u64(tag), NULL, NULL);
+    return node ? COHORT_CONTAINER_OF(node, struct cohort__channel_any, node) : NULL;
+}
+
+/* The same, but makes it if there is none. NULL: out of memory. */
+static struct cohort__channel_any *channel_any_need(struct cohort__channels *channels, uint64_t tag)
+{
+    struct cohort__channel_any *any = channel_any_find(channels, tag);
+    if (any)
+        return any;
+    any = cohort__slab_alloc(sizeof(*any));
+    if (!any)
+        return NULL;
+    any->tag = tag;
+    cohort__list_init(&any->messages);
+    cohort__list_init(&any->gets);
+    cohort__map_insert(&channels->any, &any->node, cohort__hash_u64(tag));
+    return any;
+}
+
+static struct cohort__message *channel_any_message_of(struct cohort__list *link)
+{
+    return COHORT_CONTAINER_OF(link, struct cohort__message, of_tag);
+}
+
+/* What is sorted came before all that is not. */
+static bool channel_any_first(struct cohort__channels *channels, uint64_t tag,
+                              struct cohort__message **ret_message)
+{
+    struct cohort__channel_any *any = channel_any_find(channels, tag);
+    struct cohort__list *link, *unsorted = &channels->unsorted;
+    *ret_message = NULL;
+    if (any && !cohort__list_is_empty(&any->messages)) {
+        *ret_message = channel_any_message_of(any->messages.next);
+        return true;
+    }
+    while ((link = unsorted->next) != unsorted) {
+        if (channel_any_message_of(link)->fingerprint == tag) {
+            *ret_message = channel_any_message_of(link);
+            return true;
+        }
+        any = channel_any_need(channels, channel_any_message_of(link)->fingerprint);
+        if (!any)
+            return false;
+        cohort__list_remove(link);
+        cohort__list_push_back(&any->messages, link);
+    }
+    return true;
+}
+
+static void drop(struct cohort__channels *channels, struct cohort__channel_any *any)
+{
+    cohort__map_remove(&channels->any, &any->node);
+    cohort__slab_free(any);
+}
+
+/* Frees it if it is empty. */
+static void channel_any_tidy(struct cohort__channels *channels, struct cohort__channel_any *any)
+{
+    if (cohort__list_is_empty(&any->messages) && cohort__list_is_empty(&any->gets))
+        drop(channels, any);
+}
+
+static void channel_any_fini(struct cohort__channels *channels)
+{
+    struct cohort__map_node *node;
+    while ((node = cohort__map_some(&channels->any)))
+        drop(channels, COHORT_CONTAINER_OF(node, struct cohort__channel_any, node));
+    cohort__map_fini(&channels->any);
+}
+
+void cohort__channels_begun(struct cohort_comm *comm)
+{
+    uint32_t num = atomic_load_explicit(&comm->channels.num_not_over, memory_order_relaxed);
+    atomic_store_explicit(&comm->channels.num_not_over, num + 1, memory_order_relaxed);
+}
+
+static void channels_over(struct cohort_comm *comm)
+{
+    uint32_t num = atomic_load_explicit(&comm->channels.num_not_over, memory_order_relaxed);
+    atomic_store_explicit(&comm->channels.num_not_over, num - 1, memory_order_relaxed);
+    if (num > 1)
+        return;
+    comm->channels.asked_at = 0;
+    comm->channels.patience = 0;
+    cohort__endpoint_over(comm);
+}
+
+/* Who is first says what happens: the scope, whose item then runs, or the owner. */
+enum state {
+    WATCHING,
+    CANCELLED, /* the item is posted, or will be at once */
+    OVER,      /* nothing will be posted */
+};
+
+struct cohort__channel_watch {
+    struct cohort__scope_watch scope;
+    struct cohort__item item;
+    struct cohort_comm *comm;
+    void (*cancel)(void *owner);
+    void *owner; /* NULL: it is over. In the turn */
+    bool is_told;
+    _Atomic int state;
+    _Atomic int users; /* `scope`, and the owner or the item, whichever is over last */
+};
+
+static void put(struct cohort__channel_watch *watch)
+{
+    if (atomic_fetch_sub_explicit(&watch->users, 1, memory_order_acq_rel) == 1)
+        cohort__slab_free(watch);
+}
+
+static void release(struct cohort__scope_watch *scope)
+{
+    put(COHORT_CONTAINER_OF(scope, struct cohort__channel_watch, scope));
+}
+
+static void on_cancel(struct cohort__scope_watch *scope)
+{
+    struct cohort__channel_watch *watch =
+        COHORT_CONTAINER_OF(scope, struct cohort__channel_watch, scope);
+    int expected = WATCHING;
+    if (atomic_compare_exchange_strong(&watch->state, &expected, CANCELLED))
+        cohort__endpoint_post(watch->comm, &watch->item);
+}
+
+static void run(struct cohort__actor *actor, struct cohort__item *item)
+{
+    struct cohort__channel_watch *watch =
+        COHORT_CONTAINER_OF(item, struct cohort__channel_watch, item);
+    watch->is_told = true;
+    if (watch->owner) {
+        watch->cancel(watch->owner);
+        return; /* the owner may be over now, and WATCH freed */
+    }
+    put(watch);
+    channels_over(cohort__endpoint_of(actor));
+}
+
+bool cohort__channel_watch_create(struct cohort_comm *comm, void (*cancel)(void *owner),
+                                  void *owner, struct cohort__channel_watch **ret_watch)
+{
+    *ret_watch = NULL;
+    if (!cohort__scope_current())
+        return true;
+    struct cohort__channel_watch *watch = cohort__slab_alloc(sizeof(*watch));
+    if (!watch)
+        return false;
+    watch->scope.cancel = on_cancel;
+    watch->scope.release = release;
+    watch->item.run = run;
+    watch->comm = comm;
+    watch->cancel = cancel;
+    watch->owner = owner;
+    watch->is_told = false;
+    atomic_init(&watch->state, WATCHING);
+    atomic_init(&watch->users, 2);
+    *ret_watch = watch;
+    return true;
+}
+
+void cohort__channel_watch_start(struct cohort__channel_watch *watch)
+{
+    if (watch)
+        cohort__scope_watch(cohort__scope_current(), &watch->scope);
+}
+
+void cohort__channel_watch_over(struct cohort__channel_watch *watch, struct cohort_comm *comm)
+{
+    bool is_awaited = false;
+    if (watch) {
+        int before = atomic_exchange(&watch->state, OVER);
+        is_awaited = before == CANCELLED && !watch->is_told;
+        watch->owner = NULL;
+        cohort__scope_unwatch(&watch->scope);
+        if (!is_awaited)
+            put(watch);
+    }
+    if (!is_awaited)
+        channels_over(comm);
+}
 
 /* The getter's side: puts messages in order, and matches them with gets. */
 
@@ -48,8 +400,8 @@ void cohort__channels_fini(struct cohort__channels *channels)
 {
     cohort__error_fini(&channels->why_any);
     cohort__questions_fini(&channels->questions);
-    cohort__channel_queues_fini(channels);
-    cohort__channel_any_fini(channels);
+    channel_queues_fini(channels);
+    channel_any_fini(channels);
     cohort__map_fini(&channels->lent);
     cohort__channel_sets_fini(channels);
 }
@@ -67,7 +419,7 @@ static void start_waiting(struct cohort__channels *channels, struct cohort__chan
         return;
     }
     channels->num_from_site++;
-    cohort__channel_source_of(channels, get->site)->num_gets++;
+    channel_source_of(channels, get->site)->num_gets++;
 }
 
 static void stop_waiting(struct cohort__channels *channels, struct cohort__channel_get *get)
@@ -79,7 +431,7 @@ static void stop_waiting(struct cohort__channels *channels, struct cohort__chann
         return;
     }
     channels->num_from_site--;
-    cohort__channel_source_of(channels, get->site)->num_gets--;
+    channel_source_of(channels, get->site)->num_gets--;
 }
 
 /* Who gets the next message of QUEUE: of those who wait for its source, and those who take one from
@@ -101,7 +453,7 @@ static struct cohort__channel_get *take_get(struct cohort__channels *channels,
                                             struct cohort__channel_queue *queue, size_t bytes,
                                             const struct cohort__error *error)
 {
-    struct cohort__channel_any *any = cohort__channel_any_find(channels, queue->tag);
+    struct cohort__channel_any *any = channel_any_find(channels, queue->tag);
     struct cohort__channel_get *get;
     while ((get = next_get(queue, any))) {
         stop_waiting(channels, get);
@@ -114,7 +466,7 @@ static struct cohort__channel_get *take_get(struct cohort__channels *channels,
             cohort__channel_get_tell(get, bytes);
     }
     if (any)
-        cohort__channel_any_tidy(channels, any);
+        channel_any_tidy(channels, any);
     return get;
 }
 
@@ -141,13 +493,13 @@ static void fail_alone(struct cohort_comm *comm, struct cohort__channel_get *get
     struct cohort__channels *channels = &comm->channels;
     const struct cohort__channel_key key = {get->site, get->tag};
     fail_get(comm, get, status, why);
-    struct cohort__channel_any *any = cohort__channel_any_find(channels, key.tag);
+    struct cohort__channel_any *any = channel_any_find(channels, key.tag);
     struct cohort__channel_queue *queue =
-        key.site == COHORT_ANY_SITE ? NULL : cohort__channel_queue_find(channels, key);
+        key.site == COHORT_ANY_SITE ? NULL : channel_queue_find(channels, key);
     if (queue)
-        cohort__channel_queue_tidy(channels, queue);
+        channel_queue_tidy(channels, queue);
     if (any)
-        cohort__channel_any_tidy(channels, any);
+        channel_any_tidy(channels, any);
 }
 
 /* At most *LEFT of GETS, and that is so many less then. */
@@ -198,11 +550,11 @@ static void park(struct cohort__channels *channels, struct cohort__channel_queue
 
 static void unpark(struct cohort__channels *channels, struct cohort__message *message)
 {
-    struct cohort__channel_any *any = cohort__channel_any_find(channels, message->fingerprint);
+    struct cohort__channel_any *any = channel_any_find(channels, message->fingerprint);
     keep_no_more(channels, message);
     cohort__list_remove(&message->of_tag);
     if (any)
-        cohort__channel_any_tidy(channels, any);
+        channel_any_tidy(channels, any);
 }
 
 /* Whether there is hope ---------------------------------------------------------------------------
@@ -315,7 +667,7 @@ static void doom_any(struct cohort_comm *comm)
         struct cohort__channel_any *any =
             COHORT_CONTAINER_OF(node, struct cohort__channel_any, node);
         cohort__list_splice_back(&channels->doomed_any, &any->gets);
-        cohort__channel_any_tidy(channels, any);
+        channel_any_tidy(channels, any);
     }
 }
 
@@ -343,7 +695,7 @@ static void fail_source(struct cohort_comm *comm, struct cohort__channel_source 
             return;
         cohort__list_remove(link);
         cohort__list_push_back(&source->queues, link);
-        cohort__channel_queue_tidy(&comm->channels, queue);
+        channel_queue_tidy(&comm->channels, queue);
     }
 }
 
@@ -423,7 +775,7 @@ static void get_parked(struct cohort__channels *channels, struct cohort__channel
     get->site = message->source_site;
     if (!get->is_probe) {
         unpark(channels, message);
-        cohort__channel_queue_tidy(channels, queue);
+        channel_queue_tidy(channels, queue);
         cohort__channel_get_take(get, message);
     } else if (message->kind == COHORT__KIND_ERROR) {
         cohort__channel_get_fail(get, &message->error);
@@ -443,14 +795,14 @@ static cohort_status get_from_any(struct cohort__channels *channels,
 {
     struct cohort__message *message = NULL;
     if (!cohort__remote_is_revoked(get->comm->group) &&
-        !cohort__channel_any_first(channels, get->tag, &message))
+        !channel_any_first(channels, get->tag, &message))
         return no_memory();
     if (message) {
         struct cohort__channel_key key = {message->source_site, get->tag};
-        get_parked(channels, cohort__channel_queue_find(channels, key), message, get);
+        get_parked(channels, channel_queue_find(channels, key), message, get);
         return COHORT_OK;
     }
-    struct cohort__channel_any *any = cohort__channel_any_need(channels, get->tag);
+    struct cohort__channel_any *any = channel_any_need(channels, get->tag);
     if (!any)
         return no_memory();
     start_waiting(channels, get, &any->gets);
@@ -460,9 +812,9 @@ static cohort_status get_from_any(struct cohort__channels *channels,
 static cohort_status get_from_site(struct cohort__channels *channels,
                                    struct cohort__channel_get *get)
 {
-    struct cohort__channel_source *source = cohort__channel_source_of(channels, get->site);
+    struct cohort__channel_source *source = channel_source_of(channels, get->site);
     struct cohort__channel_queue *queue =
-        source ? cohort__channel_queue_of(channels, source, get->tag) : NULL;
+        source ? channel_queue_of(channels, source, get->tag) : NULL;
     if (!queue)
         return no_memory();
     if (cohort__list_is_empty(&queue->messages) || cohort__remote_is_revoked(get->comm->group))
@@ -484,8 +836,7 @@ cohort_status cohort__channels_get(struct cohort_comm *comm, struct cohort__chan
         cohort__channels_cancel(comm, get);
         return COHORT_OK;
     }
-    status = is_any ? hopeless_any(comm)
-                    : hopeless(comm, cohort__channel_source_of(channels, get->site));
+    status = is_any ? hopeless_any(comm) : hopeless(comm, channel_source_of(channels, get->site));
     if (status) {
         char why[COHORT__ERROR_BYTES];
         snprintf(why, sizeof(why), "%s", cohort_error_message());
@@ -517,8 +868,7 @@ static void deliver(struct cohort_comm *comm, struct cohort__channel_source *sou
                     struct cohort__message *message)
 {
     struct cohort__channels *channels = &comm->channels;
-    struct cohort__channel_queue *queue =
-        cohort__channel_queue_of(channels, source, message->fingerprint);
+    struct cohort__channel_queue *queue = channel_queue_of(channels, source, message->fingerprint);
     source->expected++;
     if (!queue) {
         lose(comm, message);
@@ -585,11 +935,11 @@ bool cohort__channels_take(struct cohort_comm *comm, struct cohort__arrival *arr
         envelope->payload_bytes > COHORT__CHANNEL_ON_THE_SPOT_BYTES)
         return false;
     struct cohort__channel_source *source =
-        cohort__channel_source_of(&comm->channels, envelope->source_site);
+        channel_source_of(&comm->channels, envelope->source_site);
     if (!source || envelope->tag != source->expected)
         return false;
     struct cohort__channel_queue *queue =
-        cohort__channel_queue_of(&comm->channels, source, envelope->fingerprint);
+        channel_queue_of(&comm->channels, source, envelope->fingerprint);
     struct cohort__channel_get *get =
         queue ? take_get(&comm->channels, queue, envelope->payload_bytes, NULL) : NULL;
     if (!get)
@@ -604,7 +954,7 @@ bool cohort__channels_take(struct cohort_comm *comm, struct cohort__arrival *arr
 static void receive_data(struct cohort_comm *comm, struct cohort__message *message)
 {
     struct cohort__channel_source *source =
-        cohort__channel_source_of(&comm->channels, message->source_site);
+        channel_source_of(&comm->channels, message->source_site);
     if (!source) {
         lose(comm, message);
         return;
@@ -683,7 +1033,7 @@ static void take_answer(struct cohort_comm *comm, const struct cohort__message *
     if (message->tag != COHORT__ANSWER_GONE || message->fingerprint > 0)
         return; /* that it is revoked will be known here, too */
     struct cohort__channel_source *source =
-        cohort__channel_source_of(&comm->channels, message->source_site);
+        channel_source_of(&comm->channels, message->source_site);
     if (!source)
         return; /* without memory: it will be asked again */
     source->has_left = true;

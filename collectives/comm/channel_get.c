@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "collectives/comm/channel_private.h"
-#include "collectives/comm/channel_watch.h"
 #include "collectives/comm/endpoint_misuse.h"
 #include "collectives/comm/layout_check.h"
 #include "collectives/plan/layout_overlap.h"

@@ -5,12 +5,36 @@
 #include <stdalign.h>
 
 #include "cohort/channel.h"
-#include "collectives/comm/channel_count.h"
+#include "collectives/comm/channels.h"
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/message.h"
 #include "collectives/comm/remote.h"
 #include "collectives/plan/layout.h"
 #include "runtime/task/future.h"
 #include "runtime/task/work.h"
+
+/* In the endpoint's turn: a set or a get has begun, or is over. After the last one the endpoint may
+ * be idle. */
+void cohort__channels_begun(struct cohort_comm *comm);
+
+/* A set or a get, the *owner*, of a task in a scope: tells it when the scope is cancelled. That
+ * happens on any thread, so it is an item of the endpoint that tells; and the endpoint, which stays
+ * while a set or a get is not over, stays for that item, too. */
+struct cohort__channel_watch;
+
+/* CANCEL is called with OWNER at most once, in the turn of COMM, before the owner is over; perhaps
+ * before it has begun. Sets *RET_WATCH to NULL if the calling task is in no scope. Returns false if
+ * there is no memory. CANCEL is not called before _start. */
+bool cohort__channel_watch_create(struct cohort_comm *comm, void (*cancel)(void *owner),
+                                  void *owner, struct cohort__channel_watch **ret_watch);
+
+/* In the call of the owner, before its own item is posted, so that it can't be over yet. NULL is
+ * fine. */
+void cohort__channel_watch_start(struct cohort__channel_watch *watch);
+
+/* In the turn: the owner is over. Takes WATCH. Calls cohort__channels_over, now or later. NULL is
+ * fine. */
+void cohort__channel_watch_over(struct cohort__channel_watch *watch, struct cohort_comm *comm);
 
 /* Between channel.c (order and matching), channel_get.c and channel_set.c. Unless said otherwise,
  * functions are called in the endpoint's turn. */

@@ -5,10 +5,9 @@
 
 #include "collectives/comm/channel.h"
 #include "collectives/comm/channel_private.h"
-#include "collectives/comm/channel_watch.h"
 #include "collectives/comm/endpoint_misuse.h"
 #include "collectives/comm/layout_check.h"
-#include "collectives/comm/mail.h"
+#include "collectives/comm/remote.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/slab.h"

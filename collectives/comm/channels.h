@@ -27,7 +27,7 @@ struct cohort__channels {
     struct cohort__map sources;
     struct cohort__channel_source *last_source; /* the last one looked for, or NULL */
     struct cohort__map queues;                  /* by source and tag */
-    struct cohort__map any;                     /* by tag: see channel_any.h */
+    struct cohort__map any;                     /* by tag: see channel_private.h */
     struct cohort__list unsorted;               /* messages in queues that are not in `any` */
     /* Messages that are kept here, and whose setters may want their data back, by their numbers. */
     struct cohort__map lent;

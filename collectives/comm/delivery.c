@@ -3,7 +3,7 @@
 
 #include "collectives/comm/channel.h"
 #include "collectives/comm/endpoint.h"
-#include "collectives/comm/failure.h"
+#include "collectives/comm/operation.h"
 #include "collectives/comm/reception.h"
 #include "collectives/comm/verdict.h"
 #include "runtime/base/container.h"

@@ -152,7 +152,7 @@ struct cohort_comm {
     uint32_t num_failures;
     uint64_t gone_from; /* once it has left: the first generation in which it takes no part */
     /* Futures that are still to complete, besides those of calls in flight, sets and gets: see
-     * cohort__endpoint_begin, and hold.h. */
+     * cohort__endpoint_begin, and verdict.h. */
     _Atomic uint32_t num_open;
     atomic_bool finished; /* it has left, and nothing of it is under way */
     struct cohort__event tick, leave, scoped_prune, more, untold;

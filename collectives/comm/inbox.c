@@ -7,13 +7,12 @@
 #include <string.h>
 
 #include "collectives/comm/delivery.h"
+#include "collectives/comm/endpoint.h"
 #include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/later.h"
 #include "collectives/comm/message.h"
-#include "collectives/comm/quiet.h"
 #include "collectives/comm/remote.h"
 #include "collectives/comm/settings.h"
-#include "collectives/comm/unknown.h"
 #include "collectives/comm/verdict.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
@@ -21,6 +20,90 @@
 #include "runtime/proc/boards.h"
 #include "runtime/proc/fetch.h"
 #include "runtime/proc/send.h"
+
+/* Whether each endpoint, at the moment it was looked at, had left and had nothing to do. */
+static bool look(const struct cohort__group *group)
+{
+    for (uint32_t i = 0; i < group->local.num; i++) {
+        const struct cohort_comm *comm = cohort__endpoint_at(group, group->local.sites[i]);
+        if (comm && !(atomic_load(&comm->finished) && cohort__actor_is_idle(&comm->actor)))
+            return false;
+    }
+    return true;
+}
+
+/* Endpoints are looked at one after the other. So one look can miss an item that goes from an
+ * endpoint not yet looked at to one already looked at. But an endpoint that has left sends only
+ * answers, and an answer causes no other message. After a look that finds all endpoints finished,
+ * the only new items are answers to messages that were under way. After the second look, all these
+ * answers have been sent. The third look finds them.
+ *
+ * Any other thread that could cause something has a reference, and none can get one now. A thread
+ * that has just ended the turn of an endpoint has a reference, too, from before the queue was
+ * released (actor.c). It gives it back after these looks if it has not finished, and then comes
+ * here. */
+static bool quiet_has_come(const struct cohort__group *group)
+{
+    return atomic_load(&group->refs) == 0 && look(group) && look(group) && look(group) &&
+           atomic_load(&group->refs) == 0;
+}
+
+struct message {
+    struct cohort__tree_node node;
+    struct cohort__arrival *arrival;
+};
+
+bool cohort__unknown_is_to_come(const struct cohort__unknown *unknown, uint64_t instance)
+{
+    uint32_t home = cohort__instance_home(instance);
+    return unknown->num_creations > 0 && home <= COHORT__HOME_LAUNCHER &&
+           cohort__instance_number(instance) > unknown->highest[home];
+}
+
+bool cohort__unknown_keep(struct cohort__unknown *unknown, struct cohort__arrival *arrival)
+{
+    struct message *message = malloc(sizeof(*message));
+    struct cohort__arrival *kept = message ? cohort__arrival_keep(arrival) : NULL;
+    if (!kept) {
+        free(message);
+        return false;
+    }
+    cohort__arrival_park(kept);
+    message->arrival = kept;
+    cohort__tree_insert(&unknown->messages, &message->node, kept->envelope.instance);
+    return true;
+}
+
+void cohort__unknown_settle(struct cohort__unknown *unknown, uint64_t instance,
+                            struct cohort__list *taken)
+{
+    uint32_t home = cohort__instance_home(instance), number = cohort__instance_number(instance);
+    struct cohort__tree_node *first = cohort__tree_find(&unknown->messages, instance);
+    if (home <= COHORT__HOME_LAUNCHER && number > unknown->highest[home])
+        unknown->highest[home] = number;
+    if (first)
+        cohort__tree_take(&unknown->messages, first, taken);
+}
+
+/* The same with those of all instances, none of which comes any more. */
+static void unknown_settle_all(struct cohort__unknown *unknown, struct cohort__list *taken)
+{
+    struct cohort__tree_node *first;
+    while ((first = cohort__tree_find_from(&unknown->messages, 0)))
+        cohort__tree_take(&unknown->messages, first, taken);
+}
+
+struct cohort__arrival *cohort__unknown_next(struct cohort__list *taken)
+{
+    struct cohort__list *same = cohort__list_pop_front(taken);
+    if (!same)
+        return NULL;
+    struct cohort__tree_node *node = COHORT_CONTAINER_OF(same, struct cohort__tree_node, same);
+    struct message *message = COHORT_CONTAINER_OF(node, struct message, node);
+    struct cohort__arrival *arrival = message->arrival;
+    free(message);
+    return arrival;
+}
 
 struct cohort__inbox {
     struct cohort__commons commons; /* first */
@@ -200,7 +283,7 @@ void cohort__inbox_creation_end(struct cohort__inbox *inbox)
     cohort__list_init(&taken);
     pthread_mutex_lock(&inbox->lock);
     if (--inbox->unknown.num_creations == 0) /* now: later ones may be of a new creation */
-        cohort__unknown_settle_all(&inbox->unknown, &taken);
+        unknown_settle_all(&inbox->unknown, &taken);
     pthread_mutex_unlock(&inbox->lock);
     sort_out(inbox, NULL, &taken);
 }
@@ -429,7 +512,7 @@ static void reclaim(struct cohort__commons *commons, uint64_t instance)
     struct cohort__inbox *inbox = cohort__inbox_of(commons);
     pthread_mutex_lock(&inbox->lock);
     struct cohort__group *group = find(inbox, instance);
-    bool is_over = group && cohort__quiet_has_come(group);
+    bool is_over = group && quiet_has_come(group);
     bool is_for_holder = is_over && (group->has_board || group->has_notes);
     if (is_over)
         take_out(inbox, group);
@@ -560,7 +643,7 @@ static void stop(void *context)
         ;
     struct cohort__list taken, *link;
     cohort__list_init(&taken);
-    cohort__unknown_settle_all(&inbox->unknown, &taken);
+    unknown_settle_all(&inbox->unknown, &taken);
     sort_out(inbox, NULL, &taken);
     while ((link = cohort__list_pop_front(&inbox->retired)))
         cohort__group_destroy(COHORT_CONTAINER_OF(link, struct cohort__group, retired));

@@ -55,7 +55,7 @@ struct cohort__message {
     struct cohort__list parked; /* in a list of a channel, until a get is there */
     union {                     /* while it waits: */
         struct {
-            struct cohort__list of_tag;   /* a channel's: see channel_any.h */
+            struct cohort__list of_tag;   /* a channel's: see channel_private.h */
             struct cohort__map_node lent; /* the same, if its data is still its setter's */
         };
         struct {

@@ -7,8 +7,8 @@
 #include "collectives/comm/early.h"
 #include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/fingerprint.h"
-#include "collectives/comm/mail.h"
 #include "collectives/comm/operation.h"
+#include "collectives/comm/remote.h"
 
 /* In the endpoint's turn: answers MESSAGE, and takes it. NUMBER: of a call that is IN_FLIGHT,
  * `absent` as in struct cohort__operation; of one that has LEFT_OUT messages, how many of

@@ -61,4 +61,10 @@ cohort_status cohort__remote_broken(const struct cohort__group *group);
 /* The same, but only deaths behind that with the order AFTER count. */
 cohort_status cohort__remote_broken_after(const struct cohort__group *group, uint32_t after);
 
+/* Any thread: sends MESSAGE, with its source, to SITE of GROUP, in this locality or another one.
+ * For small messages: only ERROR, ASK or ANSWER go to another locality. Takes MESSAGE. HANDLE: of
+ * the announcement that an ERROR replaces, or 0. */
+void cohort__mail_send(struct cohort__group *group, uint32_t site, struct cohort__message *message,
+                       uint64_t handle);
+
 #endif

@@ -3,6 +3,7 @@
 #define COHORT_COLLECTIVES_EXEC_EXECUTION_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "cohort/objects.h"
 #include "collectives/comm/endpoint.h"
@@ -13,6 +14,22 @@
 #include "collectives/exec/pieces.h"
 #include "collectives/exec/plan_cache.h"
 #include "runtime/base/trace.h"
+#include "runtime/base/trace_format.h"
+
+/* What a trace says of a step of a call: its phase, and how far apart the sites are that take part
+ * in it. Only called if there is a trace. */
+
+struct cohort__step_trace {
+    enum cohort__trace_step what;
+    uint32_t phase, peer, tag, level; /* as in the record */
+};
+
+/* The finest level at which all sites are together. */
+uint32_t cohort__step_trace_level_of_all(const struct cohort__operation *operation);
+
+/* KIND: COHORT__TRACE_STEP or _OVER. */
+void cohort__step_trace_write(const struct cohort__operation *operation,
+                              enum cohort__trace_kind kind, const struct cohort__step_trace *step);
 
 /* One run of a plan by one site. It is an operation. This is its state, and what all kinds of steps
  * need of it; engine.c runs it. A step starts when the steps that it waits for are done. All of

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/meet.h"
 
-#include "collectives/comm/failure.h"
+#include "collectives/comm/operation.h"
 #include "collectives/exec/attendance.h"
-#include "collectives/exec/meeting_missing.h"
 #include "collectives/exec/meeting_tell.h"
 #include "collectives/exec/stall.h"
 #include "runtime/base/container.h"

@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 #include "collectives/comm/team.h"
-#include "collectives/exec/crew.h"
 #include "collectives/exec/inquiry.h"
 #include "collectives/exec/movement.h"
 #include "collectives/exec/participant.h"
+#include "collectives/exec/pieces.h"
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
 #include "runtime/base/list.h"

@@ -4,15 +4,14 @@
 #include <inttypes.h>
 
 #include "collectives/comm/endpoint.h"
-#include "collectives/comm/failure.h"
+#include "collectives/comm/operation.h"
 #include "collectives/exec/attendance.h"
+#include "collectives/exec/execution.h"
 #include "collectives/exec/meeting.h"
-#include "collectives/exec/meeting_missing.h"
 #include "collectives/exec/meeting_tell.h"
 #include "collectives/exec/rejection.h"
 #include "collectives/exec/segments.h"
 #include "collectives/exec/stall.h"
-#include "collectives/exec/step_trace.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 #include "runtime/base/trace.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/meeting_far.h"
 
-#include "collectives/comm/mail.h"
+#include "collectives/comm/remote.h"
 #include "collectives/exec/meeting_bring.h"
 #include "collectives/exec/meeting_life.h"
 #include "collectives/exec/meeting_move.h"

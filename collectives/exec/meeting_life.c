@@ -15,7 +15,7 @@
  *
  * A participant that fails before all are ready fails the meeting for those inside. One of these
  * tells the sites that have not come yet, and other localities if they wait for this one
- * (failure.c). */
+ * (operation.c). */
 
 static struct cohort__meeting *meeting_create(struct cohort__meetings *meetings)
 {

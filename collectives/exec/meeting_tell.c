@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "collectives/comm/failure.h"
+#include "collectives/comm/operation.h"
 #include "runtime/task/scheduler.h"
 
 /* Where tasks of several workers meet, the last one to come would have to tell all of them, and

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #include "collectives/comm/arenas.h"
+#include "collectives/comm/commons.h"
 #include "collectives/comm/group.h"
 #include "collectives/comm/team.h"
-#include "collectives/comm/watch.h"
 #include "runtime/base/copier.h"
 #include "runtime/base/list.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "collectives/comm/mail.h"
+#include "collectives/comm/remote.h"
 #include "collectives/exec/activity.h"
 #include "collectives/exec/stall.h"
 #include "runtime/base/container.h"

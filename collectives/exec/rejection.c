@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "collectives/comm/endpoint_life.h"
-#include "collectives/comm/failure.h"
+#include "collectives/comm/operation.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/future.h"
 

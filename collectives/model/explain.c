@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "collectives/plan/machine_text.h"
+#include "collectives/plan/machine.h"
 
 static void print_question(FILE *file, const struct cohort__question *question)
 {

@@ -2,9 +2,29 @@
 #ifndef COHORT_COLLECTIVES_MODEL_PREDICT_H
 #define COHORT_COLLECTIVES_MODEL_PREDICT_H
 
+#include <stdbool.h>
+
 #include "collectives/algo/algorithm.h"
 #include "collectives/model/parameters.h"
 #include "collectives/plan/machine.h"
+
+/* How much of what a row does leaves its place, where the sites are in several: the fractions of
+ * the amounts of its struct cohort__cost, 0 to 1. */
+struct cohort__reach {
+    double startups;
+    double bytes; /* and reduced */
+    double messages;
+    double moved; /* and combined */
+};
+
+/* The sites are in NUM_PLACES, as many in each. Rows that are no trees have their partners
+ * anywhere. A tree follows the places as far as the sites of each have consecutive numbers
+ * (IS_CONTIGUOUS). Then it has one edge to each place but the first, and its uppermost levels are
+ * between places. But whatever a row does, a block that is needed elsewhere has to go there. */
+struct cohort__reach cohort__reach_of(const struct cohort__algorithm *algorithm,
+                                      const struct cohort__request *request,
+                                      const struct cohort__cost *cost, double num_places,
+                                      bool is_contiguous);
 
 /* Where the sites are, as far as the model uses it. The same at all sites. */
 struct cohort__placement {
@@ -42,8 +62,9 @@ void cohort__predict_amounts(const struct cohort__parameters *parameters,
  * better than the larger one of the two (docs/SELECTION.md).
  *
  * If some sites share a locality, others a host, and others do not, each amount is divided into
- * what stays in a locality, what stays in a host, and the rest (reach.h), and each of these has the
- * prices of a job whose sites all are so far apart. For a shift without hops they are counted. */
+ * what stays in a locality, what stays in a host, and the rest, and each of these has
+ * the prices of a job whose sites all are so far apart. For a shift without hops they are counted.
+ */
 double cohort__predict(const struct cohort__parameters *parameters,
                        const struct cohort__placement *placement, uint32_t row,
                        const struct cohort__request *request, const struct cohort__cost *cost);

@@ -3,8 +3,7 @@
 
 #include <stdlib.h>
 
-#include "collectives/model/sim_heap.h"
-#include "collectives/model/sim_jobs.h"
+#include "collectives/model/sim_steps.h"
 
 /* Times whose relative difference is smaller than this differ only by rounding. They count as one
  * instant. */
@@ -15,19 +14,29 @@ static const double rounding = 1e-12;
 enum own { SEND_PORT, RECV_PORT, PROCESSOR, NUM_OWN };
 
 struct resource {
-    uint32_t queue;      /* the jobs that wait for it */
-    uint32_t num_queued; /* how many there are */
+    struct cohort__sim_heap queue; /* the jobs that wait for it, by their order */
     bool is_taken;
 };
+
+/* What takes time: a message or a reduction. */
+struct job {
+    uint64_t order;   /* jobs with a lower order go first */
+    uint32_t step;    /* its SEND or REDUCE */
+    uint8_t missing;  /* how many ends are not ready */
+    bool was_delayed; /* by a link */
+};
+
+#define NO_JOB UINT32_MAX
 
 struct simulation {
     const struct cohort__network *network;
     const struct cohort__sim_costs *costs;
     struct cohort__sim_steps steps;
-    struct cohort__sim_job *jobs;
+    struct job *jobs;
     uint32_t num_jobs;
     uint32_t *job_of; /* the job of each SEND, RECV and REDUCE */
     struct resource *resources;
+    size_t num_resources;
     double now;
     uint32_t num_over; /* how many steps are done */
     uint32_t *news;    /* done steps whose successors have not been told yet */
@@ -88,6 +97,15 @@ static void candidate_add(struct simulation *self, uint64_t order, uint64_t what
     self->out_of_memory |= !cohort__sim_heap_push(&self->candidates, (double)order, what);
 }
 
+/* The first job in the queue of a resource, if there is one, may start unless it waits for others.
+ */
+static void queue_candidate(struct simulation *self, size_t number)
+{
+    const struct cohort__sim_heap *queue = &self->resources[number].queue;
+    if (queue->count > 0)
+        candidate_add(self, self->jobs[queue->entries[0].value].order, self->num_jobs + number);
+}
+
 static void release(struct simulation *self, uint32_t job)
 {
     struct needs needs = needs_begin(self, job);
@@ -95,8 +113,7 @@ static void release(struct simulation *self, uint32_t job)
     while (needs_next(self, &needs, &number)) {
         struct resource *resource = &self->resources[number];
         resource->is_taken = false;
-        if (resource->queue != COHORT__NO_JOB)
-            candidate_add(self, self->jobs[resource->queue].order, self->num_jobs + number);
+        queue_candidate(self, number);
     }
 }
 
@@ -139,15 +156,15 @@ static void start(struct simulation *self, uint32_t job)
 static void wait_for(struct simulation *self, uint32_t job, size_t number)
 {
     struct resource *resource = &self->resources[number];
-    cohort__sim_queue_add(self->jobs, &resource->queue, job);
-    resource->num_queued++;
+    self->out_of_memory |=
+        !cohort__sim_heap_push(&resource->queue, (double)self->jobs[job].order, job);
     if (number < (size_t)self->network->num_sites * NUM_OWN)
         return;
     if (!self->jobs[job].was_delayed)
         self->result.delayed++;
     self->jobs[job].was_delayed = true;
-    if (resource->num_queued + 1 > self->result.contenders)
-        self->result.contenders = resource->num_queued + 1;
+    if (resource->queue.count + 1 > self->result.contenders)
+        self->result.contenders = (uint32_t)resource->queue.count + 1;
 }
 
 /* Starts JOB, or puts it into the queue of the first resource that is taken. */
@@ -169,13 +186,11 @@ static void try_job(struct simulation *self, uint32_t job)
 static void try_queue(struct simulation *self, size_t number)
 {
     struct resource *resource = &self->resources[number];
-    if (resource->is_taken || resource->queue == COHORT__NO_JOB)
+    if (resource->is_taken || resource->queue.count == 0)
         return;
-    uint32_t job = cohort__sim_queue_take(self->jobs, &resource->queue);
-    resource->num_queued--;
-    try_job(self, job);
-    if (!resource->is_taken && resource->queue != COHORT__NO_JOB)
-        candidate_add(self, self->jobs[resource->queue].order, self->num_jobs + number);
+    try_job(self, (uint32_t)cohort__sim_heap_pop(&resource->queue).value);
+    if (!resource->is_taken)
+        queue_candidate(self, number);
 }
 
 static void step_over(struct simulation *self, uint32_t step)
@@ -188,7 +203,7 @@ static void step_over(struct simulation *self, uint32_t step)
 static void step_ready(struct simulation *self, uint32_t step)
 {
     uint32_t job = self->job_of[step];
-    if (job == COHORT__NO_JOB)
+    if (job == NO_JOB)
         step_over(self, step);
     else if (--self->jobs[job].missing == 0)
         self->ready[self->num_ready++] = job;
@@ -274,7 +289,7 @@ static cohort_status run(struct simulation *self)
 static void add_job(struct simulation *self, uint32_t step, uint8_t missing)
 {
     self->job_of[step] = self->num_jobs;
-    self->jobs[self->num_jobs++] = (struct cohort__sim_job){.step = step, .missing = missing};
+    self->jobs[self->num_jobs++] = (struct job){.step = step, .missing = missing};
 }
 
 static bool init_jobs(struct simulation *self)
@@ -292,7 +307,7 @@ static bool init_jobs(struct simulation *self)
         return false;
     for (uint32_t i = 0; i < steps->num_steps; i++) {
         uint8_t kind = steps->steps[i].kind;
-        self->job_of[i] = COHORT__NO_JOB;
+        self->job_of[i] = NO_JOB;
         if (kind == COHORT__STEP_SEND || (kind == COHORT__STEP_REDUCE && reduces))
             add_job(self, i, kind == COHORT__STEP_SEND ? 2 : 1);
     }
@@ -304,13 +319,11 @@ static bool init_jobs(struct simulation *self)
 
 static cohort_status init(struct simulation *self)
 {
-    size_t num_resources = (size_t)self->network->num_sites * NUM_OWN + self->network->num_shared;
-    self->resources = calloc(num_resources, sizeof(*self->resources));
+    self->num_resources = (size_t)self->network->num_sites * NUM_OWN + self->network->num_shared;
+    self->resources = calloc(self->num_resources, sizeof(*self->resources));
     if (!self->resources || !init_jobs(self))
         return cohort_fail(COHORT_ERR_NO_MEMORY, "simulation of %u sites: no memory",
                            self->network->num_sites);
-    for (size_t i = 0; i < num_resources; i++)
-        self->resources[i].queue = COHORT__NO_JOB;
     self->result.messages = self->steps.num_messages;
     for (uint32_t i = 0; i < self->steps.num_steps; i++)
         if (self->steps.steps[i].kind == COHORT__STEP_SEND)
@@ -322,16 +335,115 @@ static cohort_status init(struct simulation *self)
     return COHORT_OK;
 }
 
+/* What goes over each link, which does not depend on time. */
+struct counting {
+    const struct cohort__network *network;
+    const struct cohort__sim_steps *steps;
+    struct cohort__sim_result *result;
+    size_t capacity; /* of result->links */
+};
+
+static void count_message(struct cohort__sim_link *at, uint64_t link, size_t bytes)
+{
+    at->link = link;
+    at->bytes += bytes;
+    at->messages++;
+}
+
+/* Moves LINK to the result, if anything went over it. */
+static bool collect(struct counting *counting, struct cohort__sim_link *link)
+{
+    struct cohort__sim_result *result = counting->result;
+    if (link->messages == 0)
+        return true;
+    if (result->num_links == counting->capacity) {
+        size_t capacity = counting->capacity + counting->capacity / 2 + 64;
+        void *larger = realloc(result->links, capacity * sizeof(*result->links));
+        if (!larger)
+            return false;
+        result->links = larger;
+        counting->capacity = capacity;
+    }
+    if (link->bytes > result->busiest.bytes || result->busiest.messages == 0)
+        result->busiest = *link;
+    result->links[result->num_links++] = *link;
+    *link = (struct cohort__sim_link){0};
+    return true;
+}
+
+/* Counts the links that several routes share. */
+static bool count_shared(struct counting *counting)
+{
+    const struct cohort__network *network = counting->network;
+    struct cohort__sim_link *links = calloc(network->num_shared + 1, sizeof(*links));
+    bool ok = links != NULL;
+    for (uint32_t i = 0; ok && i < counting->steps->num_steps; i++) {
+        const struct cohort__sim_step *step = &counting->steps->steps[i];
+        if (step->kind != COHORT__STEP_SEND)
+            continue;
+        struct cohort__route route = cohort__route_begin(network, step->site, step->peer);
+        uint64_t link;
+        while (cohort__route_next(&route, &link))
+            if (link < network->num_shared)
+                count_message(&links[link], link, step->bytes);
+    }
+    for (uint64_t link = 0; ok && link < network->num_shared; link++)
+        ok = collect(counting, &links[link]);
+    free(links);
+    return ok;
+}
+
+/* Counts the links from SITE to each other site. LINKS has one for each site, all zero before and
+ * after. */
+static bool count_direct(struct counting *counting, uint32_t site, struct cohort__sim_link *links,
+                         uint32_t *peers)
+{
+    const struct cohort__sim_steps *steps = counting->steps;
+    size_t num_peers = 0;
+    bool ok = true;
+    for (uint32_t i = steps->first[site]; i < steps->first[site + 1]; i++) {
+        const struct cohort__sim_step *step = &steps->steps[i];
+        uint64_t link;
+        if (step->kind != COHORT__STEP_SEND)
+            continue;
+        struct cohort__route route = cohort__route_begin(counting->network, site, step->peer);
+        cohort__route_next(&route, &link);
+        if (link < counting->network->num_shared)
+            continue;
+        if (links[step->peer].messages == 0)
+            peers[num_peers++] = step->peer;
+        count_message(&links[step->peer], link, step->bytes);
+    }
+    qsort(peers, num_peers, sizeof(*peers), by_number);
+    for (size_t i = 0; i < num_peers && ok; i++)
+        ok = collect(counting, &links[peers[i]]);
+    return ok;
+}
+
+/* Site by site: for all sites at once the array would have num_sites squared entries. */
+static bool count_all_direct(struct counting *counting)
+{
+    uint32_t num_sites = counting->network->num_sites;
+    struct cohort__sim_link *links = calloc(num_sites, sizeof(*links));
+    uint32_t *peers = calloc(num_sites, sizeof(*peers));
+    bool ok = links && peers;
+    for (uint32_t site = 0; site < num_sites && ok; site++)
+        ok = count_direct(counting, site, links, peers);
+    free(links);
+    free(peers);
+    return ok;
+}
+
 static cohort_status count_links(struct simulation *self)
 {
-    struct cohort__sim_links links;
-    cohort_status status = cohort__sim_links_count(self->network, &self->steps, &links);
-    if (status != COHORT_OK)
-        return status;
-    self->result.num_links = links.num;
-    self->result.links = links.links;
-    self->result.busiest = links.busiest;
-    return COHORT_OK;
+    const struct cohort__network *network = self->network;
+    struct counting counting = {network, &self->steps, &self->result, 0};
+    if (count_shared(&counting) &&
+        (network->num_links == network->num_shared || count_all_direct(&counting)))
+        return COHORT_OK;
+    cohort__sim_result_fini(&self->result);
+    return cohort_fail(COHORT_ERR_NO_MEMORY, "simulation of %u sites: no memory for its links",
+                       network->num_sites);
 }
 
 static void fini(struct simulation *self)
@@ -343,6 +455,8 @@ static void fini(struct simulation *self)
     free(self->ready);
     free(self->job_of);
     free(self->news);
+    for (size_t i = 0; self->resources && i < self->num_resources; i++)
+        cohort__sim_heap_fini(&self->resources[i].queue);
     free(self->resources);
 }
 

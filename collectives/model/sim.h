@@ -2,10 +2,19 @@
 #ifndef COHORT_COLLECTIVES_MODEL_SIM_H
 #define COHORT_COLLECTIVES_MODEL_SIM_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "collectives/algo/algorithm.h"
 #include "collectives/model/network.h"
-#include "collectives/model/sim_links.h"
 #include "collectives/model/sim_steps.h"
+
+/* A link that has carried at least one message. */
+struct cohort__sim_link {
+    uint64_t link;
+    uint64_t bytes;
+    uint64_t messages;
+};
 
 /* Runs the plans of all sites of one call in simulated time.
  *

@@ -2,8 +2,25 @@
 #ifndef COHORT_COLLECTIVES_MODEL_SIM_MACHINE_H
 #define COHORT_COLLECTIVES_MODEL_SIM_MACHINE_H
 
-#include "collectives/model/sim_price.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collectives/model/parameters.h"
 #include "collectives/model/sim_steps.h"
+
+/* Hosts with localities with tasks, and what a step takes there, in nanoseconds. */
+
+struct cohort__sim_machine {
+    uint32_t hosts;
+    uint32_t localities; /* of each host */
+    uint32_t domains;    /* of each host: a level between localities and hosts; 0: there is none */
+    uint32_t tasks;      /* of each of these: sites, in the order of their numbers */
+    uint32_t cores;      /* of each host, or, with is_shared, of all hosts together */
+    bool is_shared;      /* and no wire is between the hosts, which are namespaces of one machine:
+                          * what would be the wire's is work of the two ends */
+    double turn;         /* nanoseconds, as are all times here */
+    const struct cohort__parameters *parameters;
+};
 
 /* Runs the plans of all sites of one call on hosts with localities with tasks, in simulated time,
  * by the prices of the model (parameters.h) for how far things go.

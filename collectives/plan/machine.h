@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "cohort/status.h"
 
@@ -85,5 +86,11 @@ enum { COHORT__NO_ROOT = UINT32_MAX }; /* of a call that has none */
  * operation needs that doesn't commute. */
 uint32_t cohort__machine_leader(const struct cohort__machine *machine, uint32_t level,
                                 uint32_t subgroup, uint32_t root, uint64_t turn);
+
+/* Writes a line for each level, and below it one for each of its first subgroups, with their sites
+ * and leaders. ROOT and TURN as for cohort__machine_leader. However many sites there are, that is
+ * at most a hundred lines. */
+void cohort__machine_print(FILE *file, const struct cohort__machine *machine, uint32_t root,
+                           uint64_t turn);
 
 #endif

@@ -9,7 +9,7 @@
  *   - every index is in range, every step has the blocks that its kind needs, blocks are in bounds;
  *   - every SEND has exactly one RECV, of the same size, and the reverse;
  *   - every step gets done, even if no message is sent before its RECV has started;
- *   - cohort__memory_check of each site.
+ *   - which bytes each site touches, and in which order (memory_check in plan_check.c).
  * It can't check whether the right values go to the right places. The message names the first
  * defect. */
 cohort_status cohort__plan_check(struct cohort__plan *const *plans, uint32_t num_sites);

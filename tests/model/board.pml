@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The board of runtime/net/board.h and the meetings that use it (comm/team.c, failure.c,
+/* The board of runtime/net/board.h and the meetings that use it (comm/team.c, operation.c,
  * reception.c, exec/meeting*.c, attendance.c, rejection.c). The model checks:
  * - Every call of every site ends.
  * - It ends with OK if all sites have called the same.

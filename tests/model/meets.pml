@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The MEET steps of a plan (exec/meet.c, failing.c, attendance.c, meeting*.c), with the messages
+/* The MEET steps of a plan (exec/meet.c, engine.c, attendance.c, meeting*.c), with the messages
  * between leaders (comm/reception.c, early.c). The model checks:
  * - Every call of every site ends.
  * - It ends with OK only if all sites on whose data it depends have called it.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a locality does with a message of an instance of which it has no group (comm/unknown.c,
+/* What a locality does with a message of an instance of which it has no group (comm/inbox.c,
  * inbox.c, proc/letter.c, registry.c).
  *
  * There are two localities with a site each, A and B, and a home. They create the communicators 0

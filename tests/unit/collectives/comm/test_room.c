@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/comm/room.h"
+#include "collectives/comm/team.h"
 
 #include "runtime/base/random.h"
 #include "tests/support/test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/comm/unknown.h"
+#include "collectives/comm/inbox.h"
 
 #include <malloc.h>
 #include <stdlib.h>

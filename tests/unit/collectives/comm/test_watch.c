@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/comm/watch.h"
+#include "collectives/comm/commons.h"
 
 #include <pthread.h>
 #include <sched.h>

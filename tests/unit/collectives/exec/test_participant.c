@@ -8,7 +8,6 @@
 #include "collectives/comm/inbox.h"
 #include "collectives/comm/settings.h"
 #include "collectives/exec/attendance.h"
-#include "collectives/exec/meeting_missing.h"
 #include "collectives/exec/meeting_tell.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/exec/route.h"
+#include "collectives/exec/sparse_steps.h"
 
 #include <string.h>
 

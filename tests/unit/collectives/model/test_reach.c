@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/model/reach.h"
+#include "collectives/model/predict.h"
 
 #include <math.h>
 

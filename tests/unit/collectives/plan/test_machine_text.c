@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/plan/machine_text.h"
+#include "collectives/plan/machine.h"
 
 #include <stdlib.h>
 #include <string.h>
