@@ -15,7 +15,7 @@
  * have read what was posted before that call. With more places, up to COHORT__ROOM_TURNS, a new
  * post is not written to memory that is still in the caches of its readers: it would have to be
  * fetched from there. But if that takes more than two places, all localities together use at most
- * COHORT__ROOM_SPREAD bytes, to stay in the caches. Measured: docs/performance.md, "Beside MPI":
+ * COHORT__ROOM_SPREAD bytes, to stay in the caches. Measured: docs/measurements.md,
  * "Two copies against one". */
 enum { COHORT__ROOM_LEAST = 2, COHORT__ROOM_TURNS = 32, COHORT__ROOM_SPREAD = 4 << 20 };
 

@@ -37,7 +37,7 @@ const struct cohort__kernel_functions *cohort__kernel_find(enum cohort__kernel k
 
 /* A result of this size, with its two operands, is larger than most caches, so it would not be
  * there when it is read. The size of the cache from sysconf is of no use: on virtual machines it
- * may be ten times too large. What it brings: docs/performance.md, "Reductions". */
+ * may be ten times too large. What it brings: docs/measurements.md, "Reductions". */
 enum { LARGE_BYTES = 16 * 1024 * 1024 };
 
 void cohort__kernel_apply(enum cohort__kernel kernel, cohort_datatype datatype, void *result,

@@ -22,8 +22,8 @@ struct cohort__meetings;
  * said otherwise it changes with the lock of its subgroup's meetings held (meetings.h). */
 
 /* So many bytes are moved on the spot, more by works. This many take 2 us, and a work would first
- * take a turn of the scheduler; twice as many made no difference (docs/performance.md, "Beside
- * MPI": "Two copies against one"). */
+ * take a turn of the scheduler; twice as many made no difference (docs/measurements.md, "Two
+ * copies against one"). */
 enum { COHORT__MEETING_ON_THE_SPOT = 64 * 1024 };
 
 enum cohort__meeting_state {

@@ -10,7 +10,7 @@
  * locality reads its input there. When all shares are made, each locality copies all of them. So
  * every locality reads as many bytes as one locality brings, and not as many as all bring. */
 
-/* Measured: docs/performance.md, "Beside MPI": "What an all_reduce reads". */
+/* Measured: docs/measurements.md, "What an all_reduce reads". */
 enum {
     FROM_BYTES = 32 * 1024, /* with less, waiting twice for the others takes longer */
     FROM_LOCALITIES = 3,    /* with two, each would read as much as without shares */

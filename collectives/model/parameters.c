@@ -6,7 +6,7 @@
 enum { VERSION = 2, STEPS_PER_OCTAVE = 16 };
 
 /* Measured on two cores, with localities that talk through tcp;ofi_rxm. Those between hosts are
- * what docs/performance.md, "Among hosts", has for two hosts of one locality. */
+ * of two hosts of one locality. */
 static const double default_terms[COHORT__NUM_SCOPES][COHORT__NUM_TERMS] = {
     [COHORT__SCOPE_TASKS] =
         {

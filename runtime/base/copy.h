@@ -6,7 +6,7 @@
 
 /* memcpy by plain loads and stores, for data that another core may have written just now. From some
  * KiB on, the C library uses the processor's string instruction, which is slow for such data: see
- * docs/performance.md, "Whose cache a line is in". */
+ * docs/measurements.md, "Whose cache a line is in". */
 void cohort__copy(void *to, const void *from, size_t bytes);
 
 /* The same, but past the caches where the machine can do that: TO is neither read into a cache

@@ -28,7 +28,8 @@ enum { MAX_SLOWNESS = 8 };
 enum {
     /* While the holder polls, libuv has its turn so often. It asks the kernel, during which a
      * message has to wait, and what libuv watches is never as urgent. Every 25 us instead of after
-     * 64 polls took 1 us off 3 of a message over a channel (docs/performance.md, "Beside MPI"). */
+     * 64 polls took 1 us off 3 of a message over a channel (docs/measurements.md,
+     * "A message over a channel"). */
     UV_RUN_INTERVAL_NS = 25 * 1000,
     /* And the timers, which cost a look at the clock, so often: they may be so late. */
     TIMERS_INTERVAL_NS = 5 * 1000,

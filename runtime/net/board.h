@@ -28,9 +28,8 @@ enum {
     COHORT__BOARD_SEGMENTS = 1024, /* at most in a generation */
     COHORT__BOARD_INLINE = 32,     /* bytes that fit into the post itself */
     /* The most bytes of one post. Two copies through a board are faster than one copy by the
-     * kernel, as measured up to 1 MiB (docs/performance.md, "Beside MPI": "Two copies against
-     * one"). The limit balances that against the memory that each locality may take for a
-     * communicator. */
+     * kernel, as measured up to 1 MiB (docs/measurements.md, "Two copies against one"). The limit
+     * balances that against the memory that each locality may take for a communicator. */
     COHORT__BOARD_POST = 2048 * 1024,
     /* Room for one post of that length, or for several shorter ones with one line behind each.
      * Memory is taken only when it is first used. */

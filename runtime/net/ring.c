@@ -3,7 +3,7 @@
 
 #include "runtime/base/prefetch.h"
 
-/* Measured: docs/performance.md, "Many messages at once". */
+/* Measured: docs/measurements.md, "Many messages at once". */
 enum { LINES_AHEAD = 2 };
 
 static uint32_t ring_lines(size_t bytes)

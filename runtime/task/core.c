@@ -113,7 +113,7 @@ uint64_t cohort__core_set_slice(uint64_t nanoseconds)
  * queue each time that a thread there wakes up or sleeps while the group has cores in changing
  * shares. Threads of a group that have yielded to each other on two cores kept all else of the
  * machine waiting for more than a minute, those that they waited for as well. A moment of sleep
- * ends that. Measured: docs/performance.md, "Yielding for long".
+ * ends that. Measured: docs/measurements.md, "Yielding for long".
  *
  * Not nanosleep, at which a thread may be cancelled. */
 void cohort__core_nap(void)

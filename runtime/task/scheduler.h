@@ -77,8 +77,7 @@ enum { COHORT__SPIN_NS = 100000 };
 
 /* 1 worker, 256 KiB, COHORT__SPIN_NS, 20 polls more, not pinned, COHORT__BLOCKING_THREADS. 256 KiB
  * are room for the C library and for a plan's builder, and memory only as far as they are touched.
- * More than 20 polls with a yield changed nothing (docs/performance.md, "Beside MPI": "Sessions").
- */
+ * More than 20 polls with a yield changed nothing (docs/measurements.md, "Sessions"). */
 void cohort__scheduler_options_init(struct cohort__scheduler_options *options);
 
 /* Does all that can fail. HOOKS is copied. If it is NULL, a built-in loop without I/O is used. From

@@ -6,7 +6,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 
-/* Measured: docs/performance.md, "Cores that others want, too". There a worker that is in nobody's
+/* Measured: docs/measurements.md, "Cores that others want, too". There a worker that is in nobody's
  * way is preempted at most 700 times a second, and one that is, 35,000 times; 200 us lie between.
  * The pauses balance what others lose to a trial, at most a search in 128 ms, against how late we
  * notice that they are gone. So do those after long yields: "Beside programs that compute". */
