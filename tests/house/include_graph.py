@@ -66,7 +66,7 @@ FOREIGN = {
     r"msgpack(\.h|/.*)": ("runtime/wire/", "include/cohort/msgpack.h"),
     r"rdma/.*": ("runtime/net/ofi",),
     r"pmix.*\.h": ("runtime/launch/pmix_",),
-    r"elfutils/.*": ("tools/cohortrun/source",),
+    r"elfutils/.*": ("tools/cohortrun/status/source",),
     r"hwloc(\.h|/.*)": ("runtime/task/", "runtime/launch/domain", "tools/cohortrun/binding"),
 }
 
@@ -110,6 +110,11 @@ def rights(path):
     return set(), ()
 
 
+def program_of(path):
+    """The folder of a program of tools/, which may have folders of its own."""
+    return "/".join(path.split("/")[:2])
+
+
 def check_project(path, name, target):
     """PATH includes the project's header TARGET as NAME. Returns what is wrong with that, or
     None."""
@@ -119,9 +124,9 @@ def check_project(path, name, target):
         return "a public header includes an internal one"
     if target.startswith("tests/"):
         return None if path.startswith("tests/") else "only tests include tests' headers"
-    own = os.path.dirname(path)
+    own = program_of(path)
     if path.startswith("tools/") and target.startswith("tools/"):
-        return None if os.path.dirname(target) in (own, SHARE) else "another program's header"
+        return None if program_of(target) in (own, SHARE) else "another program's header"
     for folder, inner in INNER.items():
         if path.startswith(folder) and layer_of(target) == layer_of(path) \
                 and not target.startswith(inner):

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "runtime/base/ledger_read.h"
-#include "tools/cohortrun/look.h"
+#include "tools/cohortrun/status/look.h"
 
 static double seconds(uint64_t nanoseconds)
 {

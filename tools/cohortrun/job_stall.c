@@ -11,7 +11,7 @@
 #include "tools/cohortrun/motion.h"
 #include "tools/cohortrun/options.h"
 #include "tools/cohortrun/stall.h"
-#include "tools/cohortrun/status.h"
+#include "tools/cohortrun/status/status.h"
 
 struct job_stall {
     struct stall stall;

@@ -20,12 +20,12 @@
 #include "runtime/loop/loop.h"
 #include "runtime/loop/stream.h"
 #include "tools/cohortrun/bytes.h"
-#include "tools/cohortrun/card.h"
 #include "tools/cohortrun/far_looks.h"
 #include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/host.h"
 #include "tools/cohortrun/job_private.h"
 #include "tools/cohortrun/options.h"
+#include "tools/cohortrun/status/card.h"
 
 /* So many may be waiting for their answers. One more takes the place of the first. */
 enum { MAX_CLIENTS = 8, MAX_MESSAGE = 16, DESCRIPTION_BYTES = 600 };

@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "runtime/base/ledger.h"
+#include "runtime/launch/control.h"
 #include "runtime/loop/stream.h"
 #include "runtime/net/hub.h"
-#include "runtime/launch/control.h"
 #include "tools/cohortrun/host.h"
-#include "tools/cohortrun/look.h"
+#include "tools/cohortrun/status/look.h"
 
 enum { NEAR, FAR }; /* cohortrun's end and the locality's */
 

@@ -8,7 +8,7 @@
 #include "tools/cohortrun/job.h"
 #include "tools/cohortrun/node.h"
 #include "tools/cohortrun/options.h"
-#include "tools/cohortrun/status.h"
+#include "tools/cohortrun/status/status.h"
 
 int main(int argc, char **argv)
 {

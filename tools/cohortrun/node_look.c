@@ -8,9 +8,9 @@
 #include "runtime/base/error.h"
 #include "tools/cohortrun/bytes.h"
 #include "tools/cohortrun/locality.h"
-#include "tools/cohortrun/look.h"
-#include "tools/cohortrun/look_pack.h"
 #include "tools/cohortrun/node_link.h"
+#include "tools/cohortrun/status/look.h"
+#include "tools/cohortrun/status/look_pack.h"
 
 static cohort_status make(struct node_look *look, const struct locality *locality, int memory,
                           uint32_t slot)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "tools/cohortrun/locality.h"
-#include "tools/cohortrun/look.h"
+#include "tools/cohortrun/status/look.h"
 
 /* What a node daemon reports of a locality in NODE_LINK_STATE: pid and status (i32, little-endian),
  * how it has ended (u8), whether the guardian and the control connection have ended (bits of a u8),

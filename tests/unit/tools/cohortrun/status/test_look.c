@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/cohortrun/status/look.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/ledger.h"
+#include "runtime/base/ledger_read.h"
+#include "tests/support/test.h"
+#include "tools/cohortrun/status/look_pack.h"
+#include "tools/cohortrun/status/symbols.h"
+
+/* This process writes a ledger, and looks at it. */
+
+static struct look *look_here(void)
+{
+    struct look *look = NULL;
+    uint32_t slot;
+    int memory;
+    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
+    CHECK_INT(look_read(&look, memory, slot, getpid()), COHORT_OK);
+    close(memory);
+    return look;
+}
+
+static struct cohort__wait_line *wait_line(uintptr_t task, uintptr_t what)
+{
+    struct cohort__wait_line *line = cohort__ledger_take(COHORT__LEDGER_WAITS);
+    CHECK(line);
+    line->caller = 0x10;
+    line->what = what;
+    line->function = 0x20;
+    line->task = task;
+    line->since = cohort__clock_ticks();
+    return line;
+}
+
+static void test_head(void)
+{
+    cohort__ledger_introduce(3, 8, 9, 1);
+    cohort__ledger_enter_stage(COHORT__LEDGER_RETURNED, COHORT_ERR_STATE);
+    struct look *look = look_here();
+    CHECK_INT(look->rank, 3);
+    CHECK_INT(look->size, 8);
+    CHECK_INT(look->stage, COHORT__LEDGER_RETURNED);
+    CHECK_INT(look->status, COHORT_ERR_STATE);
+    CHECK(look->stage_age < 60 * UINT64_C(1000000000));
+    CHECK(!look->is_cut && !look->is_stopped);
+    look_destroy(look);
+    look_destroy(NULL);
+}
+
+static void test_waits(void)
+{
+    struct cohort__wait_line *lines[] = {wait_line(0x300, 0x900 + COHORT__WAIT_MUTEX),
+                                         wait_line(0x100, COHORT__WAIT_YIELD),
+                                         wait_line(0x200 + 1, 0x910 + COHORT__WAIT_GET)};
+    lines[2]->outer = 0x700;
+    lines[2]->outermost = 0x800;
+    struct look *look = look_here();
+    CHECK_INT(look->num_waits, 3);
+    CHECK_INT(look->num_nested, 1);
+    const struct look_wait *wait = look_find_wait(look, 0x300);
+    CHECK(wait && wait->kind == COHORT__WAIT_MUTEX && wait->what == 0x900 && wait->caller == 0x10);
+    CHECK(wait->function == 0x20 && wait->outer == 0 && wait->age < UINT64_C(60000000000));
+    CHECK_INT(look_find_wait(look, 0x100)->kind, COHORT__WAIT_YIELD);
+    wait = look_find_wait(look, 0x200);
+    CHECK(wait && wait->outer == 0x700 && wait->what == 0x910);
+    CHECK(look_find_wait(look, 0x700) == wait); /* it waits where the one that it runs waits */
+    CHECK(look_find_wait(look, 0x800) == wait);
+    CHECK(!look_find_wait(look, 0x400) && !look_find_wait(look, 0));
+    look_destroy(look);
+    for (int i = 0; i < 3; i++)
+        cohort__ledger_give_back(COHORT__LEDGER_WAITS, lines[i]);
+    look = look_here();
+    CHECK_INT(look->num_waits, 0);
+    CHECK(!look_find_wait(look, 0x300));
+    look_destroy(look);
+}
+
+static void test_communicators(void)
+{
+    struct cohort__site_line *site = cohort__ledger_take(COHORT__LEDGER_SITES);
+    struct cohort__group_line *group = cohort__ledger_take(COHORT__LEDGER_GROUPS);
+    struct cohort__join_line *join = cohort__ledger_take(COHORT__LEDGER_JOINS);
+    site->last_called = 7;
+    site->task = 0x100;
+    site->site = 2;
+    site->rank = 3;
+    group->num_sites = 4;
+    memset(group->name, 'x', sizeof(group->name)); /* without an end */
+    join->site = 5;
+    join->num_sites = 6;
+    join->future = 0x900;
+    join->kind = COHORT__JOIN_SHRINK;
+    join->parent = 77;
+    join->of_site = 8;
+    snprintf(join->name, sizeof(join->name), "row");
+    site->instance = group->instance = 9;
+    join->since = cohort__clock_now();
+    struct look *look = look_here();
+    CHECK(look->num_sites == 1 && look->num_groups == 1 && look->num_joins == 1);
+    CHECK(look->sites[0].instance == 9 && look->sites[0].last_called == 7);
+    CHECK(look->sites[0].task == 0x100 && look->sites[0].site == 2 && look->sites[0].rank == 3);
+    CHECK(look->groups[0].instance == 9 && look->groups[0].num_sites == 4);
+    CHECK_INT(strlen(look->groups[0].name), sizeof(look->groups[0].name) - 1);
+    CHECK(look->joins[0].site == 5 && look->joins[0].num_sites == 6);
+    CHECK_INT(look->joins[0].kind, COHORT__JOIN_SHRINK);
+    CHECK(look->joins[0].parent == 77 && look->joins[0].of_site == 8);
+    CHECK(look->joins[0].future == 0x900 && look->joins[0].age < UINT64_C(60000000000));
+    CHECK_TEXT(look->joins[0].name, "row");
+    look_destroy(look);
+    cohort__ledger_give_back(COHORT__LEDGER_SITES, site);
+    cohort__ledger_give_back(COHORT__LEDGER_GROUPS, group);
+    cohort__ledger_give_back(COHORT__LEDGER_JOINS, join);
+}
+
+/* What is in flight explains a wait only if it was seen after that began. */
+static void test_pending(void)
+{
+    struct cohort__pending_line *line = cohort__ledger_take(COHORT__LEDGER_PENDING);
+    struct cohort__wait_line *before = wait_line(0x100, 0x900 + COHORT__WAIT_COLLECTIVE);
+    line->num = 2 + COHORT__LEDGER_PENDING_MOST; /* of which so many have a place */
+    line->instance = 9;
+    line->site = 1;
+    line->of[0].future = 0x910;
+    line->of[0].number = 5;
+    line->of[0].site = 2;
+    line->of[0].kind = COHORT__WAIT_GET;
+    line->of[1].future = 0x900;
+    line->of[1].number = 7;
+    line->of[1].kind = COHORT__WAIT_COLLECTIVE;
+    line->described = 7;
+    snprintf(line->text, sizeof(line->text), "waits for site 0");
+    while (line->at <= before->since)
+        line->at = cohort__clock_ticks();
+    struct cohort__wait_line *after = wait_line(0x200, 0x910 + COHORT__WAIT_GET);
+    struct cohort__wait_line *other = wait_line(0x300, 0x900 + COHORT__WAIT_GET);
+    while (after->since <= line->at)
+        after->since = cohort__clock_ticks();
+    other->since = before->since;
+    struct look *look = look_here();
+    const struct look_pending *pending = look_find_pending(look, look_find_wait(look, 0x100));
+    CHECK(pending && pending->number == 7 && pending->instance == 9);
+    CHECK(!look_find_pending(look, look_find_wait(look, 0x200)));
+    CHECK(!look_find_pending(look, look_find_wait(look, 0x300))); /* of another kind */
+    CHECK_INT(look->num_pendings, COHORT__LEDGER_PENDING_MOST);
+    CHECK(look->num_accounts == 1 && look->accounts[0].generation == 7);
+    CHECK_TEXT(look->accounts[0].text, "waits for site 0");
+    look_destroy(look);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, before);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, after);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, other);
+    cohort__ledger_give_back(COHORT__LEDGER_PENDING, line);
+}
+
+/* What is in flight explains a wait only if it is of the same kind. */
+static void test_pending_kinds(void)
+{
+    static const enum cohort__wait_kind kinds[] = {COHORT__WAIT_COLLECTIVE, COHORT__WAIT_GET,
+                                                   COHORT__WAIT_SET, COHORT__WAIT_REMOTE};
+    enum { NUM = sizeof(kinds) / sizeof(kinds[0]) };
+    struct cohort__wait_line *wait = wait_line(0x100, 0);
+    struct cohort__pending_line *line = cohort__ledger_take(COHORT__LEDGER_PENDING);
+    line->num = 1;
+    line->of[0].future = 0x900;
+    while (line->at <= wait->since)
+        line->at = cohort__clock_ticks();
+    for (int i = 0; i < COHORT__WAIT_KINDS; i++)
+        for (int k = 0; k < 2 * NUM; k++) {
+            const bool needs_all = k >= NUM;
+            wait->what = 0x900 + (uintptr_t)i;
+            line->of[0].kind = kinds[k % NUM] | (needs_all ? COHORT__PENDING_NEEDS_ALL : 0U);
+            struct look *look = look_here();
+            const struct look_pending *pending =
+                look_find_pending(look, look_find_wait(look, 0x100));
+            CHECK_INT(pending != NULL, i == (int)kinds[k % NUM]);
+            CHECK(!pending || (pending->kind == kinds[k % NUM] && pending->needs_all == needs_all));
+            look_destroy(look);
+        }
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, wait);
+    cohort__ledger_give_back(COHORT__LEDGER_PENDING, line);
+}
+
+/* Which task works on a call of another locality, if it has not ended since. */
+static void test_serving(void)
+{
+    struct cohort__wait_line *before = wait_line(0x100 | UINT64_C(7) << 48, 0x900);
+    struct cohort__pending_line *line = cohort__ledger_take(COHORT__LEDGER_PENDING);
+    line->num = 2;
+    for (uint32_t i = 0; i < 2; i++) {
+        line->of[i].kind = COHORT__WAIT_TASK;
+        line->of[i].site = 3;
+        line->of[i].number = 7 + i;
+        line->of[i].future = 0x100 + 0x100 * i;
+    }
+    while (line->at <= before->since)
+        line->at = cohort__clock_ticks();
+    struct cohort__wait_line *after = wait_line(0x200, 0x900);
+    while (after->since <= line->at)
+        after->since = cohort__clock_ticks();
+    struct look *look = look_here();
+    CHECK(look->num_serves == 2 && look->num_pendings == 0);
+    const struct look_wait *wait = look_find_serving(look, 3, 7);
+    CHECK(wait && wait->task == (0x100 | UINT64_C(7) << 48));
+    CHECK(!look_find_serving(look, 3, 8)); /* that task has begun to wait since */
+    CHECK(!look_find_serving(look, 3, 9) && !look_find_serving(look, 2, 7));
+    look_destroy(look);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, before);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, after);
+    cohort__ledger_give_back(COHORT__LEDGER_PENDING, line);
+}
+
+/* Of one that is dead ages are as of a moment that is given. */
+static void test_dead(void)
+{
+    struct cohort__wait_line *line = wait_line(0x100, 0x900);
+    struct cohort__ledger_view view;
+    struct look *look = NULL;
+    uint32_t slot;
+    int memory;
+    while (cohort__clock_ticks() <= line->since)
+        ;
+    cohort__ledger_tick(1, 12, true);
+    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
+    CHECK_INT(cohort__ledger_view_init(&view, memory, slot), COHORT_OK);
+    const uint64_t last = view.head.last.real, hour = UINT64_C(3600000000000);
+    CHECK_INT(look_read_dead(&look, memory, slot, last + hour), COHORT_OK);
+    CHECK(look->num_waits == 1 && look->num_tasks == 12 && look->acts_outside);
+    CHECK(look->tick_age == hour);
+    CHECK(look->waits[0].age > hour && look->waits[0].age < hour + hour / 60);
+    look_destroy(look);
+    CHECK_INT(look_read_dead(&look, memory, slot, 0), COHORT_OK); /* not before its last tick */
+    CHECK(look->tick_age == 0 && look->waits[0].age > 0 && look->waits[0].age < hour / 60);
+    look_destroy(look);
+    close(memory);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, line);
+}
+
+static void test_worker(void)
+{
+    struct cohort__worker_line *line = cohort__ledger_take(COHORT__LEDGER_WORKERS);
+    line->seen_at = cohort__clock_ticks();
+    line->index = 4;
+    line->thread = (uint64_t)gettid();
+    struct look *look = look_here();
+    CHECK_INT(look->num_workers, 1);
+    CHECK_INT(look->workers[0].index, 4);
+    CHECK_INT(look->workers[0].state, 'R'); /* it is this one */
+    look_destroy(look);
+    line->thread = UINT32_MAX; /* there is none with this number */
+    look = look_here();
+    CHECK_INT(look->workers[0].state, '?');
+    look_destroy(look);
+    cohort__ledger_give_back(COHORT__LEDGER_WORKERS, line);
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void *want_mutex(void *arg)
+{
+    struct cohort__worker_line *line = arg;
+    atomic_store(&line->thread, (uint64_t)gettid());
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+/* A thread that has something to do waits for a mutex, and has not turned its loop for long. */
+static void test_blocked(void)
+{
+    struct cohort__worker_line *line = cohort__ledger_take(COHORT__LEDGER_WORKERS);
+    pthread_t thread;
+    struct look *look;
+    char state = 'R';
+    line->seen_at = 1;
+    pthread_mutex_lock(&mutex);
+    CHECK_INT(pthread_create(&thread, NULL, want_mutex, line), 0);
+    while (state != 'S') {
+        look = look_here();
+        state = look->num_workers > 0 ? look->workers[0].state : 'R';
+        if (state == 'S')
+            CHECK(look_is_blocked(&look->workers[0]));
+        look_destroy(look);
+    }
+    look = look_here();
+    struct look_worker worker = look->workers[0];
+    look_destroy(look);
+    CHECK(worker.kernel_function[0] == '\0' || strstr(worker.kernel_function, "futex"));
+    static const char *const names[][2] = {
+        {"futex_wait_queue", "futex_wait_queue"}, {"0", ""}, {"\033[1m", ""}};
+    for (int i = 0; i < 3; i++) {
+        snprintf(worker.kernel_function, sizeof(worker.kernel_function), "%s", names[i][0]);
+        look_check_worker(&worker);
+        CHECK_TEXT(worker.kernel_function, names[i][1]);
+    }
+    worker.is_idle = true;
+    CHECK(!look_is_blocked(&worker));
+    worker.is_idle = false;
+    worker.index = UINT32_MAX;
+    CHECK(!look_is_blocked(&worker));
+    worker.index = 0;
+    worker.age = LOOK_BUSY_NS - 1;
+    CHECK(!look_is_blocked(&worker));
+    line->is_idle = 1;
+    line->seen_at = 0; /* it has not begun */
+    look = look_here();
+    CHECK(look->workers[0].is_idle && look->workers[0].age == 0);
+    look_destroy(look);
+    pthread_mutex_unlock(&mutex);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    cohort__ledger_give_back(COHORT__LEDGER_WORKERS, line);
+}
+
+/* --- names of functions, of this program --- */
+
+static void check_name(const struct look_module *module, uintptr_t address, const char *want)
+{
+    struct symbols *symbols = symbols_create();
+    char text[128];
+    symbols_name(symbols, module, address, text, sizeof(text));
+    CHECK_TEXT(text, want);
+    symbols_name(symbols, module, address, text, sizeof(text)); /* again, from what is kept */
+    CHECK_TEXT(text, want);
+    symbols_destroy(symbols);
+}
+
+static void test_symbols(void)
+{
+    const uintptr_t here = (uintptr_t)check_name;
+    char want[64];
+    struct look *look = look_here();
+    const struct look_module *module = look_find_module(look, here);
+    CHECK(module);
+    check_name(module, here, "check_name");
+    check_name(module, here + 4, "check_name+0x4");
+    CHECK(!look_find_module(look, 0));
+    check_name(NULL, 0x7f, "0x7f");
+    /* A file that is another one, or none, or is gone, has no names for us. */
+    struct look_module wrong = *module;
+    const char *base = strrchr(module->path, '/') + 1;
+    snprintf(want, sizeof(want), "%s+0x%llx", base, (unsigned long long)(here - module->bias));
+    wrong.build_id[0] ^= 1;
+    check_name(&wrong, here, module->build_id_bytes ? want : "check_name");
+    wrong = *module;
+    snprintf(wrong.path, sizeof(wrong.path), "/proc/self/environ");
+    snprintf(want, sizeof(want), "environ+0x%llx", (unsigned long long)(here - module->bias));
+    check_name(&wrong, here, want);
+    snprintf(wrong.path, sizeof(wrong.path), "/none/environ");
+    check_name(&wrong, here, want);
+    /* Without memory for symbols. */
+    char text[64];
+    symbols_name(NULL, &wrong, here, text, sizeof(text));
+    CHECK_TEXT(text, want);
+    CHECK(!symbols_line(NULL, module, here, text, sizeof(text)));
+    look_destroy(look);
+}
+
+static uintptr_t __attribute__((noinline)) return_address(void)
+{
+    return (uintptr_t)__builtin_return_address(0);
+}
+
+/* The line is that of the call, or none is known; never one of a file that is another one. */
+static void test_lines(void)
+{
+    struct look *look = look_here();
+    struct symbols *symbols = symbols_create();
+    struct look_module wrong;
+    char text[64] = "", want[64];
+    const int line = __LINE__ + 1;
+    const uintptr_t here = return_address();
+    const struct look_module *module = look_find_module(look, here);
+    if (symbols_line(symbols, module, here, text, sizeof(text))) {
+        snprintf(want, sizeof(want), "test_look.c:%d", line);
+        CHECK_TEXT(text, want);
+    }
+    wrong = *module;
+    wrong.build_id[0] ^= 1;
+    CHECK(module->build_id_bytes == 0 || !symbols_line(symbols, &wrong, here, text, sizeof(text)));
+    CHECK(!symbols_line(symbols, NULL, here, text, sizeof(text)));
+    symbols_destroy(symbols);
+    look_destroy(look);
+}
+
+static struct cohort__inputs_line *inputs_line(uintptr_t of, uintptr_t function)
+{
+    struct cohort__inputs_line *line = cohort__ledger_take(COHORT__LEDGER_INPUTS);
+    CHECK(line);
+    line->of = of;
+    line->function = function;
+    line->num = 12;
+    line->wanted = 11;
+    for (unsigned i = 0; i < COHORT__LEDGER_INPUTS_MOST - 1; i++)
+        line->what[i] = 0x900 + 0x10 * i + COHORT__WAIT_GET;
+    line->since = cohort__clock_ticks() - cohort__clock_ticks_of(2000000000);
+    line->seen_at = cohort__clock_ticks() - cohort__clock_ticks_of(100000000);
+    return line;
+}
+
+static void check_inputs(const struct look *look, const struct look_inputs *inputs)
+{
+    CHECK(inputs && inputs->num == 12 && inputs->wanted == 11 && inputs->scope == 0);
+    CHECK_INT(inputs->num_listed, COHORT__LEDGER_INPUTS_MOST - 1);
+    CHECK(inputs->first + inputs->num_listed <= look->num_listed);
+    for (unsigned i = 0; i < inputs->num_listed; i++) {
+        const struct look_wait *input = &look->listed[inputs->first + i];
+        CHECK(input->what == 0x900 + 0x10 * i && input->kind == COHORT__WAIT_GET);
+        CHECK(look_is_listed(look, input) && !look_has_to_begin(input));
+        CHECK(look_node(look, look_number(look, input)) == input);
+    }
+}
+
+/* Those of a combinator, of a task that has yet to begin, and of a scope. */
+static void test_inputs(void)
+{
+    struct cohort__wait_line *wait = wait_line(0x300 + 2 + 4, 0x7000 + COHORT__WAIT_SEVERAL);
+    struct cohort__inputs_line *lines[] = {inputs_line(0x8000, 0x20), inputs_line(0x7000, 0),
+                                           inputs_line(0x6000, 0)};
+    wait->since = lines[1]->since; /* before the line was seen */
+    wait->range = 0x4000;
+    wait->scope = lines[0]->scope = lines[2]->scope = 0x5000;
+    lines[2]->kind = COHORT__INPUTS_CANCELLED;
+    lines[2]->what[0] = 0;
+    struct look *look = look_here();
+    CHECK(look->num_inputs == 3 && look->num_waits == 2);
+    const struct look_wait *first = look_find_wait(look, 0x300);
+    CHECK(first && first->scope == 0x5000 && first->range == 0x4000);
+    CHECK(!look_has_to_begin(first));
+    CHECK(!look_is_listed(look, first) && look_node(look, look_number(look, first)) == first);
+    check_inputs(look, look_find_inputs(look, first));
+    const struct look_wait *task = look_find_wait(look, 0x8000);
+    CHECK(task && look_has_to_begin(task) && task->scope == 0x5000 && task->function == 0x20);
+    check_inputs(look, look_find_inputs(look, task));
+    const struct look_wait end = {.age = 1000000000, .what = 0x6000, .kind = COHORT__WAIT_SEVERAL};
+    const struct look_wait later = {.age = 50000000, .what = 0x6000, .kind = COHORT__WAIT_SEVERAL};
+    CHECK(!look_find_inputs(look, &later)); /* the line is of one that had the address before */
+    const struct look_inputs *scope = look_find_inputs(look, &end);
+    CHECK(scope && scope->scope == 0x5000 && scope->is_cancelled && scope->num_listed == 0);
+    const struct look_wait other = {.what = 0x7000, .kind = COHORT__WAIT_PLAIN};
+    CHECK(!look_find_inputs(look, &other));
+    look_destroy(look);
+    for (int i = 0; i < 3; i++)
+        cohort__ledger_give_back(COHORT__LEDGER_INPUTS, lines[i]);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, wait);
+    look = look_here();
+    CHECK(look->num_inputs == 0 && look->num_listed == 0 && !look_find_inputs(look, &end));
+    look_destroy(look);
+}
+
+/* The other host may send anything. */
+static void test_packed_inputs(void)
+{
+    struct cohort__inputs_line *line = inputs_line(0x7000, 0);
+    const uint32_t bad[][2] = {{1, 7}, {8, 0}, {0, 8}, {UINT32_MAX, 2}, {2, UINT32_MAX}};
+    struct look *look = look_here(), *copy = NULL;
+    for (size_t i = 0; i <= sizeof(bad) / sizeof(bad[0]); i++) {
+        unsigned char *data;
+        size_t bytes;
+        CHECK_INT(look_pack(&data, &bytes, look), COHORT_OK);
+        CHECK_INT(look_unpack(&copy, data, bytes), COHORT_OK);
+        free(data);
+        if (i == 0)
+            check_inputs(copy, &copy->inputs[0]);
+        else
+            CHECK(copy->inputs[0].first == 0 && copy->inputs[0].num_listed == 0);
+        look_destroy(copy);
+        if (i < sizeof(bad) / sizeof(bad[0])) {
+            look->inputs[0].first = bad[i][0];
+            look->inputs[0].num_listed = bad[i][1];
+        }
+    }
+    look_destroy(look);
+    cohort__ledger_give_back(COHORT__LEDGER_INPUTS, line);
+}
+
+/* The same look, there and back; and none at all from a part of it. */
+static void test_packed(void)
+{
+    struct cohort__wait_line *line = wait_line(0x300, 0x900 + COHORT__WAIT_MUTEX);
+    struct look *look = look_here(), *copy = NULL;
+    unsigned char *data, *again;
+    size_t bytes, bytes_again;
+    CHECK_INT(look_pack(&data, &bytes, look), COHORT_OK);
+    CHECK_INT(look_unpack(&copy, data, bytes), COHORT_OK);
+    CHECK(copy->num_waits == 1 && copy->num_modules == look->num_modules);
+    CHECK(look_find_wait(copy, 0x300)->what == 0x900);
+    CHECK_TEXT(copy->modules[0].path, look->modules[0].path);
+    CHECK_INT(look_pack(&again, &bytes_again, copy), COHORT_OK);
+    CHECK(bytes == bytes_again && memcmp(data, again, bytes) == 0);
+    look_destroy(copy);
+    free(again);
+    copy = NULL;
+    for (size_t cut = 0; cut < bytes; cut += cut < 512 ? 1 : 61) {
+        unsigned char *part = malloc(cut + 1); /* so that reading behind it is noticed */
+        CHECK(part);
+        memcpy(part, data, cut);
+        CHECK_INT(look_unpack(&copy, part, cut), COHORT_ERR_PROTOCOL);
+        free(part);
+    }
+    unsigned char *longer = calloc(1, bytes + 1);
+    CHECK(longer);
+    memcpy(longer, data, bytes);
+    CHECK_INT(look_unpack(&copy, longer, bytes + 1), COHORT_ERR_PROTOCOL);
+    longer[0] ^= 1;
+    CHECK_INT(look_unpack(&copy, longer, bytes), COHORT_ERR_PROTOCOL); /* another version */
+    CHECK(!copy);
+    free(longer);
+    free(data);
+    look_destroy(look);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, line);
+}
+
+/* Of a daemon that is wrong: what readers rely on is made so. */
+static void test_packed_wrong(void)
+{
+    struct cohort__wait_line *line = wait_line(0x300, 0x900 + COHORT__WAIT_MUTEX);
+    struct look *look = look_here(), *copy = NULL;
+    unsigned char *data;
+    size_t bytes;
+    CHECK(look->num_modules > 0);
+    memset(look->modules[0].path, 'x', sizeof(look->modules[0].path));
+    look->modules[0].build_id_bytes = 1000;
+    look->waits[0].kind = (enum cohort__wait_kind)1000;
+    CHECK_INT(look_pack(&data, &bytes, look), COHORT_OK);
+    CHECK_INT(look_unpack(&copy, data, bytes), COHORT_OK);
+    CHECK_INT((long long)strnlen(copy->modules[0].path, sizeof(copy->modules[0].path)),
+              sizeof(copy->modules[0].path) - 1);
+    CHECK_INT(copy->modules[0].build_id_bytes, 0);
+    CHECK_INT(copy->waits[0].kind, COHORT__WAIT_PLAIN);
+    look_destroy(copy);
+    free(data);
+    look_destroy(look);
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, line);
+}
+
+static void test_not_begun(void)
+{
+    struct look *look = NULL;
+    int memory;
+    CHECK_INT(cohort__ledger_create(&memory, 2), COHORT_OK);
+    CHECK_INT(look_read(&look, memory, 1, 0), COHORT_ERR_PROTOCOL);
+    CHECK(!look);
+    close(memory);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"head", test_head},
+        {"waits", test_waits},
+        {"communicators", test_communicators},
+        {"pending", test_pending},
+        {"pending_kinds", test_pending_kinds},
+        {"serving", test_serving},
+        {"dead", test_dead},
+        {"worker", test_worker},
+        {"blocked", test_blocked},
+        {"symbols", test_symbols},
+        {"lines", test_lines},
+        {"inputs", test_inputs},
+        {"packed", test_packed},
+        {"packed inputs", test_packed_inputs},
+        {"packed_wrong", test_packed_wrong},
+        {"not_begun", test_not_begun},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

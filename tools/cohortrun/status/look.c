@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: what the ledger of one locality says at this moment. */
+#include "tools/cohortrun/status/look.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/ledger_read.h"
+
+/* A process that goes wrong may have filled all of its region with lines. */
+enum { MAX_LINES = 1 << 20 };
+
+struct reading {
+    struct look *look;
+    const struct cohort__ledger_view *view;
+    uint64_t ticks, mono; /* now */
+    int pid;
+    bool has_no_memory;
+};
+
+static uint64_t age_of(const struct reading *reading, uint64_t mono)
+{
+    return mono < reading->mono ? reading->mono - mono : 0;
+}
+
+static uint64_t age_of_ticks(const struct reading *reading, uint64_t ticks)
+{
+    return age_of(reading,
+                  cohort__ledger_nanoseconds(reading->view, reading->ticks, reading->mono, ticks));
+}
+
+/* Room for one more in ARRAY, which has NUM of BYTES each. NULL: there is none. */
+static void *append(struct reading *reading, void *array, uint32_t *num, size_t bytes)
+{
+    char **memory = array;
+    if (*num == MAX_LINES) {
+        reading->look->is_cut = true;
+        return NULL;
+    }
+    if ((*num & (*num - 1)) == 0) {
+        void *larger = realloc(*memory, (*num ? 2 * (size_t)*num : 1) * bytes);
+        reading->has_no_memory |= !larger;
+        if (!larger)
+            return NULL;
+        *memory = larger;
+    }
+    return memset(*memory + (size_t)(*num)++ * bytes, 0, bytes);
+}
+
+static void take_site(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__site_line *from = line;
+    struct look_site *site =
+        append(reading, &reading->look->sites, &reading->look->num_sites, sizeof(*site));
+    if (site)
+        *site = (struct look_site){.instance = from->instance,
+                                   .last_called = from->last_called,
+                                   .task = from->task,
+                                   .site = from->site,
+                                   .rank = from->rank};
+}
+
+static void take_group(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__group_line *from = line;
+    struct look_group *group =
+        append(reading, &reading->look->groups, &reading->look->num_groups, sizeof(*group));
+    if (!group)
+        return;
+    *group = (struct look_group){.instance = from->instance, .num_sites = from->num_sites};
+    snprintf(group->name, sizeof(group->name), "%.*s", (int)sizeof(from->name), from->name);
+}
+
+static void take_join(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__join_line *from = line;
+    struct look_join *join =
+        append(reading, &reading->look->joins, &reading->look->num_joins, sizeof(*join));
+    if (!join)
+        return;
+    *join = (struct look_join){.age = age_of(reading, from->since),
+                               .future = from->future,
+                               .site = from->site,
+                               .num_sites = from->num_sites,
+                               .rank = from->rank,
+                               .kind = from->kind <= COHORT__JOIN_AGREEMENT
+                                           ? (enum cohort__join_kind)from->kind
+                                           : COHORT__JOIN_NAME,
+                               .parent = from->parent,
+                               .of_site = from->of_site};
+    snprintf(join->name, sizeof(join->name), "%.*s", (int)sizeof(from->name), from->name);
+}
+
+static void take_wait(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__wait_line *from = line;
+    const uint64_t is_inner = COHORT__WAIT_LINE_IS_INNER;
+    const uint64_t is_in_scope = COHORT__WAIT_LINE_IS_IN_SCOPE;
+    const uint64_t is_in_range = COHORT__WAIT_LINE_IS_IN_RANGE;
+    struct look_wait *wait =
+        append(reading, &reading->look->waits, &reading->look->num_waits, sizeof(*wait));
+    const uint64_t kinds = COHORT__WAIT_KINDS - 1;
+    if (wait)
+        *wait = (struct look_wait){.age = age_of_ticks(reading, from->since),
+                                   .caller = from->caller,
+                                   .what = from->what & ~kinds,
+                                   .kind = (enum cohort__wait_kind)(from->what & kinds),
+                                   .function = from->function,
+                                   .task = from->task & ~(is_inner | is_in_scope | is_in_range),
+                                   .outer = from->task & is_inner ? from->outer : 0,
+                                   .outermost = from->task & is_inner ? from->outermost : 0,
+                                   .scope = from->task & is_in_scope ? from->scope : 0,
+                                   .range = from->task & is_in_range ? from->range : 0};
+}
+
+static void list_input(struct reading *reading, uint64_t age, uint64_t seen, uint64_t what)
+{
+    const uint64_t kinds = COHORT__WAIT_KINDS - 1;
+    struct look *look = reading->look;
+    struct look_wait *input =
+        append(reading, &look->listed, &look->num_listed, sizeof(*look->listed));
+    if (input)
+        *input = (struct look_wait){.age = age,
+                                    .seen = seen,
+                                    .what = what & ~kinds,
+                                    .kind = (enum cohort__wait_kind)(what & kinds)};
+}
+
+static void take_inputs(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__inputs_line *from = line;
+    struct look *look = reading->look;
+    const uint64_t age = age_of_ticks(reading, from->since);
+    const uint64_t seen = age_of_ticks(reading, from->seen_at);
+    struct look_wait *wait =
+        from->function ? append(reading, &look->waits, &look->num_waits, sizeof(*look->waits))
+                       : NULL;
+    struct look_inputs *inputs =
+        append(reading, &look->inputs, &look->num_inputs, sizeof(*look->inputs));
+    if (wait)
+        *wait = (struct look_wait){.age = age,
+                                   .what = from->of,
+                                   .kind = COHORT__WAIT_SEVERAL,
+                                   .function = from->function,
+                                   .task = from->of,
+                                   .scope = from->scope};
+    if (!inputs)
+        return;
+    *inputs = (struct look_inputs){.age = age,
+                                   .seen = seen,
+                                   .of = from->of,
+                                   .scope = from->kind == COHORT__INPUTS_FUTURES ? 0 : from->scope,
+                                   .is_cancelled = from->kind == COHORT__INPUTS_CANCELLED,
+                                   .is_range = from->kind == COHORT__INPUTS_RANGE,
+                                   .num = from->num,
+                                   .wanted = from->wanted,
+                                   .first = look->num_listed};
+    for (uint32_t i = 0; i < COHORT__LEDGER_INPUTS_MOST && from->what[i]; i++)
+        list_input(reading, age, seen, from->what[i]);
+    inputs->num_listed = look->num_listed - inputs->first;
+}
+
+static void take_serve(struct reading *reading, const struct cohort__pending *of, uint64_t at)
+{
+    struct look_serve *serve =
+        append(reading, &reading->look->serves, &reading->look->num_serves, sizeof(*serve));
+    if (serve)
+        *serve = (struct look_serve){.age = age_of_ticks(reading, at),
+                                     .task = of->future,
+                                     .number = of->number,
+                                     .from = of->site};
+}
+
+static void take_pending(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__pending_line *from = line;
+    const uint64_t kinds = COHORT__WAIT_KINDS - 1;
+    struct look *look = reading->look;
+    for (uint32_t i = 0; i < from->num && i < COHORT__LEDGER_PENDING_MOST; i++) {
+        const struct cohort__pending *of = &from->of[i];
+        const uint32_t kind = of->kind & kinds;
+        if (kind == COHORT__WAIT_TASK) {
+            take_serve(reading, of, from->at);
+            continue;
+        }
+        if (kind == COHORT__WAIT_REMOTE && !of->future)
+            continue;
+        struct look_pending *pending =
+            append(reading, &look->pendings, &look->num_pendings, sizeof(*pending));
+        if (pending)
+            *pending = (struct look_pending){.age = age_of_ticks(reading, from->at),
+                                             .instance = from->instance,
+                                             .future = of->future & ~kinds,
+                                             .number = of->number,
+                                             .site = from->site,
+                                             .peer = of->site,
+                                             .kind = (enum cohort__wait_kind)kind,
+                                             .needs_all = of->kind & COHORT__PENDING_NEEDS_ALL,
+                                             .has_come = of->kind & COHORT__PENDING_HAS_COME,
+                                             .has_more = from->num > COHORT__LEDGER_PENDING_MOST};
+        if (pending && kind == COHORT__WAIT_REMOTE)
+            snprintf(pending->name, sizeof(pending->name), "%.*s", COHORT__LEDGER_PENDING_NAME - 1,
+                     from->text + i * COHORT__LEDGER_PENDING_NAME);
+    }
+    struct look_account *account =
+        from->described ? append(reading, &look->accounts, &look->num_accounts, sizeof(*account))
+                        : NULL;
+    if (!account)
+        return;
+    *account = (struct look_account){
+        .instance = from->instance, .generation = from->described, .site = from->site};
+    snprintf(account->text, sizeof(account->text), "%.*s", (int)sizeof(account->text) - 1,
+             from->text);
+}
+
+/* The letter of /proc/PID/task/THREAD/stat. */
+static char read_state(int pid, uint64_t thread)
+{
+    char path[80], text[512];
+    snprintf(path, sizeof(path), "/proc/%d/task/%llu/stat", pid, (unsigned long long)thread);
+    int fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return '?';
+    ssize_t bytes = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    text[bytes > 0 ? bytes : 0] = '\0';
+    const char *end = strrchr(text, ')'); /* of the name, in which there may be anything */
+    return end && end[1] == ' ' && end[2] ? end[2] : '?';
+}
+
+/* Where THREAD sleeps in the kernel, which may not say so. */
+static void read_kernel_function(int pid, uint64_t thread, char *ret_name, size_t bytes)
+{
+    char path[80];
+    snprintf(path, sizeof(path), "/proc/%d/task/%llu/wchan", pid, (unsigned long long)thread);
+    int fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    ssize_t got = fd < 0 ? 0 : read(fd, ret_name, bytes - 1);
+    if (fd >= 0)
+        close(fd);
+    ret_name[got > 0 ? got : 0] = '\0';
+}
+
+void look_check_worker(struct look_worker *worker)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
+    char *name = worker->kernel_function;
+    name[sizeof(worker->kernel_function) - 1] = '\0';
+    if (name[strspn(name, letters)] != '\0' || name[0] == '0')
+        name[0] = '\0';
+}
+
+bool look_is_blocked(const struct look_worker *worker)
+{
+    return worker->index != UINT32_MAX && (worker->state == 'S' || worker->state == 'D') &&
+           !worker->is_idle && worker->age >= LOOK_BUSY_NS;
+}
+
+bool look_is_busy(const struct look_worker *worker)
+{
+    const bool is_stopped_in_task =
+        (worker->state == 'T' || worker->state == 't') && worker->function && !worker->is_idle;
+    return worker->index != UINT32_MAX && (worker->state == 'R' || is_stopped_in_task) &&
+           worker->age >= LOOK_BUSY_NS;
+}
+
+static void take_worker(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__worker_line *from = line;
+    struct look_worker *worker =
+        append(reading, &reading->look->workers, &reading->look->num_workers, sizeof(*worker));
+    if (!worker)
+        return;
+    *worker = (struct look_worker){.thread = from->thread,
+                                   .age = from->seen_at ? age_of_ticks(reading, from->seen_at) : 0,
+                                   .index = from->index,
+                                   .function = from->function,
+                                   .state = read_state(reading->pid, from->thread),
+                                   .is_idle = from->is_idle};
+    if (look_is_blocked(worker))
+        read_kernel_function(reading->pid, from->thread, worker->kernel_function,
+                             sizeof(worker->kernel_function));
+    look_check_worker(worker);
+}
+
+static void take_module(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__module_line *from = line;
+    struct look_module *module =
+        append(reading, &reading->look->modules, &reading->look->num_modules, sizeof(*module));
+    if (!module)
+        return;
+    *module = (struct look_module){.begin = from->begin, .end = from->end, .bias = from->bias};
+    if (from->build_id_bytes <= sizeof(module->build_id))
+        module->build_id_bytes = from->build_id_bytes;
+    memcpy(module->build_id, from->build_id, sizeof(module->build_id));
+    snprintf(module->path, sizeof(module->path), "%.*s", (int)sizeof(from->path), from->path);
+}
+
+static void take_words(void *context, const void *line)
+{
+    struct reading *reading = context;
+    const struct cohort__words_line *from = line;
+    snprintf(reading->look->words, sizeof(reading->look->words), "%.*s", (int)sizeof(from->text),
+             from->text);
+}
+
+static uint64_t address_of(uint64_t task)
+{
+    return task & COHORT__LEDGER_ADDRESS;
+}
+
+static int compare_waits(const void *left, const void *right)
+{
+    const uint64_t a = address_of(((const struct look_wait *)left)->task);
+    const uint64_t b = address_of(((const struct look_wait *)right)->task);
+    return a < b ? -1 : a > b;
+}
+
+static int compare_pendings(const void *left, const void *right)
+{
+    const struct look_pending *a = left, *b = right;
+    return a->future < b->future ? -1 : a->future > b->future;
+}
+
+static int compare_inputs(const void *left, const void *right)
+{
+    const struct look_inputs *a = left, *b = right;
+    return a->of < b->of ? -1 : a->of > b->of;
+}
+
+void look_sort(struct look *look)
+{
+    if (look->num_inputs > 0)
+        qsort(look->inputs, look->num_inputs, sizeof(*look->inputs), compare_inputs);
+    if (look->num_pendings > 0)
+        qsort(look->pendings, look->num_pendings, sizeof(*look->pendings), compare_pendings);
+    if (look->num_waits > 0)
+        qsort(look->waits, look->num_waits, sizeof(*look->waits), compare_waits);
+    look->num_nested = 0;
+    for (uint32_t i = 0; i < look->num_waits; i++)
+        look->num_nested += look->waits[i].outer != 0;
+}
+
+static cohort_status read_lines(struct reading *reading)
+{
+    static const struct {
+        enum cohort__ledger_kind kind;
+        void (*take)(void *context, const void *line);
+    } takers[] = {
+        {COHORT__LEDGER_WAITS, take_wait},      {COHORT__LEDGER_SITES, take_site},
+        {COHORT__LEDGER_GROUPS, take_group},    {COHORT__LEDGER_JOINS, take_join},
+        {COHORT__LEDGER_WORKERS, take_worker},  {COHORT__LEDGER_MODULES, take_module},
+        {COHORT__LEDGER_PENDING, take_pending}, {COHORT__LEDGER_WORDS, take_words},
+        {COHORT__LEDGER_INPUTS, take_inputs},
+    };
+    cohort_status status = COHORT_OK;
+    for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]) && !status; i++)
+        status = cohort__ledger_each(reading->view, takers[i].kind, takers[i].take, reading);
+    if (!status && reading->has_no_memory)
+        status = cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    look_sort(reading->look);
+    return status;
+}
+
+static void read_head(struct reading *reading)
+{
+    const struct cohort__ledger_head *head = &reading->view->head;
+    struct look *look = reading->look;
+    const uint32_t stage = head->stage;
+    char state = read_state(reading->pid, (uint64_t)reading->pid);
+    look->rank = head->rank;
+    look->size = head->size;
+    look->pid = head->pid;
+    look->stage =
+        stage <= COHORT__LEDGER_OVER ? (enum cohort__ledger_stage)stage : COHORT__LEDGER_STARTING;
+    look->stage_age = age_of(reading, head->stage_at);
+    look->status = head->status;
+    look->num_tasks = head->tasks;
+    look->acts_outside = head->acts_outside;
+    look->is_cut = head->is_cut || reading->view->is_damaged;
+    look->is_stopped = state == 'T' || state == 't';
+}
+
+/* READING has the view, and what time it is. */
+static cohort_status read_all(struct look **ret_look, struct reading *reading)
+{
+    struct look *look = reading->look = calloc(1, sizeof(*look));
+    if (!look)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    read_head(reading);
+    cohort_status status = read_lines(reading);
+    if (status)
+        look_destroy(look);
+    else
+        *ret_look = look;
+    return status;
+}
+
+cohort_status look_read(struct look **ret_look, int memory, uint32_t slot, int pid)
+{
+    struct cohort__ledger_view view;
+    cohort_status status = cohort__ledger_view_init(&view, memory, slot);
+    struct reading reading = {
+        .view = &view, .ticks = cohort__clock_ticks(), .mono = cohort__clock_now(), .pid = pid};
+    return status ? status : read_all(ret_look, &reading);
+}
+
+cohort_status look_read_dead(struct look **ret_look, int memory, uint32_t slot, uint64_t now)
+{
+    struct cohort__ledger_view view;
+    cohort_status status = cohort__ledger_view_init(&view, memory, slot);
+    if (status)
+        return status;
+    const struct cohort__ledger_moment *last = &view.head.last;
+    const uint64_t since = now > last->real ? now - last->real : 0;
+    struct reading reading = {.view = &view, .mono = last->mono + since};
+    status = read_all(ret_look, &reading);
+    if (!status)
+        (*ret_look)->tick_age = since;
+    return status;
+}
+
+bool look_read_words(int memory, uint32_t slot, char *ret_text, size_t bytes)
+{
+    struct cohort__ledger_view view;
+    struct look look = {.words = ""};
+    struct reading reading = {.view = &view, .look = &look};
+    if (cohort__ledger_view_init(&view, memory, slot) ||
+        cohort__ledger_each(&view, COHORT__LEDGER_WORDS, take_words, &reading) || !look.words[0])
+        return false;
+    snprintf(ret_text, bytes, "%s", look.words);
+    return true;
+}
+
+void look_destroy(struct look *look)
+{
+    if (!look)
+        return;
+    free(look->sites);
+    free(look->groups);
+    free(look->joins);
+    free(look->waits);
+    free(look->inputs);
+    free(look->listed);
+    free(look->pendings);
+    free(look->serves);
+    free(look->accounts);
+    free(look->workers);
+    free(look->modules);
+    free(look);
+}
+
+/* Whether SEEN, a task that waits, is TASK: one with that address, or, with a stamp, that one. */
+static bool is_task(uint64_t seen, uint64_t task)
+{
+    return task == address_of(task) ? address_of(seen) == task : seen == task;
+}
+
+const struct look_wait *look_find_wait(const struct look *look, uint64_t task)
+{
+    struct look_wait key = {.task = task};
+    const struct look_wait *wait = NULL;
+    if (task && look->num_waits > 0)
+        wait = bsearch(&key, look->waits, look->num_waits, sizeof(key), compare_waits);
+    if (wait && !is_task(wait->task, task))
+        wait = NULL;
+    for (uint32_t i = 0; task && look->num_nested > 0 && !wait && i < look->num_waits; i++)
+        if (is_task(look->waits[i].outer, task) || is_task(look->waits[i].outermost, task))
+            wait = &look->waits[i];
+    return wait;
+}
+
+const struct look_inputs *look_find_inputs(const struct look *look, const struct look_wait *wait)
+{
+    const struct look_inputs key = {.of = wait->what};
+    if (wait->kind != COHORT__WAIT_SEVERAL || look->num_inputs == 0)
+        return NULL;
+    const struct look_inputs *inputs =
+        bsearch(&key, look->inputs, look->num_inputs, sizeof(key), compare_inputs);
+    return inputs && inputs->seen < wait->age ? inputs : NULL;
+}
+
+uint32_t look_num_nodes(const struct look *look)
+{
+    return look->num_waits + look->num_listed;
+}
+
+bool look_is_listed(const struct look *look, const struct look_wait *wait)
+{
+    const uintptr_t at = (uintptr_t)wait, begin = (uintptr_t)look->listed;
+    return at >= begin && at < begin + look->num_listed * sizeof(*wait);
+}
+
+uint32_t look_number(const struct look *look, const struct look_wait *wait)
+{
+    return (uint32_t)(look_is_listed(look, wait) ? look->num_waits + (wait - look->listed)
+                                                 : wait - look->waits);
+}
+
+const struct look_wait *look_node(const struct look *look, uint32_t number)
+{
+    return number < look->num_waits ? &look->waits[number]
+                                    : &look->listed[number - look->num_waits];
+}
+
+bool look_has_to_begin(const struct look_wait *wait)
+{
+    return wait->task && wait->what == wait->task && wait->kind == COHORT__WAIT_SEVERAL;
+}
+
+/* The memory of a future that has ended is used again, so what was seen before the wait began is
+ * of another one. But a remote call is listed only until it ends. */
+const struct look_pending *look_find_pending(const struct look *look, const struct look_wait *wait)
+{
+    const struct look_pending key = {.future = wait->what};
+    const bool is_known_kind = wait->kind == COHORT__WAIT_COLLECTIVE ||
+                               wait->kind == COHORT__WAIT_GET || wait->kind == COHORT__WAIT_SET ||
+                               wait->kind == COHORT__WAIT_REMOTE;
+    const struct look_pending *pending =
+        is_known_kind && wait->what && look->num_pendings > 0
+            ? bsearch(&key, look->pendings, look->num_pendings, sizeof(key), compare_pendings)
+            : NULL;
+    if (!pending || pending->kind != wait->kind)
+        return NULL;
+    return wait->kind == COHORT__WAIT_REMOTE || pending->age < wait->age ? pending : NULL;
+}
+
+/* Its address may be another task's by now. So it tells something only if the wait has been there
+ * since before. */
+const struct look_wait *look_find_serving(const struct look *look, uint32_t from, uint64_t number)
+{
+    const struct look_wait *wait = NULL;
+    for (uint32_t i = 0; i < look->num_serves && !wait; i++)
+        if (look->serves[i].from == from && look->serves[i].number == number) {
+            wait = look_find_wait(look, look->serves[i].task);
+            if (wait && wait->age <= look->serves[i].age)
+                wait = NULL;
+        }
+    return wait;
+}
+
+bool look_is_quiet(const struct look *look)
+{
+    uint64_t num_known = 0; /* between an outer task and the outermost one there may be others */
+    uint32_t num_workers = 0;
+    for (uint32_t i = 0; i < look->num_waits; i++) {
+        const struct look_wait *wait = &look->waits[i];
+        num_known += (wait->function != 0) + (wait->outer != 0) +
+                     (wait->outermost != 0 && wait->outermost != wait->outer);
+    }
+    for (uint32_t i = 0; i < look->num_workers; i++) {
+        const struct look_worker *worker = &look->workers[i];
+        if (worker->index != UINT32_MAX && !worker->is_idle)
+            return false;
+        num_workers += worker->index != UINT32_MAX;
+    }
+    return num_workers > 0 && !look->is_cut && !look->acts_outside &&
+           look->stage == COHORT__LEDGER_RUNNING && num_known > 0 && num_known >= look->num_tasks;
+}
+
+const struct look_module *look_find_module(const struct look *look, uint64_t address)
+{
+    for (uint32_t i = 0; i < look->num_modules; i++)
+        if (address >= look->modules[i].begin && address < look->modules[i].end)
+            return &look->modules[i];
+    return NULL;
+}
