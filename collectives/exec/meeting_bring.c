@@ -3,7 +3,7 @@
 
 #include "collectives/comm/commons.h"
 #include "collectives/exec/meeting_shares.h"
-#include "runtime/base/copy.h"
+#include "runtime/base/copier.h"
 
 /* What the site of RANK brings: cohort__meeting_in_bytes() bytes. NULL: nothing. */
 static const unsigned char *contribution(const struct cohort__meeting *meeting, uint32_t rank)

@@ -3,7 +3,7 @@
 
 #include "collectives/comm/commons.h"
 #include "collectives/exec/meeting_tell.h"
-#include "runtime/base/copy.h"
+#include "runtime/base/copier.h"
 
 /* An all_reduce of much data among several localities. Each of them reduces a share of it, on the
  * board. The result takes the place of that share in the locality's own post, since no other

@@ -5,7 +5,7 @@
 
 #include "collectives/comm/blobs.h"
 #include "collectives/exec/kernels.h"
-#include "runtime/base/copy.h"
+#include "runtime/base/copier.h"
 
 static size_t block_bytes(const struct cohort__movement *movement)
 {

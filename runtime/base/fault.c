@@ -11,7 +11,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/random.h"
 
-/* A link counts a message as lost when it has been missing for 10 s (proc/link.c). */
+/* A link counts a message as lost when it has been missing for 10 s (proc/peer.c). */
 static const uint64_t most_delay_ns = UINT64_C(5000000000);
 
 static const uint64_t most_locality = 4095;

@@ -12,9 +12,6 @@ enum { COHORT__ADDRESS_BYTES = 96 };
 
 void cohort__address_text(const struct sockaddr *address, char ret_text[COHORT__ADDRESS_BYTES]);
 
-/* The same for HOST, cut where there is no room; NULL is "*". */
-void cohort__address_name(const char *host, uint16_t port, char ret_text[COHORT__ADDRESS_BYTES]);
-
 /* Of an address of IPv4 or IPv6. */
 socklen_t cohort__address_bytes(const struct sockaddr *address);
 uint16_t cohort__address_port(const struct sockaddr *address);

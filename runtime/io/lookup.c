@@ -2,12 +2,43 @@
 #include "runtime/io/lookup.h"
 
 #include <inttypes.h>
+#include <net/if.h>
 #include <netdb.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime/base/container.h"
+#include "runtime/io/address.h"
 #include "runtime/loop/guest.h"
+
+/* The same for HOST, cut where there is no room; NULL is "*". */
+static void address_name(const char *host, uint16_t port, char ret_text[COHORT__ADDRESS_BYTES])
+{
+    bool is_ipv6 = host && strchr(host, ':');
+    snprintf(ret_text, COHORT__ADDRESS_BYTES, "%s%.80s%s:%" PRIu16, is_ipv6 ? "[" : "",
+             host ? host : "*", is_ipv6 ? "]" : "", port);
+}
+
+void cohort__address_text(const struct sockaddr *address, char ret_text[COHORT__ADDRESS_BYTES])
+{
+    char host[NI_MAXHOST] = "?";
+    getnameinfo(address, cohort__address_bytes(address), host, sizeof(host), NULL, 0,
+                NI_NUMERICHOST);
+    address_name(host, cohort__address_port(address), ret_text);
+}
+
+socklen_t cohort__address_bytes(const struct sockaddr *address)
+{
+    return address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                          : sizeof(struct sockaddr_in);
+}
+
+uint16_t cohort__address_port(const struct sockaddr *address)
+{
+    return ntohs(address->sa_family == AF_INET6 ? ((const struct sockaddr_in6 *)address)->sin6_port
+                                                : ((const struct sockaddr_in *)address)->sin_port);
+}
 
 static struct cohort__lookup_call *lookup_of(struct cohort__io_call *call)
 {
@@ -21,7 +52,7 @@ void *cohort__lookup_call_create(size_t bytes, const struct cohort__io_call_kind
     struct cohort__lookup_call *lookup = cohort__io_call_create(bytes + host_bytes, kind);
     if (!lookup)
         return NULL;
-    cohort__address_name(host, port, lookup->name);
+    address_name(host, port, lookup->name);
     lookup->port = port;
     lookup->host = host ? memcpy((char *)lookup + bytes, host, host_bytes) : NULL;
     return lookup;

@@ -25,11 +25,4 @@ struct cohort_tcp {
     uv_write_t write;
 };
 
-/* A new one, open but not connected, see cohort__io_object_open. Returns libuv's error. The first
- * one lets the process ignore SIGPIPE. Holder only. */
-int cohort__tcp_create(struct cohort_tcp **ret_tcp, struct cohort__loop *loop);
-
-/* It is connected now, and the program's. Holder only. */
-void cohort__tcp_connected(struct cohort_tcp *tcp);
-
 #endif

@@ -2,22 +2,206 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
+#include "cohort/status.h"
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
 #include "runtime/base/variable.h"
 #include "runtime/launch/bootstrap_private.h"
+#include "runtime/launch/control.h"
 #include "runtime/launch/grace.h"
 #include "runtime/launch/hub_share.h"
+#include "runtime/launch/place.h"
 #include "runtime/launch/pmix_card.h"
 #include "runtime/launch/pmix_client.h"
-#include "runtime/launch/pmix_events.h"
-#include "runtime/launch/pmix_roster.h"
+#include "runtime/launch/pmix_library.h"
 #include "runtime/wire/pack.h"
+
+struct cohort__pmix_client;
+
+/* The localities of a job that a launcher other than cohortrun has started. */
+struct cohort__pmix_roster {
+    uint64_t key;         /* random, the same in all localities */
+    uint64_t listener_id; /* the listener of this host's first locality */
+    struct cohort__place place;
+    uint32_t *processes; /* PMIx's rank of each locality */
+    char host_address[COHORT__CONTROL_MAX_HOST_ADDRESS];
+};
+
+struct cohort__pmix_client;
+
+/* A death or a loss of the launcher, as PMIx reports it. */
+struct cohort__pmix_event {
+    pmix_status_t status;
+    bool launcher_lost; /* if false, another process has died */
+    uint32_t process;
+};
+
+/* Has to stay valid until the client is closed. */
+struct cohort__pmix_events {
+    const struct cohort__pmix_client *client;
+    void (*came)(void *context, const struct cohort__pmix_event *event);
+    void *context;
+};
+
+static const char card_name[] = "cohort.card";
+
+/* CONTEXT is an array with room for the cards of all. */
+static cohort_status take_card(void *context, uint32_t process, const void *data, size_t bytes)
+{
+    struct cohort__pmix_card *cards = context;
+    char what[64];
+    snprintf(what, sizeof(what), "%s of process %u", card_name, (unsigned)process);
+    return cohort__pmix_card_read(data, bytes, what, &cards[process]);
+}
+
+static cohort_status show_card(struct cohort__pmix_client *client,
+                               const struct cohort__pmix_card *own, struct cohort__pmix_card *cards)
+{
+    struct cohort__packer packer = {0};
+    cohort__pmix_card_pack(&packer, own);
+    cohort_status status = packer.status;
+    if (!status)
+        status = cohort__pmix_client_exchange(client, card_name, packer.data, packer.bytes,
+                                              take_card, cards);
+    cohort__packer_fini(&packer);
+    return status;
+}
+
+/* The loopback address, or if there are other hosts, the address from which the first of them is
+ * reached. */
+static cohort_status find_address(const struct cohort__pmix_card *cards, uint32_t size,
+                                  const char *own_host, struct cohort__pmix_roster *roster)
+{
+    snprintf(roster->host_address, sizeof(roster->host_address), "127.0.0.1");
+    for (uint32_t process = 0; process < size; process++)
+        if (strcmp(cards[process].host, own_host) != 0)
+            return cohort__place_address(cards[process].name, roster->host_address,
+                                         sizeof(roster->host_address));
+    return COHORT_OK;
+}
+
+static cohort_status draw_card(struct cohort__pmix_card *card)
+{
+    if (getrandom(&card->key, sizeof(card->key), 0) != sizeof(card->key))
+        return cohort_fail(COHORT_ERR_SYSTEM, "random number for the job: %s", strerror(errno));
+    gethostname(card->name, sizeof(card->name) - 1);
+    return cohort__place_identify(card->host);
+}
+
+/* Shows this locality's card, which contains LISTENER_ID, waits for the cards of all others, and
+ * reads them. Once. */
+static cohort_status pmix_roster_make(struct cohort__pmix_client *client, uint64_t listener_id,
+                                      struct cohort__pmix_roster *ret_roster)
+{
+    struct cohort__pmix_card own = {.listener_id = listener_id};
+    struct cohort__pmix_roster roster = {0};
+    struct cohort__pmix_card *cards = calloc(client->size, sizeof(*cards));
+    const char **hosts = calloc(client->size, sizeof(*hosts));
+    roster.processes = calloc(client->size, sizeof(*roster.processes));
+    cohort_status status = COHORT_OK;
+    if (!cards || !hosts || !roster.processes)
+        status = cohort_fail(COHORT_ERR_NO_MEMORY, "cards of the localities: out of memory");
+    if (!status)
+        status = draw_card(&own);
+    if (!status)
+        status = show_card(client, &own, cards);
+    for (uint32_t process = 0; !status && process < client->size; process++)
+        hosts[process] = cards[process].host;
+    if (!status)
+        status = cohort__place_find(hosts, client->size, client->me.rank, &roster.place,
+                                    roster.processes);
+    if (!status)
+        status = find_address(cards, client->size, own.host, &roster);
+    if (!status) {
+        roster.key = cards[0].key;
+        roster.listener_id =
+            cards[roster.processes[roster.place.rank - roster.place.slot]].listener_id;
+        *ret_roster = roster;
+    } else {
+        free(roster.processes);
+    }
+    free(hosts);
+    free(cards);
+    return status;
+}
+
+static void pmix_roster_fini(struct cohort__pmix_roster *roster)
+{
+    free(roster->processes);
+    roster->processes = NULL;
+}
+
+static bool is_loss(pmix_status_t status)
+{
+    enum { LOST_CONNECTION_TO_SERVER = -101 }; /* in PMIx 3 */
+    return status == PMIX_ERR_LOST_CONNECTION || status == LOST_CONNECTION_TO_SERVER ||
+           status == PMIX_ERR_UNREACH;
+}
+
+static bool is_death(pmix_status_t status)
+{
+    enum { PROC_ABORTED = -7 }; /* deprecated, but still sent */
+    return status == PROC_ABORTED || status == PMIX_ERR_PROC_REQUESTED_ABORT ||
+           status == PMIX_ERR_PROC_TERM_WO_SYNC || status == PMIX_ERR_PROC_KILLED_BY_CMD ||
+           status == PMIX_ERR_PROC_ABORTED_BY_SIG || status == PMIX_ERR_EXIT_NONZERO_TERM;
+}
+
+static void tell(const struct cohort__pmix_events *events, pmix_status_t status,
+                 const pmix_proc_t *whom)
+{
+    const pmix_proc_t *me = &events->client->me;
+    bool peer_died = is_death(status) && whom && whom->rank < events->client->size &&
+                     whom->rank != me->rank && strcmp(whom->nspace, me->nspace) == 0;
+    if (is_loss(status) || peer_died)
+        events->came(events->context,
+                     &(struct cohort__pmix_event){.status = status,
+                                                  .launcher_lost = !peer_died,
+                                                  .process = peer_died ? whom->rank : 0});
+}
+
+static void notified(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t *info,
+                     size_t num_info, pmix_info_t *results, size_t num_results,
+                     pmix_event_notification_cbfunc_fn_t done, void *context)
+{
+    (void)id, (void)results, (void)num_results;
+    const struct cohort__pmix_events *events = NULL;
+    const pmix_proc_t *whom = source;
+    for (size_t i = 0; i < num_info; i++) {
+        const pmix_value_t *value = &info[i].value;
+        if (strcmp(info[i].key, PMIX_EVENT_RETURN_OBJECT) == 0)
+            events = value->data.ptr;
+        else if (strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) == 0 && value->type == PMIX_PROC)
+            whom = value->data.proc;
+    }
+    if (events)
+        tell(events, status, whom);
+    if (done)
+        done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, context);
+}
+
+/* Registers CAME, which is called in PMIx's thread. To be called once. */
+static cohort_status
+pmix_events_listen(struct cohort__pmix_events *events, const struct cohort__pmix_client *client,
+                   void (*came)(void *context, const struct cohort__pmix_event *event),
+                   void *context)
+{
+    pmix_info_t self = {.key = PMIX_EVENT_RETURN_OBJECT,
+                        .value = {.type = PMIX_POINTER, .data.ptr = events}};
+    *events = (struct cohort__pmix_events){client, came, context};
+    pmix_status_t status =
+        client->library.register_event_handler(NULL, 0, &self, 1, notified, NULL, NULL);
+    if (status >= 0) /* some versions return the handler's number */
+        return COHORT_OK;
+    return cohort__pmix_client_check(client, status, "events of the job");
+}
 
 /* A locality that a launcher other than cohortrun has started: Slurm, PRRTE, Open MPI's mpirun.
  *
@@ -260,7 +444,7 @@ static cohort_status exchange(struct cohort__bootstrap *bootstrap, const void *a
     if (!addresses.of)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "addresses of the localities: out of memory");
     cohort_status status =
-        cohort__pmix_events_listen(&foreign->events, &foreign->pmix, event_came, foreign);
+        pmix_events_listen(&foreign->events, &foreign->pmix, event_came, foreign);
     if (!status)
         status = cohort__pmix_client_exchange(&foreign->pmix, name, address, bytes, take_address,
                                               &addresses);
@@ -403,7 +587,7 @@ static void close_foreign(struct cohort__bootstrap *bootstrap)
     pthread_mutex_unlock(&foreign->lock);
     cohort__grace_fini(&foreign->grace);
     cohort__loop_run_requests(bootstrap->loop); /* the events that have come until now */
-    cohort__pmix_roster_fini(&foreign->roster);
+    pmix_roster_fini(&foreign->roster);
     pthread_mutex_destroy(&foreign->lock);
     free(foreign);
 }
@@ -476,7 +660,7 @@ static cohort_status join(struct foreign *foreign)
         status = cohort__hub_share_init(&foreign->share);
     if (status)
         return status;
-    status = cohort__pmix_roster_make(&foreign->pmix, foreign->share.listener_id, &foreign->roster);
+    status = pmix_roster_make(&foreign->pmix, foreign->share.listener_id, &foreign->roster);
     if (!status) {
         take_place(foreign);
         status = share(foreign);
@@ -499,7 +683,7 @@ cohort_status cohort__bootstrap_open_pmix(struct cohort__bootstrap **ret_bootstr
     cohort_status status = join(foreign);
     if (status) {
         cohort__grace_fini(&foreign->grace);
-        cohort__pmix_roster_fini(&foreign->roster);
+        pmix_roster_fini(&foreign->roster);
         free(foreign);
         return status;
     }

@@ -11,7 +11,7 @@
 #include "cohort/status.h"
 #include "runtime/launch/hub_share.h"
 
-/* The messages between host (hub_share_host.c) and guest (hub_share_guest.c). */
+/* The messages between host and guest. */
 
 enum {
     COHORT__HUB_SHARE_PIECE_DESCRIPTORS = 250, /* the kernel allows 253 in one message */
@@ -42,22 +42,6 @@ struct cohort__hub_words {
     char text[512];
 };
 
-/* Both work until DEADLINE. If HUB is NULL, the reason is in the error slot, and serve tells it to
- * the guests. */
-cohort_status cohort__hub_share_serve(int listener, const struct cohort__hub_party *party,
-                                      uint64_t deadline, const struct cohort__hub *hub);
-cohort_status cohort__hub_share_fetch(const struct cohort__hub_party *party, uint64_t deadline,
-                                      struct cohort__hub **ret_hub);
-
-/* Whether the process at the other end of SOCKET belongs to the same user. */
-bool cohort__hub_share_is_same_user(int socket);
-
-/* Milliseconds until DEADLINE, in the form that poll expects. */
-int cohort__hub_share_rest(uint64_t deadline);
-
-/* Waits until something has come. Returns false if DEADLINE has passed. */
-bool cohort__hub_share_wait(int socket, uint64_t deadline);
-
 /* Sends NOTE with NUM of DESCRIPTORS. Returns what send(2) returns. */
 ssize_t cohort__hub_share_send(int socket, const struct cohort__hub_note *note,
                                const int *descriptors, uint32_t num);
@@ -69,9 +53,6 @@ void cohort__hub_share_tell(int socket, uint64_t key, uint32_t slot);
  * in the error slot. */
 bool cohort__hub_share_is_told(struct cohort__hub_words *words, ssize_t got, uint64_t key,
                                uint32_t slot, uint32_t rank);
-
-/* Sets the error for errno. PARTY is NULL as long as the localities don't know their ranks. */
-cohort_status cohort__hub_share_fail(const struct cohort__hub_party *party, const char *what);
 
 /* Makes the address of the listener with LISTENER_ID. Returns its size in bytes. */
 socklen_t cohort__hub_share_address(uint64_t listener_id, struct sockaddr_un *ret_address);

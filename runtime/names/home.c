@@ -7,8 +7,311 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
-#include "runtime/names/home_private.h"
 #include "runtime/names/limits.h"
+
+struct member {
+    uint32_t locality_plus_1; /* 0: has not joined */
+    bool left;
+};
+
+/* One creation under a name. It is first pending. Then it is either failed, until all of its sites
+ * have been told so or there are too many that have failed, or alive as an instance, until all of
+ * its sites have left. */
+struct creation {
+    struct cohort__list link;
+    uint64_t instance; /* 0: not alive */
+    uint32_t number;   /* lent to it; COHORT__NO_NUMBER: none */
+    cohort_status failed;
+    char text[640];      /* why it has failed */
+    uint32_t first_site; /* the site that `terms` came from */
+    uint32_t num_sites;
+    uint32_t num_members; /* that there is room for; fewer than sites only if it has failed */
+    uint32_t *told; /* sites beyond these that have joined, and were told that it has failed */
+    uint32_t num_told;
+    uint32_t num_joined;
+    uint32_t num_left;
+    uint32_t revoked_by; /* the site + 1; 0: none */
+    char *terms;
+    size_t terms_bytes;
+    uint64_t value; /* the AND of those that have joined */
+    struct name *name;
+    /* Of an agreement, or a shrinking: the instance whose sites that live gather; else NULL. */
+    struct creation *of;
+    struct cohort__list gathering;   /* in `gatherings` of that, while it is pending */
+    struct cohort__map_node failure; /* in `failures` of that, once it has failed */
+    struct cohort__list gatherings;  /* of this one's sites, that are pending */
+    struct cohort__map failures; /* the same, that have failed; by name without number of deaths */
+    uint32_t num_gone;           /* sites that have left by themselves */
+    void *settings;              /* those of site 0, once it has joined */
+    size_t settings_bytes;
+    struct member members[];
+};
+
+struct name {
+    struct cohort__map_node node;
+    struct cohort__list creations; /* oldest first */
+    size_t bytes;
+    char text[];
+};
+
+/* Agreements and shrinkings of the sites of an instance that live. A site can't leave the instance
+ * before its own call is complete. So one that has left, and has not joined, never will. */
+
+static struct creation *gathering_of(struct cohort__list *link)
+{
+    return COHORT_CONTAINER_OF(link, struct creation, gathering);
+}
+
+static struct creation *failure_of(struct cohort__map_node *node)
+{
+    return COHORT_CONTAINER_OF(node, struct creation, failure);
+}
+
+/* How much of its name a gathering shares with the same one of those who know different numbers of
+ * deaths: their names end with that number. */
+static size_t shared_bytes(const struct name *name)
+{
+    return name->bytes < sizeof(uint64_t) ? name->bytes : name->bytes - sizeof(uint64_t);
+}
+
+static uint64_t hash_of(const struct name *name)
+{
+    return cohort__hash_bytes(name->text, shared_bytes(name));
+}
+
+static bool is_same(const struct cohort__map_node *node, const void *key)
+{
+    const struct name *left = COHORT_CONTAINER_OF(node, struct creation, failure)->name;
+    const struct name *right = key;
+    return left->bytes == right->bytes && memcmp(left->text, right->text, shared_bytes(right)) == 0;
+}
+
+static void home_gathering_failed(struct creation *creation);
+
+/* It has failed for some of its sites before the latest deaths. They will not come again, so it has
+ * failed for the others, too. */
+static void fail_as_before(struct creation *creation)
+{
+    const struct cohort__map *failures = &creation->of->failures;
+    if (failures->num_nodes == 0)
+        return;
+    struct cohort__map_node *node =
+        cohort__map_find(failures, hash_of(creation->name), is_same, creation->name);
+    if (!node)
+        return;
+    creation->failed = failure_of(node)->failed;
+    memcpy(creation->text, failure_of(node)->text, sizeof(creation->text));
+    home_gathering_failed(creation);
+}
+
+static struct name *home_name_find(struct cohort__registry_home *home, const char *text,
+                                   size_t bytes);
+static struct creation *home_find_alive(const struct name *name, uint64_t instance);
+
+/* CREATION, which is new, is one of the sites of the instance that REQUEST names,
+ * if any. _failed: it has just failed. _leave: it is so no more. _orphan: nor are those of ALIVE.
+ */
+static void home_gathering_enter(struct cohort__registry_home *home, struct creation *creation,
+                                 const struct cohort__registry_request *request)
+{
+    struct name *name =
+        request->of ? home_name_find(home, request->of_name, request->of_name_bytes) : NULL;
+    struct creation *alive = name ? home_find_alive(name, request->of) : NULL;
+    if (!alive)
+        return;
+    creation->of = alive;
+    cohort__list_push_back(&alive->gatherings, &creation->gathering);
+    fail_as_before(creation);
+}
+
+static void home_gathering_failed(struct creation *creation)
+{
+    if (!creation->of)
+        return;
+    cohort__list_remove(&creation->gathering);
+    cohort__map_insert(&creation->of->failures, &creation->failure, hash_of(creation->name));
+}
+
+static void home_gathering_leave(struct creation *creation)
+{
+    if (creation->of && creation->failed)
+        cohort__map_remove(&creation->of->failures, &creation->failure);
+    else if (creation->of)
+        cohort__list_remove(&creation->gathering);
+    creation->of = NULL;
+}
+
+/* One of those of ALIVE, whichever. NULL: there is none. */
+static struct creation *some_gathering(struct creation *alive)
+{
+    if (!cohort__list_is_empty(&alive->gatherings))
+        return gathering_of(alive->gatherings.next);
+    struct cohort__map_node *node = cohort__map_some(&alive->failures);
+    return node ? failure_of(node) : NULL;
+}
+
+static void home_gatherings_orphan(struct creation *alive)
+{
+    struct creation *creation;
+    while ((creation = some_gathering(alive)))
+        home_gathering_leave(creation);
+}
+
+static bool home_has_joined(const struct creation *creation, uint32_t site);
+static bool home_is_dead(const struct cohort__registry_home *home, uint32_t rank);
+
+/* The first site that has left by itself, and has not joined. The gathering's sites are those that
+ * live, in their order. False: there is none, or CREATION is of those who know another number of
+ * deaths than the home does; then they end it by themselves. */
+static bool find_gone(const struct cohort__registry_home *home, const struct creation *creation,
+                      uint32_t *ret_site)
+{
+    const struct creation *alive = creation->of;
+    uint32_t rank = 0, gone = UINT32_MAX;
+    for (uint32_t site = 0; site < alive->num_sites; site++) {
+        if (home_is_dead(home, alive->members[site].locality_plus_1 - 1))
+            continue;
+        if (gone == UINT32_MAX && alive->members[site].left && !home_has_joined(creation, rank))
+            gone = site;
+        rank++;
+    }
+    *ret_site = gone;
+    return gone != UINT32_MAX && rank == creation->num_sites;
+}
+
+static cohort_status home_tell_failed(const struct name *name, struct creation *creation,
+                                      struct cohort__list *outbox);
+
+/* A site has joined CREATION, or, _left, has left ALIVE. If one of those that are to gather has
+ * left and can't come any more, the gathering fails. */
+static cohort_status home_gathering_joined(struct cohort__registry_home *home,
+                                           struct creation *creation, struct cohort__list *outbox)
+{
+    const struct creation *alive = creation->of;
+    uint32_t site;
+    if (!alive || alive->num_gone == 0 || creation->failed || creation->instance ||
+        !find_gone(home, creation, &site))
+        return COHORT_OK;
+    creation->failed = COHORT_ERR_GONE;
+    snprintf(creation->text, sizeof(creation->text),
+             "communicator \"%.60s\": site %u (locality %u) has left the communicator, and can't "
+             "take part",
+             alive->name->text, site, alive->members[site].locality_plus_1 - 1);
+    return home_tell_failed(creation->name, creation, outbox);
+}
+
+static cohort_status home_gatherings_left(struct cohort__registry_home *home,
+                                          struct creation *alive, struct cohort__list *outbox)
+{
+    cohort_status status = COHORT_OK;
+    struct cohort__list *next;
+    for (struct cohort__list *link = alive->gatherings.next; link != &alive->gatherings;
+         link = next) {
+        next = link->next; /* it may fail */
+        cohort_status here = home_gathering_joined(home, gathering_of(link), outbox);
+        status = status ? status : here;
+    }
+    return status;
+}
+
+static void home_name_destroy(struct cohort__registry_home *home, struct name *name);
+static void home_creation_destroy(struct creation *creation);
+
+/* ALIVE ends: what its sites have not completed is forgotten. */
+static void home_gatherings_end(struct cohort__registry_home *home, struct creation *alive)
+{
+    struct creation *creation;
+    while ((creation = some_gathering(alive))) {
+        struct name *name = creation->name;
+        home_creation_destroy(creation);
+        if (cohort__list_is_empty(&name->creations))
+            home_name_destroy(home, name);
+    }
+}
+
+/* What a death changes at the home of names. */
+
+/* The sites of those who have died have left CREATION, which has just come alive. */
+static bool home_is_dead(const struct cohort__registry_home *home, uint32_t rank)
+{
+    return rank < COHORT__HOME_LAUNCHER && home->dead[rank / 64] >> rank % 64 & 1;
+}
+
+static void home_leave_all_dead(struct cohort__registry_home *home, struct creation *creation)
+{
+    for (uint32_t site = 0; home->view > 0 && site < creation->num_sites; site++) {
+        uint32_t rank = creation->members[site].locality_plus_1 - 1;
+        if (!home_is_dead(home, rank))
+            continue;
+        creation->members[site].left = true;
+        creation->num_left++;
+        cohort__numbers_return(&home->numbers, creation->instance, creation->number, rank);
+    }
+}
+
+static cohort_status home_end(struct cohort__registry_home *home, struct creation *creation,
+                              struct cohort__list *outbox);
+
+/* Locality RANK's sites have left CREATION. */
+static cohort_status leave_dead(struct cohort__registry_home *home, struct creation *creation,
+                                uint32_t rank, struct cohort__list *outbox)
+{
+    for (uint32_t site = 0; site < creation->num_sites; site++) {
+        struct member *member = &creation->members[site];
+        if (member->locality_plus_1 == rank + 1 && !member->left) {
+            member->left = true;
+            creation->num_left++;
+        }
+    }
+    return creation->num_left < creation->num_sites ? COHORT_OK : home_end(home, creation, outbox);
+}
+
+static bool home_is_of_user(const struct name *name);
+
+/* The first error; what can be done is done. */
+static cohort_status forget_dead(struct cohort__registry_home *home, struct name *name,
+                                 uint32_t rank, struct cohort__list *outbox)
+{
+    cohort_status status = COHORT_OK;
+    struct cohort__list *next;
+    for (struct cohort__list *link = name->creations.next; link != &name->creations; link = next) {
+        struct creation *creation = COHORT_CONTAINER_OF(link, struct creation, link);
+        cohort_status here = COHORT_OK;
+        next = link->next;
+        if (creation->instance)
+            here = leave_dead(home, creation, rank, outbox);
+        else if (home_is_of_user(name))
+            home_creation_destroy(creation);
+        status = status ? status : here;
+    }
+    return status;
+}
+
+cohort_status cohort__registry_home_died(struct cohort__registry_home *home, uint32_t rank,
+                                         struct cohort__list *outbox)
+{
+    cohort_status status = COHORT_OK;
+    struct cohort__map_node *node, *next;
+    home->view++;
+    if (rank < COHORT__HOME_LAUNCHER)
+        home->dead[rank / 64] |= UINT64_C(1) << rank % 64;
+    cohort__numbers_died(&home->numbers, rank);
+    for (node = cohort__map_first(&home->names); node; node = next) {
+        struct name *name = COHORT_CONTAINER_OF(node, struct name, node);
+        next = cohort__map_next(&home->names, node);
+        size_t num = home->names.num_nodes;
+        cohort_status here = forget_dead(home, name, rank, outbox);
+        status = status ? status : here;
+        if (home->names.num_nodes < num) /* others have ended with it, perhaps the next one */
+            next = cohort__map_some(&home->names);
+        if (cohort__list_is_empty(&name->creations)) {
+            if (next == node)
+                next = cohort__map_next(&home->names, node);
+            home_name_destroy(home, name);
+        }
+    }
+    return status;
+}
 
 _Static_assert(3 * COHORT__MAP_RUNS_MOST + 32 <= COHORT__UNPACK_MAX_VALUES,
                "a map of so many runs is one message");
@@ -48,10 +351,10 @@ void cohort__registry_home_init(struct cohort__registry_home *home, uint32_t ran
                          COHORT__NUM_NOTICEBOARDS);
 }
 
-void cohort__home_creation_destroy(struct creation *creation)
+static void home_creation_destroy(struct creation *creation)
 {
-    cohort__home_gathering_leave(creation);
-    cohort__home_gatherings_orphan(creation);
+    home_gathering_leave(creation);
+    home_gatherings_orphan(creation);
     cohort__map_fini(&creation->failures);
     cohort__list_remove(&creation->link);
     free(creation->terms);
@@ -60,12 +363,12 @@ void cohort__home_creation_destroy(struct creation *creation)
     free(creation);
 }
 
-void cohort__home_name_destroy(struct cohort__registry_home *home, struct name *name)
+static void home_name_destroy(struct cohort__registry_home *home, struct name *name)
 {
     struct cohort__list *link;
     while (!cohort__list_is_empty(&name->creations)) {
         link = name->creations.next;
-        cohort__home_creation_destroy(COHORT_CONTAINER_OF(link, struct creation, link));
+        home_creation_destroy(COHORT_CONTAINER_OF(link, struct creation, link));
     }
     cohort__map_remove(&home->names, &name->node);
     free(name);
@@ -75,7 +378,7 @@ void cohort__registry_home_fini(struct cohort__registry_home *home)
 {
     struct cohort__map_node *node;
     while ((node = cohort__map_some(&home->names)))
-        cohort__home_name_destroy(home, COHORT_CONTAINER_OF(node, struct name, node));
+        home_name_destroy(home, COHORT_CONTAINER_OF(node, struct name, node));
     cohort__map_fini(&home->names);
     cohort__numbers_fini(&home->numbers);
 }
@@ -88,8 +391,8 @@ static bool name_equal(const struct cohort__map_node *node, const void *key)
            memcmp(name->text, request->name, name->bytes) == 0;
 }
 
-struct name *cohort__home_name_find(struct cohort__registry_home *home, const char *text,
-                                    size_t bytes)
+static struct name *home_name_find(struct cohort__registry_home *home, const char *text,
+                                   size_t bytes)
 {
     const struct cohort__registry_request request = {.name = text, .name_bytes = bytes};
     struct cohort__map_node *node =
@@ -100,7 +403,7 @@ struct name *cohort__home_name_find(struct cohort__registry_home *home, const ch
 static struct name *find_name(struct cohort__registry_home *home,
                               const struct cohort__registry_request *request)
 {
-    return cohort__home_name_find(home, request->name, request->name_bytes);
+    return home_name_find(home, request->name, request->name_bytes);
 }
 
 static struct name *name_create(struct cohort__registry_home *home,
@@ -130,7 +433,7 @@ static void forget_old_failures(struct name *name)
             oldest = creation;
     }
     if (num > MOST_FAILED)
-        cohort__home_creation_destroy(oldest);
+        home_creation_destroy(oldest);
 }
 
 static struct creation *creation_create(struct name *name,
@@ -168,7 +471,7 @@ static struct creation *creation_grow(struct creation *creation, uint32_t num_si
     creation->num_sites = num_sites;
     if (!grown)
         return creation;
-    cohort__home_gathering_leave(creation);
+    home_gathering_leave(creation);
     memcpy(grown, creation,
            sizeof(*creation) + creation->num_members * sizeof(creation->members[0]));
     grown->num_members = num_sites;
@@ -202,7 +505,7 @@ static struct creation *creation_refuse(struct name *name,
     return creation;
 }
 
-bool cohort__home_has_joined(const struct creation *creation, uint32_t site)
+static bool home_has_joined(const struct creation *creation, uint32_t site)
 {
     if (site < creation->num_members)
         return creation->members[site].locality_plus_1 != 0;
@@ -413,23 +716,23 @@ static cohort_status come_alive(struct cohort__registry_home *home, const struct
     if (status)
         die_again(home, creation, ranks, num);
     else
-        cohort__home_leave_all_dead(home, creation);
+        home_leave_all_dead(home, creation);
     free(ranks);
     return status;
 }
 
 /* All sites have left: the instance ends. Those who have died need not be told, but may be. */
-cohort_status cohort__home_end(struct cohort__registry_home *home, struct creation *creation,
-                               struct cohort__list *outbox)
+static cohort_status home_end(struct cohort__registry_home *home, struct creation *creation,
+                              struct cohort__list *outbox)
 {
     uint32_t num;
-    cohort__home_gatherings_end(home, creation);
+    home_gatherings_end(home, creation);
     uint32_t *ranks = localities(creation, &num);
     cohort_status status = ranks ? COHORT_OK : COHORT_ERR_NO_MEMORY;
     if (!status)
         status = tell_ended(outbox, ranks, num, creation->instance);
     free(ranks);
-    cohort__home_creation_destroy(creation);
+    home_creation_destroy(creation);
     return status;
 }
 
@@ -454,15 +757,16 @@ static cohort_status leave(struct cohort__registry_home *home, struct name *name
         return COHORT_OK;
     member->left = true;
     creation->num_gone++;
-    return ++creation->num_left < creation->num_sites
-               ? cohort__home_gatherings_left(home, creation, outbox)
-               : cohort__home_end(home, creation, outbox);
+    return ++creation->num_left < creation->num_sites ? home_gatherings_left(home, creation, outbox)
+                                                      : home_end(home, creation, outbox);
 }
 
-cohort_status cohort__home_tell_failed(const struct name *name, struct creation *creation,
-                                       struct cohort__list *outbox)
+/* CREATION has just failed: tells all sites that have joined so far. Sites that join later are told
+ * at that time. */
+static cohort_status home_tell_failed(const struct name *name, struct creation *creation,
+                                      struct cohort__list *outbox)
 {
-    cohort__home_gathering_failed(creation);
+    home_gathering_failed(creation);
     cohort_status status = COHORT_OK;
     for (uint32_t site = 0; !status && site < creation->num_members; site++)
         if (creation->members[site].locality_plus_1)
@@ -481,7 +785,7 @@ static cohort_status fail_as_it_says(const struct name *name, struct creation *c
              "communicator \"%.60s\": site %u of locality %u can't join: %.*s", name->text,
              request->site, request->source,
              (int)(request->terms_bytes < 480 ? request->terms_bytes : 480), request->terms);
-    return cohort__home_tell_failed(name, creation, outbox);
+    return home_tell_failed(name, creation, outbox);
 }
 
 /* The terms differ. */
@@ -498,7 +802,7 @@ static cohort_status fail_as_different(const struct name *name, struct creation 
              (int)(request->terms_bytes < 110 ? request->terms_bytes : 110), request->terms, first,
              creation->members[first].locality_plus_1 - 1,
              (int)(creation->terms_bytes < 110 ? creation->terms_bytes : 110), creation->terms);
-    return cohort__home_tell_failed(name, creation, outbox);
+    return home_tell_failed(name, creation, outbox);
 }
 
 enum { MISSING_LISTED = 8 };
@@ -536,7 +840,7 @@ static cohort_status fail_as_late(const struct name *name, struct creation *crea
         snprintf(creation->text + used, sizeof(creation->text) - used,
                  "; programs that have returned: %s %s",
                  strpbrk(request->returned, ",-") ? "localities" : "locality", request->returned);
-    return cohort__home_tell_failed(name, creation, outbox);
+    return home_tell_failed(name, creation, outbox);
 }
 
 cohort_status cohort__registry_home_withdraw(struct cohort__registry_home *home,
@@ -564,7 +868,7 @@ static struct creation *creation_for(struct name *name, uint32_t site, bool *ret
     for (struct cohort__list *link = name->creations.next; link != &name->creations;
          link = link->next) {
         struct creation *creation = COHORT_CONTAINER_OF(link, struct creation, link);
-        bool joined = cohort__home_has_joined(creation, site);
+        bool joined = home_has_joined(creation, site);
         if (!joined && !creation->instance)
             return creation;
         if (joined && !creation->failed && !creation->members[site].left) {
@@ -619,9 +923,8 @@ static cohort_status fail_for_memory(const struct name *name, struct creation *c
              "communicator \"%.60s\": site %u of locality %u joins as the %u. of %u sites, but "
              "there is no memory for that where the name is kept",
              name->text, request->site, request->source,
-             creation->num_joined + !cohort__home_has_joined(creation, request->site),
-             creation->num_sites);
-    return cohort__home_tell_failed(name, creation, outbox);
+             creation->num_joined + !home_has_joined(creation, request->site), creation->num_sites);
+    return home_tell_failed(name, creation, outbox);
 }
 
 /* Makes the site a member of CREATION. A failed creation is destroyed once all its sites have been
@@ -652,16 +955,16 @@ static cohort_status enter(struct cohort__registry_home *home, const struct name
     else if (complete && come_alive(home, name, creation, request->agrees, outbox))
         status = fail_for_memory(name, creation, request, outbox);
     else if (!complete)
-        status = cohort__home_gathering_joined(home, creation, outbox);
+        status = home_gathering_joined(home, creation, outbox);
     if (creation->instance)
-        cohort__home_gathering_leave(creation); /* it is a communicator by now */
+        home_gathering_leave(creation); /* it is a communicator by now */
     if (complete && (creation->failed || request->agrees))
-        cohort__home_creation_destroy(creation);
+        home_creation_destroy(creation);
     return status;
 }
 
 /* Whether a user has given it. Else it is that of a child: it goes on behind a 0. */
-bool cohort__home_is_of_user(const struct name *name)
+static bool home_is_of_user(const struct name *name)
 {
     return !memchr(name->text, '\0', name->bytes);
 }
@@ -685,10 +988,10 @@ cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
     if (request->instance)
         status = leave(home, name, request, outbox);
     /* Who has sent it hears of the death, or has by now, and ends the join by itself. */
-    bool is_old = cohort__home_is_of_user(name) && request->view < home->view;
+    bool is_old = home_is_of_user(name) && request->view < home->view;
     if (is_old) {
         if (cohort__list_is_empty(&name->creations))
-            cohort__home_name_destroy(home, name);
+            home_name_destroy(home, name);
         return status;
     }
     bool duplicate = false;
@@ -696,7 +999,7 @@ cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
     if (!status && !creation) {
         creation = creation_create(name, request);
         if (creation)
-            cohort__home_gathering_enter(home, creation, request);
+            home_gathering_enter(home, creation, request);
     }
     if (!status && !creation)
         creation = creation_refuse(name, request);
@@ -706,7 +1009,7 @@ cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
         status = duplicate ? refuse_duplicate(outbox, name, creation, request)
                            : enter(home, name, creation, request, outbox);
     if (cohort__list_is_empty(&name->creations))
-        cohort__home_name_destroy(home, name);
+        home_name_destroy(home, name);
     return status;
 }
 
@@ -719,11 +1022,12 @@ cohort_status cohort__registry_home_leave(struct cohort__registry_home *home,
         return COHORT_OK; /* it was told before, by a join */
     cohort_status status = leave(home, name, request, outbox);
     if (cohort__list_is_empty(&name->creations))
-        cohort__home_name_destroy(home, name);
+        home_name_destroy(home, name);
     return status;
 }
 
-struct creation *cohort__home_find_alive(const struct name *name, uint64_t instance)
+/* The one of NAME that is alive as INSTANCE. NULL: none. */
+static struct creation *home_find_alive(const struct name *name, uint64_t instance)
 {
     for (struct cohort__list *link = name->creations.next; link != &name->creations;
          link = link->next) {
@@ -752,7 +1056,7 @@ cohort_status cohort__registry_home_revoke(struct cohort__registry_home *home,
                                            struct cohort__list *outbox)
 {
     struct name *name = find_name(home, request);
-    struct creation *creation = name ? cohort__home_find_alive(name, request->instance) : NULL;
+    struct creation *creation = name ? home_find_alive(name, request->instance) : NULL;
     bool is_first = creation && creation->revoked_by == 0;
     if (creation && request->site >= creation->num_sites)
         return cohort_fail(COHORT_ERR_PROTOCOL, "a revocation by site %u of %u sites",

@@ -1,24 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/net/ofi.h"
 
+#include <dirent.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_errno.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <rdma/fi_errno.h>
 
 #include "runtime/base/bell.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 #include "runtime/net/ofi_address.h"
 #include "runtime/net/ofi_end.h"
-#include "runtime/net/ofi_listener.h"
 #include "runtime/net/ofi_wait_set.h"
+
+/* How long a caller may send nothing before the kernel passes it to the provider, where it takes a
+ * descriptor. */
+static const int silent_seconds = 3600;
+
+static bool is_listener(int fd, const void *address, size_t bytes)
+{
+    struct sockaddr_storage name;
+    socklen_t name_bytes = sizeof name;
+    int listens = 0;
+    socklen_t listens_bytes = sizeof listens;
+    return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &listens_bytes) == 0 && listens &&
+           getsockname(fd, (struct sockaddr *)&name, &name_bytes) == 0 && name_bytes == bytes &&
+           memcmp(&name, address, bytes) == 0;
+}
+
+static int find(const void *address, size_t bytes)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    if (!folder)
+        return -1;
+    int found = -1;
+    for (struct dirent *entry; found < 0 && (entry = readdir(folder));) {
+        int fd = (int)strtol(entry->d_name, NULL, 10); /* 0 for names that are not numbers */
+        found = is_listener(fd, address, bytes) ? fd : -1;
+    }
+    closedir(folder);
+    return found;
+}
+
+/* For the provider's listener at ADDRESS, whose descriptor the provider doesn't tell us. From now
+ * on the kernel holds back callers that send nothing, as long as they fit into the listener's
+ * backlog. A real peer sends first. Does nothing for providers whose addresses are not TCP, or if
+ * the listener is not found. */
+static void ofi_listener_defer(const struct fi_info *info, const void *address, size_t bytes)
+{
+    if (!cohort__ofi_address_is_tcp(info))
+        return;
+    int fd = find(address, bytes);
+    if (fd < 0 ||
+        setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &silent_seconds, sizeof silent_seconds) != 0)
+        cohort__log(COHORT__LOG_INFO, "net: callers that say nothing each take a descriptor");
+}
 
 /* How long a provider may take to close its endpoint. Normally it takes milliseconds. */
 enum { CLOSE_SECONDS = 5 };
@@ -359,8 +407,7 @@ cohort_status cohort__ofi_create(const struct cohort__net_handlers *handlers, ui
         destroy(&ofi->net);
         return st;
     }
-    cohort__ofi_listener_defer(ofi->info, ofi->raw,
-                               ofi->net.address + ofi->net.address_bytes - ofi->raw);
+    ofi_listener_defer(ofi->info, ofi->raw, ofi->net.address + ofi->net.address_bytes - ofi->raw);
     *ret_net = &ofi->net;
     return COHORT_OK;
 }

@@ -3,12 +3,13 @@
 #define COHORT_RUNTIME_NET_OFI_END_H
 
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-
+#include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_rma.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
@@ -55,7 +56,7 @@ struct cohort__ofi_peer {
     bool is_removed; /* nothing is reported about it any more */
     bool is_known;   /* address is valid */
     bool is_here;    /* on this host, where the kernel ends its connections when it dies */
-    bool is_met;     /* it has answered, see ofi_hello.c: messages may go to it */
+    bool is_met;     /* it has answered, see ofi_peer.c: messages may go to it */
     fi_addr_t address;
     const char *why;
     uint64_t refused_since; /* every attempt has got EAGAIN since then; 0: not so */
@@ -228,8 +229,6 @@ bool cohort__ofi_hello_take(struct cohort__ofi *ofi, const unsigned char *data, 
 /* Posts receives until the fixed number is posted again. If memory runs out or the provider is
  * full, it posts fewer, and progress tries again. With the lock held. */
 int cohort__ofi_receives_post(struct cohort__ofi *ofi);
-void cohort__ofi_receive_done(struct cohort__ofi *ofi, struct cohort__ofi_receive *receive,
-                              size_t bytes, const char *error);
 void cohort__ofi_release(struct cohort__net *net, struct cohort__net_message *message);
 void cohort__ofi_receives_fini(struct cohort__ofi *ofi);
 

@@ -195,7 +195,7 @@ static void fetch_fail(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fetch,
     cohort__ofi_wake(ofi);
 }
 
-/* The peer needs not be asked before (ofi_hello.c): the token has come in a message, so it has
+/* The peer needs not be asked before (ofi_peer.c): the token has come in a message, so it has
  * asked and was answered. */
 static enum cohort__net_sent start(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fetch,
                                    const struct token *token, size_t offset)

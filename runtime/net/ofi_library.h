@@ -2,9 +2,8 @@
 #ifndef COHORT_RUNTIME_NET_OFI_LIBRARY_H
 #define COHORT_RUNTIME_NET_OFI_LIBRARY_H
 
-#include <stdint.h>
-
 #include <rdma/fabric.h>
+#include <stdint.h>
 
 #include "cohort/status.h"
 

@@ -1,17 +1,179 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The peers, and what is done about a peer that does not answer. */
+#include <endian.h>
+#include <errno.h>
+#include <poll.h>
+#include <rdma/fi_errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include <rdma/fi_errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 #include "runtime/net/ofi_address.h"
 #include "runtime/net/ofi_end.h"
-#include "runtime/net/ofi_probe.h"
+
+/* Our own connection attempt to a peer's address, to distinguish a busy peer from one that is gone.
+ * Only where the provider's addresses are those of TCP listeners. Other peers count as alive. */
+enum probe {
+    PROBE_PENDING,
+    PROBE_ALIVE,
+    PROBE_DEAD,
+};
+
+/* Asking ------------------------------------------------------------------------------------ */
+
+/* The handshake before anything else goes to a peer.
+ *
+ * When two ends connect to each other at the same time, one of the two connections is given up. The
+ * providers net (libfabric 1.17) and tcp (2.1, too) may give up both, if some other peer has ended
+ * before: then one end closes the connection that the other one has been told of, and what that one
+ * has sent is lost, though each was a success. This is over once bytes have come back. So an end
+ * asks, and sends when it has an answer. Either may be lost, so it asks again after a while, but
+ * ever more rarely, since the peer may only be busy.
+ *
+ * Who is asked asks in return, so that one round trip and a half serve both directions.
+ * tests/model/hello.pml is a model of this. */
+
+/* A packet of no messages: who says it (u32), what (u16), and the number of messages (u16, 0); all
+ * little-endian. */
+enum { HELLO_BYTES = 8, ASKS = 1, ANSWERS = 2 };
+
+/* How long an answer is waited for, first and at most. It doubles each time. */
+static const uint64_t ask_first = 10 * 1000 * 1000;
+static const uint64_t ask_last = 1000 * 1000 * 1000;
+
+/* So many in succession that the provider fails to send are no accident. */
+enum { MOST_FAILED = 4 };
+
+/* Returns libfabric's error. */
+static int say(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer, uint16_t what)
+{
+    unsigned char hello[HELLO_BYTES] = {0};
+    uint32_t number = htole32(ofi->number);
+    uint16_t word = htole16(what);
+    memcpy(hello, &number, 4);
+    memcpy(hello + 4, &word, 2);
+    int error = cohort__ofi_send_hello(ofi, peer, hello, sizeof hello);
+    if (!error && what & ASKS) {
+        uint64_t delay = peer->ask_delay * 2;
+        peer->ask_delay = delay < ask_first ? ask_first : delay > ask_last ? ask_last : delay;
+        peer->ask_after = cohort__clock_now() + peer->ask_delay;
+    }
+    return error;
+}
+
+int cohort__ofi_hello_ask(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
+{
+    int error = cohort__clock_now() >= peer->ask_after ? say(ofi, peer, ASKS) : 0;
+    return error ? error : -FI_EAGAIN;
+}
+
+void cohort__ofi_hello_failed(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer,
+                              const char *why)
+{
+    peer->ask_after = 0;
+    if (!peer->is_met && ++peer->num_failed == MOST_FAILED)
+        cohort__ofi_peer_lose(ofi, peer, why);
+}
+
+/* An answer that can't leave now is asked for again. */
+static void take(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer, uint16_t what)
+{
+    if (what & ANSWERS && !peer->is_met) {
+        peer->is_met = true;
+        cohort__ofi_peer_accepted(ofi, peer);
+    }
+    bool asks = !peer->is_met && peer->ask_after == 0;
+    if (what & ASKS)
+        (void)say(ofi, peer, ANSWERS | (asks ? ASKS : 0));
+}
+
+bool cohort__ofi_hello_take(struct cohort__ofi *ofi, const unsigned char *data, size_t bytes)
+{
+    uint32_t number;
+    uint16_t what, num_messages;
+    if (bytes != HELLO_BYTES)
+        return false;
+    memcpy(&number, data, 4);
+    memcpy(&what, data + 4, 2);
+    memcpy(&num_messages, data + 6, 2);
+    what = le16toh(what);
+    if (num_messages != 0 || what == 0 || what > (ASKS | ANSWERS))
+        return false;
+    pthread_mutex_lock(&ofi->lock);
+    struct cohort__ofi_peer *peer = cohort__ofi_peer_living(ofi, le32toh(number));
+    if (peer)
+        take(ofi, peer, what);
+    pthread_mutex_unlock(&ofi->lock);
+    return true;
+}
+
+/* Probing ------------------------------------------------------------------------------------- */
+
+static enum probe verdict(int error)
+{
+    switch (error) {
+    case EINPROGRESS:
+        return PROBE_PENDING;
+    case ECONNREFUSED:
+    case ECONNRESET:
+    case ETIMEDOUT:
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+        return PROBE_DEAD;
+    default: /* connected, or something is missing here, which proves nothing */
+        return PROBE_ALIVE;
+    }
+}
+
+static int begin(const void *address, size_t bytes, int *ret_fd)
+{
+    struct sockaddr_storage name;
+    if (bytes < sizeof(sa_family_t) || bytes > sizeof name)
+        return EINVAL;
+    memcpy(&name, address, bytes);
+    int fd = socket(name.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return errno;
+    *ret_fd = fd;
+    return connect(fd, (struct sockaddr *)&name, (socklen_t)bytes) == 0 ? 0 : errno;
+}
+
+static int look(int fd)
+{
+    struct pollfd entry = {.fd = fd, .events = POLLOUT};
+    if (poll(&entry, 1, 0) == 0)
+        return EINPROGRESS;
+    int error = 0;
+    socklen_t bytes = sizeof error;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &bytes) == 0 ? error : errno;
+}
+
+/* Gives the attempt up. *FD may be -1. */
+static void probe_end(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* Begins the attempt (if *FD is -1) or continues it. Never blocks. *FD is -1 when it returns ALIVE
+ * or DEAD. */
+static enum probe probe(const struct fi_info *info, const void *address, size_t bytes, int *fd)
+{
+    if (!cohort__ofi_address_is_tcp(info))
+        return PROBE_ALIVE;
+    enum probe v = verdict(*fd < 0 ? begin(address, bytes, fd) : look(*fd));
+    if (v != PROBE_PENDING)
+        probe_end(fd);
+    return v;
+}
+
+/* The peers, and what is done about a peer that does not answer ------------------------------- */
 
 /* How long every attempt has to be refused before we probe whether the peer is alive, and the
  * interval between later probes. There are about fifteen attempts in 50 ms. So a peer that is slow
@@ -67,7 +229,7 @@ static void disconnect(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
 {
     peer->is_dead = true;
     cohort__list_remove(&peer->blocked);
-    cohort__ofi_probe_end(&peer->probe_fd);
+    probe_end(&peer->probe_fd);
     cohort__ofi_batch_drop(ofi, peer);
     if (peer->is_known)
         fi_av_remove(ofi->av, &peer->address, 1, 0);
@@ -190,17 +352,17 @@ static void await(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer, uint64
 
 /* Probes a peer that has been refused for long. ofi_rxm connects again and again to a port where
  * nothing listens any more, and never reports it. */
-static void probe(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer, uint64_t now)
+static void probe_refused(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer, uint64_t now)
 {
     if (peer->refused_since == 0 || now < peer->probe_after)
         return;
-    switch (cohort__ofi_probe(ofi->info, peer->raw, peer->raw_bytes, &peer->probe_fd)) {
-    case COHORT__OFI_PROBE_PENDING:
+    switch (probe(ofi->info, peer->raw, peer->raw_bytes, &peer->probe_fd)) {
+    case PROBE_PENDING:
         break;
-    case COHORT__OFI_PROBE_ALIVE:
+    case PROBE_ALIVE:
         await(ofi, peer, now);
         break;
-    case COHORT__OFI_PROBE_DEAD:
+    case PROBE_DEAD:
         cohort__ofi_peer_lose(ofi, peer, "nobody listens at its address");
         break;
     }
@@ -259,7 +421,7 @@ static bool say_writable(struct cohort__ofi *ofi)
     while ((node = cohort__list_pop_front(&waiting))) {
         struct cohort__ofi_peer *peer = COHORT_CONTAINER_OF(node, struct cohort__ofi_peer, blocked);
         uint32_t number = peer->number;
-        probe(ofi, peer, now);
+        probe_refused(ofi, peer, now);
         if (peer->is_dead)
             continue; /* `unreachable` is called for it, with the reason, and not `writable` */
         if (cohort__ofi_batch_send(ofi, peer))
@@ -282,7 +444,7 @@ void cohort__ofi_peers_fini(struct cohort__ofi *ofi)
     struct cohort__list *node;
     while ((node = cohort__list_pop_front(&ofi->all_peers))) {
         struct cohort__ofi_peer *peer = COHORT_CONTAINER_OF(node, struct cohort__ofi_peer, link);
-        cohort__ofi_probe_end(&peer->probe_fd);
+        probe_end(&peer->probe_fd);
         free(peer);
     }
     cohort__map_fini(&ofi->peers);

@@ -8,8 +8,427 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/container.h"
 #include "runtime/base/error.h"
+#include "runtime/base/log.h"
 #include "runtime/net/shm_end.h"
+
+/* The peers that we share memory with. */
+
+static const char transport_name[] = "shm";
+
+/* The address of an end. It is only used on this host. */
+struct address {
+    char transport[sizeof(transport_name)];
+    uint32_t slot;
+    uint64_t hub; /* its id */
+};
+
+static uint64_t hub_id(const struct cohort__shm *shm)
+{
+    return ((const struct cohort__shm_head *)(const void *)shm->common)->id;
+}
+
+/* Peers. With the lock held, except where noted. */
+static void shm_address_set(struct cohort__shm *shm)
+{
+    struct address address = {.slot = shm->slot, .hub = hub_id(shm)};
+    memcpy(address.transport, transport_name, sizeof(transport_name));
+    memcpy(shm->net.address, &address, sizeof(address));
+    shm->net.address_bytes = sizeof(address);
+}
+
+static cohort_status address_read(const struct cohort__shm *shm, const void *bytes,
+                                  size_t num_bytes, struct address *ret)
+{
+    struct address address;
+    size_t name_bytes = num_bytes < sizeof(address.transport) ? num_bytes : sizeof(address);
+    if (num_bytes < sizeof(address.transport) ||
+        memcmp(bytes, transport_name, sizeof(transport_name)) != 0)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "uses transport %.*s, this locality uses %s",
+                           (int)strnlen(bytes, name_bytes), (const char *)bytes, transport_name);
+    if (num_bytes != sizeof(address))
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "has a truncated address");
+    memcpy(&address, bytes, sizeof(address));
+    if (address.hub != hub_id(shm))
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "does not share memory with this locality");
+    if (address.slot >= shm->hub->size || address.slot == shm->slot)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "says that it has slot %u of %u",
+                           (unsigned)address.slot, (unsigned)shm->hub->size);
+    *ret = address;
+    return COHORT_OK;
+}
+
+bool cohort__shm_shares(const struct cohort__net *net, const void *bytes, size_t num_bytes)
+{
+    struct address address;
+    if (num_bytes != sizeof(address))
+        return false;
+    memcpy(&address, bytes, sizeof(address));
+    return memcmp(address.transport, transport_name, sizeof(transport_name)) == 0 &&
+           address.hub == hub_id((const struct cohort__shm *)net);
+}
+
+static struct cohort__shm_peer *peer_create(struct cohort__shm *shm, uint32_t number, uint32_t slot)
+{
+    struct cohort__shm_peer *peer = calloc(1, sizeof(*peer));
+    if (!peer)
+        return NULL;
+    peer->shm = shm;
+    peer->number = number;
+    peer->slot = slot;
+    uint64_t space = cohort__shm_slot(shm, slot)->pid_space;
+    peer->may_read = space != 0 && space == shm->pid_space;
+    cohort__list_init(&peer->deferred);
+    cohort__list_init(&peer->reads);
+    cohort__list_init(&peer->unasked);
+    cohort__list_init(&peer->fetches);
+    cohort__list_init(&peer->streams);
+    return peer;
+}
+
+/* Makes the tables large enough for NUMBER. */
+static bool make_room(struct cohort__shm *shm, uint32_t number)
+{
+    if (number < shm->num_numbers)
+        return true;
+    uint32_t num = 2 * number + 64;
+    struct cohort__shm_peer **by_number = realloc(shm->by_number, num * sizeof(*by_number));
+    if (by_number)
+        shm->by_number = by_number;
+    uint32_t *slots = realloc(shm->slots, num * sizeof(*slots));
+    if (slots)
+        shm->slots = slots;
+    if (!by_number || !slots)
+        return false;
+    for (uint32_t i = shm->num_numbers; i < num; i++) {
+        by_number[i] = NULL;
+        slots[i] = COHORT__SHM_NONE;
+    }
+    shm->num_numbers = num;
+    return true;
+}
+
+static cohort_status shm_peer_add(struct cohort__net *net, uint32_t number, const void *bytes,
+                                  size_t num_bytes)
+{
+    struct cohort__shm *shm = (struct cohort__shm *)net;
+    struct address address = {0};
+    cohort_status status = address_read(shm, bytes, num_bytes, &address);
+    if (status)
+        return cohort_fail(status, "peer %u %s", (unsigned)number, cohort_error_message());
+    pthread_mutex_lock(&shm->lock);
+    bool has_room = make_room(shm, number);
+    bool is_new = has_room && shm->slots[number] == COHORT__SHM_NONE && !shm->by_number[number] &&
+                  shm->numbers[address.slot] == COHORT__SHM_NONE;
+    if (is_new) {
+        shm->slots[number] = address.slot;
+        shm->numbers[address.slot] = number;
+    }
+    pthread_mutex_unlock(&shm->lock);
+    if (!has_room)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for peer %u", (unsigned)number);
+    if (!is_new)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "peer %u, or its slot, is there already",
+                           (unsigned)number);
+    return COHORT_OK;
+}
+
+struct cohort__shm_peer *cohort__shm_peer_at(struct cohort__shm *shm, uint32_t slot)
+{
+    uint32_t number = shm->numbers[slot];
+    if (shm->by_slot[slot] || number == COHORT__SHM_NONE || shm->slots[number] != slot)
+        return shm->by_slot[slot];
+    struct cohort__shm_peer *peer = peer_create(shm, number, slot);
+    if (peer)
+        shm->by_number[number] = shm->by_slot[slot] = peer;
+    return peer;
+}
+
+static void disconnect(struct cohort__shm_peer *peer)
+{
+    struct cohort__shm *shm = peer->shm;
+    if (shm->by_number[peer->number] == peer) {
+        shm->by_number[peer->number] = NULL;
+        shm->slots[peer->number] = COHORT__SHM_NONE;
+    }
+    atomic_store(&peer->is_dead, true);
+    peer->is_blocked = false;
+    cohort__shm_defer(peer); /* so that its fetches end */
+}
+
+static void shm_peer_remove(struct cohort__net *net, uint32_t number)
+{
+    struct cohort__shm *shm = (struct cohort__shm *)net;
+    pthread_mutex_lock(&shm->lock);
+    bool is_there = number < shm->num_numbers && shm->slots[number] != COHORT__SHM_NONE;
+    if (is_there && shm->by_number[number])
+        disconnect(shm->by_number[number]);
+    else if (is_there)
+        shm->slots[number] = COHORT__SHM_NONE;
+    pthread_mutex_unlock(&shm->lock);
+    if (is_there)
+        cohort__shm_wake(shm);
+}
+
+void cohort__shm_peer_lose(struct cohort__shm_peer *peer, const char *why)
+{
+    if (atomic_load(&peer->is_dead))
+        return;
+    peer->why = why;
+    disconnect(peer);
+}
+
+static void shm_peer_destroy(struct cohort__shm_peer *peer)
+{
+    if (peer->writer.ring)
+        munmap(peer->writer.ring, COHORT__SHM_RING_BYTES);
+    if (peer->reader.ring)
+        munmap(peer->reader.ring, COHORT__SHM_RING_BYTES);
+    if (peer->bulk_writer.ring)
+        munmap(peer->bulk_writer.ring, cohort__shm_bulk_bytes(peer->shm->hub->size));
+    if (peer->bulk_reader.ring)
+        munmap(peer->bulk_reader.ring, cohort__shm_bulk_bytes(peer->shm->hub->size));
+    free(peer);
+}
+
+/* They are empty after that. */
+static void free_ring(struct cohort__ring *ring, size_t bytes)
+{
+    if (ring)
+        (void)madvise(ring, bytes, MADV_REMOVE); /* else the memory stays until the job ends */
+}
+
+void cohort__shm_peer_free_rings(struct cohort__shm_peer *peer)
+{
+    const size_t bulk = cohort__shm_bulk_bytes(peer->shm->hub->size);
+    free_ring(peer->writer.ring, COHORT__SHM_RING_BYTES);
+    free_ring(peer->reader.ring, COHORT__SHM_RING_BYTES);
+    free_ring(peer->bulk_writer.ring, bulk);
+    free_ring(peer->bulk_reader.ring, bulk);
+}
+
+/* Makes the ring to PEER if there is none yet: empties it, then tells the peer to look at it.
+ * False: out of memory; the next message tries again. */
+static bool open_ring(struct cohort__shm_peer *peer)
+{
+    struct cohort__shm *shm = peer->shm;
+    if (peer->writer.ring)
+        return true;
+    void *memory = cohort__shm_ring_map(shm, shm->slot, peer->slot);
+    if (!memory) {
+        cohort__log(COHORT__LOG_WARN, "net: peer %u: %s", (unsigned)peer->number,
+                    cohort_error_message());
+        return false;
+    }
+    cohort__ring_clear(memory);
+    cohort__ring_writer_init(&peer->writer, memory, COHORT__SHM_RING_BYTES);
+    atomic_fetch_or(&cohort__shm_slot(shm, peer->slot)->callers[shm->slot / 64],
+                    UINT64_C(1) << shm->slot % 64);
+    return true;
+}
+
+struct cohort__shm_peer *cohort__shm_peer_get(struct cohort__shm *shm, uint32_t number)
+{
+    struct cohort__shm_peer *peer = number < shm->num_numbers ? shm->by_number[number] : NULL;
+    if (!peer && number < shm->num_numbers && shm->slots[number] != COHORT__SHM_NONE)
+        peer = cohort__shm_peer_at(shm, shm->slots[number]);
+    return peer && open_ring(peer) ? peer : NULL;
+}
+
+enum cohort__net_sent cohort__shm_peer_missing(const struct cohort__shm *shm, uint32_t number)
+{
+    bool is_known = number < shm->num_numbers && shm->slots[number] != COHORT__SHM_NONE;
+    return is_known ? COHORT__NET_NO_MEMORY : COHORT__NET_DEAD;
+}
+
+/* Who uses which board.
+ *
+ * A board has one word, its *holder*: 0, it is free; or the ticket of those that it was taken for,
+ * and how many they are: 0 as long as none of them has begun to use it. A ticket has the slot that
+ * has taken the board, and a number that is never used again. So whoever is late, by however much,
+ * sees that the board is another's by now.
+ *
+ * And it has a *seat* for each slot, with a ticket and whether the slot is IN or OUT. Who begins
+ * marks the seats of all as IN, since one of them may die before it begins. Who ends marks its own
+ * as OUT. After a death every locality marks the seats of the dead one. Whoever finds all of them
+ * OUT takes the board for itself, gives its memory back, and then the board. Whoever sees a death
+ * looks at all of this again, so it does no harm if one dies between any two of these steps.
+ *
+ * tests/model/seats.pml is a model of this. */
+
+enum { NUM_BITS = 13, NUM_MASK = (1 << NUM_BITS) - 1, IN = 1, OUT = 2 };
+
+_Static_assert(COHORT__SHM_MAX_SLOTS < 1 << NUM_BITS, "a slot + 1, and a number of slots");
+
+static struct cohort__shm *shm_of(struct cohort__net *net)
+{
+    return (struct cohort__shm *)net;
+}
+
+static _Atomic uint64_t *holder_of(const struct cohort__shm *shm, uint32_t number)
+{
+    return (_Atomic uint64_t *)(void *)(shm->common + cohort__shm_holder_offset(number));
+}
+
+static _Atomic uint64_t *seat_of(const struct cohort__shm *shm, uint32_t number, uint32_t slot)
+{
+    size_t offset = cohort__shm_seat_offset(shm->hub->size, number, slot);
+    return (_Atomic uint64_t *)(void *)(shm->common + offset);
+}
+
+static uint64_t ticket_of(uint64_t word)
+{
+    return word & ~(uint64_t)NUM_MASK;
+}
+
+static uint32_t taker_of(uint64_t word)
+{
+    return (uint32_t)(word >> NUM_BITS & NUM_MASK) - 1;
+}
+
+static uint64_t new_ticket(const struct cohort__shm *shm)
+{
+    uint64_t count = atomic_fetch_add(&shm->own->num_tickets, 1) + 1;
+    return (count << NUM_BITS | (shm->slot + 1)) << NUM_BITS;
+}
+
+/* The lowest boards first, since those that were used before have memory for posts already. */
+static bool take_lowest(const struct cohort__shm *shm, uint64_t ticket, uint32_t *ret_number)
+{
+    for (uint32_t number = 0; number < COHORT__SHM_NUM_BOARDS; number++) {
+        uint64_t none = 0;
+        if (atomic_load_explicit(holder_of(shm, number), memory_order_relaxed) == 0 &&
+            atomic_compare_exchange_strong(holder_of(shm, number), &none, ticket)) {
+            *ret_number = number;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* TICKET's board, which nobody has begun to use, is free. False: it is not TICKET's, or in use. */
+static bool release(const struct cohort__shm *shm, uint32_t number, uint64_t ticket)
+{
+    return atomic_compare_exchange_strong(holder_of(shm, number), &ticket, 0);
+}
+
+bool cohort__shm_board_take(struct cohort__net *net, uint32_t *ret_number, uint64_t *ret_ticket)
+{
+    const struct cohort__shm *shm = shm_of(net);
+    struct cohort__board board = {0};
+    uint64_t ticket = new_ticket(shm);
+    uint32_t number;
+    if (!take_lowest(shm, ticket, &number))
+        return false;
+    if (cohort__shm_board_open(net, number, &board)) {
+        (void)release(shm, number, ticket);
+        return false;
+    }
+    memset(board.memory, 0, cohort__board_clear_bytes(board.size));
+    cohort__shm_board_close(&board);
+    *ret_number = number;
+    *ret_ticket = ticket;
+    return true;
+}
+
+bool cohort__shm_board_begin(struct cohort__net *net, uint32_t number, uint64_t ticket,
+                             const uint32_t *slots, uint32_t num)
+{
+    const struct cohort__shm *shm = shm_of(net);
+    uint64_t holder = ticket;
+    if (!atomic_compare_exchange_strong(holder_of(shm, number), &holder, ticket | num) &&
+        holder != (ticket | num))
+        return false;
+    /* From now on it is TICKET's until this slot is OUT. */
+    for (uint32_t i = 0; i < num; i++) {
+        _Atomic uint64_t *seat = seat_of(shm, number, slots[i]);
+        uint64_t mark = atomic_load(seat);
+        while (ticket_of(mark) != ticket && !atomic_compare_exchange_weak(seat, &mark, ticket | IN))
+            ;
+    }
+    return true;
+}
+
+/* Whether all who use the board of HOLDER have ended. */
+static bool are_all_out(const struct cohort__shm *shm, uint32_t number, uint64_t holder)
+{
+    const uint64_t out = ticket_of(holder) | OUT;
+    uint32_t num = 0;
+    for (uint32_t slot = 0; slot < shm->hub->size; slot++)
+        num += atomic_load(seat_of(shm, number, slot)) == out;
+    return num == (holder & NUM_MASK);
+}
+
+/* If it is free now, gives it back. */
+static void look(struct cohort__net *net, uint32_t number, uint64_t holder)
+{
+    const struct cohort__shm *shm = shm_of(net);
+    struct cohort__board board = {0};
+    if ((holder & NUM_MASK) == 0 || !are_all_out(shm, number, holder))
+        return;
+    uint64_t ticket = new_ticket(shm);
+    if (!atomic_compare_exchange_strong(holder_of(shm, number), &holder, ticket))
+        return; /* another one does it */
+    if (!cohort__shm_board_open(net, number, &board))
+        (void)cohort__shm_board_free_all(&board);
+    cohort__shm_board_close(&board);
+    (void)release(shm, number, ticket);
+}
+
+void cohort__shm_board_end(struct cohort__net *net, uint32_t number, uint64_t ticket, uint32_t slot)
+{
+    const struct cohort__shm *shm = shm_of(net);
+    if (release(shm, number, ticket))
+        return;
+    /* It stays TICKET's until this slot is OUT, so a seat that was read before the holder has no
+     * later ticket. Who has begun may not have marked it yet; or another site here has ended, too,
+     * the board is another's by now, and its begin has marked the seat. */
+    _Atomic uint64_t *seat = seat_of(shm, number, slot);
+    uint64_t mark = atomic_load(seat);
+    uint64_t holder;
+    do {
+        holder = atomic_load(holder_of(shm, number));
+        if (ticket_of(holder) != ticket)
+            return;
+    } while (!atomic_compare_exchange_weak(seat, &mark, ticket | OUT));
+    look(net, number, holder);
+}
+
+/* SLOT has died, which is OUT then if it is IN. */
+static void end_dead(struct cohort__net *net, uint32_t number, uint64_t holder, uint32_t slot)
+{
+    const struct cohort__shm *shm = shm_of(net);
+    const uint64_t ticket = ticket_of(holder);
+    uint64_t mark = atomic_load(seat_of(shm, number, slot));
+    if (ticket_of(mark) != ticket)
+        return;
+    if (mark == (ticket | IN))
+        (void)atomic_compare_exchange_strong(seat_of(shm, number, slot), &mark, ticket | OUT);
+    look(net, number, holder); /* also if it has died between the two */
+}
+
+/* Also for those that died before: one that has just died may have begun, and marked them. */
+static void end_all_dead(struct cohort__net *net, uint32_t number, uint64_t holder)
+{
+    const struct cohort__shm *shm = shm_of(net);
+    for (uint32_t slot = 0; slot < shm->hub->size; slot++)
+        if (atomic_load(&shm->has_died[slot]))
+            end_dead(net, number, holder, slot);
+}
+
+void cohort__shm_died(struct cohort__net *net, uint32_t slot)
+{
+    struct cohort__shm *shm = shm_of(net);
+    atomic_store(&shm->has_died[slot], true);
+    for (uint32_t number = 0; number < COHORT__SHM_NUM_BOARDS; number++) {
+        uint64_t holder = atomic_load(holder_of(shm, number));
+        if ((holder & NUM_MASK) != 0)
+            end_all_dead(net, number, holder);
+        else if (holder != 0 && atomic_load(&shm->has_died[taker_of(holder)]))
+            (void)release(shm, number, holder);
+    }
+}
 
 static enum cohort__net_sent send_message(struct cohort__net *net, uint32_t number,
                                           const struct iovec *parts, int num_parts)
@@ -47,7 +466,7 @@ static void destroy(struct cohort__net *net)
             cohort__shm_fetches_end(shm->by_slot[slot], COHORT_ERR_CANCELLED);
             cohort__shm_streams_end(shm->by_slot[slot]);
             pthread_mutex_unlock(&shm->lock);
-            cohort__shm_peer_destroy(shm->by_slot[slot]);
+            shm_peer_destroy(shm->by_slot[slot]);
         }
     cohort__shm_regions_fini(shm);
     if (shm->common)
@@ -67,8 +486,8 @@ static void destroy(struct cohort__net *net)
 static const struct cohort__net_operations operations = {
     .name = "shm",
     .destroy = destroy,
-    .add_peer = cohort__shm_peer_add,
-    .remove_peer = cohort__shm_peer_remove,
+    .add_peer = shm_peer_add,
+    .remove_peer = shm_peer_remove,
     .send = send_message,
     .expose = cohort__shm_expose,
     .withdraw = cohort__shm_withdraw,
@@ -179,7 +598,7 @@ cohort_status cohort__shm_create(const struct cohort__net_handlers *handlers,
         destroy(&shm->net);
         return status;
     }
-    cohort__shm_address_set(shm);
+    shm_address_set(shm);
     *ret_net = &shm->net;
     return COHORT_OK;
 }

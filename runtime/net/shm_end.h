@@ -6,9 +6,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "runtime/base/copier.h"
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
-#include "runtime/base/copier.h"
 #include "runtime/net/ring.h"
 #include "runtime/net/shm.h"
 #include "runtime/net/shm_memory.h"
@@ -143,11 +143,6 @@ void *cohort__shm_map(const struct cohort__shm *shm, size_t offset, size_t bytes
 void *cohort__shm_ring_map(const struct cohort__shm *shm, uint32_t from, uint32_t to);
 void *cohort__shm_bulk_map(const struct cohort__shm *shm, uint32_t from, uint32_t to);
 
-/* If PEER has asked for room in the ring of READER, tells it that there is room. The check itself
- * clears the question, so the answer has to follow. */
-void cohort__shm_tell_of_room(const struct cohort__shm_peer *peer,
-                              struct cohort__ring_reader *reader);
-
 /* Wakes the locality in SLOT if it sleeps. To be called after something was put where it looks. */
 void cohort__shm_ring_bell(const struct cohort__shm *shm, uint32_t slot);
 /* Wakes this locality, whatever `sleeping` says: the process that has cleared it may have died
@@ -156,11 +151,6 @@ void cohort__shm_wake(const struct cohort__shm *shm);
 /* The same as ring_bell, for a caller that has just made a fence. */
 void cohort__shm_rouse(const struct cohort__shm *shm, uint32_t slot);
 
-/* Peers. With the lock held, except where noted. */
-void cohort__shm_address_set(struct cohort__shm *shm);
-cohort_status cohort__shm_peer_add(struct cohort__net *net, uint32_t number, const void *address,
-                                   size_t bytes);                       /* without the lock */
-void cohort__shm_peer_remove(struct cohort__net *net, uint32_t number); /* without the lock */
 /* The peer, with a ring to it. NULL: it is dead, or was never added, or there is no memory for
  * it. */
 struct cohort__shm_peer *cohort__shm_peer_get(struct cohort__shm *shm, uint32_t number);
@@ -171,24 +161,15 @@ enum cohort__net_sent cohort__shm_peer_missing(const struct cohort__shm *shm, ui
  * memory. */
 struct cohort__shm_peer *cohort__shm_peer_at(struct cohort__shm *shm, uint32_t slot);
 void cohort__shm_peer_lose(struct cohort__shm_peer *peer, const char *why);
-void cohort__shm_peer_destroy(struct cohort__shm_peer *peer);
 /* Gives the memory of the rings to and from PEER back to the system, which has died. Progress only.
  */
 void cohort__shm_peer_free_rings(struct cohort__shm_peer *peer);
 /* Puts PEER into `deferred`, for progress to look at. Outside of progress the caller has to wake
  * progress, too. */
 void cohort__shm_defer(struct cohort__shm_peer *peer);
-/* These two write a record into the ring for messages. The caller still has to ring the bell.
- * False: no room. */
-bool cohort__shm_write(struct cohort__shm_peer *peer, enum cohort__shm_kind kind,
-                       const struct iovec *parts, int num_parts);
 
 bool cohort__shm_write_message(struct cohort__shm_peer *peer, const struct iovec *parts,
                                int num_parts);
-/* Reads an abridged message, which is valid only while its handler runs (is_passing). False: it
- * makes no sense. Progress only. */
-bool cohort__shm_read_message(struct cohort__shm_peer *peer, const struct cohort__ring_item *record,
-                              struct cohort__net_message *ret_message);
 
 /* Where a block is, as its token says. */
 struct cohort__shm_place {
@@ -201,16 +182,6 @@ struct cohort__shm_place {
 enum cohort__net_sent cohort__shm_fetch(struct cohort__net *net, uint32_t number,
                                         const struct cohort__net_token *token, size_t offset,
                                         void *destination, size_t bytes, void *cookie);
-/* Called by progress, without the lock: takes the pieces that have come. True if there were any. */
-bool cohort__shm_pieces_progress(struct cohort__shm *shm);
-/* Called by progress before it sleeps: whether any pieces have come. */
-bool cohort__shm_pieces_wait(struct cohort__shm *shm);
-/* Called by progress, with the lock held, but released in between: continues the fetches from PEER
- * that can go on. True if it did anything. */
-bool cohort__shm_fetches_progress(struct cohort__shm_peer *peer);
-/* How many bytes of data the ring for messages must have room for before any of these fetches can
- * go on. 0: one can go on now. SIZE_MAX: none waits. With the lock held. */
-size_t cohort__shm_fetches_room(const struct cohort__shm_peer *peer);
 /* Reports all fetches from PEER as ended with STATUS. With the lock held, but released in
  * between. */
 void cohort__shm_fetches_end(struct cohort__shm_peer *peer, cohort_status status);
@@ -221,15 +192,6 @@ cohort_status cohort__shm_expose(struct cohort__net *net, uint32_t number, const
                                  struct cohort__net_token *ret_token);
 void cohort__shm_withdraw(struct cohort__net *net, uint32_t number, void *region);
 void cohort__shm_regions_fini(struct cohort__shm *shm);
-/* Called by progress, without the lock. False: memory ran out; try again. */
-bool cohort__shm_request_arrived(struct cohort__shm_peer *peer,
-                                 const struct cohort__ring_item *record);
-/* Called by progress, with the lock held: writes as much of PEER's streams as there is room for.
- * True if it wrote anything. */
-bool cohort__shm_streams_progress(struct cohort__shm_peer *peer);
-/* Whether the streams can go on. If they wait for room, this asks to be told of it. With the lock
- * held. */
-bool cohort__shm_streams_can_go_on(struct cohort__shm_peer *peer);
 void cohort__shm_streams_end(struct cohort__shm_peer *peer);
 
 /* The poller. */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The layout of a hub's memory: a head, the holders of boards (shm_seats.c), a slot for each
+/* The layout of a hub's memory: a head, the holders of boards (shm.c), a slot for each
  * locality, the seats of boards, the boards themselves (runtime/net/board.h), for each ordered pair
  * of localities a ring for messages and a ring for bulk: the pieces of what is fetched; and notes
  * (runtime/net/notes.h). The file has the size of all of that, but only pages that were ever

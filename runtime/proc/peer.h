@@ -10,10 +10,44 @@
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
 #include "runtime/base/named_levels.h"
-#include "runtime/proc/link.h"
-#include "runtime/proc/probe.h"
 #include "runtime/proc/process.h"
 #include "runtime/proc/registry.h"
+
+struct cohort__process;
+
+/* A keepalive for a link on which nothing has been sent for a while. When a network has lost a
+ * message, the receiver notices it as soon as a later message arrives. The loss of the
+ * last message is noticed only if something follows it. So a sender whose messages are not
+ * confirmed asks the peer to confirm them, and this question is the later message. The question may
+ * be lost as well, so it is repeated, and the pause doubles each time. Model:
+ * tests/model/link.pml. */
+struct cohort__probe {
+    uint32_t number; /* of the next message, at the last check */
+    uint32_t num;    /* questions since anything else was sent */
+    uint64_t at;     /* when to ask next, as cohort__clock_now, if nothing is sent before */
+};
+
+/* Asks on each link where a question is due. Called by the loop's tick. */
+void cohort__probe_links(struct cohort__process *process, uint64_t now);
+
+/* Which messages from one peer have come, by their numbers, which count from 0 and wrap around.
+ * Messages may overtake each other. Each one comes once. Only the router uses this. */
+enum { COHORT__LINK_AHEAD = 1024 }; /* how far one may overtake: more than a window */
+
+struct cohort__link {
+    uint32_t next;      /* the first one that has not come */
+    uint32_t num_ahead; /* how many of the later ones have come */
+    uint64_t looked_at; /* when it was last missed, as cohort__clock_now, if num_ahead > 0 */
+    uint64_t missed;    /* for how many nanoseconds, by then */
+    uint64_t ahead[COHORT__LINK_AHEAD / 64]; /* a bit for each of those, by its number */
+};
+
+/* Records that message NUMBER has come. False: it has come before, or can't have been sent yet. */
+bool cohort__link_take(struct cohort__link *link, uint32_t number);
+
+/* To be called several times a second while messages are missing, after those that were there were
+ * taken. Whether one counts as lost: later ones have come, and it has been missing for too long. */
+bool cohort__link_look(struct cohort__link *link, uint64_t now);
 
 struct cohort__fetch;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/proc/registry_private.h"
-
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/clock.h"
@@ -9,7 +9,401 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/ledger.h"
 #include "runtime/base/log.h"
+#include "runtime/names/requests.h"
+#include "runtime/proc/death.h"
 #include "runtime/proc/peer.h"
+#include "runtime/proc/registry_private.h"
+
+/* Withdrawals at this home wait until it is known whose programs have returned, so that their
+ * errors can name them. */
+
+/* A WITHDRAW, while that is asked. */
+struct withdrawal {
+    struct cohort__list link;
+    uint32_t source;
+    size_t bytes;
+    unsigned char message[];
+};
+
+void cohort__registry_drop_withdrawals(struct cohort__registry *registry)
+{
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&registry->withdrawals)))
+        free(COHORT_CONTAINER_OF(link, struct withdrawal, link));
+}
+
+bool cohort__registry_put_off(struct cohort__registry *registry, uint32_t source, const void *data,
+                              size_t bytes)
+{
+    struct withdrawal *withdrawal =
+        registry->ask_returned ? malloc(sizeof(*withdrawal) + bytes) : NULL;
+    if (!withdrawal)
+        return false;
+    withdrawal->source = source;
+    withdrawal->bytes = bytes;
+    memcpy(withdrawal->message, data, bytes);
+    pthread_mutex_lock(&registry->lock);
+    const bool is_first = cohort__list_is_empty(&registry->withdrawals);
+    cohort__list_push_back(&registry->withdrawals, &withdrawal->link);
+    if (is_first)
+        registry->num_ticks = 0;
+    pthread_mutex_unlock(&registry->lock);
+    if (is_first && !registry->ask_returned(registry->ask_context))
+        cohort__registry_returned(registry, "");
+    return true;
+}
+
+void cohort__registry_returned(struct cohort__registry *registry, const char *text)
+{
+    struct cohort__list *link, all;
+    cohort__list_init(&all);
+    pthread_mutex_lock(&registry->lock);
+    while ((link = cohort__list_pop_front(&registry->withdrawals)))
+        cohort__list_push_back(&all, link);
+    pthread_mutex_unlock(&registry->lock);
+    while ((link = cohort__list_pop_front(&all))) {
+        struct withdrawal *withdrawal = COHORT_CONTAINER_OF(link, struct withdrawal, link);
+        struct cohort__unpacked *unpacked = NULL;
+        cohort_status status =
+            cohort__unpack(&unpacked, withdrawal->message, withdrawal->bytes, "registry message");
+        if (!status)
+            status = cohort__registry_at_home(registry, withdrawal->source,
+                                              COHORT__REGISTRY_WITHDRAW, unpacked, text);
+        cohort__unpacked_destroy(unpacked);
+        if (status)
+            cohort__registry_lost(registry, withdrawal->source, status);
+        free(withdrawal);
+    }
+}
+
+static void registry_tell_untold(struct cohort__registry *registry);
+
+/* A launcher that is stopped does not answer. Nobody waits longer than a second for it. */
+void cohort__registry_tick(struct cohort__registry *registry)
+{
+    enum { PATIENCE_TICKS = 10 };
+    pthread_mutex_lock(&registry->lock);
+    const bool is_late =
+        !cohort__list_is_empty(&registry->withdrawals) && ++registry->num_ticks >= PATIENCE_TICKS;
+    pthread_mutex_unlock(&registry->lock);
+    if (is_late)
+        cohort__registry_returned(registry, "");
+    registry_tell_untold(registry);
+}
+
+/* The revocations by sites here, from request to answer, and what a revocation ends here. */
+
+/* Under the lock: why nobody would answer a revocation at HOME. */
+static cohort_status has_no_answer(const struct cohort__registry *registry, uint32_t home)
+{
+    struct cohort__process *process = registry->process;
+    if (registry->broken.status)
+        return cohort_fail(registry->broken.status, "%s", cohort__error_message(&registry->broken));
+    if (atomic_load(&process->stopped))
+        return cohort_fail(COHORT_ERR_CANCELLED, "the job is over");
+    bool may_die = home != COHORT__HOME_LAUNCHER && home != process->options.rank;
+    return may_die && cohort__process_is_broken(process) ? COHORT_ERR_PEER_DIED : COHORT_OK;
+}
+
+void cohort__registry_revoke(struct cohort__registry *registry,
+                             struct cohort__revocation *revocation)
+{
+    const struct cohort__membership *membership = revocation->membership;
+    struct cohort__list outbox;
+    cohort__list_init(&outbox);
+    struct cohort__registry_letter *letter =
+        cohort__registry_letter_add(&outbox, &membership->home, 1);
+    cohort_status status = letter ? COHORT_OK : COHORT_ERR_NO_MEMORY;
+    if (letter) {
+        struct cohort__packer *packer = &letter->packer;
+        cohort__pack_map(packer, 4);
+        cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_REVOKE);
+        cohort__pack_field_bytes(packer, "name", membership->name, membership->name_bytes);
+        cohort__pack_field_unsigned(packer, "site", revocation->site);
+        cohort__pack_field_unsigned(packer, "instance", membership->instance);
+        status = packer->status;
+    }
+    if (status)
+        (void)cohort_fail(status, "communicator \"%.60s\", site %u: no memory to revoke it",
+                          (const char *)membership->name, revocation->site);
+    pthread_mutex_lock(&registry->lock);
+    if (!status)
+        status = has_no_answer(registry, membership->home);
+    if (!status)
+        cohort__map_insert(&registry->revocations, &revocation->node,
+                           cohort__hash_u64(membership->instance));
+    pthread_mutex_unlock(&registry->lock);
+    if (!status) {
+        cohort__registry_deliver(registry, &outbox);
+        return;
+    }
+    cohort__registry_discard(&outbox);
+    revocation->done(revocation, status);
+}
+
+static bool is_of(const struct cohort__map_node *node, const void *key)
+{
+    const struct cohort__revocation *revocation =
+        COHORT_CONTAINER_OF(node, struct cohort__revocation, node);
+    return revocation->membership->instance == *(const uint64_t *)key;
+}
+
+void cohort__registry_take_revocations(struct cohort__registry *registry, uint64_t instance,
+                                       struct cohort__list *ended)
+{
+    struct cohort__map *map = &registry->revocations;
+    const uint64_t hash = cohort__hash_u64(instance);
+    struct cohort__map_node *node;
+    while ((node = instance == 0 ? cohort__map_some(map)
+                                 : cohort__map_find(map, hash, is_of, &instance))) {
+        cohort__map_remove(map, node);
+        cohort__list_push_back(ended,
+                               &COHORT_CONTAINER_OF(node, struct cohort__revocation, node)->link);
+    }
+}
+
+void cohort__registry_end_revocations(struct cohort__list *ended, cohort_status status,
+                                      const char *text)
+{
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(ended))) {
+        struct cohort__revocation *revocation =
+            COHORT_CONTAINER_OF(link, struct cohort__revocation, link);
+        if (status)
+            cohort_fail(status, "%s", text);
+        revocation->done(revocation, status);
+    }
+}
+
+static void registry_take_children(struct cohort__registry *registry, uint64_t instance,
+                                   struct cohort__list *ended);
+static cohort_status registry_fail_revoked(const struct cohort__join *join, uint32_t site);
+
+/* Who has the sites is told first, so that a join that is not listed yet sees it. */
+cohort_status cohort__registry_revoked(struct cohort__registry *registry,
+                                       const struct cohort__unpacked *unpacked)
+{
+    const struct cohort__value *map = cohort__unpacked_root(unpacked);
+    uint64_t instance, site;
+    cohort_status status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
+    if (!status)
+        status = cohort__get_unsigned(unpacked, map, "site", INT32_MAX, &site);
+    if (status)
+        return status;
+    if (registry->revoked)
+        registry->revoked(registry->revoked_context, instance, (uint32_t)site);
+    struct cohort__list joins, revocations, *link;
+    cohort__list_init(&joins);
+    cohort__list_init(&revocations);
+    pthread_mutex_lock(&registry->lock);
+    registry_take_children(registry, instance, &joins);
+    cohort__registry_take_revocations(registry, instance, &revocations);
+    pthread_mutex_unlock(&registry->lock);
+    while ((link = cohort__list_pop_front(&joins))) {
+        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+        join->done(join, registry_fail_revoked(join, (uint32_t)site), NULL);
+    }
+    cohort__registry_end_revocations(&revocations, COHORT_OK, "");
+    return COHORT_OK;
+}
+
+/* Sites that have left: their home has to hear of it, since those who gather (cohort/survivors.h)
+ * would wait for them. What there is no memory to tell is told at a later tick. */
+
+/* False: no memory. */
+static bool tell(struct cohort__registry *registry, const struct cohort__membership *membership,
+                 uint32_t site)
+{
+    struct cohort__list outbox;
+    cohort__list_init(&outbox);
+    struct cohort__registry_letter *letter =
+        cohort__registry_letter_add(&outbox, &membership->home, 1);
+    if (!letter)
+        return false;
+    struct cohort__packer *packer = &letter->packer;
+    cohort__pack_map(packer, 4);
+    cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_LEAVE);
+    cohort__pack_field_bytes(packer, "name", membership->name, membership->name_bytes);
+    cohort__pack_field_unsigned(packer, "site", site);
+    cohort__pack_field_unsigned(packer, "instance", membership->instance);
+    const bool is_packed = !packer->status;
+    if (is_packed)
+        cohort__registry_deliver(registry, &outbox);
+    else
+        cohort__registry_discard(&outbox);
+    return is_packed;
+}
+
+/* Under the lock. The site's byte of those that are untold, and its bit in that. */
+static unsigned char *byte_of(struct cohort__membership *membership, uint32_t site)
+{
+    return &cohort__membership_untold(membership)[site / 8];
+}
+
+static unsigned char bit_of(uint32_t site)
+{
+    return (unsigned char)(1u << site % 8);
+}
+
+void cohort__registry_leave(struct cohort__registry *registry,
+                            struct cohort__membership *membership, uint32_t site)
+{
+    if (tell(registry, membership, site))
+        return;
+    pthread_mutex_lock(&registry->lock);
+    *byte_of(membership, site) |= bit_of(site);
+    if (membership->num_untold++ == 0) {
+        cohort__membership_ref(membership);
+        cohort__list_push_back(&registry->untold, &membership->link);
+    }
+    pthread_mutex_unlock(&registry->lock);
+}
+
+/* Under the lock: the last instance called NAME that SITE has left without its
+ * home having been told, or 0. The other two at a tick, and when the registry ends. */
+static uint64_t registry_left_untold(struct cohort__registry *registry, const char *name,
+                                     size_t bytes, uint32_t site)
+{
+    uint64_t latest = 0;
+    struct cohort__list *untold = &registry->untold;
+    for (struct cohort__list *link = untold->next; link != untold; link = link->next) {
+        struct cohort__membership *membership =
+            COHORT_CONTAINER_OF(link, struct cohort__membership, link);
+        if (membership->instance > latest && site < membership->num_sites &&
+            (*byte_of(membership, site) & bit_of(site)) && membership->name_bytes == bytes &&
+            memcmp(membership->name, name, bytes) == 0)
+            latest = membership->instance;
+    }
+    return latest;
+}
+
+/* Until it is told, a join of that site has to say it: see registry_left_untold. Returns
+ * whether all of MEMBERSHIP are told. */
+static bool tell_again(struct cohort__registry *registry, struct cohort__membership *membership)
+{
+    bool are_all_told = false;
+    for (uint32_t site = 0; !are_all_told && site < membership->num_sites; site++) {
+        pthread_mutex_lock(&registry->lock);
+        const bool is_untold = *byte_of(membership, site) & bit_of(site);
+        pthread_mutex_unlock(&registry->lock);
+        if (!is_untold || !tell(registry, membership, site))
+            continue;
+        pthread_mutex_lock(&registry->lock);
+        *byte_of(membership, site) &= (unsigned char)~bit_of(site);
+        are_all_told = --membership->num_untold == 0;
+        if (are_all_told)
+            cohort__list_remove(&membership->link);
+        pthread_mutex_unlock(&registry->lock);
+    }
+    return are_all_told;
+}
+
+/* Others only append to the list. */
+static void registry_tell_untold(struct cohort__registry *registry)
+{
+    pthread_mutex_lock(&registry->lock);
+    struct cohort__list *next, *link = registry->untold.next;
+    while (link != &registry->untold) {
+        next = link->next;
+        pthread_mutex_unlock(&registry->lock);
+        struct cohort__membership *membership =
+            COHORT_CONTAINER_OF(link, struct cohort__membership, link);
+        if (tell_again(registry, membership))
+            cohort__membership_unref(membership);
+        pthread_mutex_lock(&registry->lock);
+        link = next;
+    }
+    pthread_mutex_unlock(&registry->lock);
+}
+
+void cohort__registry_drop_untold(struct cohort__registry *registry)
+{
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&registry->untold)))
+        cohort__membership_unref(COHORT_CONTAINER_OF(link, struct cohort__membership, link));
+}
+
+/* What a death changes among the joins and revocations of this locality. */
+
+/* Under the lock: what cohort__registry_count_dead says. */
+static uint32_t registry_count_dead_in_view(const struct cohort__registry *registry,
+                                            const struct cohort__membership *membership,
+                                            bool *is_dead)
+{
+    struct cohort__process *process = registry->process;
+    uint32_t num_dead = 0;
+    bool any = cohort__process_any_dead(process), is_before = false;
+    for (uint32_t site = 0; site < membership->num_sites; site++) {
+        struct cohort__death death;
+        uint32_t rank = membership->locality_of[site];
+        if (site == 0 || rank != membership->locality_of[site - 1])
+            is_before = any && cohort__process_death_of(process, rank, &death) &&
+                        (death.order <= registry->view || death.order >= COHORT__DEATH_NOTICED);
+        num_dead += is_before;
+        if (is_dead)
+            is_dead[site] = is_before;
+    }
+    return num_dead;
+}
+
+uint32_t cohort__registry_count_dead(struct cohort__registry *registry,
+                                     const struct cohort__membership *membership, bool *is_dead)
+{
+    pthread_mutex_lock(&registry->lock);
+    uint32_t num_dead = registry_count_dead_in_view(registry, membership, is_dead);
+    pthread_mutex_unlock(&registry->lock);
+    return num_dead;
+}
+
+/* Whether the death of RANK concerns JOIN. */
+static bool concerns(const struct cohort__registry *registry, const struct cohort__join *join,
+                     uint32_t rank)
+{
+    const struct cohort__membership *parent = join->parent;
+    bool has_rank = !registry->process->options.letter || !parent;
+    for (uint32_t site = 0; !has_rank && site < parent->num_sites; site++)
+        has_rank = parent->locality_of[site] == rank;
+    return has_rank;
+}
+
+static void registry_remove_waiting(struct cohort__registry *registry, struct cohort__join *join);
+
+void cohort__registry_peer_died(struct cohort__registry *registry, uint32_t rank)
+{
+    struct cohort__list ended, revocations, *next;
+    cohort__list_init(&ended);
+    cohort__list_init(&revocations);
+    pthread_mutex_lock(&registry->lock);
+    registry->view++;
+    for (struct cohort__list *link = registry->waiting.next; link != &registry->waiting;
+         link = next) {
+        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+        next = link->next;
+        if (!concerns(registry, join, rank))
+            continue;
+        registry_remove_waiting(registry, join);
+        cohort__list_push_back(&ended, link);
+    }
+    if (!registry->process->options.letter) /* the home may have died */
+        cohort__registry_take_revocations(registry, 0, &revocations);
+    pthread_mutex_unlock(&registry->lock);
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&ended))) {
+        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+        if (registry->process->options.letter)
+            cohort__process_check_dead(registry->process, rank); /* sets the message */
+        else
+            cohort__process_is_broken(registry->process);
+        join->done(join, COHORT_ERR_PEER_DIED, NULL);
+    }
+    struct cohort__death death;
+    if (!cohort__list_is_empty(&revocations) &&
+        cohort__process_first_death(registry->process, &death)) {
+        char text[64 + sizeof(death.why)];
+        snprintf(text, sizeof(text), "locality %u %s", (unsigned)death.rank, death.why);
+        cohort__registry_end_revocations(&revocations, COHORT_ERR_PEER_DIED, text);
+    }
+}
 
 /* The joins of this locality that wait: from a site's request to its answer. */
 
@@ -104,7 +498,8 @@ static void add_waiting(struct cohort__registry *registry, struct cohort__join *
     write_line(registry, join);
 }
 
-void cohort__registry_remove_waiting(struct cohort__registry *registry, struct cohort__join *join)
+/* registry_join.c. Under the lock: JOIN waits no longer. */
+static void registry_remove_waiting(struct cohort__registry *registry, struct cohort__join *join)
 {
     cohort__list_remove(&join->link);
     cohort__map_remove(&registry->places, &join->node);
@@ -118,7 +513,7 @@ void cohort__registry_remove_waiting(struct cohort__registry *registry, struct c
 static uint64_t left_by(struct cohort__registry *registry, const struct cohort__join *join)
 {
     const uint64_t untold =
-        cohort__registry_left_untold(registry, join->name, name_bytes(join), join->site);
+        registry_left_untold(registry, join->name, name_bytes(join), join->site);
     return untold ? untold : join->left_instance;
 }
 
@@ -157,7 +552,8 @@ static cohort_status write_join(struct cohort__registry *registry, struct cohort
                           : COHORT_OK;
 }
 
-cohort_status cohort__registry_fail_revoked(const struct cohort__join *join, uint32_t site)
+/* Set the error that JOIN ends with: SITE has revoked its parent, or the job is over. */
+static cohort_status registry_fail_revoked(const struct cohort__join *join, uint32_t site)
 {
     return cohort_fail(COHORT_ERR_REVOKED,
                        "communicator \"%.60s\", site %u: site %u of the one that it is made of has "
@@ -174,13 +570,13 @@ static cohort_status is_in_vain(const struct cohort__registry *registry,
     struct cohort__process *process = registry->process;
     uint32_t revoked_by = join->parent ? atomic_load(&join->parent->revoked_by) : 0;
     if (revoked_by > 0 && !join->is_of_living)
-        return cohort__registry_fail_revoked(join, revoked_by - 1);
+        return registry_fail_revoked(join, revoked_by - 1);
     if (!process->options.letter)
         return cohort__process_is_broken(process) ? COHORT_ERR_PEER_DIED : COHORT_OK;
     if (!join->parent || !cohort__process_any_dead(process))
         return COHORT_OK;
     if (join->is_of_living)
-        return cohort__registry_count_dead_in_view(registry, join->parent, NULL) == join->num_dead
+        return registry_count_dead_in_view(registry, join->parent, NULL) == join->num_dead
                    ? COHORT_OK
                    : cohort_fail(COHORT_ERR_PEER_DIED, "another locality has died meanwhile");
     for (uint32_t site = 0; site < join->parent->num_sites; site++)
@@ -273,7 +669,7 @@ cohort_status cohort__registry_refused(struct cohort__registry *registry,
     pthread_mutex_lock(&registry->lock);
     struct cohort__join *join = find_waiting(registry, name, bytes, (uint32_t)site);
     if (join)
-        cohort__registry_remove_waiting(registry, join);
+        registry_remove_waiting(registry, join);
     pthread_mutex_unlock(&registry->lock);
     if (join) {
         cohort_fail((cohort_status)status, "%.*s", (int)text_bytes, (const char *)text);
@@ -292,7 +688,7 @@ static void take_joined(struct cohort__registry *registry,
             is_here ? find_waiting(registry, membership->name, membership->name_bytes, site) : NULL;
         if (!join || join->num_sites != membership->num_sites)
             continue;
-        cohort__registry_remove_waiting(registry, join);
+        registry_remove_waiting(registry, join);
         cohort__list_push_back(joined, &join->link);
     }
 }
@@ -342,14 +738,14 @@ static bool is_child(const struct cohort__map_node *node, const void *key)
     return join->parent->instance == *(const uint64_t *)key;
 }
 
-void cohort__registry_take_children(struct cohort__registry *registry, uint64_t instance,
-                                    struct cohort__list *ended)
+static void registry_take_children(struct cohort__registry *registry, uint64_t instance,
+                                   struct cohort__list *ended)
 {
     const uint64_t hash = cohort__hash_u64(instance);
     struct cohort__map_node *node;
     while ((node = cohort__map_find(&registry->children, hash, is_child, &instance))) {
         struct cohort__join *join = COHORT_CONTAINER_OF(node, struct cohort__join, child);
-        cohort__registry_remove_waiting(registry, join);
+        registry_remove_waiting(registry, join);
         cohort__list_push_back(ended, &join->link);
     }
 }
@@ -358,8 +754,7 @@ void cohort__registry_take_waiting(struct cohort__registry *registry, struct coh
 {
     while (!cohort__list_is_empty(&registry->waiting)) {
         struct cohort__list *link = registry->waiting.next;
-        cohort__registry_remove_waiting(registry,
-                                        COHORT_CONTAINER_OF(link, struct cohort__join, link));
+        registry_remove_waiting(registry, COHORT_CONTAINER_OF(link, struct cohort__join, link));
         cohort__list_push_back(ended, link);
     }
 }

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "cohort/task.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/ledger.h"
 #include "runtime/base/log.h"
 #include "runtime/base/slab.h"
 #include "runtime/base/trace.h"
@@ -18,6 +20,68 @@
 #include "runtime/task/scope.h"
 #include "runtime/task/task.h"
 #include "runtime/task/work.h"
+
+/* The ledger's lines of calls to other localities, one for each of these. A call has a place there
+ * from its beginning until its result comes: the ticks are too late to say it where the tasks of
+ * this locality compute without a pause. A place costs a dozen stores, and to clear it costs one.
+ */
+
+enum { ALL_PLACES = (1 << COHORT__LEDGER_PENDING_MOST) - 1 };
+
+static void remote_line_make(const struct cohort__remote_tasks *tasks,
+                             struct cohort__remote_peer *peer)
+{
+    struct cohort__pending_line *none = NULL, *line;
+    if (atomic_load_explicit(&peer->line, memory_order_acquire) ||
+        !(line = cohort__ledger_take(COHORT__LEDGER_PENDING)))
+        return;
+    atomic_store_explicit(&line->rank, cohort__process_rank(tasks->process), memory_order_relaxed);
+    atomic_store_explicit(&line->site, peer->rank, memory_order_relaxed);
+    if (!atomic_compare_exchange_strong(&peer->line, &none, line))
+        cohort__ledger_give_back(COHORT__LEDGER_PENDING, line); /* another thread was faster */
+}
+
+static int remote_line_add(struct cohort__remote_peer *peer, const cohort_future *future,
+                           uint64_t number, const char *name)
+{
+    struct cohort__pending_line *line = atomic_load_explicit(&peer->line, memory_order_acquire);
+    const uint32_t places = ~peer->places & ALL_PLACES;
+    if (!line || places == 0)
+        return COHORT__REMOTE_NO_PLACE;
+    const int place = __builtin_ctz(places);
+    struct cohort__pending *pending = &line->of[place];
+    char *text = line->text + place * COHORT__LEDGER_PENDING_NAME;
+    const size_t bytes = name ? strnlen(name, COHORT__LEDGER_PENDING_NAME - 1) : 0;
+    peer->places |= 1U << place;
+    atomic_store_explicit(&line->at, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    if (atomic_load_explicit(&line->num, memory_order_relaxed) <= (uint32_t)place)
+        atomic_store_explicit(&line->num, (uint32_t)place + 1, memory_order_relaxed);
+    atomic_store_explicit(&pending->future, (uintptr_t)future, memory_order_relaxed);
+    atomic_store_explicit(&pending->number, number, memory_order_relaxed);
+    atomic_store_explicit(&pending->site, peer->rank, memory_order_relaxed);
+    atomic_store_explicit(&pending->kind, COHORT__WAIT_REMOTE, memory_order_relaxed);
+    if (bytes > 0)
+        memcpy(text, name, bytes);
+    text[bytes] = '\0';
+    atomic_store_explicit(&line->at, cohort__clock_ticks(), memory_order_release);
+    return place;
+}
+
+static void remote_line_remove(struct cohort__remote_peer *peer, int place)
+{
+    struct cohort__pending_line *line = atomic_load_explicit(&peer->line, memory_order_relaxed);
+    if (place == COHORT__REMOTE_NO_PLACE)
+        return;
+    peer->places &= ~(1U << place);
+    atomic_store_explicit(&line->of[place].future, 0, memory_order_relaxed);
+}
+
+static bool remote_line_has_room(const struct cohort__remote_peer *peer)
+{
+    const uint32_t num = (uint32_t)__builtin_popcount(peer->places);
+    return num < COHORT__LEDGER_PENDING_MOST && num < peer->calls.num_nodes;
+}
 
 /* The caller's side. A call to another locality is in the list `waiting` of its peer until the
  * window lets it go, then in the map `calls` until its result comes, the peer dies, or it can't be
@@ -116,7 +180,7 @@ static void part_over(struct call *call)
 /* With the peer's lock held. */
 static void note(struct cohort__remote_peer *peer, struct call *call)
 {
-    call->place = cohort__remote_line_add(peer, &call->future, call->number, call->name.text);
+    call->place = remote_line_add(peer, &call->future, call->number, call->name.text);
 }
 
 /* With the peer's lock held. */
@@ -135,7 +199,7 @@ static void forget(struct cohort__remote_peer *peer, struct call *call)
 {
     call->is_expected = false;
     cohort__map_remove(&peer->calls, &call->node);
-    cohort__remote_line_remove(peer, call->place);
+    remote_line_remove(peer, call->place);
 }
 
 /* CALL could not be sent: there will be no result. */
@@ -237,7 +301,7 @@ static void note_more(struct cohort__remote_peer *peer)
 {
     pthread_mutex_lock(&peer->lock);
     struct cohort__map_node *node =
-        cohort__remote_line_has_room(peer) ? cohort__map_first(&peer->calls) : NULL;
+        remote_line_has_room(peer) ? cohort__map_first(&peer->calls) : NULL;
     for (; node; node = cohort__map_next(&peer->calls, node)) {
         struct call *call = COHORT_CONTAINER_OF(node, struct call, node);
         if (call->place == COHORT__REMOTE_NO_PLACE)
@@ -673,7 +737,7 @@ static cohort_future *call_other(struct cohort__remote_tasks *tasks, struct memb
     struct call *call = peer ? create(peer, tasks, scope, name, in) : NULL;
     if (!call)
         return cohort__future_no_memory();
-    cohort__remote_line_make(tasks, peer);
+    remote_line_make(tasks, peer);
     call->span = span;
     call->ret_out = ret_out;
     call->fails_scope = membership->fails_scope;

@@ -15,8 +15,8 @@
 #include "runtime/remote/message.h"
 #include "runtime/remote/tasks.h"
 
-/* Between the files of this folder. call.c is the caller's side, serve.c the other one, with what
- * served.h has, everywhere.c makes one call of many, tasks.c has what is common.
+/* Between the files of this folder. call.c is the caller's side, serve.c the other one,
+ * everywhere.c makes one call of many, tasks.c has what is common.
  *
  * Flow control has two parts, and tests/model/remote.pml is a model of it.
  *
@@ -106,17 +106,11 @@ struct cohort__remote_tasks *cohort__remote_tasks_of(const struct cohort__proces
 struct cohort__remote_peer *cohort__remote_peer_get(struct cohort__remote_tasks *tasks,
                                                     uint32_t rank);
 
-/* call_lines.c. _make: PEER has a line from now on, if there is memory; any thread, without a lock.
+/* _make: PEER has a line from now on, if there is memory; any thread, without a lock.
  * The others with PEER's lock held. _add: a call has a place in it; returns that, or
  * COHORT__REMOTE_NO_PLACE. _remove: gives it back; NO_PLACE is fine. _has_room: there are calls
  * without a place, and places for them. */
 enum { COHORT__REMOTE_NO_PLACE = -1 };
-void cohort__remote_line_make(const struct cohort__remote_tasks *tasks,
-                              struct cohort__remote_peer *peer);
-int cohort__remote_line_add(struct cohort__remote_peer *peer, const cohort_future *future,
-                            uint64_t number, const char *name);
-void cohort__remote_line_remove(struct cohort__remote_peer *peer, int place);
-bool cohort__remote_line_has_room(const struct cohort__remote_peer *peer);
 
 /* Something that is not over has begun, or is over. After the last one TASKS may be gone. */
 void cohort__remote_open(struct cohort__remote_tasks *tasks);
@@ -166,7 +160,7 @@ void cohort__remote_served_tick(struct cohort__remote_tasks *tasks);
  * ones of RANK are cancelled, since nobody waits for them any more. */
 void cohort__remote_served_end(struct cohort__remote_tasks *tasks, const uint32_t *rank);
 
-/* served_scope.c. RANK has cancelled the scope of its call with NUMBER. */
+/* RANK has cancelled the scope of its call with NUMBER. */
 void cohort__remote_served_cancel(struct cohort__remote_tasks *tasks, uint32_t rank,
                                   uint64_t number);
 

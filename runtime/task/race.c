@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/task/race.h"
-
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
+#include "runtime/task/future.h"
 #include "runtime/task/inputs.h"
 
 /* Each future that completes draws the next place. Those with a place below WANTED write their
@@ -155,8 +154,13 @@ static void register_all(struct race *race)
     unref(race);
 }
 
-cohort_future *cohort__race(cohort_future *const *futures, size_t count, size_t wanted,
-                            size_t *ret_indices, bool is_like_winner)
+/* The first WANTED of COUNT futures that complete win; 1 <= WANTED <= COUNT. Before the returned
+ * future completes, RET_INDICES[0 .. WANTED - 1], if it is not NULL, has their indices in the order
+ * of completion. It completes with COHORT_OK, or if IS_LIKE_WINNER, which is for WANTED 1 only,
+ * with the status and value of the winner. Takes the references, which it gives back when the race
+ * is decided. Any thread. */
+static cohort_future *start_race(cohort_future *const *futures, size_t count, size_t wanted,
+                                 size_t *ret_indices, bool is_like_winner)
 {
     struct race *race = create(futures, count);
     if (!race) {
@@ -169,4 +173,34 @@ cohort_future *cohort__race(cohort_future *const *futures, size_t count, size_t 
     cohort_future *result = race->result;
     register_all(race);
     return result;
+}
+
+cohort_future *cohort_when_any(cohort_future *const *futures, size_t count, size_t *ret_index)
+{
+    const char *name = "cohort_when_any";
+    if (count == 0)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: no futures", name);
+    cohort_future *refused =
+        cohort__futures_check(futures, count, name, __builtin_return_address(0));
+    if (refused)
+        return refused;
+    return start_race(futures, count, 1, ret_index, true);
+}
+
+cohort_future *cohort_when_some(cohort_future *const *futures, size_t count, size_t wanted,
+                                size_t *ret_indices)
+{
+    const char *name = "cohort_when_some";
+    cohort_future *refused = NULL;
+    if (count > 0)
+        refused = cohort__futures_check(futures, count, name, __builtin_return_address(0));
+    if (refused)
+        return refused;
+    if (wanted > 0 && wanted <= count)
+        return start_race(futures, count, wanted, ret_indices, false);
+    cohort__futures_unref(futures, count);
+    if (wanted == 0)
+        return cohort_future_of_value(NULL);
+    return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: %zu futures wanted of %zu", name,
+                                  wanted, count);
 }

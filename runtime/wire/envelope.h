@@ -19,7 +19,7 @@
  *  88 incarnation u32          92 offset u32                             96: the payload
  *
  * No field has two meanings to save room. On a network, this costs 16 bytes. Within a host, only
- * words that differ from those of the last message are written (net/shm_message.c), and the number
+ * words that differ from those of the last message are written (net/shm_progress.c), and the number
  * is implied. */
 enum {
     COHORT__ENVELOPE_BYTES = 96,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a scope over several localities ends, and how it is cancelled (runtime/remote: call.c,
- * served_scope.c). Each call of a task in a scope counts there until its result has come. Where it
+ * serve.c). Each call of a task in a scope counts there until its result has come. Where it
  * is served it has a scope of its own, which counts what its function starts, and whose end is
  * before the result.
  *

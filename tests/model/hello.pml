@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handshake of two ends (runtime/net/ofi_hello.c) over libfabric's providers net and tcp. Both
+/* The handshake of two ends (runtime/net/ofi_peer.c) over libfabric's providers net and tcp. Both
  * connect whenever they have something to send, and an end has one connection at a time. Where two
  * requests cross, that of end 1 is to stay. A provider first reads what has come from all sockets,
  * then it handles the events that this has made, and sends only after that. So it may have read

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How localities that a PMIx launcher has started leave their job (runtime/launch:
- * bootstrap_pmix.c; proc/probe.c: cohort__process_watch). The launcher may tell nobody of a death.
+ * bootstrap_pmix.c; proc/peer.c: cohort__process_watch). The launcher may tell nobody of a death.
  *
  * There are N localities. A program returns, and its locality enters one fence after the other:
  * 0 says that all have returned, each of the next ROUNDS shows the counts of all, and after the

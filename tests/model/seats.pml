@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who uses a board (net/shm_seats.c, proc/boards.c, comm/group.c), if the job goes on without the
+/* Who uses a board (net/shm.c, proc/boards.c, comm/group.c), if the job goes on without the
  * dead.
  *
  * There is one board and N localities, which can die between any two steps that touch shared

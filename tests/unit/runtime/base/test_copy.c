@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/base/copy.h"
+#include "runtime/base/copier.h"
 
 #include <string.h>
 

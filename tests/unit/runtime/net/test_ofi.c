@@ -990,7 +990,7 @@ static void test_hello(void)
     ofi_pair_close(&a, &b);
 }
 
-/* What asks or answers at one end (ofi_hello.c): the provider accepts to send it, and fails to. */
+/* What asks or answers at one end (ofi_peer.c): the provider accepts to send it, and fails to. */
 enum { ASKS = 1, ANSWERS = 2, HELLO_BYTES = 8 };
 static struct {
     unsigned what;        /* ASKS, ANSWERS or both */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/proc/link.h"
+#include "runtime/proc/peer.h"
 
 #include "runtime/base/random.h"
 #include "tests/support/test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/proc/probe.h"
+#include "runtime/proc/peer.h"
 
 #include <stdbool.h>
 #include <string.h>
