@@ -31,9 +31,9 @@ static size_t draw_count(const struct member *member, struct cohort__random *ran
 
 static enum exercise_kind draw_kind(const struct member *member, struct cohort__random *random)
 {
-    return (enum exercise_kind)(member->kind < EXERCISE_NUM_KINDS
-                                    ? member->kind
-                                    : cohort__random_below(random, EXERCISE_NUM_KINDS));
+    const enum exercise_kind num = member->is_plain ? EXERCISE_GATHERV : EXERCISE_NUM_KINDS;
+    return (enum exercise_kind)(
+        member->kind < EXERCISE_NUM_KINDS ? member->kind : cohort__random_below(random, num));
 }
 
 static cohort_status call_all(cohort_comm *comm, void *arg)

@@ -25,7 +25,7 @@ struct member {
     uint64_t generations;
     uint32_t in_flight;
     bool skips;    /* leaves generations out, the same at all sites */
-    bool is_plain; /* calls without options */
+    bool is_plain; /* calls without options, with blocks of one size */
     uint64_t seed;
     uint32_t num_comms; /* at once */
     uint32_t levels;    /* the least number of levels that there must be */
