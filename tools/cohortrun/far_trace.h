@@ -14,7 +14,7 @@ struct host;
 
 /* In a job with COHORT_TRACE: asks the daemons for the time when the job begins, every few seconds,
  * and at its end. Then it fetches the parts that are not here, of each host one after the other,
- * piece by piece. What is asked for next of a host is in the host itself (far_trace_state.h). */
+ * piece by piece. What is asked for next of a host is in the host itself (host.h). */
 struct far_trace;
 
 struct far_trace_handlers {

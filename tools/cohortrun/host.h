@@ -7,16 +7,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/cohortrun/address.h"
 #include "tools/cohortrun/agent.h"
-#include "tools/cohortrun/far_trace_state.h"
-#include "tools/share/host_list.h"
+#include "tools/cohortrun/far_trace.h"
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/motion.h"
-#include "tools/cohortrun/pulse.h"
-#include "tools/cohortrun/address.h"
 #include "tools/cohortrun/node_link.h"
 #include "tools/cohortrun/node_look.h"
 #include "tools/cohortrun/node_trace.h"
+#include "tools/cohortrun/trace_part.h"
+#include "tools/share/host_list.h"
+
+/* What is asked for next of a host, for a trace; far_trace.c's. */
+struct far_trace_host {
+    uint64_t sent; /* the ping under way; 0: none */
+    uint32_t num_left;
+    struct trace_ping best; /* of this series: the quickest one there, and back */
+    enum {
+        FAR_TRACE_RUNS,    /* the job is not over */
+        FAR_TRACE_CLOCK,   /* the last series of pings */
+        FAR_TRACE_PARTS,   /* a part is asked for: that of `rank` */
+        FAR_TRACE_IS_OVER, /* nothing more is asked */
+    } stage;
+    uint32_t rank;
+    bool is_wanted; /* the part; else only what is in the ledger is to be added to it */
+    struct trace_part_copy copy;
+};
 
 struct cohort__packer;
 struct output;

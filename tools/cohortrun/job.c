@@ -18,10 +18,6 @@
 #include "tools/cohortrun/far_trace.h"
 #include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/job_private.h"
-#include "tools/cohortrun/job_stall.h"
-#include "tools/cohortrun/job_stats.h"
-#include "tools/cohortrun/job_status.h"
-#include "tools/cohortrun/job_trace.h"
 #include "tools/cohortrun/options.h"
 
 static const uint64_t second_ns = 1000000000;

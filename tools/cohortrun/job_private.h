@@ -4,8 +4,10 @@
 #define COHORT_TOOLS_COHORTRUN_JOB_PRIVATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "cohort/status.h"
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
 #include "runtime/launch/launcher.h"
@@ -14,9 +16,9 @@
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/output.h"
 
-/* For job.c, job_start.c, job_end.c, job_accusations.c, job_status.c and job_stall.c only.
- * job_start.c starts localities and the launcher's half of the protocol. job_end.c handles how all
- * that ends, job_accusations.c who is to end. job.c handles everything else.
+/* For the files job*.c only. job_start.c starts localities and the launcher's half of the protocol.
+ * job_end.c handles how all that ends, job_accusations.c who is to end. job.c handles everything
+ * else; what the others do is said below.
  *
  * A job runs until all localities have ended by themselves, or until something fails. Then it is
  * ended in stages, each of which has some time. */
@@ -120,5 +122,76 @@ void job_find_own_localities(const struct job *job, uint32_t *ret_first, uint32_
 /* Starts the localities of this host. A failure ends the job. */
 void job_start_localities(struct job *job);
 cohort_status job_start_launcher(struct job *job);
+
+/* job_stall.c says when nothing moves in the whole job. */
+
+/* Begins to look, once the localities have been started, if the options say so. Where there is no
+ * memory for it, nothing is said, and the job goes on. */
+void job_stall_open(struct job *job);
+
+/* Something has moved that is not seen in ledgers: output was passed on, another host says so. */
+void job_stall_moved(struct job *job);
+
+/* job_stall_close: before the loop is destroyed. job_stall_destroy: after that. */
+void job_stall_close(struct job *job);
+void job_stall_destroy(struct job *job);
+
+/* job_status.c answers those who ask how the job is, and asks itself. */
+
+/* Listens at the job's name (card.h). Where that fails, nobody can ask, and the job goes on. */
+void job_status_open(struct job *job);
+
+/* job_status_close: before the loop is destroyed. Whoever still waits for an answer gets none.
+ * Returns whether a child may be left, which has been killed. job_status_destroy: after that. */
+bool job_status_close(struct job *job);
+void job_status_destroy(struct job *job);
+
+/* A daemon's answer to a question of one who asks. False: it makes no sense. */
+bool job_status_seen(struct job *job, struct host *host, uint32_t rank, const unsigned char *data,
+                     size_t bytes);
+
+/* Prints who waits for whom: lets `cohortrun --status` do it, since the loop has other work. SHOWN
+ * is called when that has ended, after two seconds at the latest. NULL is fine. If it is under way
+ * already, SHOWN is called when that has ended, and with NULL it is done once more then. */
+void job_status_show(struct job *job, void (*shown)(struct job *job));
+
+/* job_trace.c makes one trace of what the localities have written with COHORT_TRACE. */
+
+/* What COHORT_TRACE says, before anything is started. COHORT_ERR_BAD_PARAMETER. */
+cohort_status job_check_trace(void);
+
+/* For jobs on several hosts: job->far_trace, if there is a trace. COHORT_ERR_NO_MEMORY. */
+cohort_status job_open_far_trace(struct job *job);
+
+/* Both do nothing without COHORT_TRACE. When the localities of this host have ended, and their
+ * ledger is still there: what is only there gets into their parts. */
+void job_complete_parts(const struct job *job);
+
+/* When nothing is left of the job: it may take long. Says on standard error what has failed, or is
+ * missing. */
+void job_join_trace(const struct job *job);
+
+/* job_stats.c prints or writes what the localities have counted with COHORT_STATS. */
+
+/* All but the first do nothing where COHORT_STATS does not want anything. The localities of this
+ * host are counted by a tally, those of others by the tally of their daemon, which sends it. */
+
+/* COHORT_ERR_SYSTEM: the file can't be written; COHORT_ERR_NO_MEMORY. */
+cohort_status job_stats_open(struct job *job);
+
+/* The localities have been started: begins to write lines, if there is a file. */
+void job_stats_begin(struct job *job);
+
+/* What the daemon of locality RANK's host has sent. False: it makes no sense. */
+bool job_stats_take(struct job *job, uint32_t rank, const unsigned char *data, size_t bytes);
+
+/* Before the loop is destroyed. */
+void job_stats_close(struct job *job);
+
+/* When the localities of this host have ended, and their ledger is still there: the last lines, or
+ * the table, and who is missing. */
+void job_stats_finish(struct job *job);
+
+void job_stats_destroy(struct job *job);
 
 #endif

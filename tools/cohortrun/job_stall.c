@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cohortrun: says when nothing moves in the whole job. */
-#include "tools/cohortrun/job_stall.h"
-
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -10,7 +8,6 @@
 #include "tools/cohortrun/job_private.h"
 #include "tools/cohortrun/motion.h"
 #include "tools/cohortrun/options.h"
-#include "tools/cohortrun/stall.h"
 #include "tools/cohortrun/status/status.h"
 
 struct job_stall {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cohortrun: prints or writes what the localities have counted with COHORT_STATS. */
-#include "tools/cohortrun/job_stats.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

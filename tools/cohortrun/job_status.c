@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cohortrun: answers those who ask how the job is, and asks itself. */
-#include "tools/cohortrun/job_status.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cohortrun: makes one trace of what the localities have written with COHORT_TRACE. */
-#include "tools/cohortrun/job_trace.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/base/trace.h"
-#include "tools/trace/join.h"
 #include "tools/cohortrun/far_trace.h"
 #include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/job_private.h"
 #include "tools/cohortrun/options.h"
 #include "tools/cohortrun/trace_part.h"
+#include "tools/trace/join.h"
 
 /* NULL: there is no trace. */
 static const char *find_file(void)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,11 @@
 
 #include "runtime/base/ledger.h"
 #include "runtime/launch/control.h"
+#include "runtime/loop/ending.h"
 #include "runtime/loop/stream.h"
 #include "runtime/net/hub.h"
+#include "tools/cohortrun/descendants.h"
+#include "tools/cohortrun/guarded.h"
 #include "tools/cohortrun/host.h"
 #include "tools/cohortrun/status/look.h"
 
@@ -99,10 +103,71 @@ static char **make_environment(const struct locality *locality,
     return environment;
 }
 
+/* A script whose last command has been killed ends within some milliseconds. */
+static const uint64_t settle_ns = 250000000;
+
+static void stop_watching(struct member *member)
+{
+    deadline_clear(&member->settle);
+    cohort__ending_close(member->ending);
+    member->ending = NULL;
+}
+
+static void member_ended(void *context)
+{
+    struct locality *locality = context;
+    deadline_set(&locality->member.settle, settle_ns);
+}
+
+static void member_settled(void *context)
+{
+    struct locality *locality = context;
+    struct member *member = &locality->member;
+    stop_watching(member);
+    member->lost = member->said;
+    member->said = 0;
+    locality->handlers->changed(locality);
+}
+
+static void member_init(struct locality *locality, struct cohort__loop *loop)
+{
+    locality->member = (struct member){.loop = loop};
+    deadline_init(&locality->member.settle, loop, member_settled, locality);
+}
+
+/* A HELLO may be read before the guardian has told what it has started. */
+static void watch(struct locality *locality)
+{
+    struct member *member = &locality->member;
+    const int top = locality->guarded.pid;
+    if (member->said == 0 || top == 0 || member->ending || locality->guarded.end != GUARDED_RUNS)
+        return;
+    if (member->said == top || !descendants_include(top, member->said))
+        return;
+    (void)!cohort__ending_open(&member->ending, member->loop, member->said, member_ended, locality);
+}
+
+static cohort_status take_control(void *context, const struct cohort__control *control)
+{
+    struct locality *locality = context;
+    struct member *member = &locality->member;
+    if (control->kind != COHORT__CONTROL_HELLO && control->kind != COHORT__CONTROL_BYE)
+        return COHORT_OK;
+    stop_watching(member);
+    member->said = control->kind == COHORT__CONTROL_HELLO ? (int)control->pid : 0;
+    bool was_lost = member->lost != 0;
+    member->lost = 0;
+    if (was_lost)
+        locality->handlers->changed(locality);
+    watch(locality);
+    return COHORT_OK;
+}
+
 static void control_message(void *context, const void *message, size_t bytes)
 {
     struct locality *locality = context;
-    member_heard(&locality->member, message, bytes);
+    /* What makes no sense is for the launcher to refuse. */
+    (void)!cohort__control_read(message, bytes, "a locality", take_control, locality);
     locality->handlers->control_arrived(locality, message, bytes);
 }
 
@@ -117,13 +182,10 @@ static void control_ended(void *context, cohort_status status)
 static void guarded_changed(void *context)
 {
     struct locality *locality = context;
-    member_guarded_changed(&locality->member);
-    locality->handlers->changed(locality);
-}
-
-static void member_changed(void *context)
-{
-    struct locality *locality = context;
+    if (locality->guarded.end == GUARDED_RUNS)
+        watch(locality);
+    else
+        stop_watching(&locality->member);
     locality->handlers->changed(locality);
 }
 
@@ -231,8 +293,7 @@ cohort_status localities_start(struct locality *localities, uint32_t num,
         localities[i].guarded =
             (struct guarded){.end = GUARDED_NOT_STARTED, .guardian_ended = true};
         localities[i].control_ended = true;
-        member_init(&localities[i].member, common->loop, &localities[i].guarded, member_changed,
-                    &localities[i]);
+        member_init(&localities[i], common->loop);
     }
     status = bindings_create(&bindings, &common->binding, num);
     if (status)
@@ -338,7 +399,7 @@ void locality_close(struct locality *locality)
     free(locality->words);
     free(locality->given_up);
     locality->words = locality->given_up = NULL;
-    member_close(&locality->member);
+    stop_watching(&locality->member);
     guarded_close(&locality->guarded);
     cohort__stream_close(locality->control);
     locality->control = NULL;

@@ -9,12 +9,28 @@
 
 #include "cohort/status.h"
 #include "tools/cohortrun/binding.h"
-#include "tools/cohortrun/output.h"
+#include "tools/cohortrun/deadline.h"
 #include "tools/cohortrun/guarded.h"
-#include "tools/cohortrun/member.h"
+#include "tools/cohortrun/output.h"
 
+struct cohort__ending;
 struct cohort__hub;
 struct cohort__loop;
+
+/* The process that has joined the job.
+ *
+ * A guardian knows how the process ends that it has started. If that is a script, the program which
+ * joins the job is a process below it, whose end only the script learns, and the script may go on.
+ * So that process is watched from its HELLO to its BYE. It says its number itself. One that is not
+ * below the guardian's (it has a process namespace of its own, say) can't be watched, and then its
+ * end is noticed when the script ends. */
+struct member {
+    struct cohort__loop *loop;
+    int said;                      /* its pid, since its HELLO; 0: none has joined */
+    int lost;                      /* that pid, if it has ended without a BYE; 0: it has not */
+    struct cohort__ending *ending; /* NULL: it need not or can't be watched */
+    struct deadline settle;        /* until then the script may end as well, which says more */
+};
 
 /* One program with its guardian and the connections to both: all that a job has once for each
  * locality. Its handlers are told what happens, and decide what follows. For a locality on another

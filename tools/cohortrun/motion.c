@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: whether anything moves in the localities of this host. */
+/* cohortrun: whether anything moves on this host, and when to say that nothing does. */
 #include "tools/cohortrun/motion.h"
 
 #include <stdbool.h>
@@ -135,4 +135,31 @@ enum motion_result motion_look(struct motion *motion, uint64_t now)
     if (!is_written)
         return MOTION_UNKNOWN;
     return is_first || has_moved || is_expecting(motion, now) ? MOTION_MOVES : MOTION_STILL;
+}
+
+enum { LOOKS = 5 }; /* so many within the patience at first */
+static const uint64_t least_ns = 20000000;
+
+void stall_init(struct stall *stall, uint64_t patience_ns)
+{
+    const uint64_t interval = patience_ns / LOOKS;
+    *stall = (struct stall){.patience = patience_ns,
+                            .interval = interval > least_ns ? interval : least_ns};
+}
+
+void stall_moved(struct stall *stall)
+{
+    if (stall->is_said && stall->patience < UINT64_MAX / 4)
+        stall->patience *= 2;
+    stall->is_said = false;
+    stall->quiet = 0;
+}
+
+bool stall_still(struct stall *stall, uint64_t elapsed)
+{
+    stall->quiet += elapsed < 2 * stall->interval ? elapsed : 2 * stall->interval;
+    if (stall->is_said || stall->quiet < stall->patience)
+        return false;
+    stall->is_said = true;
+    return true;
 }

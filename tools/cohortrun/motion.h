@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: whether anything moves in the localities of this host. */
+/* cohortrun: whether anything moves on this host, and when to say that nothing does. */
 #ifndef COHORT_TOOLS_COHORTRUN_MOTION_H
 #define COHORT_TOOLS_COHORTRUN_MOTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct locality;
@@ -34,5 +35,25 @@ void motion_destroy(struct motion *motion);
 /* What was between the last look and this one, at NOW in nanoseconds of the clock. The first look
  * finds that something moves. */
 enum motion_result motion_look(struct motion *motion, uint64_t now);
+
+/* Counts the time in which nothing has moved. When that is the patience, it is to be said, once.
+ * When something has moved after that, the patience is twice as long. */
+struct stall {
+    uint64_t patience; /* all in nanoseconds */
+    uint64_t interval; /* between two looks */
+    uint64_t quiet;    /* for so long nothing has moved */
+    bool is_said;
+};
+
+/* PATIENCE_NS: at first; not 0. */
+void stall_init(struct stall *stall, uint64_t patience_ns);
+
+/* Something has moved. */
+void stall_moved(struct stall *stall);
+
+/* A look, ELAPSED nanoseconds after the one before, that has found that nothing moves. Of a longer
+ * time than two intervals, in which this process itself had no core or was stopped, only these
+ * count. True: say that nothing has moved for stall->patience. */
+bool stall_still(struct stall *stall, uint64_t elapsed);
 
 #endif

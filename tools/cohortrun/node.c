@@ -14,20 +14,19 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/ledger.h"
 #include "runtime/loop/loop.h"
-#include "tools/cohortrun/deadline.h"
 #include "tools/cohortrun/bytes.h"
+#include "tools/cohortrun/deadline.h"
 #include "tools/cohortrun/descendants.h"
 #include "tools/cohortrun/greeting.h"
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/motion.h"
+#include "tools/cohortrun/node_link.h"
 #include "tools/cohortrun/node_look.h"
 #include "tools/cohortrun/node_pipes.h"
 #include "tools/cohortrun/node_trace.h"
 #include "tools/cohortrun/order.h"
-#include "tools/cohortrun/pulse.h"
 #include "tools/cohortrun/state.h"
 #include "tools/cohortrun/tally.h"
-#include "tools/cohortrun/node_link.h"
 
 enum { START_MILLISECONDS = 30000 };
 static const uint64_t stage_ns = 2000000000;

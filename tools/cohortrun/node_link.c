@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: the connection between cohortrun and a daemon, and its kinds of messages. */
+/* cohortrun: the connection between cohortrun and a daemon: its messages and its heartbeats. */
 #include "tools/cohortrun/node_link.h"
 
 #include <netinet/in.h>
@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/loop/stream.h"
 #include "tools/cohortrun/bytes.h"
 
@@ -188,4 +189,26 @@ void node_link_close(struct node_link *node_link)
     cohort__stream_close(node_link->stream);
     seal_fini(&node_link->seal);
     free(node_link);
+}
+
+void pulse_start(struct pulse *pulse, uint64_t interval_ns, uint64_t timeout_ns)
+{
+    uint64_t now = cohort__clock_now();
+    *pulse = (struct pulse){interval_ns, timeout_ns, now, now};
+}
+
+void pulse_heard(struct pulse *pulse)
+{
+    pulse->heard = cohort__clock_now();
+}
+
+bool pulse_is_silent(struct pulse *pulse)
+{
+    uint64_t now = cohort__clock_now();
+    /* If this process was stopped or suspended, it has not listened: what came meanwhile has still
+     * to be read. */
+    if (now - pulse->looked > pulse->interval_ns + pulse->timeout_ns / 2)
+        pulse->heard = now;
+    pulse->looked = now;
+    return now - pulse->heard >= pulse->timeout_ns;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: the connection between cohortrun and a daemon, and its kinds of messages. */
+/* cohortrun: the connection between cohortrun and a daemon: its messages and its heartbeats. */
 #ifndef COHORT_TOOLS_COHORTRUN_NODE_LINK_H
 #define COHORT_TOOLS_COHORTRUN_NODE_LINK_H
 
@@ -79,5 +79,21 @@ void node_link_send(struct node_link *node_link, enum node_link_kind kind, uint3
 
 /* No handler is called any more. May be called by handlers. NULL is fine. */
 void node_link_close(struct node_link *node_link);
+
+/* Whether the other end of a node_link is still there. Each end sends a heartbeat every interval,
+ * and whatever arrives counts as one. cohortrun and the node daemons send the heartbeats, so a
+ * program may compute as long as it likes. */
+struct pulse {
+    uint64_t interval_ns;
+    uint64_t timeout_ns;
+    uint64_t heard;
+    uint64_t looked;
+};
+
+void pulse_start(struct pulse *pulse, uint64_t interval_ns, uint64_t timeout_ns);
+void pulse_heard(struct pulse *pulse);
+
+/* To be called every interval. */
+bool pulse_is_silent(struct pulse *pulse);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: the command line. */
+/* cohortrun: the command line, and the hosts that a batch system has given to this job. */
 #ifndef COHORT_TOOLS_COHORTRUN_OPTIONS_H
 #define COHORT_TOOLS_COHORTRUN_OPTIONS_H
 
