@@ -10,8 +10,8 @@
 #include "tests/support/sites.h"
 #include "tests/support/test.h"
 
-/* Section 12.4 of the reference design, and the mistakes that cause no message. Each wrong call is
- * followed by a right one on the same communicator. */
+/* Wrong calls: sites that differ, and mistakes that cause no message. Each is followed by a right
+ * one on the same communicator. */
 
 enum { STALL_AFTER_NS = 200000000 };
 

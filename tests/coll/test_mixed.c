@@ -6,7 +6,7 @@
 #include "tests/support/exercise.h"
 #include "tests/support/sites.h"
 
-/* Section 12.5 of the reference design: all kinds of operations share one communicator, in any
+/* All kinds of operations share one communicator, in any
  * order, with several in flight at once. All sites leave out the same generations. The messages of
  * the localities overtake each other. */
 

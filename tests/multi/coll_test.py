@@ -44,7 +44,7 @@ def coll(num_localities, mode, workers=1, launcher=(), **kinds):
 
 
 def transpose(num_localities, num_sites, arity, **kinds):
-    """Section 12.3 of the reference design."""
+    """All_to_alls over a tree, each checked."""
     kinds = dict({'levels': 2}, **kinds)
     coll(num_localities, 'run', sites=num_sites, arity=arity, threshold='tree', kind='all_to_all',
          generations=fewer(50), **kinds)

@@ -55,14 +55,16 @@ def test_components():
 
 
 def run_peers(comparison, *args, **options):
-    """The results beside the peers that are installed, and those that are not. The lines
-    on stderr only say that."""
+    """The results beside the peers that are installed, whose versions are told, and those that are
+    not. The lines on stderr only say that."""
     status, out, err = compare(comparison, '--json', '--quick', '--rounds', 1, *args, **options)
     check(status == 0, status, err)
     left_out = [line.split()[3].strip(',:') for line in err.splitlines()
                 if line.startswith('cohort-compare: left out: ')]
     check_equal(len(left_out), err.count('cohort-compare: '))
-    return json.loads(out)['results'], left_out
+    report = json.loads(out)
+    check(all(report['peers'].values()), report['peers'])
+    return report['results'], left_out
 
 
 def peers(*args, **options):
@@ -322,7 +324,8 @@ def test_readme_figures():
     figures = {'cohort_shm': 0.1234, 'openmpi': 123.4, 'openmpi_wait': 45678, 'cohort': 9.87,
                'tbb': 100}
     report = {'machine': {'cores': 2, 'cpu': 'a CPU', 'system': 'a system', 'load': 1},
-              'quick': False, 'results': [{'unit': 'us', 'figures': figures}]}
+              'quick': False, 'peers': {'openmpi': '4.1.4', 'system': 'libuv'},
+              'results': [{'unit': 'us', 'figures': figures}]}
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, 'program')
         with open(program, 'w') as file:
@@ -334,7 +337,7 @@ def test_readme_figures():
                  '|  | Cohort | oneTBB |',
                  '| spawn and await a task, 1 worker | 9.87 us | 100 us |'):
         check(line in said.splitlines(), line, said)
-    check('2 cores of a CPU, a system, load 1.0)' in said, said)
+    check('2 cores of a CPU, a system, load 1.0, Open MPI 4.1.4, Open MPI 4.1.4)' in said, said)
 
 
 def read(status, out, err):

@@ -5,8 +5,8 @@
 #include "tests/multi/member.h"
 #include "tests/support/test.h"
 
-/* Section 12.4 of the reference design between processes. Each site prints the result of its call,
- * and then that the communicator can be used. The mode is the mistake. */
+/* The mistakes of tests/coll/test_errors.c, between processes. Each site prints the result of its
+ * call, and then that the communicator can be used. The mode is the mistake. */
 
 static void report(uint32_t site, cohort_status status)
 {

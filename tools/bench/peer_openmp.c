@@ -181,6 +181,13 @@ static bool solve_graph(const struct problem *problem, struct problem_time *ret_
     return graph_fini(&graph);
 }
 
+/* OpenMP has no version besides the compiler's. */
+#ifdef __clang__
+#define COMPILER __VERSION__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
 int main(int argc, char **argv)
 {
     static const struct peer_work works[] = {
@@ -201,5 +208,5 @@ int main(int argc, char **argv)
         {NULL, NULL, NULL},
     };
     omp_set_dynamic(0);
-    return peer_works_main(argc, argv, works);
+    return peer_works_main(argc, argv, COMPILER, works);
 }

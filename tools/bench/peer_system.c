@@ -176,5 +176,7 @@ int main(int argc, char **argv)
         {"graph_tree", "loop", solve_graph},       {"graph_random", "loop", solve_graph},
         {"graph_all_to_all", "loop", solve_graph}, {NULL, NULL, NULL},
     };
-    return peer_works_main(argc, argv, works);
+    char version[32];
+    snprintf(version, sizeof(version), "libuv %s", uv_version_string());
+    return peer_works_main(argc, argv, version, works);
 }

@@ -11,6 +11,7 @@
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
 #include <oneapi/tbb/task_scheduler_observer.h>
+#include <oneapi/tbb/version.h>
 
 extern "C" {
 #include "tools/bench/cores.h"
@@ -263,5 +264,5 @@ const struct peer_work works[] = {
 
 int main(int argc, char **argv)
 {
-    return peer_works_main(argc, argv, works);
+    return peer_works_main(argc, argv, TBB_VERSION_STRING, works);
 }

@@ -88,10 +88,12 @@ static bool read_words(int argc, char **argv, struct bench_options *options, uns
     return options->seconds > 0 && *ret_workers >= 1 && *ret_workers <= MAX_WORKERS;
 }
 
-int peer_works_main(int argc, char **argv, const struct peer_work *works)
+int peer_works_main(int argc, char **argv, const char *version, const struct peer_work *works)
 {
     struct bench_options options = {.rounds = 1};
     struct problem problem;
+    if (argc == 2 && strcmp(argv[1], "--version") == 0)
+        return puts(version) == EOF;
     if (!read_words(argc, argv, &options, &problem.workers)) {
         fprintf(stderr, "usage: %s SECONDS WORKERS LIST; see cohort-bench --help\n",
                 program_invocation_short_name);

@@ -6,8 +6,8 @@
 #include "tools/bench/problems.h"
 
 /* Such a program is started as PROGRAM SECONDS WORKERS LIST. Of the works in LIST it measures those
- * that it has, by the same series of runs as Cohort, and prints a line for each. This is C that C++
- * can include, too. */
+ * that it has, by the same series of runs as Cohort, and prints a line for each. PROGRAM --version
+ * prints the version of what it measures. This is C that C++ can include, too. */
 
 struct peer_work {
     const char *name;
@@ -17,7 +17,7 @@ struct peer_work {
 };
 
 /* Main's part. WORKS ends with a name of NULL. */
-int peer_works_main(int argc, char **argv, const struct peer_work *works);
+int peer_works_main(int argc, char **argv, const char *version, const struct peer_work *works);
 
 uint64_t peer_now(void); /* nanoseconds */
 

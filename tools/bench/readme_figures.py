@@ -7,7 +7,8 @@ usage: readme_figures.py COHORT_COMPARE [--write] [OPTION...]
 Runs single rows of `cohort-compare coll` and `tasks` with these options (--rounds R, --seconds S),
 about four minutes. tools/install-deps --peers installs the others, and the build folder has to be
 set up after that. Load of the machine makes all of them worse. --write: into
-README.md of this checkout. Below the tables are the date, the commit and the machine."""
+README.md of this checkout. Below the tables are the date, the commit, the machine and the versions
+of the others."""
 import json
 import os
 import re
@@ -89,8 +90,8 @@ def main():
     is_written = "--write" in options
     options = [option for option in options if option != "--write"]
     processes, report = table(compare, "coll", PROCESSES, options)
-    tasks, _ = table(compare, "tasks", TASKS, options)
-    text = "\n".join(["", *processes, "", *tasks, "", f"({origin(report)})", "", ""])
+    tasks, other = table(compare, "tasks", TASKS, options)
+    text = "\n".join(["", *processes, "", *tasks, "", f"({origin(report, other)})", "", ""])
     if not is_written:
         print(text)
         return

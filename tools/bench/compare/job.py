@@ -60,3 +60,11 @@ class Job:
         for line in self.lines():
             if line.startswith('{"name": '):
                 yield json.loads(line.strip().rstrip(","))
+
+
+def said(*command):
+    """The lines that COMMAND prints; those of one that fails are told no one."""
+    try:
+        return list(Job(command).lines())
+    except Wrong:
+        return []

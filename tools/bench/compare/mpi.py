@@ -3,8 +3,8 @@
 import re
 import shutil
 
-from job import Job
-from wrong import Wrong, complain
+from job import Job, said
+from wrong import complain
 
 # Open MPI says "mpirun (Open MPI) 5.0.7" first, 4.1 calls it OpenRTE, MPICH " Version:      4.0.2"
 # in some line.
@@ -41,14 +41,6 @@ class Mpi:
                 args += ["--mca", parameter, value]
         return Job([*args, "-n", str(num), self.program, *words],
                    {"MPIEXEC_TIMEOUT": str(self.seconds)})
-
-
-def said(*command):
-    """The lines that COMMAND prints; those of one that fails are told no one."""
-    try:
-        return list(Job(command).lines())
-    except Wrong:
-        return []
 
 
 def find(programs, name):

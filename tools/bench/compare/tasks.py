@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tasks: spawning, waiting and graphs of tasks, beside oneTBB, OpenMP and the system itself."""
 from comparison import Comparison
-from job import Job
+from job import Job, said
 from row import Row, works_of
 from rounds import Contender
 
@@ -91,5 +91,6 @@ class Tasks(Comparison):
         for name, works in PEERS.items():
             program = programs.peer(name)
             if program:
+                self.peers[name] = "".join(said(program, "--version")).strip()
                 found.append(OfTasks(name, [program, seconds], works))
         return found

@@ -3,7 +3,7 @@
 
 #include "tests/support/test.h"
 
-/* The tables of the issue, section 12.6 of the reference design. */
+/* Numbers of sites, and the parts into which they are to be split. */
 static void test_tables(void)
 {
     static const struct {
