@@ -215,8 +215,8 @@ static cohort_status serve_all(struct host *host)
     return status;
 }
 
-/* Both work until DEADLINE. If HUB is NULL, the reason is in the error slot, and serve tells it to
- * the guests. */
+/* Works until DEADLINE. If HUB is NULL, the reason is in the error slot, and the guests are told.
+ */
 static cohort_status hub_share_serve(int listener, const struct cohort__hub_party *party,
                                      uint64_t deadline, const struct cohort__hub *hub)
 {

@@ -86,7 +86,14 @@ static bool is_same(const struct cohort__map_node *node, const void *key)
     return left->bytes == right->bytes && memcmp(left->text, right->text, shared_bytes(right)) == 0;
 }
 
-static void home_gathering_failed(struct creation *creation);
+/* CREATION, which gathers the sites of an instance, has just failed. */
+static void home_gathering_failed(struct creation *creation)
+{
+    if (!creation->of)
+        return;
+    cohort__list_remove(&creation->gathering);
+    cohort__map_insert(&creation->of->failures, &creation->failure, hash_of(creation->name));
+}
 
 /* It has failed for some of its sites before the latest deaths. They will not come again, so it has
  * failed for the others, too. */
@@ -106,11 +113,19 @@ static void fail_as_before(struct creation *creation)
 
 static struct name *home_name_find(struct cohort__registry_home *home, const char *text,
                                    size_t bytes);
-static struct creation *home_find_alive(const struct name *name, uint64_t instance);
+/* The one of NAME that is alive as INSTANCE. NULL: none. */
+static struct creation *home_find_alive(const struct name *name, uint64_t instance)
+{
+    for (struct cohort__list *link = name->creations.next; link != &name->creations;
+         link = link->next) {
+        struct creation *creation = COHORT_CONTAINER_OF(link, struct creation, link);
+        if (creation->instance == instance && instance != 0)
+            return creation;
+    }
+    return NULL;
+}
 
-/* CREATION, which is new, is one of the sites of the instance that REQUEST names,
- * if any. _failed: it has just failed. _leave: it is so no more. _orphan: nor are those of ALIVE.
- */
+/* CREATION, which is new, is one of the sites of the instance that REQUEST names, if any. */
 static void home_gathering_enter(struct cohort__registry_home *home, struct creation *creation,
                                  const struct cohort__registry_request *request)
 {
@@ -124,14 +139,7 @@ static void home_gathering_enter(struct cohort__registry_home *home, struct crea
     fail_as_before(creation);
 }
 
-static void home_gathering_failed(struct creation *creation)
-{
-    if (!creation->of)
-        return;
-    cohort__list_remove(&creation->gathering);
-    cohort__map_insert(&creation->of->failures, &creation->failure, hash_of(creation->name));
-}
-
+/* CREATION gathers the sites of an instance no more. */
 static void home_gathering_leave(struct creation *creation)
 {
     if (creation->of && creation->failed)
@@ -150,6 +158,7 @@ static struct creation *some_gathering(struct creation *alive)
     return node ? failure_of(node) : NULL;
 }
 
+/* Those that gather the sites of ALIVE do so no more. */
 static void home_gatherings_orphan(struct creation *alive)
 {
     struct creation *creation;
@@ -157,8 +166,20 @@ static void home_gatherings_orphan(struct creation *alive)
         home_gathering_leave(creation);
 }
 
-static bool home_has_joined(const struct creation *creation, uint32_t site);
-static bool home_is_dead(const struct cohort__registry_home *home, uint32_t rank);
+static bool home_has_joined(const struct creation *creation, uint32_t site)
+{
+    if (site < creation->num_members)
+        return creation->members[site].locality_plus_1 != 0;
+    for (uint32_t i = 0; i < creation->num_told; i++)
+        if (creation->told[i] == site)
+            return true;
+    return false;
+}
+
+static bool home_is_dead(const struct cohort__registry_home *home, uint32_t rank)
+{
+    return rank < COHORT__HOME_LAUNCHER && home->dead[rank / 64] >> rank % 64 & 1;
+}
 
 /* The first site that has left by itself, and has not joined. The gathering's sites are those that
  * live, in their order. False: there is none, or CREATION is of those who know another number of
@@ -182,8 +203,8 @@ static bool find_gone(const struct cohort__registry_home *home, const struct cre
 static cohort_status home_tell_failed(const struct name *name, struct creation *creation,
                                       struct cohort__list *outbox);
 
-/* A site has joined CREATION, or, _left, has left ALIVE. If one of those that are to gather has
- * left and can't come any more, the gathering fails. */
+/* A site has joined CREATION. If one of those that are to gather has left and can't come any more,
+ * the gathering fails. */
 static cohort_status home_gathering_joined(struct cohort__registry_home *home,
                                            struct creation *creation, struct cohort__list *outbox)
 {
@@ -200,6 +221,7 @@ static cohort_status home_gathering_joined(struct cohort__registry_home *home,
     return home_tell_failed(creation->name, creation, outbox);
 }
 
+/* The same where a site has left ALIVE. */
 static cohort_status home_gatherings_left(struct cohort__registry_home *home,
                                           struct creation *alive, struct cohort__list *outbox)
 {
@@ -229,14 +251,7 @@ static void home_gatherings_end(struct cohort__registry_home *home, struct creat
     }
 }
 
-/* What a death changes at the home of names. */
-
 /* The sites of those who have died have left CREATION, which has just come alive. */
-static bool home_is_dead(const struct cohort__registry_home *home, uint32_t rank)
-{
-    return rank < COHORT__HOME_LAUNCHER && home->dead[rank / 64] >> rank % 64 & 1;
-}
-
 static void home_leave_all_dead(struct cohort__registry_home *home, struct creation *creation)
 {
     for (uint32_t site = 0; home->view > 0 && site < creation->num_sites; site++) {
@@ -266,7 +281,11 @@ static cohort_status leave_dead(struct cohort__registry_home *home, struct creat
     return creation->num_left < creation->num_sites ? COHORT_OK : home_end(home, creation, outbox);
 }
 
-static bool home_is_of_user(const struct name *name);
+/* Whether a user has given it. Else it is that of a child: it goes on behind a 0. */
+static bool home_is_of_user(const struct name *name)
+{
+    return !memchr(name->text, '\0', name->bytes);
+}
 
 /* The first error; what can be done is done. */
 static cohort_status forget_dead(struct cohort__registry_home *home, struct name *name,
@@ -503,16 +522,6 @@ static struct creation *creation_refuse(struct name *name,
              name->text, request->site, request->source, request->num_sites);
     cohort__list_push_back(&name->creations, &creation->link);
     return creation;
-}
-
-static bool home_has_joined(const struct creation *creation, uint32_t site)
-{
-    if (site < creation->num_members)
-        return creation->members[site].locality_plus_1 != 0;
-    for (uint32_t i = 0; i < creation->num_told; i++)
-        if (creation->told[i] == site)
-            return true;
-    return false;
 }
 
 /* Notes that SITE of locality SOURCE has joined. */
@@ -963,12 +972,6 @@ static cohort_status enter(struct cohort__registry_home *home, const struct name
     return status;
 }
 
-/* Whether a user has given it. Else it is that of a child: it goes on behind a 0. */
-static bool home_is_of_user(const struct name *name)
-{
-    return !memchr(name->text, '\0', name->bytes);
-}
-
 cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
                                          const struct cohort__registry_request *request,
                                          struct cohort__list *outbox)
@@ -1024,18 +1027,6 @@ cohort_status cohort__registry_home_leave(struct cohort__registry_home *home,
     if (cohort__list_is_empty(&name->creations))
         home_name_destroy(home, name);
     return status;
-}
-
-/* The one of NAME that is alive as INSTANCE. NULL: none. */
-static struct creation *home_find_alive(const struct name *name, uint64_t instance)
-{
-    for (struct cohort__list *link = name->creations.next; link != &name->creations;
-         link = link->next) {
-        struct creation *creation = COHORT_CONTAINER_OF(link, struct creation, link);
-        if (creation->instance == instance && instance != 0)
-            return creation;
-    }
-    return NULL;
 }
 
 static cohort_status tell_revoked(struct cohort__list *outbox, const uint32_t *ranks,

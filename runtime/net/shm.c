@@ -29,7 +29,6 @@ static uint64_t hub_id(const struct cohort__shm *shm)
     return ((const struct cohort__shm_head *)(const void *)shm->common)->id;
 }
 
-/* Peers. With the lock held, except where noted. */
 static void shm_address_set(struct cohort__shm *shm)
 {
     struct address address = {.slot = shm->slot, .hub = hub_id(shm)};

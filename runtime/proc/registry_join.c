@@ -177,7 +177,14 @@ void cohort__registry_end_revocations(struct cohort__list *ended, cohort_status 
 
 static void registry_take_children(struct cohort__registry *registry, uint64_t instance,
                                    struct cohort__list *ended);
-static cohort_status registry_fail_revoked(const struct cohort__join *join, uint32_t site);
+/* Sets the error that JOIN ends with: SITE has revoked its parent. */
+static cohort_status registry_fail_revoked(const struct cohort__join *join, uint32_t site)
+{
+    return cohort_fail(COHORT_ERR_REVOKED,
+                       "communicator \"%.60s\", site %u: site %u of the one that it is made of has "
+                       "revoked that",
+                       join->name, join->site, site);
+}
 
 /* Who has the sites is told first, so that a join that is not listed yet sees it. */
 cohort_status cohort__registry_revoked(struct cohort__registry *registry,
@@ -259,8 +266,8 @@ void cohort__registry_leave(struct cohort__registry *registry,
     pthread_mutex_unlock(&registry->lock);
 }
 
-/* Under the lock: the last instance called NAME that SITE has left without its
- * home having been told, or 0. The other two at a tick, and when the registry ends. */
+/* Under the lock: the last instance called NAME that SITE has left without its home having been
+ * told, or 0. */
 static uint64_t registry_left_untold(struct cohort__registry *registry, const char *name,
                                      size_t bytes, uint32_t site)
 {
@@ -550,15 +557,6 @@ static cohort_status write_join(struct cohort__registry *registry, struct cohort
     }
     return packer->status ? cohort_fail(packer->status, "no memory for joining \"%s\"", join->name)
                           : COHORT_OK;
-}
-
-/* Set the error that JOIN ends with: SITE has revoked its parent, or the job is over. */
-static cohort_status registry_fail_revoked(const struct cohort__join *join, uint32_t site)
-{
-    return cohort_fail(COHORT_ERR_REVOKED,
-                       "communicator \"%.60s\", site %u: site %u of the one that it is made of has "
-                       "revoked that",
-                       join->name, join->site, site);
 }
 
 /* Why JOIN can't become anything: its parent is revoked, or because of a death. The sites of a dead

@@ -73,7 +73,12 @@ static cohort_status take_along(struct served *served)
     return COHORT_OK;
 }
 
-static struct cohort__remote_name served_name(const struct served *served);
+/* What it calls. */
+static struct cohort__remote_name served_name(const struct served *served)
+{
+    const struct cohort__remote_function *function = cohort__remote_function_find(served->hash);
+    return (struct cohort__remote_name){served->hash, function ? function->name : NULL};
+}
 
 /* For several localities: OUT is all their results, packed. */
 static cohort_status run_span(struct served *served)
@@ -137,7 +142,13 @@ static cohort_status run(void *arg)
     return COHORT_OK;
 }
 
-static cohort__any_function *served_shown(const struct served *served);
+/* What its tasks are called, see task.h. The function is registered here. */
+static cohort__any_function *served_shown(const struct served *served)
+{
+    return served->span > 1
+               ? (cohort__any_function *)cohort_async_everywhere
+               : (cohort__any_function *)cohort__remote_function_find(served->hash)->function;
+}
 
 static void start_alone(struct served *served)
 {
@@ -187,8 +198,7 @@ static struct served *find_scoped(const struct cohort__remote_served *all, struc
     return node ? COHORT_CONTAINER_OF(node, struct served, node) : NULL;
 }
 
-/* A scoped call can be cancelled from when it is remembered until it is forgotten.
- * Forgetting returns its scope, which nobody cancels any more; NULL: it has not begun. */
+/* From when it is remembered until it is forgotten a scoped call can be cancelled. */
 static void served_remember_scoped(struct served *served)
 {
     struct cohort__remote_served *all = &served->tasks->served;
@@ -198,6 +208,7 @@ static void served_remember_scoped(struct served *served)
     pthread_mutex_unlock(&all->lock);
 }
 
+/* Returns its scope, which nobody cancels any more; NULL: it has not begun. */
 static cohort_scope *served_forget_scoped(struct served *served)
 {
     struct cohort__remote_served *all = &served->tasks->served;
@@ -470,21 +481,6 @@ static struct served *served_create(struct cohort__remote_tasks *tasks,
     return served;
 }
 
-/* What it calls. */
-static struct cohort__remote_name served_name(const struct served *served)
-{
-    const struct cohort__remote_function *function = cohort__remote_function_find(served->hash);
-    return (struct cohort__remote_name){served->hash, function ? function->name : NULL};
-}
-
-/* What its tasks are called, see task.h. The function is registered here. */
-static cohort__any_function *served_shown(const struct served *served)
-{
-    return served->span > 1
-               ? (cohort__any_function *)cohort_async_everywhere
-               : (cohort__any_function *)cohort__remote_function_find(served->hash)->function;
-}
-
 /* Results ------------------------------------------------------------------------------------- */
 
 /* How many of the caller's calls were admitted that it has not been told of. It is told now. */
@@ -547,6 +543,7 @@ static void over(struct served *served)
     cohort__remote_close(tasks);
 }
 
+/* The same. IS_OF_SCOPE: it is the error of the caller's scope. */
 static void served_fail_with(struct served *served, cohort_status status, const char *why,
                              bool is_of_scope)
 {
@@ -562,6 +559,7 @@ static void served_fail_with(struct served *served, cohort_status status, const 
     over(served);
 }
 
+/* Ends SERVED with STATUS in place of its result. */
 static void served_fail(struct served *served, cohort_status status, const char *why)
 {
     served_fail_with(served, status, why, false);
@@ -581,8 +579,7 @@ static void result_sent(struct cohort__send *send, cohort_status status)
         over(served);
 }
 
-/* These end SERVED: with its result, or with STATUS in place of it. IS_OF_SCOPE: it is the error of
- * the caller's scope. */
+/* Ends SERVED with its result. */
 static void served_send_result(struct served *served)
 {
     struct cohort__process *process = served->tasks->process;
