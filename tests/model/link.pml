@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The links of runtime/proc/peer.c and probe.c: a process that waits for a message that the network
+/* The links of runtime/proc/peer.c: a process that waits for a message that the network
  * has lost learns of it, even if no message follows for a long time.
  *
  * A sends messages to B. Each has the next number of their link. At most WINDOW of them are not
