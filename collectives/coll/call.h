@@ -91,7 +91,8 @@ struct cohort__call {
     bool holds_rows; /* the rows complete with the call, by `sequel` */
     struct cohort__operation *sequel;
 
-    /* Set by call_start.c: what watches its scope. */
+    /* Set by call_start.c: what watches its deadline and scope, to be added once it is called. */
+    struct cohort__deadline *deadline;     /* NULL: it has none */
     struct cohort__scoped_run *scoped_run; /* NULL: the latest one goes on */
     bool is_scoped;                        /* its task is in a scope */
 };

@@ -238,7 +238,8 @@ __attribute__((noinline)) static cohort_status watch(struct cohort__call *call)
     const struct cohort__next_call *options = call->options;
     cohort_status status = COHORT_OK;
     if (options->has & COHORT__NEXT_DEADLINE)
-        status = cohort__deadline_add(call->comm, call->generation, options->deadline);
+        status = cohort__deadline_prepare(call->comm, call->generation, options->deadline,
+                                          &call->deadline);
     if (!status && (options->has & COHORT__NEXT_SCOPE)) {
         status = cohort__scoped_calls_prepare(call->comm, call->generation, &call->scoped_run);
         call->is_scoped = !status;
@@ -279,6 +280,8 @@ static cohort_future *pass_and_start(struct cohort__call *call)
 __attribute__((noinline)) static void use_up(const struct cohort__call *call)
 {
     const struct cohort__next_call *options = call->options;
+    if (call->deadline)
+        cohort__deadline_add(call->comm, call->deadline);
     if (call->is_scoped)
         cohort__scoped_calls_add(call->comm, call->scoped_run, call->generation);
     call->comm->next_call.has &= (uint8_t)~COHORT__NEXT_SCOPE;

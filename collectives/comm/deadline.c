@@ -24,9 +24,9 @@ enum {
     NUM_BINS = 32,
 };
 
-struct deadline {
-    struct deadline *next;   /* among those that were added */
-    struct cohort__list bin; /* once it has been seen */
+struct cohort__deadline {
+    struct cohort__deadline *next; /* among those that were added */
+    struct cohort__list bin;       /* once it has been seen */
     uint64_t generation;
     uint64_t nanoseconds;
     uint64_t due; /* 0: not seen yet */
@@ -36,14 +36,14 @@ struct deadline {
 struct cohort__deadlines {
     struct cohort__timer timer;
     struct cohort__item look, prune;
-    _Atomic uint32_t refs;          /* one of the endpoint, one of the timer while it runs */
-    atomic_bool is_armed;           /* the timer runs, or its look is to come */
-    atomic_bool is_pruned;          /* `prune` is posted */
-    pthread_mutex_t lock;           /* of `comm` */
-    struct cohort_comm *comm;       /* NULL: it has left */
-    struct deadline *_Atomic added; /* by the caller; the latest first */
-    uint32_t num_added;             /* the caller's, since the last prune */
-    _Atomic uint32_t num_left;      /* by the last prune */
+    _Atomic uint32_t refs;    /* one of the endpoint, one of the timer while it runs */
+    atomic_bool is_armed;     /* the timer runs, or its look is to come */
+    atomic_bool is_pruned;    /* `prune` is posted */
+    pthread_mutex_t lock;     /* of `comm` */
+    struct cohort_comm *comm; /* NULL: it has left */
+    struct cohort__deadline *_Atomic added; /* by the caller; the latest first */
+    uint32_t num_added;                     /* the caller's, since the last prune */
+    _Atomic uint32_t num_left;              /* by the last prune */
 
     /* The actor's side. A bin has those for which at least 2^(its number + FIRST_BIN_BITS) ns were
      * left when they came there. So they are to be looked at in the order in which they came, after
@@ -93,9 +93,9 @@ static void on_expired(struct cohort__timer *timer)
 
 /* In the endpoint's turn -------------------------------------------------------------------- */
 
-static struct deadline *deadline_of(struct cohort__list *link)
+static struct cohort__deadline *deadline_of(struct cohort__list *link)
 {
-    return COHORT_CONTAINER_OF(link, struct deadline, bin);
+    return COHORT_CONTAINER_OF(link, struct cohort__deadline, bin);
 }
 
 static uint64_t least_of_bin(uint32_t bin)
@@ -104,7 +104,8 @@ static uint64_t least_of_bin(uint32_t bin)
 }
 
 /* Those in the lowest bin are looked at each time. */
-static void put_in_bin(struct cohort__deadlines *deadlines, struct deadline *deadline, uint64_t now)
+static void put_in_bin(struct cohort__deadlines *deadlines, struct cohort__deadline *deadline,
+                       uint64_t now)
 {
     uint64_t left = deadline->due > now ? deadline->due - now : 0;
     uint32_t bits = 63 - (uint32_t)__builtin_clzll(left | least_of_bin(0));
@@ -124,8 +125,9 @@ static bool is_open(struct cohort_comm *comm, uint64_t generation)
 
 static void take_added(struct cohort__deadlines *deadlines, struct cohort_comm *comm, uint64_t now)
 {
-    struct deadline *next;
-    for (struct deadline *added = atomic_exchange(&deadlines->added, NULL); added; added = next) {
+    struct cohort__deadline *next;
+    for (struct cohort__deadline *added = atomic_exchange(&deadlines->added, NULL); added;
+         added = next) {
         next = added->next;
         if (!is_open(comm, added->generation)) {
             cohort__slab_free(added);
@@ -139,7 +141,7 @@ static void take_added(struct cohort__deadlines *deadlines, struct cohort_comm *
 }
 
 static bool drop_if_ended(struct cohort__deadlines *deadlines, struct cohort_comm *comm,
-                          struct deadline *deadline)
+                          struct cohort__deadline *deadline)
 {
     if (is_open(comm, deadline->generation))
         return false;
@@ -150,7 +152,8 @@ static bool drop_if_ended(struct cohort__deadlines *deadlines, struct cohort_com
 }
 
 /* The call of DEADLINE has not ended. Asks again later, as a verdict may leave it as it is. */
-static void ask_if_due(const struct cohort_comm *comm, struct deadline *deadline, uint64_t now)
+static void ask_if_due(const struct cohort_comm *comm, struct cohort__deadline *deadline,
+                       uint64_t now)
 {
     const struct cohort__plea plea = {
         .kind = COHORT__PLEA_DEADLINE,
@@ -170,7 +173,7 @@ static void look_at_bin(struct cohort__deadlines *deadlines, struct cohort_comm 
                         const struct cohort__list *bin, uint64_t now)
 {
     while (!cohort__list_is_empty(bin)) {
-        struct deadline *deadline = deadline_of(bin->next);
+        struct cohort__deadline *deadline = deadline_of(bin->next);
         if (drop_if_ended(deadlines, comm, deadline))
             continue;
         if (deadline->look_at > now)
@@ -244,39 +247,45 @@ static struct cohort__deadlines *create(struct cohort_comm *comm)
     return deadlines;
 }
 
-static void add(struct cohort__deadlines *deadlines, struct deadline *deadline)
+static void add(struct cohort__deadlines *deadlines, struct cohort__deadline *deadline)
 {
-    struct deadline *latest = atomic_load_explicit(&deadlines->added, memory_order_relaxed);
+    struct cohort__deadline *latest = atomic_load_explicit(&deadlines->added, memory_order_relaxed);
     do
         deadline->next = latest;
     while (!atomic_compare_exchange_weak(&deadlines->added, &latest, deadline));
 }
 
-cohort_status cohort__deadline_add(struct cohort_comm *comm, uint64_t generation,
-                                   uint64_t nanoseconds)
+cohort_status cohort__deadline_prepare(struct cohort_comm *comm, uint64_t generation,
+                                       uint64_t nanoseconds, struct cohort__deadline **ret_deadline)
 {
     struct cohort__deadlines *deadlines = atomic_load(&comm->deadlines);
-    struct deadline *deadline = cohort__slab_alloc(sizeof(*deadline));
+    struct cohort__deadline *deadline = cohort__slab_alloc(sizeof(*deadline));
     if (!deadlines)
         deadlines = create(comm);
     if (!deadlines || !deadline) {
         cohort__slab_free(deadline);
         return COHORT_ERR_NO_MEMORY;
     }
-    bool is_armed = atomic_load(&deadlines->is_armed);
     deadline->generation = generation;
     deadline->nanoseconds = nanoseconds;
-    deadline->due = is_armed ? 0 : cohort__clock_after(nanoseconds);
+    deadline->due = atomic_load(&deadlines->is_armed) ? 0 : cohort__clock_after(nanoseconds);
+    *ret_deadline = deadline;
+    return COHORT_OK;
+}
+
+void cohort__deadline_add(struct cohort_comm *comm, struct cohort__deadline *deadline)
+{
+    struct cohort__deadlines *deadlines = atomic_load(&comm->deadlines);
+    const uint64_t nanoseconds = deadline->nanoseconds;
     add(deadlines, deadline);
-    if (!is_armed && !atomic_exchange(&deadlines->is_armed, true))
+    if (!atomic_load(&deadlines->is_armed) && !atomic_exchange(&deadlines->is_armed, true))
         arm(deadlines, nanoseconds < LEAST_PERIOD ? nanoseconds : period_of(nanoseconds));
     uint32_t num_left = atomic_load_explicit(&deadlines->num_left, memory_order_relaxed);
     if (++deadlines->num_added < MOST_ADDED || deadlines->num_added < num_left ||
         atomic_exchange(&deadlines->is_pruned, true))
-        return COHORT_OK;
+        return;
     deadlines->num_added = 0;
     cohort__endpoint_post(comm, &deadlines->prune);
-    return COHORT_OK;
 }
 
 /* Life --------------------------------------------------------------------------------------- */
@@ -297,8 +306,8 @@ void cohort__deadlines_destroy(struct cohort_comm *comm)
     if (!deadlines)
         return;
     struct cohort__list *link;
-    struct deadline *next;
-    for (struct deadline *added = atomic_load(&deadlines->added); added; added = next) {
+    struct cohort__deadline *next;
+    for (struct cohort__deadline *added = atomic_load(&deadlines->added); added; added = next) {
         next = added->next;
         cohort__slab_free(added);
     }

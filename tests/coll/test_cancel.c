@@ -6,6 +6,7 @@
 #include "cohort/call.h"
 #include "cohort/collectives.h"
 #include "cohort/explain.h"
+#include "cohort/layout.h"
 #include "cohort/scope.h"
 #include "cohort/split.h"
 #include "cohort/task.h"
@@ -356,6 +357,30 @@ static void test_deadline(void)
     row_destroy(row);
 }
 
+/* Who sets it has called, however long the call takes to be made: here it packs a column. */
+static void test_deadline_of_long_call(void)
+{
+    enum { NUM = 1 << 18, CALLS = 20 };
+    struct row *row = row_create();
+    int64_t *in = calloc(2 * NUM, sizeof(*in)), *out = calloc(NUM, sizeof(*out));
+    cohort_layout *column;
+    CHECK(in && out);
+    CHECK_INT(cohort_layout_create_vector(&column, NUM, 1, 2), COHORT_OK);
+    for (uint64_t generation = 1; generation <= CALLS; generation++) {
+        cohort_call_options options = {.deadline = 1, .in_layout = column};
+        CHECK_INT(cohort_comm_next_call(row->comms[3], &options), COHORT_OK);
+        CHECK_INT(cohort_await(cohort_all_reduce(row->comms[3], in, out, NUM, COHORT_INT64,
+                                                 COHORT_SUM, generation)),
+                  COHORT_ERR_TIMEOUT);
+        CHECK_CONTAINS(cohort_error_message(), "all_reduce: 1 of 6 sites, missing 0, 1");
+    }
+    cohort_layout_unref(column);
+    free(in);
+    free(out);
+    check_next(row, CALLS + 1);
+    row_destroy(row);
+}
+
 /* Of all calls; one of them has one of its own. Calls that end in time leave nothing. */
 static void test_deadline_of_comm(void)
 {
@@ -620,6 +645,7 @@ int main(int argc, char **argv)
         {"split", test_split},
         {"at once", test_at_once},
         {"deadline", test_deadline},
+        {"deadline of a long call", test_deadline_of_long_call},
         {"deadline of all", test_deadline_of_comm},
         {"deadline left", test_deadline_left},
         {"scope", test_scope},
