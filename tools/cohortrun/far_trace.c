@@ -35,24 +35,19 @@ static struct host *host_at(const struct far_trace *trace, uint32_t i)
     return trace->handlers.host(trace->handlers.context, i);
 }
 
-static bool is_there(const struct host *host)
-{
-    return host->node_link && host->is_ordered && host->stage == HOST_READY;
-}
-
 /* Clocks -------------------------------------------------------------------------------------- */
 
 static void ping(struct host *host)
 {
-    unsigned char data[NODE_TRACE_PING_BYTES];
+    unsigned char data[NODE_LINK_PING_BYTES];
     host->trace.sent = cohort__clock_now();
     bytes_put_u64(data, host->trace.sent);
-    host_ask_clock(host, data);
+    host_send(host, NODE_LINK_CLOCK, 0, data, sizeof(data));
 }
 
 static void begin_series(struct host *host)
 {
-    if (!is_there(host) || host->trace.sent)
+    if (!host_is_ready(host) || host->trace.sent)
         return;
     host->trace.num_left = PINGS;
     ping(host);
@@ -97,13 +92,11 @@ static void keep(struct far_trace *trace, const struct host *host)
     trace->pings[trace->num_pings++].rank = host->name->first;
 }
 
-static void go_on(struct far_trace *trace, struct host *host);
-
 bool far_trace_take_clock(struct far_trace *trace, struct host *host, const unsigned char *data,
                           size_t bytes, uint64_t arrived)
 {
     struct far_trace_host *state = &host->trace;
-    if (!trace || bytes != NODE_TRACE_PONG_BYTES || state->sent == 0 ||
+    if (!trace || bytes != NODE_LINK_PONG_BYTES || state->sent == 0 ||
         bytes_get_u64(data) != state->sent)
         return false;
     const struct trace_ping pong = {.sent = state->sent,
@@ -119,8 +112,11 @@ bool far_trace_take_clock(struct far_trace *trace, struct host *host, const unsi
         return true;
     }
     keep(trace, host);
-    if (state->stage == FAR_TRACE_CLOCK)
-        go_on(trace, host);
+    if (state->stage == FAR_TRACE_CLOCK) {
+        state->stage = FAR_TRACE_PARTS;
+        deadline_set(&trace->patience, patience_ns);
+        far_fetch_begin(host, NODE_FETCH_PART);
+    }
     return true;
 }
 
@@ -133,35 +129,11 @@ static void say(const struct far_trace *trace, const struct host *host, const ch
     trace->handlers.said(trace->handlers.context, text);
 }
 
-static void ask(struct host *host)
-{
-    unsigned char data[NODE_TRACE_QUESTION_BYTES];
-    bytes_put_u64(data, host->trace.is_wanted ? host->trace.copy.at : NODE_TRACE_NOTHING);
-    host_ask_part(host, host->trace.rank, data);
-}
-
 static void end_host(struct host *host)
 {
+    far_fetch_stop(host, NODE_FETCH_PART);
     trace_part_copy_fini(&host->trace.copy, false);
     host->trace.stage = FAR_TRACE_IS_OVER;
-}
-
-/* Asks for the part of `rank`, or ends if there is no such locality. */
-static void begin_part(struct far_trace *trace, struct host *host)
-{
-    struct far_trace_host *state = &host->trace;
-    if (state->rank == host->name->first + host->name->num) {
-        end_host(host);
-        return;
-    }
-    if (trace_part_copy_init(&state->copy, trace->file, trace->key, state->rank,
-                             trace->most_bytes)) {
-        say(trace, host, cohort_error_message());
-        end_host(host);
-        return;
-    }
-    state->is_wanted = !trace_part_is_here(state->copy.path, trace->key, state->rank);
-    ask(host);
 }
 
 /* Whether nothing more comes of any host. */
@@ -176,53 +148,38 @@ static bool check_over(struct far_trace *trace)
     return true;
 }
 
-/* What comes next of HOST. */
-static void go_on(struct far_trace *trace, struct host *host)
+/* Where there is no part, or a part is here already, nothing is to be said. */
+static cohort_status write_piece(const struct far_trace *trace, struct host *host,
+                                 const struct far_piece *piece)
 {
-    struct far_trace_host *state = &host->trace;
-    deadline_set(&trace->patience, patience_ns);
-    if (state->stage == FAR_TRACE_CLOCK) {
-        state->stage = FAR_TRACE_PARTS;
-        state->rank = host->name->first;
-    } else {
-        state->rank++;
-    }
-    begin_part(trace, host);
-    if (check_over(trace))
-        trace->handlers.over(trace->handlers.context);
-}
-
-bool far_trace_take_part(struct far_trace *trace, struct host *host, uint32_t rank,
-                         const unsigned char *data, size_t bytes)
-{
-    struct far_trace_host *state = &host->trace;
-    if (!trace || bytes < NODE_TRACE_QUESTION_BYTES ||
-        bytes > NODE_TRACE_QUESTION_BYTES + NODE_TRACE_PIECE)
-        return false;
-    if (state->stage == FAR_TRACE_IS_OVER)
-        return true; /* it was given up */
-    uint64_t at = bytes_get_u64(data);
-    bytes -= NODE_TRACE_QUESTION_BYTES;
-    if (state->stage != FAR_TRACE_PARTS || rank != state->rank ||
-        at != (state->is_wanted ? state->copy.at : NODE_TRACE_NOTHING) ||
-        (!state->is_wanted && bytes > 0))
-        return false;
-    bool is_whole = state->is_wanted && bytes == 0 && state->copy.at > 0;
-    cohort_status status =
-        bytes > 0 ? trace_part_copy_take(&state->copy, data + NODE_TRACE_QUESTION_BYTES, bytes)
-                  : COHORT_OK;
+    struct trace_part_copy *copy = &host->trace.copy;
+    cohort_status status = piece->kind == NODE_FETCH_NONE ? COHORT_ERR_STATE : COHORT_OK;
+    if (!status && piece->at == 0)
+        status =
+            trace_part_copy_init(copy, trace->file, trace->key, piece->rank, trace->most_bytes);
+    if (!status)
+        status = trace_part_copy_take(copy, piece->data, piece->bytes);
     if (status && status != COHORT_ERR_STATE)
         say(trace, host, cohort_error_message());
-    if (!status && bytes > 0) {
-        deadline_set(&trace->patience, patience_ns);
-        ask(host);
-        return true;
-    }
-    trace_part_copy_fini(&state->copy, is_whole);
+    return status;
+}
+
+void far_trace_take_piece(struct far_trace *trace, struct host *host, const struct far_piece *piece)
+{
+    const cohort_status status = write_piece(trace, host, piece);
+    const bool is_whole = !status && piece->kind == NODE_FETCH_LAST;
+    const bool is_over = status || is_whole;
+    deadline_set(&trace->patience, patience_ns);
+    if (is_over)
+        trace_part_copy_fini(&host->trace.copy, is_whole);
     if (is_whole)
-        host_have_part(host, rank);
-    go_on(trace, host);
-    return true;
+        host_send(host, NODE_LINK_PART_HERE, piece->rank, NULL, 0);
+    far_fetch_go_on(host, NODE_FETCH_PART, is_over);
+    if (host->fetches[NODE_FETCH_PART].is_asked)
+        return;
+    end_host(host);
+    if (check_over(trace))
+        trace->handlers.over(trace->handlers.context);
 }
 
 bool far_trace_fetch(struct far_trace *trace, uint64_t key)
@@ -237,7 +194,7 @@ bool far_trace_fetch(struct far_trace *trace, uint64_t key)
         deadline_set(&trace->patience, patience_ns);
     }
     for (uint32_t i = 0; (host = host_at(trace, i)); i++) {
-        if (!is_there(host) || key == 0) {
+        if (!host_is_ready(host) || key == 0) {
             end_host(host);
         } else if (host->trace.stage == FAR_TRACE_RUNS) {
             host->trace.stage = FAR_TRACE_CLOCK;

@@ -10,11 +10,12 @@
 #include "tools/trace/clocks.h"
 
 struct cohort__loop;
+struct far_piece;
 struct host;
 
 /* In a job with COHORT_TRACE: asks the daemons for the time when the job begins, every few seconds,
- * and at its end. Then it fetches the parts that are not here, of each host one after the other,
- * piece by piece. What is asked for next of a host is in the host itself (host.h). */
+ * and at its end. Then it fetches the parts that are not here (far_fetch.h). What it has of a host
+ * is in the host itself (host.h). */
 struct far_trace;
 
 struct far_trace_handlers {
@@ -41,11 +42,13 @@ bool far_trace_fetch(struct far_trace *trace, uint64_t key);
 /* What is not here is left there. False: nothing is being fetched. */
 bool far_trace_give_up(struct far_trace *trace);
 
-/* Answers of HOST. False: it makes no sense. ARRIVED: when it came. */
+/* What time it is at HOST. False: it makes no sense. ARRIVED: when that came. */
 bool far_trace_take_clock(struct far_trace *trace, struct host *host, const unsigned char *data,
                           size_t bytes, uint64_t arrived);
-bool far_trace_take_part(struct far_trace *trace, struct host *host, uint32_t rank,
-                         const unsigned char *data, size_t bytes);
+
+/* A piece of HOST's, which is not late. */
+void far_trace_take_piece(struct far_trace *trace, struct host *host,
+                          const struct far_piece *piece);
 
 /* What is known of the clocks; valid until it is destroyed. */
 const struct trace_ping *far_trace_pings(const struct far_trace *trace, size_t *ret_num);

@@ -100,18 +100,11 @@ static bool host_told_time(void *context, struct host *host, const unsigned char
     return fleet->handlers.told_time(fleet->handlers.context, host, data, bytes, arrived);
 }
 
-static bool host_sent_part(void *context, struct host *host, uint32_t rank,
-                           const unsigned char *data, size_t bytes)
+static bool host_fetched(void *context, struct host *host, uint32_t rank, const unsigned char *data,
+                         size_t bytes)
 {
     const struct fleet *fleet = context;
-    return fleet->handlers.sent_part(fleet->handlers.context, host, rank, data, bytes);
-}
-
-static bool host_seen(void *context, struct host *host, uint32_t rank, const unsigned char *data,
-                      size_t bytes)
-{
-    struct fleet *fleet = context;
-    return fleet->handlers.seen(fleet->handlers.context, host, rank, data, bytes);
+    return fleet->handlers.fetched(fleet->handlers.context, host, rank, data, bytes);
 }
 
 static bool host_counted(void *context, uint32_t rank, const unsigned char *data, size_t bytes)
@@ -404,10 +397,9 @@ static void init(struct fleet *fleet)
         .context = fleet,
         .failed = host_failed,
         .changed = host_changed,
-        .seen = host_seen,
+        .fetched = host_fetched,
         .counted = host_counted,
         .told_time = host_told_time,
-        .sent_part = host_sent_part,
         .moved = host_moved,
         .input_taken = input_taken,
         .said = host_said,

@@ -26,16 +26,14 @@ struct fleet_handlers {
     void (*failed)(void *context, const char *text);
     /* One of the hosts may be gone. */
     void (*changed)(void *context);
-    /* HOST's daemon has answered; see far_looks_take. */
-    bool (*seen)(void *context, struct host *host, uint32_t rank, const unsigned char *data,
-                 size_t bytes);
+    /* A piece of HOST's daemon; see far_fetch_read. */
+    bool (*fetched)(void *context, struct host *host, uint32_t rank, const unsigned char *data,
+                    size_t bytes);
     /* What a locality has counted; see job_stats_take. */
     bool (*counted)(void *context, uint32_t rank, const unsigned char *data, size_t bytes);
-    /* HOST's daemon tells the time, or sends a part of a trace; see far_trace.h. */
+    /* HOST's daemon tells the time; see far_trace_take_clock. */
     bool (*told_time)(void *context, struct host *host, const unsigned char *data, size_t bytes,
                       uint64_t arrived);
-    bool (*sent_part)(void *context, struct host *host, uint32_t rank, const unsigned char *data,
-                      size_t bytes);
     /* Something moves on one of them. */
     void (*moved)(void *context);
     /* A line for the user. */

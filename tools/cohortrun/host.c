@@ -139,9 +139,6 @@ static bool take(struct host *host, enum node_link_kind kind, struct locality *l
         return take_beat(host, data, bytes);
     case NODE_LINK_CLOCK:
         return host->common->told_time(host->common->context, host, data, bytes, arrived);
-    case NODE_LINK_PART:
-        return locality &&
-               host->common->sent_part(host->common->context, host, locality->rank, data, bytes);
     case NODE_LINK_REFUSED:
         refuse(host, data, bytes);
         return true;
@@ -160,9 +157,9 @@ static bool take(struct host *host, enum node_link_kind kind, struct locality *l
         if (locality)
             locality->handlers->control_arrived(locality, data, bytes);
         return locality;
-    case NODE_LINK_SEEN:
+    case NODE_LINK_FETCHED:
         return locality &&
-               host->common->seen(host->common->context, host, locality->rank, data, bytes);
+               host->common->fetched(host->common->context, host, locality->rank, data, bytes);
     case NODE_LINK_COUNTED:
         return locality &&
                host->common->counted(host->common->context, locality->rank, data, bytes);
@@ -196,8 +193,8 @@ void host_welcome(struct host *host, struct node_link *node_link, const struct a
 
 /* Messages to the daemon ---------------------------------------------------------------------- */
 
-static void send_to(struct host *host, enum node_link_kind kind, uint32_t rank, const void *data,
-                    size_t bytes)
+void host_send(struct host *host, enum node_link_kind kind, uint32_t rank, const void *data,
+               size_t bytes)
 {
     if (host->node_link)
         node_link_send(host->node_link, kind, rank, data, bytes);
@@ -250,13 +247,13 @@ void host_order(struct host *host, const struct cohort__packer *order,
         host_lose(host, why);
     } else {
         host->is_ordered = true;
-        send_to(host, NODE_LINK_ORDER, host->name->first, order->data, order->bytes);
+        host_send(host, NODE_LINK_ORDER, host->name->first, order->data, order->bytes);
     }
 }
 
 void host_input(struct host *host, const void *data, size_t bytes)
 {
-    send_to(host, NODE_LINK_INPUT, 0, data, bytes);
+    host_send(host, NODE_LINK_INPUT, 0, data, bytes);
 }
 
 void host_beat(struct host *host)
@@ -264,7 +261,7 @@ void host_beat(struct host *host)
     char why[80];
     if (!host->node_link)
         return;
-    send_to(host, NODE_LINK_BEAT, 0, NULL, 0);
+    host_send(host, NODE_LINK_BEAT, 0, NULL, 0);
     if (!pulse_is_silent(&host->pulse))
         return;
     snprintf(why, sizeof(why), "it has been silent for %g s", (double)host->pulse.timeout_ns / 1e9);
@@ -277,39 +274,17 @@ void host_beat(struct host *host)
 void host_signal(struct host *host, uint32_t rank, int signal)
 {
     unsigned char byte = (unsigned char)signal;
-    send_to(host, NODE_LINK_SIGNAL, rank, &byte, sizeof(byte));
+    host_send(host, NODE_LINK_SIGNAL, rank, &byte, sizeof(byte));
 }
 
 void host_kill_guardian(struct host *host, uint32_t rank)
 {
-    send_to(host, NODE_LINK_REAP, rank, NULL, 0);
+    host_send(host, NODE_LINK_REAP, rank, NULL, 0);
 }
 
 void host_send_control(struct host *host, uint32_t rank, const void *message, size_t bytes)
 {
-    send_to(host, NODE_LINK_CONTROL, rank, message, bytes);
-}
-
-void host_look(struct host *host, uint32_t rank,
-               const unsigned char question[NODE_LOOK_QUESTION_BYTES])
-{
-    send_to(host, NODE_LINK_LOOK, rank, question, NODE_LOOK_QUESTION_BYTES);
-}
-
-void host_ask_clock(struct host *host, const unsigned char ping[NODE_TRACE_PING_BYTES])
-{
-    send_to(host, NODE_LINK_CLOCK, 0, ping, NODE_TRACE_PING_BYTES);
-}
-
-void host_ask_part(struct host *host, uint32_t rank,
-                   const unsigned char question[NODE_TRACE_QUESTION_BYTES])
-{
-    send_to(host, NODE_LINK_PART, rank, question, NODE_TRACE_QUESTION_BYTES);
-}
-
-void host_have_part(struct host *host, uint32_t rank)
-{
-    send_to(host, NODE_LINK_PART_HERE, rank, NULL, 0);
+    host_send(host, NODE_LINK_CONTROL, rank, message, bytes);
 }
 
 void host_output_taken(struct host *host, uint32_t rank, enum output_stream stream, size_t bytes)
@@ -320,7 +295,7 @@ void host_output_taken(struct host *host, uint32_t rank, enum output_stream stre
         return;
     }
     bytes_put_u32(data + 1, (uint32_t)bytes);
-    send_to(host, NODE_LINK_TAKEN, rank, data, sizeof(data));
+    host_send(host, NODE_LINK_TAKEN, rank, data, sizeof(data));
 }
 
 /* The end ------------------------------------------------------------------------------------- */
@@ -332,7 +307,7 @@ void host_dismiss(struct host *host)
     if (host->stage == HOST_AWAITED)
         agent_kill(&host->agent, false);
     host->stage = HOST_DISMISSED;
-    send_to(host, NODE_LINK_DISMISS, 0, NULL, 0);
+    host_send(host, NODE_LINK_DISMISS, 0, NULL, 0);
     deadline_set(&host->patience, patience_ns);
 }
 

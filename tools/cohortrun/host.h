@@ -9,12 +9,11 @@
 
 #include "tools/cohortrun/address.h"
 #include "tools/cohortrun/agent.h"
+#include "tools/cohortrun/far_fetch.h"
 #include "tools/cohortrun/far_trace.h"
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/motion.h"
 #include "tools/cohortrun/node_link.h"
-#include "tools/cohortrun/node_look.h"
-#include "tools/cohortrun/node_trace.h"
 #include "tools/cohortrun/trace_part.h"
 #include "tools/share/host_list.h"
 
@@ -26,12 +25,10 @@ struct far_trace_host {
     enum {
         FAR_TRACE_RUNS,    /* the job is not over */
         FAR_TRACE_CLOCK,   /* the last series of pings */
-        FAR_TRACE_PARTS,   /* a part is asked for: that of `rank` */
+        FAR_TRACE_PARTS,   /* they are fetched */
         FAR_TRACE_IS_OVER, /* nothing more is asked */
     } stage;
-    uint32_t rank;
-    bool is_wanted; /* the part; else only what is in the ledger is to be added to it */
-    struct trace_part_copy copy;
+    struct trace_part_copy copy; /* of the one that is fetched */
 };
 
 struct cohort__packer;
@@ -59,9 +56,7 @@ struct host {
     struct deadline patience;         /* for its agent, at the end */
     unsigned impatience;
     bool is_given_up;
-    struct {
-        uint32_t rank, part;
-    } look; /* that is asked for, see far_looks.h */
+    struct far_fetch fetches[NODE_FETCH_NUM_WHATS];
     struct far_trace_host trace;
     enum motion_result motion; /* what its daemon has last said */
     bool is_fed;               /* output is arriving: what is taken is reported together */
@@ -80,17 +75,14 @@ struct host_common {
     void (*failed)(void *context, struct host *host);
     /* HOST's connection or agent has ended. */
     void (*changed)(void *context, struct host *host);
-    /* An answer of node_look.h. False: it makes no sense. */
-    bool (*seen)(void *context, struct host *host, uint32_t rank, const unsigned char *data,
-                 size_t bytes);
+    /* A piece of node_fetch.h. False: it makes no sense. */
+    bool (*fetched)(void *context, struct host *host, uint32_t rank, const unsigned char *data,
+                    size_t bytes);
     /* What a locality has counted; see tally.h. False: it makes no sense. */
     bool (*counted)(void *context, uint32_t rank, const unsigned char *data, size_t bytes);
-    /* Answers of node_trace.h, that of the clock with when it has arrived. False: it makes no
-     * sense. */
+    /* The answer to a ping, and when it has arrived. False: it makes no sense. */
     bool (*told_time)(void *context, struct host *host, const unsigned char *data, size_t bytes,
                       uint64_t arrived);
-    bool (*sent_part)(void *context, struct host *host, uint32_t rank, const unsigned char *data,
-                      size_t bytes);
     /* Something moves on HOST. */
     void (*moved)(void *context, struct host *host);
     /* BYTES of standard input have been passed on. 0: nobody reads it any more. */
@@ -125,18 +117,20 @@ void host_lose(struct host *host, const char *why);
 void host_dismiss(struct host *host);
 bool host_is_gone(const struct host *host);
 
-/* See node_trace.h. */
-void host_ask_clock(struct host *host, const unsigned char ping[NODE_TRACE_PING_BYTES]);
+/* Whether its daemon is there, and has been told what to start. */
+static inline bool host_is_ready(const struct host *host)
+{
+    return host->node_link && host->is_ordered && host->stage == HOST_READY;
+}
 
-/* For the host's localities; see locality.h and node_trace.h. */
+/* To the daemon, if that is there. */
+void host_send(struct host *host, enum node_link_kind kind, uint32_t rank, const void *data,
+               size_t bytes);
+
+/* For the host's localities; see locality.h. */
 void host_signal(struct host *host, uint32_t rank, int signal);
 void host_kill_guardian(struct host *host, uint32_t rank);
 void host_send_control(struct host *host, uint32_t rank, const void *message, size_t bytes);
-void host_look(struct host *host, uint32_t rank,
-               const unsigned char question[NODE_LOOK_QUESTION_BYTES]);
-void host_ask_part(struct host *host, uint32_t rank,
-                   const unsigned char question[NODE_TRACE_QUESTION_BYTES]);
-void host_have_part(struct host *host, uint32_t rank);
 void host_output_taken(struct host *host, uint32_t rank, enum output_stream stream, size_t bytes);
 
 void host_close(struct host *host);

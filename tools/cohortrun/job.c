@@ -15,6 +15,7 @@
 #include "runtime/loop/loop.h"
 #include "runtime/loop/signals.h"
 #include "tools/cohortrun/descendants.h"
+#include "tools/cohortrun/far_fetch.h"
 #include "tools/cohortrun/far_trace.h"
 #include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/job_private.h"
@@ -231,10 +232,18 @@ static void fleet_changed(void *context)
     job_check_done(context);
 }
 
-static bool fleet_seen(void *context, struct host *host, uint32_t rank, const unsigned char *data,
-                       size_t bytes)
+static bool fleet_fetched(void *context, struct host *host, uint32_t rank,
+                          const unsigned char *data, size_t bytes)
 {
-    return job_status_seen(context, host, rank, data, bytes);
+    struct job *job = context;
+    struct far_piece piece;
+    if (!far_fetch_read(&piece, host, rank, data, bytes))
+        return false;
+    if (!piece.is_late && piece.what == NODE_FETCH_LOOK)
+        job_status_take_piece(job, host, &piece);
+    else if (!piece.is_late)
+        far_trace_take_piece(job->far_trace, host, &piece);
+    return true;
 }
 
 static bool fleet_counted(void *context, uint32_t rank, const unsigned char *data, size_t bytes)
@@ -247,13 +256,6 @@ static bool fleet_told_time(void *context, struct host *host, const unsigned cha
 {
     const struct job *job = context;
     return far_trace_take_clock(job->far_trace, host, data, bytes, arrived);
-}
-
-static bool fleet_sent_part(void *context, struct host *host, uint32_t rank,
-                            const unsigned char *data, size_t bytes)
-{
-    const struct job *job = context;
-    return far_trace_take_part(job->far_trace, host, rank, data, bytes);
 }
 
 static void fleet_moved(void *context)
@@ -293,10 +295,9 @@ static cohort_status start(struct job *job)
         .ready = run,
         .failed = fleet_failed,
         .changed = fleet_changed,
-        .seen = fleet_seen,
+        .fetched = fleet_fetched,
         .counted = fleet_counted,
         .told_time = fleet_told_time,
-        .sent_part = fleet_sent_part,
         .moved = fleet_moved,
         .said = fleet_said,
     };

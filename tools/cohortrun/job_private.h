@@ -16,6 +16,8 @@
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/output.h"
 
+struct far_piece;
+
 /* For the files job*.c only. job_start.c starts localities and the launcher's half of the protocol.
  * job_end.c handles how all that ends, job_accusations.c who is to end. job.c handles everything
  * else; what the others do is said below.
@@ -146,9 +148,8 @@ void job_status_open(struct job *job);
 bool job_status_close(struct job *job);
 void job_status_destroy(struct job *job);
 
-/* A daemon's answer to a question of one who asks. False: it makes no sense. */
-bool job_status_seen(struct job *job, struct host *host, uint32_t rank, const unsigned char *data,
-                     size_t bytes);
+/* A piece of a look at a locality of HOST, which is not late. */
+void job_status_take_piece(struct job *job, struct host *host, const struct far_piece *piece);
 
 /* Prints who waits for whom: lets `cohortrun --status` do it, since the loop has other work. SHOWN
  * is called when that has ended, after two seconds at the latest. NULL is fine. If it is under way

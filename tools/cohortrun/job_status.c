@@ -18,7 +18,7 @@
 #include "runtime/loop/loop.h"
 #include "runtime/loop/stream.h"
 #include "tools/cohortrun/bytes.h"
-#include "tools/cohortrun/far_looks.h"
+#include "tools/cohortrun/far_fetch.h"
 #include "tools/cohortrun/fleet.h"
 #include "tools/cohortrun/host.h"
 #include "tools/cohortrun/job_private.h"
@@ -39,9 +39,9 @@ struct job_status {
     struct job *job;
     struct cohort__listener *listener;
     struct client clients[MAX_CLIENTS];
-    uint32_t num_clients;        /* that have ever come */
-    struct far_looks *far_looks; /* NULL: there was no memory for it */
-    bool is_looking;             /* a series is under way */
+    uint32_t num_clients; /* that have ever come */
+    bool is_looking;      /* a series is under way: all hosts are asked at once */
+    struct deadline looks_patience;
     struct cohort__child *child;
     struct cohort__lines *lines;
     struct deadline patience;
@@ -109,42 +109,28 @@ static void send_to_lookers(struct job_status *answers, const void *message, siz
             (void)!cohort__stream_send(answers->clients[i].stream, message, bytes);
 }
 
-static struct host *host_at(void *context, uint32_t i)
+static struct host *host_at(const struct job_status *answers, uint32_t i)
 {
-    const struct job_status *answers = context;
     return answers->job->fleet ? fleet_host(answers->job->fleet, i) : NULL;
 }
 
-static void look_arrived(void *context, uint32_t rank, enum node_look_kind kind,
-                         const unsigned char *data, size_t bytes)
-{
-    unsigned char *message = malloc(CARD_LOOK_HEAD_BYTES + bytes);
-    if (!message)
-        return; /* those who ask are told at the end that it is missing */
-    message[0] = CARD_LOOK;
-    bytes_put_u32(message + 1, rank);
-    message[5] = (unsigned char)kind;
-    if (bytes > 0)
-        memcpy(message + CARD_LOOK_HEAD_BYTES, data, bytes);
-    send_to_lookers(context, message, CARD_LOOK_HEAD_BYTES + bytes);
-    free(message);
-}
-
-static void host_is_silent(void *context, const struct host *host, uint32_t rank)
+/* HOST has not answered, or not for its localities from RANK on. */
+static void tell_silence(struct job_status *answers, const struct host *host, uint32_t rank)
 {
     unsigned char message[CARD_SILENT_BYTES] = {CARD_SILENT};
     const uint64_t silence = (cohort__clock_now() - host->pulse.heard) / 1000000;
     bytes_put_u32(message + 1, rank);
     bytes_put_u32(message + 5, host->name->first + host->name->num - rank);
     bytes_put_u32(message + 9, silence < UINT32_MAX ? (uint32_t)silence : UINT32_MAX);
-    send_to_lookers(context, message, sizeof(message));
+    send_to_lookers(answers, message, sizeof(message));
 }
 
-static void looks_over(void *context);
+static void check_looks(struct job_status *answers);
 
 /* For all who wait for one, unless one is under way. */
 static void begin_looks(struct job_status *answers)
 {
+    struct host *host;
     bool is_wanted = false;
     for (uint32_t i = 0; i < MAX_CLIENTS && !answers->is_looking; i++) {
         struct client *client = &answers->clients[i];
@@ -155,26 +141,52 @@ static void begin_looks(struct job_status *answers)
     if (!is_wanted)
         return;
     answers->is_looking = true;
-    if (answers->far_looks)
-        far_looks_begin(answers->far_looks);
-    else
-        looks_over(answers);
+    deadline_set(&answers->looks_patience, CARD_LOOKS_PATIENCE_NS);
+    for (uint32_t i = 0; (host = host_at(answers, i)); i++)
+        far_fetch_begin(host, NODE_FETCH_LOOK);
+    check_looks(answers);
 }
 
-static void looks_over(void *context)
+static void end_looks(void *context)
 {
     struct job_status *answers = context;
+    struct host *host;
+    for (uint32_t i = 0; (host = host_at(answers, i)); i++) {
+        const struct far_fetch *fetch = &host->fetches[NODE_FETCH_LOOK];
+        if (fetch->is_asked)
+            tell_silence(answers, host, fetch->rank);
+        far_fetch_stop(host, NODE_FETCH_LOOK);
+    }
+    deadline_clear(&answers->looks_patience);
     send_to_lookers(answers, &(unsigned char){CARD_END}, 1);
     answers->is_looking = false;
     begin_looks(answers);
 }
 
-bool job_status_seen(struct job *job, struct host *host, uint32_t rank, const unsigned char *data,
-                     size_t bytes)
+/* Ends the series if all have answered. */
+static void check_looks(struct job_status *answers)
 {
-    struct job_status *answers = job->answers;
-    return answers && answers->far_looks &&
-           far_looks_take(answers->far_looks, host, rank, data, bytes);
+    const struct host *host;
+    for (uint32_t i = 0; (host = host_at(answers, i)); i++)
+        if (host->fetches[NODE_FETCH_LOOK].is_asked)
+            return;
+    end_looks(answers);
+}
+
+void job_status_take_piece(struct job *job, struct host *host, const struct far_piece *piece)
+{
+    unsigned char *message = malloc(CARD_LOOK_HEAD_BYTES + piece->bytes);
+    const bool is_over = !message || piece->kind != NODE_FETCH_MORE; /* without it: it is missing */
+    if (message) {
+        message[0] = CARD_LOOK;
+        bytes_put_u32(message + 1, piece->rank);
+        message[5] = (unsigned char)piece->kind;
+        memcpy(message + CARD_LOOK_HEAD_BYTES, piece->data, piece->bytes);
+        send_to_lookers(job->answers, message, CARD_LOOK_HEAD_BYTES + piece->bytes);
+        free(message);
+    }
+    far_fetch_go_on(host, NODE_FETCH_LOOK, is_over);
+    check_looks(job->answers);
 }
 
 /* Clients ------------------------------------------------------------------------------------ */
@@ -373,9 +385,7 @@ void job_status_open(struct job *job)
         return;
     answers->job = job;
     deadline_init(&answers->patience, job->loop, patience_over, answers);
-    answers->far_looks =
-        far_looks_create(job->loop, &(struct far_looks_handlers){answers, host_at, look_arrived,
-                                                                 host_is_silent, looks_over});
+    deadline_init(&answers->looks_patience, job->loop, end_looks, answers);
     listen_at_name(answers);
 }
 
@@ -385,7 +395,7 @@ bool job_status_close(struct job *job)
     if (!answers)
         return false;
     cohort__listener_close(answers->listener);
-    far_looks_close(answers->far_looks);
+    deadline_clear(&answers->looks_patience);
     for (uint32_t i = 0; i < MAX_CLIENTS; i++)
         cohort__stream_close(answers->clients[i].stream);
     answers->shown = NULL;
@@ -398,7 +408,5 @@ bool job_status_close(struct job *job)
 
 void job_status_destroy(struct job *job)
 {
-    if (job->answers)
-        far_looks_destroy(job->answers->far_looks);
     free(job->answers);
 }

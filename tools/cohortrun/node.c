@@ -20,10 +20,9 @@
 #include "tools/cohortrun/greeting.h"
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/motion.h"
+#include "tools/cohortrun/node_fetch.h"
 #include "tools/cohortrun/node_link.h"
-#include "tools/cohortrun/node_look.h"
 #include "tools/cohortrun/node_pipes.h"
-#include "tools/cohortrun/node_trace.h"
 #include "tools/cohortrun/order.h"
 #include "tools/cohortrun/state.h"
 #include "tools/cohortrun/tally.h"
@@ -47,9 +46,8 @@ struct node {
     struct locality_common common;
     struct locality *localities;
     struct node_pipes *pipes;
-    struct node_look look;
+    struct node_fetch fetch;
     struct tally *tally; /* NULL: COHORT_STATS is not set */
-    struct node_trace trace;
 };
 
 /* The end ------------------------------------------------------------------------------------- */
@@ -226,6 +224,19 @@ static struct locality *find_locality(const struct node *node, uint32_t rank)
     return node->localities && index < node->order->num ? &node->localities[index] : NULL;
 }
 
+static bool tell_time(const struct node *node, const unsigned char *ping, size_t bytes,
+                      uint64_t arrived)
+{
+    unsigned char pong[NODE_LINK_PONG_BYTES];
+    if (bytes != NODE_LINK_PING_BYTES)
+        return false;
+    memcpy(pong, ping, NODE_LINK_PING_BYTES);
+    bytes_put_u64(pong + 8, arrived);
+    bytes_put_u64(pong + 16, cohort__clock_now());
+    node_link_send(node->node_link, NODE_LINK_CLOCK, 0, pong, sizeof(pong));
+    return true;
+}
+
 /* Does what a message says. False: the message makes no sense. */
 static bool obey(struct node *node, enum node_link_kind kind, uint32_t rank,
                  const unsigned char *data, size_t bytes, uint64_t arrived)
@@ -235,14 +246,14 @@ static bool obey(struct node *node, enum node_link_kind kind, uint32_t rank,
     case NODE_LINK_BEAT:
         return true;
     case NODE_LINK_CLOCK:
-        return node_trace_clock(node->node_link, data, bytes, arrived);
-    case NODE_LINK_PART:
+        return tell_time(node, data, bytes, arrived);
+    case NODE_LINK_FETCH:
         return locality &&
-               node_trace_part(&node->trace, node->node_link, locality, node->common.ledger,
-                               rank - node->order->first, data, bytes);
+               node_fetch_answer(&node->fetch, node->node_link, locality, node->common.ledger,
+                                 rank - node->order->first, data, bytes);
     case NODE_LINK_PART_HERE:
         if (locality)
-            node_trace_part_here(&node->trace, locality);
+            node_fetch_remove_part(locality);
         return locality;
     case NODE_LINK_ORDER:
         if (!node->order)
@@ -264,11 +275,6 @@ static bool obey(struct node *node, enum node_link_kind kind, uint32_t rank,
         if (locality)
             locality_send_control(locality, data, bytes);
         return locality;
-    case NODE_LINK_LOOK:
-        if (locality && bytes == NODE_LOOK_QUESTION_BYTES)
-            node_look_answer(&node->look, node->node_link, locality, node->common.ledger,
-                             rank - node->order->first, data);
-        return locality && bytes == NODE_LOOK_QUESTION_BYTES;
     case NODE_LINK_INPUT:
     case NODE_LINK_TAKEN:
         return locality && node_pipes_message(node->pipes, kind, rank, data, bytes);
@@ -363,9 +369,8 @@ static void tear_down(struct node *node)
     }
     node_pipes_destroy(node->pipes);
     motion_destroy(node->motion);
-    node_look_fini(&node->look);
+    node_fetch_fini(&node->fetch);
     tally_destroy(node->tally);
-    node_trace_fini(&node->trace);
     free(node->localities);
     environ = node->environment; /* functions that run at the exit look into it */
     free(node->order);
@@ -377,7 +382,6 @@ int node_main(void)
 {
     struct node node = {.environment = environ, .common = {.ledger = -1}};
     bool owns_children = descendants_are_none();
-    node_trace_init(&node.trace);
     descendants_adopt();
     cohort_status status = set_up(&node);
     if (status)

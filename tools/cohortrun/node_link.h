@@ -25,19 +25,19 @@ enum node_link_kind {
     NODE_LINK_INPUT,     /* standard input of locality 0; empty: its end */
     NODE_LINK_TAKEN,     /* u8 stream, u32: how many bytes of OUTPUT have been printed */
     NODE_LINK_DISMISS,   /* the job is over */
-    NODE_LINK_LOOK,      /* what does the locality wait for? see node_look.h */
-    NODE_LINK_PART_HERE, /* the locality's part of a trace has come; see node_trace.h */
+    NODE_LINK_FETCH,     /* the next piece of a look, or of a trace; see node_fetch.h */
+    NODE_LINK_PART_HERE, /* all of the locality's part of a trace has come: it can go */
     /* daemon -> cohortrun */
     NODE_LINK_STATE,        /* what is known of a locality; see state.h */
     NODE_LINK_OUTPUT,       /* u8 stream, bytes; only the stream: its end */
     NODE_LINK_INPUT_TAKEN,  /* u32: how many bytes of INPUT have been passed on */
     NODE_LINK_INPUT_CLOSED, /* nobody reads it any more */
     NODE_LINK_REFUSED,      /* text: why the order can't be carried out */
-    NODE_LINK_SEEN,         /* an answer to LOOK */
+    NODE_LINK_FETCHED,      /* an answer to FETCH */
     NODE_LINK_COUNTED,      /* what a locality has counted, see tally.h */
     /* both */
-    NODE_LINK_CLOCK,   /* what time is it? see node_trace.h */
-    NODE_LINK_PART,    /* the locality's part of a trace; see node_trace.h */
+    NODE_LINK_CLOCK, /* u64: when it was sent, by cohortrun's clock; answered with the same, and by
+                        the daemon's clock with u64 when it arrived, and u64 when that is sent */
     NODE_LINK_CONTROL, /* one message of the control protocol, runtime/launch/control.h */
     NODE_LINK_BEAT,    /* a heartbeat; of a daemon: u8, what has moved since the last one, see
                           motion.h */
@@ -49,6 +49,8 @@ enum {
     /* The bytes of one stream that may be in flight. At that limit a sender waits until some are
      * taken. */
     NODE_LINK_WINDOW = 64 << 10,
+    NODE_LINK_PING_BYTES = 8,  /* of CLOCK, there */
+    NODE_LINK_PONG_BYTES = 24, /* and back */
 };
 
 struct node_link_handlers {

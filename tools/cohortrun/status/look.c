@@ -9,16 +9,32 @@
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/error.h"
 #include "runtime/base/ledger_read.h"
 
 /* A process that goes wrong may have filled all of its region with lines. */
 enum { MAX_LINES = 1 << 20 };
 
+/* A copy is a list of records: the kind (u32; 0: the head), the bytes (u32), and so many bytes, a
+ * line of the ledger of that kind or one of these; zeroes at its end are left out. */
+struct head_record {
+    uint64_t ticks, mono; /* as of when the ages are; see cohort__ledger_nanoseconds */
+    uint64_t tick_age;    /* of a process that is dead */
+    uint32_t state;       /* a letter, as in /proc */
+    uint32_t is_damaged;
+    struct cohort__ledger_head ledger;
+};
+
+struct worker_record {
+    unsigned char line[offsetof(struct cohort__worker_line, events)];
+    char state; /* as in /proc */
+    char kernel_function[40];
+};
+
 struct reading {
     struct look *look;
-    const struct cohort__ledger_view *view;
-    uint64_t ticks, mono; /* now */
-    int pid;
+    struct cohort__ledger_view view; /* of which there is only the head */
+    uint64_t ticks, mono;            /* now */
     bool has_no_memory;
 };
 
@@ -30,7 +46,7 @@ static uint64_t age_of(const struct reading *reading, uint64_t mono)
 static uint64_t age_of_ticks(const struct reading *reading, uint64_t ticks)
 {
     return age_of(reading,
-                  cohort__ledger_nanoseconds(reading->view, reading->ticks, reading->mono, ticks));
+                  cohort__ledger_nanoseconds(&reading->view, reading->ticks, reading->mono, ticks));
 }
 
 /* Room for one more in ARRAY, which has NUM of BYTES each. NULL: there is none. */
@@ -223,42 +239,6 @@ static void take_pending(void *context, const void *line)
              from->text);
 }
 
-/* The letter of /proc/PID/task/THREAD/stat. */
-static char read_state(int pid, uint64_t thread)
-{
-    char path[80], text[512];
-    snprintf(path, sizeof(path), "/proc/%d/task/%llu/stat", pid, (unsigned long long)thread);
-    int fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd < 0)
-        return '?';
-    ssize_t bytes = read(fd, text, sizeof(text) - 1);
-    close(fd);
-    text[bytes > 0 ? bytes : 0] = '\0';
-    const char *end = strrchr(text, ')'); /* of the name, in which there may be anything */
-    return end && end[1] == ' ' && end[2] ? end[2] : '?';
-}
-
-/* Where THREAD sleeps in the kernel, which may not say so. */
-static void read_kernel_function(int pid, uint64_t thread, char *ret_name, size_t bytes)
-{
-    char path[80];
-    snprintf(path, sizeof(path), "/proc/%d/task/%llu/wchan", pid, (unsigned long long)thread);
-    int fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    ssize_t got = fd < 0 ? 0 : read(fd, ret_name, bytes - 1);
-    if (fd >= 0)
-        close(fd);
-    ret_name[got > 0 ? got : 0] = '\0';
-}
-
-void look_check_worker(struct look_worker *worker)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
-    char *name = worker->kernel_function;
-    name[sizeof(worker->kernel_function) - 1] = '\0';
-    if (name[strspn(name, letters)] != '\0' || name[0] == '0')
-        name[0] = '\0';
-}
-
 bool look_is_blocked(const struct look_worker *worker)
 {
     return worker->index != UINT32_MAX && (worker->state == 'S' || worker->state == 'D') &&
@@ -273,10 +253,22 @@ bool look_is_busy(const struct look_worker *worker)
            worker->age >= LOOK_BUSY_NS;
 }
 
-static void take_worker(void *context, const void *line)
+/* What is no name of a function is left out: "0" where the kernel does not say it. */
+static void take_kernel_function(struct look_worker *worker, const struct worker_record *from)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
+    char *name = worker->kernel_function;
+    snprintf(name, sizeof(worker->kernel_function), "%.*s", (int)sizeof(from->kernel_function),
+             from->kernel_function);
+    if (name[strspn(name, letters)] != '\0' || name[0] == '0')
+        name[0] = '\0';
+}
+
+static void take_worker(void *context, const void *record)
 {
     struct reading *reading = context;
-    const struct cohort__worker_line *from = line;
+    const struct cohort__worker_line *from = record;
+    const struct worker_record *seen = record;
     struct look_worker *worker =
         append(reading, &reading->look->workers, &reading->look->num_workers, sizeof(*worker));
     if (!worker)
@@ -285,12 +277,9 @@ static void take_worker(void *context, const void *line)
                                    .age = from->seen_at ? age_of_ticks(reading, from->seen_at) : 0,
                                    .index = from->index,
                                    .function = from->function,
-                                   .state = read_state(reading->pid, from->thread),
+                                   .state = seen->state,
                                    .is_idle = from->is_idle};
-    if (look_is_blocked(worker))
-        read_kernel_function(reading->pid, from->thread, worker->kernel_function,
-                             sizeof(worker->kernel_function));
-    look_check_worker(worker);
+    take_kernel_function(worker, seen);
 }
 
 static void take_module(void *context, const void *line)
@@ -353,33 +342,16 @@ void look_sort(struct look *look)
         look->num_nested += look->waits[i].outer != 0;
 }
 
-static cohort_status read_lines(struct reading *reading)
+static void take_head(void *context, const void *record)
 {
-    static const struct {
-        enum cohort__ledger_kind kind;
-        void (*take)(void *context, const void *line);
-    } takers[] = {
-        {COHORT__LEDGER_WAITS, take_wait},      {COHORT__LEDGER_SITES, take_site},
-        {COHORT__LEDGER_GROUPS, take_group},    {COHORT__LEDGER_JOINS, take_join},
-        {COHORT__LEDGER_WORKERS, take_worker},  {COHORT__LEDGER_MODULES, take_module},
-        {COHORT__LEDGER_PENDING, take_pending}, {COHORT__LEDGER_WORDS, take_words},
-        {COHORT__LEDGER_INPUTS, take_inputs},
-    };
-    cohort_status status = COHORT_OK;
-    for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]) && !status; i++)
-        status = cohort__ledger_each(reading->view, takers[i].kind, takers[i].take, reading);
-    if (!status && reading->has_no_memory)
-        status = cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
-    look_sort(reading->look);
-    return status;
-}
-
-static void read_head(struct reading *reading)
-{
-    const struct cohort__ledger_head *head = &reading->view->head;
+    struct reading *reading = context;
+    const struct head_record *from = record;
+    const struct cohort__ledger_head *head = &from->ledger;
     struct look *look = reading->look;
     const uint32_t stage = head->stage;
-    char state = read_state(reading->pid, (uint64_t)reading->pid);
+    memcpy(&reading->view.head, head, sizeof(*head));
+    reading->ticks = from->ticks;
+    reading->mono = from->mono;
     look->rank = head->rank;
     look->size = head->size;
     look->pid = head->pid;
@@ -389,46 +361,204 @@ static void read_head(struct reading *reading)
     look->status = head->status;
     look->num_tasks = head->tasks;
     look->acts_outside = head->acts_outside;
-    look->is_cut = head->is_cut || reading->view->is_damaged;
-    look->is_stopped = state == 'T' || state == 't';
+    look->tick_age = from->tick_age;
+    look->is_cut = head->is_cut || from->is_damaged;
+    look->is_stopped = from->state == 'T' || from->state == 't';
 }
 
-/* READING has the view, and what time it is. */
-static cohort_status read_all(struct look **ret_look, struct reading *reading)
+/* By kind: what takes its records, and their bytes. Of the others nothing is copied. */
+static const struct taker {
+    void (*take)(void *context, const void *record);
+    size_t bytes;
+} takers[COHORT__LEDGER_NUM_KINDS] = {
+    [0] = {take_head, sizeof(struct head_record)},
+    [COHORT__LEDGER_WORKERS] = {take_worker, sizeof(struct worker_record)},
+    [COHORT__LEDGER_WAITS] = {take_wait, sizeof(struct cohort__wait_line)},
+    [COHORT__LEDGER_SITES] = {take_site, sizeof(struct cohort__site_line)},
+    [COHORT__LEDGER_GROUPS] = {take_group, sizeof(struct cohort__group_line)},
+    [COHORT__LEDGER_JOINS] = {take_join, sizeof(struct cohort__join_line)},
+    [COHORT__LEDGER_MODULES] = {take_module, sizeof(struct cohort__module_line)},
+    [COHORT__LEDGER_PENDING] = {take_pending, sizeof(struct cohort__pending_line)},
+    [COHORT__LEDGER_WORDS] = {take_words, sizeof(struct cohort__words_line)},
+    [COHORT__LEDGER_INPUTS] = {take_inputs, sizeof(struct cohort__inputs_line)},
+};
+
+/* Takes the first record of the LEFT bytes at NEXT. Returns how many it has; 0: it makes no sense.
+ */
+static size_t take_record(struct reading *reading, const char *next, size_t left)
 {
-    struct look *look = reading->look = calloc(1, sizeof(*look));
-    if (!look)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
-    read_head(reading);
-    cohort_status status = read_lines(reading);
-    if (status)
-        look_destroy(look);
+    _Alignas(64) char record[sizeof(struct head_record)]; /* the largest */
+    uint32_t head[2];
+    if (left < sizeof(head))
+        return 0;
+    memcpy(head, next, sizeof(head));
+    const uint32_t kind = head[0], bytes = head[1];
+    if (kind >= COHORT__LEDGER_NUM_KINDS || !takers[kind].take || bytes > takers[kind].bytes ||
+        bytes > left - sizeof(head))
+        return 0;
+    memset(record, 0, takers[kind].bytes);
+    memcpy(record, next + sizeof(head), bytes);
+    takers[kind].take(reading, record);
+    return sizeof(head) + bytes;
+}
+
+cohort_status look_make(struct look **ret_look, const void *copy, size_t bytes)
+{
+    struct reading reading = {.look = calloc(1, sizeof(*reading.look))};
+    size_t done = 0, taken = 1;
+    cohort_status status = COHORT_OK;
+    while (reading.look && done < bytes && taken > 0) {
+        taken = take_record(&reading, (const char *)copy + done, bytes - done);
+        done += taken;
+    }
+    if (!reading.look || reading.has_no_memory)
+        status = cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    else if (reading.view.head.version != COHORT__LEDGER_VERSION)
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "the daemon there is of another version");
+    else if (done < bytes)
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "a look at a locality makes no sense");
+    if (status) {
+        look_destroy(reading.look);
+        return status;
+    }
+    look_sort(reading.look);
+    *ret_look = reading.look;
+    return COHORT_OK;
+}
+
+/* Copying ------------------------------------------------------------------------------------ */
+
+struct copying {
+    FILE *to;
+    int pid;
+    uint32_t kind;
+    uint32_t num; /* lines of that kind, so far */
+};
+
+/* The letter of /proc/PID/task/THREAD/stat. */
+static char read_state(int pid, uint64_t thread)
+{
+    char path[80], text[512];
+    snprintf(path, sizeof(path), "/proc/%d/task/%llu/stat", pid, (unsigned long long)thread);
+    int fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return '?';
+    ssize_t bytes = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    text[bytes > 0 ? bytes : 0] = '\0';
+    const char *end = strrchr(text, ')'); /* of the name, in which there may be anything */
+    return end && end[1] == ' ' && end[2] ? end[2] : '?';
+}
+
+/* Where THREAD sleeps in the kernel, which may not say so. */
+static void read_kernel_function(int pid, uint64_t thread, char *ret_name, size_t bytes)
+{
+    char path[80];
+    snprintf(path, sizeof(path), "/proc/%d/task/%llu/wchan", pid, (unsigned long long)thread);
+    int fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    ssize_t got = fd < 0 ? 0 : read(fd, ret_name, bytes - 1);
+    if (fd >= 0)
+        close(fd);
+    ret_name[got > 0 ? got : 0] = '\0';
+}
+
+static void put(FILE *to, uint32_t kind, const void *record, size_t bytes)
+{
+    while (bytes > 0 && ((const char *)record)[bytes - 1] == 0)
+        bytes--;
+    const uint32_t head[2] = {kind, (uint32_t)bytes};
+    fwrite(head, sizeof(head), 1, to);
+    fwrite(record, bytes, 1, to);
+}
+
+static void put_worker(const struct copying *copying, const struct cohort__worker_line *line)
+{
+    struct worker_record record = {.state = read_state(copying->pid, line->thread)};
+    memcpy(record.line, line, sizeof(record.line));
+    if ((record.state == 'S' || record.state == 'D') && !line->is_idle)
+        read_kernel_function(copying->pid, line->thread, record.kernel_function,
+                             sizeof(record.kernel_function));
+    put(copying->to, COHORT__LEDGER_WORKERS, &record, sizeof(record));
+}
+
+/* Of more lines than a look takes one is copied, so that it knows that there are more. */
+static void put_line(void *context, const void *line)
+{
+    struct copying *copying = context;
+    if (copying->num++ > MAX_LINES)
+        return;
+    if (copying->kind == COHORT__LEDGER_WORKERS)
+        put_worker(copying, line);
     else
-        *ret_look = look;
+        put(copying->to, copying->kind, line, takers[copying->kind].bytes);
+}
+
+/* HEAD has the moment. */
+static cohort_status copy_view(char **ret_copy, size_t *ret_bytes,
+                               const struct cohort__ledger_view *view, struct head_record *head,
+                               int pid)
+{
+    char *copy = NULL;
+    struct copying copying = {.to = open_memstream(&copy, ret_bytes), .pid = pid};
+    cohort_status status = COHORT_OK;
+    if (!copying.to)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    head->state = (unsigned char)read_state(pid, (uint64_t)pid);
+    head->is_damaged = view->is_damaged;
+    memcpy(&head->ledger, &view->head, sizeof(view->head));
+    put(copying.to, 0, head, sizeof(*head));
+    for (uint32_t kind = 1; kind < COHORT__LEDGER_NUM_KINDS && !status; kind++) {
+        copying.kind = kind;
+        copying.num = 0;
+        if (takers[kind].take)
+            status = cohort__ledger_each(view, (enum cohort__ledger_kind)kind, put_line, &copying);
+    }
+    const bool has_failed = ferror(copying.to);
+    if ((fclose(copying.to) != 0 || has_failed) && !status)
+        status = cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    if (status)
+        free(copy);
+    else
+        *ret_copy = copy;
     return status;
 }
 
-cohort_status look_read(struct look **ret_look, int memory, uint32_t slot, int pid)
+cohort_status look_copy(char **ret_copy, size_t *ret_bytes, int memory, uint32_t slot, int pid)
 {
     struct cohort__ledger_view view;
     cohort_status status = cohort__ledger_view_init(&view, memory, slot);
-    struct reading reading = {
-        .view = &view, .ticks = cohort__clock_ticks(), .mono = cohort__clock_now(), .pid = pid};
-    return status ? status : read_all(ret_look, &reading);
+    struct head_record head = {.ticks = cohort__clock_ticks(), .mono = cohort__clock_now()};
+    return status ? status : copy_view(ret_copy, ret_bytes, &view, &head, pid);
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+cohort_status look_read(struct look **ret_look, int memory, uint32_t slot, int pid)
+{
+    char *copy = NULL;
+    size_t bytes;
+    cohort_status status = look_copy(&copy, &bytes, memory, slot, pid);
+    if (!status)
+        status = look_make(ret_look, copy, bytes);
+    free(copy);
+    return status;
 }
 
 cohort_status look_read_dead(struct look **ret_look, int memory, uint32_t slot, uint64_t now)
 {
     struct cohort__ledger_view view;
+    char *copy = NULL;
+    size_t bytes;
     cohort_status status = cohort__ledger_view_init(&view, memory, slot);
     if (status)
         return status;
     const struct cohort__ledger_moment *last = &view.head.last;
     const uint64_t since = now > last->real ? now - last->real : 0;
-    struct reading reading = {.view = &view, .mono = last->mono + since};
-    status = read_all(ret_look, &reading);
+    struct head_record head = {.mono = last->mono + since, .tick_age = since};
+    status = copy_view(&copy, &bytes, &view, &head, 0);
     if (!status)
-        (*ret_look)->tick_age = since;
+        status = look_make(ret_look, copy, bytes);
+    free(copy);
     return status;
 }
 
@@ -436,7 +566,7 @@ bool look_read_words(int memory, uint32_t slot, char *ret_text, size_t bytes)
 {
     struct cohort__ledger_view view;
     struct look look = {.words = ""};
-    struct reading reading = {.view = &view, .look = &look};
+    struct reading reading = {.look = &look};
     if (cohort__ledger_view_init(&view, memory, slot) ||
         cohort__ledger_each(&view, COHORT__LEDGER_WORDS, take_words, &reading) || !look.words[0])
         return false;

@@ -152,8 +152,16 @@ struct look {
     uint32_t num_nested; /* of the waits, those with an outer task */
 };
 
-/* Reads region SLOT of MEMORY, which the process PID writes (0: nobody any more). Errors as for
- * cohort__ledger_view_init and cohort__ledger_each. */
+/* Copies what is said in region SLOT of MEMORY, which the process PID of this host writes (0:
+ * nobody any more), and of that in /proc: for look_make, in any process of the same cohortrun on a
+ * machine of the same kind. The caller frees RET_COPY. Errors as for cohort__ledger_view_init and
+ * cohort__ledger_each. */
+cohort_status look_copy(char **ret_copy, size_t *ret_bytes, int memory, uint32_t slot, int pid);
+
+/* COHORT_ERR_PROTOCOL: COPY makes no sense, or is of another version; COHORT_ERR_NO_MEMORY. */
+cohort_status look_make(struct look **ret_look, const void *copy, size_t bytes);
+
+/* Both in turn. */
 cohort_status look_read(struct look **ret_look, int memory, uint32_t slot, int pid);
 
 /* The same of a process that is dead, as of the moment NOW, in nanoseconds of CLOCK_REALTIME. */
@@ -201,9 +209,6 @@ bool look_is_blocked(const struct look_worker *worker);
 /* Whether WORKER has computed for a while in one task, or outside of tasks, without a pause. If its
  * process is stopped: whether it was in a task then. */
 bool look_is_busy(const struct look_worker *worker);
-
-/* Leaves out a kernel function that is no name of one: "0" where the kernel does not say it. */
-void look_check_worker(struct look_worker *worker);
 
 /* The module that ADDRESS is in; NULL: none. */
 const struct look_module *look_find_module(const struct look *look, uint64_t address);

@@ -21,12 +21,10 @@
 #include "runtime/loop/stream.h"
 #include "tools/cohortrun/bytes.h"
 #include "tools/cohortrun/descendants.h"
-#include "tools/cohortrun/far_looks.h"
-#include "tools/cohortrun/node_look.h"
+#include "tools/cohortrun/node_fetch.h"
 #include "tools/cohortrun/status/card.h"
 #include "tools/cohortrun/status/cores.h"
 #include "tools/cohortrun/status/look.h"
-#include "tools/cohortrun/status/look_pack.h"
 #include "tools/cohortrun/status/model.h"
 #include "tools/cohortrun/status/print.h"
 #include "tools/cohortrun/status/symbols.h"
@@ -37,7 +35,7 @@ static const uint64_t patience_ns = 5000000000;
 
 /* What the daemon of another host has said of one of its localities. */
 struct card_far {
-    unsigned char *look; /* packed, see look_pack.h; NULL: there is none */
+    unsigned char *look; /* a copy, see look.h; NULL: there is none */
     size_t bytes;
     bool is_whole;
     char why[160];    /* there is none; "": nothing was said */
@@ -129,9 +127,9 @@ static cohort_status read_card(const struct fetch *fetch, struct card **ret_card
 /* Other hosts -------------------------------------------------------------------------------- */
 
 static cohort_status take_look(const struct fetch *fetch, struct card_far *far,
-                               enum node_look_kind kind, const unsigned char *data, size_t bytes)
+                               enum node_fetch_kind kind, const unsigned char *data, size_t bytes)
 {
-    if (kind == NODE_LOOK_WRONG) {
+    if (kind == NODE_FETCH_NONE) {
         snprintf(far->why, sizeof(far->why), "%.*s",
                  (int)(bytes < sizeof(far->why) ? bytes : sizeof(far->why)), (const char *)data);
         return COHORT_OK;
@@ -144,7 +142,7 @@ static cohort_status take_look(const struct fetch *fetch, struct card_far *far,
     memcpy(look + far->bytes, data, bytes);
     far->look = look;
     far->bytes += bytes;
-    far->is_whole = kind == NODE_LOOK_LAST;
+    far->is_whole = kind == NODE_FETCH_LAST;
     return COHORT_OK;
 }
 
@@ -155,8 +153,8 @@ static cohort_status take_far(const struct fetch *fetch, struct card_far *fars, 
     const uint32_t rank = bytes >= CARD_LOOK_HEAD_BYTES ? bytes_get_u32(message + 1) : num;
     if (rank >= num)
         return is_wrong(fetch);
-    if (message[0] == CARD_LOOK && message[5] < NODE_LOOK_NUM_KINDS)
-        return take_look(fetch, &fars[rank], (enum node_look_kind)message[5],
+    if (message[0] == CARD_LOOK && message[5] < NODE_FETCH_NUM_KINDS)
+        return take_look(fetch, &fars[rank], (enum node_fetch_kind)message[5],
                          message + CARD_LOOK_HEAD_BYTES, bytes - CARD_LOOK_HEAD_BYTES);
     if (message[0] != CARD_SILENT || bytes != CARD_SILENT_BYTES ||
         bytes_get_u32(message + 5) > num - rank)
@@ -350,12 +348,12 @@ static void look_far(struct subject *subject, uint32_t rank)
     if (far->is_silent)
         snprintf(why, WHY_BYTES,
                  "host %.100s has not answered within %g s; its last sign of life came %.1f s ago",
-                 host, (double)FAR_LOOKS_PATIENCE_NS / 1e9, far->silence / 1e3);
+                 host, (double)CARD_LOOKS_PATIENCE_NS / 1e9, far->silence / 1e3);
     else if (far->why[0])
         snprintf(why, WHY_BYTES, "%s", far->why);
     else if (!far->is_whole)
         snprintf(why, WHY_BYTES, "host %.100s is out of reach", host);
-    else if (look_unpack(look, far->look, far->bytes))
+    else if (look_make(look, far->look, far->bytes))
         snprintf(why, WHY_BYTES, "host %.100s: %.90s", host, cohort_error_message());
 }
 

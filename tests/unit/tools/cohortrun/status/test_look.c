@@ -10,8 +10,8 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/ledger.h"
 #include "runtime/base/ledger_read.h"
+#include "runtime/base/random.h"
 #include "tests/support/test.h"
-#include "tools/cohortrun/status/look_pack.h"
 #include "tools/cohortrun/status/symbols.h"
 
 /* This process writes a ledger, and looks at it. */
@@ -291,13 +291,6 @@ static void test_blocked(void)
     struct look_worker worker = look->workers[0];
     look_destroy(look);
     CHECK(worker.kernel_function[0] == '\0' || strstr(worker.kernel_function, "futex"));
-    static const char *const names[][2] = {
-        {"futex_wait_queue", "futex_wait_queue"}, {"0", ""}, {"\033[1m", ""}};
-    for (int i = 0; i < 3; i++) {
-        snprintf(worker.kernel_function, sizeof(worker.kernel_function), "%s", names[i][0]);
-        look_check_worker(&worker);
-        CHECK_TEXT(worker.kernel_function, names[i][1]);
-    }
     worker.is_idle = true;
     CHECK(!look_is_blocked(&worker));
     worker.is_idle = false;
@@ -452,90 +445,163 @@ static void test_inputs(void)
     look_destroy(look);
 }
 
-/* The other host may send anything. */
-static void test_packed_inputs(void)
+/* --- copies --- */
+
+static char *copy_here(size_t *ret_bytes)
 {
-    struct cohort__inputs_line *line = inputs_line(0x7000, 0);
-    const uint32_t bad[][2] = {{1, 7}, {8, 0}, {0, 8}, {UINT32_MAX, 2}, {2, UINT32_MAX}};
-    struct look *look = look_here(), *copy = NULL;
-    for (size_t i = 0; i <= sizeof(bad) / sizeof(bad[0]); i++) {
-        unsigned char *data;
-        size_t bytes;
-        CHECK_INT(look_pack(&data, &bytes, look), COHORT_OK);
-        CHECK_INT(look_unpack(&copy, data, bytes), COHORT_OK);
-        free(data);
-        if (i == 0)
-            check_inputs(copy, &copy->inputs[0]);
-        else
-            CHECK(copy->inputs[0].first == 0 && copy->inputs[0].num_listed == 0);
-        look_destroy(copy);
-        if (i < sizeof(bad) / sizeof(bad[0])) {
-            look->inputs[0].first = bad[i][0];
-            look->inputs[0].num_listed = bad[i][1];
-        }
-    }
-    look_destroy(look);
-    cohort__ledger_give_back(COHORT__LEDGER_INPUTS, line);
+    char *copy = NULL;
+    uint32_t slot;
+    int memory;
+    CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
+    CHECK_INT(look_copy(&copy, ret_bytes, memory, slot, getpid()), COHORT_OK);
+    close(memory);
+    return copy;
 }
 
-/* The same look, there and back; and none at all from a part of it. */
-static void test_packed(void)
+/* The bytes of the first record of COPY, with its kind and length in front. */
+static size_t bytes_of_first(const char *copy)
+{
+    uint32_t bytes;
+    memcpy(&bytes, copy + 4, sizeof(bytes));
+    return 8 + bytes;
+}
+
+/* From a part of a copy there is a look only where a record ends. */
+static void test_copied(void)
 {
     struct cohort__wait_line *line = wait_line(0x300, 0x900 + COHORT__WAIT_MUTEX);
-    struct look *look = look_here(), *copy = NULL;
-    unsigned char *data, *again;
-    size_t bytes, bytes_again;
-    CHECK_INT(look_pack(&data, &bytes, look), COHORT_OK);
-    CHECK_INT(look_unpack(&copy, data, bytes), COHORT_OK);
-    CHECK(copy->num_waits == 1 && copy->num_modules == look->num_modules);
-    CHECK(look_find_wait(copy, 0x300)->what == 0x900);
-    CHECK_TEXT(copy->modules[0].path, look->modules[0].path);
-    CHECK_INT(look_pack(&again, &bytes_again, copy), COHORT_OK);
-    CHECK(bytes == bytes_again && memcmp(data, again, bytes) == 0);
-    look_destroy(copy);
-    free(again);
-    copy = NULL;
-    for (size_t cut = 0; cut < bytes; cut += cut < 512 ? 1 : 61) {
-        unsigned char *part = malloc(cut + 1); /* so that reading behind it is noticed */
+    struct look *look = NULL;
+    size_t bytes, next = 0;
+    char *copy = copy_here(&bytes);
+    for (size_t cut = 0; cut <= bytes; cut++) {
+        char *part = malloc(cut + 1); /* so that reading behind it is noticed */
         CHECK(part);
-        memcpy(part, data, cut);
-        CHECK_INT(look_unpack(&copy, part, cut), COHORT_ERR_PROTOCOL);
+        memcpy(part, copy, cut);
+        const bool is_end = cut > 0 && cut == next;
+        CHECK_INT(look_make(&look, part, cut), is_end ? COHORT_OK : COHORT_ERR_PROTOCOL);
+        if (is_end && cut == bytes)
+            CHECK(look_find_wait(look, 0x300)->what == 0x900 && look->num_modules > 0);
+        if (is_end)
+            look_destroy(look);
+        if (cut == next && cut < bytes)
+            next += bytes_of_first(copy + cut);
         free(part);
     }
-    unsigned char *longer = calloc(1, bytes + 1);
-    CHECK(longer);
-    memcpy(longer, data, bytes);
-    CHECK_INT(look_unpack(&copy, longer, bytes + 1), COHORT_ERR_PROTOCOL);
-    longer[0] ^= 1;
-    CHECK_INT(look_unpack(&copy, longer, bytes), COHORT_ERR_PROTOCOL); /* another version */
-    CHECK(!copy);
-    free(longer);
-    free(data);
-    look_destroy(look);
+    CHECK_INT(next, bytes);
+    const uint32_t kinds[] = {COHORT__LEDGER_TRACE, COHORT__LEDGER_NUM_KINDS, UINT32_MAX};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        memcpy(copy + bytes_of_first(copy), &kinds[i], sizeof(kinds[i]));
+        CHECK_INT(look_make(&look, copy, bytes), COHORT_ERR_PROTOCOL);
+        CHECK_CONTAINS(cohort_error_message(), "makes no sense");
+    }
+    free(copy);
     cohort__ledger_give_back(COHORT__LEDGER_WAITS, line);
 }
 
-/* Of a daemon that is wrong: what readers rely on is made so. */
-static void test_packed_wrong(void)
+static void test_other_version(void)
 {
-    struct cohort__wait_line *line = wait_line(0x300, 0x900 + COHORT__WAIT_MUTEX);
-    struct look *look = look_here(), *copy = NULL;
-    unsigned char *data;
+    struct look *look = NULL;
     size_t bytes;
-    CHECK(look->num_modules > 0);
-    memset(look->modules[0].path, 'x', sizeof(look->modules[0].path));
-    look->modules[0].build_id_bytes = 1000;
-    look->waits[0].kind = (enum cohort__wait_kind)1000;
-    CHECK_INT(look_pack(&data, &bytes, look), COHORT_OK);
-    CHECK_INT(look_unpack(&copy, data, bytes), COHORT_OK);
-    CHECK_INT((long long)strnlen(copy->modules[0].path, sizeof(copy->modules[0].path)),
-              sizeof(copy->modules[0].path) - 1);
-    CHECK_INT(copy->modules[0].build_id_bytes, 0);
-    CHECK_INT(copy->waits[0].kind, COHORT__WAIT_PLAIN);
-    look_destroy(copy);
-    free(data);
-    look_destroy(look);
-    cohort__ledger_give_back(COHORT__LEDGER_WAITS, line);
+    char *copy = copy_here(&bytes);
+    const uint64_t magic = COHORT__LEDGER_MAGIC;
+    char *head = memmem(copy, bytes, &magic, sizeof(magic));
+    CHECK(head);
+    head[offsetof(struct cohort__ledger_head, version)]++;
+    CHECK_INT(look_make(&look, copy, bytes), COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), "of another version");
+    free(copy);
+}
+
+/* What the kernel says, or a daemon in its place. */
+static void test_kernel_function(void)
+{
+    static const char *const names[][2] = {
+        {"futex_wait_queue", "futex_wait_queue"},
+        {"0", ""},
+        {"\033[1m", ""},
+        {"a123456789b123456789c123456789d123456789", "a123456789b123456789c123456789d12345678"}};
+    enum { LINE = offsetof(struct cohort__worker_line, events) };
+    size_t bytes;
+    char *copy = copy_here(&bytes);
+    const size_t before = bytes_of_first(copy);
+    for (int i = 0; i < 4; i++) {
+        struct look *look = NULL;
+        const size_t length = strlen(names[i][0]);
+        const uint32_t head[2] = {COHORT__LEDGER_WORKERS, (uint32_t)(LINE + 1 + length)};
+        char made[8192] = "";
+        CHECK(before + sizeof(head) + head[1] < sizeof(made));
+        memcpy(made, copy, before);
+        memcpy(made + before, head, sizeof(head));
+        made[before + sizeof(head) + LINE] = 'S';
+        memcpy(made + before + sizeof(head) + LINE + 1, names[i][0], length);
+        CHECK_INT(look_make(&look, made, before + sizeof(head) + head[1]), COHORT_OK);
+        CHECK(look->num_workers == 1 && look->workers[0].state == 'S');
+        CHECK_TEXT(look->workers[0].kernel_function, names[i][1]);
+        look_destroy(look);
+    }
+    free(copy);
+}
+
+static bool ends(const char *text, size_t bytes)
+{
+    return strnlen(text, bytes) < bytes;
+}
+
+/* What those who read a look rely on. */
+static void check_sound(const struct look *look)
+{
+    CHECK(ends(look->words, sizeof(look->words)));
+    for (uint32_t i = 0; i < look->num_groups; i++)
+        CHECK(ends(look->groups[i].name, sizeof(look->groups[i].name)));
+    for (uint32_t i = 0; i < look->num_joins; i++)
+        CHECK(ends(look->joins[i].name, sizeof(look->joins[i].name)) &&
+              (unsigned)look->joins[i].kind <= COHORT__JOIN_AGREEMENT);
+    for (uint32_t i = 0; i < look_num_nodes(look); i++)
+        CHECK((unsigned)look_node(look, i)->kind < COHORT__WAIT_KINDS);
+    for (uint32_t i = 0; i < look->num_inputs; i++)
+        CHECK(look->inputs[i].first <= look->num_listed &&
+              look->inputs[i].num_listed <= look->num_listed - look->inputs[i].first);
+    for (uint32_t i = 0; i < look->num_pendings; i++)
+        CHECK(ends(look->pendings[i].name, sizeof(look->pendings[i].name)) &&
+              (unsigned)look->pendings[i].kind < COHORT__WAIT_KINDS);
+    for (uint32_t i = 0; i < look->num_accounts; i++)
+        CHECK(ends(look->accounts[i].text, sizeof(look->accounts[i].text)));
+    for (uint32_t i = 0; i < look->num_modules; i++)
+        CHECK(ends(look->modules[i].path, sizeof(look->modules[i].path)) &&
+              look->modules[i].build_id_bytes <= sizeof(look->modules[i].build_id));
+}
+
+/* A copy whose lines have anything in them: of a daemon that is wrong, or a process that is. */
+static void test_damaged(void)
+{
+    struct cohort__random random;
+    size_t whole;
+    char *copy = copy_here(&whole);
+    cohort__random_init(&random, 4713);
+    for (uint64_t round = 0; round < test_rounds(20000, 500); round++) {
+        char made[32768];
+        struct look *look = NULL;
+        size_t bytes = bytes_of_first(copy);
+        memcpy(made, copy, bytes);
+        for (int i = 0; i < 12; i++) {
+            const uint32_t kind = (uint32_t)cohort__random_below(&random, COHORT__LEDGER_NUM_KINDS);
+            const uint32_t most =
+                cohort__ledger_stride(kind) < 1500 ? cohort__ledger_stride(kind) : 64;
+            const uint32_t head[2] = {kind, (uint32_t)cohort__random_below(&random, most + 1)};
+            if (kind == 0 || kind == COHORT__LEDGER_TRACE || kind == COHORT__LEDGER_COUNTERS)
+                continue;
+            memcpy(made + bytes, head, sizeof(head));
+            bytes += sizeof(head);
+            for (uint32_t k = 0; k < head[1]; k++)
+                made[bytes++] =
+                    (char)(cohort__random_below(&random, 4) ? cohort__random_below(&random, 256)
+                                                            : 0xff);
+        }
+        CHECK_INT(look_make(&look, made, bytes), COHORT_OK);
+        check_sound(look);
+        look_destroy(look);
+    }
+    free(copy);
 }
 
 static void test_not_begun(void)
@@ -563,9 +629,10 @@ int main(int argc, char **argv)
         {"symbols", test_symbols},
         {"lines", test_lines},
         {"inputs", test_inputs},
-        {"packed", test_packed},
-        {"packed inputs", test_packed_inputs},
-        {"packed_wrong", test_packed_wrong},
+        {"copied", test_copied},
+        {"other_version", test_other_version},
+        {"kernel_function", test_kernel_function},
+        {"damaged", test_damaged},
         {"not_begun", test_not_begun},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
