@@ -10,6 +10,7 @@
 #include "runtime/loop/intake.h"
 #include "runtime/loop/listener.h"
 #include "runtime/wire/pack.h"
+#include "tools/cohortrun/bytes.h"
 #include "tools/cohortrun/greeting.h"
 #include "tools/cohortrun/host.h"
 #include "tools/cohortrun/options.h"
@@ -93,45 +94,13 @@ static void host_changed(void *context, struct host *host)
     fleet->handlers.changed(fleet->handlers.context);
 }
 
-static bool host_told_time(void *context, struct host *host, const unsigned char *data,
-                           size_t bytes, uint64_t arrived)
+static void agent_said(void *context, const char *line)
 {
-    const struct fleet *fleet = context;
-    return fleet->handlers.told_time(fleet->handlers.context, host, data, bytes, arrived);
-}
-
-static bool host_fetched(void *context, struct host *host, uint32_t rank, const unsigned char *data,
-                         size_t bytes)
-{
-    const struct fleet *fleet = context;
-    return fleet->handlers.fetched(fleet->handlers.context, host, rank, data, bytes);
-}
-
-static bool host_counted(void *context, uint32_t rank, const unsigned char *data, size_t bytes)
-{
-    struct fleet *fleet = context;
-    return fleet->handlers.counted(fleet->handlers.context, rank, data, bytes);
-}
-
-static void host_moved(void *context, struct host *host)
-{
-    (void)host;
-    struct fleet *fleet = context;
-    fleet->handlers.moved(fleet->handlers.context);
-}
-
-static void host_said(void *context, struct host *host, const char *line)
-{
-    struct fleet *fleet = context;
+    const struct host *host = context;
+    const struct fleet *fleet = host->common->context;
     char text[900];
     snprintf(text, sizeof(text), "host %.100s: %s", host->name->name, line);
     fleet->handlers.said(fleet->handlers.context, text);
-}
-
-static void agent_said(void *context, const char *line)
-{
-    struct host *host = context;
-    host->common->said(host->common->context, host, line);
 }
 
 static void agent_ended(void *context)
@@ -167,13 +136,27 @@ static void input_ended(void *context)
     close_input(fleet);
 }
 
-static void input_taken(void *context, size_t bytes)
+static bool input_taken(struct fleet *fleet, const struct host_message *message)
+{
+    if (message->bytes != 4)
+        return false;
+    if (fleet->input)
+        cohort__intake_allow(fleet->input, bytes_get_u32(message->data));
+    return true;
+}
+
+static bool host_message(void *context, struct host *host, const struct host_message *message)
 {
     struct fleet *fleet = context;
-    if (bytes == 0)
+    switch (message->kind) {
+    case NODE_LINK_INPUT_TAKEN:
+        return input_taken(fleet, message);
+    case NODE_LINK_INPUT_CLOSED:
         close_input(fleet);
-    else if (fleet->input)
-        cohort__intake_allow(fleet->input, bytes);
+        return true;
+    default:
+        return fleet->handlers.message(fleet->handlers.context, host, message);
+    }
 }
 
 /* Callers ------------------------------------------------------------------------------------- */
@@ -397,12 +380,7 @@ static void init(struct fleet *fleet)
         .context = fleet,
         .failed = host_failed,
         .changed = host_changed,
-        .fetched = host_fetched,
-        .counted = host_counted,
-        .told_time = host_told_time,
-        .moved = host_moved,
-        .input_taken = input_taken,
-        .said = host_said,
+        .message = host_message,
     };
     deadline_init(&fleet->gathering, loop, gathering_over, fleet);
     deadline_init(&fleet->starting, loop, start_some, fleet);

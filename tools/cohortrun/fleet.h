@@ -11,6 +11,7 @@
 
 struct options;
 struct host;
+struct host_message;
 struct output;
 
 /* All other hosts of a job. First their daemons are gathered: agents start them, and they connect
@@ -26,16 +27,8 @@ struct fleet_handlers {
     void (*failed)(void *context, const char *text);
     /* One of the hosts may be gone. */
     void (*changed)(void *context);
-    /* A piece of HOST's daemon; see far_fetch_read. */
-    bool (*fetched)(void *context, struct host *host, uint32_t rank, const unsigned char *data,
-                    size_t bytes);
-    /* What a locality has counted; see job_stats_take. */
-    bool (*counted)(void *context, uint32_t rank, const unsigned char *data, size_t bytes);
-    /* HOST's daemon tells the time; see far_trace_take_clock. */
-    bool (*told_time)(void *context, struct host *host, const unsigned char *data, size_t bytes,
-                      uint64_t arrived);
-    /* Something moves on one of them. */
-    void (*moved)(void *context);
+    /* HOST's daemon says what neither the host nor the fleet handles; see host.h. */
+    bool (*message)(void *context, struct host *host, const struct host_message *message);
     /* A line for the user. */
     void (*said)(void *context, const char *text);
 };

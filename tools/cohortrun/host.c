@@ -81,90 +81,76 @@ static void node_link_ended(void *context, const char *why)
 
 /* Messages from the daemon -------------------------------------------------------------------- */
 
-static bool take_output(struct host *host, struct locality *locality, const unsigned char *data,
-                        size_t bytes)
+static bool take_output(struct host *host, const struct host_message *message)
 {
-    if (bytes == 0 || data[0] >= OUTPUT_NUM_STREAMS)
+    struct locality *locality = message->locality;
+    if (!locality || message->bytes == 0 || message->data[0] >= OUTPUT_NUM_STREAMS)
         return false;
-    enum output_stream stream = (enum output_stream)data[0];
-    if (bytes == 1) {
+    enum output_stream stream = (enum output_stream)message->data[0];
+    if (message->bytes == 1) {
         output_feed_end(host->common->output, locality->rank, stream);
         return true;
     }
     host->is_fed = true;
     host->taken = 0;
-    bool fits = output_feed(host->common->output, locality->rank, stream, (const char *)data + 1,
-                            bytes - 1);
+    bool fits = output_feed(host->common->output, locality->rank, stream,
+                            (const char *)message->data + 1, message->bytes - 1);
     host->is_fed = false;
     if (host->taken > 0)
         host_output_taken(host, locality->rank, stream, host->taken);
     return fits;
 }
 
-static bool take_state(struct locality *locality, const unsigned char *data, size_t bytes)
+static bool take_state(const struct host_message *message)
 {
-    if (!state_read(locality, data, bytes))
+    struct locality *locality = message->locality;
+    if (!locality || !state_read(locality, message->data, message->bytes))
         return false;
     locality->handlers->changed(locality);
     return true;
 }
 
 /* The host is there, but could not start what it was told: that is no death. */
-static void refuse(struct host *host, const unsigned char *text, size_t bytes)
+static void refuse(struct host *host, const struct host_message *message)
 {
     char why[300];
-    snprintf(why, sizeof(why), "cannot start the localities there: %.*s",
-             (int)(bytes < sizeof(why) ? bytes : sizeof(why)), (const char *)text);
+    const size_t bytes = message->bytes < sizeof(why) ? message->bytes : sizeof(why);
+    snprintf(why, sizeof(why), "cannot start the localities there: %.*s", (int)bytes,
+             (const char *)message->data);
     snprintf(host->why, sizeof(host->why), "%s", why);
     host->common->failed(host->common->context, host);
     host_lose(host, why);
 }
 
-static bool take_beat(struct host *host, const unsigned char *data, size_t bytes)
+static bool take_beat(struct host *host, const struct host_message *message)
 {
-    if (bytes != 1 || data[0] >= MOTION_NUM_RESULTS)
+    if (message->bytes != 1 || message->data[0] >= MOTION_NUM_RESULTS)
         return false;
-    host->motion = (enum motion_result)data[0];
-    if (host->motion == MOTION_MOVES)
-        host->common->moved(host->common->context, host);
-    return true;
+    host->motion = (enum motion_result)message->data[0];
+    return host->motion != MOTION_MOVES ||
+           host->common->message(host->common->context, host, message);
 }
 
 /* False: the message makes no sense. */
-static bool take(struct host *host, enum node_link_kind kind, struct locality *locality,
-                 const unsigned char *data, size_t bytes, uint64_t arrived)
+static bool take(struct host *host, const struct host_message *message)
 {
-    switch (kind) {
+    struct locality *locality = message->locality;
+    switch (message->kind) {
     case NODE_LINK_BEAT:
-        return take_beat(host, data, bytes);
-    case NODE_LINK_CLOCK:
-        return host->common->told_time(host->common->context, host, data, bytes, arrived);
+        return take_beat(host, message);
     case NODE_LINK_REFUSED:
-        refuse(host, data, bytes);
-        return true;
-    case NODE_LINK_INPUT_TAKEN:
-        if (bytes == 4)
-            host->common->input_taken(host->common->context, bytes_get_u32(data));
-        return bytes == 4;
-    case NODE_LINK_INPUT_CLOSED:
-        host->common->input_taken(host->common->context, 0);
+        refuse(host, message);
         return true;
     case NODE_LINK_STATE:
-        return locality && take_state(locality, data, bytes);
+        return take_state(message);
     case NODE_LINK_OUTPUT:
-        return locality && take_output(host, locality, data, bytes);
+        return take_output(host, message);
     case NODE_LINK_CONTROL:
         if (locality)
-            locality->handlers->control_arrived(locality, data, bytes);
+            locality->handlers->control_arrived(locality, message->data, message->bytes);
         return locality;
-    case NODE_LINK_FETCHED:
-        return locality &&
-               host->common->fetched(host->common->context, host, locality->rank, data, bytes);
-    case NODE_LINK_COUNTED:
-        return locality &&
-               host->common->counted(host->common->context, locality->rank, data, bytes);
     default:
-        return false;
+        return host->common->message(host->common->context, host, message);
     }
 }
 
@@ -172,11 +158,15 @@ static void node_link_message(void *context, enum node_link_kind kind, uint32_t 
                               const unsigned char *data, size_t bytes)
 {
     struct host *host = context;
-    uint64_t arrived = cohort__clock_now();
     uint32_t index = rank - host->name->first;
     bool is_here = host->is_ordered && index < host->name->num;
+    const struct host_message message = {.kind = kind,
+                                         .locality = is_here ? &host->localities[index] : NULL,
+                                         .data = data,
+                                         .bytes = bytes,
+                                         .arrived = cohort__clock_now()};
     pulse_heard(&host->pulse);
-    if (!take(host, kind, is_here ? &host->localities[index] : NULL, data, bytes, arrived))
+    if (!take(host, &message))
         host_lose(host, "its node daemon does not speak as it should");
 }
 

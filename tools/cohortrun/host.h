@@ -63,6 +63,15 @@ struct host {
     size_t taken;
 };
 
+/* From the daemon. */
+struct host_message {
+    enum node_link_kind kind;
+    struct locality *locality; /* that it is about; NULL: none of the host's */
+    const unsigned char *data;
+    size_t bytes;
+    uint64_t arrived; /* when it came */
+};
+
 /* What all hosts share. */
 struct host_common {
     struct agent_options agent;
@@ -75,20 +84,9 @@ struct host_common {
     void (*failed)(void *context, struct host *host);
     /* HOST's connection or agent has ended. */
     void (*changed)(void *context, struct host *host);
-    /* A piece of node_fetch.h. False: it makes no sense. */
-    bool (*fetched)(void *context, struct host *host, uint32_t rank, const unsigned char *data,
-                    size_t bytes);
-    /* What a locality has counted; see tally.h. False: it makes no sense. */
-    bool (*counted)(void *context, uint32_t rank, const unsigned char *data, size_t bytes);
-    /* The answer to a ping, and when it has arrived. False: it makes no sense. */
-    bool (*told_time)(void *context, struct host *host, const unsigned char *data, size_t bytes,
-                      uint64_t arrived);
-    /* Something moves on HOST. */
-    void (*moved)(void *context, struct host *host);
-    /* BYTES of standard input have been passed on. 0: nobody reads it any more. */
-    void (*input_taken)(void *context, size_t bytes);
-    /* The daemon or the agent has a line for the user. */
-    void (*said)(void *context, struct host *host, const char *line);
+    /* What the daemon says that is not about the host itself, and a heartbeat when something moves
+     * there. False: it makes no sense. */
+    bool (*message)(void *context, struct host *host, const struct host_message *message);
 };
 
 /* One whose agent has not been started. What the others point to has to stay. */

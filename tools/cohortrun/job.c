@@ -18,6 +18,7 @@
 #include "tools/cohortrun/far_fetch.h"
 #include "tools/cohortrun/far_trace.h"
 #include "tools/cohortrun/fleet.h"
+#include "tools/cohortrun/host.h"
 #include "tools/cohortrun/job_private.h"
 #include "tools/cohortrun/options.h"
 
@@ -232,12 +233,11 @@ static void fleet_changed(void *context)
     job_check_done(context);
 }
 
-static bool fleet_fetched(void *context, struct host *host, uint32_t rank,
-                          const unsigned char *data, size_t bytes)
+static bool take_fetched(struct job *job, struct host *host, const struct host_message *message)
 {
-    struct job *job = context;
     struct far_piece piece;
-    if (!far_fetch_read(&piece, host, rank, data, bytes))
+    if (!message->locality ||
+        !far_fetch_read(&piece, host, message->locality->rank, message->data, message->bytes))
         return false;
     if (!piece.is_late && piece.what == NODE_FETCH_LOOK)
         job_status_take_piece(job, host, &piece);
@@ -246,21 +246,24 @@ static bool fleet_fetched(void *context, struct host *host, uint32_t rank,
     return true;
 }
 
-static bool fleet_counted(void *context, uint32_t rank, const unsigned char *data, size_t bytes)
+static bool fleet_message(void *context, struct host *host, const struct host_message *message)
 {
-    return job_stats_take(context, rank, data, bytes);
-}
-
-static bool fleet_told_time(void *context, struct host *host, const unsigned char *data,
-                            size_t bytes, uint64_t arrived)
-{
-    const struct job *job = context;
-    return far_trace_take_clock(job->far_trace, host, data, bytes, arrived);
-}
-
-static void fleet_moved(void *context)
-{
-    job_stall_moved(context);
+    struct job *job = context;
+    switch (message->kind) {
+    case NODE_LINK_BEAT:
+        job_stall_moved(job);
+        return true;
+    case NODE_LINK_CLOCK:
+        return far_trace_take_clock(job->far_trace, host, message->data, message->bytes,
+                                    message->arrived);
+    case NODE_LINK_COUNTED:
+        return message->locality &&
+               job_stats_take(job, message->locality->rank, message->data, message->bytes);
+    case NODE_LINK_FETCHED:
+        return take_fetched(job, host, message);
+    default:
+        return false;
+    }
 }
 
 static void fleet_said(void *context, const char *text)
@@ -295,10 +298,7 @@ static cohort_status start(struct job *job)
         .ready = run,
         .failed = fleet_failed,
         .changed = fleet_changed,
-        .fetched = fleet_fetched,
-        .counted = fleet_counted,
-        .told_time = fleet_told_time,
-        .moved = fleet_moved,
+        .message = fleet_message,
         .said = fleet_said,
     };
     if (job->options->timeout_ns)
