@@ -28,6 +28,7 @@
 /* So many may be waiting for their answers. One more takes the place of the first. */
 enum { MAX_CLIENTS = 8, MAX_MESSAGE = 16, DESCRIPTION_BYTES = 600 };
 static const uint64_t patience_ns = 2000000000;
+static const uint64_t looks_patience_ns = 600000000;
 
 struct client {
     struct cohort__stream *stream;
@@ -114,15 +115,34 @@ static struct host *host_at(const struct job_status *answers, uint32_t i)
     return answers->job->fleet ? fleet_host(answers->job->fleet, i) : NULL;
 }
 
+/* False: no memory; then those who ask see at the end that it is missing. */
+static bool send_piece(struct job_status *answers, const struct far_piece *piece)
+{
+    unsigned char *message = malloc(CARD_LOOK_HEAD_BYTES + piece->bytes);
+    if (!message)
+        return false;
+    message[0] = CARD_LOOK;
+    bytes_put_u32(message + 1, piece->rank);
+    message[5] = (unsigned char)piece->kind;
+    memcpy(message + CARD_LOOK_HEAD_BYTES, piece->data, piece->bytes);
+    send_to_lookers(answers, message, CARD_LOOK_HEAD_BYTES + piece->bytes);
+    free(message);
+    return true;
+}
+
 /* HOST has not answered, or not for its localities from RANK on. */
 static void tell_silence(struct job_status *answers, const struct host *host, uint32_t rank)
 {
-    unsigned char message[CARD_SILENT_BYTES] = {CARD_SILENT};
-    const uint64_t silence = (cohort__clock_now() - host->pulse.heard) / 1000000;
-    bytes_put_u32(message + 1, rank);
-    bytes_put_u32(message + 5, host->name->first + host->name->num - rank);
-    bytes_put_u32(message + 9, silence < UINT32_MAX ? (uint32_t)silence : UINT32_MAX);
-    send_to_lookers(answers, message, sizeof(message));
+    char why[256];
+    snprintf(why, sizeof(why),
+             "host %.100s has not answered within %g s; its last sign of life came %.1f s ago",
+             host->name->name, (double)looks_patience_ns / 1e9,
+             (double)(cohort__clock_now() - host->pulse.heard) / 1e9);
+    for (; rank < host->name->first + host->name->num; rank++)
+        (void)send_piece(answers, &(struct far_piece){.rank = rank,
+                                                      .kind = NODE_FETCH_NONE,
+                                                      .data = (const unsigned char *)why,
+                                                      .bytes = strlen(why)});
 }
 
 static void check_looks(struct job_status *answers);
@@ -141,7 +161,7 @@ static void begin_looks(struct job_status *answers)
     if (!is_wanted)
         return;
     answers->is_looking = true;
-    deadline_set(&answers->looks_patience, CARD_LOOKS_PATIENCE_NS);
+    deadline_set(&answers->looks_patience, looks_patience_ns);
     for (uint32_t i = 0; (host = host_at(answers, i)); i++)
         far_fetch_begin(host, NODE_FETCH_LOOK);
     check_looks(answers);
@@ -175,17 +195,8 @@ static void check_looks(struct job_status *answers)
 
 void job_status_take_piece(struct job *job, struct host *host, const struct far_piece *piece)
 {
-    unsigned char *message = malloc(CARD_LOOK_HEAD_BYTES + piece->bytes);
-    const bool is_over = !message || piece->kind != NODE_FETCH_MORE; /* without it: it is missing */
-    if (message) {
-        message[0] = CARD_LOOK;
-        bytes_put_u32(message + 1, piece->rank);
-        message[5] = (unsigned char)piece->kind;
-        memcpy(message + CARD_LOOK_HEAD_BYTES, piece->data, piece->bytes);
-        send_to_lookers(job->answers, message, CARD_LOOK_HEAD_BYTES + piece->bytes);
-        free(message);
-    }
-    far_fetch_go_on(host, NODE_FETCH_LOOK, is_over);
+    const bool is_sent = send_piece(job->answers, piece);
+    far_fetch_go_on(host, NODE_FETCH_LOOK, !is_sent || piece->kind != NODE_FETCH_MORE);
     check_looks(job->answers);
 }
 

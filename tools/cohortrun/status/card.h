@@ -26,17 +26,12 @@ struct card {
 
 /* After that come messages of these kinds (u8), about the localities of other hosts. */
 enum card_message {
-    CARD_LOOK,   /* u32 rank, u8 enum node_fetch_kind, data: see node_fetch.h */
-    CARD_SILENT, /* u32 rank, u32 how many from there on, u32 milliseconds: they can't be looked at,
-                    and their daemon was last heard of so long ago */
-    CARD_END,    /* the last one */
+    CARD_LOOK, /* u32 rank, u8 enum node_fetch_kind, data: see node_fetch.h */
+    CARD_END,  /* the last one */
 };
-enum { CARD_LOOK_HEAD_BYTES = 6, CARD_SILENT_BYTES = 13 };
+enum { CARD_LOOK_HEAD_BYTES = 6 };
 
-/* They come within this time. A host that does not answer holds nobody up for longer. */
-#define CARD_LOOKS_PATIENCE_NS UINT64_C(600000000)
-
-enum { CARD_VERSION = 2, CARD_MAX_BYTES = 8 << 20, CARD_NAME_BYTES = 64 };
+enum { CARD_VERSION = 3, CARD_MAX_BYTES = 8 << 20, CARD_NAME_BYTES = 64 };
 
 /* The name of the socket, without the 0 in front of it, for the job of cohortrun PID. */
 void card_name(uint32_t user, int pid, char ret_name[CARD_NAME_BYTES]);

@@ -33,14 +33,14 @@
 /* cohortrun may be starting thousands of localities. */
 static const uint64_t patience_ns = 5000000000;
 
-/* What the daemon of another host has said of one of its localities. */
+enum { WHY_BYTES = 200, MAX_PARENTS = 16 };
+
+/* What cohortrun, or the daemon of another host, has said of a locality there. */
 struct card_far {
     unsigned char *look; /* a copy, see look.h; NULL: there is none */
     size_t bytes;
     bool is_whole;
-    char why[160];    /* there is none; "": nothing was said */
-    uint32_t silence; /* of its daemon, in milliseconds, if that has not answered */
-    bool is_silent;
+    char why[WHY_BYTES]; /* there is none; "": nothing was said */
 };
 
 struct fetch {
@@ -151,19 +151,10 @@ static cohort_status take_far(const struct fetch *fetch, struct card_far *fars, 
                               const unsigned char *message, size_t bytes)
 {
     const uint32_t rank = bytes >= CARD_LOOK_HEAD_BYTES ? bytes_get_u32(message + 1) : num;
-    if (rank >= num)
+    if (rank >= num || message[0] != CARD_LOOK || message[5] >= NODE_FETCH_NUM_KINDS)
         return is_wrong(fetch);
-    if (message[0] == CARD_LOOK && message[5] < NODE_FETCH_NUM_KINDS)
-        return take_look(fetch, &fars[rank], (enum node_fetch_kind)message[5],
-                         message + CARD_LOOK_HEAD_BYTES, bytes - CARD_LOOK_HEAD_BYTES);
-    if (message[0] != CARD_SILENT || bytes != CARD_SILENT_BYTES ||
-        bytes_get_u32(message + 5) > num - rank)
-        return is_wrong(fetch);
-    for (uint32_t i = rank; i < rank + bytes_get_u32(message + 5); i++) {
-        fars[i].is_silent = true;
-        fars[i].silence = bytes_get_u32(message + 9);
-    }
-    return COHORT_OK;
+    return take_look(fetch, &fars[rank], (enum node_fetch_kind)message[5],
+                     message + CARD_LOOK_HEAD_BYTES, bytes - CARD_LOOK_HEAD_BYTES);
 }
 
 static cohort_status read_far(const struct fetch *fetch, struct card_far *fars, uint32_t num)
@@ -317,8 +308,6 @@ static size_t card_find(int *ret_pids, size_t max)
     return num;
 }
 
-enum { WHY_BYTES = 200, MAX_PARENTS = 16 };
-
 /* What is known of a job, and the memory that it is in. */
 struct subject {
     struct status_job job;
@@ -338,18 +327,14 @@ static void look_at(struct subject *subject, uint32_t rank, uint32_t slot)
         snprintf(subject->whys[rank], WHY_BYTES, "%s", cohort_error_message());
 }
 
-/* At a locality of another host, by what its daemon has said. */
+/* At a locality of another host, by what has been said of it. */
 static void look_far(struct subject *subject, uint32_t rank)
 {
     const struct card_far *far = &subject->fars[rank];
     const char *host = subject->card->localities[rank].host;
     struct look **look = &subject->job.localities[rank].look;
     char *why = subject->whys[rank];
-    if (far->is_silent)
-        snprintf(why, WHY_BYTES,
-                 "host %.100s has not answered within %g s; its last sign of life came %.1f s ago",
-                 host, (double)CARD_LOOKS_PATIENCE_NS / 1e9, far->silence / 1e3);
-    else if (far->why[0])
+    if (far->why[0])
         snprintf(why, WHY_BYTES, "%s", far->why);
     else if (!far->is_whole)
         snprintf(why, WHY_BYTES, "host %.100s is out of reach", host);
