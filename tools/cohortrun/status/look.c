@@ -70,27 +70,22 @@ static void *append(struct reading *reading, void *array, uint32_t *num, size_t 
 static void take_site(void *context, const void *line)
 {
     struct reading *reading = context;
-    const struct cohort__site_line *from = line;
-    struct look_site *site =
-        append(reading, &reading->look->sites, &reading->look->num_sites, sizeof(*site));
+    struct look *look = reading->look;
+    struct cohort__site_line *site = append(reading, &look->sites, &look->num_sites, sizeof(*site));
     if (site)
-        *site = (struct look_site){.instance = from->instance,
-                                   .last_called = from->last_called,
-                                   .task = from->task,
-                                   .site = from->site,
-                                   .rank = from->rank};
+        memcpy(site, line, sizeof(*site));
 }
 
 static void take_group(void *context, const void *line)
 {
     struct reading *reading = context;
-    const struct cohort__group_line *from = line;
-    struct look_group *group =
-        append(reading, &reading->look->groups, &reading->look->num_groups, sizeof(*group));
+    struct look *look = reading->look;
+    struct cohort__group_line *group =
+        append(reading, &look->groups, &look->num_groups, sizeof(*group));
     if (!group)
         return;
-    *group = (struct look_group){.instance = from->instance, .num_sites = from->num_sites};
-    snprintf(group->name, sizeof(group->name), "%.*s", (int)sizeof(from->name), from->name);
+    memcpy(group, line, sizeof(*group));
+    group->name[sizeof(group->name) - 1] = '\0';
 }
 
 static void take_join(void *context, const void *line)
@@ -285,16 +280,15 @@ static void take_worker(void *context, const void *record)
 static void take_module(void *context, const void *line)
 {
     struct reading *reading = context;
-    const struct cohort__module_line *from = line;
-    struct look_module *module =
-        append(reading, &reading->look->modules, &reading->look->num_modules, sizeof(*module));
+    struct look *look = reading->look;
+    struct cohort__module_line *module =
+        append(reading, &look->modules, &look->num_modules, sizeof(*module));
     if (!module)
         return;
-    *module = (struct look_module){.begin = from->begin, .end = from->end, .bias = from->bias};
-    if (from->build_id_bytes <= sizeof(module->build_id))
-        module->build_id_bytes = from->build_id_bytes;
-    memcpy(module->build_id, from->build_id, sizeof(module->build_id));
-    snprintf(module->path, sizeof(module->path), "%.*s", (int)sizeof(from->path), from->path);
+    memcpy(module, line, sizeof(*module));
+    module->path[sizeof(module->path) - 1] = '\0';
+    if (module->build_id_bytes > sizeof(module->build_id))
+        module->build_id_bytes = 0;
 }
 
 static void take_words(void *context, const void *line)
@@ -700,7 +694,7 @@ bool look_is_quiet(const struct look *look)
            look->stage == COHORT__LEDGER_RUNNING && num_known > 0 && num_known >= look->num_tasks;
 }
 
-const struct look_module *look_find_module(const struct look *look, uint64_t address)
+const struct cohort__module_line *look_find_module(const struct look *look, uint64_t address)
 {
     for (uint32_t i = 0; i < look->num_modules; i++)
         if (address >= look->modules[i].begin && address < look->modules[i].end)

@@ -19,20 +19,6 @@
 
 enum { LOOK_WORDS_BYTES = 1016 };
 
-struct look_site {
-    uint64_t instance;
-    uint64_t last_called; /* generation; 0: none */
-    uint64_t task;        /* 0: a thread */
-    uint32_t site;
-    uint32_t rank;
-};
-
-struct look_group {
-    uint64_t instance;
-    uint32_t num_sites;
-    char name[256];
-};
-
 struct look_join {
     uint64_t age;
     uint64_t future;
@@ -116,13 +102,6 @@ struct look_worker {
     char kernel_function[40]; /* in which it sleeps, as in /proc; "": not known */
 };
 
-struct look_module {
-    uint64_t begin, end, bias;
-    uint32_t build_id_bytes;
-    uint8_t build_id[20];
-    char path[464];
-};
-
 struct look {
     uint32_t rank;
     uint32_t size; /* localities of its job */
@@ -136,8 +115,8 @@ struct look {
     uint64_t tick_age;            /* of a process that is dead: since its last tick; else 0 */
     bool is_cut; /* not all is there: there was no memory for it, or the ledger is damaged */
     bool is_stopped;
-    struct look_site *sites;
-    struct look_group *groups;
+    struct cohort__site_line *sites; /* these, groups and modules are lines of the ledger */
+    struct cohort__group_line *groups;
     struct look_join *joins;
     struct look_wait *waits;       /* by task */
     struct look_inputs *inputs;    /* by what they are of */
@@ -146,7 +125,7 @@ struct look {
     struct look_serve *serves;
     struct look_account *accounts;
     struct look_worker *workers;
-    struct look_module *modules;
+    struct cohort__module_line *modules;
     uint32_t num_sites, num_groups, num_joins, num_waits, num_workers, num_modules;
     uint32_t num_pendings, num_serves, num_accounts, num_inputs, num_listed;
     uint32_t num_nested; /* of the waits, those with an outer task */
@@ -211,7 +190,7 @@ bool look_is_blocked(const struct look_worker *worker);
 bool look_is_busy(const struct look_worker *worker);
 
 /* The module that ADDRESS is in; NULL: none. */
-const struct look_module *look_find_module(const struct look *look, uint64_t address);
+const struct cohort__module_line *look_find_module(const struct look *look, uint64_t address);
 
 /* Puts the waits, the inputs and what is in flight in order, for look_find_wait and the like. */
 void look_sort(struct look *look);

@@ -21,7 +21,7 @@ struct status_index {
     struct status_entry *sites;   /* by instance and number of the site */
     struct status_entry *by_task; /* by locality and task */
     uint32_t num_sites;
-    const struct look_group **groups; /* by instance, each once */
+    const struct cohort__group_line **groups; /* by instance, each once */
     uint32_t num_groups;
     struct status_future *futures; /* of creations, by locality and address */
     uint32_t num_futures;
@@ -57,7 +57,7 @@ static int compare_tasks(const void *left, const void *right)
 
 static int compare_groups(const void *left, const void *right)
 {
-    const struct look_group *const *a = left, *const *b = right;
+    const struct cohort__group_line *const *a = left, *const *b = right;
     return order((*a)->instance, (*b)->instance);
 }
 
@@ -118,10 +118,11 @@ static cohort_status make_index(struct status_model *model)
 }
 
 /* The communicator INSTANCE. NULL: no locality says anything of it. */
-static const struct look_group *find_group(const struct status_index *index, uint64_t instance)
+static const struct cohort__group_line *find_group(const struct status_index *index,
+                                                   uint64_t instance)
 {
-    const struct look_group key = {.instance = instance}, *at = &key;
-    const struct look_group **found =
+    const struct cohort__group_line key = {.instance = instance}, *at = &key;
+    const struct cohort__group_line **found =
         bsearch(&at, index->groups, index->num_groups, sizeof(at), compare_groups);
     return found ? *found : NULL;
 }
@@ -224,7 +225,7 @@ static struct range next_range(const struct status_index *index, uint32_t first)
 {
     struct range range = {.sites = &index->sites[first], .lowest = UINT64_MAX};
     for (uint32_t i = first; i < index->num_sites; i++) {
-        const struct look_site *site = index->sites[i].site;
+        const struct cohort__site_line *site = index->sites[i].site;
         if (site->instance != range.sites[0].site->instance)
             break;
         range.num_present += i == first || site->site != index->sites[i - 1].site->site;
@@ -253,8 +254,8 @@ static void miss_absent(struct status_comm *comm, uint32_t *num_absent, uint64_t
 }
 
 /* What SITE says of whom it waits for in GENERATION. NULL: nothing. */
-static const struct look_account *find_account(const struct look *look,
-                                               const struct look_site *site, uint64_t generation)
+static const struct look_account *
+find_account(const struct look *look, const struct cohort__site_line *site, uint64_t generation)
 {
     for (uint32_t i = 0; i < look->num_accounts; i++)
         if (look->accounts[i].instance == site->instance && look->accounts[i].site == site->site &&
@@ -294,7 +295,7 @@ static void fill_comm(struct status_comm *comm, const struct status_job *job,
 static cohort_status add_comm(struct status_model *model, const struct range *range)
 {
     const uint64_t instance = range->sites[0].site->instance;
-    const struct look_group *group = find_group(model->index, instance);
+    const struct cohort__group_line *group = find_group(model->index, instance);
     const uint32_t last = range->sites[range->num - 1].site->site;
     struct status_comm comm = {.instance = instance,
                                .name = group ? group->name : "?",
@@ -337,7 +338,7 @@ static const struct status_comm *find_only(const struct status_model *model, uin
                                            uint64_t task)
 {
     const struct status_index *index = model->index;
-    const struct look_site key_site = {.task = task};
+    const struct cohort__site_line key_site = {.task = task};
     const struct status_entry key = {rank, &key_site};
     const struct status_comm *only = NULL;
     const struct status_entry *entry =
@@ -568,7 +569,7 @@ static cohort_status find_missing(const struct status_model *model,
                                   struct status_creation *creation)
 {
     const struct status_index *index = model->index;
-    const struct look_group *group = find_group(index, creation->parent);
+    const struct cohort__group_line *group = find_group(index, creation->parent);
     uint32_t num, next = 0;
     const struct status_entry *entries = status_find_sites(index, creation->parent, &num);
     if (group)
@@ -682,15 +683,15 @@ static void free_creations(struct status_model *model)
 
 /* A wait, by places that are the same in all processes. */
 struct place {
-    const struct look_module *module; /* that the caller is in; NULL: none */
-    uint64_t caller;                  /* in its file */
+    const struct cohort__module_line *module; /* that the caller is in; NULL: none */
+    uint64_t caller;                          /* in its file */
     uint64_t function;
     uint32_t rank;
     const struct look_wait *wait;
 };
 
 /* Other hosts may have other files at the same path. */
-static int compare_modules(const struct look_module *a, const struct look_module *b)
+static int compare_modules(const struct cohort__module_line *a, const struct cohort__module_line *b)
 {
     if (!a || !b)
         return (a != NULL) - (b != NULL);
@@ -724,8 +725,8 @@ static int compare_sizes(const void *left, const void *right)
 
 static struct place make_place(const struct look *look, uint32_t rank, const struct look_wait *wait)
 {
-    const struct look_module *caller = look_find_module(look, wait->caller);
-    const struct look_module *function = look_find_module(look, wait->function);
+    const struct cohort__module_line *caller = look_find_module(look, wait->caller);
+    const struct cohort__module_line *function = look_find_module(look, wait->function);
     return (struct place){.module = caller,
                           .caller = wait->caller - (caller ? caller->bias : 0),
                           .function = wait->function - (function ? function->bias : 0),
@@ -827,7 +828,7 @@ void status_model_destroy(struct status_model *model)
 static const struct status_entry *find_site(const struct status_index *index, uint64_t instance,
                                             uint32_t site)
 {
-    const struct look_site wanted = {.instance = instance, .site = site};
+    const struct cohort__site_line wanted = {.instance = instance, .site = site};
     const struct status_entry key = {.site = &wanted};
     return bsearch(&key, index->sites, index->num_sites, sizeof(key), compare_sites);
 }
@@ -896,7 +897,7 @@ struct status_target status_model_target(const struct status_model *model, struc
 {
     struct status_target target = {0};
     const struct look_wait *wait = task.wait;
-    const struct look_group *group = NULL;
+    const struct cohort__group_line *group = NULL;
     const struct status_future *future = NULL;
     target.pending = look_find_pending(model->job->localities[task.rank].look, wait);
     if (target.pending && wait->kind != COHORT__WAIT_REMOTE)

@@ -159,7 +159,7 @@ struct status_target status_model_target(const struct status_model *model, struc
 /* The line of a site, which one of its localities has. */
 struct status_entry {
     uint32_t rank;
-    const struct look_site *site;
+    const struct cohort__site_line *site;
 };
 
 /* The lines of the sites of the communicator INSTANCE, *RET_NUM of them, by number of the site. */

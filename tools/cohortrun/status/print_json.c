@@ -338,7 +338,7 @@ static void write_absent(struct writer *writer, const struct status_comm *comm)
     uint64_t next = 0;
     json_begin(&writer->json, "absent", '[');
     for (uint32_t i = 0; i < num; i++) {
-        const struct look_site *site = entries[i].site;
+        const struct cohort__site_line *site = entries[i].site;
         if (site->site < next)
             continue;
         write_range(writer, next, site->site);

@@ -45,7 +45,7 @@ void symbols_destroy(struct symbols *symbols)
     free(symbols);
 }
 
-static bool is_for(const struct object *object, const struct look_module *module)
+static bool is_for(const struct object *object, const struct cohort__module_line *module)
 {
     return strcmp(object->path, module->path) == 0 &&
            object->build_id_bytes == module->build_id_bytes &&
@@ -53,7 +53,7 @@ static bool is_for(const struct object *object, const struct look_module *module
 }
 
 /* NULL: no memory. */
-static struct object *find_object(struct symbols *symbols, const struct look_module *module)
+static struct object *find_object(struct symbols *symbols, const struct cohort__module_line *module)
 {
     struct object *object = symbols->objects;
     while (object && !is_for(object, module))
@@ -69,8 +69,8 @@ static struct object *find_object(struct symbols *symbols, const struct look_mod
     return object;
 }
 
-void symbols_name(struct symbols *symbols, const struct look_module *module, uint64_t address,
-                  char *text, size_t bytes)
+void symbols_name(struct symbols *symbols, const struct cohort__module_line *module,
+                  uint64_t address, char *text, size_t bytes)
 {
     if (!module) {
         snprintf(text, bytes, "0x%llx", (unsigned long long)address);
@@ -81,8 +81,8 @@ void symbols_name(struct symbols *symbols, const struct look_module *module, uin
                      bytes);
 }
 
-bool symbols_line(struct symbols *symbols, const struct look_module *module, uint64_t address,
-                  char *text, size_t bytes)
+bool symbols_line(struct symbols *symbols, const struct cohort__module_line *module,
+                  uint64_t address, char *text, size_t bytes)
 {
     struct object *object = symbols && module ? find_object(symbols, module) : NULL;
     if (!object || !object->symbols || !elf_symbols_are_right(object->symbols) ||
@@ -98,7 +98,7 @@ bool symbols_line(struct symbols *symbols, const struct look_module *module, uin
     return is_known;
 }
 
-static bool is_of_library(const struct look_module *module)
+static bool is_of_library(const struct cohort__module_line *module)
 {
     const char *base = module ? strrchr(module->path, '/') : NULL;
     return base && strncmp(base, "/libcohort.so", strlen("/libcohort.so")) == 0;
@@ -122,7 +122,7 @@ void status_place_find(struct status_place *ret_place, struct symbols *symbols,
                        const struct look *look, const struct look_wait *wait)
 {
     struct status_place *place = ret_place;
-    const struct look_module *module = look_find_module(look, wait->caller);
+    const struct cohort__module_line *module = look_find_module(look, wait->caller);
     place->function[0] = place->line[0] = place->caller[0] = '\0';
     place->is_in_function = place->is_at_end = false;
     if (wait->function)

@@ -20,13 +20,13 @@ void symbols_destroy(struct symbols *symbols);
  * names of its variants, as ".constprop.0"), or without a fitting symbol
  * "heat+0x12a0", the offset in the file. The file is not used if it is not the one that the program
  * was started from, by its build id. MODULE NULL: "0x7f12". */
-void symbols_name(struct symbols *symbols, const struct look_module *module, uint64_t address,
-                  char *text, size_t bytes);
+void symbols_name(struct symbols *symbols, const struct cohort__module_line *module,
+                  uint64_t address, char *text, size_t bytes);
 
 /* Writes "heat.c:91", the line of what returns to ADDRESS; see source.h. False: that is not known,
  * or all lines together have already taken half a second. */
-bool symbols_line(struct symbols *symbols, const struct look_module *module, uint64_t address,
-                  char *text, size_t bytes);
+bool symbols_line(struct symbols *symbols, const struct cohort__module_line *module,
+                  uint64_t address, char *text, size_t bytes);
 
 enum { STATUS_NAME_BYTES = 320 };
 

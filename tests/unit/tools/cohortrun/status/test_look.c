@@ -311,7 +311,8 @@ static void test_blocked(void)
 
 /* --- names of functions, of this program --- */
 
-static void check_name(const struct look_module *module, uintptr_t address, const char *want)
+static void check_name(const struct cohort__module_line *module, uintptr_t address,
+                       const char *want)
 {
     struct symbols *symbols = symbols_create();
     char text[128];
@@ -327,14 +328,14 @@ static void test_symbols(void)
     const uintptr_t here = (uintptr_t)check_name;
     char want[64];
     struct look *look = look_here();
-    const struct look_module *module = look_find_module(look, here);
+    const struct cohort__module_line *module = look_find_module(look, here);
     CHECK(module);
     check_name(module, here, "check_name");
     check_name(module, here + 4, "check_name+0x4");
     CHECK(!look_find_module(look, 0));
     check_name(NULL, 0x7f, "0x7f");
     /* A file that is another one, or none, or is gone, has no names for us. */
-    struct look_module wrong = *module;
+    struct cohort__module_line wrong = *module;
     const char *base = strrchr(module->path, '/') + 1;
     snprintf(want, sizeof(want), "%s+0x%llx", base, (unsigned long long)(here - module->bias));
     wrong.build_id[0] ^= 1;
@@ -363,11 +364,11 @@ static void test_lines(void)
 {
     struct look *look = look_here();
     struct symbols *symbols = symbols_create();
-    struct look_module wrong;
+    struct cohort__module_line wrong;
     char text[64] = "", want[64];
     const int line = __LINE__ + 1;
     const uintptr_t here = return_address();
-    const struct look_module *module = look_find_module(look, here);
+    const struct cohort__module_line *module = look_find_module(look, here);
     if (symbols_line(symbols, module, here, text, sizeof(text))) {
         snprintf(want, sizeof(want), "test_look.c:%d", line);
         CHECK_TEXT(text, want);

@@ -359,7 +359,7 @@ static void test_twice(void)
 /* The same place is the same in processes that have the program at other addresses. */
 static void test_moved(void)
 {
-    static struct look_module moved;
+    static struct cohort__module_line moved;
     begin_halo();
     moved = w.modules[0];
     moved.begin = moved.bias = 0x555000;

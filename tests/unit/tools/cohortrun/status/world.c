@@ -13,12 +13,12 @@ struct world w;
 void world_begin(uint32_t num)
 {
     memset(&w, 0, sizeof(w));
-    w.modules[0] = (struct look_module){
+    w.modules[0] = (struct cohort__module_line){
         .begin = HEAT, .end = HEAT + 0x1000, .bias = HEAT, .path = "/none/heat"};
-    w.modules[1] = (struct look_module){.begin = LIBRARY,
-                                        .end = LIBRARY + 0x1000,
-                                        .bias = LIBRARY,
-                                        .path = "/none/libcohort.so.0.1.0"};
+    w.modules[1] = (struct cohort__module_line){.begin = LIBRARY,
+                                                .end = LIBRARY + 0x1000,
+                                                .bias = LIBRARY,
+                                                .path = "/none/libcohort.so.0.1.0"};
     for (uint32_t rank = 0; rank < LOCALITIES; rank++) {
         w.localities[rank] =
             (struct status_locality){.pid = 100 + (int)rank, .look = &w.looks[rank]};
@@ -47,14 +47,15 @@ void world_begin(uint32_t num)
 void world_add_site(uint32_t rank, uint64_t instance, uint32_t site, uint64_t called, uint64_t task)
 {
     struct look *look = &w.looks[rank];
-    look->sites[look->num_sites++] = (struct look_site){instance, called, task, site, rank};
+    look->sites[look->num_sites++] = (struct cohort__site_line){
+        .instance = instance, .last_called = called, .task = task, .site = site, .rank = rank};
 }
 
 void world_add_group(uint32_t rank, uint64_t instance, uint32_t num_sites, const char *name)
 {
     struct look *look = &w.looks[rank];
-    struct look_group *group = &look->groups[look->num_groups++];
-    *group = (struct look_group){.instance = instance, .num_sites = num_sites};
+    struct cohort__group_line *group = &look->groups[look->num_groups++];
+    *group = (struct cohort__group_line){.instance = instance, .num_sites = num_sites};
     snprintf(group->name, sizeof(group->name), "%s", name);
 }
 

@@ -26,8 +26,8 @@ extern struct world {
     struct status_job job;
     struct status_locality localities[LOCALITIES];
     struct look looks[LOCALITIES];
-    struct look_site sites[LOCALITIES][SITES];
-    struct look_group groups[LOCALITIES][4];
+    struct cohort__site_line sites[LOCALITIES][SITES];
+    struct cohort__group_line groups[LOCALITIES][4];
     struct look_join joins[LOCALITIES][16];
     struct look_wait waits[LOCALITIES][SITES];
     struct look_inputs inputs[LOCALITIES][8];
@@ -36,7 +36,7 @@ extern struct world {
     struct look_serve serves[LOCALITIES][1];
     struct look_account accounts[LOCALITIES][1];
     struct look_worker workers[LOCALITIES][12];
-    struct look_module modules[2];
+    struct cohort__module_line modules[2];
 } w;
 
 struct symbols;
