@@ -43,66 +43,66 @@ struct card_far {
     char why[WHY_BYTES]; /* there is none; "": nothing was said */
 };
 
-struct fetch {
+struct query {
     int pid;
     int socket;
     uint64_t deadline;
 };
 
-static cohort_status is_gone(const struct fetch *fetch)
+static cohort_status is_gone(const struct query *query)
 {
-    return cohort_fail(COHORT_ERR_PEER_DIED, "cohortrun %d has ended meanwhile", fetch->pid);
+    return cohort_fail(COHORT_ERR_PEER_DIED, "cohortrun %d has ended meanwhile", query->pid);
 }
 
 /* COHORT_OK: something can be read, or the end. */
-static cohort_status wait_for(const struct fetch *fetch)
+static cohort_status wait_for(const struct query *query)
 {
-    struct pollfd pollfd = {.fd = fetch->socket, .events = POLLIN};
+    struct pollfd pollfd = {.fd = query->socket, .events = POLLIN};
     for (;;) {
         uint64_t now = cohort__clock_now();
-        if (now >= fetch->deadline)
+        if (now >= query->deadline)
             return cohort_fail(COHORT_ERR_TIMEOUT,
                                "cohortrun %d does not answer; is it stopped, or another one's?",
-                               fetch->pid);
-        if (poll(&pollfd, 1, (int)((fetch->deadline - now) / 1000000) + 1) > 0)
+                               query->pid);
+        if (poll(&pollfd, 1, (int)((query->deadline - now) / 1000000) + 1) > 0)
             return COHORT_OK;
     }
 }
 
-static cohort_status read_all(const struct fetch *fetch, unsigned char *data, size_t bytes)
+static cohort_status read_all(const struct query *query, unsigned char *data, size_t bytes)
 {
     for (size_t done = 0; done < bytes;) {
-        cohort_status status = wait_for(fetch);
+        cohort_status status = wait_for(query);
         if (status)
             return status;
-        ssize_t got = recv(fetch->socket, data + done, bytes - done, MSG_DONTWAIT);
+        ssize_t got = recv(query->socket, data + done, bytes - done, MSG_DONTWAIT);
         if (got == 0 || (got < 0 && errno == ECONNRESET))
-            return is_gone(fetch);
+            return is_gone(query);
         if (got < 0 && errno != EAGAIN && errno != EINTR)
-            return cohort_fail(COHORT_ERR_SYSTEM, "cohortrun %d: %s", fetch->pid, strerror(errno));
+            return cohort_fail(COHORT_ERR_SYSTEM, "cohortrun %d: %s", query->pid, strerror(errno));
         done += got > 0 ? (size_t)got : 0;
     }
     return COHORT_OK;
 }
 
-static cohort_status is_wrong(const struct fetch *fetch)
+static cohort_status is_wrong(const struct query *query)
 {
-    return cohort_fail(COHORT_ERR_PROTOCOL, "cohortrun %d does not speak as it should", fetch->pid);
+    return cohort_fail(COHORT_ERR_PROTOCOL, "cohortrun %d does not speak as it should", query->pid);
 }
 
 /* The caller frees it. */
-static cohort_status read_message(const struct fetch *fetch, unsigned char **ret_message,
+static cohort_status read_message(const struct query *query, unsigned char **ret_message,
                                   size_t *ret_bytes)
 {
     unsigned char head[COHORT__STREAM_HEAD_BYTES];
-    cohort_status status = read_all(fetch, head, sizeof(head));
+    cohort_status status = read_all(query, head, sizeof(head));
     if (status)
         return status;
     size_t bytes = bytes_get_u32(head);
     unsigned char *message = bytes <= CARD_MAX_BYTES ? malloc(bytes + 1) : NULL;
     if (!message)
-        return is_wrong(fetch);
-    status = read_all(fetch, message, bytes);
+        return is_wrong(query);
+    status = read_all(query, message, bytes);
     if (status) {
         free(message);
         return status;
@@ -112,11 +112,11 @@ static cohort_status read_message(const struct fetch *fetch, unsigned char **ret
     return COHORT_OK;
 }
 
-static cohort_status read_card(const struct fetch *fetch, struct card **ret_card)
+static cohort_status read_card(const struct query *query, struct card **ret_card)
 {
     unsigned char *message;
     size_t bytes;
-    cohort_status status = read_message(fetch, &message, &bytes);
+    cohort_status status = read_message(query, &message, &bytes);
     if (status)
         return status;
     status = card_read(ret_card, message, bytes);
@@ -126,7 +126,7 @@ static cohort_status read_card(const struct fetch *fetch, struct card **ret_card
 
 /* Other hosts -------------------------------------------------------------------------------- */
 
-static cohort_status take_look(const struct fetch *fetch, struct card_far *far,
+static cohort_status take_look(const struct query *query, struct card_far *far,
                                enum node_fetch_kind kind, const unsigned char *data, size_t bytes)
 {
     if (kind == NODE_FETCH_NONE) {
@@ -135,7 +135,7 @@ static cohort_status take_look(const struct fetch *fetch, struct card_far *far,
         return COHORT_OK;
     }
     if (far->is_whole)
-        return is_wrong(fetch);
+        return is_wrong(query);
     unsigned char *look = realloc(far->look, far->bytes + bytes + 1);
     if (!look)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
@@ -147,29 +147,29 @@ static cohort_status take_look(const struct fetch *fetch, struct card_far *far,
 }
 
 /* COHORT_ERR_PROTOCOL: MESSAGE makes no sense. */
-static cohort_status take_far(const struct fetch *fetch, struct card_far *fars, uint32_t num,
+static cohort_status take_far(const struct query *query, struct card_far *fars, uint32_t num,
                               const unsigned char *message, size_t bytes)
 {
     const uint32_t rank = bytes >= CARD_LOOK_HEAD_BYTES ? bytes_get_u32(message + 1) : num;
     if (rank >= num || message[0] != CARD_LOOK || message[5] >= NODE_FETCH_NUM_KINDS)
-        return is_wrong(fetch);
-    return take_look(fetch, &fars[rank], (enum node_fetch_kind)message[5],
+        return is_wrong(query);
+    return take_look(query, &fars[rank], (enum node_fetch_kind)message[5],
                      message + CARD_LOOK_HEAD_BYTES, bytes - CARD_LOOK_HEAD_BYTES);
 }
 
-static cohort_status read_far(const struct fetch *fetch, struct card_far *fars, uint32_t num)
+static cohort_status read_far(const struct query *query, struct card_far *fars, uint32_t num)
 {
     bool is_over = false;
     cohort_status status = COHORT_OK;
     while (!is_over && !status) {
         unsigned char *message;
         size_t bytes;
-        status = read_message(fetch, &message, &bytes);
+        status = read_message(query, &message, &bytes);
         if (status)
             break;
         is_over = bytes == 1 && message[0] == CARD_END;
         if (!is_over)
-            status = take_far(fetch, fars, num, message, bytes);
+            status = take_far(query, fars, num, message, bytes);
         free(message);
     }
     return status;
@@ -186,7 +186,7 @@ static void card_far_destroy(struct card_far *fars, uint32_t num)
 /* -------------------------------------------------------------------------------------------- */
 
 /* The first byte, and the ledger with it. */
-static cohort_status read_ledger(const struct fetch *fetch, int *ret_ledger)
+static cohort_status read_ledger(const struct query *query, int *ret_ledger)
 {
     union {
         struct cmsghdr head;
@@ -198,11 +198,11 @@ static cohort_status read_ledger(const struct fetch *fetch, int *ret_ledger)
                              .msg_iovlen = 1,
                              .msg_control = &control,
                              .msg_controllen = sizeof(control)};
-    cohort_status status = wait_for(fetch);
+    cohort_status status = wait_for(query);
     if (status)
         return status;
-    if (recvmsg(fetch->socket, &message, MSG_CMSG_CLOEXEC) != sizeof(byte))
-        return is_gone(fetch);
+    if (recvmsg(query->socket, &message, MSG_CMSG_CLOEXEC) != sizeof(byte))
+        return is_gone(query);
     const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     *ret_ledger = -1;
     if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
@@ -211,44 +211,44 @@ static cohort_status read_ledger(const struct fetch *fetch, int *ret_ledger)
 }
 
 /* Another process may have taken the name: one of another user, or of another space of pids. */
-static bool is_it(const struct fetch *fetch)
+static bool is_it(const struct query *query)
 {
     struct ucred peer;
     socklen_t bytes = sizeof(peer);
-    return getsockopt(fetch->socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
-           peer.uid == geteuid() && peer.pid == fetch->pid;
+    return getsockopt(query->socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
+           peer.uid == geteuid() && peer.pid == query->pid;
 }
 
-static cohort_status connect_to(struct fetch *fetch)
+static cohort_status connect_to(struct query *query)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX}; /* sun_path[0] is 0: abstract */
     char name[CARD_NAME_BYTES];
-    card_name((uint32_t)geteuid(), fetch->pid, name);
+    card_name((uint32_t)geteuid(), query->pid, name);
     memcpy(address.sun_path + 1, name, strlen(name));
     socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
-    fetch->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fetch->socket < 0)
+    query->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (query->socket < 0)
         return cohort_fail(COHORT_ERR_SYSTEM, "socket: %s", strerror(errno));
-    if (connect(fetch->socket, (struct sockaddr *)&address, bytes) == 0 && is_it(fetch))
+    if (connect(query->socket, (struct sockaddr *)&address, bytes) == 0 && is_it(query))
         return COHORT_OK;
     int error = errno;
-    close(fetch->socket);
+    close(query->socket);
     return error == EAGAIN ? cohort_fail(COHORT_ERR_TIMEOUT,
-                                         "cohortrun %d does not answer; is it stopped?", fetch->pid)
+                                         "cohortrun %d does not answer; is it stopped?", query->pid)
                            : cohort_fail(COHORT_ERR_STATE,
-                                         "process %d is no cohortrun of this user", fetch->pid);
+                                         "process %d is no cohortrun of this user", query->pid);
 }
 
 /* The card, and what follows it. */
-static cohort_status read_answer(const struct fetch *fetch, struct card **ret_card,
+static cohort_status read_answer(const struct query *query, struct card **ret_card,
                                  struct card_far **ret_fars)
 {
     struct card *card = NULL;
-    cohort_status status = read_card(fetch, &card);
+    cohort_status status = read_card(query, &card);
     if (status)
         return status;
     struct card_far *fars = calloc(card->size + 1, sizeof(*fars));
-    status = fars ? read_far(fetch, fars, card->size)
+    status = fars ? read_far(query, fars, card->size)
                   : cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
     if (status) {
         card_far_destroy(fars, card->size);
@@ -265,18 +265,18 @@ static cohort_status read_answer(const struct fetch *fetch, struct card **ret_ca
  * freed by the caller. COHORT_ERR_STATE: PID is no cohortrun with a job;
  * COHORT_ERR_TIMEOUT: it does not answer; COHORT_ERR_PEER_DIED: it has ended meanwhile;
  * COHORT_ERR_PROTOCOL, COHORT_ERR_NO_MEMORY, COHORT_ERR_SYSTEM. */
-static cohort_status card_fetch(int pid, struct card **ret_card, int *ret_ledger,
-                                struct card_far **ret_fars)
+static cohort_status card_ask(int pid, struct card **ret_card, int *ret_ledger,
+                              struct card_far **ret_fars)
 {
-    struct fetch fetch = {.pid = pid, .deadline = cohort__clock_after(patience_ns)};
+    struct query query = {.pid = pid, .deadline = cohort__clock_after(patience_ns)};
     int ledger = -1;
-    cohort_status status = connect_to(&fetch);
+    cohort_status status = connect_to(&query);
     if (status)
         return status;
-    status = read_ledger(&fetch, &ledger);
+    status = read_ledger(&query, &ledger);
     if (!status)
-        status = read_answer(&fetch, ret_card, ret_fars);
-    close(fetch.socket);
+        status = read_answer(&query, ret_card, ret_fars);
+    close(query.socket);
     if (status && ledger >= 0)
         close(ledger);
     else if (!status)
@@ -408,7 +408,7 @@ static cohort_status find_job(struct subject *subject, int pid)
 {
     cohort_status status = COHORT_ERR_STATE;
     for (int i = 0; i < MAX_PARENTS && pid > 1 && status == COHORT_ERR_STATE; i++) {
-        status = card_fetch(pid, &subject->card, &subject->memory, &subject->fars);
+        status = card_ask(pid, &subject->card, &subject->memory, &subject->fars);
         pid = descendants_parent_of(pid);
     }
     return status;
