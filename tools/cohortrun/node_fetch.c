@@ -16,10 +16,10 @@
 #include "tools/cohortrun/status/look.h"
 #include "tools/cohortrun/trace_part.h"
 
-/* The bytes from AT on, of TOTAL. */
+/* The bytes from AT on, of TOTAL; at most MOST. */
 struct piece {
     uint64_t at, total;
-    size_t bytes;
+    size_t most, bytes;
     char *data;
 };
 
@@ -40,7 +40,7 @@ static cohort_status read_look(struct node_fetch *fetch, struct piece *piece,
         return cohort_fail(COHORT_ERR_STATE, "it is asked for a piece that there is not");
     const size_t left = fetch->bytes - piece->at;
     piece->total = fetch->bytes;
-    piece->bytes = left < NODE_FETCH_PIECE_BYTES ? left : NODE_FETCH_PIECE_BYTES;
+    piece->bytes = left < piece->most ? left : piece->most;
     memcpy(piece->data, fetch->look + piece->at, piece->bytes);
     return COHORT_OK;
 }
@@ -63,7 +63,7 @@ static cohort_status read_part(struct piece *piece, const struct locality *local
     const int part = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
     free(path);
     if (part >= 0 && fstat(part, &stat) == 0 && S_ISREG(stat.st_mode)) {
-        got = pread(part, piece->data, NODE_FETCH_PIECE_BYTES, (off_t)piece->at);
+        got = pread(part, piece->data, piece->most, (off_t)piece->at);
         piece->total = (uint64_t)stat.st_size;
     }
     if (part >= 0)
@@ -82,14 +82,15 @@ bool node_fetch_answer(struct node_fetch *fetch, struct node_link *node_link,
     unsigned char *answer = malloc(NODE_FETCH_ANSWER_BYTES + NODE_FETCH_PIECE_BYTES);
     if (!answer)
         return true; /* who asks does not wait for ever */
-    struct piece piece = {.at = bytes_get_u64(question + KIND),
+    const uint64_t at = bytes_get_u64(question + KIND);
+    struct piece piece = {.at = at,
+                          .most = at == 0 ? NODE_FETCH_FIRST_BYTES : NODE_FETCH_PIECE_BYTES,
                           .data = (char *)answer + NODE_FETCH_ANSWER_BYTES};
     cohort_status status = question[0] == NODE_FETCH_LOOK
                                ? read_look(fetch, &piece, locality, memory, slot)
                                : read_part(&piece, locality, memory, slot);
     if (status)
-        piece.bytes =
-            (size_t)snprintf(piece.data, NODE_FETCH_PIECE_BYTES, "%s", cohort_error_message());
+        piece.bytes = (size_t)snprintf(piece.data, piece.most, "%s", cohort_error_message());
     memcpy(answer, question, KIND);
     answer[KIND] = status                                 ? NODE_FETCH_NONE
                    : piece.at + piece.bytes < piece.total ? NODE_FETCH_MORE

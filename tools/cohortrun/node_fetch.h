@@ -25,9 +25,11 @@ enum node_fetch_kind {
 
 /* NODE_LINK_FETCH asks for the bytes from a place on, and NODE_LINK_FETCHED answers. So of each
  * kind one piece is under way, and what else the connection carries does not wait behind it for
- * long. */
+ * long. The first piece is small: most looks fit into it, and of a part it shows whether the rest
+ * is wanted. */
 enum {
-    NODE_FETCH_PIECE_BYTES = 256 << 10,
+    NODE_FETCH_FIRST_BYTES = 16 << 10,
+    NODE_FETCH_PIECE_BYTES = 1 << 20,
     NODE_FETCH_QUESTION_BYTES = 13, /* u8 what, u32 the question's number, u64 the place */
     NODE_FETCH_ANSWER_BYTES = 6,    /* u8 what, u32 that number, u8 kind; behind them the piece */
 };
