@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/text.h"
+#include "runtime/wire/schema.h"
 
 /* Keeps the order. What is above the last one of a full list is dropped. */
 static void insert(struct cohort__tally_list *list, struct cohort__tally_site site)
@@ -138,122 +139,66 @@ void cohort__tally_describe(const struct cohort__tally *tally, uint64_t generati
 
 /* Messages ------------------------------------------------------------------------------------ */
 
-static void pack_list(struct cohort__packer *packer, const char *key,
-                      const struct cohort__tally_list *list)
-{
-    cohort__pack_text(packer, key);
-    cohort__pack_array(packer, 2 * list->num);
-    for (uint32_t i = 0; i < list->num; i++) {
-        cohort__pack_unsigned(packer, list->sites[i].site);
-        cohort__pack_unsigned(packer, list->sites[i].vote);
-    }
-}
+#define FIELD(member, most) COHORT__FIELD(struct cohort__tally, member, most)
+static const struct cohort__field site[] = {
+    COHORT__FIELD(struct cohort__tally_site, site, INT32_MAX),
+    COHORT__FIELD(struct cohort__tally_site, vote, COHORT__NUM_VOTES - 1),
+};
+static const struct cohort__schema site_schema = COHORT__SCHEMA(struct cohort__tally_site, site, 0);
+static const struct cohort__field fields[] = {
+    FIELD(num, INT32_MAX),
+    COHORT__ARRAY(struct cohort__tally, missing.sites, missing.num, &site_schema),
+    COHORT__ARRAY(struct cohort__tally, ok.sites, ok.num, &site_schema),
+    FIELD(is_alone, 1),
+    FIELD(namer, INT32_MAX),
+    COHORT__CHARS(struct cohort__tally, name),
+};
+static const struct cohort__schema schema = COHORT__SCHEMA(struct cohort__tally, fields, 0);
 
 void cohort__tally_pack(const struct cohort__tally *tally, struct cohort__packer *packer)
 {
-    cohort__pack_map(packer, 6);
-    cohort__pack_text(packer, "num");
-    cohort__pack_array(packer, COHORT__NUM_VOTES);
+    cohort__schema_pack(packer, &schema, tally);
+}
+
+/* Whether LIST, which has no more than COUNTED sites, has sites of NUM_SITES in their order, with
+ * votes from FIRST to LAST. */
+static bool is_list(const struct cohort__tally_list *list, uint32_t counted, uint32_t num_sites,
+                    enum cohort__vote first, enum cohort__vote last)
+{
+    bool is_right = list->num <= counted;
+    for (uint32_t i = 0; is_right && i < list->num; i++) {
+        const struct cohort__tally_site *site_at = &list->sites[i];
+        is_right = site_at->site < num_sites && site_at->vote >= first && site_at->vote <= last &&
+                   (i == 0 || site_at->site > site_at[-1].site);
+    }
+    return is_right;
+}
+
+static cohort_status check(const struct cohort__tally *tally, uint32_t num_sites)
+{
+    uint64_t sum = 0;
     for (uint32_t vote = 0; vote < COHORT__NUM_VOTES; vote++)
-        cohort__pack_unsigned(packer, tally->num[vote]);
-    pack_list(packer, "missing", &tally->missing);
-    pack_list(packer, "ok", &tally->ok);
-    cohort__pack_field_bool(packer, "alone", tally->is_alone);
-    cohort__pack_field_unsigned(packer, "namer", tally->namer);
-    cohort__pack_field_text(packer, "name", tally->name);
-}
-
-/* What is read, and what it has to fit. */
-struct reading {
-    const struct cohort__unpacked *unpacked;
-    const struct cohort__value *map;
-    struct cohort__tally *tally;
-    uint32_t num_sites;
-};
-
-static cohort_status read_counts(const struct reading *reading)
-{
-    const struct cohort__value *array;
-    uint32_t num;
-    uint64_t value, sum = 0;
-    cohort_status status = cohort__get_array(reading->unpacked, reading->map, "num", &array, &num);
-    if (!status && num != COHORT__NUM_VOTES)
-        status = cohort_fail(COHORT_ERR_PROTOCOL, "vote of a peer: %u counts", num);
-    for (uint32_t vote = 0; !status && vote < COHORT__NUM_VOTES; vote++) {
-        status =
-            cohort__element_unsigned(reading->unpacked, array, vote, reading->num_sites, &value);
-        reading->tally->num[vote] = status ? 0 : (uint32_t)value;
-        sum += reading->tally->num[vote];
-    }
-    if (!status && sum > reading->num_sites)
-        status = cohort_fail(COHORT_ERR_PROTOCOL, "vote of a peer: %" PRIu64 " sites", sum);
-    return status;
-}
-
-/* Of votes from FIRST to LAST. */
-static cohort_status read_list(const struct reading *reading, const char *key,
-                               enum cohort__vote first, enum cohort__vote last,
-                               struct cohort__tally_list *list)
-{
-    const struct cohort__value *array;
-    uint32_t num, counted = 0;
-    uint64_t site = 0, vote = 0;
-    cohort_status status = cohort__get_array(reading->unpacked, reading->map, key, &array, &num);
-    for (uint32_t i = first; i <= last; i++)
-        counted += reading->tally->num[i];
-    if (!status && (num % 2 != 0 || num / 2 > COHORT__TALLY_LISTED || num / 2 > counted))
-        status = cohort_fail(COHORT_ERR_PROTOCOL, "vote of a peer: %u sites are %s", num / 2, key);
-    for (uint32_t i = 0; !status && i < num / 2; i++) {
-        status = cohort__element_unsigned(reading->unpacked, array, 2 * i, reading->num_sites - 1,
-                                          &site);
-        if (!status)
-            status = cohort__element_unsigned(reading->unpacked, array, 2 * i + 1, last, &vote);
-        if (!status && vote < first)
-            status = cohort_fail(COHORT_ERR_PROTOCOL, "vote of a peer: %" PRIu64, vote);
-        if (!status)
-            insert(list, (struct cohort__tally_site){(uint32_t)site, (uint32_t)vote});
-    }
-    return status;
-}
-
-static cohort_status read_name(const struct reading *reading)
-{
-    struct cohort__tally *tally = reading->tally;
-    const char *name;
-    size_t bytes;
-    uint64_t namer;
-    cohort_status status =
-        cohort__get_bool(reading->unpacked, reading->map, "alone", &tally->is_alone);
-    if (!status)
-        status = cohort__get_unsigned(reading->unpacked, reading->map, "namer",
-                                      reading->num_sites - 1, &namer);
-    if (!status)
-        status = cohort__get_text(reading->unpacked, reading->map, "name", &name, &bytes);
-    if (status)
-        return status;
-    tally->namer = (uint32_t)namer;
-    snprintf(tally->name, sizeof(tally->name), "%.*s", (int)(bytes < 200 ? bytes : 200), name);
+        sum += tally->num[vote];
+    if (sum > num_sites || tally->namer >= num_sites)
+        return cohort_fail(COHORT_ERR_PROTOCOL,
+                           "vote of a peer: %" PRIu64 " sites, of %" PRIu32
+                           ", in the name of site %" PRIu32,
+                           sum, num_sites, tally->namer);
+    if (!is_list(&tally->missing, num_missing(tally), num_sites, COHORT__VOTE_NOT_CALLED,
+                 COHORT__VOTE_GONE) ||
+        !is_list(&tally->ok, tally->num[COHORT__VOTE_OK], num_sites, COHORT__VOTE_OK,
+                 COHORT__VOTE_OK))
+        return cohort_fail(COHORT_ERR_PROTOCOL, "vote of a peer: its lists of sites make no sense");
     return COHORT_OK;
 }
 
 cohort_status cohort__tally_unpack(struct cohort__tally *ret_tally, const void *data, size_t bytes,
                                    uint32_t num_sites)
 {
-    struct cohort__unpacked *unpacked;
     struct cohort__tally tally = {0};
-    cohort_status status = cohort__unpack(&unpacked, data, bytes, "vote of a peer");
-    if (status)
-        return status;
-    const struct reading reading = {unpacked, cohort__unpacked_root(unpacked), &tally, num_sites};
-    status = read_counts(&reading);
+    cohort_status status = cohort__schema_unpack(&schema, data, bytes, "vote of a peer", &tally);
     if (!status)
-        status = read_list(&reading, "missing", COHORT__VOTE_NOT_CALLED, COHORT__VOTE_GONE,
-                           &tally.missing);
-    if (!status)
-        status = read_list(&reading, "ok", COHORT__VOTE_OK, COHORT__VOTE_OK, &tally.ok);
-    if (!status)
-        status = read_name(&reading);
-    cohort__unpacked_destroy(unpacked);
+        status = check(&tally, num_sites);
     if (!status)
         *ret_tally = tally;
     return status;

@@ -18,7 +18,7 @@
 #include "runtime/base/map.h"
 #include "runtime/proc/send.h"
 #include "runtime/task/fork.h"
-#include "runtime/wire/pack.h"
+#include "runtime/wire/schema.h"
 
 /* What a message of kind VERDICT is: its `tag`. */
 enum { ASK = 1, FREEZE, VOTE, RESULT, PASSED };
@@ -435,16 +435,21 @@ static cohort_status begin(struct cohort__group *group, uint64_t generation,
     return COHORT_OK;
 }
 
+static const struct cohort__field plea_fields[] = {
+    COHORT__FIELD(struct cohort__plea, kind, COHORT__NUM_PLEAS - 1),
+    COHORT__FIELD(struct cohort__plea, site, UINT32_MAX),
+    COHORT__FIELD(struct cohort__plea, nanoseconds, UINT64_MAX),
+};
+static const struct cohort__schema plea_schema =
+    COHORT__SCHEMA(struct cohort__plea, plea_fields, 0);
+
 cohort_status cohort__verdict_ask(struct cohort__group *group, uint64_t generation,
                                   const struct cohort__plea *plea)
 {
     if (group->rank == decider_of(group))
         return begin(group, generation, plea);
     struct cohort__packer words = {0};
-    cohort__pack_map(&words, 3);
-    cohort__pack_field_unsigned(&words, "kind", plea->kind);
-    cohort__pack_field_unsigned(&words, "site", plea->site);
-    cohort__pack_field_unsigned(&words, "nanoseconds", plea->nanoseconds);
+    cohort__schema_pack(&words, &plea_schema, plea);
     cohort_status status = words.status;
     if (!status)
         send(group, decider_of(group), generation, ASK, WITH_PAYLOAD, &words);
@@ -497,34 +502,15 @@ void cohort__verdicts_release(struct cohort__group *group, bool have_all_left)
 
 /* Arrivals ---------------------------------------------------------------------------------- */
 
-static cohort_status read_plea(const struct cohort__arrival *arrival, uint32_t num_sites,
-                               struct cohort__plea *ret_plea)
-{
-    struct cohort__unpacked *unpacked;
-    uint64_t kind, site, nanoseconds;
-    cohort_status status = cohort__unpack(&unpacked, arrival->data, arrival->envelope.payload_bytes,
-                                          "ASK of a verdict");
-    if (status)
-        return status;
-    const struct cohort__value *map = cohort__unpacked_root(unpacked);
-    status = cohort__get_unsigned(unpacked, map, "kind", COHORT__NUM_PLEAS - 1, &kind);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "site", num_sites - 1, &site);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "nanoseconds", UINT64_MAX, &nanoseconds);
-    cohort__unpacked_destroy(unpacked);
-    if (!status)
-        *ret_plea =
-            (struct cohort__plea){(enum cohort__plea_kind)kind, (uint32_t)site, nanoseconds};
-    return status;
-}
-
 static cohort_status take_ask(struct cohort__group *group, const struct cohort__arrival *arrival)
 {
     struct cohort__plea plea;
     if (group->rank != decider_of(group))
         return cohort_fail(COHORT_ERR_PROTOCOL, "another locality decides");
-    cohort_status status = read_plea(arrival, group->membership->num_sites, &plea);
+    cohort_status status = cohort__schema_unpack(
+        &plea_schema, arrival->data, arrival->envelope.payload_bytes, "ASK of a verdict", &plea);
+    if (!status && plea.site >= group->membership->num_sites)
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "ASK of a verdict: site %" PRIu32, plea.site);
     return status ? status : begin(group, arrival->envelope.generation, &plea);
 }
 

@@ -4,68 +4,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/launch/control.h"
+
+#define FIELD(member, most) COHORT__FIELD(struct cohort__contact, member, most)
+static const struct cohort__field fields[] = {
+    FIELD(position.host, UINT32_MAX),
+    FIELD(position.domain, UINT32_MAX),
+    FIELD(position.cores, UINT64_MAX),
+    FIELD(levels, COHORT__NAMED_LEVELS_BYTES),
+    FIELD(address, COHORT__CONTROL_MAX_ADDRESS),
+};
+static const struct cohort__schema schema =
+    COHORT__SCHEMA(struct cohort__contact, fields, COHORT__CONTACT_VERSION);
+
 void cohort__contact_pack(struct cohort__packer *packer, const struct cohort__contact *contact)
 {
-    cohort__pack_map(packer, 6);
-    cohort__pack_field_unsigned(packer, "version", COHORT__CONTACT_VERSION);
-    cohort__pack_field_unsigned(packer, "host", contact->position.host);
-    cohort__pack_field_unsigned(packer, "domain", contact->position.domain);
-    cohort__pack_field_unsigned(packer, "cores", contact->position.cores);
-    cohort__pack_field_bytes(packer, "levels", contact->levels.text, contact->levels.bytes);
-    cohort__pack_field_bytes(packer, "address", contact->address, contact->address_bytes);
-}
-
-/* Its locality has checked them, so wrong ones come from a stranger. */
-static cohort_status read_levels(const struct cohort__unpacked *unpacked, const char *what,
-                                 struct cohort__word *levels)
-{
-    struct cohort__named_levels read;
-    const void *text = NULL;
-    cohort_status status = cohort__get_bytes(unpacked, cohort__unpacked_root(unpacked), "levels",
-                                             &text, &levels->bytes);
-    levels->text = text;
-    if (!status && cohort__named_levels_read(levels->text, levels->bytes, &read))
-        status = cohort_fail(COHORT_ERR_PROTOCOL, "%s has levels that are none", what);
-    return status;
-}
-
-static cohort_status read_fields(const struct cohort__unpacked *unpacked, const char *what,
-                                 struct cohort__contact *contact)
-{
-    const struct cohort__value *map = cohort__unpacked_root(unpacked);
-    uint64_t version, host, domain, cores;
-    cohort_status status = cohort__get_unsigned(unpacked, map, "version", UINT32_MAX, &version);
-    if (!status && version != COHORT__CONTACT_VERSION)
-        status = cohort_fail(COHORT_ERR_PROTOCOL, "%s has version %u, this program's is %d", what,
-                             (unsigned)version, COHORT__CONTACT_VERSION);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "host", UINT32_MAX, &host);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "domain", UINT32_MAX, &domain);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "cores", UINT64_MAX, &cores);
-    if (!status)
-        status = read_levels(unpacked, what, &contact->levels);
-    if (!status)
-        status =
-            cohort__get_bytes(unpacked, map, "address", &contact->address, &contact->address_bytes);
-    if (!status)
-        contact->position = (struct cohort__position){(uint32_t)host, (uint32_t)domain, cores};
-    return status;
+    cohort__schema_pack(packer, &schema, contact);
 }
 
 cohort_status cohort__contact_read(const void *data, size_t bytes, uint32_t rank,
                                    struct cohort__contact *ret_contact)
 {
-    struct cohort__unpacked *unpacked;
     struct cohort__contact contact;
+    struct cohort__named_levels levels;
     char what[40];
     snprintf(what, sizeof(what), "the contact of locality %u", (unsigned)rank);
-    cohort_status status = cohort__unpack(&unpacked, data, bytes, what);
-    if (status)
-        return status;
-    status = read_fields(unpacked, what, &contact);
-    cohort__unpacked_destroy(unpacked);
+    cohort_status status = cohort__schema_unpack(&schema, data, bytes, what, &contact);
+    /* Its locality has checked them, so wrong ones come from a stranger. */
+    if (!status && cohort__named_levels_read(contact.levels.data, contact.levels.bytes, &levels))
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "%s has levels that are none", what);
     if (!status)
         *ret_contact = contact;
     return status;
@@ -76,10 +43,10 @@ static cohort_status show(struct cohort__bootstrap *bootstrap,
                           const struct cohort__net *net)
 {
     struct cohort__packer packer = {0};
-    cohort__contact_pack(&packer, &(struct cohort__contact){.position = *position,
-                                                            .levels = levels,
-                                                            .address = net->address,
-                                                            .address_bytes = net->address_bytes});
+    cohort__contact_pack(&packer,
+                         &(struct cohort__contact){.position = *position,
+                                                   .levels = {levels.text, levels.bytes},
+                                                   .address = {net->address, net->address_bytes}});
     cohort_status status = packer.status;
     if (!status)
         status = cohort__bootstrap_exchange(bootstrap, packer.data, packer.bytes);
@@ -100,9 +67,9 @@ static cohort_status see(const struct cohort__bootstrap *bootstrap, struct cohor
         if (!status)
             positions[rank] = contact.position;
         if (!status)
-            levels[rank] = contact.levels;
+            levels[rank] = (struct cohort__word){contact.levels.data, contact.levels.bytes};
         if (!status && rank != cohort__bootstrap_rank(bootstrap))
-            status = cohort__net_add_peer(net, rank, contact.address, contact.address_bytes);
+            status = cohort__net_add_peer(net, rank, contact.address.data, contact.address.bytes);
     }
     return status;
 }

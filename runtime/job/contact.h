@@ -7,19 +7,18 @@
 #include "runtime/launch/bootstrap.h"
 #include "runtime/net/net.h"
 #include "runtime/proc/positions.h"
-#include "runtime/wire/pack.h"
+#include "runtime/wire/schema.h"
 
 /* What each locality of a job shows the others at its start (cohort__bootstrap_exchange): where it
  * is, with which cores, what it says of named levels, and the address of its transport. In msgpack.
  */
 struct cohort__contact {
     struct cohort__position position;
-    struct cohort__word levels; /* that the user names (runtime/base/named_levels.h) */
-    const void *address;
-    size_t address_bytes;
+    struct cohort__bytes levels; /* that the user names (runtime/base/named_levels.h) */
+    struct cohort__bytes address;
 };
 
-enum { COHORT__CONTACT_VERSION = 4 };
+enum { COHORT__CONTACT_VERSION = 5 };
 
 /* PACKER's status says whether that has succeeded. */
 void cohort__contact_pack(struct cohort__packer *packer, const struct cohort__contact *contact);

@@ -153,13 +153,13 @@ void cohort__bootstrap_destroy(struct cohort__bootstrap *bootstrap)
         cohort__loop_timer_cancel(bootstrap->loop, &bootstrap->pause);
     cohort__loop_run_requests(bootstrap->loop); /* including those made here */
     cohort__hub_destroy(bootstrap->hub);
-    struct cohort__control_address *addresses = bootstrap->addresses;
+    struct cohort__bytes *addresses = bootstrap->addresses;
     bootstrap->way->close(bootstrap);
     free(addresses);
 }
 
 cohort_status cohort__bootstrap_store_addresses(struct cohort__bootstrap *bootstrap,
-                                                const struct cohort__control_address *addresses,
+                                                const struct cohort__bytes *addresses,
                                                 uint32_t size)
 {
     size_t bytes = size * sizeof(*addresses);
@@ -170,9 +170,8 @@ cohort_status cohort__bootstrap_store_addresses(struct cohort__bootstrap *bootst
         return cohort_fail(COHORT_ERR_NO_MEMORY, "addresses of the localities: out of memory");
     unsigned char *next = (unsigned char *)(bootstrap->addresses + size);
     for (uint32_t i = 0; i < size; i++) {
-        const struct cohort__control_address *address = &addresses[i];
-        bootstrap->addresses[i] =
-            (struct cohort__control_address){.data = next, .bytes = address->bytes};
+        const struct cohort__bytes *address = &addresses[i];
+        bootstrap->addresses[i] = (struct cohort__bytes){.data = next, .bytes = address->bytes};
         if (address->bytes > 0)
             memcpy(next, address->data, address->bytes);
         next += address->bytes;

@@ -44,8 +44,7 @@ static cohort_status check_alone(void)
 static cohort_status exchange(struct cohort__bootstrap *bootstrap, const void *address,
                               size_t bytes)
 {
-    return cohort__bootstrap_store_addresses(bootstrap,
-                                             &(struct cohort__control_address){address, bytes}, 1);
+    return cohort__bootstrap_store_addresses(bootstrap, &(struct cohort__bytes){address, bytes}, 1);
 }
 
 static void counted(struct cohort__bootstrap *bootstrap)

@@ -85,27 +85,23 @@ static void fail_exchange(struct launched *launched)
 
 static cohort_status died(struct launched *launched, const struct cohort__control *control)
 {
-    char text[COHORT__CONTROL_MAX_TEXT + 1];
-    snprintf(text, sizeof(text), "%.*s", (int)control->text_bytes, control->text);
     if (control->rank >= launched->base.size)
         return cohort_fail(COHORT_ERR_PROTOCOL, "the launcher names locality %u of %u",
                            (unsigned)control->rank, (unsigned)launched->base.size);
     if (launched->base.addresses) {
         launched->base.handlers.died(launched->base.handlers.context, control->rank, control->order,
-                                     text);
+                                     control->text);
         return COHORT_OK;
     }
-    (void)cohort_fail(COHORT_ERR_PEER_DIED, "%s", text);
+    (void)cohort_fail(COHORT_ERR_PEER_DIED, "%s", control->text);
     fail_exchange(launched);
     return COHORT_OK;
 }
 
 static cohort_status returned(struct launched *launched, const struct cohort__control *control)
 {
-    char text[COHORT__CONTROL_MAX_TEXT + 1];
-    snprintf(text, sizeof(text), "%.*s", (int)control->text_bytes, control->text);
     if (launched->base.handlers.returned)
-        launched->base.handlers.returned(launched->base.handlers.context, text);
+        launched->base.handlers.returned(launched->base.handlers.context, control->text);
     return COHORT_OK;
 }
 
@@ -187,7 +183,7 @@ static cohort_status welcomed(void *context, const struct cohort__control *contr
 {
     struct launched *launched = context;
     if (control->kind == COHORT__CONTROL_DIED)
-        return cohort_fail(COHORT_ERR_PEER_DIED, "%.*s", (int)control->text_bytes, control->text);
+        return cohort_fail(COHORT_ERR_PEER_DIED, "%s", control->text);
     if (control->kind != COHORT__CONTROL_WELCOME)
         return cohort_fail(COHORT_ERR_PROTOCOL,
                            "the launcher sent %s, not WELCOME: another program of this locality "
@@ -206,8 +202,8 @@ static cohort_status welcomed(void *context, const struct cohort__control *contr
     launched->base.slot = control->slot;
     launched->base.num_hosts = control->num_hosts;
     launched->base.host = control->host;
-    snprintf(launched->base.host_address, sizeof(launched->base.host_address), "%.*s",
-             (int)control->host_address_bytes, control->host_address);
+    snprintf(launched->base.host_address, sizeof(launched->base.host_address), "%s",
+             control->host_address);
     launched->base.key = control->key;
     launched->base.keeps_going = control->keeps_going;
     return COHORT_OK;
@@ -252,9 +248,8 @@ static bool write_directly(int fd, const struct cohort__control *control)
  * launcher has to know. */
 static void tell_refusal(int fd, const char *text)
 {
-    (void)!write_directly(fd, &(struct cohort__control){.kind = COHORT__CONTROL_FAILED,
-                                                        .text = text,
-                                                        .text_bytes = strlen(text)});
+    (void)!write_directly(fd,
+                          &(struct cohort__control){.kind = COHORT__CONTROL_FAILED, .text = text});
 }
 
 static cohort_status take_descriptor(const char *text, int *ret_fd)
@@ -340,9 +335,8 @@ static void failed(struct cohort__bootstrap *bootstrap, const char *text)
     if (launched->fd >= 0) /* the failure came before the exchange */
         (void)open_stream(launched);
     if (launched->stream)
-        send_control(launched, &(struct cohort__control){.kind = COHORT__CONTROL_FAILED,
-                                                         .text = text,
-                                                         .text_bytes = strlen(text)});
+        send_control(launched,
+                     &(struct cohort__control){.kind = COHORT__CONTROL_FAILED, .text = text});
 }
 
 /* On success `speaking` stays locked: the abort is the last that the launcher reads. */
@@ -359,10 +353,8 @@ static bool try_abort(struct launched *launched, const struct cohort__control *c
 static bool abort_launched(struct cohort__bootstrap *bootstrap, int code, const char *reason)
 {
     enum { TRIES = 1000, PAUSE_NANOSECONDS = 1000000 };
-    const struct cohort__control control = {.kind = COHORT__CONTROL_ABORT,
-                                            .code = (uint32_t)code,
-                                            .text = reason,
-                                            .text_bytes = strlen(reason)};
+    const struct cohort__control control = {
+        .kind = COHORT__CONTROL_ABORT, .code = (uint32_t)code, .text = reason};
     for (int i = 0; i < TRIES; i++) {
         if (try_abort(launched_of(bootstrap), &control))
             return true;
@@ -377,8 +369,7 @@ static void accuse(struct cohort__bootstrap *bootstrap, uint32_t rank, bool at_f
     send_control(launched_of(bootstrap), &(struct cohort__control){.kind = COHORT__CONTROL_ACCUSE,
                                                                    .rank = rank,
                                                                    .at_fault = at_fault,
-                                                                   .text = why,
-                                                                   .text_bytes = strlen(why)});
+                                                                   .text = why});
 }
 
 static void letter(struct cohort__bootstrap *bootstrap, const void *data, size_t bytes)

@@ -59,14 +59,14 @@ static cohort_status take_card(void *context, uint32_t process, const void *data
     struct cohort__pmix_card *cards = context;
     char what[64];
     snprintf(what, sizeof(what), "%s of process %u", card_name, (unsigned)process);
-    return cohort__pmix_card_read(data, bytes, what, &cards[process]);
+    return cohort__schema_unpack(&cohort__pmix_card_schema, data, bytes, what, &cards[process]);
 }
 
 static cohort_status show_card(struct cohort__pmix_client *client,
                                const struct cohort__pmix_card *own, struct cohort__pmix_card *cards)
 {
     struct cohort__packer packer = {0};
-    cohort__pmix_card_pack(&packer, own);
+    cohort__schema_pack(&packer, &cohort__pmix_card_schema, own);
     cohort_status status = packer.status;
     if (!status)
         status = cohort__pmix_client_exchange(client, card_name, packer.data, packer.bytes,
@@ -414,7 +414,7 @@ static cohort_status put_packed(struct foreign *foreign, const char *name,
 
 struct addresses {
     struct foreign *foreign;
-    struct cohort__control_address *of; /* for each locality */
+    struct cohort__bytes *of; /* for each locality */
 };
 
 static cohort_status take_address(void *context, uint32_t process, const void *data, size_t bytes)
@@ -429,7 +429,7 @@ static cohort_status take_address(void *context, uint32_t process, const void *d
         return cohort_fail(COHORT_ERR_NO_MEMORY, "addresses of the localities: out of memory");
     if (bytes > 0)
         memcpy(copy, data, bytes);
-    addresses->of[rank] = (struct cohort__control_address){copy, bytes};
+    addresses->of[rank] = (struct cohort__bytes){copy, bytes};
     return COHORT_OK;
 }
 
@@ -516,7 +516,7 @@ static cohort_status get_counts(struct foreign *foreign, uint32_t rank, const ch
                                                    name, COUNTS_SECONDS, &data, &bytes);
     if (status)
         return status;
-    status = cohort__pmix_counts_read(data, bytes, name, ret_counts);
+    status = cohort__schema_unpack(&cohort__pmix_counts_schema, data, bytes, name, ret_counts);
     free(data);
     return status;
 }
@@ -546,9 +546,10 @@ static void counted(struct cohort__bootstrap *bootstrap)
     if (atomic_load(&foreign->broken))
         return;
     name_counts(foreign, name);
-    cohort__pmix_counts_pack(&packer, &(struct cohort__pmix_counts){bootstrap->counts.sent,
-                                                                    bootstrap->counts.received,
-                                                                    bootstrap->counts.busy});
+    cohort__schema_pack(&packer, &cohort__pmix_counts_schema,
+                        &(struct cohort__pmix_counts){bootstrap->counts.sent,
+                                                      bootstrap->counts.received,
+                                                      bootstrap->counts.busy});
     if (put_packed(foreign, name, &packer))
         lose(foreign);
     else

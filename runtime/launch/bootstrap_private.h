@@ -58,10 +58,10 @@ struct cohort__bootstrap {
     uint32_t host;
     char host_address[COHORT__CONTROL_MAX_HOST_ADDRESS];
     uint64_t key;
-    _Atomic uint64_t grace;  /* ns; used if the launcher has no grace of its own */
-    struct cohort__hub *hub; /* NULL after it was taken */
-    struct cohort__control_address *addresses; /* in one block with their bytes; NULL: not yet */
-    bool exchanged;                            /* cohort__bootstrap_exchange was called */
+    _Atomic uint64_t grace;          /* ns; used if the launcher has no grace of its own */
+    struct cohort__hub *hub;         /* NULL after it was taken */
+    struct cohort__bytes *addresses; /* in one block with their bytes; NULL: not yet */
+    bool exchanged;                  /* cohort__bootstrap_exchange was called */
     bool released;
     bool keeps_going; /* the launcher says so */
     bool closing;     /* no handler is called any more */
@@ -101,7 +101,7 @@ void cohort__bootstrap_refuse_pmix(void);
 
 /* Copies the addresses of all localities. SIZE is their number. */
 cohort_status cohort__bootstrap_store_addresses(struct cohort__bootstrap *bootstrap,
-                                                const struct cohort__control_address *addresses,
+                                                const struct cohort__bytes *addresses,
                                                 uint32_t size);
 
 /* Begins a round of the drain: asks this locality for its counts. */

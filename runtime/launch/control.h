@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
-#include "runtime/wire/pack.h"
+#include "runtime/wire/schema.h"
 
 /* The control protocol between the launcher and its localities.
  *
@@ -67,17 +67,12 @@ enum cohort__control_kind {
 };
 
 enum {
-    COHORT__CONTROL_VERSION = 7,
+    COHORT__CONTROL_VERSION = 8,
     COHORT__CONTROL_MAX_LOCALITIES = 4096,
     COHORT__CONTROL_MAX_ADDRESS = 1024,
     COHORT__CONTROL_MAX_HOST_ADDRESS = 80, /* in digits, including the NUL */
     COHORT__CONTROL_MAX_TEXT = 4096,
     COHORT__CONTROL_MAX_MESSAGE = 8 << 20,
-};
-
-struct cohort__control_address {
-    const void *data;
-    size_t bytes;
 };
 
 /* A message. The kind says which of the fields are used. */
@@ -94,21 +89,19 @@ struct cohort__control {
     uint32_t num_hosts;
     uint32_t host;            /* this one's host, below num_hosts */
     uint32_t slot;            /* place among those of the host, whose ranks are consecutive */
-    const char *host_address; /* at which other hosts reach this one; not terminated when read */
-    size_t host_address_bytes;
+    const char *host_address; /* at which other hosts reach this one */
     uint64_t key;
     uint64_t pid;
-    struct cohort__control_address address;
-    struct cohort__control_address letter;
-    const struct cohort__control_address *addresses; /* `size` addresses, by rank */
+    struct cohort__bytes address;
+    struct cohort__bytes letter;
+    const struct cohort__bytes *addresses; /* `size` addresses, by rank */
     uint64_t round;
     uint64_t sent;
     uint64_t received;
     bool busy;
     bool keeps_going; /* the job goes on without localities that die */
     bool at_fault;    /* who is accused, not the link to it */
-    const char *text; /* not terminated when read */
-    size_t text_bytes;
+    const char *text;
 };
 
 /* "WELCOME" and so on, or "unknown". */

@@ -106,11 +106,8 @@ static void pack_death(struct cohort__launcher *launcher, uint32_t rank, const c
     struct locality *dead = &launcher->localities[rank];
     if (dead->order == 0)
         dead->order = ++launcher->num_deaths;
-    struct cohort__control died = {.kind = COHORT__CONTROL_DIED,
-                                   .rank = rank,
-                                   .order = dead->order,
-                                   .text = text,
-                                   .text_bytes = strlen(text)};
+    struct cohort__control died = {
+        .kind = COHORT__CONTROL_DIED, .rank = rank, .order = dead->order, .text = text};
     pack(launcher, &died);
 }
 
@@ -151,7 +148,6 @@ static void welcome_host(struct cohort__launcher *launcher, uint32_t index)
                     .host = index,
                     .slot = slot,
                     .host_address = host->address,
-                    .host_address_bytes = strlen(host->address),
                     .keeps_going = launcher->options.keeps_going,
                 });
     }
@@ -228,14 +224,14 @@ static void break_unjoined(struct cohort__launcher *launcher, uint32_t rank)
 static void send_addresses(struct cohort__launcher *launcher)
 {
     uint32_t size = launcher->options.size;
-    struct cohort__control_address *addresses = calloc(size, sizeof(*addresses));
+    struct cohort__bytes *addresses = calloc(size, sizeof(*addresses));
     if (!addresses) {
         break_job(launcher, 0, "the launcher is out of memory");
         return;
     }
     for (uint32_t rank = 0; rank < size; rank++)
-        addresses[rank] = (struct cohort__control_address){
-            launcher->localities[rank].address, launcher->localities[rank].address_bytes};
+        addresses[rank] = (struct cohort__bytes){launcher->localities[rank].address,
+                                                 launcher->localities[rank].address_bytes};
     send_to_all(launcher, &(struct cohort__control){.kind = COHORT__CONTROL_ADDRESSES,
                                                     .size = size,
                                                     .addresses = addresses});
@@ -400,7 +396,7 @@ static cohort_status bye(struct cohort__launcher *launcher, uint32_t rank)
 /* Becomes a part of a line. */
 static char *copy_line(const struct cohort__control *control)
 {
-    char *line = strndup(control->text, control->text_bytes);
+    char *line = strdup(control->text);
     for (char *c = line; c && *c; c++)
         if ((unsigned char)*c < ' ')
             *c = ' ';
@@ -466,8 +462,7 @@ static cohort_status returned_asked(struct cohort__launcher *launcher, uint32_t 
         return cohort_fail(COHORT_ERR_PROTOCOL, "asks without being in the job");
     list_returned(launcher, text, sizeof(text));
     send_to(launcher, rank,
-            &(struct cohort__control){
-                .kind = COHORT__CONTROL_RETURNED, .text = text, .text_bytes = strlen(text)});
+            &(struct cohort__control){.kind = COHORT__CONTROL_RETURNED, .text = text});
     return COHORT_OK;
 }
 
@@ -488,8 +483,7 @@ static cohort_status accused(struct cohort__launcher *launcher, uint32_t by,
                            (unsigned)control->rank, (unsigned)launcher->options.size);
     if (control->rank != by)
         snprintf(whom, sizeof(whom), "locality %u", (unsigned)control->rank);
-    snprintf(text, sizeof(text), "locality %u says that %s %.*s", (unsigned)by, whom,
-             (int)control->text_bytes, control->text);
+    snprintf(text, sizeof(text), "locality %u says that %s %s", (unsigned)by, whom, control->text);
     accuse(launcher, control->rank, by, control->at_fault, text);
     return COHORT_OK;
 }

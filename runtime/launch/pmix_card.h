@@ -6,13 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cohort/status.h"
 #include "runtime/launch/place.h"
+#include "runtime/wire/schema.h"
 
-struct cohort__packer;
-
-/* The data that the localities of a job show each other through a launcher other than cohortrun, in
- * msgpack. Reading checks all of it. WHAT names the data in error messages. */
+/* The data that the localities of a job show each other through a launcher other than cohortrun,
+ * and their schemas. */
 
 /* What each locality shows first, to introduce itself. */
 struct cohort__pmix_card {
@@ -24,9 +22,7 @@ struct cohort__pmix_card {
 
 enum { COHORT__PMIX_CARD_VERSION = 3 };
 
-void cohort__pmix_card_pack(struct cohort__packer *packer, const struct cohort__pmix_card *card);
-cohort_status cohort__pmix_card_read(const void *data, size_t bytes, const char *what,
-                                     struct cohort__pmix_card *ret_card);
+extern const struct cohort__schema cohort__pmix_card_schema;
 
 /* Shown at the end, once in each round of the drain. */
 struct cohort__pmix_counts {
@@ -35,9 +31,6 @@ struct cohort__pmix_counts {
     bool busy;
 };
 
-void cohort__pmix_counts_pack(struct cohort__packer *packer,
-                              const struct cohort__pmix_counts *counts);
-cohort_status cohort__pmix_counts_read(const void *data, size_t bytes, const char *what,
-                                       struct cohort__pmix_counts *ret_counts);
+extern const struct cohort__schema cohort__pmix_counts_schema;
 
 #endif

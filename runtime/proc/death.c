@@ -5,43 +5,23 @@
 #include "runtime/base/text.h"
 #include "runtime/proc/process.h"
 #include "runtime/proc/send.h"
+#include "runtime/wire/schema.h"
 
 void cohort__death_set_why(struct cohort__death *death, const char *why, size_t bytes)
 {
     cohort__text_shorten(death->why, sizeof(death->why), why, bytes);
 }
 
+static const struct cohort__field fields[] = {
+    COHORT__FIELD(struct cohort__death, rank, UINT32_MAX),
+    COHORT__FIELD(struct cohort__death, order, UINT32_MAX),
+    COHORT__CHARS(struct cohort__death, why),
+};
+static const struct cohort__schema schema = COHORT__SCHEMA(struct cohort__death, fields, 0);
+
 void cohort__death_pack(struct cohort__packer *packer, const struct cohort__death *death)
 {
-    cohort__pack_map(packer, 3);
-    cohort__pack_field_unsigned(packer, "rank", death->rank);
-    cohort__pack_field_unsigned(packer, "order", death->order);
-    cohort__pack_field_text(packer, "why", death->why);
-}
-
-/* Decodes a death. COHORT_ERR_PROTOCOL where it makes no sense, COHORT_ERR_NO_MEMORY. */
-static cohort_status read_death(const void *data, size_t bytes, struct cohort__death *ret_death)
-{
-    struct cohort__unpacked *unpacked;
-    cohort_status status = cohort__unpack(&unpacked, data, bytes, "a death that a peer tells");
-    if (status)
-        return status;
-    const struct cohort__value *map = cohort__unpacked_root(unpacked);
-    uint64_t rank = 0, order = 0;
-    const char *why = NULL;
-    size_t why_bytes = 0;
-    status = cohort__get_unsigned(unpacked, map, "rank", UINT32_MAX, &rank);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "order", UINT32_MAX, &order);
-    if (!status)
-        status = cohort__get_text(unpacked, map, "why", &why, &why_bytes);
-    if (!status) {
-        ret_death->rank = (uint32_t)rank;
-        ret_death->order = (uint32_t)order;
-        cohort__death_set_why(ret_death, why, why_bytes);
-    }
-    cohort__unpacked_destroy(unpacked);
-    return status;
+    cohort__schema_pack(packer, &schema, death);
 }
 
 void cohort__death_send(struct cohort__process *process, uint32_t rank,
@@ -61,7 +41,7 @@ bool cohort__death_receive(struct cohort__process *process, const void *data, si
     struct cohort__death death;
     if (bytes == 0)
         return false;
-    if (read_death(data, bytes, &death)) {
+    if (cohort__schema_unpack(&schema, data, bytes, "a death that a peer tells", &death)) {
         cohort__log(COHORT__LOG_ERROR, "locality %u: %s", cohort__process_rank(process),
                     cohort_error_message());
         return false;

@@ -71,7 +71,7 @@ void cohort__pack_unsigned(struct cohort__packer *packer, uint64_t value)
     msgpack_pack_uint64(&pk, value);
 }
 
-static void pack_signed(struct cohort__packer *packer, int64_t value)
+void cohort__pack_signed(struct cohort__packer *packer, int64_t value)
 {
     msgpack_packer pk = on(packer);
     msgpack_pack_int64(&pk, value);
@@ -116,7 +116,7 @@ void cohort__pack_field_unsigned(struct cohort__packer *packer, const char *key,
 void cohort__pack_field_signed(struct cohort__packer *packer, const char *key, int64_t value)
 {
     cohort__pack_text(packer, key);
-    pack_signed(packer, value);
+    cohort__pack_signed(packer, value);
 }
 
 void cohort__pack_field_bool(struct cohort__packer *packer, const char *key, bool value)

@@ -30,6 +30,7 @@ void cohort__packer_reset(struct cohort__packer *packer);
 void cohort__pack_map(struct cohort__packer *packer, uint32_t num_entries);
 void cohort__pack_array(struct cohort__packer *packer, uint32_t num_elements);
 void cohort__pack_unsigned(struct cohort__packer *packer, uint64_t value);
+void cohort__pack_signed(struct cohort__packer *packer, int64_t value);
 void cohort__pack_bool(struct cohort__packer *packer, bool value);
 void cohort__pack_text(struct cohort__packer *packer, const char *text);
 /* BYTES is at most 4 GiB - 1, else the status becomes COHORT_ERR_BAD_PARAMETER. */

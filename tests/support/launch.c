@@ -115,8 +115,8 @@ static void died(struct line *line, const struct cohort__control *control)
     struct cohort__death death = {.rank = control->rank, .order = control->order};
     char name[32];
     size_t bytes = (size_t)snprintf(name, sizeof(name), "locality %u ", control->rank);
-    CHECK(control->text_bytes > bytes);
-    cohort__death_set_why(&death, control->text + bytes, control->text_bytes - bytes);
+    CHECK(strlen(control->text) > bytes);
+    cohort__death_set_why(&death, control->text + bytes, strlen(control->text) - bytes);
     cohort__process_death_told(line->process, &death);
 }
 
@@ -153,11 +153,9 @@ static cohort_status hear(void *context, const struct cohort__control *control)
 
 static void accuse(void *context, uint32_t rank, bool at_fault, const char *why)
 {
-    say(context, &(struct cohort__control){.kind = COHORT__CONTROL_ACCUSE,
-                                           .rank = rank,
-                                           .at_fault = at_fault,
-                                           .text = why,
-                                           .text_bytes = strlen(why)});
+    say(context,
+        &(struct cohort__control){
+            .kind = COHORT__CONTROL_ACCUSE, .rank = rank, .at_fault = at_fault, .text = why});
 }
 
 static void write_letter(void *context, const void *data, size_t bytes)

@@ -38,7 +38,8 @@ static void counted(void *context, const struct cohort__counters *counters)
 bool job_stats_take(struct job *job, uint32_t rank, const unsigned char *data, size_t bytes)
 {
     struct cohort__counters counters;
-    if (!tally_read(&counters, rank, data, bytes))
+    if (cohort__schema_unpack(&tally_schema, data, bytes, "a tally", &counters) ||
+        counters.rank != rank || counters.at == 0)
         return false;
     if (job->stats)
         counted(job->stats, &counters);

@@ -121,6 +121,13 @@ static void send_up(struct node *node, enum node_link_kind kind, uint32_t rank, 
         node_link_send(node->node_link, kind, rank, data, bytes);
 }
 
+static void send_struct(struct node *node, enum node_link_kind kind, uint32_t rank,
+                        const struct cohort__schema *schema, const void *from)
+{
+    if (node->node_link)
+        node_link_send_struct(node->node_link, kind, rank, schema, from);
+}
+
 static void control_arrived(struct locality *locality, const void *message, size_t bytes)
 {
     send_up(locality->context, NODE_LINK_CONTROL, locality->rank, message, bytes);
@@ -135,21 +142,18 @@ static cohort_status output_opened(struct locality *locality, enum output_stream
 static void locality_changed(struct locality *locality)
 {
     struct node *node = locality->context;
-    unsigned char state[STATE_MAX_BYTES];
     if (locality->guarded.end != GUARDED_RUNS)
         tally_look(node->tally, locality->rank);
     locality_read_words(locality, node->common.ledger, locality->rank - node->order->first);
-    size_t bytes = state_write(locality, state);
-    send_up(node, NODE_LINK_STATE, locality->rank, state, bytes);
+    const struct state state = state_of(locality);
+    send_struct(node, NODE_LINK_STATE, locality->rank, &state_schema, &state);
     if (node->stage != SERVING && all_gone(node))
         cohort__loop_stop(node->loop);
 }
 
 static void counted(void *context, const struct cohort__counters *counters)
 {
-    unsigned char data[TALLY_BYTES];
-    tally_write(data, counters);
-    send_up(context, NODE_LINK_COUNTED, counters->rank, data, sizeof(data));
+    send_struct(context, NODE_LINK_COUNTED, counters->rank, &tally_schema, counters);
 }
 
 static void pipe_said(void *context, enum node_link_kind kind, uint32_t rank, const void *data,

@@ -182,6 +182,18 @@ void node_link_send(struct node_link *node_link, enum node_link_kind kind, uint3
     free(message);
 }
 
+void node_link_send_struct(struct node_link *node_link, enum node_link_kind kind, uint32_t rank,
+                           const struct cohort__schema *schema, const void *from)
+{
+    struct cohort__packer packer = {0};
+    cohort__schema_pack(&packer, schema, from);
+    if (packer.status)
+        give_up(node_link);
+    else
+        node_link_send(node_link, kind, rank, packer.data, packer.bytes);
+    cohort__packer_fini(&packer);
+}
+
 void node_link_close(struct node_link *node_link)
 {
     if (!node_link)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
+#include "runtime/wire/schema.h"
 #include "tools/cohortrun/seal.h"
 
 struct cohort__loop;
@@ -78,6 +79,10 @@ void node_link_hand_over(struct node_link *node_link, const struct node_link_han
 /* From `opened` on. If the connection is broken, the message is lost, and `ended` is called. */
 void node_link_send(struct node_link *node_link, enum node_link_kind kind, uint32_t rank,
                     const void *data, size_t bytes);
+
+/* The same of the struct at FROM. */
+void node_link_send_struct(struct node_link *node_link, enum node_link_kind kind, uint32_t rank,
+                           const struct cohort__schema *schema, const void *from);
 
 /* No handler is called any more. May be called by handlers. NULL is fine. */
 void node_link_close(struct node_link *node_link);

@@ -19,7 +19,9 @@ struct order {
     const char *directory;
     const char *levels;       /* of the host, for COHORT_LEVELS; "": as in the environment */
     char *const *program;     /* or several, see command.h; NULL-terminated */
+    uint32_t num_words;       /* of that; this and the next number are counted when it is packed */
     char *const *environment; /* "NAME=VALUE"; NULL-terminated */
+    uint32_t num_variables;
 };
 
 /* Appends ORDER to PACKER, whose status says whether that succeeded. */

@@ -6,45 +6,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/cohortrun/bytes.h"
+#define FIELD(member, most) COHORT__FIELD(struct state, member, most)
+static const struct cohort__field fields[] = {
+    FIELD(pid, 0),
+    FIELD(status, 0),
+    FIELD(end, GUARDED_LOST),
+    FIELD(guardian_ended, 1),
+    FIELD(control_ended, 1),
+    FIELD(lost, 0),
+    FIELD(oom, OOM_TEXT_BYTES - 1),
+    FIELD(words, LOOK_WORDS_BYTES - 1),
+};
+const struct cohort__schema state_schema = COHORT__SCHEMA(struct state, fields, 0);
 
-enum { GUARDIAN_ENDED = 1, CONTROL_ENDED = 2, HAS_WORDS = 4 };
-
-_Static_assert((int)OOM_TEXT_BYTES <= (int)LOOK_WORDS_BYTES, "both have room");
-
-size_t state_write(const struct locality *locality, unsigned char ret_state[STATE_MAX_BYTES])
+struct state state_of(const struct locality *locality)
 {
-    const bool has_words = locality->words && !locality->guarded.oom[0];
-    const char *text = has_words ? locality->words : locality->guarded.oom;
-    const size_t text_bytes = strlen(text);
-    bytes_put_u32(ret_state, (uint32_t)locality->guarded.pid);
-    bytes_put_u32(ret_state + 4, (uint32_t)locality->guarded.status);
-    ret_state[8] = (unsigned char)locality->guarded.end;
-    ret_state[9] = (unsigned char)((locality->guarded.guardian_ended ? GUARDIAN_ENDED : 0) |
-                                   (locality->control_ended ? CONTROL_ENDED : 0) |
-                                   (has_words ? HAS_WORDS : 0));
-    bytes_put_u32(ret_state + 10, (uint32_t)locality->member.lost);
-    memcpy(ret_state + STATE_HEAD_BYTES, text, text_bytes);
-    return STATE_HEAD_BYTES + text_bytes;
+    const struct guarded *guarded = &locality->guarded;
+    return (struct state){.pid = guarded->pid,
+                          .status = guarded->status,
+                          .end = guarded->end,
+                          .guardian_ended = guarded->guardian_ended,
+                          .control_ended = locality->control_ended,
+                          .lost = locality->member.lost,
+                          .oom = guarded->oom,
+                          .words = locality->words ? locality->words : ""};
 }
 
-bool state_read(struct locality *locality, const unsigned char *state, size_t bytes)
+bool state_read(struct locality *locality, const unsigned char *message, size_t bytes)
 {
-    if (bytes < STATE_HEAD_BYTES || bytes > STATE_MAX_BYTES || state[8] > GUARDED_LOST ||
-        (state[9] & ~(GUARDIAN_ENDED | CONTROL_ENDED | HAS_WORDS)))
+    struct guarded *guarded = &locality->guarded;
+    void *block;
+    if (cohort__schema_unpack_block(&state_schema, message, bytes, "a locality's state", &block))
         return false;
-    locality->guarded.pid = (int)bytes_get_u32(state);
-    locality->guarded.status = (int)bytes_get_u32(state + 4);
-    locality->guarded.end = (enum guarded_end)state[8];
-    locality->guarded.guardian_ended = state[9] & GUARDIAN_ENDED;
-    locality->control_ended = state[9] & CONTROL_ENDED;
-    locality->member.lost = (int)bytes_get_u32(state + 10);
-    const char *text = (const char *)state + STATE_HEAD_BYTES;
-    const size_t text_bytes = bytes - STATE_HEAD_BYTES;
-    if (!(state[9] & HAS_WORDS))
-        snprintf(locality->guarded.oom, sizeof(locality->guarded.oom), "%.*s", (int)text_bytes,
-                 text);
-    else if (!locality->words)
-        locality->words = strndup(text, text_bytes);
+    const struct state *state = block;
+    guarded->pid = state->pid;
+    guarded->status = state->status;
+    guarded->end = state->end;
+    guarded->guardian_ended = state->guardian_ended;
+    locality->control_ended = state->control_ended;
+    locality->member.lost = state->lost;
+    snprintf(guarded->oom, sizeof(guarded->oom), "%s", state->oom);
+    if (!locality->words && state->words[0])
+        locality->words = strdup(state->words);
+    free(block);
     return true;
 }

@@ -6,20 +6,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "runtime/wire/schema.h"
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/status/look.h"
 
-/* What a node daemon reports of a locality in NODE_LINK_STATE: pid and status (i32, little-endian),
- * how it has ended (u8), whether the guardian and the control connection have ended (bits of a u8),
- * which process had joined and is lost (i32; 0: none is), and in the rest, as text, that the kernel
- * may have killed the program for want of memory; or with another bit of the u8 the locality's
- * words. */
-enum { STATE_HEAD_BYTES = 14, STATE_MAX_BYTES = STATE_HEAD_BYTES + LOOK_WORDS_BYTES - 1 };
+/* What a node daemon reports of a locality in NODE_LINK_STATE: members of struct locality. */
+struct state {
+    int pid;
+    int status;
+    enum guarded_end end;
+    bool guardian_ended;
+    bool control_ended;
+    int lost;
+    const char *oom;
+    const char *words; /* "": none */
+};
 
-/* Returns how many bytes it has written. */
-size_t state_write(const struct locality *locality, unsigned char ret_state[STATE_MAX_BYTES]);
+extern const struct cohort__schema state_schema;
 
-/* False: STATE makes no sense. */
-bool state_read(struct locality *locality, const unsigned char *state, size_t bytes);
+/* Its texts are the locality's. */
+struct state state_of(const struct locality *locality);
+
+/* False: MESSAGE makes no sense. */
+bool state_read(struct locality *locality, const unsigned char *message, size_t bytes);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/ledger_read.h"
-#include "tools/cohortrun/bytes.h"
+#include "runtime/launch/control.h"
 #include "tools/cohortrun/deadline.h"
 
 static const uint64_t interval_ns = 1000000000;
@@ -78,21 +78,9 @@ void tally_destroy(struct tally *tally)
     free(tally);
 }
 
-void tally_write(unsigned char bytes[TALLY_BYTES], const struct cohort__counters *counters)
-{
-    bytes_put_u64(bytes, counters->at);
-    for (unsigned i = 0; i < COHORT__NUM_COUNTERS; i++)
-        bytes_put_u64(bytes + 8 + 8 * i, counters->of[i]);
-}
-
-bool tally_read(struct cohort__counters *ret_counters, uint32_t rank, const unsigned char *data,
-                size_t bytes)
-{
-    if (bytes != TALLY_BYTES || bytes_get_u64(data) == 0)
-        return false;
-    ret_counters->at = bytes_get_u64(data);
-    ret_counters->rank = rank;
-    for (unsigned i = 0; i < COHORT__NUM_COUNTERS; i++)
-        ret_counters->of[i] = bytes_get_u64(data + 8 + 8 * i);
-    return true;
-}
+static const struct cohort__field fields[] = {
+    COHORT__FIELD(struct cohort__counters, at, UINT64_MAX),
+    COHORT__FIELD(struct cohort__counters, rank, COHORT__CONTROL_MAX_LOCALITIES - 1),
+    COHORT__FIELD(struct cohort__counters, of, UINT64_MAX),
+};
+const struct cohort__schema tally_schema = COHORT__SCHEMA(struct cohort__counters, fields, 0);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "runtime/base/counters.h"
+#include "runtime/wire/schema.h"
 
 struct cohort__loop;
 
@@ -37,11 +38,7 @@ void tally_look(struct tally *tally, uint32_t rank);
 void tally_close(struct tally *tally);
 void tally_destroy(struct tally *tally);
 
-/* How a daemon sends counters: u64 each, first the time. The locality is that of the message. */
-enum { TALLY_BYTES = 8 + 8 * COHORT__NUM_COUNTERS };
-void tally_write(unsigned char bytes[TALLY_BYTES], const struct cohort__counters *counters);
-/* False: it makes no sense. */
-bool tally_read(struct cohort__counters *ret_counters, uint32_t rank, const unsigned char *data,
-                size_t bytes);
+/* How a daemon sends what has been counted. */
+extern const struct cohort__schema tally_schema; /* of struct cohort__counters */
 
 #endif

@@ -145,10 +145,39 @@ static void check_counts(uint32_t num, uint32_t num_sites, const char *why)
 
 static void test_counts(void)
 {
-    check_counts(COHORT__NUM_VOTES - 1, SITES, "vote of a peer: 6 counts");
-    check_counts(COHORT__NUM_VOTES + 1, SITES, "vote of a peer: 8 counts");
-    check_counts(COHORT__NUM_VOTES, COHORT__NUM_VOTES - 1, "vote of a peer: 7 sites");
-    check_counts(COHORT__NUM_VOTES, SITES, "field 'missing' is missing");
+    check_counts(COHORT__NUM_VOTES - 1, SITES, "field 'num' has 6 numbers instead of 7");
+    check_counts(COHORT__NUM_VOTES + 1, SITES, "field 'num' has 8 numbers instead of 7");
+    check_counts(COHORT__NUM_VOTES, SITES, "field 'missing.sites' is missing");
+}
+
+static void check_lists(struct cohort__tally tally)
+{
+    struct cohort__packer packer = {0};
+    struct cohort__tally got;
+    cohort__tally_pack(&tally, &packer);
+    CHECK_INT(cohort__tally_unpack(&got, packer.data, packer.bytes, SITES), COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), "vote of a peer: its lists of sites");
+    cohort__packer_fini(&packer);
+}
+
+/* Lists that don't fit the counts, or the sites. */
+static void test_lists(void)
+{
+    struct cohort__tally tally = tally_of("nnof", 0);
+    tally.missing.sites[1].site = 0;
+    check_lists(tally);
+    tally.missing.sites[1].site = SITES;
+    check_lists(tally);
+    tally = tally_of("nnof", 0);
+    tally.missing.sites[0].vote = COHORT__VOTE_WAITS;
+    check_lists(tally);
+    tally = tally_of("nnof", 0);
+    tally.ok.sites[0].vote = COHORT__VOTE_FAILED;
+    check_lists(tally);
+    tally = tally_of("nnof", 0);
+    tally.ok.sites[tally.ok.num++] =
+        (struct cohort__tally_site){.site = 3, .vote = COHORT__VOTE_OK};
+    check_lists(tally);
 }
 
 /* Another locality has sent it. */
@@ -180,9 +209,9 @@ static void test_rubbish(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"text", test_text},       {"refuses", test_refuses}, {"merge", test_merge},
-        {"name", test_name},       {"cut", test_cut},         {"counts", test_counts},
-        {"rubbish", test_rubbish},
+        {"text", test_text},   {"refuses", test_refuses}, {"merge", test_merge},
+        {"name", test_name},   {"cut", test_cut},         {"counts", test_counts},
+        {"lists", test_lists}, {"rubbish", test_rubbish},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

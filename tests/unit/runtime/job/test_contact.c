@@ -9,7 +9,7 @@
 static void test_contact(void)
 {
     const struct cohort__contact contact = {
-        {UINT32_MAX, UINT32_MAX - 1, UINT64_MAX - 2}, {"a=1", 3}, "there", 5};
+        {UINT32_MAX, UINT32_MAX - 1, UINT64_MAX - 2}, {"a=1", 3}, {"there", 5}};
     struct cohort__contact read = {0};
     struct cohort__packer packer = {0};
     cohort__contact_pack(&packer, &contact);
@@ -17,19 +17,19 @@ static void test_contact(void)
     CHECK_INT(cohort__contact_read(packer.data, packer.bytes, 0, &read), COHORT_OK);
     CHECK(read.position.host == UINT32_MAX && read.position.domain == UINT32_MAX - 1);
     CHECK(read.position.cores == UINT64_MAX - 2);
-    CHECK_INT(read.address_bytes, 5);
-    CHECK(memcmp(read.address, "there", 5) == 0);
-    CHECK(cohort__words_are_equal(read.levels, contact.levels));
+    CHECK_INT(read.address.bytes, 5);
+    CHECK(memcmp(read.address.data, "there", 5) == 0);
+    CHECK(read.levels.bytes == 3 && memcmp(read.levels.data, "a=1", 3) == 0);
     cohort__packer_fini(&packer);
 }
 
 static void check_refused(struct cohort__packer *packer, const char *text)
 {
-    struct cohort__contact contact = {.address_bytes = 3};
+    struct cohort__contact contact = {.address.bytes = 3};
     CHECK_INT(cohort__contact_read(packer->data, packer->bytes, 4, &contact), COHORT_ERR_PROTOCOL);
     CHECK(strstr(cohort_error_message(), "the contact of locality 4"));
     CHECK(strstr(cohort_error_message(), text));
-    CHECK_INT(contact.address_bytes, 3);
+    CHECK_INT(contact.address.bytes, 3);
     cohort__packer_fini(packer);
 }
 
@@ -38,9 +38,9 @@ static void pack(struct cohort__packer *packer, uint64_t version, uint64_t host,
 {
     cohort__pack_map(packer, 6);
     cohort__pack_field_unsigned(packer, "version", version);
-    cohort__pack_field_unsigned(packer, "host", host);
-    cohort__pack_field_unsigned(packer, "domain", domain);
-    cohort__pack_field_unsigned(packer, "cores", 1);
+    cohort__pack_field_unsigned(packer, "position.host", host);
+    cohort__pack_field_unsigned(packer, "position.domain", domain);
+    cohort__pack_field_unsigned(packer, "position.cores", 1);
     cohort__pack_field_bytes(packer, "levels", levels, strlen(levels));
     cohort__pack_field_bytes(packer, "address", "a", 1);
 }
@@ -69,7 +69,7 @@ static void test_bad_contacts(void)
 /* No prefix of a contact is one. */
 static void test_cut(void)
 {
-    struct cohort__contact contact = {.address = "here", .address_bytes = 4};
+    struct cohort__contact contact = {.address = {"here", 4}};
     struct cohort__packer packer = {0};
     cohort__contact_pack(&packer, &contact);
     for (size_t bytes = 0; bytes < packer.bytes; bytes++)

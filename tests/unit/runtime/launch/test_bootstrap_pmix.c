@@ -122,8 +122,8 @@ static void copy_bytes(pmix_value_t *value, const void *data, size_t bytes)
 static void copy_other_card(pmix_value_t *value)
 {
     struct cohort__packer packer = {0};
-    cohort__pmix_card_pack(&packer,
-                           &(struct cohort__pmix_card){.host = "other", .name = "127.0.0.1"});
+    cohort__schema_pack(&packer, &cohort__pmix_card_schema,
+                        &(struct cohort__pmix_card){.host = "other", .name = "127.0.0.1"});
     copy_bytes(value, packer.data, packer.bytes);
     cohort__packer_fini(&packer);
 }

@@ -29,14 +29,14 @@ static cohort_status note(void *context, const struct cohort__control *control)
     snprintf(log + used, 512 - used, "%s", cohort__control_kind_name(control->kind));
     used = strlen(log);
     if (control->kind == COHORT__CONTROL_WELCOME)
-        snprintf(log + used, 512 - used, "(%u/%u epoch %u, %u/%u on %u/%u %.*s) ", control->rank,
+        snprintf(log + used, 512 - used, "(%u/%u epoch %u, %u/%u on %u/%u %s) ", control->rank,
                  control->size, control->epoch, control->slot, control->sharing, control->host,
-                 control->num_hosts, (int)control->host_address_bytes, control->host_address);
+                 control->num_hosts, control->host_address);
     else if (control->kind == COHORT__CONTROL_DIED)
-        snprintf(log + used, 512 - used, "(%u order %u %.*s) ", control->rank, control->order,
-                 (int)control->text_bytes, control->text);
+        snprintf(log + used, 512 - used, "(%u order %u %s) ", control->rank, control->order,
+                 control->text);
     else if (control->kind == COHORT__CONTROL_RETURNED)
-        snprintf(log + used, 512 - used, "(%.*s) ", (int)control->text_bytes, control->text);
+        snprintf(log + used, 512 - used, "(%s) ", control->text);
     else if (control->kind == COHORT__CONTROL_COUNT)
         snprintf(log + used, 512 - used, "(%llu) ", (unsigned long long)control->round);
     else if (control->kind == COHORT__CONTROL_ADDRESSES)
@@ -317,8 +317,7 @@ static void test_failed_before_joining(void)
 static void fail(struct job *job, uint32_t rank)
 {
     say_message(job, rank,
-                &(struct cohort__control){
-                    .kind = COHORT__CONTROL_FAILED, .text = "wrong", .text_bytes = 5});
+                &(struct cohort__control){.kind = COHORT__CONTROL_FAILED, .text = "wrong"});
 }
 
 /* Its process may go on, or end with status 0. */
@@ -460,9 +459,9 @@ static void test_failure_text(void)
     struct job job;
     start_pair(&job);
     CHECK(!cohort__launcher_failure(job.launcher, 1));
-    say_message(&job, 1,
-                &(struct cohort__control){
-                    .kind = COHORT__CONTROL_FAILED, .text = "two\nlines\x1b", .text_bytes = 10});
+    say_message(
+        &job, 1,
+        &(struct cohort__control){.kind = COHORT__CONTROL_FAILED, .text = "two\nlines\x1b"});
     CHECK_TEXT(cohort__launcher_failure(job.launcher, 1), "two lines ");
     release_pair(&job);
     say(&job, 0, COHORT__CONTROL_BYE);
@@ -477,7 +476,7 @@ static void test_abort(void)
 {
     struct job job;
     const struct cohort__control abort = {
-        .kind = COHORT__CONTROL_ABORT, .code = 7, .text = "two\nlines", .text_bytes = 9};
+        .kind = COHORT__CONTROL_ABORT, .code = 7, .text = "two\nlines"};
     start(&job, 2);
     log_of(&job, 0);
     say_message(&job, 1, &abort);
@@ -627,8 +626,7 @@ static void accuse(struct job *job, uint32_t by, uint32_t rank, bool at_fault)
                 &(struct cohort__control){.kind = COHORT__CONTROL_ACCUSE,
                                           .rank = rank,
                                           .at_fault = at_fault,
-                                          .text = "can't be reached",
-                                          .text_bytes = 16});
+                                          .text = "can't be reached"});
 }
 
 /* Who is accused is not dead yet. */
