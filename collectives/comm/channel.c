@@ -932,7 +932,7 @@ bool cohort__channels_take(struct cohort_comm *comm, struct cohort__arrival *arr
 {
     const struct cohort__envelope *envelope = &arrival->envelope;
     if (envelope->kind != COHORT__KIND_DATA || comm->has_left ||
-        envelope->payload_bytes > COHORT__CHANNEL_ON_THE_SPOT_BYTES)
+        envelope->payload_bytes > COHORT__ON_THE_SPOT_BYTES)
         return false;
     struct cohort__channel_source *source =
         channel_source_of(&comm->channels, envelope->source_site);

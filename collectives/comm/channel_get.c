@@ -191,7 +191,7 @@ void cohort__channel_get_take(struct cohort__channel_get *get, struct cohort__me
         message->loan->taken = true;
     if (get->error.status) {
         end(get);
-    } else if (message->bytes <= COHORT__CHANNEL_ON_THE_SPOT_BYTES) {
+    } else if (message->bytes <= COHORT__ON_THE_SPOT_BYTES) {
         copy(get);
         end(get);
     } else {

@@ -47,9 +47,6 @@ struct cohort__channel_copy {
     alignas(16) unsigned char data[];
 };
 
-/* More bytes are copied by a worker, so that the endpoint's turn stays short. */
-enum { COHORT__CHANNEL_ON_THE_SPOT_BYTES = 4096 };
-
 /* Lives as long as its future. */
 struct cohort__channel_get {
     struct cohort_future future; /* first */

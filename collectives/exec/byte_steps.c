@@ -6,11 +6,6 @@
 #include "collectives/exec/activity.h"
 #include "runtime/base/container.h"
 
-/* So many bytes are copied or reduced on the spot. More is work for a worker, so that the
- * endpoint's turn stays short: the thread that receives from the network may be the one that runs
- * it. To copy a page takes less than to hand it to a worker. Not measured by itself. */
-enum { ON_THE_SPOT_BYTES = 4096 };
-
 static const struct cohort__step *step_at(const struct cohort__execution *execution, uint32_t step)
 {
     return &execution->plan->steps[step];
@@ -67,7 +62,7 @@ static void start_compute(struct cohort__execution *execution, uint32_t step)
         what->kind == COHORT__STEP_REDUCE && cohort__execution_is_users(execution, step);
     if (what->bytes == 0) {
         cohort__execution_step_over(execution, step);
-    } else if (what->bytes <= ON_THE_SPOT_BYTES && !is_users) {
+    } else if (what->bytes <= COHORT__ON_THE_SPOT_BYTES && !is_users) {
         compute(execution, step); /* only the user's operations can fail */
         cohort__execution_step_over(execution, step);
     } else {
@@ -111,7 +106,7 @@ static void send_away(struct cohort__execution *execution, uint32_t step)
         cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for packing %zu bytes", bytes);
         activity->next = cohort__activity_finish;
         cohort__activity_done(activity, COHORT_ERR_NO_MEMORY);
-    } else if (bytes <= ON_THE_SPOT_BYTES) {
+    } else if (bytes <= COHORT__ON_THE_SPOT_BYTES) {
         pack(activity);
         start_send(activity);
     } else {
@@ -217,7 +212,7 @@ static void receive(struct cohort__execution *execution, uint32_t step,
         return;
     }
     bool announced = message->kind == COHORT__KIND_ANNOUNCE;
-    if (!announced && bytes <= ON_THE_SPOT_BYTES) {
+    if (!announced && bytes <= COHORT__ON_THE_SPOT_BYTES) {
         struct cohort__pieces to = pieces_of(execution, step);
         take_data(&to, message);
         cohort__message_release(message);

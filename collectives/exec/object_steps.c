@@ -8,8 +8,9 @@
 #include "collectives/comm/blobs.h"
 #include "collectives/exec/activity.h"
 
-/* More bytes are packed, unpacked and copied by a worker. */
-enum { ON_THE_SPOT_BYTES = 4096 };
+/* So many bytes of an object are copied when the call is made; more may be borrowed for as long as
+ * it lasts. */
+enum { COPIED_BYTES_MAX = 4096 };
 
 /* An agreement in front is about bytes, so its steps are not done here. */
 
@@ -194,7 +195,7 @@ static void send_away(struct cohort__execution *execution, uint32_t step,
         cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for packing %zu objects", objects->num);
         activity->next = cohort__activity_finish;
         cohort__activity_done(activity, COHORT_ERR_NO_MEMORY);
-    } else if (activity->bytes <= ON_THE_SPOT_BYTES) {
+    } else if (activity->bytes <= COHORT__ON_THE_SPOT_BYTES) {
         pack(activity);
         start_send(activity);
     } else {
@@ -338,7 +339,7 @@ void cohort__objects_receive(struct cohort__execution *execution, uint32_t step,
                              struct cohort__message *message)
 {
     bool announced = message->kind == COHORT__KIND_ANNOUNCE;
-    if (!message->attachment && (announced || message->bytes > ON_THE_SPOT_BYTES)) {
+    if (!message->attachment && (announced || message->bytes > COHORT__ON_THE_SPOT_BYTES)) {
         receive_much(execution, step, message);
         return;
     }
@@ -399,7 +400,7 @@ static cohort_status bring(struct cohort__execution *execution, size_t slot,
     struct cohort__blob **slots = execution->slots[COHORT__SPACE_IN];
     if (object->bytes == 0)
         return COHORT_OK;
-    slots[slot] = may_borrow && object->bytes > ON_THE_SPOT_BYTES
+    slots[slot] = may_borrow && object->bytes > COPIED_BYTES_MAX
                       ? cohort__blob_borrow(object->data, object->bytes)
                       : cohort__blob_create(object->data, object->bytes);
     if (slots[slot])
@@ -463,7 +464,7 @@ static void finish(struct cohort__execution *execution)
     size_t bytes = shared_bytes(execution);
     if (bytes == 0)
         return;
-    if (bytes > ON_THE_SPOT_BYTES) {
+    if (bytes > COHORT__ON_THE_SPOT_BYTES) {
         struct cohort__activity *activity = cohort__activity_create(execution, COHORT__NO_STEP);
         if (activity)
             cohort__activity_chore(activity, perform_unique, cohort__activity_finish);

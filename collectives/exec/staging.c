@@ -10,9 +10,6 @@
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
 
-/* More bytes are unpacked by a worker. */
-enum { ON_THE_SPOT_BYTES = 4096 };
-
 /* Where the arrays are in the memory. */
 struct form {
     size_t parts;
@@ -89,7 +86,7 @@ static size_t unpacked_bytes(const struct cohort__staging *staging)
 static void start(struct cohort__operation *operation)
 {
     struct cohort__staging *staging = (struct cohort__staging *)operation;
-    if (unpacked_bytes(staging) > ON_THE_SPOT_BYTES) {
+    if (unpacked_bytes(staging) > COHORT__ON_THE_SPOT_BYTES) {
         staging->work.run = perform_unpack;
         cohort__commons_count_work(operation->comm->group->commons, 1);
         cohort__chore_post(&staging->work);

@@ -402,9 +402,8 @@ static void read_data(struct call *call, struct cohort__arrival *arrival)
 {
     size_t bytes = arrival->envelope.payload_bytes;
     if (has_place(call, bytes)) {
-        struct reception *reception = bytes > COHORT__REMOTE_ON_THE_SPOT_BYTES
-                                          ? cohort__slab_alloc(sizeof(*reception))
-                                          : NULL;
+        struct reception *reception =
+            bytes > COHORT__ON_THE_SPOT_BYTES ? cohort__slab_alloc(sizeof(*reception)) : NULL;
         struct cohort__arrival *kept = reception ? cohort__arrival_keep(arrival) : NULL;
         if (kept) {
             *reception = (struct reception){.call = call, .arrival = kept, .work.run = copy};

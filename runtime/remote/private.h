@@ -44,7 +44,6 @@ enum {
     COHORT__REMOTE_BUSY_MAX = 1024,               /* admitted and not over, in a busy locality */
     COHORT__REMOTE_ADMITTED_MAX = 65536,          /* in any; before the room is doubled */
     COHORT__REMOTE_ADMITTED_BYTES_MAX = 64 << 20, /* of their INs, likewise */
-    COHORT__REMOTE_ON_THE_SPOT_BYTES = 4096,      /* more is copied by a task or a chore */
     COHORT__REMOTE_SERVED_LINES = 8,              /* of the ledger, at most */
     COHORT__REMOTE_CALLS_OF_A_TURN = 1000,        /* that end when the locality they are for dies */
 };

@@ -22,4 +22,10 @@ void cohort__work_post(struct cohort__work *work);
  * waiting. */
 void cohort__chore_post(struct cohort__work *work);
 
+/* So many bytes are copied, packed or reduced in the turn in which that is found to be necessary.
+ * More is a chore, so that the turn stays short: the thread that receives from the network may be
+ * the one that runs it. To copy a page takes less than to hand it to a worker. Not measured by
+ * itself. */
+enum { COHORT__ON_THE_SPOT_BYTES = 4096 };
+
 #endif
