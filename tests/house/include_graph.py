@@ -44,6 +44,7 @@ PROGRAMS = {
     "tools/sim/": (("plan", "algo", "model"), ()),
     "tools/share/trial": (("plan", "algo"), ()),
     "tools/share/host_list": ((), ()),
+    "tools/share/wait_words": ((), ()),
     "tools/tune/": (("plan", "algo", "model"), ()),
     "tools/bench/kernels": ((), ("collectives/exec/kernels",)),
     "tools/bench/select": (("plan", "algo", "model"), ()),

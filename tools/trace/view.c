@@ -8,7 +8,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
-#include "runtime/base/ledger_format.h"
+#include "tools/share/wait_words.h"
 #include "tools/trace/keyed.h"
 #include "tools/trace/lanes.h"
 #include "tools/trace/replay.h"
@@ -177,30 +177,6 @@ static void on_end(struct view *view, const struct event *event, const struct se
         end(view, event, true);
 }
 
-static const char *words_of_wait(uint64_t what)
-{
-    static const char *const words[COHORT__WAIT_KINDS] = {
-        [COHORT__WAIT_PLAIN] = "waits for a future",
-        [COHORT__WAIT_TASK] = "waits for a task",
-        [COHORT__WAIT_COLLECTIVE] = "waits for a collective",
-        [COHORT__WAIT_GET] = "waits for a get",
-        [COHORT__WAIT_SET] = "waits for a set",
-        [COHORT__WAIT_CREATION] = "waits for a communicator",
-        [COHORT__WAIT_SEVERAL] = "waits for several futures",
-        [COHORT__WAIT_OUTSIDE] = "waits for something outside",
-        [COHORT__WAIT_REMOTE] = "waits for a remote task",
-        [COHORT__WAIT_YIELD] = "yields",
-        [COHORT__WAIT_MUTEX] = "waits for a mutex",
-        [COHORT__WAIT_CONDITION] = "waits for a condition",
-        [COHORT__WAIT_SEMAPHORE] = "waits for a semaphore",
-        [COHORT__WAIT_LATCH] = "waits for a latch",
-        [COHORT__WAIT_LOCAL_BARRIER] = "waits for a local barrier",
-        [COHORT__WAIT_QUEUE] = "waits for a queue",
-    };
-    const char *found = words[what % COHORT__WAIT_KINDS];
-    return found ? found : "waits";
-}
-
 static struct lanes *lanes_of(struct view *view, uint32_t rank)
 {
     return &view->wait_lanes[parts_find(view->parts, view->num_parts, rank)];
@@ -215,12 +191,14 @@ static void show_wait(struct view *view, const struct event *event, struct open_
         {.name = "where", .text = event->text},
         {.name = "in", .text = stack->num > 0 ? stack->frames[stack->num - 1].function : "?"},
     };
+    char name[64];
+    snprintf(name, sizeof(name), "waits for %s", wait_words[event->a % COHORT__WAIT_KINDS].text);
     wait->track = lanes_take(lanes, view->perfetto, event->at, UINT64_MAX);
     if (wait->track)
         put(view, event,
             (struct perfetto_event){.track = wait->track,
                                     .type = PERFETTO_BEGIN,
-                                    .name = words_of_wait(event->a),
+                                    .name = name,
                                     .notes = notes,
                                     .num_notes = 2});
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/cohortrun/status/symbols.h"
+#include "tools/share/wait_words.h"
 
 /* So many lines, or numbers in a list, before "and N more"; so many steps from one wait to what it
  * waits for. */
@@ -145,44 +146,6 @@ static void print_busy(const struct printer *printer, uint32_t rank,
     print_for(printer, worker->age);
 }
 
-static const char *kind_text(enum cohort__wait_kind kind)
-{
-    switch (kind) {
-    case COHORT__WAIT_TASK:
-        return "a task";
-    case COHORT__WAIT_COLLECTIVE:
-        return "a collective";
-    case COHORT__WAIT_GET:
-        return "a block from a channel (cohort_channel_get)";
-    case COHORT__WAIT_SET:
-        return "the receiver of a block (cohort_channel_set)";
-    case COHORT__WAIT_CREATION:
-        return "a communicator's other sites to join";
-    case COHORT__WAIT_SEVERAL:
-        return "several futures";
-    case COHORT__WAIT_OUTSIDE:
-        return "a timer, a file, a connection or a blocking call";
-    case COHORT__WAIT_REMOTE:
-        return "a task of another locality";
-    case COHORT__WAIT_YIELD:
-        return "its next turn";
-    case COHORT__WAIT_MUTEX:
-        return "a mutex";
-    case COHORT__WAIT_CONDITION:
-        return "a condition";
-    case COHORT__WAIT_SEMAPHORE:
-        return "a semaphore";
-    case COHORT__WAIT_LATCH:
-        return "a latch";
-    case COHORT__WAIT_LOCAL_BARRIER:
-        return "a local barrier";
-    case COHORT__WAIT_QUEUE:
-        return "a queue";
-    default:
-        return "a future";
-    }
-}
-
 static void print_kind(const struct printer *printer, struct status_task task)
 {
     struct status_target target = status_model_target(printer->model, task);
@@ -195,7 +158,8 @@ static void print_kind(const struct printer *printer, struct status_task task)
               printer->file);
         return;
     }
-    fputs(kind_text(target.creation ? COHORT__WAIT_CREATION : task.wait->kind), printer->file);
+    fputs(wait_words[target.creation ? COHORT__WAIT_CREATION : task.wait->kind].text,
+          printer->file);
 }
 
 /* "site 3 of "halo"". */

@@ -4,6 +4,7 @@
 
 #include "tools/cohortrun/status/symbols.h"
 #include "tools/share/json.h"
+#include "tools/share/wait_words.h"
 
 struct writer {
     struct json json;
@@ -40,40 +41,6 @@ static void begin_element(struct writer *writer)
 
 /* Waits -------------------------------------------------------------------------------------- */
 
-static const char *kind_word(enum cohort__wait_kind kind)
-{
-    static const char *const words[COHORT__WAIT_KINDS] = {
-        [COHORT__WAIT_PLAIN] = "future",
-        [COHORT__WAIT_TASK] = "task",
-        [COHORT__WAIT_COLLECTIVE] = "collective",
-        [COHORT__WAIT_GET] = "get",
-        [COHORT__WAIT_SET] = "set",
-        [COHORT__WAIT_CREATION] = "creation",
-        [COHORT__WAIT_SEVERAL] = "several",
-        [COHORT__WAIT_OUTSIDE] = "outside",
-        [COHORT__WAIT_REMOTE] = "remote",
-        [COHORT__WAIT_YIELD] = "yield",
-        [COHORT__WAIT_MUTEX] = "mutex",
-        [COHORT__WAIT_CONDITION] = "sync",
-        [COHORT__WAIT_SEMAPHORE] = "sync",
-        [COHORT__WAIT_LATCH] = "sync",
-        [COHORT__WAIT_LOCAL_BARRIER] = "sync",
-        [COHORT__WAIT_QUEUE] = "sync",
-    };
-    return (unsigned)kind < COHORT__WAIT_KINDS && words[kind] ? words[kind] : "future";
-}
-
-/* Of cohort/sync.h. NULL: it is none of these. */
-static const char *object_word(enum cohort__wait_kind kind)
-{
-    return kind == COHORT__WAIT_CONDITION       ? "condition"
-           : kind == COHORT__WAIT_SEMAPHORE     ? "semaphore"
-           : kind == COHORT__WAIT_LATCH         ? "latch"
-           : kind == COHORT__WAIT_LOCAL_BARRIER ? "local_barrier"
-           : kind == COHORT__WAIT_QUEUE         ? "queue"
-                                                : NULL;
-}
-
 static const char *creation_word(enum cohort__join_kind kind)
 {
     return kind == COHORT__JOIN_AGREEMENT ? "agreement"
@@ -109,10 +76,10 @@ static void write_target(struct writer *writer, struct status_task task)
               target.inputs && target.inputs->is_range     ? "range"
               : target.inputs && target.inputs->scope      ? "scope"
               : target.creation && target.creation->parent ? creation_word(target.creation->kind)
-              : target.creation                            ? kind_word(COHORT__WAIT_CREATION)
-                                                           : kind_word(task.wait->kind));
-    if (object_word(task.wait->kind))
-        json_text(json, "object", object_word(task.wait->kind));
+              : target.creation                            ? wait_words[COHORT__WAIT_CREATION].word
+                                                           : wait_words[task.wait->kind].word);
+    if (wait_words[task.wait->kind].object)
+        json_text(json, "object", wait_words[task.wait->kind].object);
     if (target.inputs)
         write_inputs(writer, target.inputs);
     if (target.name)
