@@ -168,3 +168,25 @@ void cohort__activity_work(struct cohort__activity *activity,
     prepare(activity, perform_step, next);
     cohort__work_post(&activity->work);
 }
+
+static void send_buffer(struct cohort__activity *activity)
+{
+    cohort__activity_send(activity, activity->buffer, activity->bytes);
+}
+
+void cohort__activity_send_packed(struct cohort__activity *activity, size_t bytes,
+                                  cohort_status (*pack)(struct cohort__activity *activity))
+{
+    activity->bytes = bytes;
+    activity->buffer = bytes > 0 ? malloc(bytes) : NULL;
+    if (!activity->buffer) {
+        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for packing %zu bytes", bytes);
+        activity->next = cohort__activity_finish;
+        cohort__activity_done(activity, COHORT_ERR_NO_MEMORY);
+    } else if (bytes <= COHORT__ON_THE_SPOT_BYTES) {
+        pack(activity);
+        send_buffer(activity);
+    } else {
+        cohort__activity_chore(activity, pack, send_buffer);
+    }
+}

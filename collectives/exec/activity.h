@@ -56,6 +56,11 @@ void cohort__activity_work(struct cohort__activity *activity,
  * over, which it is when the data is sent. */
 void cohort__activity_send(struct cohort__activity *activity, const void *payload, size_t bytes);
 
+/* The same with what PACK writes to the activity's buffer, of BYTES. 0: more than memory can hold.
+ */
+void cohort__activity_send_packed(struct cohort__activity *activity, size_t bytes,
+                                  cohort_status (*pack)(struct cohort__activity *activity));
+
 /* In the endpoint's turn: fetches to DESTINATION what MESSAGE announces. Takes MESSAGE. DESTINATION
  * NULL: to a buffer of its own. Then calls NEXT in the endpoint's turn. */
 void cohort__activity_fetch(struct cohort__activity *activity, struct cohort__message *message,

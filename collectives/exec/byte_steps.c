@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/byte_steps.h"
 
-#include <stdlib.h>
-
 #include "collectives/exec/activity.h"
 #include "runtime/base/container.h"
 
@@ -76,15 +74,6 @@ static void start_compute(struct cohort__execution *execution, uint32_t step)
 
 /* SEND --------------------------------------------------------------------------------------- */
 
-/* The payload is in one piece now. */
-static void start_send(struct cohort__activity *activity)
-{
-    cohort__activity_send(activity,
-                          activity->buffer ? activity->buffer
-                                           : cohort__pieces_contiguous(&activity->pieces),
-                          step_at(activity->execution, activity->step)->bytes);
-}
-
 static cohort_status pack(struct cohort__activity *activity)
 {
     cohort__pieces_pack(activity->buffer, &activity->pieces);
@@ -96,22 +85,12 @@ static void send_away(struct cohort__execution *execution, uint32_t step)
     struct cohort__activity *activity = cohort__activity_create(execution, step);
     if (!activity)
         return;
-    size_t bytes = step_at(execution, step)->bytes;
-    if (bytes == 0 || cohort__pieces_contiguous(&activity->pieces)) {
-        start_send(activity);
-        return;
-    }
-    activity->buffer = malloc(bytes);
-    if (!activity->buffer) {
-        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for packing %zu bytes", bytes);
-        activity->next = cohort__activity_finish;
-        cohort__activity_done(activity, COHORT_ERR_NO_MEMORY);
-    } else if (bytes <= COHORT__ON_THE_SPOT_BYTES) {
-        pack(activity);
-        start_send(activity);
-    } else {
-        cohort__activity_chore(activity, pack, start_send);
-    }
+    const size_t bytes = step_at(execution, step)->bytes;
+    const void *in_one = cohort__pieces_contiguous(&activity->pieces);
+    if (bytes == 0 || in_one)
+        cohort__activity_send(activity, in_one, bytes);
+    else
+        cohort__activity_send_packed(activity, bytes, pack);
 }
 
 static void loan_returned(struct cohort__actor *actor, struct cohort__item *item)

@@ -170,11 +170,6 @@ static cohort_status pack(struct cohort__activity *activity)
     return COHORT_OK;
 }
 
-static void start_send(struct cohort__activity *activity)
-{
-    cohort__activity_send(activity, activity->buffer, activity->bytes);
-}
-
 static void send_away(struct cohort__execution *execution, uint32_t step,
                       struct cohort__blobs *objects)
 {
@@ -189,18 +184,7 @@ static void send_away(struct cohort__execution *execution, uint32_t step,
         cohort__activity_send(activity, blob ? blob->data : NULL, blob ? blob->bytes : 0);
         return;
     }
-    activity->bytes = cohort__blobs_packed_bytes(objects);
-    activity->buffer = activity->bytes > 0 ? malloc(activity->bytes) : NULL;
-    if (!activity->buffer) {
-        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for packing %zu objects", objects->num);
-        activity->next = cohort__activity_finish;
-        cohort__activity_done(activity, COHORT_ERR_NO_MEMORY);
-    } else if (activity->bytes <= COHORT__ON_THE_SPOT_BYTES) {
-        pack(activity);
-        start_send(activity);
-    } else {
-        cohort__activity_chore(activity, pack, start_send);
-    }
+    cohort__activity_send_packed(activity, cohort__blobs_packed_bytes(objects), pack);
 }
 
 void cohort__objects_send(struct cohort__execution *execution, uint32_t step)
