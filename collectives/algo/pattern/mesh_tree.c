@@ -135,6 +135,197 @@ uint32_t cohort__mesh_store_parts(struct cohort__plan_builder *builder,
     return num_parts;
 }
 
+/* Plans -------------------------------------------------------------------------------------- */
+
+enum { PHASE = 1, TAG = 0 };
+
+/* Child I in the order from the leaves. The last child, which has fewest sites below it, comes
+ * first. */
+static const struct cohort__mesh_child *child_at(const struct cohort__mesh_tree *tree, uint32_t i)
+{
+    return &tree->children[tree->num_children - 1 - i];
+}
+
+/* Appends the RECVs, then one REDUCE for each. Returns the last REDUCE. */
+static uint32_t children_append(struct cohort__plan_builder *builder,
+                                const struct cohort__mesh_tree *tree, uint32_t own, uint32_t result,
+                                size_t bytes, unsigned phase)
+{
+    uint32_t first_recv = cohort__plan_num_steps(builder);
+    uint32_t num = tree->num_children;
+    uint32_t num_buffers = cohort__reduce_buffers(bytes, num);
+    uint32_t buffers[COHORT__MESH_MAX_CHILDREN];
+    uint32_t reduce = COHORT__NO_STEP;
+    for (uint32_t i = 0; i < num_buffers; i++)
+        buffers[i] = cohort__plan_tmp(builder, bytes);
+    for (uint32_t i = 0; i < num; i++)
+        cohort__plan_recv(builder, phase, child_at(tree, i)->site, TAG, &buffers[i % num_buffers],
+                          1);
+    for (uint32_t i = 0; i < num; i++) {
+        uint32_t last = reduce;
+        uint32_t block = buffers[i % num_buffers];
+        uint32_t sum = i == 0 ? own : result;
+        bool is_left = child_at(tree, i)->is_left;
+        reduce = cohort__plan_reduce(builder, phase, result, is_left ? block : sum,
+                                     is_left ? sum : block);
+        cohort__plan_after(builder, reduce, first_recv + i);
+        cohort__plan_after(builder, reduce, last);
+        if (i + num_buffers < num)
+            cohort__plan_after(builder, first_recv + i + num_buffers, reduce);
+    }
+    return reduce;
+}
+
+uint32_t cohort__mesh_tree_reduce(struct cohort__plan_builder *builder,
+                                  const struct cohort__mesh_tree *tree, uint32_t own,
+                                  uint32_t result, size_t bytes, unsigned phase)
+{
+    uint32_t end = COHORT__NO_STEP;
+    if (tree->num_children > 0)
+        end = children_append(builder, tree, own, result, bytes, phase);
+    if (tree->parent != COHORT__NO_SITE) {
+        uint32_t block = tree->num_children > 0 ? result : own;
+        uint32_t send = cohort__plan_send(builder, phase, tree->parent, TAG, &block, 1);
+        cohort__plan_after(builder, send, end);
+        end = tree->num_children > 0 ? send : COHORT__NO_STEP;
+    }
+    return end;
+}
+
+void cohort__mesh_tree_broadcast(struct cohort__plan_builder *builder,
+                                 const struct cohort__mesh_tree *tree, uint32_t block,
+                                 unsigned phase, uint32_t after)
+{
+    if (tree->parent != COHORT__NO_SITE) {
+        uint32_t recv = cohort__plan_recv(builder, phase, tree->parent, TAG, &block, 1);
+        cohort__plan_after(builder, recv, after);
+        after = recv;
+    }
+    for (uint32_t i = 0; i < tree->num_children; i++) {
+        uint32_t send = cohort__plan_send(builder, phase, tree->children[i].site, TAG, &block, 1);
+        cohort__plan_after(builder, send, after);
+    }
+}
+
+cohort_status cohort__broadcast_over_mesh(const struct cohort__request *request,
+                                          const struct cohort__mesh *mesh, const char *name,
+                                          struct cohort__plan **ret_plan)
+{
+    struct cohort__plan_builder *builder = NULL;
+    struct cohort__mesh_tree tree;
+    cohort_status status =
+        cohort__plan_builder_create(&builder, name, request->num_sites, request->this_site);
+    if (status != COHORT_OK)
+        return status;
+    cohort__mesh_tree_init(&tree, mesh, COHORT__MESH_ROWS_FIRST, request->root, request->this_site);
+    bool is_root = tree.parent == COHORT__NO_SITE;
+    uint32_t block = cohort__plan_range(builder, is_root ? COHORT__SPACE_IN : COHORT__SPACE_OUT, 0,
+                                        request->bytes);
+    cohort__mesh_tree_broadcast(builder, &tree, block, PHASE, COHORT__NO_STEP);
+    return cohort__plan_finish(builder, ret_plan);
+}
+
+cohort_status cohort__reduce_over_mesh(const struct cohort__request *request,
+                                       const struct cohort__mesh *mesh, const char *name,
+                                       struct cohort__plan **ret_plan)
+{
+    struct cohort__plan_builder *builder = NULL;
+    struct cohort__mesh_tree tree;
+    cohort_status status =
+        cohort__plan_builder_create(&builder, name, request->num_sites, request->this_site);
+    if (status != COHORT_OK)
+        return status;
+    cohort__mesh_tree_init(&tree, mesh, COHORT__MESH_ROWS_LAST, request->root, request->this_site);
+    bool is_root = tree.parent == COHORT__NO_SITE;
+    uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
+    uint32_t result = own;
+    if (is_root)
+        result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
+    else if (tree.num_children > 0)
+        result = cohort__plan_tmp(builder, request->bytes);
+    if (request->num_sites > 1)
+        cohort__mesh_tree_reduce(builder, &tree, own, result, request->bytes, PHASE);
+    else
+        cohort__plan_copy(builder, PHASE, result, own);
+    return cohort__plan_finish(builder, ret_plan);
+}
+
+cohort_status cohort__gather_over_mesh(const struct cohort__request *request,
+                                       const struct cohort__mesh *mesh, const char *name,
+                                       struct cohort__plan **ret_plan)
+{
+    struct cohort__plan_builder *builder = NULL;
+    struct cohort__mesh_tree tree;
+    uint32_t parts[COHORT__MESH_MAX_PARTS], num_parts;
+    size_t bytes = request->bytes;
+    cohort_status status =
+        cohort__plan_builder_create(&builder, name, request->num_sites, request->this_site);
+    if (status != COHORT_OK)
+        return status;
+    cohort__mesh_tree_init(&tree, mesh, COHORT__MESH_ROWS_LAST, request->root, request->this_site);
+    uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, bytes);
+    struct cohort__mesh_store store =
+        cohort__mesh_store_make(builder, &tree, COHORT__SPACE_OUT, own, bytes);
+    for (uint32_t i = tree.num_children; i-- > 0;) {
+        num_parts = cohort__mesh_store_parts(builder, &store, tree.children[i].sites, parts);
+        cohort__plan_recv(builder, PHASE, tree.children[i].site, TAG, parts, num_parts);
+    }
+    if (tree.parent == COHORT__NO_SITE) {
+        uint32_t place =
+            cohort__plan_range(builder, COHORT__SPACE_OUT, request->root * bytes, bytes);
+        cohort__plan_copy(builder, PHASE, place, own);
+        return cohort__plan_finish(builder, ret_plan);
+    }
+    num_parts = cohort__mesh_store_parts(builder, &store, tree.sites, parts);
+    uint32_t send = cohort__plan_send(builder, PHASE, tree.parent, TAG, parts, num_parts);
+    for (uint32_t i = 0; i < tree.num_children; i++)
+        cohort__plan_after(builder, send, i); /* the RECVs are steps 0, 1 .. */
+    return cohort__plan_finish(builder, ret_plan);
+}
+
+static void send_append(struct cohort__plan_builder *builder,
+                        const struct cohort__mesh_store *store,
+                        const struct cohort__mesh_child *child, uint32_t after)
+{
+    uint32_t parts[COHORT__MESH_MAX_PARTS];
+    uint32_t num_parts = cohort__mesh_store_parts(builder, store, child->sites, parts);
+    uint32_t send = cohort__plan_send(builder, PHASE, child->site, TAG, parts, num_parts);
+    cohort__plan_after(builder, send, after);
+}
+
+cohort_status cohort__scatter_over_mesh(const struct cohort__request *request,
+                                        const struct cohort__mesh *mesh, const char *name,
+                                        struct cohort__plan **ret_plan)
+{
+    struct cohort__plan_builder *builder = NULL;
+    struct cohort__mesh_tree tree;
+    uint32_t recv = COHORT__NO_STEP;
+    size_t bytes = request->bytes;
+    cohort_status status =
+        cohort__plan_builder_create(&builder, name, request->num_sites, request->this_site);
+    if (status != COHORT_OK)
+        return status;
+    cohort__mesh_tree_init(&tree, mesh, COHORT__MESH_ROWS_LAST, request->root, request->this_site);
+    uint32_t own = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, bytes);
+    struct cohort__mesh_store store =
+        cohort__mesh_store_make(builder, &tree, COHORT__SPACE_IN, own, bytes);
+    if (tree.parent != COHORT__NO_SITE) {
+        uint32_t parts[COHORT__MESH_MAX_PARTS];
+        uint32_t num_parts = cohort__mesh_store_parts(builder, &store, tree.sites, parts);
+        recv = cohort__plan_recv(builder, PHASE, tree.parent, TAG, parts, num_parts);
+    }
+    for (uint32_t i = 0; i < tree.num_children; i++)
+        send_append(builder, &store, &tree.children[i], recv);
+    if (tree.parent == COHORT__NO_SITE) {
+        uint32_t place =
+            cohort__plan_range(builder, COHORT__SPACE_IN, request->root * bytes, bytes);
+        cohort__plan_copy(builder, PHASE, own, place);
+    }
+    return cohort__plan_finish(builder, ret_plan);
+}
+
+/* Costs -------------------------------------------------------------------------------------- */
+
 /* With ROWS_LAST: the dimension whose line the tree halves first, from the root. */
 static uint32_t top_dimension(const struct cohort__mesh *mesh)
 {

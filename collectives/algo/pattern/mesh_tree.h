@@ -64,7 +64,7 @@ uint32_t cohort__mesh_store_parts(struct cohort__plan_builder *builder,
                                   struct cohort__range sites,
                                   uint32_t ret_parts[COHORT__MESH_MAX_PARTS]);
 
-/* Up and down the tree, in reduce/mesh.c and broadcast/mesh.c. Reduce: the blocks OWN are reduced
+/* Up and down the tree. Reduce: the blocks OWN are reduced
  * and sent to the parent. A site with children has its result in RESULT. Returns the step after
  * which RESULT is not used any more, or COHORT__NO_STEP if it is not used. Broadcast: BLOCK is
  * spread. At this site that starts after AFTER. */
@@ -75,7 +75,7 @@ void cohort__mesh_tree_broadcast(struct cohort__plan_builder *builder,
                                  const struct cohort__mesh_tree *tree, uint32_t block,
                                  unsigned phase, uint32_t after);
 
-/* The rooted collectives over the tree, in <collective>/mesh.c. NAME is the plan's. */
+/* The rooted collectives over the tree. NAME is the plan's. */
 cohort_status cohort__broadcast_over_mesh(const struct cohort__request *request,
                                           const struct cohort__mesh *mesh, const char *name,
                                           struct cohort__plan **ret_plan);
