@@ -656,7 +656,7 @@ cohort_status cohort_comm_cancel(cohort_comm *comm, uint64_t generation)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                            "cohort_comm_cancel: communicator \"%.60s\", site %" PRIu32
                            ": there is no generation %" PRIu64,
-                           cohort_comm_name(comm), comm->this_site, generation);
+                           comm->group->name, comm->this_site, generation);
     const struct cohort__plea plea = {.kind = COHORT__PLEA_CANCEL, .site = comm->this_site};
     return cohort__verdict_ask(comm->group, generation, &plea);
 }

@@ -114,4 +114,7 @@ void cohort__ledger_note_modules(void);
 /* Gives these lines back. */
 void cohort__ledger_forget_modules(void);
 
+/* The bytes of a line of KIND; 0: there is no such kind. */
+uint32_t cohort__ledger_stride(uint32_t kind);
+
 #endif

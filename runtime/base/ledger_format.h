@@ -299,7 +299,4 @@ struct cohort__words_line {
     char text[1016];     /* ends with 0 */
 };
 
-/* The bytes of a line of KIND; 0: there is no such kind. */
-uint32_t cohort__ledger_stride(uint32_t kind);
-
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/ledger.h"
 
 /* Lines that are read at a time: so many bytes, or one. */
 enum { BLOCK_BYTES = 256 * 1024 };

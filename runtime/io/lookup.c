@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "runtime/base/container.h"
-#include "runtime/io/address.h"
 #include "runtime/loop/guest.h"
 
 /* The same for HOST, cut where there is no room; NULL is "*". */

@@ -4,11 +4,20 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include <uv.h>
 
-#include "runtime/io/address.h"
 #include "runtime/io/call.h"
+
+/* Room for "[ADDRESS%INTERFACE]:PORT". */
+enum { COHORT__ADDRESS_BYTES = 96 };
+
+void cohort__address_text(const struct sockaddr *address, char ret_text[COHORT__ADDRESS_BYTES]);
+
+/* Of an address of IPv4 or IPv6. */
+socklen_t cohort__address_bytes(const struct sockaddr *address);
+uint16_t cohort__address_port(const struct sockaddr *address);
 
 /* A call that begins by looking up a host: what listen and connect have in common. The functions
  * below are for its kind, or for the kind's own to call. */

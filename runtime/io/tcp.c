@@ -16,7 +16,6 @@
 #include "runtime/base/container.h"
 #include "runtime/base/list.h"
 #include "runtime/base/slab.h"
-#include "runtime/io/address.h"
 #include "runtime/io/lookup.h"
 #include "runtime/io/object.h"
 #include "runtime/loop/guest.h"

@@ -8,7 +8,7 @@
 
 #include "cohort/tcp.h"
 #include "runtime/base/list.h"
-#include "runtime/io/address.h"
+#include "runtime/io/lookup.h"
 #include "runtime/io/object.h"
 
 /* A connection. All but the object's references, and the peer's name, is the holder's. */

@@ -29,8 +29,9 @@ static bool find_beside_library(const char *name, char ret_command[PATH_MAX])
 {
     static const char *const below[] = {"/tools", "/../bin", "/../../bin"};
     Dl_info info;
-    const char *slash =
-        dladdr((const void *)(uintptr_t)cohort_main, &info) ? strrchr(info.dli_fname, '/') : NULL;
+    const char *slash = dladdr((const void *)(uintptr_t)cohort__tool_find, &info)
+                            ? strrchr(info.dli_fname, '/')
+                            : NULL;
     for (size_t i = 0; slash && i < sizeof(below) / sizeof(below[0]); i++)
         if (try_folder(info.dli_fname, (size_t)(slash - info.dli_fname), below[i], name,
                        ret_command))

@@ -21,7 +21,6 @@
 #include "runtime/base/bell.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
-#include "runtime/net/ofi_address.h"
 #include "runtime/net/ofi_end.h"
 #include "runtime/net/ofi_wait_set.h"
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/net/ofi_address.h"
+#include "runtime/net/ofi_end.h"
 
 #include <endian.h>
 #include <netinet/in.h>
 #include <string.h>
 
 #include <rdma/fi_cm.h>
-
-#include "runtime/net/ofi_end.h"
 
 static const char transport_name[] = "ofi";
 

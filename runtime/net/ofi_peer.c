@@ -13,7 +13,6 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
-#include "runtime/net/ofi_address.h"
 #include "runtime/net/ofi_end.h"
 
 /* Our own connection attempt to a peer's address, to distinguish a busy peer from one that is gone.

@@ -56,13 +56,6 @@ static void look_at(struct cohort__process *process, struct cohort__peer *peer, 
     cohort__send_refused(process, peer->rank, sent);
 }
 
-void cohort__process_watch(struct cohort__process *process)
-{
-    if (process->options.size > 1)
-        (void)cohort__peer_get(process, (process->options.rank + 1) % process->options.size);
-    atomic_store(&process->watches, true);
-}
-
 void cohort__probe_links(struct cohort__process *process, uint64_t now)
 {
     if (!process->net || now < process->probe_at ||

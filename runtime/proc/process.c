@@ -325,6 +325,13 @@ void cohort__process_tick(struct cohort__process *process, uint64_t now)
             users[i]->tick(users[i]->context, now);
 }
 
+void cohort__process_watch(struct cohort__process *process)
+{
+    if (process->options.size > 1)
+        (void)cohort__peer_get(process, (process->options.rank + 1) % process->options.size);
+    atomic_store(&process->watches, true);
+}
+
 bool cohort__process_death_heard(struct cohort__process *process, const struct cohort__death *death)
 {
     struct cohort__death known;

@@ -17,7 +17,7 @@ struct dataflow {
     void *values[];                   /* as many as the join has futures */
 };
 
-cohort_status cohort__dataflow_run(void *arg)
+static cohort_status run(void *arg)
 {
     struct dataflow *flow = arg;
     struct cohort__join *join = flow->join;
@@ -38,8 +38,9 @@ cohort_status cohort__dataflow_run(void *arg)
     return status;
 }
 
-void cohort__dataflow_cancel(void *arg)
+static void cancel(void *arg, const struct cohort__error *why)
 {
+    (void)why;
     cohort__join_give_up(((struct dataflow *)arg)->join);
 }
 
@@ -78,8 +79,8 @@ static struct dataflow *create(cohort_future *const *futures, size_t count,
         cohort__slab_free(join);
         return NULL;
     }
-    cohort__extended_task_init(&flow->task, cohort__dataflow_run, flow,
-                               (cohort__any_function *)function, scope);
+    cohort__extended_task_init(&flow->task, run, flow, (cohort__any_function *)function, scope);
+    flow->task.cancel = cancel;
     join->complete = complete;
     join->owner = flow;
     flow->join = join;

@@ -9,7 +9,7 @@
 
 #include "runtime/base/sanitizer.h"
 #include "runtime/task/exceptions.h"
-#include "runtime/task/fiber_switch.h"
+#include "runtime/task/fiber_private.h"
 #include "runtime/task/valgrind.h"
 
 #if COHORT__TSAN

@@ -89,14 +89,17 @@ static void arrive(struct cohort__range_runner *runner)
 
 /* --- runners --- */
 
+static cohort_status run_part(void *arg);
+static void cancel_part(void *arg, const struct cohort__error *why);
+
 /* NULL: there is no memory. */
 static struct cohort__range_runner *create(struct range *range, size_t begin, size_t end)
 {
     struct cohort__range_runner *runner = cohort__slab_alloc(sizeof(*runner));
     if (!runner)
         return NULL;
-    cohort__extended_task_init(&runner->task, cohort__range_run, runner, range->body->shown,
-                               range->scope);
+    cohort__extended_task_init(&runner->task, run_part, runner, range->body->shown, range->scope);
+    runner->task.cancel = cancel_part;
     cohort_future_unref(&runner->task.task.future); /* nobody awaits it */
     runner->range = range;
     runner->part = (struct cohort__range_part){begin, end, NULL};
@@ -163,7 +166,7 @@ static void stop(struct range *range, const struct cohort__error *why)
                           range->body->name, cohort__error_message(why));
 }
 
-void cohort__range_cancel(void *arg, const struct cohort__error *why)
+static void cancel_part(void *arg, const struct cohort__error *why)
 {
     struct cohort__range_runner *runner = arg;
     stop(runner->range, why);
@@ -214,7 +217,7 @@ static size_t run_batch(struct cohort__range_runner *runner, size_t count)
     return elapsed < cohort__clock_ticks_of(BATCH_NANOSECONDS) ? 2 * count : count - count / 2;
 }
 
-cohort_status cohort__range_run(void *arg)
+static cohort_status run_part(void *arg)
 {
     struct cohort__range_runner *runner = arg;
     struct cohort__range_part *part = &runner->part;

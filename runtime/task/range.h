@@ -53,11 +53,6 @@ cohort_future *cohort__range_check(const char *name, size_t begin, size_t end, b
                                    const cohort_range_options *options, size_t options_bytes,
                                    cohort_range_options *ret_options);
 
-/* The function of a part's task. ARG is the task. cohort__range_cancel is called instead if it
- * never runs, and WHY says why. */
-cohort_status cohort__range_run(void *arg);
-void cohort__range_cancel(void *arg, const struct cohort__error *why);
-
 /* To be called before a task suspends, with the innermost RUNNER on its stack, which is not NULL:
  * what it and those below it have left goes on without them. LINE, of the task, gets to know the
  * range. */

@@ -211,24 +211,22 @@ uint64_t cohort__scheduler_live_tasks(void)
  * to its fence sees what the first has done. */
 bool cohort__scheduler_tell_alone(void)
 {
-    cohort_promise *_Atomic *place = &cohort__scheduler.alone;
+    cohort_future *_Atomic *place = &cohort__scheduler.alone;
     atomic_thread_fence(memory_order_seq_cst);
-    cohort_promise *promise = atomic_load(place);
-    if (!promise || cohort__scheduler_live_tasks() > 1 ||
-        !atomic_compare_exchange_strong(place, &promise, NULL))
+    cohort_future *future = atomic_load(place);
+    if (!future || cohort__scheduler_live_tasks() > 1 ||
+        !atomic_compare_exchange_strong(place, &future, NULL))
         return false;
-    cohort_promise_fulfil(promise, NULL);
+    cohort__future_fulfil(future, NULL);
     return true;
 }
 
 cohort_future *cohort__scheduler_when_alone(void)
 {
-    cohort_promise *promise;
-    cohort_future *future;
-    if (cohort_promise_create(&promise, &future))
+    cohort_future *future = cohort__future_create_about(COHORT__WAIT_OUTSIDE);
+    if (!future)
         return cohort__future_no_memory();
-    future->about = COHORT__WAIT_OUTSIDE;
-    atomic_store(&cohort__scheduler.alone, promise);
+    atomic_store(&cohort__scheduler.alone, future);
     (void)cohort__scheduler_tell_alone();
     return future;
 }

@@ -13,7 +13,6 @@
 #include "runtime/task/blocking.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/overflow.h"
-#include "runtime/task/range.h"
 #include "runtime/task/scope.h"
 #include "runtime/task/task_local.h"
 #include "runtime/task/uncaught.h"
@@ -62,6 +61,7 @@ void cohort__extended_task_init(struct cohort__extended_task *task, cohort_task_
 {
     init(&task->task, function, arg);
     task->task.future.is_extended = true;
+    task->cancel = NULL;
     task->shown = shown;
     task->scope = scope;
     task->fails_scope = false;
@@ -184,12 +184,9 @@ COHORT__IN_THREAD_OF_NOW static void ended(struct cohort__task_context *context,
 static __attribute__((noinline)) void give_up(struct cohort__task *task,
                                               const struct cohort__error *error, enum role role)
 {
-    if (task->function == cohort__then_run)
-        cohort__then_cancel(task->arg);
-    else if (task->function == cohort__dataflow_run)
-        cohort__dataflow_cancel(task->arg);
-    else if (task->function == cohort__range_run)
-        cohort__range_cancel(task->arg, error);
+    const struct cohort__extended_task *more = extended(task);
+    if (more && more->cancel)
+        more->cancel(task->arg, error);
     if (role == ROLE_OF_AWAIT)
         cohort__future_complete_held(&task->future, error->status, error);
     else

@@ -33,6 +33,8 @@ struct cohort__task {
  * and messages call the task. */
 struct cohort__extended_task {
     struct cohort__task task; /* first */
+    /* Called with ARG instead of FUNCTION if the task never runs, for the reason WHY; or NULL. */
+    void (*cancel)(void *arg, const struct cohort__error *why);
     cohort__any_function *shown;
     cohort_scope *scope; /* or NULL */
     bool fails_scope;    /* its error is the scope's */
@@ -119,20 +121,6 @@ void cohort__task_cancel(struct cohort__work *work);
 /* Queues TASK, which is counted and was not queued yet, since what it waits for is complete. May be
  * called where a waiter's notify is. If the runtime has ended, cancels it. */
 void cohort__task_follow(struct cohort__task *task);
-
-/* In then.c. cohort__then_run is the function of a task that cohort_then has made. Its argument
- * holds a reference to the future that the task was made for. cohort__then_cancel is called instead
- * if the task never runs, and only gives that reference back. */
-cohort_status cohort__then_run(void *arg);
-void cohort__then_cancel(void *arg);
-
-/* As cohort_then, for a task that is in no scope, whoever calls this. */
-cohort_future *cohort__then_outside(cohort_future *future, cohort_then_function *function,
-                                    void *arg, cohort__any_function *shown);
-
-/* The same for a task that cohort_dataflow has made, in dataflow.c. */
-cohort_status cohort__dataflow_run(void *arg);
-void cohort__dataflow_cancel(void *arg);
 
 /* Whether FUTURE is a task that nobody has claimed. */
 bool cohort__task_is_open(const cohort_future *future);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/then.h"
+
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/dormant.h"
 #include "runtime/task/inputs.h"
 #include "runtime/task/scope.h"
-#include "runtime/task/task.h"
 #include "runtime/task/worker.h"
 
 /* A task that is queued as soon as another future is complete. One in a scope may be given up
@@ -19,15 +20,16 @@ struct then {
     struct cohort__dormant in_scope[]; /* one, of a task in a scope */
 };
 
-cohort_status cohort__then_run(void *arg)
+static cohort_status run(void *arg)
 {
     struct then *then = arg;
     return then->function(then->source, then->arg);
 }
 
-void cohort__then_cancel(void *arg)
+static void cancel(void *arg, const struct cohort__error *why)
 {
     struct then *then = arg;
+    (void)why;
     if (!cohort__future_is_complete(then->source))
         cohort__future_forget(then->source, &then->waiter);
     cohort_future_unref(then->source);
@@ -80,7 +82,8 @@ then_in(cohort_scope *scope, cohort_future *future, cohort_then_function *functi
         return cohort__future_of_status(cohort__scheduler_refuse("cohort_then"),
                                         cohort__error_slot());
     }
-    cohort__extended_task_init(&then->task, cohort__then_run, then, shown, scope);
+    cohort__extended_task_init(&then->task, run, then, shown, scope);
+    then->task.cancel = cancel;
     then->waiter = (struct cohort__waiter){.notify = notify, .is_holder = !scope};
     then->source = future;
     then->function = function;

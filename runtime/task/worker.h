@@ -160,7 +160,7 @@ struct cohort__scheduler {
     _Atomic unsigned num_completers; /* see cohort__scheduler_completer_begin */
     _Atomic uint64_t num_foreign_spawned;
     _Atomic unsigned num_stop_checks;
-    cohort_promise *_Atomic alone; /* of cohort__scheduler_when_alone, while that waits */
+    cohort_future *_Atomic alone; /* of cohort__scheduler_when_alone, while that waits */
 
     struct cohort__batch_queue injected
         __attribute__((aligned(64)));                    /* work from outside, for any worker */

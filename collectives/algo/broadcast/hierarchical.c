@@ -5,27 +5,10 @@
  * Cost: L levels of at most arity - 1 messages out of each parent. TMP: none.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/linear.h"
 #include "collectives/algo/pattern/walk.h"
 #include "collectives/algo/table.h"
 
 enum { PHASE = 1 };
-
-void cohort__broadcast_down(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
-                            uint32_t block, size_t bytes, unsigned phase, uint32_t after)
-{
-    struct cohort__block_list list = {.blocks = &block, .num_blocks = 1};
-    for (uint32_t level = 0; level < tree->num_levels; level++) {
-        struct cohort__request request = cohort__tree_level_request(tree, level, bytes);
-        struct cohort__embedding embedding = {
-            .block_map = &list, .phase = phase, .after = after, .recv_after = after};
-        struct cohort__plan *fragment = NULL;
-        cohort__broadcast_linear_fragment(&request, &fragment);
-        uint32_t end = cohort__tree_embed(builder, tree, level, fragment, embedding);
-        if (tree->levels[level].this_rank > 0)
-            after = end;
-    }
-}
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {

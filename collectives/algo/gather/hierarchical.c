@@ -8,20 +8,10 @@
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025); Träff, Rougier
  * (EuroMPI 2014) for messages of several blocks. */
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/linear.h"
 #include "collectives/algo/pattern/walk.h"
 #include "collectives/algo/table.h"
 
 enum { PHASE = 1 };
-
-uint32_t cohort__gather_up(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
-                           const struct cohort__layout *layout, unsigned phase, uint32_t after)
-{
-    for (uint32_t level = tree->num_levels; level-- > 0;)
-        after = cohort__layout_embed(builder, tree, level, layout, cohort__gather_linear_fragment,
-                                     phase, after, COHORT__NO_STEP);
-    return after;
-}
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {

@@ -8,13 +8,13 @@
  * num_sites the tree has one level, and they are compositions of two linear primitives. NAME is the
  * plan's. */
 
-/* Reduce, then broadcast. In all_reduce/hierarchical.c. */
+/* Reduce, then broadcast. */
 cohort_status cohort__all_reduce_compose(const struct cohort__request *request, uint32_t arity,
                                          const char *name, struct cohort__plan **ret_plan);
 struct cohort__cost cohort__all_reduce_compose_cost(const struct cohort__request *request,
                                                     uint32_t arity);
 
-/* Gather, then broadcast. In all_gather/hierarchical.c. */
+/* Gather, then broadcast. */
 cohort_status cohort__all_gather_compose(const struct cohort__request *request, uint32_t arity,
                                          const char *name, struct cohort__plan **ret_plan);
 

@@ -4,8 +4,8 @@
 
 #include "collectives/algo/pattern/layout.h"
 
-/* Up and down a tree: the linear primitives, embedded level by level. Each function is in the file
- * of its collective, <collective>/hierarchical.c. Steps may be COHORT__NO_STEP. */
+/* Up and down a tree: the linear primitives, embedded level by level. Steps may be
+ * COHORT__NO_STEP. */
 
 /* Gathers a block of each site at the root. The root's own block is where LAYOUT says after AFTER.
  * A site sends up after AFTER, and after it has received all. Returns the step after which this

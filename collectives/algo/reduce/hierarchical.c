@@ -8,41 +8,10 @@
  * result (the root's is OUT) and those of reduce/linear.c for each level.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/linear.h"
 #include "collectives/algo/pattern/walk.h"
 #include "collectives/algo/table.h"
 
 enum { PHASE = 1, HAND_OVER_PHASE = 3, TAG = 0 };
-
-uint32_t cohort__reduce_up(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
-                           uint32_t own, uint32_t result, size_t bytes, unsigned phase)
-{
-    uint32_t after = COHORT__NO_STEP;
-    for (uint32_t level = tree->num_levels; level-- > 0;) {
-        struct cohort__request request = cohort__tree_level_request(tree, level, bytes);
-        struct cohort__block_list lists[] = {{.blocks = &own, .num_blocks = 1},
-                                             {.blocks = &result, .num_blocks = 1}};
-        struct cohort__embedding embedding = {
-            .block_map = lists, .phase = phase, .after = after, .recv_after = COHORT__NO_STEP};
-        struct cohort__plan *fragment = NULL;
-        cohort__reduce_linear_fragment(&request, &fragment);
-        after = cohort__tree_embed(builder, tree, level, fragment, embedding);
-        own = result;
-    }
-    return after;
-}
-
-double cohort__reduce_up_memory(uint32_t num_sites, uint32_t arity, size_t bytes)
-{
-    struct cohort__range range = {.first = 0, .count = num_sites};
-    double memory = 0;
-    while (range.count > 1) {
-        uint32_t num_received = cohort__partition_count(range.count, arity) - 1;
-        memory += cohort__cost_tmp(cohort__reduce_buffers(bytes, num_received), bytes);
-        range = cohort__partition_group(range, arity, 0);
-    }
-    return memory;
-}
 
 /* Sends the result from site 0 to the root, which may have used OUT for the result of its
  * subtree. */

@@ -8,7 +8,6 @@
  * Source: folklore. */
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/linear.h"
-#include "collectives/algo/pattern/walk.h"
 #include "collectives/algo/table.h"
 
 enum { PHASE = 1, TAG = 0 };
@@ -89,7 +88,9 @@ static struct cohort__cost cost(const struct cohort__request *request)
     /* The root's own block comes after all others. */
     if (num_sites > 2 && request->root == num_sites - 1)
         cost.reduced += (double)request->bytes;
-    cost.memory = cohort__reduce_up_memory(num_sites, num_sites, request->bytes);
+    if (num_sites > 1)
+        cost.memory =
+            cohort__cost_tmp(cohort__reduce_buffers(request->bytes, num_sites - 1), request->bytes);
     return cost;
 }
 

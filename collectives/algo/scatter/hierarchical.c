@@ -7,22 +7,10 @@
  * the blocks of a representative's subtree, except its own; none at the root.
  * Source: as gather/hierarchical.c, reversed. */
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/linear.h"
 #include "collectives/algo/pattern/walk.h"
 #include "collectives/algo/table.h"
 
 enum { PHASE = 1 };
-
-void cohort__scatter_down(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
-                          const struct cohort__layout *layout, unsigned phase, uint32_t after)
-{
-    for (uint32_t level = 0; level < tree->num_levels; level++) {
-        uint32_t end = cohort__layout_embed(builder, tree, level, layout,
-                                            cohort__scatter_linear_fragment, phase, after, after);
-        if (tree->levels[level].this_rank > 0)
-            after = end;
-    }
-}
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/ledger.h"
 #include "tests/support/test.h"
 
 static char folder[] = "/tmp/cohort-test-XXXXXX";

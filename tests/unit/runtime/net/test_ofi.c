@@ -19,7 +19,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
-#include "runtime/net/ofi_address.h"
+#include "runtime/net/ofi_end.h"
 #include "runtime/net/ofi_end.h"
 #include "tests/support/test.h"
 #include "tests/unit/runtime/net/ofi_ends.h"

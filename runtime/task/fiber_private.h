@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_TASK_FIBER_SWITCH_H
-#define COHORT_RUNTIME_TASK_FIBER_SWITCH_H
+#ifndef COHORT_RUNTIME_TASK_FIBER_PRIVATE_H
+#define COHORT_RUNTIME_TASK_FIBER_PRIVATE_H
 
 #include "runtime/task/fiber.h"
 
