@@ -361,9 +361,9 @@ static cohort_status draw_faults(struct job *job, const struct cohort__fault **r
     return COHORT_OK;
 }
 
-static cohort_status start(struct job *job)
+/* Who is who, and what the user wants. */
+static cohort_status begin(struct job *job, const struct cohort__fault **ret_fault)
 {
-    const struct cohort__fault *fault = NULL;
     job->more.run = do_more;
     cohort_status status = cohort__inheritance_renew();
     if (!status && job->options->may_return)
@@ -385,16 +385,13 @@ static cohort_status start(struct job *job)
     if (!status)
         status = cohort__settings_read(&job->settings); /* a launcher can report errors now */
     if (!status)
-        status = draw_faults(job, &fault);
-    if (status)
-        return status;
-    begin_ledger(job);
-    status = begin_trace(job);
-    if (status)
-        return status;
-    cohort__status_signal_watch(getenv("PATH"));
-    cohort__bootstrap_set_grace(job->bootstrap, job->settings.grace);
-    cohort__stack_use_guard(job->settings.stack_guard);
+        status = draw_faults(job, ret_fault);
+    return status;
+}
+
+/* The others, and messages from and to them. */
+static cohort_status connect_process(struct job *job, const struct cohort__fault *fault)
+{
     struct cohort__process_options options = {
         .rank = cohort__bootstrap_rank(job->bootstrap),
         .size = cohort__bootstrap_size(job->bootstrap),
@@ -408,7 +405,7 @@ static cohort_status start(struct job *job)
         .launcher = job,
         .fault = fault,
     };
-    status = cohort__process_create(&job->process, &options);
+    cohort_status status = cohort__process_create(&job->process, &options);
     if (!status)
         cohort__registry_set_ask_returned(cohort__process_registry(job->process), ask_returned,
                                           job);
@@ -418,19 +415,40 @@ static cohort_status start(struct job *job)
         status = options.size > 1 ? connect_peers(job) : stay_alone(job);
     if (!status)
         status = cohort__loop_every(job->loop, TICK_NANOSECONDS, tick, job);
+    return status;
+}
+
+static cohort_status start_scheduler(struct job *job)
+{
+    struct cohort__scheduler_options options;
+    struct cohort__scheduler_hooks hooks;
+    scheduler_options(job, &options);
+    cohort__loop_scheduler_hooks(job->loop, &hooks);
+    return cohort__scheduler_start(&options, &hooks);
+}
+
+static cohort_status start(struct job *job)
+{
+    const struct cohort__fault *fault = NULL;
+    cohort_status status = begin(job, &fault);
     if (status)
         return status;
-    struct cohort__scheduler_options scheduler;
-    struct cohort__scheduler_hooks hooks;
-    scheduler_options(job, &scheduler);
-    cohort__loop_scheduler_hooks(job->loop, &hooks);
-    status = cohort__scheduler_start(&scheduler, &hooks);
+    begin_ledger(job);
+    status = begin_trace(job);
+    if (status)
+        return status;
+    cohort__status_signal_watch(getenv("PATH"));
+    cohort__bootstrap_set_grace(job->bootstrap, job->settings.grace);
+    cohort__stack_use_guard(job->settings.stack_guard);
+    status = connect_process(job, fault);
+    if (!status)
+        status = start_scheduler(job);
     if (status)
         return status;
     cohort__loop_attach(job->loop);
     cohort__process_set_current(job->process);
-    atomic_store(&this_locality, options.rank);
-    atomic_store(&num_localities, options.size);
+    atomic_store(&this_locality, cohort__bootstrap_rank(job->bootstrap));
+    atomic_store(&num_localities, cohort__bootstrap_size(job->bootstrap));
     if (fault && cohort__alloc_fault_is_wanted(fault))
         cohort__alloc_fault_begin(fault);
     return COHORT_OK;

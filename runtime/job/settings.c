@@ -12,6 +12,7 @@
 #include "runtime/base/bounds.h"
 #include "runtime/base/counters.h"
 #include "runtime/base/log.h"
+#include "runtime/base/text.h"
 #include "runtime/base/trace.h"
 #include "runtime/base/variable.h"
 #include "runtime/task/blocking.h"
@@ -79,69 +80,50 @@ static cohort_status read_fault(struct cohort__fault_plan *ret_plan)
                        cohort_error_message());
 }
 
-static cohort_status read_transport(enum cohort__transport *ret_transport)
+/* Which of NUM WORDS the variable NAME is. The first one if it is not set, or set to nothing; that
+ * may be "", which is not among those that it can be. */
+static cohort_status read_word(const char *name, const char *const words[], int num, int *ret_word)
 {
-    const char *net = getenv("COHORT_NET");
-    if (!net || !*net)
-        *ret_transport = COHORT__TRANSPORT_ANY;
-    else if (strcmp(net, "shm") == 0)
-        *ret_transport = COHORT__TRANSPORT_SHM;
-    else if (strcmp(net, "ofi") == 0)
-        *ret_transport = COHORT__TRANSPORT_OFI;
-    else
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                           "environment variable COHORT_NET is \"%.40s\"; it can be \"shm\" or "
-                           "\"ofi\"",
-                           net);
-    return COHORT_OK;
+    const char *text = getenv(name);
+    char list[100];
+    struct cohort__text possible = {.bytes = list, .capacity = sizeof(list)};
+    for (int i = 0; i < num; i++)
+        if ((!text || !*text) ? i == 0 : strcmp(text, words[i]) == 0) {
+            *ret_word = i;
+            return COHORT_OK;
+        }
+    for (int i = *words[0] ? 0 : 1; i < num; i++)
+        cohort__text_append(&possible, "\"%s\"%s", words[i],
+                            i + 1 == num   ? ""
+                            : i + 2 == num ? " or "
+                                           : ", ");
+    return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                       "environment variable %s is \"%.40s\"; it can be %s", name, text, list);
 }
 
-static cohort_status read_stack_guard(enum cohort__stack_guard *ret_guard)
+static cohort_status read_words(struct cohort__settings *settings)
 {
-    const char *guard = getenv("COHORT_STACK_GUARD");
-    if (!guard || !*guard || strcmp(guard, "kernel") == 0)
-        *ret_guard = COHORT__STACK_GUARD_KERNEL;
-    else if (strcmp(guard, "page") == 0)
-        *ret_guard = COHORT__STACK_GUARD_PAGE;
-    else if (strcmp(guard, "canary") == 0)
-        *ret_guard = COHORT__STACK_GUARD_CANARY;
-    else
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                           "environment variable COHORT_STACK_GUARD is \"%.40s\"; it can be "
-                           "\"kernel\", \"page\" or \"canary\"",
-                           guard);
-    return COHORT_OK;
-}
-
-static cohort_status read_tasks(bool *ret_move)
-{
-    const char *tasks = getenv("COHORT_TASKS");
-    if (!tasks || !*tasks || strcmp(tasks, "pinned") == 0)
-        *ret_move = false;
-    else if (strcmp(tasks, "movable") == 0)
-        *ret_move = true;
-    else
-        return cohort_fail(
-            COHORT_ERR_BAD_PARAMETER,
-            "environment variable COHORT_TASKS is \"%.40s\"; it can be \"pinned\" or "
-            "\"movable\"",
-            tasks);
-    return COHORT_OK;
-}
-
-static cohort_status read_progress(bool *ret_thread)
-{
-    const char *progress = getenv("COHORT_PROGRESS");
-    if (!progress || !*progress || strcmp(progress, "workers") == 0)
-        *ret_thread = false;
-    else if (strcmp(progress, "thread") == 0)
-        *ret_thread = true;
-    else
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                           "environment variable COHORT_PROGRESS is \"%.40s\"; it can be "
-                           "\"workers\" or \"thread\"",
-                           progress);
-    return COHORT_OK;
+    static const char *const transports[] = {[COHORT__TRANSPORT_ANY] = "",
+                                             [COHORT__TRANSPORT_SHM] = "shm",
+                                             [COHORT__TRANSPORT_OFI] = "ofi"};
+    static const char *const guards[] = {[COHORT__STACK_GUARD_KERNEL] = "kernel",
+                                         [COHORT__STACK_GUARD_PAGE] = "page",
+                                         [COHORT__STACK_GUARD_CANARY] = "canary"};
+    static const char *const tasks[] = {"pinned", "movable"};
+    static const char *const progress[] = {"workers", "thread"};
+    int transport = 0, guard = 0, task = 0, thread = 0;
+    cohort_status status = read_word("COHORT_NET", transports, 3, &transport);
+    if (!status)
+        status = read_word("COHORT_STACK_GUARD", guards, 3, &guard);
+    if (!status)
+        status = read_word("COHORT_TASKS", tasks, 2, &task);
+    if (!status)
+        status = read_word("COHORT_PROGRESS", progress, 2, &thread);
+    settings->transport = (enum cohort__transport)transport;
+    settings->stack_guard = (enum cohort__stack_guard)guard;
+    settings->tasks_move = task == 1;
+    settings->progress_thread = thread == 1;
+    return status;
 }
 
 /* The program may go to another folder before the trace ends. RET_FILE was empty. */
@@ -195,21 +177,9 @@ static cohort_status check_log(void)
                        name);
 }
 
-struct paths {
-    char trace[COHORT__TRACE_PATH_BYTES];
-    char stats[COHORT__TRACE_PATH_BYTES];
-};
-
-cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
+static cohort_status read_numbers(struct cohort__settings *settings)
 {
-    unsigned long workers = 0, spin = 0, stack = 0, budget = 0, grace = 0, blocking = 0;
-    unsigned long trace_mib = 0;
-    enum cohort__transport transport = COHORT__TRANSPORT_ANY;
-    enum cohort__stack_guard stack_guard = COHORT__STACK_GUARD_KERNEL;
-    bool tasks_move = false, progress_thread = false;
-    struct cohort__topology topology = {0};
-    char levels[COHORT__NAMED_LEVELS_BYTES + 1] = "";
-    struct cohort__fault_plan fault = {0};
+    unsigned long workers, spin, stack, budget, grace, blocking, trace_mib;
     cohort_status status =
         cohort__variable_number("COHORT_WORKERS", 1, COHORT__MAX_WORKERS, 0, &workers);
     if (!status)
@@ -228,51 +198,47 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
     if (!status)
         status =
             cohort__variable_number("COHORT_TRACE_MIB", 1, MOST_TRACE_MIB, TRACE_MIB, &trace_mib);
+    if (status)
+        return status;
+    settings->workers = (unsigned)workers;
+    settings->spin = spin == ULONG_MAX ? -1 : (int64_t)spin * 1000;
+    settings->stack = stack;
+    settings->eager_budget = budget;
+    settings->grace = grace * 1000000000;
+    settings->blocking_threads = (unsigned)blocking;
+    settings->trace_bytes = (uint64_t)trace_mib << 20;
+    return COHORT_OK;
+}
+
+/* SETTINGS are all zero. */
+static cohort_status read_all(struct cohort__settings *settings)
+{
+    cohort_status status = read_numbers(settings);
     if (!status)
-        status = read_transport(&transport);
+        status = read_words(settings);
     if (!status)
-        status = read_stack_guard(&stack_guard);
+        status = read_topology(&settings->topology);
     if (!status)
-        status = read_tasks(&tasks_move);
+        status = read_levels(settings->levels);
     if (!status)
-        status = read_progress(&progress_thread);
-    if (!status)
-        status = read_topology(&topology);
-    if (!status)
-        status = read_levels(levels);
-    if (!status)
-        status = read_fault(&fault);
+        status = read_fault(&settings->fault);
     if (!status)
         status = check_log();
-    struct paths *paths = calloc(1, sizeof(*paths)); /* too large for a stack that is not ours */
-    if (!status && !paths)
-        status = cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the settings");
     if (!status)
-        status = read_trace(paths->trace);
+        status = read_trace(settings->trace);
     if (!status)
-        status = read_stats(paths->stats);
-    if (status) {
-        free(paths);
-        return status;
-    }
-    *ret_settings = (struct cohort__settings){
-        .workers = (unsigned)workers,
-        .spin = spin == ULONG_MAX ? -1 : (int64_t)spin * 1000,
-        .stack = stack,
-        .stack_guard = stack_guard,
-        .tasks_move = tasks_move,
-        .progress_thread = progress_thread,
-        .blocking_threads = (unsigned)blocking,
-        .eager_budget = budget,
-        .grace = grace * 1000000000,
-        .transport = transport,
-        .topology = topology,
-        .fault = fault,
-        .trace_bytes = (uint64_t)trace_mib << 20,
-    };
-    memcpy(ret_settings->trace, paths->trace, sizeof(paths->trace));
-    memcpy(ret_settings->stats, paths->stats, sizeof(paths->stats));
-    memcpy(ret_settings->levels, levels, sizeof(levels));
-    free(paths);
-    return COHORT_OK;
+        status = read_stats(settings->stats);
+    return status;
+}
+
+cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
+{
+    struct cohort__settings *settings = calloc(1, sizeof(*settings)); /* large for a stack */
+    if (!settings)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the settings");
+    cohort_status status = read_all(settings);
+    if (!status)
+        *ret_settings = *settings;
+    free(settings);
+    return status;
 }

@@ -89,12 +89,21 @@ void cohort__mesh_tree_init(struct cohort__mesh_tree *tree, const struct cohort_
     }
 }
 
-struct cohort__mesh_store cohort__mesh_store_make(struct cohort__plan_builder *builder,
-                                                  const struct cohort__mesh_tree *tree,
-                                                  enum cohort__space space, uint32_t own,
-                                                  size_t bytes)
+/* Where a site keeps the blocks of its subtree. The root keeps them in the caller's buffer SPACE.
+ * Other sites keep their own block in OWN and the others in new TMP. */
+struct store {
+    const struct cohort__mesh_tree *tree;
+    size_t bytes; /* of a block */
+    uint32_t own;
+    enum cohort__space space;
+    size_t offset;
+};
+
+static struct store store_make(struct cohort__plan_builder *builder,
+                               const struct cohort__mesh_tree *tree, enum cohort__space space,
+                               uint32_t own, size_t bytes)
 {
-    struct cohort__mesh_store store = {.tree = tree, .bytes = bytes, .own = own, .space = space};
+    struct store store = {.tree = tree, .bytes = bytes, .own = own, .space = space};
     if (tree->parent != COHORT__NO_SITE) {
         uint32_t tmp = cohort__plan_tmp(builder, (tree->sites.count - 1) * bytes);
         store.space = COHORT__SPACE_TMP;
@@ -105,8 +114,8 @@ struct cohort__mesh_store cohort__mesh_store_make(struct cohort__plan_builder *b
 
 /* COUNT blocks, the first of which is that of site FIRST. In TMP the site's own one is not among
  * them. */
-static uint32_t store_range(struct cohort__plan_builder *builder,
-                            const struct cohort__mesh_store *store, uint32_t first, uint32_t count)
+static uint32_t store_range(struct cohort__plan_builder *builder, const struct store *store,
+                            uint32_t first, uint32_t count)
 {
     uint32_t place = first - store->tree->sites.first;
     if (store->space == COHORT__SPACE_TMP && first > store->tree->this_site)
@@ -115,10 +124,11 @@ static uint32_t store_range(struct cohort__plan_builder *builder,
                               count * store->bytes);
 }
 
-uint32_t cohort__mesh_store_parts(struct cohort__plan_builder *builder,
-                                  const struct cohort__mesh_store *store,
-                                  struct cohort__range sites,
-                                  uint32_t ret_parts[COHORT__MESH_MAX_PARTS])
+enum { MAX_PARTS = 3 };
+
+/* The blocks of SITES, which are in its subtree, in their order. Returns how many. */
+static uint32_t store_parts(struct cohort__plan_builder *builder, const struct store *store,
+                            struct cohort__range sites, uint32_t ret_parts[MAX_PARTS])
 {
     uint32_t num_before = store->tree->this_site - sites.first;
     uint32_t num_parts = 0;
@@ -256,7 +266,7 @@ cohort_status cohort__gather_over_mesh(const struct cohort__request *request,
 {
     struct cohort__plan_builder *builder = NULL;
     struct cohort__mesh_tree tree;
-    uint32_t parts[COHORT__MESH_MAX_PARTS], num_parts;
+    uint32_t parts[MAX_PARTS], num_parts;
     size_t bytes = request->bytes;
     cohort_status status =
         cohort__plan_builder_create(&builder, name, request->num_sites, request->this_site);
@@ -264,10 +274,9 @@ cohort_status cohort__gather_over_mesh(const struct cohort__request *request,
         return status;
     cohort__mesh_tree_init(&tree, mesh, COHORT__MESH_ROWS_LAST, request->root, request->this_site);
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, bytes);
-    struct cohort__mesh_store store =
-        cohort__mesh_store_make(builder, &tree, COHORT__SPACE_OUT, own, bytes);
+    struct store store = store_make(builder, &tree, COHORT__SPACE_OUT, own, bytes);
     for (uint32_t i = tree.num_children; i-- > 0;) {
-        num_parts = cohort__mesh_store_parts(builder, &store, tree.children[i].sites, parts);
+        num_parts = store_parts(builder, &store, tree.children[i].sites, parts);
         cohort__plan_recv(builder, PHASE, tree.children[i].site, TAG, parts, num_parts);
     }
     if (tree.parent == COHORT__NO_SITE) {
@@ -276,19 +285,18 @@ cohort_status cohort__gather_over_mesh(const struct cohort__request *request,
         cohort__plan_copy(builder, PHASE, place, own);
         return cohort__plan_finish(builder, ret_plan);
     }
-    num_parts = cohort__mesh_store_parts(builder, &store, tree.sites, parts);
+    num_parts = store_parts(builder, &store, tree.sites, parts);
     uint32_t send = cohort__plan_send(builder, PHASE, tree.parent, TAG, parts, num_parts);
     for (uint32_t i = 0; i < tree.num_children; i++)
         cohort__plan_after(builder, send, i); /* the RECVs are steps 0, 1 .. */
     return cohort__plan_finish(builder, ret_plan);
 }
 
-static void send_append(struct cohort__plan_builder *builder,
-                        const struct cohort__mesh_store *store,
+static void send_append(struct cohort__plan_builder *builder, const struct store *store,
                         const struct cohort__mesh_child *child, uint32_t after)
 {
-    uint32_t parts[COHORT__MESH_MAX_PARTS];
-    uint32_t num_parts = cohort__mesh_store_parts(builder, store, child->sites, parts);
+    uint32_t parts[MAX_PARTS];
+    uint32_t num_parts = store_parts(builder, store, child->sites, parts);
     uint32_t send = cohort__plan_send(builder, PHASE, child->site, TAG, parts, num_parts);
     cohort__plan_after(builder, send, after);
 }
@@ -307,11 +315,10 @@ cohort_status cohort__scatter_over_mesh(const struct cohort__request *request,
         return status;
     cohort__mesh_tree_init(&tree, mesh, COHORT__MESH_ROWS_LAST, request->root, request->this_site);
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, bytes);
-    struct cohort__mesh_store store =
-        cohort__mesh_store_make(builder, &tree, COHORT__SPACE_IN, own, bytes);
+    struct store store = store_make(builder, &tree, COHORT__SPACE_IN, own, bytes);
     if (tree.parent != COHORT__NO_SITE) {
-        uint32_t parts[COHORT__MESH_MAX_PARTS];
-        uint32_t num_parts = cohort__mesh_store_parts(builder, &store, tree.sites, parts);
+        uint32_t parts[MAX_PARTS];
+        uint32_t num_parts = store_parts(builder, &store, tree.sites, parts);
         recv = cohort__plan_recv(builder, PHASE, tree.parent, TAG, parts, num_parts);
     }
     for (uint32_t i = 0; i < tree.num_children; i++)

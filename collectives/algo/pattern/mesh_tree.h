@@ -42,28 +42,6 @@ struct cohort__mesh_tree {
 void cohort__mesh_tree_init(struct cohort__mesh_tree *tree, const struct cohort__mesh *mesh,
                             enum cohort__mesh_order order, uint32_t root, uint32_t this_site);
 
-/* Where a site keeps the blocks of its subtree. The root keeps them in the caller's buffer SPACE.
- * Other sites keep their own block in OWN and the others in new TMP. */
-struct cohort__mesh_store {
-    const struct cohort__mesh_tree *tree;
-    size_t bytes; /* of a block */
-    uint32_t own;
-    enum cohort__space space;
-    size_t offset;
-};
-
-struct cohort__mesh_store cohort__mesh_store_make(struct cohort__plan_builder *builder,
-                                                  const struct cohort__mesh_tree *tree,
-                                                  enum cohort__space space, uint32_t own,
-                                                  size_t bytes);
-
-/* The blocks of SITES, which are in its subtree, in their order. Returns how many. */
-enum { COHORT__MESH_MAX_PARTS = 3 };
-uint32_t cohort__mesh_store_parts(struct cohort__plan_builder *builder,
-                                  const struct cohort__mesh_store *store,
-                                  struct cohort__range sites,
-                                  uint32_t ret_parts[COHORT__MESH_MAX_PARTS]);
-
 /* Up and down the tree. Reduce: the blocks OWN are reduced
  * and sent to the parent. A site with children has its result in RESULT. Returns the step after
  * which RESULT is not used any more, or COHORT__NO_STEP if it is not used. Broadcast: BLOCK is
