@@ -163,6 +163,7 @@ struct cohort_comm {
     _Atomic uint32_t num_scoped_left;     /* as the last prune left them */
     atomic_bool asks_again;               /* see scoped_calls.c */
     struct cohort__pending_line *pending; /* of the ledger; NULL: none yet */
+    uint64_t described_at;                /* when its text was last written */
     struct cohort__item resume;           /* starts calls that waited for the window */
     bool resume_posted;
     bool resumes_later;            /* with the event `more` */

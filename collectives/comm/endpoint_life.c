@@ -19,6 +19,9 @@
 #include "runtime/base/ledger.h"
 #include "runtime/base/trace.h"
 
+/* With 50 sites a call that waits is described at each tick, with 1,000 every 2 s. */
+enum { DESCRIBE_SITE_NANOSECONDS = 2000000 };
+
 /* False: there is no more room. One more is counted, so that it is known that there are more. */
 static bool add(struct cohort__pending_line *line, const cohort_future *future, uint32_t kind,
                 uint64_t number, uint32_t site)
@@ -81,9 +84,11 @@ static struct cohort__pending_line *line_of(struct cohort_comm *comm)
 /* Writes into the ledger what the endpoint has in flight: its calls, gets and sets. To be
  * called by a tick that finds what the one before has found, too, so calls that end in time never
  * pay for it. STALLED: the generation of a call that has just asked the others, and is described,
- * too; or 0. In the endpoint's turn. */
-static void pending_line_write(struct cohort_comm *comm, uint64_t stalled)
+ * too; or 0. It is described again with the answers and those who have come since, but the more
+ * sites there are to look at, the more rarely. In the endpoint's turn. */
+static void pending_line_write(struct cohort_comm *comm, uint64_t stalled, uint64_t now)
 {
+    const uint64_t pause = comm->group->membership->num_sites * DESCRIBE_SITE_NANOSECONDS;
     struct cohort__pending_line *line = line_of(comm);
     if (!line)
         return;
@@ -95,11 +100,13 @@ static void pending_line_write(struct cohort_comm *comm, uint64_t stalled)
     atomic_store_explicit(&line->num, 0, memory_order_relaxed);
     if (add_calls(line, comm) && cohort__channels_each_get(comm, add_get, line))
         (void)cohort__channels_each_set(comm, add_set, line);
-    const uint64_t described =
-        stalled ? stalled : atomic_load_explicit(&line->described, memory_order_relaxed);
+    uint64_t described = stalled;
+    if (!stalled && now - comm->described_at >= pause)
+        described = atomic_load_explicit(&line->described, memory_order_relaxed);
     const struct cohort__operation *operation =
         described ? cohort__endpoint_find(comm, described) : NULL;
-    if (operation) { /* again, with the answers that have come since */
+    if (operation) {
+        comm->described_at = now;
         size_t bytes = operation->handlers->describe(operation, line->text, 0, sizeof(line->text));
         line->text[bytes < sizeof(line->text) ? bytes : sizeof(line->text) - 1] = '\0';
         atomic_store_explicit(&line->described, described, memory_order_relaxed);
@@ -153,15 +160,14 @@ static void run_tick(struct cohort__actor *actor, struct cohort__item *item)
         if (!operation || operation->failure.status)
             continue;
         is_slow |= operation->asked_at > 0;
-        if (asks_now(comm, operation, now)) {
-            stalled = operation->generation;
-            operation->handlers->stalled(operation);
-        }
+        const uint64_t generation = operation->generation;
+        if (asks_now(comm, operation, now) && operation->handlers->stalled(operation))
+            stalled = generation;
     }
     cohort__channels_tick(comm, now);
     cohort__scoped_calls_tick(comm);
     if (is_slow)
-        pending_line_write(comm, stalled);
+        pending_line_write(comm, stalled, now);
 }
 
 bool cohort__endpoint_wants_tick(const struct cohort_comm *comm)

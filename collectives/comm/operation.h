@@ -24,8 +24,9 @@ struct cohort__operation_handlers {
     /* The operation fails: `failure` has just been set. It ends as soon as its buffers are not
      * accessed any more, maybe during this call. Also called in place of start. */
     void (*fail)(struct cohort__operation *operation);
-    /* It has been waiting for stall_after, again: asks the sites that it waits for. */
-    void (*stalled)(struct cohort__operation *operation);
+    /* It has been waiting for stall_after, again: asks the sites that it waits for, and may fail.
+     * False: it does not ask, since another one does that for it. */
+    bool (*stalled)(struct cohort__operation *operation);
     /* SITE has answered a question, and nothing is wrong. */
     void (*answer)(struct cohort__operation *operation, uint32_t site, enum cohort__answer answer);
     /* A site that has answered a meeting of this operation that it has not called, or

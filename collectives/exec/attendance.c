@@ -438,7 +438,7 @@ static bool is_there(const struct cohort__meetings *meetings, const struct cohor
                      const struct cohort__meeting *first, uint32_t site)
 {
     bool has_come = cohort__team_has_come(meetings->team, &meeting->far, site) &&
-                    cohort__team_has_come(meetings->team, &first->far, site);
+                    (first == meeting || cohort__team_has_come(meetings->team, &first->far, site));
     return has_come && (meeting->state != COHORT__MEETING_REDUCED ||
                         cohort__team_has_share(meetings->team, &meeting->far, site));
 }

@@ -150,7 +150,7 @@ static uint32_t *count_recvs(const struct cohort__plan *plan)
     return nums;
 }
 
-static void execution_stalled(struct cohort__operation *operation)
+static bool execution_stalled(struct cohort__operation *operation)
 {
     struct cohort__execution *execution = (struct cohort__execution *)operation;
     struct walk walk = walk_begin(execution);
@@ -160,7 +160,7 @@ static void execution_stalled(struct cohort__operation *operation)
             walk_end(&walk);
             free(nums);
             cohort__fail_forgotten(operation, walk.site);
-            return;
+            return true;
         }
         const uint32_t num = nums ? nums[walk.site] % (1U << COHORT__TAG_BITS) : 0;
         cohort__operation_ask(operation, walk.site,
@@ -170,6 +170,7 @@ static void execution_stalled(struct cohort__operation *operation)
     free(nums);
     cohort__note_steps_stalled(execution);
     cohort__meets_stalled(execution);
+    return true;
 }
 
 /* Plans don't change, so the answer is right whenever it is given: whatever is on its way. */

@@ -141,19 +141,20 @@ static void on_fail(struct cohort__operation *operation)
         cohort__operation_ended(operation);
 }
 
-static void on_stalled(struct cohort__operation *operation)
+static bool on_stalled(struct cohort__operation *operation)
 {
     struct cohort__inquiry inquiry;
     const struct cohort__participant *participant = current((struct call *)operation);
     if (!participant || !cohort__participant_inquires(participant, &inquiry))
-        return;
+        return false;
     for (uint32_t i = 0; i < inquiry.num_sites; i++) {
         if (inquiry.answers[i] == COHORT__ANSWER_COMPLETED) {
             cohort__fail_forgotten(operation, inquiry.sites[i]);
-            return;
+            return true;
         }
         cohort__operation_ask(operation, inquiry.sites[i], cohort__message_tag(1, 0));
     }
+    return true;
 }
 
 static void on_answer(struct cohort__operation *operation, uint32_t site,

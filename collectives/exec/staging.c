@@ -110,6 +110,12 @@ static void do_nothing(struct cohort__operation *operation)
     (void)operation;
 }
 
+static bool on_stalled(struct cohort__operation *operation)
+{
+    (void)operation;
+    return true;
+}
+
 static void on_answer(struct cohort__operation *operation, uint32_t site,
                       enum cohort__answer answer)
 {
@@ -161,7 +167,7 @@ static const struct cohort__operation_handlers handlers = {
     .start = start,
     .message = on_message,
     .fail = do_nothing,
-    .stalled = do_nothing,
+    .stalled = on_stalled,
     .answer = on_answer,
     .find_absent = find_absent,
     .peer_died = do_nothing,

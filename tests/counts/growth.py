@@ -13,7 +13,7 @@ import callgrind
 SITES = int(sys.argv[2]), 4 * int(sys.argv[2])
 FACTOR = 5
 CREATE_FACTOR = 4.1 # a look through all sites is cheap beside the rest; 4.03 as it is
-WHATS = ['calls', 'tree', 'linear', 'agree', 'differ', 'leave']
+WHATS = ['calls', 'tree', 'linear', 'agree', 'differ', 'leave', 'wait_long']
 OF_ALL_PAIRS = ['pairs'] # with a quarter of the sites, which is memory enough
 
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/comm/endpoint_life.h"
 #include "tests/counts/cases.h"
 
 /* usage: many_sites WHAT SITES: makes the endpoints of all sites of a communicator in one locality,
@@ -171,6 +172,23 @@ static cohort_status leave(struct job *job)
     return expect(COHORT_ERR_GONE, await_all(job));
 }
 
+/* The last site comes after so many ticks, at each of which the others ask for it. */
+static cohort_status wait_long(struct job *job)
+{
+    enum { TICKS = 20 };
+    const uint32_t last = job->num_sites - 1;
+    cohort_status status = COHORT_OK;
+    for (uint32_t site = 0; site < last; site++)
+        job->done[site] = cohort_barrier(job->comms[site], COHORT_AUTO_GENERATION);
+    for (int tick = 0; !status && tick < TICKS; tick++) {
+        for (uint32_t site = 0; site < last; site++)
+            cohort__endpoint_tick(job->comms[site]);
+        status = cohort_await(cohort_sleep(0));
+    }
+    job->done[last] = cohort_barrier(job->comms[last], COHORT_AUTO_GENERATION);
+    return status ? status : await_all(job);
+}
+
 static const struct what whats[] = {
     {.name = "create", .run = nothing},
     {.name = "calls", .run = calls},
@@ -186,6 +204,7 @@ static const struct what whats[] = {
     {.name = "agree", .run = calls, .options = {.check_asymmetric = true}},
     {.name = "differ", .run = differ},
     {.name = "leave", .run = leave},
+    {.name = "wait_long", .run = wait_long, .options = {.stall_after = 1}},
 };
 
 static cohort_status run(void *arg)
