@@ -56,7 +56,8 @@ SHARE = "tools/share"
 OTHERS = {("tools/bench/graph.h", "examples/shape.h"),
           ("tools/bench/peer_poisson.c", "examples/poisson_box.h"),
           ("tools/cohortrun/far_trace.h", "tools/trace/clocks.h"),
-          ("tools/cohortrun/job_trace.c", "tools/trace/join.h")}
+          ("tools/cohortrun/job_trace.c", "tools/trace/join.h"),
+          ("tools/cohortrun/trace_part.c", "tools/trace/part.h")}
 
 # Headers of the dependencies, and which files may include them, by the beginnings of their paths.
 FOREIGN = {

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/base/error.h"
 #include "runtime/base/ledger_read.h"
 #include "runtime/base/trace_format.h"
+#include "tools/trace/part.h"
 
 char *trace_part_path(const char *file, uint32_t rank)
 {
@@ -20,29 +20,10 @@ char *trace_part_path(const char *file, uint32_t rank)
     return asprintf(&path, "%s.%u.part", file, (unsigned)rank) < 0 ? NULL : path;
 }
 
-/* -1: PATH is no regular file, or no part. */
-static int open_part(const char *path, int flags, struct cohort__trace_head *ret_head,
-                     off_t *ret_bytes)
-{
-    struct stat stat;
-    int part = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (part < 0)
-        return -1;
-    if (pread(part, ret_head, sizeof(*ret_head), 0) == sizeof(*ret_head) &&
-        fstat(part, &stat) == 0 && S_ISREG(stat.st_mode) &&
-        ret_head->magic == COHORT__TRACE_MAGIC) {
-        *ret_bytes = stat.st_size;
-        return part;
-    }
-    close(part);
-    return -1;
-}
-
 bool trace_part_is_here(const char *path, uint64_t key, uint32_t rank)
 {
     struct cohort__trace_head head;
-    off_t bytes;
-    int part = open_part(path, O_RDONLY, &head, &bytes);
+    int part = part_open(path, O_RDONLY | O_NOFOLLOW, &head);
     if (part >= 0)
         close(part);
     return part >= 0 && head.key == key && head.rank == rank;
@@ -68,14 +49,14 @@ void trace_part_complete(const char *path, uint64_t key, int ledger, uint32_t sl
 {
     struct cohort__ledger_view view;
     struct cohort__trace_head head;
-    off_t bytes;
-    int part = ledger >= 0 ? open_part(path, O_RDWR, &head, &bytes) : -1;
+    int part = ledger >= 0 ? part_open(path, O_RDWR | O_NOFOLLOW, &head) : -1;
     if (part < 0)
         return;
     if ((key == 0 || head.key == key) && !head.is_closed &&
         !cohort__ledger_view_init(&view, ledger, slot)) {
-        off_t num = (bytes - COHORT__TRACE_HEAD_BYTES + COHORT__TRACE_BLOCK_BYTES - 1) /
-                    COHORT__TRACE_BLOCK_BYTES;
+        off_t num =
+            (lseek(part, 0, SEEK_END) - COHORT__TRACE_HEAD_BYTES + COHORT__TRACE_BLOCK_BYTES - 1) /
+            COHORT__TRACE_BLOCK_BYTES;
         struct tail tail = {part, COHORT__TRACE_HEAD_BYTES + num * COHORT__TRACE_BLOCK_BYTES};
         (void)!cohort__ledger_each(&view, COHORT__LEDGER_TRACE, append, &tail);
     }

@@ -303,25 +303,19 @@ cohort_status trace_join(const struct trace_join_options *options, struct trace_
 
 /* Without cohortrun ---------------------------------------------------------------------------- */
 
-/* *RET_PART is -1: it is not there. COHORT_ERR_SYSTEM: it can't be opened. */
-static cohort_status open_part(const char *file, uint32_t rank, int flags, int *ret_part)
+/* *RET_PART is -1: it is not there, or is no part. COHORT_ERR_SYSTEM: it can't be opened. */
+static cohort_status open_part(const char *file, uint32_t rank, int flags, int *ret_part,
+                               struct cohort__trace_head *ret_head)
 {
     char path[PATH_MAX];
     const int bytes = snprintf(path, sizeof(path), "%s.%u.part", file, (unsigned)rank);
     const bool is_cut = bytes < 0 || (size_t)bytes >= sizeof(path);
-    int part = is_cut ? -1 : open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (part < 0 && (is_cut || errno != ENOENT))
+    int part = is_cut ? -1 : part_open(path, flags | O_NOFOLLOW, ret_head);
+    if (part < 0 && (is_cut || (errno != ENOENT && errno != EBADMSG)))
         return cohort_fail(COHORT_ERR_SYSTEM, "no trace is made: part %u of %s: %s", (unsigned)rank,
                            file, strerror(is_cut ? ENAMETOOLONG : errno));
     *ret_part = part;
     return COHORT_OK;
-}
-
-static bool is_closed(int part, uint32_t rank, struct cohort__trace_head *ret_head)
-{
-    return part >= 0 && pread(part, ret_head, sizeof(*ret_head), 0) == sizeof(*ret_head) &&
-           ret_head->magic == COHORT__TRACE_MAGIC && ret_head->rank == rank &&
-           ret_head->is_closed == 1;
 }
 
 /* Whether the parts of all localities of the job whose first one is there are closed. */
@@ -331,10 +325,11 @@ static cohort_status check_all(const char *file, uint64_t *ret_key, bool *ret_ar
     bool are_closed = true;
     for (uint32_t rank = 0; rank < first.size && are_closed; rank++) {
         int part;
-        cohort_status status = open_part(file, rank, O_RDONLY, &part);
+        cohort_status status = open_part(file, rank, O_RDONLY, &part, &head);
         if (status)
             return status;
-        are_closed = is_closed(part, rank, &head) && (rank == 0 || head.key == first.key);
+        are_closed = part >= 0 && head.rank == rank && head.is_closed == 1 &&
+                     (rank == 0 || head.key == first.key);
         first = rank == 0 && are_closed ? head : first;
         if (part >= 0)
             close(part);
@@ -347,12 +342,13 @@ static cohort_status check_all(const char *file, uint64_t *ret_key, bool *ret_ar
 /* The first part is also the lock: it goes when the trace is made. */
 cohort_status trace_join_closed(const char *file)
 {
+    struct cohort__trace_head head;
     uint64_t key;
     bool are_closed = false;
     int lock = -1;
     cohort_status status = check_all(file, &key, &are_closed);
     if (!status && are_closed)
-        status = open_part(file, 0, O_RDWR, &lock);
+        status = open_part(file, 0, O_RDWR, &lock, &head);
     while (lock >= 0 && flock(lock, LOCK_EX) != 0 && errno == EINTR)
         ;
     if (lock >= 0) /* somebody may have done it meanwhile */

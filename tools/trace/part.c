@@ -319,15 +319,23 @@ static cohort_status survey(struct part *part, struct stream *stream)
     return status;
 }
 
-static cohort_status read_part(struct part *part, const char *path)
+int part_open(const char *path, int flags, struct cohort__trace_head *ret_head)
 {
     struct stat stat;
+    int file = open(path, flags | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return -1;
+    if (fstat(file, &stat) == 0 && S_ISREG(stat.st_mode) &&
+        read_at(file, ret_head, sizeof(*ret_head), 0) && ret_head->magic == COHORT__TRACE_MAGIC)
+        return file;
+    close(file);
+    errno = EBADMSG;
+    return -1;
+}
+
+static cohort_status read_part(struct part *part, const char *path)
+{
     struct cohort__trace_head *head = &part->head;
-    if (fstat(part->file, &stat) != 0)
-        return cohort_fail(COHORT_ERR_SYSTEM, "%s: %s", path, strerror(errno));
-    if (!S_ISREG(stat.st_mode) || !read_at(part->file, head, sizeof(*head), 0) ||
-        head->magic != COHORT__TRACE_MAGIC)
-        return cohort_fail(COHORT_ERR_PROTOCOL, "%s: is no part of a trace", path);
     if (head->version != COHORT__TRACE_VERSION)
         return cohort_fail(COHORT_ERR_PROTOCOL,
                            "%s: is a part of version %u, this program reads version %d", path,
@@ -339,7 +347,7 @@ static cohort_status read_part(struct part *part, const char *path)
     head->program[sizeof(head->program) - 1] = '\0';
     struct stream *stream = malloc(sizeof(*stream));
     cohort_status status =
-        stream ? find_blocks(part, (uint64_t)stat.st_size) : COHORT_ERR_NO_MEMORY;
+        stream ? find_blocks(part, (uint64_t)lseek(part->file, 0, SEEK_END)) : COHORT_ERR_NO_MEMORY;
     if (!status)
         status = survey(part, stream);
     free(stream);
@@ -348,11 +356,13 @@ static cohort_status read_part(struct part *part, const char *path)
 
 cohort_status part_init(struct part *part, const char *path)
 {
-    *part =
-        (struct part){.path = strdup(path), .file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    *part = (struct part){.path = strdup(path)};
+    part->file = part_open(path, O_RDONLY, &part->head);
     cohort_status status = COHORT_OK;
     if (part->file < 0)
-        status = cohort_fail(COHORT_ERR_SYSTEM, "%s: %s", path, strerror(errno));
+        status = errno == EBADMSG
+                     ? cohort_fail(COHORT_ERR_PROTOCOL, "%s: is no part of a trace", path)
+                     : cohort_fail(COHORT_ERR_SYSTEM, "%s: %s", path, strerror(errno));
     else if (!part->path)
         status = cohort_fail(COHORT_ERR_NO_MEMORY, "%s: no memory to read it", path);
     else

@@ -43,6 +43,10 @@ struct part {
     size_t num_modules;
 };
 
+/* Opens PATH with FLAGS, and reads the head of the part that it is. -1: it can't be opened, as
+ * errno says; EBADMSG: it is no part. */
+int part_open(const char *path, int flags, struct cohort__trace_head *ret_head);
+
 /* Opens PATH. On failure it needs no fini. COHORT_ERR_SYSTEM: it can't be read;
  * COHORT_ERR_PROTOCOL: it is no part, or one of another version of the library, or has no clock;
  * COHORT_ERR_NO_MEMORY. */
