@@ -87,10 +87,6 @@ cohort_status cohort__get_text(const struct cohort__unpacked *unpacked,
 cohort_status cohort__get_bytes(const struct cohort__unpacked *unpacked,
                                 const struct cohort__value *map, const char *key,
                                 const void **ret_data, size_t *ret_bytes);
-/* The field's value is a map or an array. */
-cohort_status cohort__get_map(const struct cohort__unpacked *unpacked,
-                              const struct cohort__value *map, const char *key,
-                              const struct cohort__value **ret_map);
 cohort_status cohort__get_array(const struct cohort__unpacked *unpacked,
                                 const struct cohort__value *map, const char *key,
                                 const struct cohort__value **ret_array, uint32_t *ret_count);

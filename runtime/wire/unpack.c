@@ -403,13 +403,6 @@ cohort_status cohort__get_bytes(const struct cohort__unpacked *unpacked,
     return find_bytes(&(struct place){unpacked, key, 0}, map, ret_data, ret_bytes);
 }
 
-cohort_status cohort__get_map(const struct cohort__unpacked *unpacked,
-                              const struct cohort__value *map, const char *key,
-                              const struct cohort__value **ret_map)
-{
-    return find_value(&(struct place){unpacked, key, 0}, map, MSGPACK_OBJECT_MAP, ret_map);
-}
-
 cohort_status cohort__get_array(const struct cohort__unpacked *unpacked,
                                 const struct cohort__value *map, const char *key,
                                 const struct cohort__value **ret_array, uint32_t *ret_count)
