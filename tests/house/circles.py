@@ -125,8 +125,10 @@ def gone(texts):
             yield from (f"tests/house/circles.py: there is no {name}" for name in missing)
 
 
-def main():
-    root = sys.argv[1]
+House = collections.namedtuple("House", "texts code declared defined unit")
+
+
+def read_house(root):
     texts = {path: house.read(root, path) for path in house.files(root)
              if path.startswith(FOLDERS) and path.endswith((".c", ".h"))}
     code = {path: NOT_CODE.sub("", text) for path, text in texts.items()}
@@ -137,7 +139,11 @@ def main():
         if path.endswith(".c"):
             for name in DEFINED.findall(text):
                 defined[name].append(path)
-    unit = units(code, declared, defined)
+    return House(texts, code, declared, defined, units(code, declared, defined))
+
+
+def main():
+    texts, code, declared, defined, unit = read_house(sys.argv[1])
     wrong = [*gone(texts), *circles(graph_of(texts, code, defined, unit)),
              *strangers(declared, defined, unit)]
     house.finish(wrong, len(texts))
