@@ -6,15 +6,14 @@
  * Ragged: TMP has the other G - 1 rows and the other G - 1 columns of the group, with N blocks
  * each. The representative's own row is in IN, and its own column in OUT. So TMP has 2 (G-1) N m
  * bytes, and all buffers have 2 G N m. Where arity divides N that is (2/arity) N^2 m. It is less
- * than the (2/arity + 1/arity^2) N^2 m of the design for HPX, even with IN and OUT, since
- * sub-matrices are sent from the rows and received into the columns.
+ * than the (2/arity + 1/arity^2) N^2 m of HPX's plan for it (discussion #7200), even with IN and
+ * OUT, since sub-matrices are sent from the rows and received into the columns.
  *
  * Padded: TMP also has the G x G blocks for each group, those to send and those to receive: 2 arity
- * G^2 m, which is (2/arity) N^2 m again. So the sum is (4/arity) N^2 m. This is more than the
- * design's figure. The design counts two of the four buffers (rows, outgoing, incoming, columns) of
- * G N blocks, since the others have been released by then, and 1/arity^2 N^2 = G^2 for one block on
- * its way. A plan's TMP stays allocated from the beginning to the end, so all four buffers count
- * here. */
+ * G^2 m, which is (2/arity) N^2 m again. So the sum is (4/arity) N^2 m. This is more than HPX's,
+ * which counts two of the four buffers (rows, outgoing, incoming, columns) of G N blocks, since the
+ * others have been released by then, and 1/arity^2 N^2 = G^2 for one block on its way. A plan's TMP
+ * stays allocated from the beginning to the end, so all four buffers count here. */
 #include "collectives/algo/algorithm.h"
 #include "tests/support/test.h"
 
@@ -77,7 +76,7 @@ static void check_padded(uint32_t num_sites)
     CHECK((double)need.tmp > bound(num_sites));
 }
 
-/* By the design 36 GiB. Here 32 GiB for ragged, 64 GiB for padded. */
+/* In HPX's plan 36 GiB. Here 32 GiB for ragged, 64 GiB for padded. */
 static void test_256(void)
 {
     CHECK(bound(256) / (double)mebibyte <= 36864 && bound(256) / (double)mebibyte >= 36864);

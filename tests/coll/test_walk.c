@@ -13,9 +13,9 @@
 #include "runtime/task/scheduler.h"
 #include "tests/support/test.h"
 
-/* The way of a message through all layers, as the design describes it, with the message of a later
- * generation arriving first. There are two localities of one site each. The test drives their
- * transports by hand, so that it can check at each station what has happened up to then:
+/* The way of a message through all layers, with the message of a later generation arriving first.
+ * There are two localities of one site each. The test drives their transports by hand, so that it
+ * can check at each station what has happened up to then:
  *   net -> router -> inbox -> gate (EARLY: parked; OPEN; STALE: dropped) -> exec -> future -> fiber
  */
 

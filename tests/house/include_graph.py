@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which files each file may include: the dependency table of the design.
+"""Which files each file may include: the table of layers.
 
 usage: include_graph.py ROOT"""
 import os

@@ -3,7 +3,7 @@
  * from the i-th site before it. So no site is the first target of all. Rounds do not wait for each
  * other.
  * Cost: (t_s + t_w m)(N-1); N-1 messages out of and into each site, one block each. TMP: none.
- * Source: pairwise exchange by offset; the design's primitive for one group. */
+ * Source: pairwise exchange by offset. */
 #include "collectives/algo/pattern/all_to_all_direct.h"
 #include "collectives/algo/pattern/linear.h"
 #include "collectives/algo/table.h"

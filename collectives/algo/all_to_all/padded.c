@@ -4,7 +4,7 @@
  * receiver crops it by the sizes of the groups. So all messages of phase 2 have one size.
  * Cost: the messages of all_to_all/hierarchical.c; up to g^2 blocks in each one of phase 2, and two
  * copies more. TMP: at R_k 2 m g^2 blocks more than there.
- * Source: HPX discussion #7200 and the design written for it. */
+ * Source: HPX discussion #7200. */
 #include <stdlib.h>
 
 #include "collectives/algo/pattern/all_to_all_phases.h"

@@ -207,7 +207,7 @@ static void test_wake_not_lost(void)
     cohort__loop_destroy(loop);
 }
 
-/* A transport: a counter that other threads increment, with the doorbell of the design. */
+/* A transport: a counter that other threads increment, with a doorbell. */
 struct bell {
     struct cohort__poller poller;
     _Atomic unsigned raised;
