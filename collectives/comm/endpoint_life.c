@@ -59,10 +59,18 @@ static bool needs_all(const struct cohort__signature *signature)
            !cohort__signature_may_end_alone(signature);
 }
 
+/* The generations that may be in flight are those from `oldest` to this one; 0: none is. */
+static uint64_t last_in_flight(const struct cohort_comm *comm)
+{
+    const uint64_t end = comm->oldest + COHORT__WINDOW - 1;
+    return comm->oldest == 0 ? 0 : comm->history.last < end ? comm->history.last : end;
+}
+
 static bool add_calls(struct cohort__pending_line *line, struct cohort_comm *comm)
 {
-    for (uint64_t i = 0; comm->oldest > 0 && i < COHORT__WINDOW; i++) {
-        const struct cohort__operation *operation = cohort__endpoint_find(comm, comm->oldest + i);
+    const uint64_t last = last_in_flight(comm);
+    for (uint64_t generation = comm->oldest; generation <= last; generation++) {
+        const struct cohort__operation *operation = cohort__endpoint_find(comm, generation);
         if (operation &&
             !add(line, operation->future,
                  COHORT__WAIT_COLLECTIVE |
@@ -154,15 +162,16 @@ static void run_tick(struct cohort__actor *actor, struct cohort__item *item)
     begin_event(item);
     uint64_t now = cohort__clock_now();
     bool is_slow = comm->channels.asked_at > 0 && !cohort__channels_are_idle(&comm->channels);
+    const uint64_t last = last_in_flight(comm);
     uint64_t stalled = 0; /* it may end meanwhile */
-    for (uint32_t i = 0; i < COHORT__WINDOW; i++) {
-        struct cohort__operation *operation = comm->slots[i].in_flight;
+    for (uint64_t generation = comm->oldest; generation <= last; generation++) {
+        struct cohort__operation *operation = cohort__endpoint_find(comm, generation);
         if (!operation || operation->failure.status)
             continue;
         is_slow |= operation->asked_at > 0;
-        const uint64_t generation = operation->generation;
-        if (asks_now(comm, operation, now) && operation->handlers->stalled(operation))
-            stalled = generation;
+        const bool asks = asks_now(comm, operation, now) && operation->handlers->stalled(operation);
+        if (asks && stalled == 0)
+            stalled = generation; /* the oldest one: the others may wait for it */
     }
     cohort__channels_tick(comm, now);
     cohort__scoped_calls_tick(comm);

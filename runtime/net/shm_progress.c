@@ -56,18 +56,50 @@ static bool ask(struct cohort__shm_peer *peer, struct cohort__shm_fetch *fetch)
     return true;
 }
 
+/* With the lock held. Puts FETCH where progress finds it. Returns whether PEER was asked for it. */
+static bool enqueue(struct cohort__shm_peer *peer, struct cohort__shm_fetch *fetch)
+{
+    const bool is_inside = fetch->status == COHORT_OK;
+    const bool reads = peer->shm->copy == COHORT__SHM_DIRECT && peer->may_read;
+    cohort__list_init(&fetch->link);
+    if (is_inside && !reads && cohort__list_is_empty(&peer->unasked) && ask(peer, fetch))
+        return true;
+    if (!is_inside) /* in front, as it needs no room in the ring */
+        cohort__list_push_front(&peer->unasked, &fetch->link);
+    else
+        cohort__list_push_back(reads ? &peer->reads : &peer->unasked, &fetch->link);
+    cohort__shm_defer(peer);
+    return false;
+}
+
+/* NULL: no memory. */
+static struct cohort__shm_fetch *create_fetch(const struct cohort__net_token *from, size_t offset,
+                                              void *destination, size_t bytes, void *cookie)
+{
+    struct cohort__shm_fetch *fetch = cohort__slab_alloc(sizeof(*fetch));
+    struct cohort__shm_place place;
+    memcpy(&place, from->bytes, sizeof(place));
+    const bool is_inside = offset <= place.bytes && bytes <= place.bytes - offset &&
+                           bytes <= COHORT__SHM_MAX_FETCH && bytes > 0;
+    if (fetch)
+        *fetch = (struct cohort__shm_fetch){
+            .request = {place.region, offset, bytes},
+            .address = place.address + offset,
+            .destination = destination,
+            .cookie = cookie,
+            .status = is_inside ? COHORT_OK : COHORT_ERR_PROTOCOL,
+        };
+    return fetch;
+}
+
 enum cohort__net_sent cohort__shm_fetch(struct cohort__net *net, uint32_t number,
                                         const struct cohort__net_token *from, size_t offset,
                                         void *destination, size_t bytes, void *cookie)
 {
     struct cohort__shm *shm = (struct cohort__shm *)net;
-    struct cohort__shm_fetch *fetch = cohort__slab_alloc(sizeof(*fetch));
-    struct cohort__shm_place place;
-    memcpy(&place, from->bytes, sizeof(place));
-    bool is_inside = offset <= place.bytes && bytes <= place.bytes - offset &&
-                     bytes <= COHORT__SHM_MAX_FETCH && bytes > 0;
+    struct cohort__shm_fetch *fetch = create_fetch(from, offset, destination, bytes, cookie);
     enum cohort__net_sent sent = COHORT__NET_SENT;
-    bool was_asked = false;
+    uint32_t rung = shm->slot;
     pthread_mutex_lock(&shm->lock);
     struct cohort__shm_peer *peer = cohort__shm_peer_get(shm, number);
     if (!peer) {
@@ -76,29 +108,13 @@ enum cohort__net_sent cohort__shm_fetch(struct cohort__net *net, uint32_t number
         peer->is_blocked = true;
         cohort__shm_defer(peer);
         sent = COHORT__NET_AGAIN;
-    } else {
-        *fetch = (struct cohort__shm_fetch){
-            .request = {place.region, offset, bytes},
-            .address = place.address + offset,
-            .destination = destination,
-            .cookie = cookie,
-            .status = is_inside ? COHORT_OK : COHORT_ERR_PROTOCOL,
-        };
-        cohort__list_init(&fetch->link);
-        bool reads = is_inside && shm->copy == COHORT__SHM_DIRECT && peer->may_read;
-        was_asked =
-            is_inside && !reads && cohort__list_is_empty(&peer->unasked) && ask(peer, fetch);
-        if (!is_inside) /* in front, as it needs no room in the ring */
-            cohort__list_push_front(&peer->unasked, &fetch->link);
-        else if (!was_asked)
-            cohort__list_push_back(reads ? &peer->reads : &peer->unasked, &fetch->link);
-        if (!was_asked)
-            cohort__shm_defer(peer);
-        fetch = NULL;
+    } else if (enqueue(peer, fetch)) {
+        rung = peer->slot;
     }
     pthread_mutex_unlock(&shm->lock);
-    cohort__slab_free(fetch);
-    cohort__shm_ring_bell(shm, was_asked ? peer->slot : shm->slot);
+    if (sent != COHORT__NET_SENT)
+        cohort__slab_free(fetch);
+    cohort__shm_ring_bell(shm, rung);
     return sent;
 }
 
