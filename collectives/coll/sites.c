@@ -72,34 +72,34 @@ static cohort_status run_site(void *arg)
     return status;
 }
 
-static cohort_status run_in_scope(struct sites *sites, struct site *here)
+/* The others may wait for this site. So it joins also if its scope is cancelled by now, which then
+ * ends that wait. */
+static void start_site(const struct sites *sites, uint32_t index)
 {
-    cohort_status status = cohort_scope_create(NULL, &sites->scope);
-    if (status)
-        return status;
-    for (uint32_t i = 0; !status && i < sites->num_here; i++) {
-        here[i] = (struct site){.sites = sites, .index = sites->first + i};
-        status = cohort__task_start_in(sites->scope, run_site, &here[i],
-                                       (cohort__any_function *)sites->function);
+    const struct site site = {.sites = sites, .index = index};
+    cohort_future *future = cohort__task_start_carrying(
+        sites->scope, COHORT__TASK_FAILS_SCOPE | COHORT__TASK_RUNS_CANCELLED, run_site,
+        (cohort__any_function *)sites->function, &site, sizeof(site));
+    if (!cohort_future_ready(future)) {
+        cohort_future_unref(future);
+        return;
     }
-    if (status) /* if it is not that of a site */
-        cohort_scope_fail(sites->scope, status, "%s", cohort_error_message());
-    return cohort_scope_await(sites->scope);
+    cohort_status status = cohort_await(future);
+    if (status) /* perhaps it could not be started */
+        fail(&site, status);
 }
 
 static cohort_status run(void *arg)
 {
     struct sites *sites = arg;
-    if (sites->num_here == 0)
-        return COHORT_OK;
-    struct site *here = calloc(sites->num_here, sizeof(*here));
-    if (!here)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "%s: no memory for %" PRIu32 " sites",
-                           function_name, sites->num_here);
     sites->options.algorithms = sites->texts + strlen(sites->texts) + 1;
-    cohort_status status = run_in_scope(sites, here);
-    free(here);
-    return status;
+    cohort_status status =
+        sites->num_here > 0 ? cohort_scope_create(NULL, &sites->scope) : COHORT_OK;
+    if (status || sites->num_here == 0)
+        return status;
+    for (uint32_t i = 0; i < sites->num_here; i++)
+        start_site(sites, sites->first + i);
+    return cohort_scope_await(sites->scope);
 }
 
 /* How many sites there are, and which of them are here. */
@@ -170,7 +170,7 @@ static cohort_future *start(const struct sites *call, const char *name)
     memcpy(sites->texts, name, name_bytes);
     memcpy(sites->texts + name_bytes, algorithms, algorithms_bytes);
     cohort_future *future =
-        cohort__task_start_carrying(cohort__scope_current(), false, false, run,
+        cohort__task_start_carrying(cohort__scope_current(), COHORT__TASK_RUNS_CANCELLED, run,
                                     (cohort__any_function *)call->function, sites, bytes);
     cohort__slab_free(sites);
     return future;

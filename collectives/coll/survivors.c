@@ -13,6 +13,7 @@
 #include "collectives/model/select.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
+#include "runtime/task/scope.h"
 #include "runtime/task/work.h"
 
 /* One site's call of agree or shrink. It joins under a name that has the number of the call and
@@ -27,6 +28,7 @@ struct call {
     cohort_future *made;      /* of a shrink: the attempt's */
     cohort_future *future;    /* the reference that completes it */
     cohort_comm *parent;      /* a reference */
+    cohort_scope *scope;      /* of the caller, a reference; or NULL */
     struct cohort__commons *commons;
     cohort_comm **ret_comm;
     cohort_agreed *ret_agreed; /* NULL: it is a shrink */
@@ -81,6 +83,7 @@ static void conclude(struct call *call, cohort_status status, const struct cohor
     cohort_comm_unref(call->parent);
     cohort__future_complete(call->future, status, error);
     cohort_future_unref(call->made);
+    cohort__scope_unref(call->scope);
     cohort__error_fini(&call->error);
     free(call);
 }
@@ -153,6 +156,7 @@ static void try_to_shrink(struct call *call, const struct living *living)
         .is_whole = living->is_whole,
         .is_of_living = true,
         .num_dead = call->num_dead,
+        .scope = call->scope,
         .awaited = call->future,
     };
     call->made = cohort__future_create();
@@ -205,6 +209,7 @@ static void try_to_agree(struct call *call, const struct living *living)
         .site = living->rank,
         .num_sites = living->num,
         .terms = "an agreement",
+        .scope = call->scope,
         .future = call->future,
         .done = on_agreed,
     };
@@ -246,6 +251,7 @@ static cohort_future *begin(const char *function, cohort_comm *comm, const struc
     call->work = (struct cohort__work){.run = run};
     call->future = future;
     call->parent = comm;
+    call->scope = cohort__scope_ref(cohort__scope_current());
     call->commons = comm->group->commons;
     call->turn = atomic_fetch_add(&comm->num_turns, 1) + 1;
     atomic_fetch_add(&comm->refs, 1);

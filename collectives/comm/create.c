@@ -11,32 +11,23 @@
 #include "collectives/comm/inbox.h"
 #include "collectives/comm/remote.h"
 #include "collectives/comm/verdict.h"
-#include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/ledger.h"
 #include "runtime/base/log.h"
 #include "runtime/base/trace.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
-#include "runtime/task/scheduler.h"
+#include "runtime/task/scope.h"
 #include "runtime/task/wait_line.h"
 
 /* Ns. Long beside any call that goes well, so that a job that works asks nothing; short enough that
  * somebody who looks on hears soon who is missing. Not measured. */
 enum { DEFAULT_STALL_AFTER = 1000000000 };
 
-/* Ns. How long a site that waits no longer for the others waits at least for an answer, before it
- * says so again. Not measured. */
-enum { LEAST_PATIENCE = 100000000 };
-
 /* A creation that is not complete. */
 struct creation {
     struct cohort__join join;
-    _Atomic uint32_t refs; /* of the join, and of the timer if there is one */
-    struct cohort__timer timer;
-    bool has_timer;
-    pthread_mutex_t lock; /* of what follows, and of arming the timer */
-    bool is_over;
+    _Atomic uint32_t refs; /* of the join, and of the revocation if there is one */
     struct cohort__inbox *inbox;
     cohort_comm_options options;
     struct cohort__comm_choice choice;
@@ -113,55 +104,7 @@ static void creation_destroy(struct creation *creation)
         return;
     cohort__packer_fini(&creation->settings);
     cohort__membership_unref(creation->join.parent);
-    pthread_mutex_destroy(&creation->lock);
     free(creation);
-}
-
-/* With the lock held. False: the job is over. */
-static bool arm(struct creation *creation, uint64_t nanoseconds)
-{
-    return cohort__scheduler_timer(&creation->timer, cohort__clock_after(nanoseconds));
-}
-
-/* By the thread that turns the event loop, or at its end. The home is told again, as that may come
- * before the join does. */
-static void on_late(struct cohort__timer *timer)
-{
-    struct creation *creation = COHORT_CONTAINER_OF(timer, struct creation, timer);
-    uint64_t deadline = creation->options.create_deadline;
-    pthread_mutex_lock(&creation->lock);
-    bool is_late = !creation->is_over;
-    atomic_fetch_add(&creation->refs, 1);
-    if (!is_late || !arm(creation, deadline < LEAST_PATIENCE ? LEAST_PATIENCE : deadline))
-        atomic_fetch_sub(&creation->refs, 1);
-    pthread_mutex_unlock(&creation->lock);
-    if (is_late)
-        cohort__registry_withdraw(
-            cohort__process_registry(cohort__inbox_commons(creation->inbox)->process),
-            &creation->join, deadline);
-    creation_destroy(creation);
-}
-
-/* Before it joins, since it may be over at once. */
-static void start_timer(struct creation *creation)
-{
-    if (creation->options.create_deadline == 0)
-        return;
-    creation->timer.expired = on_late;
-    atomic_fetch_add(&creation->refs, 1);
-    creation->has_timer = arm(creation, creation->options.create_deadline);
-    if (!creation->has_timer)
-        atomic_fetch_sub(&creation->refs, 1);
-}
-
-/* From now on the timer is not armed again. */
-static void end_timer(struct creation *creation)
-{
-    pthread_mutex_lock(&creation->lock);
-    creation->is_over = true;
-    pthread_mutex_unlock(&creation->lock);
-    if (creation->has_timer)
-        cohort__scheduler_timer_cancel(&creation->timer);
 }
 
 static void on_given_up(struct cohort__revocation *revocation, cohort_status status)
@@ -220,7 +163,6 @@ static void on_joined(struct cohort__join *join, cohort_status status,
             cohort__membership_unref(membership);
     }
     cohort__future_complete(creation->future, status, status ? cohort__error_slot() : NULL);
-    end_timer(creation);
     cohort__inbox_creation_end(inbox);
     creation_destroy(creation);
 }
@@ -296,7 +238,6 @@ static struct creation *creation_create(cohort_comm **ret_comm, const char *name
         return NULL;
     }
     atomic_init(&creation->refs, 1);
-    pthread_mutex_init(&creation->lock, NULL);
     cohort__comm_settings_pack(&choice->settings, &creation->settings);
     if (creation->settings.status) {
         cohort_fail(creation->settings.status, "communicator \"%s\": no memory for settings", name);
@@ -328,9 +269,9 @@ static void begin(struct creation *creation, struct cohort__inbox *inbox, cohort
     join->terms = creation->terms;
     join->settings = creation->settings.data;
     join->settings_bytes = creation->settings.bytes;
+    join->deadline = creation->options.create_deadline;
     join->done = on_joined;
     cohort__inbox_creation_begin(inbox);
-    start_timer(creation);
     cohort__registry_join(cohort__process_registry(cohort__inbox_commons(inbox)->process), join);
 }
 
@@ -381,6 +322,7 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
     }
     creation->join.left_instance = left_instance;
     creation->join.failed = failed;
+    creation->join.scope = cohort__scope_current();
     creation->join.future = future;
     begin(creation, inbox, future, cohort__wait_line_stamped_self());
     return future;
@@ -455,6 +397,7 @@ void cohort__comm_create_child(struct cohort_comm *parent, const struct cohort__
     creation->join.is_whole = child->is_whole;
     creation->join.is_of_living = child->is_of_living;
     creation->join.num_dead = child->num_dead;
+    creation->join.scope = child->scope;
     creation->join.parent_site = parent_site;
     creation->join.future = child->awaited ? child->awaited : future;
     creation->join.parent = membership;

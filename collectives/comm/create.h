@@ -44,6 +44,7 @@ struct cohort__comm_child {
     /* Its sites are those of the parent that live; NUM_DEAD others don't (cohort/survivors.h). */
     bool is_of_living;
     uint32_t num_dead;
+    struct cohort_scope *scope;   /* that ends the wait when it is cancelled; NULL: none */
     const cohort_future *awaited; /* that the site has got for it; NULL: the one that completes */
 };
 

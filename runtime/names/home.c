@@ -10,8 +10,9 @@
 #include "runtime/names/limits.h"
 
 struct member {
-    uint32_t locality_plus_1; /* 0: has not joined */
+    uint16_t locality_plus_1; /* 0: has not joined */
     bool left;
+    uint32_t sequence; /* the locality's number of the join */
 };
 
 /* One creation under a name. It is first pending. Then it is either failed, until all of its sites
@@ -53,6 +54,12 @@ struct name {
     size_t bytes;
     char text[];
 };
+
+/* Where SITE has joined. */
+static uint32_t locality_at(const struct creation *creation, uint32_t site)
+{
+    return creation->members[site].locality_plus_1 - 1u;
+}
 
 /* Agreements and shrinkings of the sites of an instance that live. A site can't leave the instance
  * before its own call is complete. So one that has left, and has not joined, never will. */
@@ -190,7 +197,7 @@ static bool find_gone(const struct cohort__registry_home *home, const struct cre
     const struct creation *alive = creation->of;
     uint32_t rank = 0, gone = UINT32_MAX;
     for (uint32_t site = 0; site < alive->num_sites; site++) {
-        if (home_is_dead(home, alive->members[site].locality_plus_1 - 1))
+        if (home_is_dead(home, locality_at(alive, site)))
             continue;
         if (gone == UINT32_MAX && alive->members[site].left && !home_has_joined(creation, rank))
             gone = site;
@@ -217,7 +224,7 @@ static cohort_status home_gathering_joined(struct cohort__registry_home *home,
     snprintf(creation->text, sizeof(creation->text),
              "communicator \"%.60s\": site %u (locality %u) has left the communicator, and can't "
              "take part",
-             alive->name->text, site, alive->members[site].locality_plus_1 - 1);
+             alive->name->text, site, locality_at(alive, site));
     return home_tell_failed(creation->name, creation, outbox);
 }
 
@@ -255,7 +262,7 @@ static void home_gatherings_end(struct cohort__registry_home *home, struct creat
 static void home_leave_all_dead(struct cohort__registry_home *home, struct creation *creation)
 {
     for (uint32_t site = 0; home->view > 0 && site < creation->num_sites; site++) {
-        uint32_t rank = creation->members[site].locality_plus_1 - 1;
+        uint32_t rank = locality_at(creation, site);
         if (!home_is_dead(home, rank))
             continue;
         creation->members[site].left = true;
@@ -525,10 +532,13 @@ static struct creation *creation_refuse(struct name *name,
 }
 
 /* Notes that SITE of locality SOURCE has joined. */
-static cohort_status note_joined(struct creation *creation, uint32_t site, uint32_t source)
+static cohort_status note_joined(struct creation *creation,
+                                 const struct cohort__registry_request *request)
 {
+    const uint32_t site = request->site;
     if (site < creation->num_members) {
-        creation->members[site].locality_plus_1 = source + 1;
+        creation->members[site].locality_plus_1 = (uint16_t)(request->source + 1);
+        creation->members[site].sequence = request->sequence;
     } else {
         uint32_t *told = realloc(creation->told, (creation->num_told + 1) * sizeof(*told));
         if (!told)
@@ -588,10 +598,9 @@ struct run {
 
 static struct run run_at(const struct creation *creation, uint32_t site)
 {
-    struct run run = {1, run_length(creation, site), creation->members[site].locality_plus_1 - 1};
+    struct run run = {1, run_length(creation, site), locality_at(creation, site)};
     for (site += run.num_sites; site < creation->num_sites; site += run.num_sites) {
-        bool follows = creation->members[site].locality_plus_1 - 1 ==
-                       (uint64_t)run.locality + run.num_localities;
+        bool follows = locality_at(creation, site) == (uint64_t)run.locality + run.num_localities;
         if (!follows || run_length(creation, site) != run.num_sites)
             break;
         run.num_localities++;
@@ -638,7 +647,7 @@ static void pack_each(struct cohort__packer *packer, const struct creation *crea
         return;
     }
     for (uint32_t site = 0; site < creation->num_sites; site++) {
-        const uint32_t locality = creation->members[site].locality_plus_1 - 1;
+        const uint32_t locality = locality_at(creation, site);
         table[2 * site] = (unsigned char)(locality >> 8);
         table[2 * site + 1] = (unsigned char)locality;
     }
@@ -690,7 +699,7 @@ static uint32_t *localities(const struct creation *creation, uint32_t *ret_num)
         return NULL;
     uint32_t num = 0;
     for (uint32_t site = 0; site < creation->num_sites; site += run_length(creation, site))
-        ranks[num++] = creation->members[site].locality_plus_1 - 1;
+        ranks[num++] = locality_at(creation, site);
     qsort(ranks, num, sizeof(*ranks), compare_ranks);
     uint32_t num_unique = 0;
     for (uint32_t i = 0; i < num; i++)
@@ -779,8 +788,8 @@ static cohort_status home_tell_failed(const struct name *name, struct creation *
     cohort_status status = COHORT_OK;
     for (uint32_t site = 0; !status && site < creation->num_members; site++)
         if (creation->members[site].locality_plus_1)
-            status = refuse(outbox, name, creation->members[site].locality_plus_1 - 1, site,
-                            creation->failed, creation->text);
+            status = refuse(outbox, name, locality_at(creation, site), site, creation->failed,
+                            creation->text);
     return status;
 }
 
@@ -809,7 +818,7 @@ static cohort_status fail_as_different(const struct name *name, struct creation 
              "site %u of locality %u with %.*s",
              name->text, request->site, request->source,
              (int)(request->terms_bytes < 110 ? request->terms_bytes : 110), request->terms, first,
-             creation->members[first].locality_plus_1 - 1,
+             locality_at(creation, first),
              (int)(creation->terms_bytes < 110 ? creation->terms_bytes : 110), creation->terms);
     return home_tell_failed(name, creation, outbox);
 }
@@ -832,24 +841,36 @@ static void append_missing(const struct creation *creation, char *text, size_t c
         snprintf(text + used, capacity - used, " and %u more", num - listed);
 }
 
-/* A site has waited long enough. */
-static cohort_status fail_as_late(const struct name *name, struct creation *creation,
-                                  const struct cohort__registry_request *request,
-                                  struct cohort__list *outbox)
+/* A site waits no longer. */
+static cohort_status fail_as_withdrawn(const struct name *name, struct creation *creation,
+                                       const struct cohort__registry_request *request,
+                                       struct cohort__list *outbox)
 {
-    creation->failed = COHORT_ERR_TIMEOUT;
-    snprintf(creation->text, sizeof(creation->text),
-             "communicator \"%.60s\": %u of %u sites have joined in the %g s that site %u of "
-             "locality %u waits",
-             name->text, creation->num_joined, creation->num_sites,
-             (double)request->nanoseconds * 1e-9, request->site, request->source);
-    append_missing(creation, creation->text, sizeof(creation->text));
-    const size_t used = strlen(creation->text);
+    char *text = creation->text;
+    const size_t capacity = sizeof(creation->text);
+    creation->failed = request->failed;
+    snprintf(text, capacity, "communicator \"%.60s\": %u of %u sites have joined", name->text,
+             creation->num_joined, creation->num_sites);
+    append_missing(creation, text, capacity);
+    size_t used = strlen(text);
     if (request->returned && request->returned[0])
-        snprintf(creation->text + used, sizeof(creation->text) - used,
-                 "; programs that have returned: %s %s",
+        snprintf(text + used, capacity - used, "; programs that have returned: %s %s",
                  strpbrk(request->returned, ",-") ? "localities" : "locality", request->returned);
+    used = strlen(text);
+    snprintf(text + used, capacity - used, "; %.*s",
+             (int)(request->terms_bytes < capacity ? request->terms_bytes : capacity),
+             request->terms);
     return home_tell_failed(name, creation, outbox);
+}
+
+/* Whether REQUEST is of a site that waits in CREATION, since the join that it names. */
+static bool waits_for(const struct creation *creation,
+                      const struct cohort__registry_request *request)
+{
+    if (creation->instance || creation->failed || request->site >= creation->num_sites)
+        return false;
+    const struct member *member = &creation->members[request->site];
+    return member->locality_plus_1 == request->source + 1 && member->sequence == request->sequence;
 }
 
 cohort_status cohort__registry_home_withdraw(struct cohort__registry_home *home,
@@ -860,10 +881,8 @@ cohort_status cohort__registry_home_withdraw(struct cohort__registry_home *home,
     struct cohort__list *link = name ? name->creations.next : NULL;
     for (; name && link != &name->creations; link = link->next) {
         struct creation *creation = COHORT_CONTAINER_OF(link, struct creation, link);
-        bool is_pending = !creation->instance && !creation->failed;
-        if (is_pending && request->site < creation->num_sites &&
-            creation->members[request->site].locality_plus_1 == request->source + 1)
-            return fail_as_late(name, creation, request, outbox);
+        if (waits_for(creation, request))
+            return fail_as_withdrawn(name, creation, request, outbox);
     }
     return COHORT_OK;
 }
@@ -903,8 +922,7 @@ static cohort_status refuse_duplicate(struct cohort__list *outbox, const struct 
     snprintf(text, sizeof(text),
              "communicator \"%.60s\": site %u of locality %u joins, but locality %u has this "
              "site already",
-             name->text, request->site, request->source,
-             creation->members[request->site].locality_plus_1 - 1);
+             name->text, request->site, request->source, locality_at(creation, request->site));
     return refuse(outbox, name, request->source, request->site, COHORT_ERR_DUPLICATE_SITE, text);
 }
 
@@ -953,7 +971,7 @@ static cohort_status enter(struct cohort__registry_home *home, const struct name
     if (request->num_sites > creation->num_sites)
         creation = creation_grow(creation, request->num_sites); /* it has failed */
     if (!status)
-        status = note_joined(creation, request->site, request->source);
+        status = note_joined(creation, request);
     if (status)
         return status;
     creation->value &= request->value;

@@ -47,11 +47,12 @@ struct cohort__registry_request {
     uint32_t site;
     uint32_t num_sites;
     uint64_t instance;    /* the instance that was left, or 0; or is revoked */
-    cohort_status failed; /* if it isn't COHORT_OK, TERMS has the reason */
-    uint64_t nanoseconds; /* of a WITHDRAW */
-    const char *returned; /* of one: localities whose programs have returned, as text; or "" */
-    uint32_t view;        /* of a JOIN: how many deaths the locality knew */
-    bool agrees;          /* of a JOIN: no instance is to be made, all get the AND of the values */
+    cohort_status failed; /* if it isn't COHORT_OK, TERMS has the reason; of a WITHDRAW: why */
+    uint32_t sequence;    /* of a JOIN: the locality's number of it; of a WITHDRAW: of which */
+    const char
+        *returned; /* of a WITHDRAW: localities whose programs have returned, as text; or "" */
+    uint32_t view; /* of a JOIN: how many deaths the locality knew */
+    bool agrees;   /* of a JOIN: no instance is to be made, all get the AND of the values */
     uint64_t value;
     /* Of a JOIN: all sites that live of this instance, with this name, gather. 0: none. */
     uint64_t of;
@@ -71,9 +72,9 @@ cohort_status cohort__registry_home_revoke(struct cohort__registry_home *home,
                                            const struct cohort__registry_request *request,
                                            struct cohort__list *outbox);
 
-/* A WITHDRAW: the site has waited for so many nanoseconds, and waits no longer. All that have
- * joined with it are told, and those that join later. Does nothing if all have joined by now, or if
- * that has failed anyway: then an answer is on its way. */
+/* A WITHDRAW: the site waits no longer. All that have joined with it are told, and those that join
+ * later. Does nothing if all have joined by now, or if that has failed anyway: then an answer is on
+ * its way, and the site may even have joined anew. */
 cohort_status cohort__registry_home_withdraw(struct cohort__registry_home *home,
                                              const struct cohort__registry_request *request,
                                              struct cohort__list *outbox);
@@ -89,9 +90,9 @@ cohort_status cohort__registry_home_died(struct cohort__registry_home *home, uin
 
 /* The kinds of registry messages, field "type". */
 enum cohort__registry_type {
-    COHORT__REGISTRY_JOIN = 1, /* name, site, num_sites, terms, settings, instance, failed, view,
-                                * agrees, value; of the sites of an instance that gather also
-                                * of, of_name */
+    COHORT__REGISTRY_JOIN = 1, /* name, site, sequence, num_sites, terms, settings, instance,
+                                * failed, view, agrees, value; of the sites of an instance that
+                                * gather also of, of_name */
     COHORT__REGISTRY_LEAVE,    /* name, site, instance */
     COHORT__REGISTRY_REFUSE,   /* name, site, status, text */
     COHORT__REGISTRY_MAP,      /* name, instance, num_sites, settings, runs: [localities, sites,
@@ -103,7 +104,7 @@ enum cohort__registry_type {
     COHORT__REGISTRY_END,      /* instance */
     COHORT__REGISTRY_BROKEN,   /* status, text: joins are not reliable any more */
     COHORT__REGISTRY_RETURN,   /* instance, number: that locality uses its notes no more */
-    COHORT__REGISTRY_WITHDRAW, /* name, site, nanoseconds */
+    COHORT__REGISTRY_WITHDRAW, /* name, site, sequence, failed, terms */
     COHORT__REGISTRY_REVOKE,   /* name, site, instance */
     COHORT__REGISTRY_REVOKED,  /* instance, site: that one has revoked it */
 };

@@ -20,16 +20,12 @@ static cohort_status read_join(const struct cohort__unpacked *unpacked,
 {
     const struct cohort__value *map = cohort__unpacked_root(unpacked);
     uint64_t num_sites = 0, view = 0;
-    int64_t failed = 0;
     cohort_status status = cohort__get_unsigned(unpacked, map, "num_sites", INT32_MAX, &num_sites);
-    if (!status)
-        status = cohort__get_bytes(unpacked, map, "terms", (const void **)&request->terms,
-                                   &request->terms_bytes);
     if (!status)
         status = cohort__get_bytes(unpacked, map, "settings", &request->settings,
                                    &request->settings_bytes);
     if (!status)
-        status = cohort__get_signed(unpacked, map, "failed", &failed);
+        status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &request->instance);
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "view", UINT32_MAX, &view);
     if (!status)
@@ -38,11 +34,28 @@ static cohort_status read_join(const struct cohort__unpacked *unpacked,
         status = cohort__get_unsigned(unpacked, map, "value", UINT64_MAX, &request->value);
     if (!status)
         status = read_of(unpacked, request);
-    if (!status && (failed > 0 || failed < INT32_MIN))
-        status = cohort_fail(COHORT_ERR_PROTOCOL, "a join that failed with %d", (int)failed);
-    request->failed = (cohort_status)failed;
     request->num_sites = status ? 0 : (uint32_t)num_sites;
     request->view = (uint32_t)view;
+    return status;
+}
+
+/* Which join of the locality it is or was, and why it fails, if it does. */
+static cohort_status read_reason(const struct cohort__unpacked *unpacked,
+                                 struct cohort__registry_request *request)
+{
+    const struct cohort__value *map = cohort__unpacked_root(unpacked);
+    uint64_t sequence = 0;
+    int64_t failed = 0;
+    cohort_status status = cohort__get_unsigned(unpacked, map, "sequence", UINT32_MAX, &sequence);
+    if (!status)
+        status = cohort__get_signed(unpacked, map, "failed", &failed);
+    if (!status)
+        status = cohort__get_bytes(unpacked, map, "terms", (const void **)&request->terms,
+                                   &request->terms_bytes);
+    if (!status && (failed > 0 || failed < INT32_MIN))
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "a join that failed with %d", (int)failed);
+    request->sequence = (uint32_t)sequence;
+    request->failed = (cohort_status)failed;
     return status;
 }
 
@@ -55,13 +68,15 @@ static cohort_status read_request(const struct cohort__unpacked *unpacked, uint6
                                              &request->name_bytes);
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "site", INT32_MAX, &site);
-    if (!status && type == COHORT__REGISTRY_WITHDRAW)
-        status =
-            cohort__get_unsigned(unpacked, map, "nanoseconds", UINT64_MAX, &request->nanoseconds);
-    else if (!status)
-        status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &request->instance);
     request->site = (uint32_t)site;
-    return status || type != COHORT__REGISTRY_JOIN ? status : read_join(unpacked, request);
+    if (status)
+        return status;
+    if (type == COHORT__REGISTRY_LEAVE || type == COHORT__REGISTRY_REVOKE)
+        return cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &request->instance);
+    status = read_reason(unpacked, request);
+    if (!status && type == COHORT__REGISTRY_WITHDRAW && !request->failed)
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "a withdrawal without a reason");
+    return status || type == COHORT__REGISTRY_WITHDRAW ? status : read_join(unpacked, request);
 }
 
 static cohort_status take_return(struct cohort__registry_home *home, uint32_t source,

@@ -321,6 +321,12 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
         cohort__process_give_up(registry->process, source, "a registry message is lost here");
 }
 
+void cohort__registry_tick(struct cohort__registry *registry)
+{
+    cohort__registry_tick_withdrawals(registry);
+    cohort__registry_tell_untold(registry);
+}
+
 void cohort__registry_stop(struct cohort__registry *registry)
 {
     struct cohort__list ended, revocations;

@@ -13,6 +13,7 @@
 #include "runtime/proc/membership.h"
 
 struct cohort__process;
+struct cohort_scope;
 
 /* The name registry: sites of any localities meet under a name. Each name has a home locality that
  * collects the joins: that of a name which a user gives is chosen by the name's hash. When all
@@ -59,15 +60,23 @@ struct cohort__join {
     /* Why this site can't take part. The message (of cohort_fail) is then in `terms`, the joins of
      * all sites fail with it, and there is no instance. COHORT_OK: it can take part. */
     cohort_status failed;
+    /* It ends with COHORT_ERR_TIMEOUT if not all have joined so many nanoseconds after it was given
+     * to _join, and with COHORT_ERR_CANCELLED when SCOPE is cancelled: so do those of all sites
+     * that have joined with it by then, or join later. 0, NULL: it waits. SCOPE is used by _join
+     * only, which takes a reference. */
+    uint64_t deadline;
+    struct cohort_scope *scope;
     const void *future; /* that completes then, for those who look on */
     /* MEMBERSHIP is a reference that the callee owns. It is NULL with an error, whose message is
      * set. Must not wait. */
     void (*done)(struct cohort__join *join, cohort_status status,
                  struct cohort__membership *membership);
-    struct cohort__list link;       /* private to the registry */
-    struct cohort__map_node node;   /* the same */
-    struct cohort__map_node child;  /* the same */
-    struct cohort__join_line *line; /* the same: of the ledger, while it waits; or NULL */
+    struct cohort__list link;          /* private to the registry */
+    struct cohort__map_node node;      /* the same */
+    struct cohort__map_node child;     /* the same */
+    struct cohort__join_line *line;    /* the same: of the ledger, while it waits; or NULL */
+    struct cohort__patience *patience; /* the same: what ends it early, while it waits; or NULL */
+    uint32_t sequence;                 /* the same: its number in this locality */
 };
 
 cohort_status cohort__registry_create(struct cohort__registry **ret_registry,
@@ -108,12 +117,6 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
  * sites that is the same in all localities, since all hear of the same deaths in the same order. */
 uint32_t cohort__registry_count_dead(struct cohort__registry *registry,
                                      const struct cohort__membership *membership, bool *is_dead);
-
-/* JOIN, which was given to _join, has waited for NANOSECONDS: if it still waits, it is to end with
- * COHORT_ERR_TIMEOUT, as all that wait with it. Its `done` may have been called already, but its
- * memory has to be there. */
-void cohort__registry_withdraw(struct cohort__registry *registry, const struct cohort__join *join,
-                               uint64_t nanoseconds);
 
 /* To be called when SITE, of this locality, has left the instance of MEMBERSHIP. */
 void cohort__registry_leave(struct cohort__registry *registry,

@@ -14,83 +14,6 @@
 #include "runtime/proc/peer.h"
 #include "runtime/proc/registry_private.h"
 
-/* Withdrawals at this home wait until it is known whose programs have returned, so that their
- * errors can name them. */
-
-/* A WITHDRAW, while that is asked. */
-struct withdrawal {
-    struct cohort__list link;
-    uint32_t source;
-    size_t bytes;
-    unsigned char message[];
-};
-
-void cohort__registry_drop_withdrawals(struct cohort__registry *registry)
-{
-    struct cohort__list *link;
-    while ((link = cohort__list_pop_front(&registry->withdrawals)))
-        free(COHORT_CONTAINER_OF(link, struct withdrawal, link));
-}
-
-bool cohort__registry_put_off(struct cohort__registry *registry, uint32_t source, const void *data,
-                              size_t bytes)
-{
-    struct withdrawal *withdrawal =
-        registry->ask_returned ? malloc(sizeof(*withdrawal) + bytes) : NULL;
-    if (!withdrawal)
-        return false;
-    withdrawal->source = source;
-    withdrawal->bytes = bytes;
-    memcpy(withdrawal->message, data, bytes);
-    pthread_mutex_lock(&registry->lock);
-    const bool is_first = cohort__list_is_empty(&registry->withdrawals);
-    cohort__list_push_back(&registry->withdrawals, &withdrawal->link);
-    if (is_first)
-        registry->num_ticks = 0;
-    pthread_mutex_unlock(&registry->lock);
-    if (is_first && !registry->ask_returned(registry->ask_context))
-        cohort__registry_returned(registry, "");
-    return true;
-}
-
-void cohort__registry_returned(struct cohort__registry *registry, const char *text)
-{
-    struct cohort__list *link, all;
-    cohort__list_init(&all);
-    pthread_mutex_lock(&registry->lock);
-    while ((link = cohort__list_pop_front(&registry->withdrawals)))
-        cohort__list_push_back(&all, link);
-    pthread_mutex_unlock(&registry->lock);
-    while ((link = cohort__list_pop_front(&all))) {
-        struct withdrawal *withdrawal = COHORT_CONTAINER_OF(link, struct withdrawal, link);
-        struct cohort__unpacked *unpacked = NULL;
-        cohort_status status =
-            cohort__unpack(&unpacked, withdrawal->message, withdrawal->bytes, "registry message");
-        if (!status)
-            status = cohort__registry_at_home(registry, withdrawal->source,
-                                              COHORT__REGISTRY_WITHDRAW, unpacked, text);
-        cohort__unpacked_destroy(unpacked);
-        if (status)
-            cohort__registry_lost(registry, withdrawal->source, status);
-        free(withdrawal);
-    }
-}
-
-static void registry_tell_untold(struct cohort__registry *registry);
-
-/* A launcher that is stopped does not answer. Nobody waits longer than a second for it. */
-void cohort__registry_tick(struct cohort__registry *registry)
-{
-    enum { PATIENCE_TICKS = 10 };
-    pthread_mutex_lock(&registry->lock);
-    const bool is_late =
-        !cohort__list_is_empty(&registry->withdrawals) && ++registry->num_ticks >= PATIENCE_TICKS;
-    pthread_mutex_unlock(&registry->lock);
-    if (is_late)
-        cohort__registry_returned(registry, "");
-    registry_tell_untold(registry);
-}
-
 /* The revocations by sites here, from request to answer, and what a revocation ends here. */
 
 /* Under the lock: why nobody would answer a revocation at HOME. */
@@ -306,7 +229,7 @@ static bool tell_again(struct cohort__registry *registry, struct cohort__members
 }
 
 /* Others only append to the list. */
-static void registry_tell_untold(struct cohort__registry *registry)
+void cohort__registry_tell_untold(struct cohort__registry *registry)
 {
     pthread_mutex_lock(&registry->lock);
     struct cohort__list *next, *link = registry->untold.next;
@@ -414,14 +337,14 @@ void cohort__registry_peer_died(struct cohort__registry *registry, uint32_t rank
 
 /* The joins of this locality that wait: from a site's request to its answer. */
 
-static size_t name_bytes(const struct cohort__join *join)
+size_t cohort__join_name_bytes(const struct cohort__join *join)
 {
     return join->name_bytes ? join->name_bytes : strlen(join->name);
 }
 
 static uint32_t home_of(const struct cohort__registry *registry, const struct cohort__join *join)
 {
-    uint64_t hash = cohort__hash_u64(cohort__hash_bytes(join->name, name_bytes(join)));
+    uint64_t hash = cohort__hash_u64(cohort__hash_bytes(join->name, cohort__join_name_bytes(join)));
     if (join->is_of_living) /* that of their parent, which knows who has left it */
         return join->home;
     if (registry->process->options.letter && !join->is_whole)
@@ -445,7 +368,7 @@ static bool is_at(const struct cohort__map_node *node, const void *key)
 {
     const struct cohort__join *join = COHORT_CONTAINER_OF(node, struct cohort__join, node);
     const struct place *place = key;
-    return join->site == place->site && name_bytes(join) == place->bytes &&
+    return join->site == place->site && cohort__join_name_bytes(join) == place->bytes &&
            memcmp(join->name, place->name, place->bytes) == 0;
 }
 
@@ -496,7 +419,7 @@ static bool ends_with_parent(const struct cohort__join *join)
 
 static void add_waiting(struct cohort__registry *registry, struct cohort__join *join)
 {
-    struct place place = {join->name, name_bytes(join), join->site};
+    struct place place = {join->name, cohort__join_name_bytes(join), join->site};
     cohort__list_push_back(&registry->waiting, &join->link);
     cohort__map_insert(&registry->places, &join->node, hash_of(&place));
     if (ends_with_parent(join))
@@ -514,13 +437,14 @@ static void registry_remove_waiting(struct cohort__registry *registry, struct co
         cohort__map_remove(&registry->children, &join->child);
     cohort__ledger_give_back(COHORT__LEDGER_JOINS, join->line);
     join->line = NULL;
+    cohort__patience_end(join->patience);
 }
 
 /* Under the lock. The last instance that its site has left: the home may not have been told. */
 static uint64_t left_by(struct cohort__registry *registry, const struct cohort__join *join)
 {
     const uint64_t untold =
-        registry_left_untold(registry, join->name, name_bytes(join), join->site);
+        registry_left_untold(registry, join->name, cohort__join_name_bytes(join), join->site);
     return untold ? untold : join->left_instance;
 }
 
@@ -539,10 +463,11 @@ static cohort_status write_join(struct cohort__registry *registry, struct cohort
                            COHORT__SETTINGS_BYTES_MAX);
     struct cohort__packer *packer = &letter->packer;
     const struct cohort__membership *of = join->is_of_living ? join->parent : NULL;
-    cohort__pack_map(packer, of ? 13 : 11);
+    cohort__pack_map(packer, of ? 14 : 12);
     cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_JOIN);
-    cohort__pack_field_bytes(packer, "name", join->name, name_bytes(join));
+    cohort__pack_field_bytes(packer, "name", join->name, cohort__join_name_bytes(join));
     cohort__pack_field_unsigned(packer, "site", join->site);
+    cohort__pack_field_unsigned(packer, "sequence", join->sequence);
     cohort__pack_field_unsigned(packer, "num_sites", join->num_sites);
     cohort__pack_field_bytes(packer, "terms", join->terms, strlen(join->terms));
     cohort__pack_field_bytes(packer, "settings", join->settings, join->settings_bytes);
@@ -595,8 +520,13 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
     struct cohort__list outbox;
     cohort__list_init(&outbox);
     uint32_t home = home_of(registry, join);
+    join->sequence = atomic_fetch_add(&registry->num_joins, 1);
+    struct cohort__patience *patience;
+    cohort_status status = cohort__patience_create(&patience, registry, join, home);
+    join->patience = patience;
     pthread_mutex_lock(&registry->lock);
-    cohort_status status = write_join(registry, &outbox, home, join);
+    if (!status)
+        status = write_join(registry, &outbox, home, join);
     const bool is_lost = status == COHORT_ERR_NO_MEMORY && join->name_bytes > 0;
     if (!status)
         status = is_in_vain(registry, join);
@@ -605,7 +535,7 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
             cohort_fail(registry->broken.status, "%s", cohort__error_message(&registry->broken));
     if (!status && atomic_load(&registry->process->stopped))
         status = cohort__registry_fail_as_over(join);
-    if (!status && find_waiting(registry, join->name, name_bytes(join), join->site))
+    if (!status && find_waiting(registry, join->name, cohort__join_name_bytes(join), join->site))
         status = cohort_fail(COHORT_ERR_DUPLICATE_SITE,
                              "communicator \"%s\": site %u joins, but is waiting for the others "
                              "already, in this locality (%u)",
@@ -615,34 +545,15 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
     pthread_mutex_unlock(&registry->lock);
     if (!status) {
         cohort__registry_deliver(registry, &outbox);
+        cohort__patience_joined(patience);
         return;
     }
     cohort__registry_discard(&outbox);
+    cohort__patience_end(patience);
+    cohort__patience_joined(patience);
     join->done(join, status, NULL);
     if (is_lost) /* the other sites of its parent wait for it */
         cohort__registry_lost(registry, registry->process->options.rank, status);
-}
-
-void cohort__registry_withdraw(struct cohort__registry *registry, const struct cohort__join *join,
-                               uint64_t nanoseconds)
-{
-    struct cohort__list outbox;
-    cohort__list_init(&outbox);
-    uint32_t home = home_of(registry, join);
-    struct cohort__registry_letter *letter = cohort__registry_letter_add(&outbox, &home, 1);
-    if (letter) {
-        struct cohort__packer *packer = &letter->packer;
-        cohort__pack_map(packer, 4);
-        cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_WITHDRAW);
-        cohort__pack_field_bytes(packer, "name", join->name, name_bytes(join));
-        cohort__pack_field_unsigned(packer, "site", join->site);
-        cohort__pack_field_unsigned(packer, "nanoseconds", nanoseconds);
-    }
-    if (!letter || letter->packer.status)
-        cohort__log(COHORT__LOG_WARN,
-                    "communicator \"%s\", site %u: no memory to say that it waits no longer",
-                    join->name, join->site);
-    cohort__registry_deliver(registry, &outbox);
 }
 
 cohort_status cohort__registry_refused(struct cohort__registry *registry,

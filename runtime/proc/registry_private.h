@@ -18,9 +18,10 @@
  *
  * registry.c             the registry itself, its letters, where each message goes, how it breaks
  *                        and stops; which numbers are given back (RETURN)
- * registry_join.c        what sites of this locality have under way: joins that wait, and
- * withdrawing them; leaving (LEAVE); revocations; which of these a death or a revocation ends. And
- * withdrawals at this home, while it is asked whose programs have returned
+ * registry_join.c        what sites of this locality have under way: joins that wait; leaving
+ *                        (LEAVE); revocations; which of these a death or a revocation ends
+ * registry_withdraw.c    joins that wait no longer (WITHDRAW): by whom, and at this home, while it
+ * is asked whose programs have returned
  *
  * The functions that need the lock say so: their caller holds it. All others are called without it,
  * since most of them take it or call back; only the two _fail_, _discard and the two _drop_
@@ -48,6 +49,7 @@ struct cohort__registry {
     struct cohort__list withdrawals; /* that wait for the answer */
     unsigned num_ticks;              /* for so many ticks */
     uint32_t view;                   /* how many deaths have ended joins here */
+    _Atomic uint32_t num_joins;      /* of sites here; any thread's */
     struct cohort__error broken;     /* why joins are not reliable any more, or COHORT_OK */
 };
 
@@ -70,7 +72,11 @@ cohort_status cohort__registry_refused(struct cohort__registry *registry,
 cohort_status cohort__registry_mapped(struct cohort__registry *registry, uint32_t home,
                                       const struct cohort__unpacked *unpacked);
 
+/* Tells the homes what there was no memory for; forgets it. */
+void cohort__registry_tell_untold(struct cohort__registry *registry);
 void cohort__registry_drop_untold(struct cohort__registry *registry);
+
+size_t cohort__join_name_bytes(const struct cohort__join *join);
 
 /* registry_join.c. Under the lock: moves the revocations of INSTANCE, or all if it is 0, to
  * ENDED. */
@@ -83,11 +89,23 @@ void cohort__registry_end_revocations(struct cohort__list *ended, cohort_status 
 cohort_status cohort__registry_revoked(struct cohort__registry *registry,
                                        const struct cohort__unpacked *unpacked);
 
-/* registry_join.c. Keeps a WITHDRAW until it is known whose programs have returned. False:
- * nobody knows that. */
+/* registry_withdraw.c. Watches the deadline and the scope of JOIN, which is about to be told to
+ * HOME. *RET_PATIENCE is NULL if it has neither, and on failure; NULL is fine below.
+ * COHORT_ERR_NO_MEMORY. */
+cohort_status cohort__patience_create(struct cohort__patience **ret_patience,
+                                      struct cohort__registry *registry,
+                                      const struct cohort__join *join, uint32_t home);
+/* Once, by who has created it: the home has been told of the join, or the join is over. */
+void cohort__patience_joined(struct cohort__patience *patience);
+/* Once, with the lock or without it: the join is over. */
+void cohort__patience_end(struct cohort__patience *patience);
+
+/* Keeps a WITHDRAW until it is known whose programs have returned. False: nobody knows that. */
 bool cohort__registry_put_off(struct cohort__registry *registry, uint32_t source, const void *data,
                               size_t bytes);
 /* The registry ends: nobody waits for those that are kept. */
 void cohort__registry_drop_withdrawals(struct cohort__registry *registry);
+/* Nobody waits longer than some ticks for that. */
+void cohort__registry_tick_withdrawals(struct cohort__registry *registry);
 
 #endif

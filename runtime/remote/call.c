@@ -628,7 +628,8 @@ static cohort_future *call_own(struct membership *membership, uint32_t rank,
     if (copied > 0)
         memcpy(call->copied, in->data, copied);
     cohort_future *future = cohort__task_start_carrying(
-        membership->scope, membership->fails_scope, true, run_own,
+        membership->scope,
+        COHORT__TASK_GIVES_WAY | (membership->fails_scope ? COHORT__TASK_FAILS_SCOPE : 0u), run_own,
         (cohort__any_function *)function->function, call, sizeof(*call) + copied);
     membership->is_begun = future->is_task;
     return future;

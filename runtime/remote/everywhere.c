@@ -183,8 +183,8 @@ cohort_future *cohort__async_everywhere_from(struct cohort__process *process, co
         memcpy(call->copied, in->data, copied);
     call->ret_out = ret_out;
     cohort_future *future = cohort__task_start_carrying(
-        cohort__scope_current(), false, false, run, (cohort__any_function *)cohort_async_everywhere,
-        call, sizeof(*call) + copied + text);
+        cohort__scope_current(), 0, run, (cohort__any_function *)cohort_async_everywhere, call,
+        sizeof(*call) + copied + text);
     cohort__slab_free(call);
     return future;
 }

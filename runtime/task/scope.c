@@ -61,7 +61,7 @@ static struct {
 
 void cohort__scope_unref(cohort_scope *scope)
 {
-    if (atomic_fetch_sub_explicit(&scope->refs, 1, memory_order_acq_rel) != 1)
+    if (!scope || atomic_fetch_sub_explicit(&scope->refs, 1, memory_order_acq_rel) != 1)
         return;
     cohort_future_unref(scope->cancelled);
     cohort_future_unref(scope->ended);
@@ -71,7 +71,8 @@ void cohort__scope_unref(cohort_scope *scope)
 
 cohort_scope *cohort__scope_ref(cohort_scope *scope)
 {
-    atomic_fetch_add_explicit(&scope->refs, 1, memory_order_relaxed);
+    if (scope)
+        atomic_fetch_add_explicit(&scope->refs, 1, memory_order_relaxed);
     return scope;
 }
 
@@ -128,12 +129,18 @@ static cohort_scope *add_inner(cohort_scope *scope, cohort_scope *list)
     return list;
 }
 
+/* Sets *ERROR to what is said of a scope in one that was cancelled, and WHY. */
+static void blame_outer(const struct cohort__error *why, struct cohort__error *error)
+{
+    cohort__error_set(error, COHORT_ERR_CANCELLED, "the scope around it was cancelled: %s",
+                      cohort__error_message(why));
+}
+
 /* Not by recursion: scopes may be nested deeply. */
 static void cancel_inner(cohort_scope *list, const struct cohort__error *why)
 {
     struct cohort__error error = {0};
-    cohort__error_set(&error, COHORT_ERR_CANCELLED, "the scope around it was cancelled: %s",
-                      cohort__error_message(why));
+    blame_outer(why, &error);
     while (list) {
         cohort_scope *scope = list;
         list = scope->next_to_cancel;
@@ -361,7 +368,9 @@ cohort_status cohort_scope_async(cohort_scope *scope, cohort_task_function *func
 
 /* --- a scope's life --- */
 
-/* If SCOPE has one around it, that is the one of the running task. */
+/* If SCOPE has one around it, that is the one of the running task. Who cancels that completes its
+ * future first, and then looks who is in the list: so SCOPE is not cancelled before the outer one
+ * is, and not left out. */
 static void join_outer(cohort_scope *scope)
 {
     cohort_scope *outer = scope->outer;
@@ -372,14 +381,15 @@ static void join_outer(cohort_scope *scope)
     if (outer->first)
         outer->first->prev = scope;
     outer->first = scope;
-    bool is_late = atomic_load(&outer->is_claimed);
     pthread_mutex_unlock(&outer->lock);
-    if (!is_late)
+    if (!cohort__scope_is_cancelled(outer))
         return;
-    struct cohort__error error = {0};
-    cohort__error_set(&error, COHORT_ERR_CANCELLED, "the scope around it was cancelled");
+    struct cohort__error error = {0}, why = {0};
+    cohort__future_error(outer->cancelled, &why);
+    blame_outer(&why, &error);
     cancel(scope, &error);
     cohort__error_fini(&error);
+    cohort__error_fini(&why);
 }
 
 static void leave_outer(cohort_scope *scope)

@@ -55,7 +55,8 @@ cohort_status cohort__scope_finish(cohort_scope *scope);
  * awaited, and why. */
 void cohort__scopes_tell_lost(void);
 
-/* SCOPE may be cancelled, and asked whether it is, as long as there is a reference. */
+/* SCOPE may be cancelled, asked whether it is, and watched, as long as there is a reference. NULL
+ * is fine. */
 cohort_scope *cohort__scope_ref(cohort_scope *scope);
 void cohort__scope_unref(cohort_scope *scope);
 
@@ -71,8 +72,8 @@ struct cohort__scope_watch {
     _Atomic uint32_t users;
 };
 
-/* Watches SCOPE, which is the running task's own or one around it. cancel may be called before this
- * returns. */
+/* Watches SCOPE, which is the running task's own or one around it, or of which the caller has a
+ * reference. cancel may be called before this returns. */
 void cohort__scope_watch(cohort_scope *scope, struct cohort__scope_watch *watch);
 
 /* To be called once after watch: cancel is of no use any more. */

@@ -64,7 +64,7 @@ void cohort__extended_task_init(struct cohort__extended_task *task, cohort_task_
     task->cancel = NULL;
     task->shown = shown;
     task->scope = scope;
-    task->fails_scope = false;
+    task->fails_scope = task->runs_cancelled = false;
     cohort__scope_enter(scope);
 }
 
@@ -199,7 +199,7 @@ static __attribute__((noinline)) bool may_begin_in(cohort_scope *scope,
                                                    struct cohort__task *task, enum role role)
 {
     struct cohort__error error = {0};
-    if (!cohort__scope_is_cancelled(scope))
+    if (!cohort__scope_is_cancelled(scope) || extended(task)->runs_cancelled)
         return true;
     cohort__scope_explain(scope, "task", &error);
     give_up(task, &error, role);
@@ -427,7 +427,7 @@ static void *carried_by(struct cohort__extended_task *task)
     return (unsigned char *)task + CARRIED_OFFSET;
 }
 
-cohort_future *cohort__task_start_carrying(cohort_scope *scope, bool fails_scope, bool gives_way,
+cohort_future *cohort__task_start_carrying(cohort_scope *scope, uint32_t flags,
                                            cohort_task_function *function,
                                            cohort__any_function *shown, const void *carried,
                                            size_t bytes)
@@ -437,8 +437,9 @@ cohort_future *cohort__task_start_carrying(cohort_scope *scope, bool fails_scope
         return cohort__future_no_memory();
     cohort__extended_task_init(task, function, memcpy(carried_by(task), carried, bytes), shown,
                                scope);
-    task->fails_scope = fails_scope;
-    task->task.future.gives_way = gives_way;
+    task->fails_scope = flags & COHORT__TASK_FAILS_SCOPE;
+    task->runs_cancelled = flags & COHORT__TASK_RUNS_CANCELLED;
+    task->task.future.gives_way = flags & COHORT__TASK_GIVES_WAY;
     atomic_store_explicit(&task->task.future.claim, COHORT__TASK_OPEN, memory_order_relaxed);
     return submit(&task->task, "cohort_async");
 }

@@ -38,6 +38,7 @@ struct cohort__extended_task {
     cohort__any_function *shown;
     cohort_scope *scope; /* or NULL */
     bool fails_scope;    /* its error is the scope's */
+    bool runs_cancelled; /* also if its scope is cancelled before it begins */
 };
 
 /* The data of a running task. It is in the stack frame that has called the task. */
@@ -74,9 +75,10 @@ cohort_status cohort__task_start_in(cohort_scope *scope, cohort_task_function *f
                                     cohort__any_function *shown);
 
 /* As cohort_async, for a task in SCOPE, or in none if that is NULL, whose argument is a copy of
- * BYTES at CARRIED, aligned to 16. The copy is freed with the task, also if it never runs.
- * FAILS_SCOPE: its error is the scope's. GIVES_WAY: see future.h. */
-cohort_future *cohort__task_start_carrying(cohort_scope *scope, bool fails_scope, bool gives_way,
+ * BYTES at CARRIED, aligned to 16. The copy is freed with the task, also if it never runs. FLAGS:
+ * its error is the scope's; see future.h; it runs also if its scope is cancelled before. */
+enum { COHORT__TASK_FAILS_SCOPE = 1, COHORT__TASK_GIVES_WAY = 2, COHORT__TASK_RUNS_CANCELLED = 4 };
+cohort_future *cohort__task_start_carrying(cohort_scope *scope, uint32_t flags,
                                            cohort_task_function *function,
                                            cohort__any_function *shown, const void *carried,
                                            size_t bytes);

@@ -6,26 +6,31 @@
 
 #include <msgpack.h>
 
+void cohort__packer_reserve(struct cohort__packer *packer, size_t bytes)
+{
+    if (packer->status || bytes <= packer->capacity - packer->bytes)
+        return;
+    size_t capacity = packer->capacity ? packer->capacity : 128;
+    while (capacity - packer->bytes < bytes && capacity <= SIZE_MAX / 2)
+        capacity *= 2;
+    unsigned char *grown =
+        capacity - packer->bytes < bytes ? NULL : realloc(packer->data, capacity);
+    if (!grown) {
+        packer->status =
+            cohort_fail(COHORT_ERR_NO_MEMORY, "no memory to pack a message of %zu bytes",
+                        packer->bytes + bytes);
+        return;
+    }
+    packer->data = grown;
+    packer->capacity = capacity;
+}
+
 static int append(void *context, const char *data, size_t bytes)
 {
     struct cohort__packer *packer = context;
+    cohort__packer_reserve(packer, bytes);
     if (packer->status)
         return -1;
-    if (bytes > packer->capacity - packer->bytes) {
-        size_t capacity = packer->capacity ? packer->capacity : 128;
-        while (capacity - packer->bytes < bytes && capacity <= SIZE_MAX / 2)
-            capacity *= 2;
-        unsigned char *grown =
-            capacity - packer->bytes < bytes ? NULL : realloc(packer->data, capacity);
-        if (!grown) {
-            packer->status =
-                cohort_fail(COHORT_ERR_NO_MEMORY, "no memory to pack a message of %zu bytes",
-                            packer->bytes + bytes);
-            return -1;
-        }
-        packer->data = grown;
-        packer->capacity = capacity;
-    }
     if (bytes > 0)
         memcpy(packer->data + packer->bytes, data, bytes);
     packer->bytes += bytes;

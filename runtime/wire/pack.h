@@ -27,6 +27,9 @@ void cohort__packer_fini(struct cohort__packer *packer);
 /* Empties the packer, but keeps its memory. */
 void cohort__packer_reset(struct cohort__packer *packer);
 
+/* Makes room for BYTES more: appending so many can't fail then. */
+void cohort__packer_reserve(struct cohort__packer *packer, size_t bytes);
+
 void cohort__pack_map(struct cohort__packer *packer, uint32_t num_entries);
 void cohort__pack_array(struct cohort__packer *packer, uint32_t num_elements);
 void cohort__pack_unsigned(struct cohort__packer *packer, uint64_t value);

@@ -573,9 +573,10 @@ static void test_creation(void)
         if (!made[site])
             continue;
         CHECK_INT(cohort_await(made[site]), COHORT_ERR_TIMEOUT);
-        CHECK_CONTAINS(cohort_error_message(),
-                       "communicator \"late\": 4 of 6 sites have joined in the 0.003 s that site 4 "
-                       "of locality 1 waits, missing 1 and 3");
+        CHECK_CONTAINS(
+            cohort_error_message(),
+            "communicator \"late\": 4 of 6 sites have joined, missing 1 and 3; site 4 of "
+            "locality 1 has waited for 0.003 s");
     }
     options.create_deadline = 0;
     for (uint32_t site = 1; site <= 3; site += 2) {

@@ -210,7 +210,6 @@ static cohort_status call_in_scope(void *arg)
     return cohort_await(start(outer->cluster, 0, "vain", &options, wait_in_vain, outer));
 }
 
-/* A site that had begun would wait for the others to join. */
 static cohort_status call_when_cancelled(void *arg)
 {
     while (!cohort_cancelled())
@@ -226,12 +225,75 @@ static void test_cancelled(void)
     CHECK_INT(cohort_scope_await(outer.scope), COHORT_ERR_CANCELLED);
     CHECK_INT(outer.num_waiting, 0);
 
-    /* No site begins, and nothing is left. */
+    /* No function begins, and nothing is left. */
     CHECK_INT(cohort_scope_create(NULL, &outer.scope), COHORT_OK);
     CHECK_INT(cohort_scope_async(outer.scope, call_when_cancelled, &outer), COHORT_OK);
     cohort_scope_cancel(outer.scope);
     CHECK_INT(cohort_scope_await(outer.scope), COHORT_ERR_CANCELLED);
     cluster_destroy(outer.cluster);
+}
+
+/* The scope of one locality is cancelled at any time: no site of another one waits for ever, and
+ * either all have begun or none has. */
+struct torn {
+    struct cluster *cluster;
+    cohort_scope *scope;
+    _Atomic uint32_t num_called; /* by locality 0 */
+    _Atomic uint32_t num_begun;
+    struct tear {
+        struct torn *torn;
+        uint32_t locality;
+    } tears[MOST_LOCALITIES];
+};
+
+static cohort_status meet(cohort_comm *comm, void *arg)
+{
+    struct torn *torn = arg;
+    torn->num_begun++;
+    return cohort_await(cohort_barrier(comm, 1));
+}
+
+static cohort_status call_to_meet(void *arg)
+{
+    const struct tear *tear = arg;
+    struct torn *torn = tear->torn;
+    const cohort_sites_options options = {.sites_per_locality = 2};
+    cohort_future *met = start(torn->cluster, tear->locality, "torn", &options, meet, torn);
+    torn->num_called += tear->locality == 0;
+    cohort_status status = cohort_await(met);
+    if (status && torn->num_begun == 0 && tear->locality > 0) {
+        CHECK_INT(status, COHORT_ERR_CANCELLED);
+        CHECK_CONTAINS(cohort_error_message(), " of locality 0 waits no longer: its scope was "
+                                               "cancelled: the scope around it was cancelled: ");
+    }
+    return COHORT_OK;
+}
+
+static void tear(uint32_t num_localities, uint32_t num_yields)
+{
+    struct torn torn = {.cluster = cluster_create(SEED + num_yields, num_localities, 0)};
+    cohort_future *others[MOST_LOCALITIES];
+    for (uint32_t i = 0; i < num_localities; i++)
+        torn.tears[i] = (struct tear){&torn, i};
+    for (uint32_t i = 1; i < num_localities; i++)
+        others[i - 1] = cohort_async(call_to_meet, &torn.tears[i]);
+    CHECK_INT(cohort_scope_create(NULL, &torn.scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(torn.scope, call_to_meet, &torn.tears[0]), COHORT_OK);
+    while (!torn.num_called)
+        cohort_yield();
+    for (uint32_t i = 0; i < num_yields; i++)
+        cohort_yield();
+    cohort_scope_cancel(torn.scope);
+    CHECK_INT(cohort_scope_await(torn.scope), COHORT_ERR_CANCELLED);
+    CHECK_INT(cohort_await(cohort_when_all(others, num_localities - 1)), COHORT_OK);
+    cluster_destroy(torn.cluster);
+}
+
+static void test_torn(void)
+{
+    for (uint32_t num_localities = 2; num_localities <= 3; num_localities++)
+        for (uint32_t num_yields = 0; num_yields < 40; num_yields++)
+            tear(num_localities, num_yields);
 }
 
 /* --- wrong arguments --- */
@@ -286,7 +348,7 @@ int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"divide", test_divide},       {"options", test_options}, {"fails", test_fails},
-        {"cancelled", test_cancelled}, {"wrong", test_wrong},
+        {"cancelled", test_cancelled}, {"torn", test_torn},       {"wrong", test_wrong},
     };
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
 }

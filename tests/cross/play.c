@@ -10,7 +10,6 @@
 #include <cohort/cohort.h>
 
 #include "runtime/base/hash.h"
-#include "runtime/task/scheduler.h"
 #include "tests/cross/simulation.h"
 #include "tests/cross/stage.h"
 #include "tests/support/scarce.h"
@@ -1038,7 +1037,7 @@ static bool will_be_killed(const struct program *program)
     return program->has_accidents && !program->keeps_going && stage_dead();
 }
 
-static _Noreturn void end_as_killed(void)
+void play_end_as_killed(void)
 {
     fflush(NULL);
     _exit(PLAY_KILLED);
@@ -1056,7 +1055,7 @@ static bool wait_for_end(const struct program *program, cohort_future *all)
         if (over == 0 && will_be_killed(program))
             over = simulation_time();
         if (over > 0 && end != COHORT_WAIT_COMPLETE && simulation_time() - over > GRACE)
-            end_as_killed();
+            play_end_as_killed();
     }
     return end == COHORT_WAIT_COMPLETE;
 }
@@ -1086,10 +1085,6 @@ void play(const struct program *program)
     CHECK_INT(cohort_await(all), COHORT_OK);
     simulation_end();
     scarce_begin_gaps(NULL, 0);
-    /* A remote task may wait for who is not heard any more, until cohortrun ends the job. */
-    if (!simulation_means.has_threads && stage_dead() && !program->keeps_going &&
-        cohort__scheduler_live_tasks() > 1)
-        end_as_killed();
     random_ops_fini();
     world_destroy(world);
     free(actors);

@@ -103,6 +103,7 @@ void errands_play(struct world *world, uint32_t number, uint32_t locality);
  * PLAY_KILLED where cohortrun would have ended the job. */
 enum { PLAY_KILLED = 3 };
 void play(const struct program *program);
+_Noreturn void play_end_as_killed(void);
 
 /* tasks.c. In a task: what FORM says. */
 void tasks_play(uint32_t form);

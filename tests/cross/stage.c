@@ -5,6 +5,7 @@
 
 #include "collectives/coll/comm_create.h"
 #include "runtime/remote/tasks.h"
+#include "runtime/task/scheduler.h"
 #include "tests/support/cluster.h"
 
 static struct cluster *cluster;
@@ -27,9 +28,14 @@ void stage_begin(const struct program *played)
         cluster_locate(cluster, program->positions);
 }
 
+/* Where a death ends the job, a remote task may wait for who is not heard any more, until cohortrun
+ * ends it. */
 void stage_end(void)
 {
-    if (stage_dead() && !program->keeps_going)
+    const bool is_over = stage_dead() && !program->keeps_going;
+    if (is_over && cohort__scheduler_live_tasks() > 1)
+        play_end_as_killed();
+    if (is_over)
         cluster_abandon(cluster);
     else
         cluster_destroy(cluster);

@@ -10,7 +10,8 @@
  *
  * Checked is that the await returns when all tasks have ended, that nobody uses a scope that is
  * freed, that it is cancelled at most once, that the error of the first is known when the await
- * returns, and that nobody waits for ever.
+ * returns, that a scope is not cancelled before the one around it is, and that nobody waits for
+ * ever.
  *
  * Simplifications: memory is sequentially consistent.
  *
@@ -22,7 +23,8 @@
  *   NO_REF         a thread that cancels has no reference
  *   NO_REF_LIMIT   the limit has none
  *   NO_LATE_LOOK   a scope that comes into a cancelled one is not cancelled
- *   LOOK_FIRST     it looks whether that is so before it comes into the list */
+ *   LOOK_FIRST     it looks whether that is so before it comes into the list
+ *   LOOK_AT_CLAIM  it looks whether somebody has claimed that one, and may not have cancelled it */
 #define OUTER 0
 #define INNER 1
 
@@ -79,7 +81,12 @@ inline claim(s)
 
 inline complete(s, how)
 {
-    atomic { use(s); assert(cancelled[s] == 0); cancelled[s] = how }
+    atomic {
+        use(s);
+        assert(cancelled[s] == 0);
+        assert(s == OUTER || how == 2 || cancelled[OUTER] == 1);
+        cancelled[s] = how
+    }
 }
 
 /* A scope inside that is in the list is cancelled, too; it is kept by a reference meanwhile. */
@@ -140,10 +147,13 @@ inline use_inner()
     refs[INNER] = 1;
     pending[INNER] = 1;
 #ifdef LOOK_FIRST
-    is_late = is_claimed[OUTER];
+    is_late = cancelled[OUTER] != 0;
     in_list = 1;
 #else
     in_list = 1;
+    is_late = cancelled[OUTER] != 0;
+#endif
+#ifdef LOOK_AT_CLAIM
     is_late = is_claimed[OUTER];
 #endif
 #ifdef NO_LATE_LOOK

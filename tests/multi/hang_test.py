@@ -723,8 +723,8 @@ def test_late():
     """The error of a creation that takes too long names whose programs have returned."""
     code, _, err = Hang(3, 'late').finish()
     check(code != 0 and re.search(
-        r'communicator "halo": 2 of 3 sites have joined in the .* s that site [12] of locality '
-        '[12] waits, missing 0; programs that have returned: locality 0', err), code, err)
+        r'communicator "halo": 2 of 3 sites have joined, missing 0; programs that have returned: '
+        r'locality 0; site [12] of locality [12] has waited for .* s', err), code, err)
 
 
 def test_finding():

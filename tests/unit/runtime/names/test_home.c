@@ -435,15 +435,15 @@ static void test_many_runs(void)
     enum { NUM_SITES = 1001 };
     begin();
     for (uint32_t site = 0; site < NUM_SITES; site++)
-        join("a", 70001 - site % 2, site, NUM_SITES);
+        join("a", 3701 - site % 2, site, NUM_SITES);
     CHECK_INT(num_notes, 2);
     for (uint32_t n = 0; n < 2; n++) {
         uint32_t site = 0;
-        check_map(n, 70000 + n, 1, NUM_SITES);
+        check_map(n, 3700 + n, 1, NUM_SITES);
         for (uint32_t r = 0; r < notes[n].num_runs; r += 3)
             for (uint32_t i = 0; i < notes[n].runs[r]; i++, site++) {
                 CHECK_INT(notes[n].runs[r + 1], 1);
-                CHECK_INT(notes[n].runs[r + 2] + i, 70001 - site % 2);
+                CHECK_INT(notes[n].runs[r + 2] + i, 3701 - site % 2);
             }
         CHECK_INT(site, NUM_SITES);
     }
@@ -538,11 +538,15 @@ static void limit_memory(rlim_t bytes)
 static const bool has_limits = true;
 #endif
 
-static void withdraw(const char *name, uint32_t source, uint32_t site, const char *returned)
+static void withdraw(const char *name, uint32_t source, uint32_t site, uint32_t sequence,
+                     const char *returned)
 {
     struct cohort__list outbox;
     struct cohort__registry_request request = request_of(name, source, site);
-    request.nanoseconds = 500000000;
+    request.sequence = sequence;
+    request.failed = COHORT_ERR_TIMEOUT;
+    request.terms = "it is late";
+    request.terms_bytes = strlen(request.terms);
     request.returned = returned;
     cohort__list_init(&outbox);
     CHECK_INT(cohort__registry_home_withdraw(&home, &request, &outbox), COHORT_OK);
@@ -554,22 +558,23 @@ static void test_withdraw(void)
 {
     begin();
     join("a", 1, 1, 4);
-    withdraw("b", 1, 1, "0");
-    withdraw("a", 2, 1, "0"); /* which has not joined */
+    withdraw("b", 1, 1, 0, "0");
+    withdraw("a", 2, 1, 0, "0"); /* which has not joined */
+    withdraw("a", 1, 1, 1, "0"); /* an earlier or later join of it */
     CHECK_INT(num_notes, 0);
-    withdraw("a", 1, 1, "0, 2-3");
+    withdraw("a", 1, 1, 0, "0, 2-3");
     CHECK_INT(num_notes, 1);
     check_refusal(0, 1, 1, COHORT_ERR_TIMEOUT,
-                  "1 of 4 sites have joined in the 0.5 s that site 1 of locality 1 waits, missing "
-                  "0, 2 and 3; programs that have returned: localities 0, 2-3");
+                  "1 of 4 sites have joined, missing 0, 2 and 3; programs that have returned: "
+                  "localities 0, 2-3; it is late");
     join("a", 2, 2, 4);
     check_refusal(0, 2, 2, COHORT_ERR_TIMEOUT, "localities 0, 2-3");
     join("c", 1, 1, 2);
-    withdraw("c", 1, 1, "0");
+    withdraw("c", 1, 1, 0, "0");
     check_refusal(0, 1, 1, COHORT_ERR_TIMEOUT,
                   "missing 0; programs that have returned: locality 0");
     join("d", 1, 1, 2);
-    withdraw("d", 1, 1, "");
+    withdraw("d", 1, 1, 0, "");
     CHECK(!strstr(notes[0].text, "returned"));
     end();
 }
@@ -582,7 +587,7 @@ static void test_in_vain(void)
     begin();
     for (int i = 0; i < ATTEMPTS; i++) {
         join("a", 1, 0, 2);
-        withdraw("a", 1, 0, "");
+        withdraw("a", 1, 0, 0, "");
         check_refusal(0, 1, 0, COHORT_ERR_TIMEOUT, "missing 1");
     }
     join("a", 1, 0, 2);

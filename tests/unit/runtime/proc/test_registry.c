@@ -343,59 +343,6 @@ static void test_job_of_one(void)
     cohort__process_destroy(job.processes[0]);
 }
 
-static bool knows;
-static unsigned num_asked;
-
-static bool ask(void *context)
-{
-    CHECK(context == &job);
-    num_asked++;
-    return knows;
-}
-
-/* A site of NAME waits no longer. */
-static void withdraw(struct guest *guest, const char *name, struct cohort__registry *registry)
-{
-    enter(guest, 0, name, 0, 2, "terms", 0);
-    cohort__registry_withdraw(registry, &guest->join, 1000000000);
-}
-
-/* Before a creation fails it is asked whose programs have returned. Nobody waits for an answer that
- * does not come. */
-static void test_returned(void)
-{
-    struct cohort__process_options options = {.rank = 0, .size = 1};
-    job = (struct localities){.num = 1};
-    CHECK_INT(cohort__process_create(&job.processes[0], &options), COHORT_OK);
-    struct cohort__registry *registry = cohort__process_registry(job.processes[0]);
-    withdraw(&guests[0], "nobody is asked", registry);
-    check_done(&guests[0], COHORT_ERR_TIMEOUT, "missing 1");
-    cohort__registry_set_ask_returned(registry, ask, &job);
-    withdraw(&guests[0], "nobody knows", registry);
-    check_done(&guests[0], COHORT_ERR_TIMEOUT, "missing 1");
-    CHECK(num_asked == 1 && !strstr(guests[0].text, "returned"));
-    knows = true;
-    withdraw(&guests[0], "one", registry);
-    withdraw(&guests[1], "two", registry);
-    CHECK(num_asked == 2 && guests[0].num_done == 0 && guests[1].num_done == 0);
-    cohort__registry_returned(registry, "3");
-    check_done(&guests[0], COHORT_ERR_TIMEOUT,
-               "missing 1; programs that have returned: locality 3");
-    check_done(&guests[1], COHORT_ERR_TIMEOUT,
-               "missing 1; programs that have returned: locality 3");
-    withdraw(&guests[2], "three", registry);
-    for (int i = 0; i < 9; i++)
-        cohort__registry_tick(registry);
-    CHECK(num_asked == 3 && guests[2].num_done == 0);
-    cohort__registry_tick(registry);
-    check_done(&guests[2], COHORT_ERR_TIMEOUT, "missing 1");
-    cohort__registry_returned(registry, "3"); /* too late */
-    withdraw(&guests[3], "four", registry);   /* is never answered */
-    cohort__process_stop(job.processes[0]);
-    check_done(&guests[3], COHORT_ERR_CANCELLED, "the job is over");
-    cohort__process_destroy(job.processes[0]);
-}
-
 /* Messages that make no sense --------------------------------------------------------------- */
 
 static void send_bogus(struct cohort__packer *packer)
@@ -708,7 +655,6 @@ static const struct test_case cases[] = {
     {"mismatch", test_mismatch},
     {"death", test_death},
     {"job_of_one", test_job_of_one},
-    {"returned", test_returned},
     {"malformed", test_malformed},
     {"scattered", test_scattered},
     {"broken", test_broken},
