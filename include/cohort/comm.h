@@ -64,7 +64,8 @@ typedef struct cohort_comm_options {
     /* Nanoseconds from the call of cohort_comm_create on: if not all sites have joined by then, the
      * futures of all that have get COHORT_ERR_TIMEOUT, with the sites that are missing, the first 8
      * and how many more. A site that joins later gets that, too, once; then it may join again, as
-     * all others. 0: no deadline. Sites may give different ones. */
+     * all others. 0: no deadline. Sites may give different ones. The same with
+     * COHORT_ERR_CANCELLED if the scope of a task that creates is cancelled (cohort/scope.h). */
     uint64_t create_deadline;
 } cohort_comm_options;
 

@@ -41,13 +41,14 @@ extern "C" {
  *   and so does each later call that would have to wait;
  * - what they have started and is pending is asked to end: cohort_sleep, cohort_comm_idle, remote
  *   tasks, calls of cohort/tcp.h, and sets, gets and probes of channels that wait complete with
- *   COHORT_ERR_CANCELLED, and collectives are taken back as by cohort_comm_cancel (cohort/comm.h),
- *   which ends them at all sites. cohort_await itself returns when its future is complete, and not
- *   before, since buffers belong to what is under way.
+ *   COHORT_ERR_CANCELLED, and what sites do together ends at all of them, unless it is complete by
+ *   then: collectives are taken back as by cohort_comm_cancel (cohort/comm.h), and so are
+ *   cohort_comm_create, cohort_comm_agree and cohort_comm_shrink for which others have not come.
+ *   cohort_await itself returns when its future is complete, and not before, since buffers belong
+ *   to what is under way.
  * Not ended are a function of cohort_blocking that has begun, what a thread has begun of
- * cohort/file.h, promises of the program, and what waits for other sites before there is a
- * communicator, or to agree on one: cohort_comm_create, whose create_deadline bounds it, and
- * cohort/survivors.h. A task waits for these by cohort_wait if it is to end with its scope. */
+ * cohort/file.h, and promises of the program. A task waits for these by cohort_wait if it is to end
+ * with its scope. */
 typedef struct cohort_scope cohort_scope;
 
 typedef struct cohort_scope_options {

@@ -24,7 +24,7 @@ UNITS = [
         task_local uncaught wait wait_line work worker"""),
     # A locality and its peers: each message may tell of a loss, and each loss sends messages.
     ("runtime/proc/", """arrival assembly boards death delay fetch letter peer process registry
-        registry_join router send"""),
+        registry_join registry_withdraw router send"""),
     ("runtime/loop/", "guest loop private sleep timer"),
     ("runtime/remote/", "call everywhere private serve tasks"),
     ("runtime/net/", "ofi ofi_address ofi_end ofi_fetch ofi_peer ofi_progress ofi_send"),
