@@ -9,6 +9,7 @@
 #include "cohort/layout.h"
 #include "cohort/scope.h"
 #include "cohort/split.h"
+#include "cohort/survivors.h"
 #include "cohort/task.h"
 #include "collectives/comm/endpoint.h"
 #include "runtime/base/clock.h"
@@ -621,6 +622,84 @@ static void test_creation_race(void)
     cluster_destroy(cluster);
 }
 
+/* What waits for others to join or to agree. */
+enum gathering { CREATE, AGREE, SHRINK, NUM_GATHERINGS };
+
+struct joining {
+    struct row *row;
+    enum gathering gathering;
+    uint32_t site;
+    cohort_comm *made;
+    cohort_agreed agreed;
+    _Atomic bool has_called;
+    cohort_status status;
+    char text[300];
+};
+
+static cohort_future *call_to_join(struct joining *joining)
+{
+    const cohort_comm_options options = {.num_sites = SITES, .this_site = joining->site};
+    cohort_comm *comm = joining->row->comms[joining->site];
+    if (joining->gathering == CREATE)
+        return cluster_create_comm(joining->row->cluster, &joining->made, "scoped", &options);
+    return joining->gathering == AGREE ? cohort_comm_agree(comm, 1, &joining->agreed)
+                                       : cohort_comm_shrink(&joining->made, comm);
+}
+
+static cohort_status join(void *arg)
+{
+    struct joining *joining = arg;
+    cohort_future *joined = call_to_join(joining);
+    joining->has_called = true;
+    joining->status = cohort_await(joined);
+    snprintf(joining->text, sizeof(joining->text), "%s",
+             joining->status ? cohort_error_message() : "");
+    return COHORT_OK;
+}
+
+/* Site 3 is in a scope that is cancelled; site 5 comes after that. Then all come once more. */
+static void gather_in_scope(enum gathering gathering)
+{
+    struct row *row = row_create();
+    struct joining all[SITES];
+    cohort_future *joined[SITES] = {NULL};
+    cohort_scope *scope;
+    for (uint32_t site = 0; site < SITES; site++)
+        all[site] = (struct joining){.row = row, .gathering = gathering, .site = site};
+    for (uint32_t site = 0; site < SITES - 1; site++)
+        if (site != 3)
+            joined[site] = cohort_async(join, &all[site]);
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, join, &all[3]), COHORT_OK);
+    while (!all[3].has_called)
+        cohort_yield();
+    CHECK_INT(cohort_scope_fail(scope, COHORT_ERR_SYSTEM, "no ink"), COHORT_ERR_SYSTEM);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_SYSTEM);
+    joined[5] = cohort_async(join, &all[5]);
+    for (uint32_t site = 0; site < SITES; site++) {
+        if (site != 3)
+            CHECK_INT(cohort_await(joined[site]), COHORT_OK);
+        CHECK_INT(all[site].status, COHORT_ERR_CANCELLED);
+        CHECK_CONTAINS(all[site].text, "of 6 sites have joined, missing ");
+        CHECK_CONTAINS(all[site].text, "; site 3 of locality 1 waits no longer: its scope was "
+                                       "cancelled: no ink");
+    }
+    for (uint32_t site = 0; site < SITES; site++)
+        joined[site] = cohort_async(join, &all[site]);
+    CHECK_INT(cohort_await(cohort_when_all(joined, SITES)), COHORT_OK);
+    for (uint32_t site = 0; site < SITES; site++) {
+        CHECK_INT(all[site].status, COHORT_OK);
+        cohort_comm_unref(all[site].made);
+    }
+    row_destroy(row);
+}
+
+static void test_gathering_in_scope(void)
+{
+    for (enum gathering gathering = CREATE; gathering < NUM_GATHERINGS; gathering++)
+        gather_in_scope(gathering);
+}
+
 static void test_wrong(void)
 {
     struct row *row = row_create();
@@ -654,6 +733,7 @@ int main(int argc, char **argv)
         {"scopes", test_scopes},
         {"creation", test_creation},
         {"creation race", test_creation_race},
+        {"gathering in scope", test_gathering_in_scope},
         {"wrong", test_wrong},
     };
     is_shared = argc > 1 && strcmp(argv[1], "--shm") == 0;

@@ -238,7 +238,8 @@ static void test_cancelled(void)
 struct torn {
     struct cluster *cluster;
     cohort_scope *scope;
-    _Atomic uint32_t num_called; /* by locality 0 */
+    bool is_cancelled_first;
+    _Atomic uint32_t num_called; /* by locality 0, or its task has begun */
     _Atomic uint32_t num_begun;
     struct tear {
         struct torn *torn;
@@ -258,6 +259,9 @@ static cohort_status call_to_meet(void *arg)
     const struct tear *tear = arg;
     struct torn *torn = tear->torn;
     const cohort_sites_options options = {.sites_per_locality = 2};
+    torn->num_called += tear->locality == 0 && torn->is_cancelled_first;
+    while (tear->locality == 0 && torn->is_cancelled_first && !cohort_cancelled())
+        cohort_yield();
     cohort_future *met = start(torn->cluster, tear->locality, "torn", &options, meet, torn);
     torn->num_called += tear->locality == 0;
     cohort_status status = cohort_await(met);
@@ -269,9 +273,10 @@ static cohort_status call_to_meet(void *arg)
     return COHORT_OK;
 }
 
-static void tear(uint32_t num_localities, uint32_t num_yields)
+static void tear(uint32_t num_localities, uint32_t num_yields, bool is_cancelled_first)
 {
-    struct torn torn = {.cluster = cluster_create(SEED + num_yields, num_localities, 0)};
+    struct torn torn = {.cluster = cluster_create(SEED + num_yields, num_localities, 0),
+                        .is_cancelled_first = is_cancelled_first};
     cohort_future *others[MOST_LOCALITIES];
     for (uint32_t i = 0; i < num_localities; i++)
         torn.tears[i] = (struct tear){&torn, i};
@@ -293,7 +298,7 @@ static void test_torn(void)
 {
     for (uint32_t num_localities = 2; num_localities <= 3; num_localities++)
         for (uint32_t num_yields = 0; num_yields < 40; num_yields++)
-            tear(num_localities, num_yields);
+            tear(num_localities, num_yields, num_yields % 4 == 0);
 }
 
 /* --- wrong arguments --- */
