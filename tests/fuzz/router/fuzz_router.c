@@ -216,11 +216,13 @@ static size_t registry_payload(unsigned char *payload)
     struct cohort__packer packer = {0};
     const char *name = some_name();
     cohort__pack_map(&packer, 15);
-    cohort__pack_field_signed(&packer, "failed", 0);
+    const uint64_t type = some_type();
+    cohort__pack_field_signed(&packer, "failed",
+                              type == COHORT__REGISTRY_WITHDRAW ? COHORT_ERR_TIMEOUT : COHORT_OK);
     cohort__pack_field_bool(&packer, "agrees", below(2));
     cohort__pack_field_unsigned(&packer, "value", below(9));
     cohort__pack_field_unsigned(&packer, "view", below(2));
-    cohort__pack_field_unsigned(&packer, "type", some_type());
+    cohort__pack_field_unsigned(&packer, "type", type);
     cohort__pack_field_bytes(&packer, "name", name, strlen(name));
     cohort__pack_field_unsigned(&packer, "site", below(MAX_SITES));
     cohort__pack_field_unsigned(&packer, "num_sites",
@@ -228,7 +230,7 @@ static size_t registry_payload(unsigned char *payload)
     cohort__pack_field_bytes(&packer, "terms", "terms", below(is_home_round ? 80 : 8) ? 5 : 4);
     cohort__pack_field_bytes(&packer, "settings", "settings", below(4) ? 0 : below(9));
     cohort__pack_field_unsigned(&packer, "instance", some_instance());
-    cohort__pack_field_unsigned(&packer, "nanoseconds", below(3));
+    cohort__pack_field_unsigned(&packer, "sequence", below(3));
     cohort__pack_field_unsigned(&packer, "number", below(9));
     if (below(2)) {
         cohort__pack_field_signed(&packer, "status", COHORT_ERR_MISMATCH);

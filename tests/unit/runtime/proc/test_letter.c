@@ -221,8 +221,9 @@ static void on_own(struct cohort__join *done, cohort_status status,
 static void deliver_join(uint64_t number, const char *name)
 {
     struct cohort__packer text = {0};
-    cohort__pack_map(&text, 11);
+    cohort__pack_map(&text, 12);
     cohort__pack_field_unsigned(&text, "type", COHORT__REGISTRY_JOIN);
+    cohort__pack_field_unsigned(&text, "sequence", 0);
     cohort__pack_field_bytes(&text, "name", name, 11);
     cohort__pack_field_unsigned(&text, "site", 1);
     cohort__pack_field_unsigned(&text, "num_sites", 2);

@@ -413,8 +413,9 @@ static void send_request_with(uint64_t type, uint64_t site, uint64_t num_sites, 
 {
     static const unsigned char some[COHORT__SETTINGS_BYTES_MAX + 1];
     struct cohort__packer packer = {0};
-    cohort__pack_map(&packer, 11);
+    cohort__pack_map(&packer, 12);
     cohort__pack_field_unsigned(&packer, "type", type);
+    cohort__pack_field_unsigned(&packer, "sequence", 0);
     cohort__pack_field_bytes(&packer, "name", "bogus", 5);
     cohort__pack_field_unsigned(&packer, "site", site);
     cohort__pack_field_unsigned(&packer, "num_sites", num_sites);
@@ -468,6 +469,8 @@ static void test_malformed(void)
     send_request(COHORT__REGISTRY_JOIN, 0, 0, 0);
     send_request(COHORT__REGISTRY_LEAVE, 900, 0, 0);
     send_request(COHORT__REGISTRY_LEAVE, 3, 0, 77);
+    send_request(COHORT__REGISTRY_WITHDRAW, 3, 0, 0); /* without a reason */
+    send_request_with(COHORT__REGISTRY_WITHDRAW, 900, 0, 0, 0, 1);
     send_request(0, 0, 1, 0);
     send_request(COHORT__REGISTRY_BROKEN + 1, 0, 1, 0);
     cohort__pack_unsigned(&packer, 3); /* no map */
