@@ -72,8 +72,8 @@ static cohort_status run_site(void *arg)
     return status;
 }
 
-/* The others may wait for this site. So it joins also if its scope is cancelled by now, which then
- * ends that wait. */
+/* The others may wait for this site. So it joins also if its scope is cancelled by now, which tells
+ * them that it can't take part. */
 static void start_site(const struct sites *sites, uint32_t index)
 {
     const struct site site = {.sites = sites, .index = index};

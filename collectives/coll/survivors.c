@@ -123,8 +123,8 @@ static void run(struct cohort__work *work)
     cohort__commons_count_work(commons, -1);
 }
 
-/* For a worker: it takes time, and the caller may be anywhere. At the end of the job there is none
- * any more. */
+/* For a worker: it takes time, and the caller may be anywhere. Where the call is cancelled it does
+ * not go on; then, at the end of the job, there may be no worker any more. */
 static void go_on_later(struct call *call, cohort_status status)
 {
     cohort__commons_count_work(call->commons, 1);

@@ -13,7 +13,6 @@
 #include "collectives/comm/verdict.h"
 #include "runtime/base/container.h"
 #include "runtime/base/ledger.h"
-#include "runtime/base/log.h"
 #include "runtime/base/trace.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"

@@ -43,8 +43,8 @@ typedef struct cohort_sites_options {
  * at one of them, or its endpoint can't be created, the scope is cancelled, and the future holds
  * this error, the first one in time; its message names the site, unless it begins with one. The
  * calls of other localities' sites then fail with COHORT_ERR_CANCELLED or COHORT_ERR_GONE. If a
- * task in a scope calls this, all of that is inside its scope, and is cancelled with it; if the
- * sites have not all joined by then, FUNCTION is called at none of them, in no locality. Results of
+ * task in a scope calls this, all of that is inside its scope, and is cancelled with it; unless
+ * all sites have joined by then, FUNCTION is called at none of them, in no locality. Results of
  * sites go where ARG says, for instance into an array by cohort_comm_this_site.
  *
  * Takes memory for a task and a stack for each site. COHORT_ERR_BAD_PARAMETER (no NAME or one of

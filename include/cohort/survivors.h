@@ -45,10 +45,11 @@ typedef struct cohort_agreed {
  * COHORT_ERR_BAD_PARAMETER without a communicator or a place for the result; COHORT_ERR_MISMATCH if
  * another site calls cohort_comm_shrink instead, COHORT_ERR_GONE if one that lives has given its
  * endpoint back, COHORT_ERR_CANCELLED when the job ends, or if the scope of the task of a site that
- * lives was cancelled before all had called: all sites that live get that. COHORT_ERR_NO_MEMORY: the site may call
- * again. If it is the only one with that error, the others wait until it does; else all have it. If
- * it can't tell the others, its locality ends, and they go on without it (in a job that does not
- * keep going, all get the error then, and in all later calls). */
+ * lives was cancelled before all had called: all sites that live get that.
+ * COHORT_ERR_NO_MEMORY: the site may call again. If it is the only one with that error, the others
+ * wait until it does; else all have it. If it can't tell the others, its locality ends, and they go
+ * on without it (in a job that does not keep going, all get the error then, and in all later
+ * calls). */
 COHORT_API cohort_future *cohort_comm_agree(cohort_comm *comm, uint64_t value,
                                             cohort_agreed *ret_agreed) COHORT_MUST_USE;
 

@@ -7,6 +7,7 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/text.h"
 #include "runtime/names/limits.h"
 
 struct member {
@@ -205,6 +206,18 @@ static bool find_gone(const struct cohort__registry_home *home, const struct cre
     }
     *ret_site = gone;
     return gone != UINT32_MAX && rank == creation->num_sites;
+}
+
+/* Whether those who were to gather in CREATION, which has failed, hear so. Where they know fewer
+ * deaths than the home, some may come again instead: what they are told follows the deaths. */
+static bool home_gathering_hears(const struct cohort__registry_home *home,
+                                 const struct creation *creation)
+{
+    const struct creation *alive = creation->of;
+    uint32_t num_living = 0;
+    for (uint32_t site = 0; alive && site < alive->num_sites; site++)
+        num_living += !home_is_dead(home, locality_at(alive, site));
+    return !alive || num_living == creation->num_sites;
 }
 
 static cohort_status home_tell_failed(const struct name *name, struct creation *creation,
@@ -853,13 +866,15 @@ static cohort_status fail_as_withdrawn(const struct name *name, struct creation 
              creation->num_joined, creation->num_sites);
     append_missing(creation, text, capacity);
     size_t used = strlen(text);
-    if (request->returned && request->returned[0])
-        snprintf(text + used, capacity - used, "; programs that have returned: %s %s",
-                 strpbrk(request->returned, ",-") ? "localities" : "locality", request->returned);
-    used = strlen(text);
-    snprintf(text + used, capacity - used, "; %.*s",
-             (int)(request->terms_bytes < capacity ? request->terms_bytes : capacity),
-             request->terms);
+    const bool is_late = request->failed == COHORT_ERR_TIMEOUT; /* else they are not the cause */
+    if (is_late && request->returned && request->returned[0])
+        used += (size_t)snprintf(
+            text + used, capacity - used, "; programs that have returned: %s %.120s",
+            strpbrk(request->returned, ",-") ? "localities" : "locality", request->returned);
+    used += (size_t)snprintf(text + used, capacity - used,
+                             "; site %u of locality %u waits no longer: ", request->site,
+                             request->source);
+    cohort__text_shorten(text + used, capacity - used, request->terms, request->terms_bytes);
     return home_tell_failed(name, creation, outbox);
 }
 
@@ -955,7 +970,7 @@ static cohort_status fail_for_memory(const struct name *name, struct creation *c
 }
 
 /* Makes the site a member of CREATION. A failed creation is destroyed once all its sites have been
- * told. */
+ * told, and hear it. */
 static cohort_status enter(struct cohort__registry_home *home, const struct name *name,
                            struct creation *creation,
                            const struct cohort__registry_request *request,
@@ -985,7 +1000,7 @@ static cohort_status enter(struct cohort__registry_home *home, const struct name
         status = home_gathering_joined(home, creation, outbox);
     if (creation->instance)
         home_gathering_leave(creation); /* it is a communicator by now */
-    if (complete && (creation->failed || request->agrees))
+    if (complete && (creation->failed ? home_gathering_hears(home, creation) : request->agrees))
         home_creation_destroy(creation);
     return status;
 }

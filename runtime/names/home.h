@@ -49,10 +49,9 @@ struct cohort__registry_request {
     uint64_t instance;    /* the instance that was left, or 0; or is revoked */
     cohort_status failed; /* if it isn't COHORT_OK, TERMS has the reason; of a WITHDRAW: why */
     uint32_t sequence;    /* of a JOIN: the locality's number of it; of a WITHDRAW: of which */
-    const char
-        *returned; /* of a WITHDRAW: localities whose programs have returned, as text; or "" */
-    uint32_t view; /* of a JOIN: how many deaths the locality knew */
-    bool agrees;   /* of a JOIN: no instance is to be made, all get the AND of the values */
+    const char *returned; /* of a WITHDRAW: whose programs have returned, as text; or "" */
+    uint32_t view;        /* of a JOIN: how many deaths the locality knew */
+    bool agrees;          /* of a JOIN: no instance is to be made, all get the AND of the values */
     uint64_t value;
     /* Of a JOIN: all sites that live of this instance, with this name, gather. 0: none. */
     uint64_t of;

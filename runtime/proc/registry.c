@@ -196,9 +196,8 @@ static bool become_broken(struct cohort__registry *registry, cohort_status statu
     cohort__registry_take_waiting(registry, &ended);
     cohort__registry_take_revocations(registry, 0, &revocations);
     pthread_mutex_unlock(&registry->lock);
-    struct cohort__list *link;
-    while ((link = cohort__list_pop_front(&ended))) {
-        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+    struct cohort__join *join;
+    while ((join = cohort__registry_next_ended(&ended))) {
         cohort_fail(status, "%s", text);
         join->done(join, status, NULL);
     }
@@ -284,8 +283,7 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
             status = cohort__registry_at_home(registry, source, type, unpacked, "");
             break;
         case COHORT__REGISTRY_WITHDRAW:
-            if (!cohort__registry_put_off(registry, source, data, bytes))
-                status = cohort__registry_at_home(registry, source, type, unpacked, "");
+            status = cohort__registry_withdrawn(registry, source, unpacked, data, bytes);
             break;
         case COHORT__REGISTRY_RETURN:
         case COHORT__REGISTRY_REVOKE:
@@ -336,10 +334,8 @@ void cohort__registry_stop(struct cohort__registry *registry)
     cohort__registry_take_waiting(registry, &ended);
     cohort__registry_take_revocations(registry, 0, &revocations);
     pthread_mutex_unlock(&registry->lock);
-    struct cohort__list *link;
-    while ((link = cohort__list_pop_front(&ended))) {
-        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+    struct cohort__join *join;
+    while ((join = cohort__registry_next_ended(&ended)))
         join->done(join, cohort__registry_fail_as_over(join), NULL);
-    }
     cohort__registry_end_revocations(&revocations, COHORT_ERR_CANCELLED, "the job is over");
 }

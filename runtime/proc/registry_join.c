@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/ledger.h"
-#include "runtime/base/log.h"
 #include "runtime/names/requests.h"
 #include "runtime/proc/death.h"
 #include "runtime/proc/peer.h"
@@ -122,17 +120,16 @@ cohort_status cohort__registry_revoked(struct cohort__registry *registry,
         return status;
     if (registry->revoked)
         registry->revoked(registry->revoked_context, instance, (uint32_t)site);
-    struct cohort__list joins, revocations, *link;
+    struct cohort__list joins, revocations;
+    struct cohort__join *join;
     cohort__list_init(&joins);
     cohort__list_init(&revocations);
     pthread_mutex_lock(&registry->lock);
     registry_take_children(registry, instance, &joins);
     cohort__registry_take_revocations(registry, instance, &revocations);
     pthread_mutex_unlock(&registry->lock);
-    while ((link = cohort__list_pop_front(&joins))) {
-        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+    while ((join = cohort__registry_next_ended(&joins)))
         join->done(join, registry_fail_revoked(join, (uint32_t)site), NULL);
-    }
     cohort__registry_end_revocations(&revocations, COHORT_OK, "");
     return COHORT_OK;
 }
@@ -317,9 +314,8 @@ void cohort__registry_peer_died(struct cohort__registry *registry, uint32_t rank
     if (!registry->process->options.letter) /* the home may have died */
         cohort__registry_take_revocations(registry, 0, &revocations);
     pthread_mutex_unlock(&registry->lock);
-    struct cohort__list *link;
-    while ((link = cohort__list_pop_front(&ended))) {
-        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+    struct cohort__join *join;
+    while ((join = cohort__registry_next_ended(&ended))) {
         if (registry->process->options.letter)
             cohort__process_check_dead(registry->process, rank); /* sets the message */
         else
@@ -437,7 +433,15 @@ static void registry_remove_waiting(struct cohort__registry *registry, struct co
         cohort__map_remove(&registry->children, &join->child);
     cohort__ledger_give_back(COHORT__LEDGER_JOINS, join->line);
     join->line = NULL;
-    cohort__patience_end(join->patience);
+}
+
+struct cohort__join *cohort__registry_next_ended(struct cohort__list *ended)
+{
+    struct cohort__list *link = cohort__list_pop_front(ended);
+    struct cohort__join *join = link ? COHORT_CONTAINER_OF(link, struct cohort__join, link) : NULL;
+    if (join)
+        cohort__patience_end(join->patience);
+    return join;
 }
 
 /* Under the lock. The last instance that its site has left: the home may not have been told. */
@@ -515,15 +519,27 @@ cohort_status cohort__registry_fail_as_over(const struct cohort__join *join)
                        join->name, join->site);
 }
 
+/* Where JOIN's scope is cancelled already, it joins as one that can't take part: so the others are
+ * told, and not even as the last one it makes them all begin. */
+static void fail_if_cancelled(struct cohort__join *join, char *reason)
+{
+    if (!cohort__patience_is_cancelled(join->patience, reason))
+        return;
+    join->failed = COHORT_ERR_CANCELLED;
+    join->terms = reason; /* which are only written */
+}
+
 void cohort__registry_join(struct cohort__registry *registry, struct cohort__join *join)
 {
     struct cohort__list outbox;
+    char reason[COHORT__REASON_BYTES];
     cohort__list_init(&outbox);
     uint32_t home = home_of(registry, join);
     join->sequence = atomic_fetch_add(&registry->num_joins, 1);
     struct cohort__patience *patience;
     cohort_status status = cohort__patience_create(&patience, registry, join, home);
     join->patience = patience;
+    fail_if_cancelled(join, reason);
     pthread_mutex_lock(&registry->lock);
     if (!status)
         status = write_join(registry, &outbox, home, join);
@@ -581,6 +597,7 @@ cohort_status cohort__registry_refused(struct cohort__registry *registry,
         registry_remove_waiting(registry, join);
     pthread_mutex_unlock(&registry->lock);
     if (join) {
+        cohort__patience_end(join->patience);
         cohort_fail((cohort_status)status, "%.*s", (int)text_bytes, (const char *)text);
         join->done(join, (cohort_status)status, NULL);
     }
@@ -631,9 +648,8 @@ cohort_status cohort__registry_mapped(struct cohort__registry *registry, uint32_
     pthread_mutex_unlock(&registry->lock);
     if (cohort__list_is_empty(&joined))
         leave_unused(registry, membership);
-    struct cohort__list *link;
-    while ((link = cohort__list_pop_front(&joined))) {
-        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+    struct cohort__join *join;
+    while ((join = cohort__registry_next_ended(&joined))) {
         cohort__membership_ref(membership);
         join->done(join, COHORT_OK, membership);
     }

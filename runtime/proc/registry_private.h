@@ -20,8 +20,7 @@
  *                        and stops; which numbers are given back (RETURN)
  * registry_join.c        what sites of this locality have under way: joins that wait; leaving
  *                        (LEAVE); revocations; which of these a death or a revocation ends
- * registry_withdraw.c    joins that wait no longer (WITHDRAW): by whom, and at this home, while it
- * is asked whose programs have returned
+ * registry_withdraw.c    joins that wait no longer (WITHDRAW): by whom; and at this home
  *
  * The functions that need the lock say so: their caller holds it. All others are called without it,
  * since most of them take it or call back; only the two _fail_, _discard and the two _drop_
@@ -37,6 +36,7 @@ struct cohort__registry {
     void *unused_context;
     bool (*ask_returned)(void *context);
     void *ask_context;
+    _Atomic uint32_t num_joins;     /* of sites here */
     pthread_mutex_t lock;           /* of all below; callbacks and sends happen outside of it */
     struct cohort__list waiting;    /* joins of this locality that have no answer yet */
     struct cohort__map places;      /* the same, by name and site */
@@ -49,7 +49,6 @@ struct cohort__registry {
     struct cohort__list withdrawals; /* that wait for the answer */
     unsigned num_ticks;              /* for so many ticks */
     uint32_t view;                   /* how many deaths have ended joins here */
-    _Atomic uint32_t num_joins;      /* of sites here; any thread's */
     struct cohort__error broken;     /* why joins are not reliable any more, or COHORT_OK */
 };
 
@@ -72,13 +71,16 @@ cohort_status cohort__registry_refused(struct cohort__registry *registry,
 cohort_status cohort__registry_mapped(struct cohort__registry *registry, uint32_t home,
                                       const struct cohort__unpacked *unpacked);
 
-/* Tells the homes what there was no memory for; forgets it. */
+/* registry_join.c. Tells the homes what there was no memory for; forgets it. */
 void cohort__registry_tell_untold(struct cohort__registry *registry);
 void cohort__registry_drop_untold(struct cohort__registry *registry);
 
 size_t cohort__join_name_bytes(const struct cohort__join *join);
 
-/* registry_join.c. Under the lock: moves the revocations of INSTANCE, or all if it is 0, to
+/* Takes the first one out of ENDED, for the caller to call its `done`. NULL: there is none. */
+struct cohort__join *cohort__registry_next_ended(struct cohort__list *ended);
+
+/* Under the lock: moves the revocations of INSTANCE, or all if it is 0, to
  * ENDED. */
 void cohort__registry_take_revocations(struct cohort__registry *registry, uint64_t instance,
                                        struct cohort__list *ended);
@@ -95,14 +97,18 @@ cohort_status cohort__registry_revoked(struct cohort__registry *registry,
 cohort_status cohort__patience_create(struct cohort__patience **ret_patience,
                                       struct cohort__registry *registry,
                                       const struct cohort__join *join, uint32_t home);
+/* Whether the scope is cancelled by now, and why: in COHORT__REASON_BYTES at *RET_REASON. */
+enum { COHORT__REASON_BYTES = 400 };
+bool cohort__patience_is_cancelled(const struct cohort__patience *patience, char *ret_reason);
 /* Once, by who has created it: the home has been told of the join, or the join is over. */
 void cohort__patience_joined(struct cohort__patience *patience);
-/* Once, with the lock or without it: the join is over. */
+/* Once: the join is over. Without the lock, since other waits of the scope may end in it. */
 void cohort__patience_end(struct cohort__patience *patience);
 
-/* Keeps a WITHDRAW until it is known whose programs have returned. False: nobody knows that. */
-bool cohort__registry_put_off(struct cohort__registry *registry, uint32_t source, const void *data,
-                              size_t bytes);
+/* A WITHDRAW, which is the BYTES at DATA. */
+cohort_status cohort__registry_withdrawn(struct cohort__registry *registry, uint32_t source,
+                                         const struct cohort__unpacked *unpacked, const void *data,
+                                         size_t bytes);
 /* The registry ends: nobody waits for those that are kept. */
 void cohort__registry_drop_withdrawals(struct cohort__registry *registry);
 /* Nobody waits longer than some ticks for that. */

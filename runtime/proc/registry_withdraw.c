@@ -7,6 +7,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
+#include "runtime/base/text.h"
 #include "runtime/proc/process.h"
 #include "runtime/proc/registry_private.h"
 #include "runtime/task/scheduler.h"
@@ -26,7 +27,6 @@ struct cohort__patience {
     struct cohort__scope_watch watch;
     struct cohort__timer timer;
     uint64_t deadline; /* 0: none */
-    uint32_t site;
     uint32_t sequence;
     bool has_timer;
     _Atomic uint32_t state; /* bits of enum state */
@@ -37,46 +37,50 @@ struct cohort__patience {
  * second of JOINED and one of the others, unless the join is over. */
 enum state { JOINED = 1, LATE = 2, CANCELLED = 4, OVER = 8 };
 
-/* Of what a WITHDRAW has besides the name, there may be no memory then. */
-enum { TEXT_BYTES = 400, LETTER_BYTES = TEXT_BYTES + 200 };
+/* A WITHDRAW's letter is made before, since there may be no memory then: so large, besides the
+ * name. */
+enum { LETTER_BYTES = COHORT__REASON_BYTES + 200 };
+
+static void drop_letter(struct cohort__patience *patience)
+{
+    if (patience->letter)
+        cohort__registry_letter_destroy(patience->letter);
+    patience->letter = NULL;
+}
 
 static void put(struct cohort__patience *patience)
 {
     if (atomic_fetch_sub_explicit(&patience->refs, 1, memory_order_acq_rel) != 1)
         return;
-    if (patience->letter)
-        cohort__registry_letter_destroy(patience->letter);
+    drop_letter(patience);
     cohort__scope_unref(patience->scope);
     free(patience);
 }
 
-/* Whose patience is at its end, and why. */
+/* Why the site waits no longer. */
 static void print_reason(const struct cohort__patience *patience, uint32_t state, char *text)
 {
-    const uint32_t rank = cohort__process_rank(patience->registry->process);
     struct cohort__error error = {0};
-    char what[80];
-    snprintf(what, sizeof(what), "site %u of locality %u waits no longer", patience->site, rank);
-    if (state & CANCELLED) {
-        cohort__scope_explain(patience->scope, what, &error);
-        snprintf(text, TEXT_BYTES, "%s", cohort__error_message(&error));
-        cohort__error_fini(&error);
-    } else {
-        snprintf(text, TEXT_BYTES, "site %u of locality %u has waited for %g s", patience->site,
-                 rank, (double)patience->deadline * 1e-9);
+    if (!(state & CANCELLED)) {
+        snprintf(text, COHORT__REASON_BYTES, "%g s are over", (double)patience->deadline * 1e-9);
+        return;
     }
+    cohort__scope_explain(patience->scope, NULL, &error);
+    const char *why = cohort__error_message(&error);
+    cohort__text_shorten(text, COHORT__REASON_BYTES, why, strlen(why));
+    cohort__error_fini(&error);
 }
 
 static void withdraw(struct cohort__patience *patience, uint32_t state)
 {
-    char text[TEXT_BYTES];
+    char reason[COHORT__REASON_BYTES];
     struct cohort__list outbox;
     struct cohort__packer *packer = &patience->letter->packer;
-    print_reason(patience, state, text);
+    print_reason(patience, state, reason);
     cohort__pack_field_unsigned(packer, "sequence", patience->sequence);
     cohort__pack_field_signed(packer, "failed",
                               state & CANCELLED ? COHORT_ERR_CANCELLED : COHORT_ERR_TIMEOUT);
-    cohort__pack_field_bytes(packer, "terms", text, strlen(text));
+    cohort__pack_field_bytes(packer, "terms", reason, strlen(reason));
     cohort__list_init(&outbox);
     cohort__list_push_back(&outbox, &patience->letter->link);
     patience->letter = NULL;
@@ -97,12 +101,15 @@ static void on_late(struct cohort__timer *timer)
     put(patience);
 }
 
-/* The home may be here, and end joins. The error of the task that cancels stays. */
+/* The home may be here, and end joins. The error of the task that cancels stays. Once the runtime
+ * has ended, and in a forked child, there is nobody to tell. */
 static void on_cancel(struct cohort__scope_watch *watch)
 {
     struct cohort__error error = {0};
     cohort__error_copy(&error, cohort__error_slot());
-    give_up(COHORT_CONTAINER_OF(watch, struct cohort__patience, watch), CANCELLED);
+    if (cohort__scheduler_hold())
+        give_up(COHORT_CONTAINER_OF(watch, struct cohort__patience, watch), CANCELLED);
+    cohort__scheduler_release();
     cohort__error_copy(cohort__error_slot(), &error);
     cohort__error_fini(&error);
 }
@@ -166,12 +173,19 @@ cohort_status cohort__patience_create(struct cohort__patience **ret_patience,
     patience->letter = letter;
     patience->scope = cohort__scope_ref(join->scope);
     patience->deadline = join->deadline;
-    patience->site = join->site;
     patience->sequence = join->sequence;
     atomic_init(&patience->refs, 2);
     start(patience);
     *ret_patience = patience;
     return COHORT_OK;
+}
+
+bool cohort__patience_is_cancelled(const struct cohort__patience *patience, char *ret_reason)
+{
+    const bool is_cancelled = patience && atomic_load(&patience->state) & CANCELLED;
+    if (is_cancelled)
+        print_reason(patience, CANCELLED, ret_reason);
+    return is_cancelled;
 }
 
 void cohort__patience_joined(struct cohort__patience *patience)
@@ -188,7 +202,8 @@ void cohort__patience_end(struct cohort__patience *patience)
 {
     if (!patience)
         return;
-    atomic_fetch_or(&patience->state, OVER);
+    if (!(atomic_fetch_or(&patience->state, OVER) & (LATE | CANCELLED)))
+        drop_letter(patience); /* nobody sends it any more, but a watch may be kept for long */
     if (patience->has_timer)
         cohort__scheduler_timer_cancel(&patience->timer);
     if (patience->scope)
@@ -196,11 +211,10 @@ void cohort__patience_end(struct cohort__patience *patience)
     put(patience);
 }
 
-/* At the home: they wait until it is known whose programs have returned, so that errors can name
- * them ------------------------------------------------------------------------------------------
- */
+/* At the home --------------------------------------------------------------------------------- */
 
-/* A WITHDRAW, while that is asked. */
+/* A WITHDRAW of who is late, until it is known whose programs have returned, so that the error can
+ * name them. */
 struct withdrawal {
     struct cohort__list link;
     uint32_t source;
@@ -215,8 +229,9 @@ void cohort__registry_drop_withdrawals(struct cohort__registry *registry)
         free(COHORT_CONTAINER_OF(link, struct withdrawal, link));
 }
 
-bool cohort__registry_put_off(struct cohort__registry *registry, uint32_t source, const void *data,
-                              size_t bytes)
+/* False: nobody knows that. */
+static bool put_off(struct cohort__registry *registry, uint32_t source, const void *data,
+                    size_t bytes)
 {
     struct withdrawal *withdrawal =
         registry->ask_returned ? malloc(sizeof(*withdrawal) + bytes) : NULL;
@@ -234,6 +249,18 @@ bool cohort__registry_put_off(struct cohort__registry *registry, uint32_t source
     if (is_first && !registry->ask_returned(registry->ask_context))
         cohort__registry_returned(registry, "");
     return true;
+}
+
+cohort_status cohort__registry_withdrawn(struct cohort__registry *registry, uint32_t source,
+                                         const struct cohort__unpacked *unpacked, const void *data,
+                                         size_t bytes)
+{
+    int64_t failed;
+    cohort_status status =
+        cohort__get_signed(unpacked, cohort__unpacked_root(unpacked), "failed", &failed);
+    if (status || (failed == COHORT_ERR_TIMEOUT && put_off(registry, source, data, bytes)))
+        return status;
+    return cohort__registry_at_home(registry, source, COHORT__REGISTRY_WITHDRAW, unpacked, "");
 }
 
 void cohort__registry_returned(struct cohort__registry *registry, const char *text)

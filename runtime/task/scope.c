@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
@@ -29,7 +30,8 @@
  * scope that is not cancelled claims itself at its end, and this future completes with COHORT_OK,
  * so that whoever still waits for it is let go.
  *
- * References: the handle, which the await gives back; the limit's timer; a thread that cancels. */
+ * References: the handle, which the await gives back; the limit's timer; a thread that cancels;
+ * what waits for other sites, and may outlive the task that has begun it. */
 struct cohort_scope {
     cohort_future *cancelled;
     cohort_future *ended; /* complete when nothing is pending */
@@ -115,8 +117,9 @@ static bool claim(cohort_scope *scope)
     return !atomic_exchange_explicit(&scope->is_claimed, true, memory_order_acq_rel);
 }
 
-/* Puts the scopes inside of SCOPE, which is claimed, in front of LIST. One that comes into the list
- * after this finds SCOPE claimed. Each has only one scope around it, so it is in one such list. */
+/* Puts the scopes inside of SCOPE, which is cancelled, in front of LIST. One that comes into the
+ * list after this finds SCOPE cancelled. Each has only one scope around it, so it is in one such
+ * list. */
 static cohort_scope *add_inner(cohort_scope *scope, cohort_scope *list)
 {
     pthread_mutex_lock(&scope->lock);
@@ -129,11 +132,14 @@ static cohort_scope *add_inner(cohort_scope *scope, cohort_scope *list)
     return list;
 }
 
-/* Sets *ERROR to what is said of a scope in one that was cancelled, and WHY. */
+/* Sets *ERROR to what is said of a scope in one that was cancelled, and WHY. It is said once, at
+ * any depth. */
 static void blame_outer(const struct cohort__error *why, struct cohort__error *error)
 {
-    cohort__error_set(error, COHORT_ERR_CANCELLED, "the scope around it was cancelled: %s",
-                      cohort__error_message(why));
+    static const char around[] = "the scope around it was cancelled: ";
+    const char *text = cohort__error_message(why);
+    const bool is_said = strncmp(text, around, sizeof(around) - 1) == 0;
+    cohort__error_set(error, COHORT_ERR_CANCELLED, "%s%s", is_said ? "" : around, text);
 }
 
 /* Not by recursion: scopes may be nested deeply. */
@@ -235,8 +241,8 @@ void cohort__scope_explain(const cohort_scope *scope, const char *what, struct c
 {
     struct cohort__error why = {0};
     cohort__future_error(scope->cancelled, &why);
-    cohort__error_set(error, COHORT_ERR_CANCELLED, "%s: its scope was cancelled: %s", what,
-                      cohort__error_message(&why));
+    cohort__error_set(error, COHORT_ERR_CANCELLED, "%s%sits scope was cancelled: %s",
+                      what ? what : "", what ? ": " : "", cohort__error_message(&why));
     cohort__error_fini(&why);
 }
 

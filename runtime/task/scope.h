@@ -31,7 +31,7 @@ void cohort__scope_fail(cohort_scope *scope, cohort_status status,
                         const struct cohort__error *error);
 
 /* Sets *ERROR, which is valid or empty, to what is said of something that SCOPE, which is
- * cancelled, has kept from running or ended early. WHAT names it. */
+ * cancelled, has kept from running or ended early. WHAT names it, or is NULL. */
 void cohort__scope_explain(const cohort_scope *scope, const char *what,
                            struct cohort__error *error);
 

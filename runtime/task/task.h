@@ -75,9 +75,13 @@ cohort_status cohort__task_start_in(cohort_scope *scope, cohort_task_function *f
                                     cohort__any_function *shown);
 
 /* As cohort_async, for a task in SCOPE, or in none if that is NULL, whose argument is a copy of
- * BYTES at CARRIED, aligned to 16. The copy is freed with the task, also if it never runs. FLAGS:
- * its error is the scope's; see future.h; it runs also if its scope is cancelled before. */
-enum { COHORT__TASK_FAILS_SCOPE = 1, COHORT__TASK_GIVES_WAY = 2, COHORT__TASK_RUNS_CANCELLED = 4 };
+ * BYTES at CARRIED, aligned to 16. The copy is freed with the task, also if it never runs. FLAGS
+ * are below. */
+enum {
+    COHORT__TASK_FAILS_SCOPE = 1,    /* its error is the scope's */
+    COHORT__TASK_GIVES_WAY = 2,      /* see future.h */
+    COHORT__TASK_RUNS_CANCELLED = 4, /* also if its scope is cancelled before it begins */
+};
 cohort_future *cohort__task_start_carrying(cohort_scope *scope, uint32_t flags,
                                            cohort_task_function *function,
                                            cohort__any_function *shown, const void *carried,

@@ -577,7 +577,7 @@ static void test_creation(void)
         CHECK_CONTAINS(
             cohort_error_message(),
             "communicator \"late\": 4 of 6 sites have joined, missing 1 and 3; site 4 of "
-            "locality 1 has waited for 0.003 s");
+            "locality 1 waits no longer: 0.003 s are over");
     }
     options.create_deadline = 0;
     for (uint32_t site = 1; site <= 3; site += 2) {

@@ -267,8 +267,9 @@ static cohort_status call_to_meet(void *arg)
     cohort_status status = cohort_await(met);
     if (status && torn->num_begun == 0 && tear->locality > 0) {
         CHECK_INT(status, COHORT_ERR_CANCELLED);
-        CHECK_CONTAINS(cohort_error_message(), " of locality 0 waits no longer: its scope was "
-                                               "cancelled: the scope around it was cancelled: ");
+        CHECK_CONTAINS(cohort_error_message(),
+                       ": its scope was cancelled: the scope around it was cancelled: ");
+        CHECK_CONTAINS(cohort_error_message(), " of locality 0 ");
     }
     return COHORT_OK;
 }

@@ -724,7 +724,7 @@ def test_late():
     code, _, err = Hang(3, 'late').finish()
     check(code != 0 and re.search(
         r'communicator "halo": 2 of 3 sites have joined, missing 0; programs that have returned: '
-        r'locality 0; site [12] of locality [12] has waited for .* s', err), code, err)
+        r'locality 0; site [12] of locality [12] waits no longer: .* s are over', err), code, err)
 
 
 def test_finding():

@@ -538,11 +538,12 @@ static void limit_memory(rlim_t bytes)
 static const bool has_limits = true;
 #endif
 
-static void withdraw(const char *name, uint32_t source, uint32_t site, uint32_t sequence,
-                     const char *returned)
+static void withdraw_bytes(const char *name, size_t bytes, uint32_t source, uint32_t site,
+                           uint32_t sequence, const char *returned)
 {
     struct cohort__list outbox;
     struct cohort__registry_request request = request_of(name, source, site);
+    request.name_bytes = bytes;
     request.sequence = sequence;
     request.failed = COHORT_ERR_TIMEOUT;
     request.terms = "it is late";
@@ -551,6 +552,12 @@ static void withdraw(const char *name, uint32_t source, uint32_t site, uint32_t 
     cohort__list_init(&outbox);
     CHECK_INT(cohort__registry_home_withdraw(&home, &request, &outbox), COHORT_OK);
     read_outbox(&outbox);
+}
+
+static void withdraw(const char *name, uint32_t source, uint32_t site, uint32_t sequence,
+                     const char *returned)
+{
+    withdraw_bytes(name, strlen(name), source, site, sequence, returned);
 }
 
 /* A site waits no longer, and the programs of some localities have returned. */
@@ -566,7 +573,7 @@ static void test_withdraw(void)
     CHECK_INT(num_notes, 1);
     check_refusal(0, 1, 1, COHORT_ERR_TIMEOUT,
                   "1 of 4 sites have joined, missing 0, 2 and 3; programs that have returned: "
-                  "localities 0, 2-3; it is late");
+                  "localities 0, 2-3; site 1 of locality 1 waits no longer: it is late");
     join("a", 2, 2, 4);
     check_refusal(0, 2, 2, COHORT_ERR_TIMEOUT, "localities 0, 2-3");
     join("c", 1, 1, 2);
@@ -962,6 +969,32 @@ static void test_gathering_failed_before(void)
     end();
 }
 
+/* One that has failed, and that all have joined by now, one of whom has died: that one's letter was
+ * read, and who joins last has not heard of the death, so it comes again before it hears that this
+ * has failed. */
+static void test_gathering_failed_for_dead(void)
+{
+    const uint64_t instance = ((uint64_t)RANK + 1) << 32 | 1;
+    const char name[] = {'g', 0, which, 0, 0, 0, 0, 0, 0, 0, 0};
+    begin();
+    for (uint32_t site = 0; site < 3; site++)
+        join("a", 1 + site, site, 3);
+    num_dead = 0;
+    gather(instance, 3, 2, 3);
+    gather(instance, 2, 1, 3);
+    num_notes = 0;
+    withdraw_bytes(name, sizeof(name), 2, 1, 0, "");
+    CHECK_INT(num_notes, 2);
+    die(3);
+    gather(instance, 1, 0, 3);
+    check_refusal(0, 1, 0, COHORT_ERR_TIMEOUT, "it is late");
+    num_dead = 1;
+    gather(instance, 1, 0, 2);
+    check_refusal(0, 1, 0, COHORT_ERR_TIMEOUT, "it is late");
+    num_dead = 0;
+    end();
+}
+
 /* The same if the last one dies, which ends several names at once. */
 static void test_gathering_of_dead(void)
 {
@@ -1097,6 +1130,7 @@ static const struct test_case cases[] = {
     {"children_stay", test_children_stay},
     {"gathering", test_gathering},
     {"gathering_failed_before", test_gathering_failed_before},
+    {"gathering_failed_for_dead", test_gathering_failed_for_dead},
     {"gathering_of_dead", test_gathering_of_dead},
     {"agreement", test_agreement},
     {"revoke", test_revoke},

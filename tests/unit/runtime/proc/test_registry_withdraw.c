@@ -29,6 +29,7 @@ static struct localities job;
 static struct guest guests[MAX_GUESTS];
 static struct cohort__timer *timers[MAX_TIMERS];
 static uint32_t num_timers;
+static bool is_up = true;
 
 /* Called instead of the real functions (--wrap): the test says when they expire. */
 bool __wrap_cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadline);
@@ -43,6 +44,17 @@ void __wrap_cohort__scheduler_timer_cancel(struct cohort__timer *timer);
 void __wrap_cohort__scheduler_timer_cancel(struct cohort__timer *timer)
 {
     (void)timer;
+}
+
+/* There is no runtime here, but what would ask it is right to go on. */
+bool __wrap_cohort__scheduler_hold(void);
+bool __wrap_cohort__scheduler_hold(void)
+{
+    return is_up;
+}
+void __wrap_cohort__scheduler_release(void);
+void __wrap_cohort__scheduler_release(void)
+{
 }
 
 static void expire_all(void)
@@ -111,6 +123,30 @@ static void close_job(void)
     localities_close(&job);
 }
 
+static bool knows;
+static unsigned num_asked;
+
+static bool ask(void *context)
+{
+    CHECK(context == &job);
+    num_asked++;
+    return knows;
+}
+
+static void open_single(void)
+{
+    struct cohort__process_options options = {.rank = 0, .size = 1};
+    job = (struct localities){.num = 1};
+    CHECK_INT(cohort__process_create(&job.processes[0], &options), COHORT_OK);
+    num_asked = 0;
+}
+
+static void close_single(void)
+{
+    cohort__process_stop(job.processes[0]);
+    cohort__process_destroy(job.processes[0]);
+}
+
 /* --- who gives up, and who is told --- */
 
 static void check_given_up(uint32_t site, cohort_status status, const char *why)
@@ -139,7 +175,7 @@ static void come_late(cohort_status status, const char *why)
 
 static void test_late(void)
 {
-    const char *why = "site 0 of locality 0 has waited for 1 s";
+    const char *why = "site 0 of locality 0 waits no longer: 1 s are over";
     localities_open(&job, 1, NUM_LOCALITIES, 0);
     enter(&guests[0], 0, "row", 0, 3, SECOND, NULL);
     enter(&guests[1], 1, "row", 1, 3, 0, NULL);
@@ -168,21 +204,33 @@ static void test_cancelled(void)
     cohort__scope_unref(other);
 }
 
-/* The join comes first at the home, so that the others are told. */
+/* The site joins as one that can't take part: the others are told, and it does not make them begin,
+ * not even as the last one, or where it is asked whose programs have returned. */
 static void test_cancelled_before(void)
 {
+    const char *why = "site 1 of locality 1 can't join: its scope was cancelled: cohort_scope_c";
     cohort_scope *scope = scope_create();
     cohort_scope_cancel(scope);
+    open_single();
+    enter(&guests[0], 0, "row", 0, 1, 0, scope);
+    check_done(&guests[0], COHORT_ERR_CANCELLED, "its scope was cancelled: ");
+    cohort__registry_set_ask_returned(registry_of(0), ask, &job);
+    enter(&guests[0], 0, "row", 0, 2, 0, scope);
+    enter(&guests[1], 0, "row", 1, 2, 0, scope);
+    for (int i = 0; i < 2; i++)
+        check_done(&guests[i], COHORT_ERR_CANCELLED, "its scope was cancelled: ");
+    CHECK_INT(num_asked, 0);
+    close_single();
     for (uint64_t seed = 0; seed < NUM_SEEDS; seed++) {
         localities_open(&job, seed, NUM_LOCALITIES, 0);
         enter(&guests[0], 0, "row", 0, 3, 0, NULL);
         enter(&guests[1], 1, "row", 1, 3, 0, scope);
         localities_settle(&job);
-        check_done(&guests[0], COHORT_ERR_CANCELLED, "its scope was cancelled");
-        check_done(&guests[1], COHORT_ERR_CANCELLED, "its scope was cancelled");
+        check_done(&guests[0], COHORT_ERR_CANCELLED, why);
+        check_done(&guests[1], COHORT_ERR_CANCELLED, why);
         enter(&guests[2], 2, "row", 2, 3, 0, NULL);
         localities_settle(&job);
-        check_done(&guests[2], COHORT_ERR_CANCELLED, "its scope was cancelled");
+        check_done(&guests[2], COHORT_ERR_CANCELLED, why);
         close_job();
     }
     cohort__scope_unref(scope);
@@ -236,22 +284,19 @@ static void test_scope_ends(void)
 
 /* --- programs that have returned --- */
 
-static bool knows;
-static unsigned num_asked;
-
-static bool ask(void *context)
+/* The runtime has ended, or this is a forked child, which must not act for the locality. */
+static void test_not_up(void)
 {
-    CHECK(context == &job);
-    num_asked++;
-    return knows;
-}
-
-static void open_single(void)
-{
-    struct cohort__process_options options = {.rank = 0, .size = 1};
-    job = (struct localities){.num = 1};
-    CHECK_INT(cohort__process_create(&job.processes[0], &options), COHORT_OK);
-    num_asked = 0;
+    cohort_scope *scope = scope_create();
+    open_single();
+    enter(&guests[0], 0, "row", 0, 2, 0, scope);
+    is_up = false;
+    cohort_scope_cancel(scope);
+    is_up = true;
+    CHECK_INT(guests[0].num_done, 0);
+    close_single();
+    check_done(&guests[0], COHORT_ERR_CANCELLED, "the job is over");
+    cohort__scope_unref(scope);
 }
 
 /* A site of NAME waits no longer. */
@@ -310,8 +355,7 @@ static void test_returned_late(void)
     enter(&guests[1], 0, "again", 1, 2, 0, NULL);
     leave(&guests[0]);
     leave(&guests[1]);
-    cohort__process_stop(job.processes[0]);
-    cohort__process_destroy(job.processes[0]);
+    close_single();
 }
 
 int main(int argc, char **argv)
@@ -322,6 +366,7 @@ int main(int argc, char **argv)
         {"cancelled before", test_cancelled_before},
         {"race", test_race},
         {"scope ends", test_scope_ends},
+        {"not up", test_not_up},
         {"returned", test_returned},
         {"returned late", test_returned_late},
     };
