@@ -29,7 +29,15 @@ static struct localities job;
 static struct guest guests[MAX_GUESTS];
 static struct cohort__timer *timers[MAX_TIMERS];
 static uint32_t num_timers;
-static bool is_up = true;
+static bool is_up = true, expires_at_once;
+
+static void expire_all(void)
+{
+    while (num_timers > 0) {
+        struct cohort__timer *timer = timers[--num_timers];
+        timer->expired(timer);
+    }
+}
 
 /* Called instead of the real functions (--wrap): the test says when they expire. */
 bool __wrap_cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadline);
@@ -38,6 +46,8 @@ bool __wrap_cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadli
     (void)deadline;
     CHECK(num_timers < MAX_TIMERS);
     timers[num_timers++] = timer;
+    if (expires_at_once)
+        expire_all();
     return true;
 }
 void __wrap_cohort__scheduler_timer_cancel(struct cohort__timer *timer);
@@ -55,14 +65,6 @@ bool __wrap_cohort__scheduler_hold(void)
 void __wrap_cohort__scheduler_release(void);
 void __wrap_cohort__scheduler_release(void)
 {
-}
-
-static void expire_all(void)
-{
-    while (num_timers > 0) {
-        struct cohort__timer *timer = timers[--num_timers];
-        timer->expired(timer);
-    }
 }
 
 static void on_done(struct cohort__join *join, cohort_status status,
@@ -284,6 +286,17 @@ static void test_scope_ends(void)
 
 /* --- programs that have returned --- */
 
+/* The deadline is over before the home has been told of the join, which it then follows. */
+static void test_late_before(void)
+{
+    open_single();
+    expires_at_once = true;
+    enter(&guests[0], 0, "row", 0, 2, SECOND, NULL);
+    expires_at_once = false;
+    check_done(&guests[0], COHORT_ERR_TIMEOUT, "waits no longer: 1 s are over");
+    close_single();
+}
+
 /* The runtime has ended, or this is a forked child, which must not act for the locality. */
 static void test_not_up(void)
 {
@@ -366,6 +379,7 @@ int main(int argc, char **argv)
         {"cancelled before", test_cancelled_before},
         {"race", test_race},
         {"scope ends", test_scope_ends},
+        {"late before", test_late_before},
         {"not up", test_not_up},
         {"returned", test_returned},
         {"returned late", test_returned_late},
