@@ -4,8 +4,8 @@
  *
  * There are N sites, each in a locality of its own, and the home of a name, with a channel in order
  * each way. Each site joins under the name, and, when it has got the communicator and left it, or
- * was refused, joins once more. Whatever happens, the j-th join of each site is in the j-th creation
- * of the name.
+ * was refused, joins once more. Whatever happens, the j-th join of each site is in the j-th
+ * creation of the name.
  *
  * With each join begins its patience: its scope may be cancelled at any time, or its deadline be
  * over, by another thread than the one that joins. If the scope is cancelled when it looks,
