@@ -75,13 +75,6 @@ static uint32_t dead_sites(const struct world *world, const struct group *group)
     return program_sites_in(world->program, group, stage_dead());
 }
 
-/* All that live get the same, whoever dies or revokes the communicator. */
-static bool is_for_survivors(const struct flight *flight)
-{
-    return flight->kind == FLIGHT_AGREE ||
-           (flight->kind == FLIGHT_MAKE && flight->step->verb == VERB_SHRINK);
-}
-
 /* Whether a death may end FLIGHT. In a job that goes on it is one that concerns it. */
 static bool may_be_ended_by_death(const struct world *world, const struct flight *flight)
 {
@@ -92,7 +85,7 @@ static bool may_be_ended_by_death(const struct world *world, const struct flight
         return step->verb == VERB_EVERYWHERE ? stage_dead() : stage_dead() >> step->to & 1;
     if (!world->program->keeps_going)
         return flight->kind == FLIGHT_MAKE || flight->kind == FLIGHT_AGREE ? stage_dead() : dead;
-    if (is_for_survivors(flight) || flight->kind == FLIGHT_IDLE)
+    if (program_takes_turns(flight->step->verb) || flight->kind == FLIGHT_IDLE)
         return false;
     if (flight->kind == FLIGHT_SET) /* also if its getter has lost it for want of memory */
         return dead >> step->to & 1 || (dead && (left >> step->to & 1 || scarce_has_failed()));
@@ -116,8 +109,8 @@ static bool has_cause(const struct world *world, const struct flight *flight, co
     const struct step_facts *step = &world->facts->steps[flight->number];
     const struct group_facts *group = &world->facts->groups[flight->step->group];
     const struct group *its = group_of(world, flight);
-    bool is_collective =
-        flight->kind == FLIGHT_CALL || (flight->kind == FLIGHT_MAKE && !is_for_survivors(flight));
+    bool is_collective = flight->kind == FLIGHT_CALL ||
+                         (flight->kind == FLIGHT_MAKE && !program_takes_turns(flight->step->verb));
     if (status == COHORT_ERR_NO_MEMORY && scarce_has_failed())
         return true;
     if (flight->kind == FLIGHT_REMOTE && status != COHORT_ERR_PEER_DIED)
@@ -147,7 +140,7 @@ static bool has_cause(const struct world *world, const struct flight *flight, co
         return is_collective && its->options.memory_budget > 0;
     case COHORT_ERR_REVOKED:
         /* Who has no memory for its endpoint revokes the communicator. */
-        return (group->is_revoked && !is_for_survivors(flight)) ||
+        return (group->is_revoked && !program_takes_turns(flight->step->verb)) ||
                (its->parent != NONE && scarce_has_failed());
     case COHORT_ERR_PEER_DIED:
         return may_be_ended_by_death(world, flight);
@@ -165,7 +158,7 @@ static uint32_t needed(const struct world *world, const struct flight *flight)
     uint32_t num_sites = group_of(world, flight)->num_sites, all = (1u << num_sites) - 1;
     if (flight->kind == FLIGHT_GET || flight->kind == FLIGHT_PROBE)
         return 1u << step->from;
-    if (is_for_survivors(flight)) /* whose sites may have died since */
+    if (program_takes_turns(flight->step->verb)) /* whose sites may have died since */
         return all & ~dead_sites(world, group_of(world, flight));
     if (flight->kind == FLIGHT_MAKE)
         return all;
@@ -317,7 +310,8 @@ static const char *check_success(struct world *world, const struct flight *fligh
                    ? NULL
                    : "another message is there";
     case FLIGHT_MAKE:
-        return is_for_survivors(flight) ? check_shrunk(world, flight) : check_made(world, flight);
+        return program_takes_turns(flight->step->verb) ? check_shrunk(world, flight)
+                                                       : check_made(world, flight);
     case FLIGHT_AGREE:
         return check_agreed(world, flight);
     default:
@@ -359,15 +353,20 @@ static const char *check_verdict(struct world *world, const struct flight *fligh
 {
     struct step_facts *step = &world->facts->steps[flight->number];
     const struct group_facts *group = &world->facts->groups[flight->step->group];
-    if (flight->kind != FLIGHT_CALL || !is_for_all(&flight->step->call))
+    bool is_for_living = program_takes_turns(flight->step->verb);
+    if (!is_for_living && (flight->kind != FLIGHT_CALL || !is_for_all(&flight->step->call)))
         return NULL;
     if (!status)
         learn(&step->ok, flight->site);
-    if (status == COHORT_ERR_TIMEOUT || status == COHORT_ERR_CANCELLED)
+    if (status == COHORT_ERR_TIMEOUT || status == COHORT_ERR_CANCELLED || (status && is_for_living))
         learn(&step->refused, flight->site);
     /* First what there is, then what may be the reason for it. */
-    return step->ok && step->refused && !stage_dead() && !group->is_revoked && !group->left &&
-                   !scarce_has_failed()
+    uint32_t ok = step->ok, refused = step->refused;
+    uint32_t dead = is_for_living ? dead_sites(world, group_of(world, flight)) : 0;
+    bool is_over = stage_dead() && !world->program->keeps_going;
+    bool is_other_reason =
+        is_for_living ? is_over : stage_dead() || group->is_revoked || group->left;
+    return ok & ~dead && refused & ~dead && !is_other_reason && !scarce_has_failed()
                ? "taken back at some sites only"
                : NULL;
 }
@@ -391,7 +390,7 @@ void oracle_check(struct world *world, const struct flight *flight, cohort_statu
     if (oracle_is_dead(world, group_of(world, flight)->actors[flight->site]))
         return;
     const char *what = status ? NULL : check_success(world, flight);
-    if (!status && !what && flight->knew && !is_for_survivors(flight) &&
+    if (!status && !what && flight->knew && !program_takes_turns(flight->step->verb) &&
         flight->kind != FLIGHT_IDLE && flight->kind != FLIGHT_REMOTE)
         what = "after this site has revoked the communicator";
     if (status && !has_cause(world, flight, status))

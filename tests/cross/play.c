@@ -135,8 +135,10 @@ static struct flight *fly(struct actor *actor, enum flight_kind kind, uint32_t n
     is_at_risk |= program->victims && !program->keeps_going && group->is_fragile;
     /* What is to be taken back stays where a locality has no memory for that. */
     is_at_risk |= program->num_gaps > 0 && step->absent != NONE;
-    flight->is_hopeless =
-        step->trouble == TROUBLE_SKIPPED || step->trouble == TROUBLE_SCOPE || is_at_risk;
+    /* What is for survivors ends at all sites if it does at one. */
+    flight->is_hopeless = step->trouble == TROUBLE_SKIPPED ||
+                          (step->trouble == TROUBLE_SCOPE && !program_takes_turns(step->verb)) ||
+                          is_at_risk;
     if (flight->is_hopeless)
         give_up_idle(actor, flight);
     return flight;
@@ -468,6 +470,35 @@ static void get(struct actor *actor, struct flight *flight)
     }
 }
 
+static void make(struct actor *actor, struct flight *flight)
+{
+    const struct step *step = flight->step;
+    cohort_comm *comm = actor->comms[step->group];
+    uint32_t number = step->made[flight->site];
+    trace("actor %u makes group %u", actor->index, number);
+    if (step->verb == VERB_SHRINK)
+        flight->future = cohort_comm_shrink(&flight->made, comm);
+    else if (step->verb == VERB_DUP)
+        flight->future = cohort_comm_dup(&flight->made, comm, step->generation);
+    else if (step->verb == VERB_SPLIT_LEVEL && step->form == 0)
+        flight->future =
+            cohort_comm_split_level(&flight->made, comm, (cohort_level)step->to, step->generation);
+    else if (step->verb == VERB_SPLIT_LEVEL)
+        flight->future = cohort_comm_split_named_level(
+            &flight->made, comm, cohort_comm_level_name(comm, step->to), step->generation);
+    else
+        flight->future = cohort_comm_split(&flight->made, comm, (int32_t)number % 2,
+                                           (int32_t)actor->world->program->groups[number].num_sites,
+                                           step->generation);
+}
+
+static void agree(struct actor *actor, struct flight *flight)
+{
+    flight->future =
+        cohort_comm_agree(actor->comms[flight->step->group],
+                          cohort__hash_mix(flight->number, flight->site), &flight->agreed);
+}
+
 static void start(struct actor *actor, struct flight *flight)
 {
     learn(&actor->world->facts->steps[flight->number].begun, flight->site);
@@ -481,6 +512,12 @@ static void start(struct actor *actor, struct flight *flight)
     case FLIGHT_GET:
         get(actor, flight);
         break;
+    case FLIGHT_MAKE:
+        make(actor, flight);
+        break;
+    case FLIGHT_AGREE:
+        agree(actor, flight);
+        break;
     default:
         call(actor, flight);
         break;
@@ -491,11 +528,13 @@ static void start(struct actor *actor, struct flight *flight)
 struct scoped {
     struct actor *actor;
     struct flight *flight;
+    _Atomic bool has_begun;
 };
 
 static cohort_status call_in_scope(void *arg)
 {
     struct scoped *scoped = arg;
+    scoped->has_begun = true;
     yield(scoped->flight->step->moment % 8 * 4); /* perhaps it is cancelled by then */
     start(scoped->actor, scoped->flight);
     end(scoped->actor, scoped->flight, cohort_await(scoped->flight->future));
@@ -505,24 +544,40 @@ static cohort_status call_in_scope(void *arg)
 static void scope(struct actor *actor, struct flight *flight)
 {
     struct step_facts *facts = &actor->world->facts->steps[flight->number];
-    struct scoped scoped = {actor, flight};
+    struct scoped scoped = {.actor = actor, .flight = flight};
     cohort_scope *scope;
     cohort_status status = cohort_scope_create(NULL, &scope);
     CHECK(status == COHORT_OK || is_shortage(status));
     if (!status) {
         status = cohort_scope_async(scope, call_in_scope, &scoped);
         CHECK(status == COHORT_OK || is_shortage(status));
+        /* What has not begun by then never does, but here the others wait for its turn. */
+        while (!status && program_takes_turns(flight->step->verb) && !scoped.has_begun)
+            yield(1);
         yield(flight->step->moment / 2);
         learn(&facts->is_cancelled, flight->site);
         cohort_scope_cancel(scope);
         status = cohort_scope_await(scope);
         CHECK(status == COHORT_OK || status == COHORT_ERR_CANCELLED || is_shortage(status));
     }
-    if (!(facts->begun >> flight->site & 1)) {
+    if (facts->begun >> flight->site & 1) {
+        CHECK(flight->is_over);
+    } else if (program_takes_turns(flight->step->verb)) {
+        start(actor, flight); /* there was no memory for a scope */
+    } else {
         learn(&facts->skipped, flight->site);
         flight->is_over = true;
     }
-    CHECK(flight->is_over);
+}
+
+/* In a scope that is cancelled, if that is its site's trouble. */
+static void start_scoped(struct actor *actor, struct flight *flight)
+{
+    const struct step *step = flight->step;
+    if (step->trouble == TROUBLE_SCOPE && step->culprit == flight->site)
+        scope(actor, flight);
+    else
+        start(actor, flight);
 }
 
 static void step_call(struct actor *actor, uint32_t number, uint32_t site)
@@ -551,12 +606,10 @@ static void step_call(struct actor *actor, uint32_t number, uint32_t site)
     }
 }
 
-/* In a scope that is cancelled, if that is its site's trouble. */
 static void start_message(struct actor *actor, struct flight *flight)
 {
-    const struct step *step = flight->step;
-    if (step->trouble == TROUBLE_SCOPE && step->culprit == flight->site && step->from != step->to)
-        scope(actor, flight);
+    if (flight->step->from != flight->step->to)
+        start_scoped(actor, flight);
     else
         start(actor, flight);
 }
@@ -685,29 +738,6 @@ static void step_idle(struct actor *actor, uint32_t number, uint32_t site)
     flight->future = cohort_comm_idle(actor->comms[flight->step->group]);
 }
 
-static void step_make(struct actor *actor, uint32_t number, uint32_t site)
-{
-    struct flight *flight = fly(actor, FLIGHT_MAKE, number, site);
-    const struct step *step = flight->step;
-    cohort_comm *comm = actor->comms[step->group];
-    const struct group *made = &actor->world->program->groups[step->made[site]];
-    learn(&actor->world->facts->steps[number].begun, site);
-    trace("actor %u makes group %u", actor->index, step->made[site]);
-    if (step->verb == VERB_SHRINK)
-        flight->future = cohort_comm_shrink(&flight->made, comm);
-    else if (step->verb == VERB_DUP)
-        flight->future = cohort_comm_dup(&flight->made, comm, step->generation);
-    else if (step->verb == VERB_SPLIT_LEVEL && step->form == 0)
-        flight->future =
-            cohort_comm_split_level(&flight->made, comm, (cohort_level)step->to, step->generation);
-    else if (step->verb == VERB_SPLIT_LEVEL)
-        flight->future = cohort_comm_split_named_level(
-            &flight->made, comm, cohort_comm_level_name(comm, step->to), step->generation);
-    else
-        flight->future = cohort_comm_split(&flight->made, comm, (int32_t)step->made[site] % 2,
-                                           (int32_t)made->num_sites, step->generation);
-}
-
 static void step_ask(struct actor *actor, uint32_t number, uint32_t site)
 {
     trace("actor %u asks in step %u", actor->index, number);
@@ -715,14 +745,6 @@ static void step_ask(struct actor *actor, uint32_t number, uint32_t site)
                                    actor->comms[actor->world->program->steps[number].group],
                                    actor->flights, actor->num_flights);
     CHECK(!status || is_shortage(status));
-}
-
-static void step_agree(struct actor *actor, uint32_t number, uint32_t site)
-{
-    struct flight *flight = fly(actor, FLIGHT_AGREE, number, site);
-    learn(&actor->world->facts->steps[number].begun, site);
-    flight->future = cohort_comm_agree(actor->comms[flight->step->group],
-                                       cohort__hash_mix(number, site), &flight->agreed);
 }
 
 static void revoke_group(struct actor *actor, uint32_t number, uint32_t site)
@@ -762,6 +784,18 @@ static void await_deaths(struct world *world, uint32_t number)
     }
 }
 
+/* Until it is over, or its site will not make it. */
+static void await_culprits_call(const struct actor *actor, uint32_t number)
+{
+    const struct world *world = actor->world;
+    const struct step *step = &world->program->steps[number];
+    const struct step_facts *facts = &world->facts->steps[number];
+    uint32_t culprit = world->program->groups[step->group].actors[step->culprit];
+    while (!((facts->ok | facts->refused | facts->skipped) >> step->culprit & 1) &&
+           !oracle_is_dead(world, culprit) && !oracle_is_dead(world, actor->index))
+        nap(50);
+}
+
 static void take(struct actor *actor, uint32_t number, uint32_t site)
 {
     const struct step *step = &actor->world->program->steps[number];
@@ -780,10 +814,10 @@ static void take(struct actor *actor, uint32_t number, uint32_t site)
     case VERB_SPLIT_LEVEL:
     case VERB_DUP:
     case VERB_SHRINK:
-        step_make(actor, number, site);
+        start_scoped(actor, fly(actor, FLIGHT_MAKE, number, site));
         break;
     case VERB_AGREE:
-        step_agree(actor, number, site);
+        start_scoped(actor, fly(actor, FLIGHT_AGREE, number, site));
         break;
     case VERB_ASK:
         step_ask(actor, number, site);
@@ -843,11 +877,14 @@ static void walk(struct actor *actor, uint32_t number)
     if (actor->world->program->num_gaps >
         0) /* who has not had its turn does not take another one */
         end_ready(actor);
-    if ((needs_comm && !actor->comms[step->group]) || site == step->absent ||
+    bool takes_turn = program_takes_turns(step->verb);
+    if ((needs_comm && !actor->comms[step->group]) || (site == step->absent && !takes_turn) ||
         (is_culprit && step->trouble == TROUBLE_SKIPPED)) {
         learn(&actor->world->facts->steps[number].skipped, site);
         return;
     }
+    if (site == step->absent)
+        await_culprits_call(actor, number);
     static const uint32_t yields[] = {0, 0, 1, 3, 10, 30};
     yield(yields[drawn(actor, step, 1, 6)]);
     if (drawn(actor, step, 2, 8) == 7)

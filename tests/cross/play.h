@@ -13,7 +13,7 @@ struct step_facts {
     _Atomic uint32_t is_cancelled; /* by cohort_comm_cancel, or by a scope */
     _Atomic uint32_t has_deadline; /* of some site that has called */
     _Atomic uint32_t ok;           /* the call has succeeded there */
-    _Atomic uint32_t refused;      /* it was taken back there, or its time was over */
+    _Atomic uint32_t refused;      /* it was taken back there, or its time was over; or failed */
     _Atomic uint32_t is_set;       /* VERB_MESSAGE: the set has succeeded */
     _Atomic uint32_t num_running;  /* VERB_ERRANDS: functions */
     _Atomic uint32_t is_gone;      /* the get has not, since the setter has left */

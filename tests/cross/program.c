@@ -45,6 +45,11 @@ const char *program_verb(enum verb verb)
     return verbs[verb];
 }
 
+bool program_takes_turns(enum verb verb)
+{
+    return verb == VERB_AGREE || verb == VERB_SHRINK;
+}
+
 bool program_gets_any(const struct step *step)
 {
     return step->getter == GET_ANY || step->getter == GET_ANY_OBJECT ||
@@ -337,7 +342,7 @@ static bool has_trouble(const struct step *step, enum trouble trouble)
         return step->verb == VERB_CALL;
     case TROUBLE_SCOPE:
         return step->verb == VERB_CALL || step->verb == VERB_REMOTE ||
-               step->verb == VERB_EVERYWHERE ||
+               step->verb == VERB_EVERYWHERE || program_takes_turns(step->verb) ||
                (step->verb == VERB_MESSAGE && step->getter != GET_PROBED);
     case TROUBLE_SKIPPED:
         return step->verb == VERB_CALL || step->verb == VERB_MESSAGE;
@@ -364,7 +369,8 @@ static void draw_absent(struct group *group, struct step *step, struct choices *
                                : (step->culprit + 1 + choose(choices, group->num_sites - 1)) %
                                      group->num_sites;
     }
-    group->away = step->trouble == TROUBLE_SKIPPED ? step->culprit : step->absent;
+    if (step->verb == VERB_CALL)
+        group->away = step->trouble == TROUBLE_SKIPPED ? step->culprit : step->absent;
 }
 
 static void draw_trouble(struct program *program, struct step *step, struct choices *choices)
@@ -385,7 +391,7 @@ static void draw_trouble(struct program *program, struct step *step, struct choi
     if (step->verb == VERB_MESSAGE && trouble == TROUBLE_SCOPE && step->from != step->to &&
         choose(choices, 2))
         step->absent = step->culprit == step->from ? step->to : step->from;
-    if (step->verb == VERB_CALL)
+    if (step->verb == VERB_CALL || (program_takes_turns(step->verb) && program->num_gaps == 0))
         draw_absent(group, step, choices);
     if (step->verb != VERB_MESSAGE && step->verb != VERB_BURST)
         return;
@@ -541,7 +547,8 @@ static void print_step(const struct step *step)
         step->verb == VERB_TASKS || step->verb == VERB_EVERYWHERE || step->verb == VERB_ERRANDS)
         fprintf(stderr, "; site %u %s (%u)", step->culprit, troubles[step->trouble], step->moment);
     if (step->absent != NONE)
-        fprintf(stderr, "; site %u does not call", step->absent);
+        fprintf(stderr, "; site %u %s", step->absent,
+                program_takes_turns(step->verb) ? "calls after that" : "does not call");
     fputs("\n", stderr);
 }
 

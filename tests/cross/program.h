@@ -95,8 +95,10 @@ struct step {
     enum trouble trouble;
     uint32_t culprit; /* a site */
     uint32_t moment;  /* when the trouble comes; what that is depends on it */
-    uint32_t absent;  /* a site that does not call, besides, or NONE */
-    uint32_t timing;  /* 0: all go on at once, and await each future at once */
+    /* A site that does not call, besides, or NONE. Where sites take turns: that calls when the
+     * culprit's call is over. */
+    uint32_t absent;
+    uint32_t timing; /* 0: all go on at once, and await each future at once */
     uint64_t generation;
     /* VERB_CALL */
     struct random_call call;
@@ -164,6 +166,10 @@ uint32_t program_sites_in(const struct program *program, const struct group *gro
 
 /* A number that all localities have in common which are together at LEVEL of the machine. */
 uint32_t program_place(const struct program *program, uint32_t locality, uint32_t level);
+
+/* Whether what VERB does is for the survivors: all that live get the same, whoever dies or revokes
+ * the communicator, or is cancelled. So each site has to have its turn. */
+bool program_takes_turns(enum verb verb);
 
 /* Whether STEP's message is got from any site. */
 bool program_gets_any(const struct step *step);
