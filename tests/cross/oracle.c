@@ -75,6 +75,13 @@ static uint32_t dead_sites(const struct world *world, const struct group *group)
     return program_sites_in(world->program, group, stage_dead());
 }
 
+/* All that live get the same, whoever dies or revokes the communicator. */
+static bool is_for_survivors(const struct flight *flight)
+{
+    return flight->kind == FLIGHT_AGREE ||
+           (flight->kind == FLIGHT_MAKE && flight->step->verb == VERB_SHRINK);
+}
+
 /* Whether a death may end FLIGHT. In a job that goes on it is one that concerns it. */
 static bool may_be_ended_by_death(const struct world *world, const struct flight *flight)
 {
@@ -83,9 +90,11 @@ static bool may_be_ended_by_death(const struct world *world, const struct flight
     uint32_t left = world->facts->groups[step->group].left; /* a death may be the reason for that */
     if (flight->kind == FLIGHT_REMOTE)
         return step->verb == VERB_EVERYWHERE ? stage_dead() : stage_dead() >> step->to & 1;
+    if (flight->kind == FLIGHT_CREATE) /* nobody knows where a site is that has not joined */
+        return stage_dead();
     if (!world->program->keeps_going)
         return flight->kind == FLIGHT_MAKE || flight->kind == FLIGHT_AGREE ? stage_dead() : dead;
-    if (program_takes_turns(flight->step->verb) || flight->kind == FLIGHT_IDLE)
+    if (is_for_survivors(flight) || flight->kind == FLIGHT_IDLE)
         return false;
     if (flight->kind == FLIGHT_SET) /* also if its getter has lost it for want of memory */
         return dead >> step->to & 1 || (dead && (left >> step->to & 1 || scarce_has_failed()));
@@ -104,17 +113,25 @@ static bool may_be_alone(const struct world *world, const struct flight *flight)
            (dead_sites(world, group) | 1u << flight->site) == (1u << group->num_sites) - 1;
 }
 
+static bool has_comm(const struct flight *flight)
+{
+    return flight->kind != FLIGHT_REMOTE && flight->kind != FLIGHT_CREATE;
+}
+
 static bool has_cause(const struct world *world, const struct flight *flight, cohort_status status)
 {
     const struct step_facts *step = &world->facts->steps[flight->number];
     const struct group_facts *group = &world->facts->groups[flight->step->group];
     const struct group *its = group_of(world, flight);
-    bool is_collective = flight->kind == FLIGHT_CALL ||
-                         (flight->kind == FLIGHT_MAKE && !program_takes_turns(flight->step->verb));
+    bool is_collective =
+        flight->kind == FLIGHT_CALL || (flight->kind == FLIGHT_MAKE && !is_for_survivors(flight));
     if (status == COHORT_ERR_NO_MEMORY && scarce_has_failed())
         return true;
-    if (flight->kind == FLIGHT_REMOTE && status != COHORT_ERR_PEER_DIED)
-        return status == COHORT_ERR_CANCELLED && step->is_cancelled;
+    if (flight->kind == FLIGHT_CREATE && status == COHORT_ERR_TIMEOUT)
+        return world->program->groups[flight->step->made[flight->site]].options.create_deadline > 0;
+    if (!has_comm(flight) && status != COHORT_ERR_PEER_DIED)
+        return status == COHORT_ERR_CANCELLED && step->is_cancelled &&
+               (!flight->is_again || (stage_dead() && flight->step->culprit != flight->site));
     switch (status) {
     case COHORT_ERR_BAD_PARAMETER:
     case COHORT_ERR_NOT_SUPPORTED:
@@ -140,7 +157,7 @@ static bool has_cause(const struct world *world, const struct flight *flight, co
         return is_collective && its->options.memory_budget > 0;
     case COHORT_ERR_REVOKED:
         /* Who has no memory for its endpoint revokes the communicator. */
-        return (group->is_revoked && !program_takes_turns(flight->step->verb)) ||
+        return (group->is_revoked && !is_for_survivors(flight)) ||
                (its->parent != NONE && scarce_has_failed());
     case COHORT_ERR_PEER_DIED:
         return may_be_ended_by_death(world, flight);
@@ -158,9 +175,9 @@ static uint32_t needed(const struct world *world, const struct flight *flight)
     uint32_t num_sites = group_of(world, flight)->num_sites, all = (1u << num_sites) - 1;
     if (flight->kind == FLIGHT_GET || flight->kind == FLIGHT_PROBE)
         return 1u << step->from;
-    if (program_takes_turns(flight->step->verb)) /* whose sites may have died since */
+    if (is_for_survivors(flight)) /* whose sites may have died since */
         return all & ~dead_sites(world, group_of(world, flight));
-    if (flight->kind == FLIGHT_MAKE)
+    if (flight->kind == FLIGHT_MAKE || flight->kind == FLIGHT_CREATE)
         return all;
     uint32_t sites = 0;
     for (uint32_t other = 0; flight->kind == FLIGHT_CALL && other < num_sites; other++)
@@ -310,8 +327,9 @@ static const char *check_success(struct world *world, const struct flight *fligh
                    ? NULL
                    : "another message is there";
     case FLIGHT_MAKE:
-        return program_takes_turns(flight->step->verb) ? check_shrunk(world, flight)
-                                                       : check_made(world, flight);
+        return is_for_survivors(flight) ? check_shrunk(world, flight) : check_made(world, flight);
+    case FLIGHT_CREATE:
+        return check_made(world, flight);
     case FLIGHT_AGREE:
         return check_agreed(world, flight);
     default:
@@ -334,8 +352,11 @@ static bool has_object(const struct flight *flight)
 }
 
 /* Whether each site's result needs something of each other one's. */
-static bool is_for_all(const struct random_call *call)
+static bool is_for_all(const struct flight *flight)
 {
+    const struct random_call *call = &flight->step->call;
+    if (flight->kind != FLIGHT_CALL)
+        return program_needs_all(flight->step->verb) && !flight->is_again;
     switch (call->kind) {
     case RANDOM_ALL_GATHER:
     case RANDOM_ALL_REDUCE:
@@ -347,26 +368,27 @@ static bool is_for_all(const struct random_call *call)
     }
 }
 
-/* A call that all depend on is taken back everywhere or nowhere. */
+/* A call that all depend on is taken back everywhere or nowhere. What is for survivors fails so in
+ * whatever way, and a death makes no difference to those who live. */
 static const char *check_verdict(struct world *world, const struct flight *flight,
                                  cohort_status status)
 {
     struct step_facts *step = &world->facts->steps[flight->number];
     const struct group_facts *group = &world->facts->groups[flight->step->group];
-    bool is_for_living = program_takes_turns(flight->step->verb);
-    if (!is_for_living && (flight->kind != FLIGHT_CALL || !is_for_all(&flight->step->call)))
+    if (!is_for_all(flight))
         return NULL;
     if (!status)
         learn(&step->ok, flight->site);
-    if (status == COHORT_ERR_TIMEOUT || status == COHORT_ERR_CANCELLED || (status && is_for_living))
+    if (status == COHORT_ERR_TIMEOUT || status == COHORT_ERR_CANCELLED ||
+        (status && is_for_survivors(flight) && world->program->keeps_going))
         learn(&step->refused, flight->site);
     /* First what there is, then what may be the reason for it. */
     uint32_t ok = step->ok, refused = step->refused;
-    uint32_t dead = is_for_living ? dead_sites(world, group_of(world, flight)) : 0;
-    bool is_over = stage_dead() && !world->program->keeps_going;
-    bool is_other_reason =
-        is_for_living ? is_over : stage_dead() || group->is_revoked || group->left;
-    return ok & ~dead && refused & ~dead && !is_other_reason && !scarce_has_failed()
+    bool may_differ =
+        !is_for_survivors(flight) &&
+        (stage_dead() || (flight->kind == FLIGHT_CALL && (group->is_revoked || group->left)));
+    uint32_t living = ~dead_sites(world, group_of(world, flight));
+    return ok & living && refused & living && !may_differ && !scarce_has_failed()
                ? "taken back at some sites only"
                : NULL;
 }
@@ -390,8 +412,8 @@ void oracle_check(struct world *world, const struct flight *flight, cohort_statu
     if (oracle_is_dead(world, group_of(world, flight)->actors[flight->site]))
         return;
     const char *what = status ? NULL : check_success(world, flight);
-    if (!status && !what && flight->knew && !program_takes_turns(flight->step->verb) &&
-        flight->kind != FLIGHT_IDLE && flight->kind != FLIGHT_REMOTE)
+    if (!status && !what && flight->knew && !is_for_survivors(flight) &&
+        flight->kind != FLIGHT_IDLE && has_comm(flight))
         what = "after this site has revoked the communicator";
     if (status && !has_cause(world, flight, status))
         what = "without a cause";

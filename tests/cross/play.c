@@ -135,10 +135,8 @@ static struct flight *fly(struct actor *actor, enum flight_kind kind, uint32_t n
     is_at_risk |= program->victims && !program->keeps_going && group->is_fragile;
     /* What is to be taken back stays where a locality has no memory for that. */
     is_at_risk |= program->num_gaps > 0 && step->absent != NONE;
-    /* What is for survivors ends at all sites if it does at one. */
-    flight->is_hopeless = step->trouble == TROUBLE_SKIPPED ||
-                          (step->trouble == TROUBLE_SCOPE && !program_takes_turns(step->verb)) ||
-                          is_at_risk;
+    bool ends_without_all = step->trouble == TROUBLE_SCOPE && !program_needs_all(step->verb);
+    flight->is_hopeless = step->trouble == TROUBLE_SKIPPED || ends_without_all || is_at_risk;
     if (flight->is_hopeless)
         give_up_idle(actor, flight);
     return flight;
@@ -202,6 +200,8 @@ static void end(struct actor *actor, struct flight *flight, cohort_status status
     cohort_comm *comm = actor->comms[flight->step->group];
     flight->num_failed = comm ? cohort_comm_failed(comm, NULL, 0) : NONE;
     oracle_check(actor->world, flight, status, message);
+    learn(&actor->world->facts->steps[flight->number].over, flight->site);
+    flight->status = status;
     flight->is_over = true;
     for (uint32_t i = 0; flight->kind == FLIGHT_IDLE && !status && i < flight->num_before; i++) {
         const struct flight *before = &actor->flights[i];
@@ -214,7 +214,7 @@ static void end(struct actor *actor, struct flight *flight, cohort_status status
         finish_rows(actor, flight);
         random_site_fini(&flight->call);
     }
-    if (flight->kind == FLIGHT_MAKE && status == COHORT_OK)
+    if (flight->made && status == COHORT_OK)
         take_made(actor, flight);
     free(flight->data);
     flight->data = NULL;
@@ -499,6 +499,17 @@ static void agree(struct actor *actor, struct flight *flight)
                           cohort__hash_mix(flight->number, flight->site), &flight->agreed);
 }
 
+static cohort_future *create(const struct actor *actor, uint32_t group, uint32_t site,
+                             cohort_comm **ret_comm)
+{
+    const struct program *program = actor->world->program;
+    cohort_comm_options options = program->groups[group].options;
+    char name[32];
+    options.this_site = site;
+    snprintf(name, sizeof(name), "group %u", group);
+    return stage_create_comm(program->locality_of[actor->index], ret_comm, name, &options);
+}
+
 static void start(struct actor *actor, struct flight *flight)
 {
     learn(&actor->world->facts->steps[flight->number].begun, flight->site);
@@ -517,6 +528,10 @@ static void start(struct actor *actor, struct flight *flight)
         break;
     case FLIGHT_AGREE:
         agree(actor, flight);
+        break;
+    case FLIGHT_CREATE:
+        flight->future =
+            create(actor, flight->step->made[flight->site], flight->site, &flight->made);
         break;
     default:
         call(actor, flight);
@@ -551,8 +566,8 @@ static void scope(struct actor *actor, struct flight *flight)
     if (!status) {
         status = cohort_scope_async(scope, call_in_scope, &scoped);
         CHECK(status == COHORT_OK || is_shortage(status));
-        /* What has not begun by then never does, but here the others wait for its turn. */
-        while (!status && program_takes_turns(flight->step->verb) && !scoped.has_begun)
+        /* What has not begun by then never does. */
+        while (!status && program_needs_all(flight->step->verb) && !scoped.has_begun)
             yield(1);
         yield(flight->step->moment / 2);
         learn(&facts->is_cancelled, flight->site);
@@ -562,7 +577,7 @@ static void scope(struct actor *actor, struct flight *flight)
     }
     if (facts->begun >> flight->site & 1) {
         CHECK(flight->is_over);
-    } else if (program_takes_turns(flight->step->verb)) {
+    } else if (program_needs_all(flight->step->verb)) {
         start(actor, flight); /* there was no memory for a scope */
     } else {
         learn(&facts->skipped, flight->site);
@@ -738,6 +753,33 @@ static void step_idle(struct actor *actor, uint32_t number, uint32_t site)
     flight->future = cohort_comm_idle(actor->comms[flight->step->group]);
 }
 
+/* Whether all who live create it again, since FLIGHT has failed: it was taken back, or somebody
+ * else has died meanwhile. */
+static bool creates_again(const struct actor *actor, const struct flight *flight)
+{
+    const struct program *program = actor->world->program;
+    const struct group *group = &program->groups[flight->step->group];
+    bool is_passing = flight->status == COHORT_ERR_CANCELLED ||
+                      (flight->status == COHORT_ERR_PEER_DIED && program->keeps_going);
+    return is_passing && !program_sites_in(program, group, stage_dead());
+}
+
+/* This site waits, as the others may need it to create it again. */
+static void step_create(struct actor *actor, uint32_t number, uint32_t site)
+{
+    struct flight *flight = fly(actor, FLIGHT_CREATE, number, site);
+    trace("actor %u creates group %u", actor->index, flight->step->made[site]);
+    start_scoped(actor, flight);
+    if (!flight->is_over)
+        finish(actor, flight);
+    while (creates_again(actor, flight)) {
+        flight = fly(actor, FLIGHT_CREATE, number, site);
+        flight->is_again = true;
+        start(actor, flight);
+        finish(actor, flight);
+    }
+}
+
 static void step_ask(struct actor *actor, uint32_t number, uint32_t site)
 {
     trace("actor %u asks in step %u", actor->index, number);
@@ -784,14 +826,14 @@ static void await_deaths(struct world *world, uint32_t number)
     }
 }
 
-/* Until it is over, or its site will not make it. */
+/* Until the culprit's call is over, or will not be. */
 static void await_culprits_call(const struct actor *actor, uint32_t number)
 {
     const struct world *world = actor->world;
     const struct step *step = &world->program->steps[number];
     const struct step_facts *facts = &world->facts->steps[number];
     uint32_t culprit = world->program->groups[step->group].actors[step->culprit];
-    while (!((facts->ok | facts->refused | facts->skipped) >> step->culprit & 1) &&
+    while (!((facts->over | facts->skipped) >> step->culprit & 1) &&
            !oracle_is_dead(world, culprit) && !oracle_is_dead(world, actor->index))
         nap(50);
 }
@@ -818,6 +860,9 @@ static void take(struct actor *actor, uint32_t number, uint32_t site)
         break;
     case VERB_AGREE:
         start_scoped(actor, fly(actor, FLIGHT_AGREE, number, site));
+        break;
+    case VERB_CREATE:
+        step_create(actor, number, site);
         break;
     case VERB_ASK:
         step_ask(actor, number, site);
@@ -865,6 +910,18 @@ static void finish_made(struct actor *actor, uint32_t group)
     }
 }
 
+/* Whether ACTOR, at SITE, has no part in STEP. */
+static bool leaves_out(const struct actor *actor, const struct step *step, uint32_t site)
+{
+    const struct program *program = actor->world->program;
+    bool needs_comm = step->verb < VERB_REMOTE || step->verb == VERB_ASK;
+    bool is_in_vain = step->verb == VERB_CREATE &&
+                      program_sites_in(program, &program->groups[step->group], stage_dead());
+    return (needs_comm && !actor->comms[step->group]) || is_in_vain ||
+           (site == step->absent && !program_needs_all(step->verb)) ||
+           (site == step->culprit && step->trouble == TROUBLE_SKIPPED);
+}
+
 static void walk(struct actor *actor, uint32_t number)
 {
     const struct step *step = &actor->world->program->steps[number];
@@ -872,14 +929,11 @@ static void walk(struct actor *actor, uint32_t number)
     if (site == NONE || oracle_is_dead(actor->world, actor->index))
         return;
     bool is_culprit = step->culprit == site;
-    bool needs_comm = step->verb < VERB_REMOTE || step->verb == VERB_ASK;
     finish_made(actor, step->group);
     if (actor->world->program->num_gaps >
         0) /* who has not had its turn does not take another one */
         end_ready(actor);
-    bool takes_turn = program_takes_turns(step->verb);
-    if ((needs_comm && !actor->comms[step->group]) || (site == step->absent && !takes_turn) ||
-        (is_culprit && step->trouble == TROUBLE_SKIPPED)) {
+    if (leaves_out(actor, step, site)) {
         learn(&actor->world->facts->steps[number].skipped, site);
         return;
     }
@@ -1005,14 +1059,9 @@ static cohort_status act(void *arg)
     size_t num = 0;
     for (uint32_t g = 0; g < program->num_groups; g++) {
         const struct group *group = &program->groups[g];
-        cohort_comm_options options = group->options;
-        options.this_site = program_site(group, actor->index);
-        if (group->parent != NONE || options.this_site == NONE)
-            continue;
-        char name[32];
-        snprintf(name, sizeof(name), "group %u", g);
-        made[num++] =
-            stage_create_comm(program->locality_of[actor->index], &actor->comms[g], name, &options);
+        uint32_t site = program_site(group, actor->index);
+        if (group->parent == NONE && site != NONE)
+            made[num++] = create(actor, g, site, &actor->comms[g]);
     }
     CHECK_INT(cohort_await(cohort_when_all(made, num)), COHORT_OK);
     /* What goes wrong later goes wrong with communicators that are there. */

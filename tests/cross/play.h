@@ -13,7 +13,8 @@ struct step_facts {
     _Atomic uint32_t is_cancelled; /* by cohort_comm_cancel, or by a scope */
     _Atomic uint32_t has_deadline; /* of some site that has called */
     _Atomic uint32_t ok;           /* the call has succeeded there */
-    _Atomic uint32_t refused;      /* it was taken back there, or its time was over; or failed */
+    _Atomic uint32_t refused;      /* it was taken back there, or its time was over */
+    _Atomic uint32_t over;         /* it has ended there, in whatever way */
     _Atomic uint32_t is_set;       /* VERB_MESSAGE: the set has succeeded */
     _Atomic uint32_t num_running;  /* VERB_ERRANDS: functions */
     _Atomic uint32_t is_gone;      /* the get has not, since the setter has left */
@@ -58,6 +59,7 @@ enum flight_kind {
     FLIGHT_MAKE,
     FLIGHT_IDLE,
     FLIGHT_AGREE,
+    FLIGHT_CREATE,
     FLIGHT_REMOTE
 };
 
@@ -72,6 +74,8 @@ struct flight {
     bool is_hopeless; /* somebody does not call: nobody waits for it before the end */
     bool knew;        /* the site had revoked the communicator before it called */
     bool was_dropped;
+    bool is_again; /* FLIGHT_CREATE: the one before has failed */
+    cohort_status status;
     struct random_site call;
     unsigned char *data;       /* of a message */
     struct random_lying lying; /* or where its elements lie */

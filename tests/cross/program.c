@@ -27,6 +27,7 @@ static const char *const verbs[NUM_VERBS] = {
     [VERB_SPLIT_LEVEL] = "split_level",
     [VERB_EVERYWHERE] = "everywhere",
     [VERB_ERRANDS] = "errands",
+    [VERB_CREATE] = "create",
 };
 
 static const char *const troubles[NUM_TROUBLES] = {
@@ -45,9 +46,9 @@ const char *program_verb(enum verb verb)
     return verbs[verb];
 }
 
-bool program_takes_turns(enum verb verb)
+bool program_needs_all(enum verb verb)
 {
-    return verb == VERB_AGREE || verb == VERB_SHRINK;
+    return verb == VERB_AGREE || verb == VERB_SHRINK || verb == VERB_CREATE;
 }
 
 bool program_gets_any(const struct step *step)
@@ -223,7 +224,9 @@ static void draw_split(struct program *program, struct step *step, struct choice
             made[color] = add_group(program, step->group, colors[color], stride);
     for (uint32_t site = 0; site < parent->num_sites; site++)
         step->made[site] = made[colors[0] >> site & 1 ? 0 : 1];
-    if (step->verb == VERB_DUP)
+    if (step->verb == VERB_CREATE)
+        program->groups[made[0]].is_named = true;
+    if (step->verb != VERB_SPLIT)
         program->groups[made[0]].root = program->groups[made[0]].options.root_site = parent->root;
     else
         for (uint32_t color = 0; color < 2; color++)
@@ -342,7 +345,7 @@ static bool has_trouble(const struct step *step, enum trouble trouble)
         return step->verb == VERB_CALL;
     case TROUBLE_SCOPE:
         return step->verb == VERB_CALL || step->verb == VERB_REMOTE ||
-               step->verb == VERB_EVERYWHERE || program_takes_turns(step->verb) ||
+               step->verb == VERB_EVERYWHERE || program_needs_all(step->verb) ||
                (step->verb == VERB_MESSAGE && step->getter != GET_PROBED);
     case TROUBLE_SKIPPED:
         return step->verb == VERB_CALL || step->verb == VERB_MESSAGE;
@@ -391,7 +394,7 @@ static void draw_trouble(struct program *program, struct step *step, struct choi
     if (step->verb == VERB_MESSAGE && trouble == TROUBLE_SCOPE && step->from != step->to &&
         choose(choices, 2))
         step->absent = step->culprit == step->from ? step->to : step->from;
-    if (step->verb == VERB_CALL || (program_takes_turns(step->verb) && program->num_gaps == 0))
+    if (step->verb == VERB_CALL || (program_needs_all(step->verb) && program->num_gaps == 0))
         draw_absent(group, step, choices);
     if (step->verb != VERB_MESSAGE && step->verb != VERB_BURST)
         return;
@@ -428,6 +431,8 @@ static bool is_possible(const struct program *program, enum verb verb, const str
     case VERB_SPLIT:
     case VERB_DUP:
         return program->num_groups + 2 <= MAX_GROUPS && !group->is_troubled;
+    case VERB_CREATE: /* who has no memory would leave the others waiting */
+        return program->num_groups < MAX_GROUPS && program->num_gaps == 0;
     case VERB_SHRINK:
         return program->num_groups < MAX_GROUPS && has_living(program, group);
     case VERB_KILL:
@@ -467,7 +472,7 @@ static void draw_step(struct program *program, struct choices *choices)
         group->latest = program->num_steps + 1;
     } else if (step->verb == VERB_MESSAGE || step->verb == VERB_BURST)
         draw_message(program, step, choices);
-    else if (step->verb == VERB_SPLIT || step->verb == VERB_DUP)
+    else if (step->verb == VERB_SPLIT || step->verb == VERB_DUP || step->verb == VERB_CREATE)
         draw_split(program, step, choices);
     else if (step->verb == VERB_SPLIT_LEVEL)
         draw_split_level(program, step, choices);
@@ -497,21 +502,28 @@ static void draw_step(struct program *program, struct choices *choices)
 static bool is_fragile(const struct program *program, const struct group *group)
 {
     const struct group *parent = &program->groups[group->parent];
+    uint32_t deaths = program->keeps_going ? program_sites_in(program, parent, program->victims)
+                                           : program->victims;
     bool is_sure = group->is_shrunk && (program->keeps_going || !program->victims);
     if (program->has_accidents)
         return true; /* somebody may leave at any time */
+    if (group->is_named)
+        return deaths;
     if (parent->is_fragile || is_sure)
         return parent->is_fragile;
-    return parent->options.deadline > 0 || parent->is_troubled ||
-           (program->keeps_going ? program_sites_in(program, parent, program->victims)
-                                 : program->victims);
+    return parent->options.deadline > 0 || parent->is_troubled || deaths;
 }
 
+/* Who creates by a name after a death may wait for the dead. */
 static void find_fragile(struct program *program)
 {
-    for (uint32_t g = 0; g < program->num_groups; g++)
-        if (program->groups[g].parent != NONE)
-            program->groups[g].is_fragile = is_fragile(program, &program->groups[g]);
+    for (uint32_t g = 0; g < program->num_groups; g++) {
+        struct group *group = &program->groups[g];
+        if (group->parent == NONE)
+            continue;
+        group->is_fragile = is_fragile(program, group);
+        group->options.create_deadline = group->is_fragile ? UINT64_C(5000000000) : 0;
+    }
 }
 
 void program_draw(struct program *program, struct choices *choices, struct means means)
@@ -548,7 +560,7 @@ static void print_step(const struct step *step)
         fprintf(stderr, "; site %u %s (%u)", step->culprit, troubles[step->trouble], step->moment);
     if (step->absent != NONE)
         fprintf(stderr, "; site %u %s", step->absent,
-                program_takes_turns(step->verb) ? "calls after that" : "does not call");
+                program_needs_all(step->verb) ? "calls after that" : "does not call");
     fputs("\n", stderr);
 }
 

@@ -39,6 +39,7 @@ struct group {
     bool is_troubled;
     bool is_revoked;
     bool is_shrunk; /* by VERB_SHRINK */
+    bool is_named;  /* by VERB_CREATE: of the sites of PARENT, whatever becomes of that */
     uint32_t away;  /* the site that does not call the latest generation, or NONE */
     uint32_t left;  /* sites that have left by the step that is drawn, a bit each */
 };
@@ -61,6 +62,7 @@ enum verb {
     VERB_TASKS,      /* what needs no communicator; the same */
     VERB_ASK,        /* what can be asked at any time, of CALL, too */
     VERB_KILL,       /* a locality dies; the same */
+    VERB_CREATE,     /* a communicator by its name, again where that is taken back */
     NUM_VERBS,
 };
 
@@ -95,8 +97,8 @@ struct step {
     enum trouble trouble;
     uint32_t culprit; /* a site */
     uint32_t moment;  /* when the trouble comes; what that is depends on it */
-    /* A site that does not call, besides, or NONE. Where sites take turns: that calls when the
-     * culprit's call is over. */
+    /* A site that does not call, besides, or NONE. Where all have to: that calls when the culprit's
+     * call is over. */
     uint32_t absent;
     uint32_t timing; /* 0: all go on at once, and await each future at once */
     uint64_t generation;
@@ -111,7 +113,8 @@ struct step {
     enum getter getter;
     bool has_own_tag;
     bool sets_layout;
-    /* VERB_SPLIT, VERB_SPLIT_LEVEL, VERB_DUP, VERB_SHRINK: by the site of GROUP, or NONE */
+    /* VERB_SPLIT, VERB_SPLIT_LEVEL, VERB_DUP, VERB_SHRINK, VERB_CREATE: by the site of GROUP, or
+     * NONE */
     uint32_t made[MAX_ACTORS];
 };
 
@@ -167,9 +170,8 @@ uint32_t program_sites_in(const struct program *program, const struct group *gro
 /* A number that all localities have in common which are together at LEVEL of the machine. */
 uint32_t program_place(const struct program *program, uint32_t locality, uint32_t level);
 
-/* Whether what VERB does is for the survivors: all that live get the same, whoever dies or revokes
- * the communicator, or is cancelled. So each site has to have its turn. */
-bool program_takes_turns(enum verb verb);
+/* Whether each site has to call for VERB, whatever goes wrong, and all get the same. */
+bool program_needs_all(enum verb verb);
 
 /* Whether STEP's message is got from any site. */
 bool program_gets_any(const struct step *step);
