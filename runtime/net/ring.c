@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/net/ring.h"
 
-#include "runtime/base/prefetch.h"
-
 /* Measured: docs/measurements.md, "Many messages at once". */
 enum { LINES_AHEAD = 2 };
 
@@ -64,6 +62,19 @@ static bool has_room(struct cohort__ring_writer *writer, uint32_t lines, memory_
     return is_free(writer, lines);
 }
 
+/* A hint that the line at ADDRESS will be written soon: the core gets it for itself, and nobody
+ * waits for that, as a fence waits for a store. ADDRESS need not be mapped. Compilers make no such
+ * instruction for x86-64 unless they are told that the processor has it. Those that don't have it
+ * do nothing. */
+static void prefetch_to_write(const void *address)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" ::"m"(*(const char *)address));
+#else
+    __builtin_prefetch(address, 1);
+#endif
+}
+
 /* The records to come will be written to lines that are in the cache of the reader's core. Asking
  * for one of them now, some records ahead, is better than to wait for it then. It must not be a
  * store: the fence that follows a record would wait for it. The reader looks at the next line, and
@@ -72,7 +83,7 @@ static void fetch_ahead(const struct cohort__ring_writer *writer)
 {
     uint32_t line = writer->at + LINES_AHEAD;
     if (line < writer->size)
-        cohort__prefetch_to_write(cohort__ring_record_at(writer->ring, line));
+        prefetch_to_write(cohort__ring_record_at(writer->ring, line));
 }
 
 static void publish(struct cohort__ring_writer *writer, struct cohort__ring_record *record,
