@@ -14,7 +14,7 @@ import sys
 
 import house
 
-FOLDERS = ("collectives/", "runtime/")
+FOLDERS = ("collectives/", "runtime/", "tools/")
 
 # What is one thing in several files.
 UNITS = [
@@ -40,11 +40,14 @@ UNITS = [
     ("collectives/algo/", """all_to_all/linear broadcast/linear gather/linear reduce/linear
         scatter/linear pattern/linear"""),
     ("collectives/algo/scan/", "hierarchical hypercube levels linear scan"),
+    # What may be named on the command line, and what is done then.
+    ("tools/bench/", "options select select_report"),
+    ("tools/share/", "plot plot_axis"),
 ]
 
 NOT_CODE = re.compile(r'/\*.*?\*/|^[ \t]*#.*?$|"(?:\\.|[^"\\\n])*"|\b(?:struct|enum|union) \w+',
                       re.S | re.M)
-INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"((?:collectives|runtime)/[^"]*)"', re.M)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"((?:collectives|runtime|tools)/[^"]*)"', re.M)
 # At the beginning of a line. An inline function begins with 'static'.
 DECLARED = re.compile(r"^(?!static|typedef)\w[\w \*]*?\b(cohort_\w+)\([^;{}]*\)[^;{}]*;", re.M)
 DEFINED = re.compile(r"^(?!static|typedef)\w[\w \*]*?\b(cohort_\w+)\([^;{}]*\)\s*\{", re.M)

@@ -28,7 +28,7 @@ def main():
             total = [a + b for a, b in zip(total, numbers)]
     print("without tests: %d files, %d of them headers, %d lines" % tuple(total))
     print(f"{len(WORD.findall(house.read(root, 'docs/GLOSSARY.md')))} words of its own, "
-          f"{len(set(circles.read_house(root).unit.values()))} units of runtime and collectives")
+          f"{len(set(circles.read_house(root).unit.values()))} units")
     house.finish([], len(paths))
 
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/loop/lines.h"
-#include "tools/cohortrun/node.h"
+#include "tools/cohortrun/greeting.h"
 
 static const char ssh[] = "ssh -o BatchMode=yes {host}";
 static const uint64_t settle_ns = 100000000;

@@ -11,14 +11,6 @@
 
 struct host;
 
-/* What a host is asked for, of one kind: of one locality after the other. It is in the host. */
-struct far_fetch {
-    bool is_asked;
-    uint32_t number; /* of the last question: the answer to an earlier one is late */
-    uint32_t rank;
-    uint64_t at; /* the next byte */
-};
-
 /* An answer. */
 struct far_piece {
     bool is_late; /* nobody wants it any more */

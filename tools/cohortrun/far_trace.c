@@ -9,6 +9,7 @@
 #include "runtime/base/error.h"
 #include "tools/cohortrun/bytes.h"
 #include "tools/cohortrun/deadline.h"
+#include "tools/cohortrun/far_fetch.h"
 #include "tools/cohortrun/host.h"
 
 enum { PINGS = 16 }; /* of a series */

@@ -9,6 +9,9 @@
 #include "tools/cohortrun/address.h"
 #include "tools/cohortrun/seal.h"
 
+/* The argument that makes cohortrun a node daemon (node.h), which reads the line. */
+#define NODE_OPTION "--node"
+
 /* What cohortrun tells a node daemon on its standard input, in one line: which host it is on, and
  * where to connect. The key is neither in the arguments nor in the environment, since others can
  * see those. */

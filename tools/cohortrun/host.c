@@ -49,6 +49,7 @@ static void lose_locality(struct host *host, struct locality *locality)
     if (locality->guarded.end == GUARDED_RUNS)
         locality->guarded.end = GUARDED_LOST;
     locality->guarded.guardian_ended = locality->control_ended = true;
+    locality->loss = host->why;
     output_feed_end(host->common->output, locality->rank, OUTPUT_OUT);
     output_feed_end(host->common->output, locality->rank, OUTPUT_ERR);
     locality->handlers->changed(locality);
@@ -81,6 +82,18 @@ static void node_link_ended(void *context, const char *why)
 
 /* Messages from the daemon -------------------------------------------------------------------- */
 
+static void output_taken_there(struct locality *locality, enum output_stream stream, size_t bytes)
+{
+    struct host *host = locality->host;
+    unsigned char data[5] = {(unsigned char)stream};
+    if (host->is_fed) {
+        host->taken += bytes;
+        return;
+    }
+    bytes_put_u32(data + 1, (uint32_t)bytes);
+    host_send(host, NODE_LINK_TAKEN, locality->rank, data, sizeof(data));
+}
+
 static bool take_output(struct host *host, const struct host_message *message)
 {
     struct locality *locality = message->locality;
@@ -97,7 +110,7 @@ static bool take_output(struct host *host, const struct host_message *message)
                             (const char *)message->data + 1, message->bytes - 1);
     host->is_fed = false;
     if (host->taken > 0)
-        host_output_taken(host, locality->rank, stream, host->taken);
+        output_taken_there(locality, stream, host->taken);
     return fits;
 }
 
@@ -190,11 +203,36 @@ void host_send(struct host *host, enum node_link_kind kind, uint32_t rank, const
         node_link_send(host->node_link, kind, rank, data, bytes);
 }
 
+static void signal_there(struct locality *locality, int signal)
+{
+    unsigned char byte = (unsigned char)signal;
+    if (locality->guarded.end == GUARDED_RUNS)
+        host_send(locality->host, NODE_LINK_SIGNAL, locality->rank, &byte, sizeof(byte));
+}
+
+static void kill_guardian_there(struct locality *locality)
+{
+    if (locality->guarded.end == GUARDED_RUNS)
+        host_send(locality->host, NODE_LINK_REAP, locality->rank, NULL, 0);
+}
+
+static void send_control_there(struct locality *locality, const void *message, size_t bytes)
+{
+    host_send(locality->host, NODE_LINK_CONTROL, locality->rank, message, bytes);
+}
+
+static const struct locality_ways there = {signal_there, kill_guardian_there, send_control_there,
+                                           output_taken_there};
+
 static cohort_status await_locality(struct host *host, struct locality *locality,
                                     const struct locality_handlers *handlers)
 {
-    *locality = (struct locality){
-        .context = locality->context, .handlers = handlers, .rank = locality->rank, .host = host};
+    *locality = (struct locality){.context = locality->context,
+                                  .handlers = handlers,
+                                  .rank = locality->rank,
+                                  .ways = &there,
+                                  .host = host,
+                                  .host_name = host->name->name};
     for (int stream = 0; stream < OUTPUT_NUM_STREAMS; stream++) {
         cohort_status status =
             output_add_fed(host->common->output, locality->rank, (enum output_stream)stream);
@@ -259,33 +297,6 @@ void host_beat(struct host *host)
         node_link_ended(host, why);
     else
         host_lose(host, why);
-}
-
-void host_signal(struct host *host, uint32_t rank, int signal)
-{
-    unsigned char byte = (unsigned char)signal;
-    host_send(host, NODE_LINK_SIGNAL, rank, &byte, sizeof(byte));
-}
-
-void host_kill_guardian(struct host *host, uint32_t rank)
-{
-    host_send(host, NODE_LINK_REAP, rank, NULL, 0);
-}
-
-void host_send_control(struct host *host, uint32_t rank, const void *message, size_t bytes)
-{
-    host_send(host, NODE_LINK_CONTROL, rank, message, bytes);
-}
-
-void host_output_taken(struct host *host, uint32_t rank, enum output_stream stream, size_t bytes)
-{
-    unsigned char data[5] = {(unsigned char)stream};
-    if (host->is_fed) {
-        host->taken += bytes;
-        return;
-    }
-    bytes_put_u32(data + 1, (uint32_t)bytes);
-    host_send(host, NODE_LINK_TAKEN, rank, data, sizeof(data));
 }
 
 /* The end ------------------------------------------------------------------------------------- */

@@ -9,13 +9,21 @@
 
 #include "tools/cohortrun/address.h"
 #include "tools/cohortrun/agent.h"
-#include "tools/cohortrun/far_fetch.h"
-#include "tools/cohortrun/far_trace.h"
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/motion.h"
+#include "tools/cohortrun/node_fetch.h"
 #include "tools/cohortrun/node_link.h"
 #include "tools/cohortrun/trace_part.h"
 #include "tools/share/host_list.h"
+#include "tools/trace/clocks.h"
+
+/* What a host is asked for, of one kind: of one locality after the other; far_fetch.c's. */
+struct far_fetch {
+    bool is_asked;
+    uint32_t number; /* of the last question: the answer to an earlier one is late */
+    uint32_t rank;
+    uint64_t at; /* the next byte */
+};
 
 /* What is asked for next of a host, for a trace; far_trace.c's. */
 struct far_trace_host {
@@ -124,12 +132,6 @@ static inline bool host_is_ready(const struct host *host)
 /* To the daemon, if that is there. */
 void host_send(struct host *host, enum node_link_kind kind, uint32_t rank, const void *data,
                size_t bytes);
-
-/* For the host's localities; see locality.h. */
-void host_signal(struct host *host, uint32_t rank, int signal);
-void host_kill_guardian(struct host *host, uint32_t rank);
-void host_send_control(struct host *host, uint32_t rank, const void *message, size_t bytes);
-void host_output_taken(struct host *host, uint32_t rank, enum output_stream stream, size_t bytes);
 
 void host_close(struct host *host);
 /* To be called after the loop is destroyed. */

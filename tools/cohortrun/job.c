@@ -176,15 +176,8 @@ static cohort_status set_up(struct job *job)
     if (!job->localities)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
     job->descriptors = guarded_raise_descriptor_limit();
-    /* Localities that are not started yet count as if they had ended. */
     for (uint32_t rank = 0; rank < job->options->size; rank++)
-        job->localities[rank] = (struct locality){
-            .context = job,
-            .rank = rank,
-            .guarded = {.end = GUARDED_NOT_STARTED, .guardian_ended = true},
-            .control_ended = true,
-            .judged = true,
-        };
+        locality_init(&job->localities[rank], job, rank);
     cohort_status status = cohort__loop_create(&job->loop);
     if (!status)
         status = output_create(&job->output, job->loop, job->options->size, job->options->tag,

@@ -167,8 +167,8 @@ static void judge(struct job *job, struct locality *locality)
         locality_read_words(locality, job->ledger, locality->rank - first);
     if (locality->guarded.end == GUARDED_NOT_STARTED)
         snprintf(text, sizeof(text), "cannot start %s%s%s: %s%s", program_of(job, locality),
-                 locality->host ? " on host " : "",
-                 locality->host ? locality->host->name->name : "",
+                 locality->host_name ? " on host " : "",
+                 locality->host_name ? locality->host_name : "",
                  cohort__child_error_text(locality->guarded.status), hint(job, locality));
     else
         locality_describe(locality, text, sizeof(text));

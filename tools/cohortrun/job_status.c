@@ -74,7 +74,7 @@ static void describe(const struct locality *locality, struct card_locality *ret,
     else if (locality->guarded.end != GUARDED_RUNS)
         locality_describe(locality, end, DESCRIPTION_BYTES);
     *ret = (struct card_locality){.pid = (uint32_t)locality->guarded.pid,
-                                  .host = locality->host ? locality->host->name->name : "",
+                                  .host = locality->host_name ? locality->host_name : "",
                                   .end = end};
 }
 

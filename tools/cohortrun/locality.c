@@ -19,7 +19,6 @@
 #include "runtime/net/hub.h"
 #include "tools/cohortrun/descendants.h"
 #include "tools/cohortrun/guarded.h"
-#include "tools/cohortrun/host.h"
 #include "tools/cohortrun/status/look.h"
 
 enum { NEAR, FAR }; /* cohortrun's end and the locality's */
@@ -290,9 +289,6 @@ cohort_status localities_start(struct locality *localities, uint32_t num,
         return fail_to_start(&localities[0], status);
     for (uint32_t i = 0; i < num; i++) {
         localities[i].handlers = handlers;
-        localities[i].guarded =
-            (struct guarded){.end = GUARDED_NOT_STARTED, .guardian_ended = true};
-        localities[i].control_ended = true;
         member_init(&localities[i], common->loop);
     }
     status = bindings_create(&bindings, &common->binding, num);
@@ -323,35 +319,64 @@ cohort_status localities_start(struct locality *localities, uint32_t num,
     return status;
 }
 
+static void signal_here(struct locality *locality, int signal)
+{
+    guarded_signal(&locality->guarded, signal);
+}
+
+static void kill_guardian_here(struct locality *locality)
+{
+    guarded_kill_guardian(&locality->guarded);
+}
+
+static void send_control_here(struct locality *locality, const void *message, size_t bytes)
+{
+    if (locality->control)
+        (void)!cohort__stream_send(locality->control, message, bytes);
+}
+
+/* Its pipe is read as fast as that goes. */
+static void output_taken_here(struct locality *locality, enum output_stream stream, size_t bytes)
+{
+    (void)locality;
+    (void)stream;
+    (void)bytes;
+}
+
+void locality_init(struct locality *locality, void *context, uint32_t rank)
+{
+    static const struct locality_ways here = {signal_here, kill_guardian_here, send_control_here,
+                                              output_taken_here};
+    *locality = (struct locality){
+        .context = context,
+        .rank = rank,
+        .ways = &here,
+        .guarded = {.end = GUARDED_NOT_STARTED, .guardian_ended = true},
+        .control_ended = true,
+        .judged = true,
+    };
+}
+
 void locality_signal(struct locality *locality, int signal)
 {
-    if (!locality->host)
-        guarded_signal(&locality->guarded, signal);
-    else if (locality->guarded.end == GUARDED_RUNS)
-        host_signal(locality->host, locality->rank, signal);
+    locality->ways->signal(locality, signal);
 }
 
 void locality_kill_guardian(struct locality *locality)
 {
-    if (!locality->host)
-        guarded_kill_guardian(&locality->guarded);
-    else if (locality->guarded.end == GUARDED_RUNS)
-        host_kill_guardian(locality->host, locality->rank);
+    locality->ways->kill_guardian(locality);
 }
 
+/* A locality that is about to end may miss the message, and does not need it. */
 void locality_send_control(struct locality *locality, const void *message, size_t bytes)
 {
-    /* A locality that is about to end may miss the message, and does not need it. */
-    if (locality->host && !locality->control_ended)
-        host_send_control(locality->host, locality->rank, message, bytes);
-    else if (locality->control && !locality->control_ended)
-        (void)!cohort__stream_send(locality->control, message, bytes);
+    if (!locality->control_ended)
+        locality->ways->send_control(locality, message, bytes);
 }
 
 void locality_output_taken(struct locality *locality, enum output_stream stream, size_t bytes)
 {
-    if (locality->host)
-        host_output_taken(locality->host, locality->rank, stream, bytes);
+    locality->ways->output_taken(locality, stream, bytes);
 }
 
 bool locality_is_settled(const struct locality *locality)
@@ -370,17 +395,16 @@ void locality_name(const struct locality *locality, char *text, size_t bytes)
     snprintf(text, bytes, locality->guarded.pid ? "locality %u (pid %d)" : "locality %u",
              (unsigned)locality->rank, locality->guarded.pid);
     size_t used = strlen(text);
-    if (locality->host)
-        snprintf(text + used, bytes - used, " on host %.100s", locality->host->name->name);
+    if (locality->host_name)
+        snprintf(text + used, bytes - used, " on host %.100s", locality->host_name);
 }
 
 void locality_describe(const struct locality *locality, char *text, size_t bytes)
 {
-    const struct host *host = locality->host;
     locality_name(locality, text, bytes);
     size_t used = strlen(text);
-    if (host && host->stage == HOST_LOST && locality->guarded.end == GUARDED_LOST)
-        snprintf(text + used, bytes - used, " is lost: %s", host->why);
+    if (locality->loss && locality->guarded.end == GUARDED_LOST)
+        snprintf(text + used, bytes - used, " is lost: %s", locality->loss);
     else
         guarded_describe_end(&locality->guarded, text + used, bytes - used);
 }

@@ -32,6 +32,16 @@ struct member {
     struct deadline settle;        /* until then the script may end as well, which says more */
 };
 
+struct locality;
+
+/* How a locality is reached: here, or by the node daemon of its host. */
+struct locality_ways {
+    void (*signal)(struct locality *locality, int signal);
+    void (*kill_guardian)(struct locality *locality);
+    void (*send_control)(struct locality *locality, const void *message, size_t bytes);
+    void (*output_taken)(struct locality *locality, enum output_stream stream, size_t bytes);
+};
+
 /* One program with its guardian and the connections to both: all that a job has once for each
  * locality. Its handlers are told what happens, and decide what follows. For a locality on another
  * host, which the node daemon there starts, it only holds what is known of it (host.h). */
@@ -39,7 +49,10 @@ struct locality {
     void *context;
     const struct locality_handlers *handlers;
     uint32_t rank;
-    struct host *host; /* the other host that it runs on; NULL: this one */
+    const struct locality_ways *ways;
+    struct host *host;     /* the other host that it runs on; NULL: this one */
+    const char *host_name; /* its name; NULL: this one */
+    const char *loss;      /* why that host is lost; NULL: it is not */
     struct guarded guarded;
     struct cohort__stream *control;
     bool control_ended;
@@ -76,8 +89,11 @@ struct locality_handlers {
     void (*changed)(struct locality *locality);
 };
 
+/* A locality of this host that is not started, which counts as if it had ended. */
+void locality_init(struct locality *locality, void *context, uint32_t rank);
+
 /* Makes the hub of this host and starts NUM localities, which are all that are on this host. The
- * loop does not run yet. CONTEXT and RANK of each are set. After a failure, those that are not
+ * loop does not run yet. Each has been initialised. After a failure, those that are not
  * started count as such. Nothing of them is left, except outputs that were opened, and guardians
  * that are ending. */
 cohort_status localities_start(struct locality *localities, uint32_t num,

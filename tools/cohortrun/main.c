@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/base/descriptors.h"
+#include "tools/cohortrun/greeting.h"
 #include "tools/cohortrun/guardian.h"
 #include "tools/cohortrun/job.h"
 #include "tools/cohortrun/node.h"

@@ -187,11 +187,8 @@ static cohort_status start_localities(struct node *node)
     node->localities = calloc(order->num, sizeof(*node->localities));
     if (!node->localities)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < order->num; i++) {
-        struct locality *locality = &node->localities[i];
-        locality->context = node;
-        locality->rank = order->first + i;
-    }
+    for (uint32_t i = 0; i < order->num; i++)
+        locality_init(&node->localities[i], node, order->first + i);
     (void)!cohort__ledger_create(&node->common.ledger, order->num); /* they can do without */
     node->motion = motion_create(node->localities, order->num, node->common.ledger);
     struct tally_options tally = {.loop = node->loop,

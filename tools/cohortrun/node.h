@@ -9,9 +9,6 @@
  * does what it is told. When the connection breaks, or nothing has come on it for a while, it ends
  * its localities and itself. When it is killed, the guardians end the localities. */
 
-/* The argument that makes cohortrun a node daemon. It reads what greeting.h says. */
-#define NODE_OPTION "--node"
-
 int node_main(void);
 
 #endif

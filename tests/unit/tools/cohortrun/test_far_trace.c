@@ -13,6 +13,7 @@
 #include "runtime/loop/loop.h"
 #include "tests/support/test.h"
 #include "tools/cohortrun/bytes.h"
+#include "tools/cohortrun/far_fetch.h"
 #include "tools/cohortrun/host.h"
 #include "tools/cohortrun/node_link.h"
 
