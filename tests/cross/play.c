@@ -348,7 +348,8 @@ static cohort_status echo(const cohort_object *in, cohort_object *ret_out, void 
         return cohort_fail(COHORT_ERR_CANCELLED, "the scope is cancelled");
     ret_out->bytes = in->bytes;
     ret_out->data = own_memory(in->bytes + 1);
-    memcpy(ret_out->data, in->data, in->bytes);
+    if (in->bytes > 0)
+        memcpy(ret_out->data, in->data, in->bytes);
     return COHORT_OK;
 }
 

@@ -117,6 +117,12 @@ static cohort_scope *scope_create(void)
     return scope;
 }
 
+static void scope_end(cohort_scope *scope)
+{
+    cohort__scope_close(scope);
+    (void)!cohort__scope_finish(scope);
+}
+
 static void close_job(void)
 {
     localities_settle(&job);
@@ -202,8 +208,8 @@ static void test_cancelled(void)
     check_given_up(1, COHORT_ERR_CANCELLED, why);
     come_late(COHORT_ERR_CANCELLED, why);
     cohort_scope_cancel(other); /* nobody waits in it any more */
-    cohort__scope_unref(scope);
-    cohort__scope_unref(other);
+    scope_end(scope);
+    scope_end(other);
 }
 
 /* The site joins as one that can't take part: the others are told, and it does not make them begin,
@@ -235,7 +241,7 @@ static void test_cancelled_before(void)
         check_done(&guests[2], COHORT_ERR_CANCELLED, why);
         close_job();
     }
-    cohort__scope_unref(scope);
+    scope_end(scope);
 }
 
 /* Both come while the last one joins: all have the same result, and nothing else is told. */
@@ -263,7 +269,7 @@ static void test_race(void)
         }
         num_ok += !guests[0].status;
         close_job();
-        cohort__scope_unref(scope);
+        scope_end(scope);
     }
     CHECK(num_ok > 0 && num_ok < NUM_SEEDS);
 }
@@ -271,17 +277,14 @@ static void test_race(void)
 static void test_scope_ends(void)
 {
     cohort_scope *scope = scope_create();
-    cohort_future *ended = cohort__scope_ended(scope);
     localities_open(&job, 3, 1, 0);
     enter(&guests[0], 0, "row", 0, 2, 0, scope);
-    cohort__scope_close(scope);
-    cohort_future_unref(ended);
+    scope_end(scope);
     CHECK_INT(guests[0].num_done, 0); /* it has only ended */
     enter(&guests[1], 0, "row", 1, 2, 0, NULL);
     leave(&guests[0]);
     leave(&guests[1]);
     close_job();
-    cohort__scope_unref(scope);
 }
 
 /* --- programs that have returned --- */
@@ -309,7 +312,7 @@ static void test_not_up(void)
     CHECK_INT(guests[0].num_done, 0);
     close_single();
     check_done(&guests[0], COHORT_ERR_CANCELLED, "the job is over");
-    cohort__scope_unref(scope);
+    scope_end(scope);
 }
 
 /* A site of NAME waits no longer. */
