@@ -55,7 +55,7 @@ SHARE = "tools/share"
 # since cohortrun joins traces, too.
 OTHERS = {("tools/bench/graph.h", "examples/shape.h"),
           ("tools/bench/peer_poisson.c", "examples/poisson_box.h"),
-          ("tools/cohortrun/far_trace.h", "tools/trace/clocks.h"),
+          ("tools/cohortrun/host.h", "tools/trace/clocks.h"),
           ("tools/cohortrun/job_trace.c", "tools/trace/join.h"),
           ("tools/cohortrun/trace_part.c", "tools/trace/part.h")}
 

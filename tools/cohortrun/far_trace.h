@@ -7,11 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/trace/clocks.h"
-
 struct cohort__loop;
 struct far_piece;
 struct host;
+struct trace_ping;
 
 /* In a job with COHORT_TRACE: asks the daemons for the time when the job begins, every few seconds,
  * and at its end. Then it fetches the parts that are not here (far_fetch.h). What it has of a host
