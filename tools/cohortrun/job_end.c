@@ -84,19 +84,36 @@ void job_fail(struct job *job, int status, const char *text)
     begin_end(job, status, text != NULL);
 }
 
-/* Whether all is said of LOCALITY, which runs or has ended: why it fails, and no signal came. */
-static bool is_told(const struct locality *locality)
+/* Whether all that can be said of LOCALITY is why it has failed: no signal came. */
+static bool has_only_failed(const struct locality *locality)
 {
     const struct guarded *guarded = &locality->guarded;
-    return locality->is_told && (guarded->end == GUARDED_RUNS ||
-                                 (guarded->end == GUARDED_ENDED && WIFEXITED(guarded->status)));
+    return guarded->end == GUARDED_RUNS ||
+           (guarded->end == GUARDED_ENDED && WIFEXITED(guarded->status));
+}
+
+/* An error that all localities report is printed once. */
+static bool was_said(const struct job *job, const struct locality *locality)
+{
+    const char *failure = cohort__launcher_failure(job->launcher, locality->rank);
+    if (!has_only_failed(locality))
+        return false;
+    if (locality->is_told)
+        return true;
+    for (uint32_t rank = 0; failure && rank < job->options->size; rank++) {
+        const char *other = cohort__launcher_failure(job->launcher, rank);
+        const bool is_said = job->localities[rank].judged || job->localities[rank].is_told;
+        if (rank != locality->rank && is_said && other && strcmp(other, failure) == 0)
+            return true;
+    }
+    return false;
 }
 
 void job_break(struct job *job, const struct locality *locality, const char *text)
 {
     if (job->stage > RUNNING)
         return;
-    if (!is_told(locality))
+    if (!was_said(job, locality))
         output_say(job->output, "%s", text);
     begin_end(job, job->judged_status ? job->judged_status : JOB_STATUS_FAILED, true);
 }
@@ -123,21 +140,6 @@ void job_check_done(struct job *job)
         cohort__loop_stop(job->loop);
     else if (ended && !gone && !deadline_is_set(&job->stragglers))
         deadline_set(&job->stragglers, second_ns);
-}
-
-/* An error that all localities report is printed once. */
-static bool was_said(const struct job *job, const struct locality *locality)
-{
-    const char *failure = cohort__launcher_failure(job->launcher, locality->rank);
-    if (is_told(locality))
-        return true;
-    for (uint32_t rank = 0; failure && rank < job->options->size; rank++) {
-        const char *other = cohort__launcher_failure(job->launcher, rank);
-        const bool is_said = job->localities[rank].judged || job->localities[rank].is_told;
-        if (rank != locality->rank && is_said && other && strcmp(other, failure) == 0)
-            return true;
-    }
-    return false;
 }
 
 static const char *program_of(const struct job *job, const struct locality *locality)
