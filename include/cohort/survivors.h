@@ -25,8 +25,9 @@ extern "C" {
  * there first: whoever goes revokes the communicators that others may wait in. A site that has
  * given its endpoint back, and lives, can't take part: the calls of the others fail with
  * COHORT_ERR_GONE, which names it. A site that keeps it and never calls lets the others wait for
- * ever, unless its locality dies; cohortrun --status says whom they wait for. If a locality dies
- * meanwhile, those that are left go on by themselves.
+ * ever, unless its locality dies, or the scope of one that waits is cancelled, which ends that call
+ * for all; cohortrun --status says whom they wait for. If a locality dies meanwhile, those that are
+ * left go on by themselves.
  *
  * They work in all jobs. But if the job does not keep going, they end with COHORT_ERR_PEER_DIED
  * once any locality has died. Any task or thread; they never suspend. */
