@@ -82,6 +82,12 @@ void cohort__request_words(const struct cohort__request *request,
 /* Why no algorithm at all can carry out REQUEST. NULL: some may. */
 const char *cohort__request_refuses(const struct cohort__request *request);
 
+/* Whether NUM_SITES sites can handle blocks of COUNT elements of ELEMENT bytes, with any row. The
+ * blocks that one site may have, the caller's and the row's own, must take less memory than can be
+ * addressed. */
+bool cohort__sizes_fit(enum cohort__collective collective, uint32_t num_sites, size_t count,
+                       size_t element);
+
 /* The bytes of an element, never 0. */
 size_t cohort__request_element(const struct cohort__request *request);
 
@@ -140,7 +146,7 @@ struct cohort__stages {
     double copied;         /* bytes that the leader at the top which has most copies besides */
 };
 
-/* One row of the table: one algorithm for one collective. Each has a file of its own. */
+/* One row of the table: one algorithm for one collective. */
 struct cohort__algorithm {
     enum cohort__collective collective;
     const char *name;  /* like "hierarchical"; unique for the collective */
@@ -169,6 +175,18 @@ struct cohort__algorithm {
     /* Of a composed row: what its leaders do among all of them, the stage that is_top. */
     enum cohort__collective top;
 };
+
+/* The `needs` and `accepts` of several rows. */
+extern const char cohort__needs_power_of_two[];
+bool cohort__is_power_of_two(const struct cohort__request *request);
+
+extern const char cohort__needs_commutative[];
+bool cohort__is_commutative(const struct cohort__request *request);
+
+/* The rows. Each is defined in the file of its algorithm, or in that of several that are alike. */
+#define ROW(collective, name) extern const struct cohort__algorithm cohort__##collective##_##name;
+#include "collectives/algo/rows.h"
+#undef ROW
 
 /* All rows, in the order of rows.h. */
 extern const struct cohort__algorithm *const cohort__algorithms[];
@@ -201,6 +219,11 @@ const char *cohort__algorithm_refuses(const struct cohort__algorithm *algorithm,
 cohort_status cohort__algorithm_build(const struct cohort__algorithm *algorithm,
                                       const struct cohort__request *request,
                                       struct cohort__plan **ret_plan);
+
+/* The plan of a `shared` row for sites of one locality: the meeting as a step, to be embedded
+ * behind an agreement. */
+cohort_status cohort__shared_build(const struct cohort__request *request,
+                                   struct cohort__plan **ret_plan);
 
 /* "all_to_all" and so on, and the reverse: COHORT__NUM_COLLECTIVES if there is no collective
  * NAME. */

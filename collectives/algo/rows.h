@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of all algorithms, one on each line. ROW(all_to_all, bruck) is the row
- * cohort__all_to_all_bruck, which is in all_to_all/bruck.c. If two rows of a collective have the
- * same predicted time, the upper one is taken.
- * No include guard: table.h and table.c include this file, each with its own ROW. */
+ * cohort__all_to_all_bruck, which is in all_to_all/bruck.c, or in a file for several that are
+ * alike. If two rows of a collective have the same predicted time, the upper one is taken. No
+ * include guard: algorithm.h and algorithm.c include this file, each with its own ROW. */
 /* clang-format off */
 ROW(gather, linear)
 ROW(gather, hierarchical)

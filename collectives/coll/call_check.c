@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "collectives/algo/pattern/needs.h"
+#include "collectives/algo/algorithm.h"
 #include "collectives/coll/call.h"
 #include "collectives/coll/call_layout.h"
 #include "collectives/coll/forced.h"

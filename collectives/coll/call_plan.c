@@ -6,8 +6,8 @@
 
 #include "cohort/comm.h"
 #include "collectives/algo/agreement.h"
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/shared.h"
 #include "collectives/algo/sparse.h"
 #include "collectives/coll/call_meeting.h"
 #include "collectives/coll/call_overlap.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "collectives/algo/agreement.h"
-#include "collectives/algo/table.h"
+#include "collectives/algo/algorithm.h"
 #include "collectives/model/sim.h"
 #include "tests/support/machine.h"
 #include "tests/support/test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows named shared as plans: a meeting, which does what the collective says, also behind an
  * agreement by a meeting. No site sends anything. */
-#include "collectives/algo/pattern/shared.h"
+#include "collectives/algo/algorithm.h"
 
 #include "collectives/algo/agreement.h"
 #include "tests/algo/call.h"

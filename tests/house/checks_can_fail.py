@@ -133,7 +133,7 @@ CASES = [
                         "runtime/base/a.c": "cohort__a"}, "only runtime/base/a.c"),
     ("rows", {"collectives/algo/rows.h": "ROW(scan, a)\n", "collectives/algo/scan/a.c": ROW}, None),
     ("rows", {"collectives/algo/rows.h": "", "collectives/algo/scan/a.c": ROW}, "not in"),
-    ("rows", {"collectives/algo/rows.h": "ROW(scan, a)\n"}, "no such file"),
+    ("rows", {"collectives/algo/rows.h": "ROW(scan, a)\n"}, "no such row"),
     ("rows", {"collectives/algo/rows.h": "ROW(scan, b)\n", "collectives/algo/scan/b.c": ROW},
      "has no line"),
     ("rows", {"collectives/algo/rows.h": 2 * "ROW(scan, a)\n", "collectives/algo/scan/a.c": ROW},

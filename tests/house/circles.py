@@ -32,14 +32,12 @@ UNITS = [
     ("runtime/task/", "fiber fiber_asm fiber_ucontext"),
     ("runtime/wire/", "pack unpack"),
     ("runtime/base/", "ledger ledger_modules"),
-    ("collectives/algo/", "algorithm table"),
+    ("collectives/algo/", "algorithm shared"),
     ("collectives/algo/pattern/", "levels levels_notes levels_pieces levels_segments levels_shelf"),
-    ("collectives/algo/pattern/", "rings rings_collectives"),
     ("collectives/algo/pattern/", "shares shares_blocks"),
     # Rows that are building blocks of others, too.
-    ("collectives/algo/", """all_to_all/linear broadcast/linear gather/linear reduce/linear
+    ("collectives/algo/", """all_to_all/direct broadcast/linear gather/linear reduce/linear
         scatter/linear pattern/linear"""),
-    ("collectives/algo/scan/", "hierarchical hypercube levels linear scan"),
     # What may be named on the command line, and what is done then.
     ("tools/bench/", "options select select_report"),
     ("tools/share/", "plot plot_axis"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each algorithm is a file in the folder of its collective and a line in rows.h, and both agree.
+"""Each algorithm is a row in a file of collectives/algo/ and a line in rows.h, and both agree.
 
 usage: rows.py ROOT"""
 import re
@@ -10,31 +10,32 @@ import house
 
 FOLDER = "collectives/algo/"
 LIST = FOLDER + "rows.h"
-TOOLS = "pattern"  # a folder with building blocks of rows, which contains no rows
-ROW = re.compile(r"^ROW\((\w+), (\w+)\)$", re.M)
+LINE = re.compile(r"^ROW\((\w+), (\w+)\)$", re.M)
+ROW = re.compile(r"^const struct cohort__algorithm cohort__(\w+) = {\n(.*?)^};$", re.M | re.S)
 
 
-def check(root, collective, name):
-    """What is wrong with the file of this row."""
-    path = f"{FOLDER}{collective}/{name}.c"
-    text = house.read(root, path)
-    for line in (f"const struct cohort__algorithm cohort__{collective}_{name} = {{",
-                 f"    .collective = COHORT__{collective.upper()},", f'    .name = "{name}",'):
-        if line not in text.splitlines():
-            yield f"{path}: has no line: {line}"
+def check(path, row, fields):
+    """What is wrong with this row, which the list has."""
+    collective, name = row
+    for line in (f"    .collective = COHORT__{collective.upper()},", f'    .name = "{name}",'):
+        if line not in fields.splitlines():
+            yield f"{path}: {collective}, {name}: has no line: {line}"
 
 
 def main():
     root = sys.argv[1]
-    listed = ROW.findall(house.read(root, LIST))
-    present = re.findall(rf"^{FOLDER}(\w+)/(\w+)\.c$", "\n".join(house.files(root)), re.M)
-    present = [row for row in present if row[0] != TOOLS]
+    listed = LINE.findall(house.read(root, LIST))
+    by_name = {"_".join(row): row for row in listed}
+    present = {name: (path, fields) for path in house.files(root)
+               if path.startswith(FOLDER) and path.endswith(".c")
+               for name, fields in ROW.findall(house.read(root, path))}
     wrong = [f"{LIST}: ROW{row}: twice".replace("'", "") for row in sorted(set(listed))
              if listed.count(row) > 1]
-    wrong += [f"{FOLDER}{'/'.join(row)}.c: not in {LIST}" for row in present if row not in listed]
-    wrong += [f"{FOLDER}{'/'.join(row)}.c: in {LIST}, but there is no such file"
-              for row in listed if row not in present]
-    wrong += [complaint for row in present for complaint in check(root, *row)]
+    wrong += [f"{path}: {name} is not in {LIST}" for name, (path, _) in present.items()
+              if name not in by_name]
+    wrong += [f"{LIST}: {name}: there is no such row" for name in by_name if name not in present]
+    wrong += [complaint for name, (path, fields) in present.items() if name in by_name
+              for complaint in check(path, by_name[name], fields)]
     house.finish(wrong, len(present))
 
 

@@ -6,9 +6,9 @@
  * Cost: t_s ceil(log N) + t_w m (N-1). TMP: none.
  * Source: Bruck et al., Efficient algorithms for all-to-all communications in multiport
  * message-passing systems (TPDS 1997). */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/wrap.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1, TAG = 0 };
 

@@ -3,9 +3,9 @@
  * Cost: 2 L levels of at most arity - 1 messages at each parent, 2 (N-1) messages in all, N blocks
  * in each one on the way down. TMP: none, blocks are gathered in their places in OUT.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/compose.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/table.h"
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {

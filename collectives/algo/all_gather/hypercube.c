@@ -4,9 +4,8 @@
  * OUT.
  * Cost: t_s log N + t_w m (N-1), N a power of two. TMP: none.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/needs.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1, TAG = 0 };
 

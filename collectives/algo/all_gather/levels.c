@@ -11,9 +11,9 @@
  * Source: Graham et al., Cheetah (CCGrid 2011); Luo et al., HAN (CLUSTER 2020). */
 #include <stdlib.h>
 
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/levels.h"
-#include "collectives/algo/table.h"
 
 /* Blocks of different sizes, which are in other places of OUT at each site, go in the machine's
  * order. */

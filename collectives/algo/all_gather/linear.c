@@ -4,9 +4,9 @@
  * not wait for each other.
  * Cost: (t_s + t_w m)(N-1). TMP: none.
  * Source: folklore; the "spread" exchange. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/vector.h"
 #include "collectives/algo/pattern/wrap.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1, TAG = 0 };
 

@@ -9,9 +9,9 @@
  * Multi-Leader Design (SC 2017), for the leaders. */
 #include <stdlib.h>
 
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/shares.h"
-#include "collectives/algo/table.h"
 
 /* By the members of the last tier, with the blocks of the sites below them at OWN. Lets the step
  * that PIECES have for their coming wait for those that belong to them. */

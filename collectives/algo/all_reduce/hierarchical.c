@@ -5,8 +5,8 @@
  * TMP: at a representative the blocks that it receives, as in reduce/linear.c, for each level;
  * results are kept in OUT.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/compose.h"
-#include "collectives/algo/table.h"
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {

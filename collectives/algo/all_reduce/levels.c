@@ -4,9 +4,9 @@
  * back (phase 3). See pattern/levels.h.
  * Cost: that of its parts. TMP: at a leader a block for each level, and that of the parts.
  * Source: Graham et al., Cheetah (CCGrid 2011); Luo et al., HAN (CLUSTER 2020). */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/levels.h"
-#include "collectives/algo/table.h"
 
 static uint32_t append(struct cohort__levels *levels, size_t offset, uint32_t after)
 {

@@ -2,8 +2,8 @@
 /* All-reduce, linear: reduce_linear to site 0 (phase 1), then broadcast_linear from it (phase 3).
  * Cost: 2 (N-1) messages, all of them at site 0. TMP: as reduce/linear.c.
  * Source: folklore; the composition of the reference design over one group. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/compose.h"
-#include "collectives/algo/table.h"
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {

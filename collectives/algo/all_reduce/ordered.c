@@ -3,12 +3,12 @@
  * cut into N pieces, which may be empty. reduce_scatter_linear (phase 1) reduces piece i at site i
  * strictly from the left. all_gather_ring (phase 3) spreads the pieces.
  * Cost: (2 t_s + (2 t_w + t_r) m/N)(N-1). TMP: that of reduce_scatter/linear.c for a piece.
- * Source: as all_reduce/ring.c, with the direct exchange. */
+ * Source: as all_reduce_ring, with the direct exchange. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/rings.h"
 #include "collectives/algo/reduce_scatter/linear.h"
-#include "collectives/algo/table.h"
 
 enum { GATHER = 3 };
 

@@ -8,11 +8,11 @@
  * of two below N. TMP: a quarter of the vector, with pairs a half.
  * Source: Thakur, Rabenseifner, Gropp, Optimization of collective communication operations in MPICH
  * (2005). */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/pairs.h"
 #include "collectives/algo/pattern/vector.h"
-#include "collectives/algo/table.h"
 
 enum { HALVE = 1, DOUBLE = 3, PAIR_TAG = 0, TAG = 1, MAX_STEPS = 32 };
 

@@ -8,10 +8,10 @@
  * below N. TMP: a block, which takes turns with OUT; for N = 2 none.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4: all-reduce; pairs: Thakur,
  * Rabenseifner, Gropp, Optimization of collective communication operations in MPICH (2005). */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/pairs.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1, LAST_PHASE = 3, PAIR_TAG = 0, TAG = 1 };
 

@@ -2,13 +2,13 @@
 /* All-reduce, reduce and broadcast: reduce_binomial to site 0 (phase 1), then broadcast_binomial
  * from it (phase 3). The halves of the tree are neighbours, so the reduction need not commute.
  * Cost: (2 t_s + (2 t_w + t_r) m) ceil(log N), with 2 (N-1) messages in all. TMP: the blocks that
- * are received, as in reduce/binomial.c; results are kept in OUT.
+ * are received, as in reduce_binomial; results are kept in OUT.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/linear.h"
 #include "collectives/algo/pattern/mesh_tree.h"
-#include "collectives/algo/table.h"
 
 enum { UP = 1, DOWN = 3 };
 
@@ -42,8 +42,8 @@ static struct cohort__cost cost(const struct cohort__request *request)
     struct cohort__mesh line = cohort__mesh_line(request->num_sites);
     uint32_t num_children = cohort__log2_ceiling(request->num_sites);
     struct cohort__cost cost =
-        cohort__cost_then(cohort__reduce_cost_over_mesh(&line, request->bytes),
-                          cohort__broadcast_cost_over_mesh(&line, request->bytes));
+        cohort__cost_then(cohort__reduce_cost_over_mesh(line, request->bytes),
+                          cohort__broadcast_cost_over_mesh(line, request->bytes));
     cost.memory =
         cohort__reduce_buffers(request->bytes, num_children) * (double)(request->bytes + 64);
     return cost;

@@ -6,8 +6,8 @@
  * Cost: that of its parts. TMP: a share, a block for each level below, and that of the parts.
  * Source: Bayatpour et al., Scalable Reduction Collectives with Data Partitioning-based
  * Multi-Leader Design (SC 2017). */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/shares.h"
-#include "collectives/algo/table.h"
 
 /* By the members of the last tier, with their subgroups' partial results at IN. */
 static uint32_t append_leaders(struct cohort__levels *levels, struct cohort__area in,

@@ -20,9 +20,9 @@
 
 #include <stdlib.h>
 
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/wrap.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1, IN_TMP = 3 /* the first block with a move that is neither its first nor last */ };
 

@@ -9,10 +9,10 @@
  * matrix block aggregation. */
 #include <stdlib.h>
 
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/all_to_all_phases.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/linear.h"
-#include "collectives/algo/table.h"
 
 /* What embedding the exchange needs. */
 struct arrays {

@@ -14,10 +14,10 @@
  * blocks. */
 #include <stdlib.h>
 
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/all_to_all_phases.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/wrap.h"
-#include "collectives/algo/table.h"
 #include "collectives/plan/partition.h"
 
 enum { GATHER = 1, EXCHANGE = 2, SCATTER = 3, TAG = 0, NUM_PIECES = 3 };

@@ -11,9 +11,9 @@
  * several blocks. */
 #include <stdlib.h>
 
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/levels.h"
-#include "collectives/algo/table.h"
 
 /* What a leader of a largest subgroup does. */
 struct exchange {

@@ -11,11 +11,11 @@
  * Source: HPX discussion #7200, which leaves streaming for later. */
 #include <stdlib.h>
 
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/all_to_all_phases.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/walk.h"
 #include "collectives/algo/pattern/wrap.h"
-#include "collectives/algo/table.h"
 
 enum {
     GATHER = COHORT__ALL_TO_ALL_GATHER,

@@ -12,11 +12,11 @@
  * takes a scatter from one root. */
 #include <stdlib.h>
 
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/all_to_all/bruck.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/mesh.h"
 #include "collectives/algo/pattern/wrap.h"
-#include "collectives/algo/table.h"
 #include "collectives/plan/embed.h"
 
 enum { GATHER = 1, SCATTER = 2, MAX_PIECES = 3 };

@@ -4,9 +4,9 @@
  * what a site knows of doubles with each step, and after the last one it is everybody.
  * Cost: t_s ceil(log N); N ceil(log N) messages. TMP: none.
  * Source: Hensgen, Finkel, Manber, Two algorithms for barrier synchronization (IJPP 1988). */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/wrap.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1, TAG = 0 };
 

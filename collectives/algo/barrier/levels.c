@@ -4,8 +4,8 @@
  * subgroups (phase 2), and then all are told (phase 3). See pattern/levels.h.
  * Cost: that of its parts. TMP: none.
  * Source: Graham et al., Cheetah (CCGrid 2011); Luo et al., HAN (CLUSTER 2020). */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/levels.h"
-#include "collectives/algo/table.h"
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {

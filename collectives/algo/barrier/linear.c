@@ -3,9 +3,9 @@
  * is there (phase 1). Then site 0 tells all (phase 3).
  * Cost: 2 (N-1) messages, all of them at site 0. TMP: none.
  * Source: folklore; the composition of the reference design over one group. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/compose.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/table.h"
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {

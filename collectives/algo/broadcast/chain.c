@@ -4,8 +4,8 @@
  * tag.
  * Cost: (t_s + t_w m / S) (N - 2 + S) with S segments. TMP: none.
  * Source: folklore; the pipelined linear tree of MPICH and Open MPI. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/chain.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1 };
 

@@ -4,9 +4,9 @@
  * waiting between them.
  * Cost: L levels of at most arity - 1 messages out of each parent. TMP: none.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/walk.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1 };
 

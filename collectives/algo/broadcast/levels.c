@@ -4,8 +4,8 @@
  * in. See pattern/levels.h.
  * Cost: that of its parts. TMP: that of its parts.
  * Source: Graham et al., Cheetah (CCGrid 2011); Luo et al., HAN (CLUSTER 2020). */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/levels.h"
-#include "collectives/algo/table.h"
 
 static uint32_t append(struct cohort__levels *levels, size_t offset, uint32_t after)
 {

@@ -7,10 +7,10 @@
  * Cost: t_s (ceil(log2 N) + N - 1) + 2 t_w m (N-1) / N, all of it at the root's port. TMP: none.
  * Source: van de Geijn's broadcast of long vectors, as described by Thakur, Rabenseifner and Gropp
  * (IJHPCA 2005), without the messages that bring nothing new. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/cut.h"
 #include "collectives/algo/pattern/mesh_tree.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1, RING_PHASE = 2, TAG = 0 };
 

@@ -6,8 +6,8 @@
  * Cost: that of its parts. TMP: that of its parts.
  * Source: van de Geijn's scatter and all_gather (Barnett et al., SHPCC 1994), the scatter being the
  * shares that go to other hosts; Bayatpour et al. (SC 2017) for several leaders. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/shares.h"
-#include "collectives/algo/table.h"
 
 /* By the members of the last tier. All that they get is in AREA. */
 static uint32_t append_leaders(struct cohort__levels *levels, struct cohort__area area,

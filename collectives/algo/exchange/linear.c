@@ -9,7 +9,7 @@
  * MPI_Neighbor_alltoallw. */
 #include <stdlib.h>
 
-#include "collectives/algo/table.h"
+#include "collectives/algo/algorithm.h"
 #include "collectives/plan/layout.h"
 
 enum { PHASE = 1 };

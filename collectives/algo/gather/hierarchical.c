@@ -7,9 +7,9 @@
  * blocks of a representative's subtree, except its own; none at the root.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025); Träff, Rougier
  * (EuroMPI 2014) for messages of several blocks. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/walk.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1 };
 

@@ -3,9 +3,9 @@
  * Blocks may have different sizes.
  * Cost: 1 step of N-1 messages into the root, N-1 blocks through its link. TMP: none.
  * Source: folklore; the flat tree of every MPI. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/linear.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1, TAG = 0, OWN = 0, FIRST = 1 };
 

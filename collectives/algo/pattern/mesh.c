@@ -49,3 +49,11 @@ uint32_t cohort__mesh_move(const struct cohort__mesh *mesh, uint32_t site, uint3
     uint32_t stride = cohort__mesh_stride(mesh, dimension);
     return site - cohort__mesh_coordinate(mesh, site, dimension) * stride + coordinate * stride;
 }
+
+uint32_t cohort__mesh_last_dimension(const struct cohort__mesh *mesh)
+{
+    uint32_t dimension = mesh->num_dimensions - 1;
+    while (dimension > 0 && mesh->extents[dimension] == 1)
+        dimension--;
+    return dimension;
+}

@@ -37,4 +37,7 @@ uint32_t cohort__mesh_coordinate(const struct cohort__mesh *mesh, uint32_t site,
 uint32_t cohort__mesh_move(const struct cohort__mesh *mesh, uint32_t site, uint32_t dimension,
                            uint32_t coordinate);
 
+/* The last dimension of a mesh that has more than one coordinate, or 0. */
+uint32_t cohort__mesh_last_dimension(const struct cohort__mesh *mesh);
+
 #endif

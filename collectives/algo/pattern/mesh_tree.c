@@ -217,17 +217,24 @@ void cohort__mesh_tree_broadcast(struct cohort__plan_builder *builder,
     }
 }
 
+/* Begins the plan of one of the collectives below. */
+static cohort_status begin(struct cohort__mesh_tree *tree, const struct cohort__request *request,
+                           const struct cohort__mesh *mesh, enum cohort__mesh_order order,
+                           const char *name, struct cohort__plan_builder **ret_builder)
+{
+    cohort__mesh_tree_init(tree, mesh, order, request->root, request->this_site);
+    return cohort__plan_builder_create(ret_builder, name, request->num_sites, request->this_site);
+}
+
 cohort_status cohort__broadcast_over_mesh(const struct cohort__request *request,
-                                          const struct cohort__mesh *mesh, const char *name,
+                                          struct cohort__mesh mesh, const char *name,
                                           struct cohort__plan **ret_plan)
 {
     struct cohort__plan_builder *builder = NULL;
     struct cohort__mesh_tree tree;
-    cohort_status status =
-        cohort__plan_builder_create(&builder, name, request->num_sites, request->this_site);
+    cohort_status status = begin(&tree, request, &mesh, COHORT__MESH_ROWS_FIRST, name, &builder);
     if (status != COHORT_OK)
         return status;
-    cohort__mesh_tree_init(&tree, mesh, COHORT__MESH_ROWS_FIRST, request->root, request->this_site);
     bool is_root = tree.parent == COHORT__NO_SITE;
     uint32_t block = cohort__plan_range(builder, is_root ? COHORT__SPACE_IN : COHORT__SPACE_OUT, 0,
                                         request->bytes);
@@ -236,16 +243,14 @@ cohort_status cohort__broadcast_over_mesh(const struct cohort__request *request,
 }
 
 cohort_status cohort__reduce_over_mesh(const struct cohort__request *request,
-                                       const struct cohort__mesh *mesh, const char *name,
+                                       struct cohort__mesh mesh, const char *name,
                                        struct cohort__plan **ret_plan)
 {
     struct cohort__plan_builder *builder = NULL;
     struct cohort__mesh_tree tree;
-    cohort_status status =
-        cohort__plan_builder_create(&builder, name, request->num_sites, request->this_site);
+    cohort_status status = begin(&tree, request, &mesh, COHORT__MESH_ROWS_LAST, name, &builder);
     if (status != COHORT_OK)
         return status;
-    cohort__mesh_tree_init(&tree, mesh, COHORT__MESH_ROWS_LAST, request->root, request->this_site);
     bool is_root = tree.parent == COHORT__NO_SITE;
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
     uint32_t result = own;
@@ -261,18 +266,16 @@ cohort_status cohort__reduce_over_mesh(const struct cohort__request *request,
 }
 
 cohort_status cohort__gather_over_mesh(const struct cohort__request *request,
-                                       const struct cohort__mesh *mesh, const char *name,
+                                       struct cohort__mesh mesh, const char *name,
                                        struct cohort__plan **ret_plan)
 {
     struct cohort__plan_builder *builder = NULL;
     struct cohort__mesh_tree tree;
     uint32_t parts[MAX_PARTS], num_parts;
     size_t bytes = request->bytes;
-    cohort_status status =
-        cohort__plan_builder_create(&builder, name, request->num_sites, request->this_site);
+    cohort_status status = begin(&tree, request, &mesh, COHORT__MESH_ROWS_LAST, name, &builder);
     if (status != COHORT_OK)
         return status;
-    cohort__mesh_tree_init(&tree, mesh, COHORT__MESH_ROWS_LAST, request->root, request->this_site);
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, bytes);
     struct store store = store_make(builder, &tree, COHORT__SPACE_OUT, own, bytes);
     for (uint32_t i = tree.num_children; i-- > 0;) {
@@ -302,18 +305,16 @@ static void send_append(struct cohort__plan_builder *builder, const struct store
 }
 
 cohort_status cohort__scatter_over_mesh(const struct cohort__request *request,
-                                        const struct cohort__mesh *mesh, const char *name,
+                                        struct cohort__mesh mesh, const char *name,
                                         struct cohort__plan **ret_plan)
 {
     struct cohort__plan_builder *builder = NULL;
     struct cohort__mesh_tree tree;
     uint32_t recv = COHORT__NO_STEP;
     size_t bytes = request->bytes;
-    cohort_status status =
-        cohort__plan_builder_create(&builder, name, request->num_sites, request->this_site);
+    cohort_status status = begin(&tree, request, &mesh, COHORT__MESH_ROWS_LAST, name, &builder);
     if (status != COHORT_OK)
         return status;
-    cohort__mesh_tree_init(&tree, mesh, COHORT__MESH_ROWS_LAST, request->root, request->this_site);
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, bytes);
     struct store store = store_make(builder, &tree, COHORT__SPACE_IN, own, bytes);
     if (tree.parent != COHORT__NO_SITE) {
@@ -333,29 +334,20 @@ cohort_status cohort__scatter_over_mesh(const struct cohort__request *request,
 
 /* Costs -------------------------------------------------------------------------------------- */
 
-/* With ROWS_LAST: the dimension whose line the tree halves first, from the root. */
-static uint32_t top_dimension(const struct cohort__mesh *mesh)
-{
-    uint32_t dimension = mesh->num_dimensions - 1;
-    while (dimension > 0 && mesh->extents[dimension] == 1)
-        dimension--;
-    return dimension;
-}
-
-struct cohort__cost cohort__broadcast_cost_over_mesh(const struct cohort__mesh *mesh, size_t bytes)
+struct cohort__cost cohort__broadcast_cost_over_mesh(struct cohort__mesh mesh, size_t bytes)
 {
     struct cohort__cost cost = {0};
-    for (uint32_t i = 0; i < mesh->num_dimensions; i++) {
-        struct cohort__cost line = cohort__cost_broadcast(mesh->extents[i], 2, bytes);
-        cost = cohort__cost_then(cost, cohort__cost_at_once(line, cohort__mesh_stride(mesh, i)));
+    for (uint32_t i = 0; i < mesh.num_dimensions; i++) {
+        struct cohort__cost line = cohort__cost_broadcast(mesh.extents[i], 2, bytes);
+        cost = cohort__cost_then(cost, cohort__cost_at_once(line, cohort__mesh_stride(&mesh, i)));
     }
     return cost;
 }
 
-struct cohort__cost cohort__reduce_cost_over_mesh(const struct cohort__mesh *mesh, size_t bytes)
+struct cohort__cost cohort__reduce_cost_over_mesh(struct cohort__mesh mesh, size_t bytes)
 {
     struct cohort__cost cost = cohort__broadcast_cost_over_mesh(mesh, bytes);
-    uint32_t top = mesh->extents[top_dimension(mesh)];
+    uint32_t top = mesh.extents[cohort__mesh_last_dimension(&mesh)];
     cost.reduced = cost.bytes;
     cost.combined = cost.moved;
     /* The root's result is in OUT. The result of its first child, which has most children of the
@@ -368,18 +360,18 @@ struct cohort__cost cohort__reduce_cost_over_mesh(const struct cohort__mesh *mes
     return cost;
 }
 
-struct cohort__cost cohort__scatter_cost_over_mesh(const struct cohort__mesh *mesh, size_t bytes)
+struct cohort__cost cohort__scatter_cost_over_mesh(struct cohort__mesh mesh, size_t bytes)
 {
     struct cohort__cost cost = {0};
-    uint32_t top = top_dimension(mesh);
-    uint32_t num_sites = cohort__mesh_stride(mesh, mesh->num_dimensions);
-    for (uint32_t i = 0; i < mesh->num_dimensions; i++) {
-        uint32_t stride = cohort__mesh_stride(mesh, i);
-        struct cohort__cost line = cohort__cost_scatter(mesh->extents[i], 2, stride * bytes);
-        uint32_t num_lines = num_sites / stride / mesh->extents[i];
+    uint32_t top = cohort__mesh_last_dimension(&mesh);
+    uint32_t num_sites = cohort__mesh_stride(&mesh, mesh.num_dimensions);
+    for (uint32_t i = 0; i < mesh.num_dimensions; i++) {
+        uint32_t stride = cohort__mesh_stride(&mesh, i);
+        struct cohort__cost line = cohort__cost_scatter(mesh.extents[i], 2, stride * bytes);
+        uint32_t num_lines = num_sites / stride / mesh.extents[i];
         cost = cohort__cost_then(cost, cohort__cost_at_once(line, num_lines));
     }
-    uint32_t below = mesh->extents[top] / 2 * cohort__mesh_stride(mesh, top);
+    uint32_t below = mesh.extents[top] / 2 * cohort__mesh_stride(&mesh, top);
     cost.memory = below > 1 ? (below - 1.0) * (double)bytes : 0;
     return cost;
 }

@@ -55,22 +55,22 @@ void cohort__mesh_tree_broadcast(struct cohort__plan_builder *builder,
 
 /* The rooted collectives over the tree. NAME is the plan's. */
 cohort_status cohort__broadcast_over_mesh(const struct cohort__request *request,
-                                          const struct cohort__mesh *mesh, const char *name,
+                                          struct cohort__mesh mesh, const char *name,
                                           struct cohort__plan **ret_plan);
 cohort_status cohort__reduce_over_mesh(const struct cohort__request *request,
-                                       const struct cohort__mesh *mesh, const char *name,
+                                       struct cohort__mesh mesh, const char *name,
                                        struct cohort__plan **ret_plan);
 cohort_status cohort__gather_over_mesh(const struct cohort__request *request,
-                                       const struct cohort__mesh *mesh, const char *name,
+                                       struct cohort__mesh mesh, const char *name,
                                        struct cohort__plan **ret_plan);
 cohort_status cohort__scatter_over_mesh(const struct cohort__request *request,
-                                        const struct cohort__mesh *mesh, const char *name,
+                                        struct cohort__mesh mesh, const char *name,
                                         struct cohort__plan **ret_plan);
 
 /* Their costs, with memory: the sum of those of a line of each dimension. Gather costs the same as
  * scatter. */
-struct cohort__cost cohort__broadcast_cost_over_mesh(const struct cohort__mesh *mesh, size_t bytes);
-struct cohort__cost cohort__reduce_cost_over_mesh(const struct cohort__mesh *mesh, size_t bytes);
-struct cohort__cost cohort__scatter_cost_over_mesh(const struct cohort__mesh *mesh, size_t bytes);
+struct cohort__cost cohort__broadcast_cost_over_mesh(struct cohort__mesh mesh, size_t bytes);
+struct cohort__cost cohort__reduce_cost_over_mesh(struct cohort__mesh mesh, size_t bytes);
+struct cohort__cost cohort__scatter_cost_over_mesh(struct cohort__mesh mesh, size_t bytes);
 
 #endif

@@ -45,14 +45,6 @@ static uint32_t range_before(struct cohort__plan_builder *builder, const struct 
     return cohort__vector_block(builder, vector, first_piece(ring, distance), ring->stride);
 }
 
-uint32_t cohort__mesh_last_dimension(const struct cohort__mesh *mesh)
-{
-    uint32_t dimension = mesh->num_dimensions - 1;
-    while (dimension > 0 && mesh->extents[dimension] == 1)
-        dimension--;
-    return dimension;
-}
-
 /* In step k a site receives the pieces of the k-th site before it. It sends what it received in the
  * step before, or in step 1 its own. Returns the first RECV. */
 static uint32_t ring_gather(struct cohort__plan_builder *builder, const struct ring *ring,
@@ -136,7 +128,9 @@ static bool has_buffers(const struct ring_memory *memory)
     return !memory->out || memory->out == memory->in;
 }
 
-uint32_t cohort__rings_num_buffers(uint32_t extent, bool has_result)
+/* How many buffers a ring of EXTENT sites needs for what arrives. HAS_RESULT: the last piece to
+ * arrive needs none. */
+static uint32_t rings_num_buffers(uint32_t extent, bool has_result)
 {
     uint32_t num_buffers = extent - 1 - has_result;
     return num_buffers < 2 ? num_buffers : 2;
@@ -147,7 +141,7 @@ static void memory_init(struct ring_memory *memory, struct cohort__plan_builder 
 {
     bool has_result = memory->result != COHORT__NO_STEP;
     if (has_buffers(memory))
-        for (uint32_t i = 0; i < cohort__rings_num_buffers(ring->extent, has_result); i++)
+        for (uint32_t i = 0; i < rings_num_buffers(ring->extent, has_result); i++)
             memory->buffers[i] = cohort__plan_tmp(builder, largest_range(ring, memory->in));
 }
 
@@ -244,4 +238,51 @@ uint32_t cohort__rings_reduce_scatter(struct cohort__plan_builder *builder,
         memory.in = memory.out;
     }
     return after;
+}
+
+struct cohort__cost cohort__rings_all_gather_cost(const struct cohort__mesh *mesh,
+                                                  const struct cohort__vector *all)
+{
+    struct cohort__cost cost = {0};
+    for (uint32_t d = 0; d < mesh->num_dimensions; d++) {
+        uint32_t num_steps = mesh->extents[d] - 1;
+        cost.startups += num_steps;
+        cost.bytes +=
+            num_steps * (double)cohort__vector_bytes(all, 0, cohort__mesh_stride(mesh, d));
+    }
+    cost.messages = all->num_pieces * cost.startups;
+    cost.moved = (all->num_pieces - 1.0) * (double)all->bytes;
+    return cost;
+}
+
+/* Buffers take turns, see rings_num_buffers. */
+static double reduce_scatter_memory(const struct cohort__mesh *mesh,
+                                    const struct cohort__vector *in, bool in_place)
+{
+    enum { ALIGNMENT = 64 };
+    uint32_t first = cohort__mesh_last_dimension(mesh);
+    double memory = 0;
+    for (uint32_t d = 0; d <= first; d++) {
+        bool has_result = !in_place && (d == 0 || d == first);
+        uint32_t num_blocks = rings_num_buffers(mesh->extents[d], has_result);
+        if (in_place && d == first)
+            num_blocks = 0;
+        if (!in_place && d == first && d > 0)
+            num_blocks++;
+        size_t bytes = cohort__vector_bytes(in, 0, cohort__mesh_stride(mesh, d));
+        memory += num_blocks * (double)(bytes + ALIGNMENT);
+    }
+    return memory;
+}
+
+struct cohort__cost cohort__rings_reduce_scatter_cost(const struct cohort__mesh *mesh,
+                                                      const struct cohort__vector *in,
+                                                      bool in_place)
+{
+    struct cohort__cost cost = cohort__rings_all_gather_cost(mesh, in);
+    cost.reduced = cost.bytes;
+    cost.combined = cost.moved;
+    if (in->num_pieces > 1)
+        cost.memory = reduce_scatter_memory(mesh, in, in_place);
+    return cost;
 }

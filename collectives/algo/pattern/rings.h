@@ -21,9 +21,6 @@ struct cohort__rings {
     uint32_t first_sends[COHORT__MESH_MAX_DIMENSIONS];
 };
 
-/* The last dimension of a mesh that has more than one coordinate, or 0. */
-uint32_t cohort__mesh_last_dimension(const struct cohort__mesh *mesh);
-
 /* Collects all pieces in ALL. This site's own piece is in OWN after READY, and in its place in ALL
  * after PLACED. */
 void cohort__rings_all_gather(struct cohort__plan_builder *builder,
@@ -39,28 +36,11 @@ uint32_t cohort__rings_reduce_scatter(struct cohort__plan_builder *builder,
                                       struct cohort__rings *rings, const struct cohort__vector *in,
                                       const struct cohort__vector *all, uint32_t result);
 
-/* How many buffers a ring of EXTENT sites needs for what arrives. HAS_RESULT: the last piece to
- * arrive needs none. */
-uint32_t cohort__rings_num_buffers(uint32_t extent, bool has_result);
-
 /* The costs of these two. reduce_scatter: IN_PLACE means in ALL, else in a RESULT. */
 struct cohort__cost cohort__rings_all_gather_cost(const struct cohort__mesh *mesh,
                                                   const struct cohort__vector *all);
 struct cohort__cost cohort__rings_reduce_scatter_cost(const struct cohort__mesh *mesh,
                                                       const struct cohort__vector *in,
                                                       bool in_place);
-
-/* In rings_collectives.c: whole collectives over MESH, for rows. */
-cohort_status cohort__all_gather_rings(const struct cohort__request *request,
-                                       const struct cohort__mesh *mesh, const char *name,
-                                       struct cohort__plan **ret_plan);
-cohort_status cohort__reduce_scatter_rings(const struct cohort__request *request,
-                                           const struct cohort__mesh *mesh, const char *name,
-                                           struct cohort__plan **ret_plan);
-cohort_status cohort__all_reduce_rings(const struct cohort__request *request,
-                                       const struct cohort__mesh *mesh, const char *name,
-                                       struct cohort__plan **ret_plan);
-struct cohort__cost cohort__all_reduce_rings_cost(const struct cohort__request *request,
-                                                  const struct cohort__mesh *mesh);
 
 #endif

@@ -7,9 +7,9 @@
  * if the root is the last site. A root in the middle receives everything twice. TMP: NUM_BUFFERS
  * segments, which take turns; none at the root.
  * Source: as broadcast/chain.c, reversed. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/chain.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1, RESULT_PHASE = 3, NUM_BUFFERS = 4 };
 

@@ -7,9 +7,9 @@
  * message more if site 0 sends the result to the root. TMP: at a representative one block for its
  * result (the root's is OUT) and those of reduce/linear.c for each level.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/walk.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1, HAND_OVER_PHASE = 3, TAG = 0 };
 

@@ -6,9 +6,9 @@
  * Cost: that of its parts, and perhaps one message. TMP: at a leader a block for each level, and
  * that of the parts.
  * Source: Graham et al., Cheetah (CCGrid 2011); Luo et al., HAN (CLUSTER 2020). */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/levels.h"
-#include "collectives/algo/table.h"
 
 /* The leader of the largest subgroup that the root is in. */
 static uint32_t root_of_top(const struct cohort__levels *levels)

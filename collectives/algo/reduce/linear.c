@@ -6,9 +6,9 @@
  * the root N-1 blocks, but not more than TMP_BYTES or two blocks: a block is received when the one
  * that had its place has been reduced.
  * Source: folklore. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/linear.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1, TAG = 0 };
 enum { TMP_BYTES = 4 << 20 };

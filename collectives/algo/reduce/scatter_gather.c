@@ -5,9 +5,9 @@
  * t_s + t_w m + t_r m. TMP: two vectors if a site has folded, else one and a half; one at the root.
  * Source: Rabenseifner's reduce, as described by Thakur, Rabenseifner and Gropp (IJHPCA 2005), with
  * the distances in the reverse order. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/halving.h"
-#include "collectives/algo/table.h"
 
 enum { GATHER_PHASE = 3, TAG = 0 };
 

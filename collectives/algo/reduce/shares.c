@@ -6,8 +6,8 @@
  * Cost: that of its parts. TMP: two shares, a block for each level below, and that of the parts.
  * Source: Bayatpour et al., Scalable Reduction Collectives with Data Partitioning-based
  * Multi-Leader Design (SC 2017). */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/shares.h"
-#include "collectives/algo/table.h"
 
 /* Where the leader of a share has its result: the root where it belongs. */
 static struct cohort__area place_of(const struct cohort__shares *shares, struct cohort__area out)

@@ -8,11 +8,10 @@
  * for what arrives.
  * Source: Bruck et al., Efficient algorithms for all-to-all communications in multiport
  * message-passing systems (TPDS 1997), reversed. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/needs.h"
 #include "collectives/algo/pattern/wrap.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1, TAG = 0, MAX_PARTS = 3 };
 

@@ -6,10 +6,10 @@
  * up. TMP: at a representative N blocks, which are used for both ways, and those of reduce/linear.c
  * for each level.
  * Source: as all_reduce/hierarchical.c. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/walk.h"
-#include "collectives/algo/table.h"
 
 enum { UP = 1, DOWN = 3 };
 

@@ -6,10 +6,9 @@
  * Cost: t_s log N + (t_w + t_r) m (N-1), N a power of two. TMP: N/2 blocks for what is reduced, and
  * N/4 for what arrives.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4: all-to-all reduction. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/needs.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1, TAG = 0 };
 

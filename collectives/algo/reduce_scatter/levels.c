@@ -9,9 +9,9 @@
  * Source: Graham et al., Cheetah (CCGrid 2011); Luo et al., HAN (CLUSTER 2020). */
 #include <stdlib.h>
 
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/levels.h"
-#include "collectives/algo/table.h"
 
 /* Blocks of different sizes, which may be in other places of IN at each site, are reduced in the
  * machine's order. */

@@ -6,9 +6,9 @@
  * the last tier a share for each of the largest subgroups and one more, and all blocks for each
  * level below. Source: Bayatpour et al., Scalable Reduction Collectives with Data
  * Partitioning-based Multi-Leader Design (SC 2017). */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/shares.h"
-#include "collectives/algo/table.h"
 
 /* By the members of the last tier, with what the sites below them have at IN, reduced. */
 static uint32_t append_leaders(struct cohort__levels *levels, struct cohort__area in,

@@ -8,11 +8,10 @@
  * total a site receives, and one.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025), for the levels;
  * Blelloch, Prefix sums and their applications (1990), for up and down. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/tree.h"
-#include "collectives/algo/scan/scan.h"
-#include "collectives/algo/table.h"
 
 enum { UP = 1, DOWN = 3, TAG = 0 };
 
@@ -157,8 +156,8 @@ static void go_down(struct scan *self)
     }
 }
 
-cohort_status cohort__scan_hierarchical_build(const struct cohort__request *request,
-                                              const char *name, struct cohort__plan **ret_plan)
+static cohort_status scan_build(const struct cohort__request *request, const char *name,
+                                struct cohort__plan **ret_plan)
 {
     struct cohort__range all = {.first = 0, .count = request->num_sites};
     struct scan self = {.request = request,
@@ -229,7 +228,7 @@ static double count_reductions(const struct cohort__request *request)
 
 /* Site 0 sends while it receives: a group is told as soon as the sum of those before it is
  * known. */
-struct cohort__cost cohort__scan_hierarchical_cost(const struct cohort__request *request)
+static struct cohort__cost scan_cost(const struct cohort__request *request)
 {
     bool is_exclusive = request->collective == COHORT__EXCLUSIVE_SCAN;
     uint32_t num_sites = request->num_sites;
@@ -254,15 +253,32 @@ struct cohort__cost cohort__scan_hierarchical_cost(const struct cohort__request 
     return cost;
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static cohort_status inclusive_build(const struct cohort__request *request,
+                                     struct cohort__plan **ret_plan)
 {
-    return cohort__scan_hierarchical_build(request, "scan_hierarchical", ret_plan);
+    return scan_build(request, "scan_hierarchical", ret_plan);
 }
 
 const struct cohort__algorithm cohort__scan_hierarchical = {
     .collective = COHORT__SCAN,
     .name = "hierarchical",
     .hierarchical = true,
-    .build = build,
-    .cost = cohort__scan_hierarchical_cost,
+    .build = inclusive_build,
+    .cost = scan_cost,
+};
+
+/* Exclusive scan, hierarchical: the scan without a site's own block. Site 0 gets
+ * nothing. The last site's block is not sent. */
+static cohort_status exclusive_build(const struct cohort__request *request,
+                                     struct cohort__plan **ret_plan)
+{
+    return scan_build(request, "exclusive_scan_hierarchical", ret_plan);
+}
+
+const struct cohort__algorithm cohort__exclusive_scan_hierarchical = {
+    .collective = COHORT__EXCLUSIVE_SCAN,
+    .name = "hierarchical",
+    .hierarchical = true,
+    .build = exclusive_build,
+    .cost = scan_cost,
 };

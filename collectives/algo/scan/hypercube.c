@@ -7,10 +7,9 @@
  * incomplete. A total that only such sites would need is not sent.
  * Cost: (t_s + t_w m) ceil(log N), and two reductions a step. TMP: two blocks.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4: the prefix-sum operation. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/scan/scan.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1, TAG = 0, NUM_USERS = 3 };
 
@@ -150,8 +149,8 @@ static void steps_append(struct prefix *self)
     }
 }
 
-cohort_status cohort__scan_hypercube_build(const struct cohort__request *request, const char *name,
-                                           struct cohort__plan **ret_plan)
+static cohort_status scan_build(const struct cohort__request *request, const char *name,
+                                struct cohort__plan **ret_plan)
 {
     struct prefix self = {.request = request,
                           .is_exclusive = request->collective == COHORT__EXCLUSIVE_SCAN,
@@ -173,7 +172,7 @@ cohort_status cohort__scan_hypercube_build(const struct cohort__request *request
 /* In step k, `cubes` is the number of whole subcubes of 2^(k+1) sites that have sites after them.
  * `upper` is the number of upper sites: 1 << k of each whole cube, and those of a last one that is
  * cut off. */
-struct cohort__cost cohort__scan_hypercube_cost(const struct cohort__request *request)
+static struct cohort__cost scan_cost(const struct cohort__request *request)
 {
     bool is_exclusive = request->collective == COHORT__EXCLUSIVE_SCAN;
     uint64_t num_sites = request->num_sites;
@@ -197,14 +196,30 @@ struct cohort__cost cohort__scan_hypercube_cost(const struct cohort__request *re
     return cost;
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static cohort_status inclusive_build(const struct cohort__request *request,
+                                     struct cohort__plan **ret_plan)
 {
-    return cohort__scan_hypercube_build(request, "scan_hypercube", ret_plan);
+    return scan_build(request, "scan_hypercube", ret_plan);
 }
 
 const struct cohort__algorithm cohort__scan_hypercube = {
     .collective = COHORT__SCAN,
     .name = "hypercube",
-    .build = build,
-    .cost = cohort__scan_hypercube_cost,
+    .build = inclusive_build,
+    .cost = scan_cost,
+};
+
+/* Exclusive scan, hypercube: the scan without a site's own block. Site 0 gets nothing. The
+ * last site's block is not sent. */
+static cohort_status exclusive_build(const struct cohort__request *request,
+                                     struct cohort__plan **ret_plan)
+{
+    return scan_build(request, "exclusive_scan_hypercube", ret_plan);
+}
+
+const struct cohort__algorithm cohort__exclusive_scan_hypercube = {
+    .collective = COHORT__EXCLUSIVE_SCAN,
+    .name = "hypercube",
+    .build = exclusive_build,
+    .cost = scan_cost,
 };

@@ -6,10 +6,9 @@
  * Cost: that of its parts, and two reductions for each sum. TMP: at a leader a block for each of
  * those below it, and one more, for each level; and that of the parts.
  * Source: Blelloch, Prefix sums and their applications (1990), for up and down. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/levels.h"
-#include "collectives/algo/scan/scan.h"
-#include "collectives/algo/table.h"
 
 struct scan {
     struct cohort__levels levels;
@@ -142,8 +141,8 @@ static void append(struct scan *self)
         cohort__levels_copy(levels, COHORT__LEVELS_DOWN, out, in, self->bytes, end);
 }
 
-cohort_status cohort__scan_levels_build(const struct cohort__request *request, const char *name,
-                                        struct cohort__plan **ret_plan)
+static cohort_status scan_build(const struct cohort__request *request, const char *name,
+                                struct cohort__plan **ret_plan)
 {
     struct scan self = {.bytes = request->bytes};
     cohort_status status = cohort__levels_init(&self.levels, request, name);
@@ -153,13 +152,13 @@ cohort_status cohort__scan_levels_build(const struct cohort__request *request, c
     return cohort__plan_finish(self.levels.builder, ret_plan);
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static cohort_status inclusive_build(const struct cohort__request *request,
+                                     struct cohort__plan **ret_plan)
 {
-    return cohort__scan_levels_build(request, "scan_levels", ret_plan);
+    return scan_build(request, "scan_levels", ret_plan);
 }
 
-void cohort__scan_levels_stages(const struct cohort__request *request,
-                                struct cohort__stages *ret_stages)
+static void scan_stages(const struct cohort__request *request, struct cohort__stages *ret_stages)
 {
     cohort__levels_stages(
         request, (struct cohort__levels_way){.collective = COHORT__GATHER, .bytes = request->bytes},
@@ -176,7 +175,23 @@ const struct cohort__algorithm cohort__scan_levels = {
     .name = "levels",
     .needs = cohort__levels_needs,
     .accepts = cohort__levels_accepts,
-    .build = build,
-    .stages = cohort__scan_levels_stages,
+    .build = inclusive_build,
+    .stages = scan_stages,
+    .top = COHORT__EXCLUSIVE_SCAN,
+};
+
+static cohort_status exclusive_build(const struct cohort__request *request,
+                                     struct cohort__plan **ret_plan)
+{
+    return scan_build(request, "exclusive_scan_levels", ret_plan);
+}
+
+const struct cohort__algorithm cohort__exclusive_scan_levels = {
+    .collective = COHORT__EXCLUSIVE_SCAN,
+    .name = "levels",
+    .needs = cohort__levels_needs,
+    .accepts = cohort__levels_accepts,
+    .build = exclusive_build,
+    .stages = scan_stages,
     .top = COHORT__EXCLUSIVE_SCAN,
 };

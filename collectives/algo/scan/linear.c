@@ -4,9 +4,8 @@
  * reductions.
  * Cost: (t_s + (t_w + t_r) m)(N-1). TMP: none; exclusive, a block at the sites in between.
  * Source: folklore. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/alone.h"
-#include "collectives/algo/scan/scan.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1, TAG = 0 };
 
@@ -35,8 +34,8 @@ static void chain_append(struct cohort__plan_builder *builder,
     }
 }
 
-cohort_status cohort__scan_linear_build(const struct cohort__request *request, const char *name,
-                                        struct cohort__plan **ret_plan)
+static cohort_status scan_build(const struct cohort__request *request, const char *name,
+                                struct cohort__plan **ret_plan)
 {
     struct cohort__plan_builder *builder = NULL;
     bool is_exclusive = request->collective == COHORT__EXCLUSIVE_SCAN;
@@ -51,7 +50,7 @@ cohort_status cohort__scan_linear_build(const struct cohort__request *request, c
     return cohort__plan_finish(builder, ret_plan);
 }
 
-struct cohort__cost cohort__scan_linear_cost(const struct cohort__request *request)
+static struct cohort__cost scan_cost(const struct cohort__request *request)
 {
     bool is_exclusive = request->collective == COHORT__EXCLUSIVE_SCAN;
     double size = (double)request->bytes;
@@ -66,15 +65,32 @@ struct cohort__cost cohort__scan_linear_cost(const struct cohort__request *reque
                                  .memory = is_exclusive && reductions > 0 ? size : 0};
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static cohort_status inclusive_build(const struct cohort__request *request,
+                                     struct cohort__plan **ret_plan)
 {
-    return cohort__scan_linear_build(request, "scan_linear", ret_plan);
+    return scan_build(request, "scan_linear", ret_plan);
 }
 
 const struct cohort__algorithm cohort__scan_linear = {
     .collective = COHORT__SCAN,
     .name = "linear",
     .ordered = true,
-    .build = build,
-    .cost = cohort__scan_linear_cost,
+    .build = inclusive_build,
+    .cost = scan_cost,
+};
+
+/* Exclusive scan, linear: the scan without a site's own block. Site 0 gets nothing. The last
+ * site's block is not sent. */
+static cohort_status exclusive_build(const struct cohort__request *request,
+                                     struct cohort__plan **ret_plan)
+{
+    return scan_build(request, "exclusive_scan_linear", ret_plan);
+}
+
+const struct cohort__algorithm cohort__exclusive_scan_linear = {
+    .collective = COHORT__EXCLUSIVE_SCAN,
+    .name = "linear",
+    .ordered = true,
+    .build = exclusive_build,
+    .cost = scan_cost,
 };

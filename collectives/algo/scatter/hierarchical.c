@@ -6,9 +6,9 @@
  * Cost: L levels of at most arity - 1 messages out of each parent; N-1 blocks out of the root. TMP:
  * the blocks of a representative's subtree, except its own; none at the root.
  * Source: as gather/hierarchical.c, reversed. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/walk.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1 };
 

@@ -5,9 +5,9 @@
  * Cost: that of its parts. TMP: at a leader the blocks of its subgroup; at the root all blocks if
  * the sites of a subgroup are not next to each other, else none.
  * Source: Graham et al., Cheetah (CCGrid 2011); Luo et al., HAN (CLUSTER 2020). */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/levels.h"
-#include "collectives/algo/table.h"
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {

@@ -2,9 +2,9 @@
 /* Scatter, linear: the root sends each other site its block. Blocks may have different sizes.
  * Cost: 1 step of N-1 messages out of the root, N-1 blocks through its link. TMP: none.
  * Source: folklore; the flat tree of every MPI. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/linear.h"
-#include "collectives/algo/table.h"
 
 enum { PHASE = 1, TAG = 0, OWN = 0, FIRST = 1 };
 

@@ -3,9 +3,9 @@
  * Cost: t_s + t_w m. TMP: none.
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.6.2: what a hypercube
  * with E-cube routing needs. */
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/relay.h"
 #include "collectives/algo/pattern/wrap.h"
-#include "collectives/algo/table.h"
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {

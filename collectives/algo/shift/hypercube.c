@@ -6,10 +6,9 @@
  * carries at most one message in each direction.
  * Cost: (t_s + t_w m)(2 s - (q odd)) with s powers in q, at most 2 log N - 1. TMP: a block.
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.6.2. */
-#include "collectives/algo/pattern/needs.h"
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/relay.h"
 #include "collectives/algo/pattern/wrap.h"
-#include "collectives/algo/table.h"
 
 enum { MAX_HOPS = 64 };
 

@@ -11,11 +11,11 @@
  * (CCGrid 2011). */
 #include <stdlib.h>
 
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/crossing.h"
 #include "collectives/algo/pattern/levels.h"
 #include "collectives/algo/pattern/wrap.h"
-#include "collectives/algo/table.h"
 
 /* A block that the leader with RANK sends or receives. The blocks between two leaders are in the
  * order of their sources' places. */

@@ -8,10 +8,10 @@
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.6.1. */
 #include <stdlib.h>
 
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/mesh.h"
 #include "collectives/algo/pattern/relay.h"
 #include "collectives/algo/pattern/wrap.h"
-#include "collectives/algo/table.h"
 
 enum { COLUMN = 0, ROW = 1 }; /* the coordinates */
 

@@ -4,9 +4,9 @@
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.6. */
 #include <stdlib.h>
 
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/relay.h"
 #include "collectives/algo/pattern/wrap.h"
-#include "collectives/algo/table.h"
 
 static uint32_t count_hops(const struct cohort__request *request)
 {

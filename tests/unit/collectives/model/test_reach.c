@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "collectives/algo/table.h"
+#include "collectives/algo/algorithm.h"
 #include "tests/support/test.h"
 
 static void check_near(double got, double want)

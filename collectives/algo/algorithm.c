@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/algo/table.h"
+#include "collectives/algo/algorithm.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,20 @@ const struct cohort__algorithm *const cohort__algorithms[] = {
 };
 #undef ROW
 const uint32_t cohort__num_algorithms = sizeof(cohort__algorithms) / sizeof(cohort__algorithms[0]);
+
+const char cohort__needs_power_of_two[] = "a power of two sites";
+
+bool cohort__is_power_of_two(const struct cohort__request *request)
+{
+    return (request->num_sites & (request->num_sites - 1)) == 0;
+}
+
+const char cohort__needs_commutative[] = "a commutative operation";
+
+bool cohort__is_commutative(const struct cohort__request *request)
+{
+    return request->commutative;
+}
 
 uint32_t cohort__algorithm_row(enum cohort__collective collective, const char *name)
 {
@@ -86,6 +101,24 @@ struct cohort__part cohort__request_out(const struct cohort__request *request, u
 size_t cohort__request_element(const struct cohort__request *request)
 {
     return request->element > 0 ? request->element : 1;
+}
+
+/* How many blocks a row has at one site, at most. The root of a linear reduction has one of each
+ * site. If a site's data is itself a vector of blocks, such a root, or a leader for its group, has
+ * that of each site. */
+static size_t most_blocks(enum cohort__collective collective, size_t num_sites)
+{
+    bool is_square = collective == COHORT__ALL_TO_ALL || collective == COHORT__REDUCE_SCATTER;
+    return is_square ? num_sites * num_sites : num_sites;
+}
+
+bool cohort__sizes_fit(enum cohort__collective collective, uint32_t num_sites, size_t count,
+                       size_t element)
+{
+    size_t bytes;
+    return !__builtin_mul_overflow(count, element, &bytes) &&
+           !__builtin_mul_overflow(bytes, most_blocks(collective, num_sites), &bytes) &&
+           bytes <= PTRDIFF_MAX / 4;
 }
 
 /* The largest memory of any plan is two matrices of padded blocks. */

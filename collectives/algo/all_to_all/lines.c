@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/algo/pattern/all_to_all_lines.h"
-
+/* All-to-alls from neighbour to neighbour, in one dimension of MESH after the other. The sites of a
+ * dimension are a ring. A site sends all that it has for the others there as one message to the
+ * next site. That one takes its own part and passes the rest on.
+ *
+ * At any time a site has num_sites blocks. They are ordered by a site number whose coordinates are
+ * the source's in the dimensions that are done, and the target's in the others. So the blocks with
+ * one coordinate, which a step sends or receives, are one strided block. At the end the order is
+ * that of the sources, so nothing is rearranged. The blocks for the site itself are copied from
+ * dimension to dimension.
+ *
+ * BOTH_WAYS: blocks go forwards to the nearer half of the others, and backwards to the other
+ * half. */
 #include <stdlib.h>
 
+#include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/mesh.h"
 #include "collectives/algo/pattern/wrap.h"
 
 enum { PHASE = 1 };
@@ -179,9 +191,9 @@ static void mesh_append(struct cohort__plan_builder *builder, const struct cohor
     }
 }
 
-cohort_status cohort__all_to_all_on_mesh(const struct cohort__request *request, const char *name,
-                                         const struct cohort__mesh *mesh, bool both_ways,
-                                         struct cohort__plan **ret_plan)
+static cohort_status lines_build(const struct cohort__request *request, const char *name,
+                                 struct cohort__mesh mesh, bool both_ways,
+                                 struct cohort__plan **ret_plan)
 {
     struct cohort__plan_builder *builder = NULL;
     uint32_t *ranks = NULL;
@@ -191,29 +203,155 @@ cohort_status cohort__all_to_all_on_mesh(const struct cohort__request *request, 
         return status;
     ranks = calloc(3 * (size_t)request->num_sites, sizeof(*ranks));
     if (ranks)
-        mesh_append(builder, request, mesh, both_ways, ranks);
+        mesh_append(builder, request, &mesh, both_ways, ranks);
     else
         cohort__plan_builder_fail(builder);
     free(ranks);
     return cohort__plan_finish(builder, ret_plan);
 }
 
-/* Both directions share the one port of a site. */
-struct cohort__cost cohort__all_to_all_on_mesh_cost(const struct cohort__request *request,
-                                                    const struct cohort__mesh *mesh, bool both_ways)
+/* A dimension of e sites costs e - 1 messages. They have N/e blocks for each of e - 1, e - 2 .. 1
+ * sites (both ways: about half as many). TMP: N blocks if there are several dimensions, and two of
+ * the messages that are passed on. Both directions share the one port of a site. */
+static struct cohort__cost lines_cost(const struct cohort__request *request,
+                                      struct cohort__mesh mesh, bool both_ways)
 {
-    struct cohort__cost cost = {.memory = (double)forward_bytes(request, mesh, both_ways)};
-    for (uint32_t d = 0; d < mesh->num_dimensions; d++) {
-        double unit = (double)(request->num_sites / mesh->extents[d]) * (double)request->bytes;
+    struct cohort__cost cost = {.memory = (double)forward_bytes(request, &mesh, both_ways)};
+    for (uint32_t d = 0; d < mesh.num_dimensions; d++) {
+        double unit = (double)(request->num_sites / mesh.extents[d]) * (double)request->bytes;
         for (int is_forward = 0; is_forward <= 1; is_forward++) {
-            double reach = reach_of(mesh->extents[d], both_ways, is_forward);
+            double reach = reach_of(mesh.extents[d], both_ways, is_forward);
             cost.startups += reach;
             cost.bytes += unit * reach * (reach + 1) / 2;
         }
     }
-    if (mesh->num_dimensions > 1)
+    if (mesh.num_dimensions > 1)
         cost.memory += cohort__cost_tmp(1, request->num_sites * request->bytes);
     cost.messages = cost.startups * request->num_sites;
     cost.moved = cost.bytes * request->num_sites;
     return cost;
 }
+
+/* All-to-all, ring. A site sends all that it has for others as one message to the next site. A site
+ * that gets a message takes its own part, which is the first one, and passes the rest on, in N-1
+ * rounds.
+ * Cost: (t_s + t_w m N/2)(N-1), which is optimal on a ring. TMP: 2 N - 5 blocks.
+ * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.1. */
+static cohort_status ring_build(const struct cohort__request *request,
+                                struct cohort__plan **ret_plan)
+{
+    return lines_build(request, "all_to_all_ring", cohort__mesh_line(request->num_sites), false,
+                       ret_plan);
+}
+
+static struct cohort__cost ring_cost(const struct cohort__request *request)
+{
+    return lines_cost(request, cohort__mesh_line(request->num_sites), false);
+}
+
+const struct cohort__algorithm cohort__all_to_all_ring = {
+    .collective = COHORT__ALL_TO_ALL,
+    .name = "ring",
+    .build = ring_build,
+    .cost = ring_cost,
+};
+
+/* All-to-all, ring in both directions, as all_to_all_ring. Blocks for the nearer half of the
+ * others go forwards, those for the other half backwards, in about N/2 rounds each.
+ * Cost: about (t_s + t_w m N/4)(N-1) if a site has one port, half of that if it has one for each
+ * neighbour. TMP: up to 2 N - 8 blocks.
+ * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.1, with the links
+ * used both ways. */
+static cohort_status bidirectional_ring_build(const struct cohort__request *request,
+                                              struct cohort__plan **ret_plan)
+{
+    return lines_build(request, "all_to_all_bidirectional_ring",
+                       cohort__mesh_line(request->num_sites), true, ret_plan);
+}
+
+static struct cohort__cost bidirectional_ring_cost(const struct cohort__request *request)
+{
+    return lines_cost(request, cohort__mesh_line(request->num_sites), true);
+}
+
+const struct cohort__algorithm cohort__all_to_all_bidirectional_ring = {
+    .collective = COHORT__ALL_TO_ALL,
+    .name = "bidirectional_ring",
+    .build = bidirectional_ring_build,
+    .cost = bidirectional_ring_cost,
+};
+
+/* All-to-all, mesh, over the rows and columns of cohort__mesh_square. First among the sites of a
+ * row: the blocks for a whole column go together. Then among the sites of a column. Each is a ring
+ * as in all_to_all_ring.
+ * Cost: (2 t_s + t_w m N)(sqrt(N) - 1) for a square; a ring if N is prime. TMP: up to 3 N blocks.
+ * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.2. */
+static struct cohort__mesh square_of(const struct cohort__request *request)
+{
+    struct cohort__mesh mesh = cohort__mesh_square(request->num_sites);
+    if (mesh.extents[1] == 1)
+        mesh.num_dimensions = 1;
+    return mesh;
+}
+
+static cohort_status mesh_build(const struct cohort__request *request,
+                                struct cohort__plan **ret_plan)
+{
+    return lines_build(request, "all_to_all_mesh", square_of(request), false, ret_plan);
+}
+
+static struct cohort__cost mesh_cost(const struct cohort__request *request)
+{
+    return lines_cost(request, square_of(request), false);
+}
+
+const struct cohort__algorithm cohort__all_to_all_mesh = {
+    .collective = COHORT__ALL_TO_ALL,
+    .name = "mesh",
+    .build = mesh_build,
+    .cost = mesh_cost,
+};
+
+/* All-to-all, mesh of many dimensions, one for each prime factor of N. It does in one dimension
+ * after the other what all_to_all_mesh does in two.
+ * Cost: (t_s + t_w m N/2) sum(e - 1) over the factors e. TMP: up to 3 N blocks.
+ * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.2 and 4.5.3, of
+ * which this is the general case. */
+static cohort_status mesh_nd_build(const struct cohort__request *request,
+                                   struct cohort__plan **ret_plan)
+{
+    return lines_build(request, "all_to_all_mesh_nd", cohort__mesh_of_factors(request->num_sites),
+                       false, ret_plan);
+}
+
+static struct cohort__cost mesh_nd_cost(const struct cohort__request *request)
+{
+    return lines_cost(request, cohort__mesh_of_factors(request->num_sites), false);
+}
+
+const struct cohort__algorithm cohort__all_to_all_mesh_nd = {
+    .collective = COHORT__ALL_TO_ALL,
+    .name = "mesh_nd",
+    .build = mesh_nd_build,
+    .cost = mesh_nd_cost,
+};
+
+/* All-to-all, hypercube. In step i a site exchanges with site XOR 2^i the half of its blocks that
+ * is for the other half of the hypercube. It is the mesh whose extents are all 2.
+ * Cost: (t_s + t_w m N/2) log N: few messages, but log N / 2 times the bytes. TMP: N blocks.
+ * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.3. */
+static cohort_status hypercube_build(const struct cohort__request *request,
+                                     struct cohort__plan **ret_plan)
+{
+    return lines_build(request, "all_to_all_hypercube", cohort__mesh_of_factors(request->num_sites),
+                       false, ret_plan);
+}
+
+const struct cohort__algorithm cohort__all_to_all_hypercube = {
+    .collective = COHORT__ALL_TO_ALL,
+    .name = "hypercube",
+    .needs = cohort__needs_power_of_two,
+    .accepts = cohort__is_power_of_two,
+    .build = hypercube_build,
+    .cost = mesh_nd_cost,
+};

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All-reduce over rings along each dimension of a mesh, see rings.h. */
+#include "collectives/algo/algorithm.h"
+#include "collectives/algo/pattern/alone.h"
+#include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/rings.h"
+
+enum { UP = 1, DOWN = 3 };
+
+static void all_reduce_append(struct cohort__plan_builder *builder,
+                              const struct cohort__request *request, struct cohort__mesh mesh)
+{
+    struct cohort__rings rings = {.mesh = mesh, .this_site = request->this_site, .phase = UP};
+    struct cohort__vector in = cohort__vector_of_cut(request, COHORT__SPACE_IN);
+    struct cohort__vector out = cohort__vector_of_cut(request, COHORT__SPACE_OUT);
+    uint32_t own = cohort__vector_block(builder, &out, request->this_site, 1);
+    uint32_t end = cohort__rings_reduce_scatter(builder, &rings, &in, &out, COHORT__NO_STEP);
+    rings.phase = DOWN;
+    cohort__rings_all_gather(builder, &rings, &out, own, end, end);
+}
+
+static cohort_status rings_build(const struct cohort__request *request, struct cohort__mesh mesh,
+                                 const char *name, struct cohort__plan **ret_plan)
+{
+    struct cohort__plan_builder *builder = NULL;
+    cohort_status status =
+        cohort__plan_builder_create(&builder, name, request->num_sites, request->this_site);
+    if (status != COHORT_OK)
+        return status;
+    if (request->num_sites > 1)
+        all_reduce_append(builder, request, mesh);
+    else
+        cohort__alone_append(builder, request->bytes);
+    return cohort__plan_finish(builder, ret_plan);
+}
+
+static struct cohort__cost rings_cost(const struct cohort__request *request,
+                                      struct cohort__mesh mesh)
+{
+    struct cohort__vector vector = cohort__vector_of_cut(request, COHORT__SPACE_IN);
+    return cohort__cost_then(cohort__rings_reduce_scatter_cost(&mesh, &vector, true),
+                             cohort__rings_all_gather_cost(&mesh, &vector));
+}
+
+/* All-reduce, ring. The vector is cut into N pieces, which may be empty. reduce_scatter_ring (phase
+ * 1) reduces piece i at site i. all_gather_ring (phase 3) spreads the pieces. Partial results are
+ * in their places in OUT.
+ * Cost: 2 (t_s + t_w m/N)(N-1) + t_r m/N (N-1). TMP: none.
+ * Source: Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms (JPDC 2009). */
+static cohort_status ring_build(const struct cohort__request *request,
+                                struct cohort__plan **ret_plan)
+{
+    return rings_build(request, cohort__mesh_line(request->num_sites), "all_reduce_ring", ret_plan);
+}
+
+static struct cohort__cost ring_cost(const struct cohort__request *request)
+{
+    return rings_cost(request, cohort__mesh_line(request->num_sites));
+}
+
+const struct cohort__algorithm cohort__all_reduce_ring = {
+    .collective = COHORT__ALL_REDUCE,
+    .name = "ring",
+    .needs = cohort__needs_commutative,
+    .accepts = cohort__is_commutative,
+    .build = ring_build,
+    .cost = ring_cost,
+};
+
+/* All-reduce, mesh: all_reduce_ring with reduce_scatter_mesh and all_gather_mesh.
+ * Cost: 2 t_s (rows + columns - 2) + (2 t_w + t_r) m (N-1)/N. TMP: two pieces.
+ * Source: Grama et al., Introduction to Parallel Computing, chapter 4. */
+static cohort_status mesh_build(const struct cohort__request *request,
+                                struct cohort__plan **ret_plan)
+{
+    return rings_build(request, cohort__mesh_square(request->num_sites), "all_reduce_mesh",
+                       ret_plan);
+}
+
+static struct cohort__cost mesh_cost(const struct cohort__request *request)
+{
+    return rings_cost(request, cohort__mesh_square(request->num_sites));
+}
+
+const struct cohort__algorithm cohort__all_reduce_mesh = {
+    .collective = COHORT__ALL_REDUCE,
+    .name = "mesh",
+    .needs = cohort__needs_commutative,
+    .accepts = cohort__is_commutative,
+    .build = mesh_build,
+    .cost = mesh_cost,
+};
