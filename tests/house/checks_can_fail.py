@@ -16,7 +16,7 @@ SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n"
 PUBLIC = {"include/cohort/status.h": "", "include/cohort/cohort.h": '#include "cohort/status.h"\n',
           "include/meson.build": "files('cohort/cohort.h', 'cohort/status.h')"}
 ROW = ("const struct cohort__algorithm cohort__scan_a = {\n    .collective = COHORT__SCAN,\n"
-       '    .name = "a",\n')
+       '    .name = "a",\n};\n')
 MUTANT = "--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-int a;\n+int b;\n"
 DIFF = ("```diff\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-int a;\n+int b;\n"
         "--- /dev/null\n+++ b/b.c\n@@ -0,0 +1 @@\n+int c;\n```\n")
@@ -134,8 +134,8 @@ CASES = [
     ("rows", {"collectives/algo/rows.h": "ROW(scan, a)\n", "collectives/algo/scan/a.c": ROW}, None),
     ("rows", {"collectives/algo/rows.h": "", "collectives/algo/scan/a.c": ROW}, "not in"),
     ("rows", {"collectives/algo/rows.h": "ROW(scan, a)\n"}, "no such row"),
-    ("rows", {"collectives/algo/rows.h": "ROW(scan, b)\n", "collectives/algo/scan/b.c": ROW},
-     "has no line"),
+    ("rows", {"collectives/algo/rows.h": "ROW(scan, a)\n",
+              "collectives/algo/scan/b.c": ROW.replace('"a"', '"b"')}, "has no line"),
     ("rows", {"collectives/algo/rows.h": 2 * "ROW(scan, a)\n", "collectives/algo/scan/a.c": ROW},
      "twice"),
     ("first_hour", {"docs/FIRST_HOUR.md": DIFF, "a.c": "int a;\n"}, None),
