@@ -514,7 +514,7 @@ def message(data):
 
 def test_strangers():
     """A caller without the key is disconnected, and does not disturb the job."""
-    offer = b'COHORTR\5' + struct.pack('<I', 0) + b'r' * 32
+    offer = b'COHORTR\6' + struct.pack('<I', 0) + b'r' * 32
     talks = [(b'GET / HTTP/1.0\r\n\r\n', 'allowed'),
              (message(b'x' * 40), 'it is no node daemon, or one of another version'),
              (message(offer[:-1]), 'it is no node daemon'),
@@ -556,7 +556,7 @@ def test_strangers():
 def test_many_strangers():
     """Callers that send nothing, or only what any caller could send, don't take the daemons'
     places."""
-    offer = b'COHORTR\5' + struct.pack('<I', 0) + b'r' * 32
+    offer = b'COHORTR\6' + struct.pack('<I', 0) + b'r' * 32
     for talk in (b'', message(offer)):
         with tempfile.TemporaryDirectory() as folder:
             gate = Gate(folder, 'ab')
@@ -594,7 +594,7 @@ def test_false_launcher():
     daemon.stdin.flush()
     connection, _ = server.accept()
     offer = connection.recv(1000)
-    check_equal((len(offer), offer[4:12]), (4 + 44, b'COHORTR\5'))
+    check_equal((len(offer), offer[4:12]), (4 + 44, b'COHORTR\6'))
     connection.sendall(message(b'c' * 64))
     check_equal(connection.recv(1000), b'')
     out, err = daemon.communicate(timeout=TIMEOUT)

@@ -4,10 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cohort/cohort.h>
+
+#include "tools/cohortrun/guardian.h"
 
 /* A job that goes on without the dead (cohortrun --keep-going). One site in each locality; the
  * localities are split into halves. The victim is the last locality. It ends in the way that the
@@ -48,6 +52,15 @@ static cohort_status use(const char *what, cohort_comm *comm, uint64_t first)
     return say(what, status);
 }
 
+/* All that could end it with its guardian is gone, and it only seems to have ended. */
+static void outlive_guardian(void)
+{
+    prctl(PR_SET_PDEATHSIG, 0);
+    shutdown(GUARDIAN_FD_CONTROL, SHUT_RDWR);
+    kill(getppid(), SIGKILL);
+    raise(SIGSTOP);
+}
+
 static void end_badly(void)
 {
     if (strcmp(way, "exit") == 0)
@@ -56,6 +69,8 @@ static void end_badly(void)
         _exit(0);
     else if (strcmp(way, "stop") == 0)
         raise(SIGSTOP); /* the test kills it */
+    else if (strcmp(way, "outlive") == 0)
+        outlive_guardian();
     raise(SIGKILL);
 }
 

@@ -193,18 +193,48 @@ def test_without():
     check(re.fullmatch(r'cohortrun: locality 3 .* was killed by signal 9 \(Killed\)\n', err), err)
 
 
-def test_guardian():
-    """Also if nobody is left to say how it has ended: then it is killed first."""
-    if FAR:
-        return
-    job = Job('-n', NUM, '--workers', 1, '--keep-going', MEMBER, 'stop')
-    victim = await_stopped(job)
-    parent = int(re.search(rb'PPid:\s*(\d+)', jobs.read_proc(victim, 'status')).group(1))
-    jobs.send_signal(parent, 9)
+LOST = r'cohortrun: locality 3 \(pid (\d+)\)' + ON_HOST + (
+    r' is lost: its guardian was killed; 3 go on\n')
+
+
+def parent_of(pid):
+    return int(re.search(rb'PPid:\s*(\d+)', jobs.read_proc(pid, 'status')).group(1))
+
+
+def check_guardian_killed(program, num_between):
+    job = Job('-n', NUM, '--workers', 1, '--keep-going', *program)
+    guardian = parent_of(await_stopped(job))
+    for _ in range(num_between):
+        guardian = parent_of(guardian)
+    jobs.send_signal(guardian, 9)
     status, out, err = job.finish()
-    check(re.fullmatch(r'cohortrun: locality 3 \(pid \d+\) is lost: its guardian was killed; '
-                       r'3 go on\n', err), err)
+    check(re.fullmatch(LOST, err), err)
     check_equal(status, 0)
+    check_survivors(out, 3, 'is lost: its guardian was killed')
+
+
+def test_guardian():
+    """Also if nobody is left to say how it has ended."""
+    check_guardian_killed([MEMBER, 'stop'], 0)
+
+
+def test_guardian_of_script():
+    """The kernel ends the script, but not what the script has started."""
+    check_guardian_killed(['sh', '-c', '"$0" stop; true', MEMBER], 1)
+
+
+def test_outlives_guardian():
+    """A program that is not killed with its guardian is killed before the others are told."""
+    job = Job('-n', NUM, '--workers', 1, '--keep-going', MEMBER, 'outlive')
+    line = job.process.stderr.readline().decode()
+    lost = re.fullmatch(LOST, line)
+    check(lost, line)
+    victim = int(lost[1])
+    is_there = victim in job.processes()
+    jobs.send_signal(victim, 9) # nobody else would
+    check(not is_there, 'it is there')
+    status, out, err = job.finish()
+    check_equal((status, err), (0, ''))
     check_survivors(out, 3, 'is lost: its guardian was killed')
 
 

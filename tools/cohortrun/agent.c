@@ -92,7 +92,7 @@ static void changed(void *context)
     struct agent *agent = context;
     if (agent->guarded.end == GUARDED_RUNS)
         return;
-    if (guarded_is_gone(&agent->guarded) && (agent->told || !agent->output)) {
+    if (agent->guarded.is_gone && (agent->told || !agent->output)) {
         deadline_clear(&agent->settle);
         tell_end(agent);
     } else if (!agent->told && !deadline_is_set(&agent->settle)) {
@@ -196,7 +196,7 @@ void agent_kill(struct agent *agent, bool hard)
 
 bool agent_is_gone(const struct agent *agent)
 {
-    return agent->told && (!agent->guarded.guardian || guarded_is_gone(&agent->guarded));
+    return agent->told && (!agent->guarded.guardian || agent->guarded.is_gone);
 }
 
 void agent_close(struct agent *agent)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "runtime/loop/child.h"
+#include "runtime/loop/ending.h"
 #include "runtime/loop/stream.h"
 #include "runtime/net/hub.h"
 
@@ -36,14 +37,37 @@ static void link_message(void *context, const void *message, size_t bytes)
     guarded->changed(guarded->context);
 }
 
+static void program_ended(void *context)
+{
+    struct guarded *guarded = context;
+    guarded->is_gone = true;
+    guarded->changed(guarded->context);
+}
+
+/* The kernel kills a program with its guardian, but not what a script has started, nor a program
+ * that has asked not to be killed (PR_SET_PDEATHSIG). It is a child of this process since then, and
+ * not reaped before the end: so the number is still its. False: it is gone. */
+static bool end_program(struct guarded *guarded)
+{
+    siginfo_t info;
+    if (guarded->pid == 0 || waitid(P_PID, (id_t)guarded->pid, &info, WEXITED | WNOHANG | WNOWAIT))
+        return false; /* not started, or its guardian had reaped it */
+    kill(guarded->pid, SIGKILL);
+    kill(-guarded->pid, SIGKILL);
+    return !cohort__ending_open(&guarded->ending, guarded->loop, guarded->pid, program_ended,
+                                guarded);
+}
+
 /* The guardian has ended and all that it has reported is known. */
 static void conclude(struct guarded *guarded)
 {
-    if (guarded->link || !guarded->guardian_ended || guarded->end != GUARDED_RUNS)
+    if (guarded->link || !guarded->guardian_ended)
         return;
-    bool was_interrupted = guarded->pid == 0 && guarded->status == SIGINT;
-    guarded->end =
-        was_interrupted ? GUARDED_ENDED : GUARDED_LOST; /* before it had left the terminal */
+    /* before it had left the terminal */
+    const bool was_interrupted = guarded->pid == 0 && guarded->status == SIGINT;
+    if (guarded->end == GUARDED_RUNS)
+        guarded->end = was_interrupted ? GUARDED_ENDED : GUARDED_LOST;
+    guarded->is_gone = guarded->end != GUARDED_LOST || !end_program(guarded);
 }
 
 static void link_ended(void *context, cohort_status status)
@@ -140,6 +164,7 @@ cohort_status guarded_start(struct guarded *guarded, const struct guarded_option
 {
     int link[2];
     cohort_status status;
+    guarded->loop = options->loop;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link)) {
         status = cohort_fail(COHORT_ERR_NO_MEMORY, "%s", strerror(errno));
     } else {
@@ -150,7 +175,7 @@ cohort_status guarded_start(struct guarded *guarded, const struct guarded_option
     if (!status)
         return COHORT_OK;
     guarded_abandon(guarded);
-    guarded->guardian_ended = true;
+    guarded->is_gone = true;
     return status;
 }
 
@@ -229,11 +254,6 @@ void guarded_kill_guardian(struct guarded *guarded)
         cohort__child_kill(guarded->guardian, SIGKILL);
 }
 
-bool guarded_is_gone(const struct guarded *guarded)
-{
-    return guarded->end != GUARDED_RUNS && guarded->guardian_ended && !guarded->link;
-}
-
 void guarded_describe_end(const struct guarded *guarded, char *text, size_t bytes)
 {
     if (guarded->end == GUARDED_ENDED && WIFSIGNALED(guarded->status))
@@ -262,7 +282,9 @@ void guarded_close(struct guarded *guarded)
 {
     close_link(guarded);
     cohort__child_close(guarded->guardian);
+    cohort__ending_close(guarded->ending);
     guarded->guardian = NULL;
+    guarded->ending = NULL;
 }
 
 uint64_t guarded_raise_descriptor_limit(void)

@@ -12,6 +12,7 @@
 #include "tools/cohortrun/guardian.h"
 #include "tools/cohortrun/oom.h"
 
+struct cohort__ending;
 struct cohort__loop;
 
 /* A process that still runs so long after SIGKILL can't be killed. The time is enough even if a
@@ -32,8 +33,11 @@ struct guarded {
     } end;
     int status;
     char oom[OOM_TEXT_BYTES]; /* that the kernel may have killed it for want of memory; or empty */
+    bool is_gone; /* no process of it is left on its host; if it is lost: of its program */
+    struct cohort__loop *loop;
     bool guardian_ended;
     struct cohort__child *guardian;
+    struct cohort__ending *ending; /* of a program without guardian; NULL: it has one, or is gone */
     int link_fd; /* until the program is started; then 0, which is standard input */
     struct cohort__stream *link;
 };
@@ -69,9 +73,6 @@ void guarded_signal(struct guarded *guarded, int signal);
 
 /* Kills a guardian that does not act. */
 void guarded_kill_guardian(struct guarded *guarded);
-
-/* Whether no process of it is left on this host. */
-bool guarded_is_gone(const struct guarded *guarded);
 
 /* The end of a sentence: " was killed by signal 9 (Killed)". */
 void guarded_describe_end(const struct guarded *guarded, char *text, size_t bytes);

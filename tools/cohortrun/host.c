@@ -48,7 +48,7 @@ static void lose_locality(struct host *host, struct locality *locality)
 {
     if (locality->guarded.end == GUARDED_RUNS)
         locality->guarded.end = GUARDED_LOST;
-    locality->guarded.guardian_ended = locality->control_ended = true;
+    locality->guarded.is_gone = locality->control_ended = true;
     locality->loss = host->why;
     output_feed_end(host->common->output, locality->rank, OUTPUT_OUT);
     output_feed_end(host->common->output, locality->rank, OUTPUT_ERR);
@@ -249,7 +249,7 @@ static void give_up_localities(struct host *host)
     for (uint32_t i = 0; i < host->name->num; i++) {
         struct locality *locality = &host->localities[i];
         locality->guarded.end = GUARDED_NOT_STARTED;
-        locality->guarded.guardian_ended = locality->control_ended = locality->judged = true;
+        locality->guarded.is_gone = locality->control_ended = locality->judged = true;
         output_close_source(host->common->output, locality->rank, OUTPUT_OUT);
         output_close_source(host->common->output, locality->rank, OUTPUT_ERR);
     }

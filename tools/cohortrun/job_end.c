@@ -200,30 +200,19 @@ bool job_goes_on_without(const struct job *job, const struct locality *locality)
            cohort__launcher_is_member(job->launcher, locality->rank);
 }
 
-/* Whether its end may be judged, though its output may still be open. Where the job keeps going,
- * the others are waiting for that, and may use its memory afterwards: so its process has to be
- * gone, also if its guardian is not there any more to see to it. Its last words may be that it
- * leaves. */
-static bool has_ended_for_others(const struct job *job, const struct locality *locality)
+/* Whether it is lost, and may be there for all that. Where the job keeps going, the others wait to
+ * be told of its end, and may use its memory afterwards. */
+static bool lingers(const struct job *job, const struct locality *locality)
 {
-    int status;
-    if (!job->options->keeps_going || !locality->control_ended)
-        return false;
-    if (locality->guarded.end != GUARDED_LOST || locality->host || locality->guarded.pid == 0)
-        return true;
-    /* A child of ours since then. It is not reaped before this, so the pid is still its. */
-    pid_t found = waitpid(locality->guarded.pid, &status, WNOHANG);
-    if (found == 0)
-        kill(locality->guarded.pid, SIGKILL);
-    return found != 0;
+    return job->options->keeps_going && locality->guarded.end == GUARDED_LOST &&
+           !(locality->guarded.is_gone && locality->control_ended);
 }
 
+/* Those who wait for its end don't wait for its output. Its last words may be that it leaves. */
 static bool may_be_judged(const struct job *job, const struct locality *locality)
 {
-    if (has_ended_for_others(job, locality))
-        return true;
-    return locality_is_settled(locality) &&
-           !(job->options->keeps_going && locality->guarded.end == GUARDED_LOST);
+    return (job->options->keeps_going ? locality->control_ended : locality_is_settled(locality)) &&
+           !lingers(job, locality);
 }
 
 /* A script goes on without the program that it has started. */
@@ -280,14 +269,8 @@ static void settle_over(void *context)
     struct job *job = context;
     for (uint32_t rank = 0; rank < job->options->size; rank++) {
         struct locality *locality = &job->localities[rank];
-        if (locality->guarded.end == GUARDED_RUNS || locality->judged)
-            continue;
-        bool is_killed =
-            job->options->keeps_going && locality->guarded.end == GUARDED_LOST && !locality->host;
-        if (!is_killed || has_ended_for_others(job, locality))
+        if (locality->guarded.end != GUARDED_RUNS && !locality->judged && !lingers(job, locality))
             judge(job, locality);
-        else if (!deadline_is_set(&job->settle))
-            deadline_set(&job->settle, settle_ns);
     }
     job_check_done(job);
 }
@@ -384,8 +367,8 @@ static void stragglers_over(void *context)
         locality->control_ended = true;
         output_close_source(job->output, rank, OUTPUT_OUT);
         output_close_source(job->output, rank, OUTPUT_ERR);
+        job_locality_changed(locality);
     }
-    job_check_done(job);
 }
 
 void job_init_end(struct job *job)

@@ -351,7 +351,7 @@ void locality_init(struct locality *locality, void *context, uint32_t rank)
         .context = context,
         .rank = rank,
         .ways = &here,
-        .guarded = {.end = GUARDED_NOT_STARTED, .guardian_ended = true},
+        .guarded = {.end = GUARDED_NOT_STARTED, .is_gone = true},
         .control_ended = true,
         .judged = true,
     };
@@ -387,7 +387,7 @@ bool locality_is_settled(const struct locality *locality)
 
 bool locality_is_gone(const struct locality *locality)
 {
-    return locality_is_settled(locality) && guarded_is_gone(&locality->guarded);
+    return locality_is_settled(locality) && locality->guarded.is_gone;
 }
 
 void locality_name(const struct locality *locality, char *text, size_t bytes)

@@ -55,7 +55,7 @@ struct node {
 static bool all_gone(const struct node *node)
 {
     for (uint32_t i = 0; node->localities && i < node->order->num; i++)
-        if (!guarded_is_gone(&node->localities[i].guarded))
+        if (!node->localities[i].guarded.is_gone)
             return false;
     return true;
 }

@@ -8,7 +8,7 @@
 #include "tools/cohortrun/bytes.h"
 
 /* The last byte is the version of what is sent on such a connection, also of node_link.h. */
-static const unsigned char magic[] = {'C', 'O', 'H', 'O', 'R', 'T', 'R', 5};
+static const unsigned char magic[] = {'C', 'O', 'H', 'O', 'R', 'T', 'R', 6};
 
 /* What a hash under the job's key is for. */
 enum purpose { TAG_OF_LAUNCHER = 1, TAG_OF_DAEMON, KEY_OF_LAUNCHER, KEY_OF_DAEMON };

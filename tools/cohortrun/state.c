@@ -11,7 +11,7 @@ static const struct cohort__field fields[] = {
     FIELD(pid, 0),
     FIELD(status, 0),
     FIELD(end, GUARDED_LOST),
-    FIELD(guardian_ended, 1),
+    FIELD(is_gone, 1),
     FIELD(control_ended, 1),
     FIELD(lost, 0),
     FIELD(oom, OOM_TEXT_BYTES - 1),
@@ -25,7 +25,7 @@ struct state state_of(const struct locality *locality)
     return (struct state){.pid = guarded->pid,
                           .status = guarded->status,
                           .end = guarded->end,
-                          .guardian_ended = guarded->guardian_ended,
+                          .is_gone = guarded->is_gone,
                           .control_ended = locality->control_ended,
                           .lost = locality->member.lost,
                           .oom = guarded->oom,
@@ -42,7 +42,7 @@ bool state_read(struct locality *locality, const unsigned char *message, size_t 
     guarded->pid = state->pid;
     guarded->status = state->status;
     guarded->end = state->end;
-    guarded->guardian_ended = state->guardian_ended;
+    guarded->is_gone = state->is_gone;
     locality->control_ended = state->control_ended;
     locality->member.lost = state->lost;
     snprintf(guarded->oom, sizeof(guarded->oom), "%s", state->oom);

@@ -15,7 +15,7 @@ struct state {
     int pid;
     int status;
     enum guarded_end end;
-    bool guardian_ended;
+    bool is_gone;
     bool control_ended;
     int lost;
     const char *oom;
