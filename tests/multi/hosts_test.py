@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 import jobs
 from jobs import TIMEOUT, Failed, Job, check, check_equal, children_of, read_proc, run
@@ -389,6 +390,56 @@ def test_daemon_killed():
     os.kill(daemon_of(job, 'b'), signal.SIGKILL)
     # A daemon that dies with unread data resets its connections, and its agent ends with it.
     check_lost(job, '(the connection was closed|.*connection reset by peer|agent .* status 137)\n')
+
+
+def catches(pid, number):
+    caught = re.search(rb'SigCgt:\s*([0-9a-f]+)', read_proc(pid, 'status'))
+    return caught and int(caught[1], 16) >> (number - 1) & 1
+
+
+def await_catching(job, rank, number):
+    """Waits until the program of locality RANK, a script, catches the signal."""
+    deadline = time.monotonic() + TIMEOUT
+    while True:
+        check(time.monotonic() < deadline, 'signal', number, 'is not caught')
+        for pid in job.processes():
+            environment = read_proc(pid, 'environ').split(b'\0')
+            if read_proc(pid, 'cmdline').startswith(b'sh\0') and catches(pid, number) and \
+                    b'COHORT_LOCALITY=%d' % rank in environment:
+                return
+
+
+def test_starts_in_part():
+    """A host has too few open files for the last of its localities. Those that were started get
+    TERM, as on this host. To be sure that they catch it by then, cohortrun is stopped meanwhile,
+    and the host's daemon before cohortrun tells it to start anything."""
+    program = ('exec 2>/dev/null; trap "echo TERM; exit" TERM; echo here; '
+               'while :; do sleep 0.1; done')
+    with tempfile.TemporaryDirectory() as folder:
+        gate = Gate(folder, 'ab')
+        agent = 'ulimit -n 92; env COHORT_TEST_HOST={host} ' + gate.options[1]
+        job = Job('-n', 16, '--hosts', 'a:1,b:15', '--heartbeat-timeout', TIMEOUT, *HERE,
+                  '--agent', agent, 'sh', '-c', program)
+        for host in 'ab':
+            gate.read(host)
+        gate.let_go('b')
+        awaited = ''
+        while awaited != 'cohortrun: no answer so far from: a\n':
+            job.process.send_signal(signal.SIGQUIT)
+            awaited = job.process.stderr.readline().decode()
+        os.kill(daemon_of(job, 'b'), signal.SIGSTOP)
+        gate.let_go('a')
+        check_equal(job.read_lines(1), ['here\n'])
+        job.process.send_signal(signal.SIGSTOP)
+        os.kill(daemon_of(job, 'b'), signal.SIGCONT)
+        await_catching(job, 1, signal.SIGTERM)
+        job.process.send_signal(signal.SIGCONT)
+        status, out, err = job.finish()
+    check_equal(status, 126)
+    check(out.count('TERM\n') >= 2, out)
+    check(re.fullmatch(r'(cohortrun: no answer so far from: a\n)*cohortrun: host b: cannot start '
+                       r'the localities there: cannot start locality \d+: its connections: Too '
+                       r'many open files\n', err), err)
 
 
 def test_no_folder():

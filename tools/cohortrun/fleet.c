@@ -452,7 +452,7 @@ void fleet_order(struct fleet *fleet, const struct locality_handlers *handlers)
         host_lose(&fleet->hosts[0], "the current directory has no name that it could be told");
         return;
     }
-    for (uint32_t i = 0; i < fleet->num_hosts; i++) {
+    for (uint32_t i = 0; i < fleet->num_hosts && !fleet->failed; i++) {
         struct host *host = &fleet->hosts[i];
         struct cohort__packer packer = {0};
         struct order order = {.size = options->size,

@@ -261,6 +261,8 @@ void guarded_describe_end(const struct guarded *guarded, char *text, size_t byte
                  strsignal(WTERMSIG(guarded->status)));
     else if (guarded->end == GUARDED_ENDED)
         snprintf(text, bytes, " exited with status %d", WEXITSTATUS(guarded->status));
+    else if (guarded->end == GUARDED_NOT_STARTED)
+        snprintf(text, bytes, " was not started");
     else
         snprintf(text, bytes, " is lost: its guardian was killed");
     size_t used = strlen(text);

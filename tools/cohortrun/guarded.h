@@ -27,7 +27,7 @@ struct guarded {
     int pid;                        /* of the program; 0: not known yet */
     enum guarded_end {
         GUARDED_RUNS,
-        GUARDED_NOT_STARTED, /* status: errno */
+        GUARDED_NOT_STARTED, /* status: errno; 0: that was not tried */
         GUARDED_ENDED,       /* status: as from waitpid; nothing of it remains */
         GUARDED_LOST,        /* its guardian has ended without a report */
     } end;
@@ -74,7 +74,7 @@ void guarded_signal(struct guarded *guarded, int signal);
 /* Kills a guardian that does not act. */
 void guarded_kill_guardian(struct guarded *guarded);
 
-/* The end of a sentence: " was killed by signal 9 (Killed)". */
+/* The end of a sentence: " was killed by signal 9 (Killed)", " was not started". */
 void guarded_describe_end(const struct guarded *guarded, char *text, size_t bytes);
 
 /* The status that a shell would show, 0 to 255. */

@@ -123,16 +123,13 @@ static bool take_state(const struct host_message *message)
     return true;
 }
 
-/* The host is there, but could not start what it was told: that is no death. */
-static void refuse(struct host *host, const struct host_message *message)
+/* The host is there, but can't start what it was told: that is no death. */
+static void take_refusal(struct host *host, const struct host_message *message)
 {
-    char why[300];
-    const size_t bytes = message->bytes < sizeof(why) ? message->bytes : sizeof(why);
-    snprintf(why, sizeof(why), "cannot start the localities there: %.*s", (int)bytes,
+    const size_t bytes = message->bytes < sizeof(host->why) ? message->bytes : sizeof(host->why);
+    snprintf(host->why, sizeof(host->why), "cannot start the localities there: %.*s", (int)bytes,
              (const char *)message->data);
-    snprintf(host->why, sizeof(host->why), "%s", why);
     host->common->failed(host->common->context, host);
-    host_lose(host, why);
 }
 
 static bool take_beat(struct host *host, const struct host_message *message)
@@ -152,7 +149,7 @@ static bool take(struct host *host, const struct host_message *message)
     case NODE_LINK_BEAT:
         return take_beat(host, message);
     case NODE_LINK_REFUSED:
-        refuse(host, message);
+        take_refusal(host, message);
         return true;
     case NODE_LINK_STATE:
         return take_state(message);
@@ -243,40 +240,25 @@ static cohort_status await_locality(struct host *host, struct locality *locality
     return COHORT_OK;
 }
 
-/* None of HOST's localities was started. */
-static void give_up_localities(struct host *host)
-{
-    for (uint32_t i = 0; i < host->name->num; i++) {
-        struct locality *locality = &host->localities[i];
-        locality->guarded.end = GUARDED_NOT_STARTED;
-        locality->guarded.is_gone = locality->control_ended = locality->judged = true;
-        output_close_source(host->common->output, locality->rank, OUTPUT_OUT);
-        output_close_source(host->common->output, locality->rank, OUTPUT_ERR);
-    }
-}
-
 void host_order(struct host *host, const struct cohort__packer *order,
                 const struct locality_handlers *handlers)
 {
-    char why[120];
     cohort_status status = order->status;
     if (host->stage != HOST_READY)
         return;
-    for (uint32_t i = 0; i < host->name->num && !status; i++)
-        status = await_locality(host, &host->localities[i], handlers);
-    if (status) {
-        snprintf(why, sizeof(why), "%s", cohort_error_message());
-        give_up_localities(host);
-        host_lose(host, why);
-    } else if (order->bytes > NODE_LINK_MAX_MESSAGE / 2) {
-        snprintf(why, sizeof(why), "arguments and environment of %zu bytes are too much",
-                 order->bytes);
-        give_up_localities(host);
-        host_lose(host, why);
-    } else {
-        host->is_ordered = true;
-        host_send(host, NODE_LINK_ORDER, host->name->first, order->data, order->bytes);
+    if (!status && order->bytes > NODE_LINK_MAX_MESSAGE / 2)
+        status = cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                             "arguments and environment of %zu bytes are too much", order->bytes);
+    host->is_ordered = !status;
+    for (uint32_t i = 0; host->is_ordered && i < host->name->num; i++) {
+        const cohort_status awaited = await_locality(host, &host->localities[i], handlers);
+        if (awaited)
+            status = awaited;
     }
+    if (status)
+        host_lose(host, cohort_error_message());
+    else
+        host_send(host, NODE_LINK_ORDER, host->name->first, order->data, order->bytes);
 }
 
 void host_input(struct host *host, const void *data, size_t bytes)

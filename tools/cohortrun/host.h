@@ -87,7 +87,7 @@ struct host_common {
     uint64_t heartbeat_ns;
     uint64_t heartbeat_timeout_ns;
     void *context;
-    /* HOST is lost before it was told to start anything, or could not start it. Its `why` says
+    /* HOST is lost before it was told to start anything, or can't start all of it. Its `why` says
      * why. */
     void (*failed)(void *context, struct host *host);
     /* HOST's connection or agent has ended. */

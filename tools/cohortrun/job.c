@@ -213,7 +213,8 @@ static void run(void *context)
         job_fail(job, JOB_STATUS_FAILED, cohort_error_message());
     job_stall_open(job);
     job_stats_begin(job);
-    job_check_done(job);
+    for (uint32_t rank = 0; rank < job->options->size; rank++)
+        job_locality_changed(&job->localities[rank]); /* some could not be started */
 }
 
 static void fleet_failed(void *context, const char *text)

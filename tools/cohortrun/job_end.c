@@ -167,7 +167,7 @@ static void judge(struct job *job, struct locality *locality)
     job_find_own_localities(job, &first, &num);
     if (!locality->host)
         locality_read_words(locality, job->ledger, locality->rank - first);
-    if (locality->guarded.end == GUARDED_NOT_STARTED)
+    if (locality->guarded.end == GUARDED_NOT_STARTED && locality->guarded.status)
         snprintf(text, sizeof(text), "cannot start %s%s%s: %s%s", program_of(job, locality),
                  locality->host_name ? " on host " : "",
                  locality->host_name ? locality->host_name : "",

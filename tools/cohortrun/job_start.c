@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "runtime/base/ledger.h"
@@ -85,29 +84,12 @@ void job_find_own_localities(const struct job *job, uint32_t *ret_first, uint32_
     *ret_num = i < hosts->num ? hosts->list[i].num : hosts->num == 0 ? job->options->size : 0;
 }
 
-/* To start thousands takes a minute, so a job that would fail is refused before that. */
-static bool has_descriptors(struct job *job, uint32_t num)
-{
-    char text[160];
-    struct rlimit limit;
-    uint64_t need = (uint64_t)num * LOCALITY_DESCRIPTORS;
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need)
-        return true;
-    snprintf(text, sizeof(text),
-             "cannot start %u localities: cohortrun needs more than %llu open files for them, and "
-             "may have %llu (ulimit -Hn)",
-             (unsigned)num, (unsigned long long)need, (unsigned long long)limit.rlim_cur);
-    job_fail(job, JOB_STATUS_CANNOT_START, text);
-    return false;
-}
-
-/* Localities that could not be started count as if they had ended. */
+/* Localities that could not be started write nothing. */
 static void fail_to_start(struct job *job, uint32_t first, uint32_t num)
 {
     job_fail(job, JOB_STATUS_CANNOT_START, cohort_error_message());
     for (uint32_t rank = first; rank < first + num; rank++) {
-        job->localities[rank].judged = job->localities[rank].guarded.end == GUARDED_NOT_STARTED;
-        if (!job->localities[rank].judged)
+        if (job->localities[rank].guarded.end != GUARDED_NOT_STARTED)
             continue;
         output_close_source(job->output, rank, OUTPUT_OUT);
         output_close_source(job->output, rank, OUTPUT_ERR);
@@ -118,7 +100,7 @@ void job_start_localities(struct job *job)
 {
     uint32_t first, num;
     job_find_own_localities(job, &first, &num);
-    if (num == 0 || !has_descriptors(job, num))
+    if (num == 0)
         return;
     (void)!cohort__ledger_create(&job->ledger, num); /* the job can do without */
     struct locality_common common = {.loop = job->loop,
@@ -127,6 +109,7 @@ void job_start_localities(struct job *job)
                                      .input = STDIN_FILENO,
                                      .null = job->null,
                                      .descriptors = job->descriptors,
+                                     .files_each = LOCALITY_FILES,
                                      .ledger = job->ledger,
                                      .binding = options_binding(job->options)};
     for (uint32_t rank = first; rank < first + num; rank++)

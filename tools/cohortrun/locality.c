@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -274,6 +275,19 @@ static void abandon(struct locality *locality)
     locality->control_ended = true;
 }
 
+/* To start thousands takes a minute, so what would fail is refused before that. */
+static cohort_status check_files(uint32_t num, uint32_t files_each)
+{
+    struct rlimit limit;
+    uint64_t need = (uint64_t)num * files_each;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need)
+        return COHORT_OK;
+    return cohort_fail(COHORT_ERR_NO_MEMORY,
+                       "cannot start %u localities: cohortrun needs more than %llu open files for "
+                       "them, and may have %llu (ulimit -Hn)",
+                       (unsigned)num, (unsigned long long)need, (unsigned long long)limit.rlim_cur);
+}
+
 /* First starts all guardians, which inherit the hub. After that the hub is closed here, so that its
  * descriptors make room for those of the localities. And fork is fast while this process has few
  * descriptors. A guardian is bound as its program, which inherits that. */
@@ -284,7 +298,10 @@ cohort_status localities_start(struct locality *localities, uint32_t num,
     struct cohort__hub *hub = NULL;
     uint32_t num_started = 0;
     struct bindings *bindings = NULL;
-    cohort_status status = cohort__hub_create(&hub, num);
+    cohort_status status = check_files(num, common->files_each);
+    if (status)
+        return status;
+    status = cohort__hub_create(&hub, num);
     if (status)
         return fail_to_start(&localities[0], status);
     for (uint32_t i = 0; i < num; i++) {

@@ -64,9 +64,9 @@ struct locality {
     char *given_up;       /* why the job has given it up, a sentence; NULL: it has not */
 };
 
-/* How many open files a locality takes, at least, in the process that starts it: its control
+/* The open files that a locality takes in the process that starts it, at least: its control
  * connection, its outputs, and the link to its guardian. */
-enum { LOCALITY_DESCRIPTORS = 4 };
+enum { LOCALITY_FILES = 4 };
 
 /* What all localities are started with. */
 struct locality_common {
@@ -76,6 +76,7 @@ struct locality_common {
     int input;            /* standard input of locality 0 */
     int null;             /* /dev/null, that of the others */
     uint64_t descriptors; /* the limit that the program gets */
+    uint32_t files_each;  /* open files that each takes in this process, at least */
     int ledger; /* the memory of this host's localities, runtime/base/ledger.h; -1: there is none */
     struct binding_wish binding;
 };

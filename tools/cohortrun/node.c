@@ -164,10 +164,38 @@ static void pipe_said(void *context, enum node_link_kind kind, uint32_t rank, co
 
 /* Messages from cohortrun --------------------------------------------------------------------- */
 
+/* Those that were not started write nothing. The others run until cohortrun ends them. */
 static void refuse(struct node *node, const char *why)
 {
     node->refused = true;
     send_up(node, NODE_LINK_REFUSED, 0, why, strlen(why));
+    for (uint32_t i = 0; node->localities && i < node->order->num; i++) {
+        struct locality *locality = &node->localities[i];
+        if (locality->guarded.end != GUARDED_NOT_STARTED)
+            continue;
+        for (unsigned char stream = 0; stream < OUTPUT_NUM_STREAMS; stream++)
+            send_up(node, NODE_LINK_OUTPUT, locality->rank, &stream, sizeof(stream));
+        locality_changed(locality);
+    }
+}
+
+static cohort_status make_localities(struct node *node)
+{
+    const struct order *order = node->order;
+    struct node_pipes_options options = {.loop = node->loop,
+                                         .first = order->first,
+                                         .num = order->num,
+                                         .context = node,
+                                         .send = pipe_said};
+    cohort_status status = node_pipes_create(&node->pipes, &options, &node->common.input);
+    if (status)
+        return status;
+    node->localities = calloc(order->num, sizeof(*node->localities));
+    if (!node->localities)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < order->num; i++)
+        locality_init(&node->localities[i], node, order->first + i);
+    return COHORT_OK;
 }
 
 static cohort_status start_localities(struct node *node)
@@ -184,11 +212,6 @@ static cohort_status start_localities(struct node *node)
     environ = (char **)order->environment;
     if (order->levels[0] && setenv("COHORT_LEVELS", order->levels, 1))
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
-    node->localities = calloc(order->num, sizeof(*node->localities));
-    if (!node->localities)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < order->num; i++)
-        locality_init(&node->localities[i], node, order->first + i);
     (void)!cohort__ledger_create(&node->common.ledger, order->num); /* they can do without */
     node->motion = motion_create(node->localities, order->num, node->common.ledger);
     struct tally_options tally = {.loop = node->loop,
@@ -202,21 +225,19 @@ static cohort_status start_localities(struct node *node)
     return localities_start(node->localities, order->num, &node->common, &handlers);
 }
 
-static void take_order(struct node *node, const unsigned char *data, size_t bytes)
+/* False: there is no locality that cohortrun could be told of. */
+static bool take_order(struct node *node, const unsigned char *data, size_t bytes)
 {
-    struct node_pipes_options options = {.loop = node->loop, .context = node, .send = pipe_said};
     cohort_status status = order_read(&node->order, data, bytes);
-    if (!status) {
-        options.first = node->order->first;
-        options.num = node->order->num;
-        status = node_pipes_create(&node->pipes, &options, &node->common.input);
-    }
+    if (!status)
+        status = make_localities(node);
     if (!status)
         status = start_localities(node);
     if (node->pipes)
         node_pipes_started(node->pipes);
     if (status)
         refuse(node, cohort_error_message());
+    return node->localities;
 }
 
 static struct locality *find_locality(const struct node *node, uint32_t rank)
@@ -257,9 +278,7 @@ static bool obey(struct node *node, enum node_link_kind kind, uint32_t rank,
             node_fetch_remove_part(locality);
         return locality;
     case NODE_LINK_ORDER:
-        if (!node->order)
-            take_order(node, data, bytes);
-        return node->order;
+        return !node->order && take_order(node, data, bytes);
     case NODE_LINK_DISMISS:
         node->dismissed = true;
         leave(node);
@@ -296,7 +315,7 @@ static void node_link_message(void *context, enum node_link_kind kind, uint32_t 
     struct node *node = context;
     uint64_t arrived = cohort__clock_now();
     pulse_heard(&node->pulse);
-    if (node->stage == SERVING && !obey(node, kind, rank, data, bytes, arrived) && !node->refused)
+    if (node->stage == SERVING && !obey(node, kind, rank, data, bytes, arrived))
         node_link_ended(node, "cohortrun does not speak as it should");
 }
 
@@ -347,6 +366,7 @@ static cohort_status set_up(struct node *node)
     if (node->common.null < 0)
         return cohort_fail(COHORT_ERR_SYSTEM, "/dev/null: %s", strerror(errno));
     node->common.descriptors = guarded_raise_descriptor_limit();
+    node->common.files_each = LOCALITY_FILES + OUTPUT_NUM_STREAMS; /* an intake takes one, too */
     cohort_status status = read_greeting(&node->greeting);
     if (status)
         return status;

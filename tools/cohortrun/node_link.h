@@ -33,7 +33,8 @@ enum node_link_kind {
     NODE_LINK_OUTPUT,       /* u8 stream, bytes; only the stream: its end */
     NODE_LINK_INPUT_TAKEN,  /* u32: how many bytes of INPUT have been passed on */
     NODE_LINK_INPUT_CLOSED, /* nobody reads it any more */
-    NODE_LINK_REFUSED,      /* text: why the order can't be carried out */
+    NODE_LINK_REFUSED,      /* text: why the order can't be carried out as a whole; the STATE of
+                               each locality that is not started follows */
     NODE_LINK_FETCHED,      /* an answer to FETCH */
     NODE_LINK_COUNTED,      /* what a locality has counted, see tally.h */
     /* both */
