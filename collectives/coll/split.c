@@ -14,7 +14,7 @@
 #include "collectives/model/select.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
-#include "runtime/task/work.h"
+#include "runtime/task/scheduler.h"
 
 /* What a site asks for in a call that makes communicators out of one. */
 struct cohort__division_call {

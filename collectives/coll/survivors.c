@@ -13,8 +13,8 @@
 #include "collectives/model/select.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
+#include "runtime/task/scheduler.h"
 #include "runtime/task/scope.h"
-#include "runtime/task/work.h"
 
 /* One site's call of agree or shrink. It joins under a name that has the number of the call and
  * that of the dead sites in it. All localities hear of a death and of a complete creation in the

@@ -11,7 +11,7 @@
 #include "collectives/comm/remote.h"
 #include "collectives/plan/layout.h"
 #include "runtime/task/future.h"
-#include "runtime/task/work.h"
+#include "runtime/task/scheduler.h"
 
 /* In the endpoint's turn: a set or a get has begun, or is over. After the last one the endpoint may
  * be idle. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/create.h"
+
 #include "cohort/comm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/comm/create.h"
 #include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/endpoint_misuse.h"
 #include "collectives/comm/inbox.h"
@@ -17,7 +18,7 @@
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
 #include "runtime/task/scope.h"
-#include "runtime/task/wait_line.h"
+#include "runtime/task/wait.h"
 
 /* Ns. Long beside any call that goes well, so that a job that works asks nothing; short enough that
  * somebody who looks on hears soon who is missing. Not measured. */

@@ -2,7 +2,7 @@
 #include "collectives/comm/hooks.h"
 
 #include "runtime/base/options.h"
-#include "runtime/task/unusual.h"
+#include "runtime/task/fork.h"
 
 const cohort_hooks *_Atomic cohort__hooks;
 static cohort_hooks set;

@@ -10,7 +10,7 @@
 
 /* The user's functions for the begin and the end of each call. Where there are none, looking for
  * them takes two instructions at the begin of a call, and two at its end. That they are set is also
- * unusual (unusual.h). */
+ * unusual (task/fork.h). */
 
 extern const cohort_hooks *_Atomic cohort__hooks __attribute__((visibility("hidden")));
 

@@ -4,7 +4,7 @@
 
 #include "collectives/comm/endpoint.h"
 #include "runtime/base/ledger.h"
-#include "runtime/task/wait_line.h"
+#include "runtime/task/wait.h"
 
 /* What an endpoint writes into the ledger, for whoever looks for the site that has not called. */
 

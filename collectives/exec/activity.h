@@ -4,7 +4,7 @@
 
 #include "collectives/comm/remote.h"
 #include "collectives/exec/execution.h"
-#include "runtime/task/work.h"
+#include "runtime/task/scheduler.h"
 
 /* A part of a step that takes time and goes on outside of the endpoint's turn. It may access the
  * buffers, so the operation can't end before it is done. */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "collectives/plan/plan.h"
-#include "runtime/task/work.h"
+#include "runtime/task/scheduler.h"
 
 struct cohort__crew;
 struct cohort__commons;

@@ -5,7 +5,7 @@
 #include "collectives/comm/operation.h"
 #include "collectives/exec/plan_cache.h"
 #include "collectives/plan/layout.h"
-#include "runtime/task/work.h"
+#include "runtime/task/scheduler.h"
 
 /* Memory in which the elements of a call's buffers lie one behind the other, where in the caller's
  * own they lie as layouts say. Those of IN are packed before the call starts. Those of OUT are

@@ -20,6 +20,7 @@
 #include "runtime/base/log.h"
 #include "runtime/base/slab.h"
 #include "runtime/base/trace.h"
+#include "runtime/io/object.h"
 #include "runtime/job/abort.h"
 #include "runtime/job/contact.h"
 #include "runtime/job/position.h"
@@ -28,11 +29,10 @@
 #include "runtime/job/status_signal.h"
 #include "runtime/job/tool.h"
 #include "runtime/job/transport.h"
-#include "runtime/io/object.h"
-#include "runtime/loop/guest.h"
-#include "runtime/loop/loop.h"
 #include "runtime/launch/bootstrap.h"
 #include "runtime/launch/inheritance.h"
+#include "runtime/loop/guest.h"
+#include "runtime/loop/loop.h"
 #include "runtime/proc/process.h"
 #include "runtime/proc/registry.h"
 #include "runtime/remote/functions.h"
@@ -43,7 +43,6 @@
 #include "runtime/task/scheduler.h"
 #include "runtime/task/stack.h"
 #include "runtime/task/task.h"
-#include "runtime/task/unusual.h"
 
 /* Creates the layers from bottom to top, runs the program, and destroys the layers when the job has
  * drained. */

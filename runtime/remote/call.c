@@ -19,7 +19,6 @@
 #include "runtime/task/scheduler.h"
 #include "runtime/task/scope.h"
 #include "runtime/task/task.h"
-#include "runtime/task/work.h"
 
 /* The ledger's lines of calls to other localities, one for each of these. A call has a place there
  * from its beginning until its result comes: the ticks are too late to say it where the tasks of

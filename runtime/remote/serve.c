@@ -17,8 +17,7 @@
 #include "runtime/task/future.h"
 #include "runtime/task/scope.h"
 #include "runtime/task/task.h"
-#include "runtime/task/then.h"
-#include "runtime/task/wait_line.h"
+#include "runtime/task/wait.h"
 #include "runtime/wire/bins.h"
 #include "runtime/wire/pack.h"
 

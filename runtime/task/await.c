@@ -9,7 +9,6 @@
 #include "runtime/task/scope.h"
 #include "runtime/task/task.h"
 #include "runtime/task/wait.h"
-#include "runtime/task/wait_line.h"
 #include "runtime/task/worker.h"
 
 /* Waiting without a deadline: the waiter is in the stack frame of the waiting function. */

@@ -12,8 +12,64 @@
 #include "runtime/base/safe_text.h"
 #include "runtime/base/sanitizer.h"
 #include "runtime/base/symbol.h"
-#include "runtime/task/overflow.h"
 #include "runtime/task/worker.h"
+
+/* --- a stack that has grown beyond its end --- */
+
+/* The kernel keeps so much free below a thread's own stack. */
+enum { THREAD_GUARD_BYTES = 4096 };
+
+static void overflow_add_task(struct cohort__safe_text *text,
+                              const struct cohort__task_context *context)
+{
+    char name[640];
+    if (!context) {
+        cohort__safe_text_add(text, "a function outside of tasks");
+        return;
+    }
+    cohort__task_name(context->shown, name, sizeof(name));
+    cohort__safe_text_add(text, "the task ");
+    cohort__safe_text_add(text, name);
+}
+
+/* Writes the line of WORKER, the calling thread's. */
+static void overflow_explain(const struct cohort__worker *worker)
+{
+    const struct cohort__fiber *fiber = worker->fiber;
+    const bool is_own = cohort__fiber_is_threads_own(fiber);
+    char words[1024];
+    struct cohort__safe_text text = cohort__safe_text_begin(words, sizeof(words));
+    overflow_add_task(&text, worker->context);
+    cohort__safe_text_add(&text, " has grown beyond its ");
+    cohort__safe_text_add(&text, is_own ? "thread's stack of " : "stack of ");
+    cohort__safe_text_add_number(&text, is_own ? fiber->bytes : fiber->size);
+    cohort__safe_text_add(&text, is_own            ? " bytes (ulimit -s)"
+                                 : fiber->exponent ? " bytes (stack_bytes of cohort_task_options)"
+                                                   : " bytes (COHORT_STACK)");
+    cohort__last_words_say(words);
+}
+
+/* Whether who accesses ADDRESS, on the stack of FIBER, has grown beyond its end. Both of these:
+ * safe in signal handlers. */
+static bool overflow_is_at(const struct cohort__fiber *fiber, const char *address)
+{
+    if (!cohort__fiber_is_threads_own(fiber))
+        return cohort__stack_guards(&fiber->stack, address);
+    return address < fiber->low + THREAD_GUARD_BYTES && address >= fiber->low - THREAD_GUARD_BYTES;
+}
+
+void cohort__overflow_check(const struct cohort__worker *worker)
+{
+    const struct cohort__stack *stack = &worker->fiber->stack;
+    if (stack->guard != COHORT__STACK_GUARD_CANARY || cohort__stack_is_intact(stack))
+        return;
+    overflow_explain(worker);
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+    abort(); /* the signal is blocked */
+}
+
+/* --- a signal --- */
 
 /* For the handler, and for what the C library needs on top of a signal's own frame. */
 enum { HANDLER_STACK_BYTES = 64 * 1024, NAME_BYTES = 640, MAX_CALLERS = 12 };
@@ -172,9 +228,9 @@ static void handle(int number, siginfo_t *info, void *context)
 {
     const struct cohort__worker *worker = cohort__worker_self;
     const bool has_grown = info->si_code > 0 && (number == SIGSEGV || number == SIGBUS) && worker &&
-                           worker->fiber && cohort__overflow_is_at(worker->fiber, info->si_addr);
+                           worker->fiber && overflow_is_at(worker->fiber, info->si_addr);
     if (has_grown)
-        cohort__overflow_explain(worker);
+        overflow_explain(worker);
     else if (is_own(info) && !cohort__last_words_are_said())
         explain(info, context);
     signal(number, SIG_DFL);

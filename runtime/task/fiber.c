@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/task/fiber.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/sanitizer.h"
-#include "runtime/task/exceptions.h"
-#include "runtime/task/fiber_private.h"
 #include "runtime/task/valgrind.h"
 
 #if COHORT__TSAN
@@ -22,6 +23,8 @@ enum { FLOOR_BYTES = 64 * 1024 };
 
 /* The thread sanitizer can follow only 65536 nested calls. */
 enum { TSAN_STACK_BYTES = 1024 * 1024 };
+
+/* --- sanitizers --- */
 
 /* The address sanitizer has to know which stack is in use, and keeps data for each stack. It may be
  * only in the program, beside a library without it. */
@@ -91,6 +94,68 @@ static void tsan_leave(const struct cohort__fiber *to)
     (void)to;
 #endif
 }
+
+/* --- exceptions of C++ --- */
+
+/* Its runtime library keeps what is caught, and how many are on their way, for each thread, since
+ * it takes a thread for a stack. So who leaves a stack takes that along. Cohort itself has no C++:
+ * where no such library is in the process there is nothing to do. */
+
+/* What the C++ ABI (Itanium) calls __cxa_eh_globals. */
+struct exceptions {
+    void *caught;          /* a list, the latest first */
+    unsigned num_uncaught; /* std::uncaught_exceptions() */
+#if defined(__ARM_EABI_UNWINDER__)
+    void *propagating;
+#endif
+};
+
+/* Of the C++ ABI. NULL if the program did not have C++ when Cohort was loaded. */
+extern struct exceptions *__cxa_get_globals(void) __attribute__((weak));
+
+static struct exceptions *(*find_globals(void))(void)
+{
+    static const char *const names[] = {"libstdc++.so.6", "libc++abi.so.1"};
+    struct exceptions *(*function)(void) = __cxa_get_globals;
+    for (size_t i = 0; !function && i < sizeof(names) / sizeof(names[0]); i++) {
+        void *library = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
+        void *address = library ? dlsym(library, "__cxa_get_globals") : NULL;
+        memcpy(&function, &address, sizeof(function)); /* the library stays from now on */
+    }
+    return function;
+}
+
+static struct exceptions *(*_Atomic globals)(void);
+
+/* Looks for the library. Returns whether there is one. A program in C may have opened it with a
+ * plugin. Any thread. */
+static bool exceptions_watch(void)
+{
+    if (!globals)
+        globals = find_globals();
+    return globals != NULL;
+}
+
+/* Moves the calling thread's exceptions to *RET_LEFT, so that it has none. */
+static void exceptions_leave(struct exceptions *ret_left)
+{
+    struct exceptions *(*of_thread)(void) = globals;
+    memset(ret_left, 0, sizeof(*ret_left));
+    if (!of_thread)
+        return;
+    struct exceptions *here = of_thread();
+    *ret_left = *here;
+    memset(here, 0, sizeof(*here));
+}
+
+/* Gives LEFT to the calling thread, which has none. It may be another thread than that of leave. */
+static void exceptions_return(const struct exceptions *left)
+{
+    if (left->caught || left->num_uncaught)
+        *globals() = *left;
+}
+
+/* --- fibers --- */
 
 static void start(struct cohort__fiber *fiber)
 {
@@ -170,7 +235,7 @@ static atomic_bool has_others;
 
 static void look_for_others(void)
 {
-    if (cohort__exceptions_watch() || asan_is_there())
+    if (exceptions_watch() || asan_is_there())
         atomic_store_explicit(&has_others, true, memory_order_relaxed);
 }
 
@@ -226,13 +291,13 @@ static int *place_of_errno(void)
 __attribute__((noinline)) static void switch_with_others(struct cohort__fiber *from,
                                                          struct cohort__fiber *to)
 {
-    struct cohort__exceptions exceptions;
-    cohort__exceptions_leave(&exceptions);
+    struct exceptions exceptions;
+    exceptions_leave(&exceptions);
     asan_leave(from, to);
     tsan_leave(to);
     cohort__fiber_swap(from, to);
     asan_arrive(from);
-    cohort__exceptions_return(&exceptions);
+    exceptions_return(&exceptions);
 }
 
 void cohort__fiber_switch(struct cohort__fiber *from, struct cohort__fiber *to)
@@ -251,4 +316,48 @@ size_t cohort__fiber_room(const struct cohort__fiber *fiber)
 {
     char *here = __builtin_frame_address(0);
     return here > fiber->low ? (size_t)(here - fiber->low) : 0;
+}
+
+/* --- pool --- */
+
+/* To give a stack back takes about 2 us, and to take it again two, so that a program that needs
+ * many every now and then loses little. */
+enum { UNUSED_NANOSECONDS = 1000000000 };
+
+/* Finds out how many stacks were here all the time since the last look. */
+static void look(struct cohort__fiber_pool *pool)
+{
+    uint64_t now = cohort__clock_ticks();
+    if (now < pool->look_at)
+        return;
+    if (pool->look_at > 0)
+        pool->num_surplus = pool->least > pool->num_kept ? pool->least - pool->num_kept : 0;
+    pool->least = pool->num;
+    pool->look_at = now + cohort__clock_ticks_of(UNUSED_NANOSECONDS);
+}
+
+bool cohort__fiber_pool_has_surplus(const struct cohort__fiber_pool *pool)
+{
+    return pool->num > pool->num_kept;
+}
+
+bool cohort__fiber_pool_must_trim(const struct cohort__fiber_pool *pool)
+{
+    return cohort__fiber_pool_has_surplus(pool) &&
+           (pool->num_surplus > 0 || cohort__clock_ticks() >= pool->look_at);
+}
+
+void cohort__fiber_pool_trim(struct cohort__fiber_pool *pool, size_t most)
+{
+    look(pool);
+    for (; most > 0 && pool->num_surplus > 0 && cohort__fiber_pool_has_surplus(pool); most--) {
+        cohort__fiber_destroy(cohort__fiber_pool_take(pool));
+        pool->num_surplus--;
+    }
+}
+
+void cohort__fiber_pool_fini(struct cohort__fiber_pool *pool)
+{
+    while (pool->first)
+        cohort__fiber_destroy(cohort__fiber_pool_take(pool));
 }

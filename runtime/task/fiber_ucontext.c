@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/task/fiber_private.h"
+#include "runtime/task/fiber.h"
 
 #include <stdlib.h>
 #include <ucontext.h>

@@ -2,10 +2,26 @@
 #ifndef COHORT_RUNTIME_TASK_FORK_H
 #define COHORT_RUNTIME_TASK_FORK_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "cohort/future.h"
-#include "runtime/task/unusual.h"
+
+/* What is unusual about this process, in one byte, so that what is called often asks only once. */
+enum {
+    COHORT__UNUSUAL_CHILD = 1,  /* it was forked while the runtime was up, see below */
+    COHORT__UNUSUAL_SCOPES = 2, /* a scope has been created in it */
+    COHORT__UNUSUAL_HOOKS = 4,  /* cohort_hooks_set */
+    COHORT__UNUSUAL_OVER = 8,   /* the runtime has ended, and with it all that it had */
+};
+
+extern atomic_uchar cohort__unusual;
+
+/* Mostly 0. */
+static inline unsigned cohort__what_is_unusual(void)
+{
+    return atomic_load_explicit(&cohort__unusual, memory_order_relaxed);
+}
 
 /* A child that is forked while the runtime is up (by a task, by an operation of the user's, or by a
  * thread outside) has no runtime: its other threads are missing, and the messages, the shared

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/task/future.h"
 
+#include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "runtime/base/slab.h"
+#include "runtime/task/task.h"
 #include "runtime/task/worker.h"
 
 /* Stands in refs of a future that many threads use and nobody frees. Its references are not
@@ -285,8 +289,8 @@ static cohort_status not_ok(cohort_status status)
     return status == COHORT_OK ? COHORT_ERR_FAILED : status;
 }
 
-void cohort__future_vfail(cohort_future *future, cohort_status status, const char *format,
-                          va_list args)
+__attribute__((format(printf, 3, 0))) static void vfail(cohort_future *future, cohort_status status,
+                                                        const char *format, va_list args)
 {
     struct cohort__error error = {0};
     cohort__error_vset(&error, not_ok(status), format, args);
@@ -299,7 +303,7 @@ void cohort__future_fail(cohort_future *future, cohort_status status, const char
 {
     va_list args;
     va_start(args, format);
-    cohort__future_vfail(future, status, format, args);
+    vfail(future, status, format, args);
     va_end(args);
 }
 
@@ -515,4 +519,81 @@ cohort_future *cohort__futures_check(cohort_future *const *futures, size_t count
                                       function, i, count);
     }
     return NULL;
+}
+
+/* --- promise --- */
+
+/* A promise and its future are the same object. The promise is the completer's view of it. */
+
+static cohort_future *future_of(cohort_promise *promise)
+{
+    return (cohort_future *)(void *)promise;
+}
+
+/* The future that FUNCTION, called by CALLER, is about to complete. It must not be complete. */
+static inline cohort_future *take(cohort_promise *promise, const char *function, const void *caller)
+{
+    cohort_future *future = future_of(promise);
+    if (__builtin_expect(cohort__future_is_complete(future), 0))
+        cohort__misuse(COHORT__MISUSE_COMPLETE, future, function, caller);
+    cohort__future_check(future, function, caller);
+    return future;
+}
+
+cohort_status cohort_promise_create(cohort_promise **ret_promise, cohort_future **ret_future)
+{
+    if (!ret_promise || !ret_future)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_promise_create: %s is NULL",
+                           ret_promise ? "ret_future" : "ret_promise");
+    cohort_future *future = cohort__future_create();
+    if (!future)
+        return COHORT_ERR_NO_MEMORY;
+    *ret_promise = (cohort_promise *)(void *)future;
+    *ret_future = future;
+    return COHORT_OK;
+}
+
+void cohort_promise_fulfil(cohort_promise *promise, void *value)
+{
+    if (promise)
+        cohort__future_fulfil(take(promise, "cohort_promise_fulfil", __builtin_return_address(0)),
+                              value);
+}
+
+void cohort_promise_fail(cohort_promise *promise, cohort_status status, const char *format, ...)
+{
+    if (!promise)
+        return;
+    cohort_future *future = take(promise, "cohort_promise_fail", __builtin_return_address(0));
+    va_list args;
+    va_start(args, format);
+    vfail(future, status, format, args);
+    va_end(args);
+}
+
+/* --- misuse --- */
+
+static const char *const texts[] = {
+    [COHORT__MISUSE_GONE] = COHORT__MISUSE_UNREF,
+    [COHORT__MISUSE_SHARED] = "another await or combinator waits for it with the same reference",
+    [COHORT__MISUSE_COMPLETE] = "the promise was fulfilled, or failed, before",
+};
+
+/* ": the task site (./heat)", or nothing if FUTURE is not a task's. */
+static void name_task(const cohort_future *future, char *text, size_t bytes)
+{
+    char name[480];
+    *text = 0;
+    if (!future->is_task)
+        return;
+    cohort__task_name(cohort__task_shown((const struct cohort__task *)future), name, sizeof(name));
+    snprintf(text, bytes, ": the task %s", name);
+}
+
+void cohort__misuse(enum cohort__misuse_kind kind, const cohort_future *future,
+                    const char *function, const void *caller)
+{
+    char task[512];
+    name_task(future, task, sizeof(task));
+    cohort__misuse_of("future", future, task, texts[kind], function, caller);
 }

@@ -2,7 +2,6 @@
 #ifndef COHORT_RUNTIME_TASK_FUTURE_H
 #define COHORT_RUNTIME_TASK_FUTURE_H
 
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,7 +9,21 @@
 #include "cohort/future.h"
 #include "runtime/base/error.h"
 #include "runtime/base/ledger_format.h"
-#include "runtime/task/misuse.h"
+#include "runtime/base/misuse.h"
+
+/* What a program has done wrong with a future or a promise. */
+enum cohort__misuse_kind {
+    COHORT__MISUSE_GONE,     /* used after the last reference was given back */
+    COHORT__MISUSE_SHARED,   /* given away, or awaited, twice at a time with one reference */
+    COHORT__MISUSE_COMPLETE, /* a promise was fulfilled, or failed, before */
+};
+
+/* Ends the program by SIGABRT, after one line on standard error: that public FUNCTION was called
+ * for FUTURE, by CALLER (a return address), and what of it is wrong; and what FUTURE is or was, as
+ * far as its memory still tells. */
+_Noreturn void cohort__misuse(enum cohort__misuse_kind kind, const cohort_future *future,
+                              const char *function, const void *caller)
+    __attribute__((cold, noinline));
 
 /* A request to be told when a future is complete. NOTIFY is called once, by the thread that
  * completes the future, which may be any thread and may be deep inside the processing of a queue.
@@ -32,7 +45,7 @@ struct cohort__waiter {
 enum cohort__task_claim {
     COHORT__TASK_OPEN,    /* any worker may claim it */
     COHORT__TASK_CLAIMED, /* claimed, or not queued yet */
-    COHORT__TASK_BOUND,   /* only its own worker claims it, when it comes to it (lanes.c) */
+    COHORT__TASK_BOUND,   /* only its own worker claims it, when it comes to it (queues.c) */
 };
 
 /* The state is one atomic word: the list of the waiters, with a mark if its only one is a holder,
@@ -55,7 +68,7 @@ struct cohort_future {
     bool is_extended : 1;             /* a struct cohort__extended_task, see task.h */
     unsigned char about : 5;          /* an enum cohort__wait_kind, for those who look on */
     atomic_uchar claim;               /* of a task, see above */
-    unsigned char priority : 2;       /* of a task, see lanes.c */
+    unsigned char priority : 2;       /* of a task, see queues.c */
     unsigned char stack_exponent : 5; /* of a task, see task.h */
     bool gives_way : 1;               /* likewise */
     atomic_uchar sweep_shift;         /* see forget */
@@ -117,7 +130,7 @@ cohort_future *cohort__future_create_about(enum cohort__wait_kind about);
  * completer's reference, and is wait-free except for the notify functions of the waiters. Any
  * thread; never suspends.
  * complete: with STATUS and, if that is an error, the message of ERROR. If ERROR is NULL or has
- * another status, the message is the general text of STATUS. fail, vfail: STATUS is not
+ * another status, the message is the general text of STATUS. fail: STATUS is not
  * COHORT_OK. */
 void cohort__future_complete(cohort_future *future, cohort_status status,
                              const struct cohort__error *error);
@@ -141,8 +154,6 @@ void cohort__future_complete_held(cohort_future *future, cohort_status status,
                                   const struct cohort__error *error);
 void cohort__future_fail(cohort_future *future, cohort_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void cohort__future_vfail(cohort_future *future, cohort_status status, const char *format,
-                          va_list args) __attribute__((format(printf, 3, 0)));
 
 /* As cohort_await, on behalf of a public FUNCTION, whose CALLER is then where the task waits. */
 cohort_status cohort__future_await(cohort_future *future, const char *function,

@@ -19,7 +19,7 @@
  * before it sleeps. So it sees work that was made available while it was counted; then it searches
  * again, since there may be more. A searcher that finds work leaves num_searching. If there is more
  * work then, or nobody has the token, it wakes another worker. The exception is a worker that makes
- * way (spread.c): it wakes as many as it has tasks for.
+ * way (queues.c): it wakes as many as it has tasks for.
  *
  * A progress thread (progress.c) has the token for good. What it makes available is work from
  * outside. Chores are available to it, too. So for a chore both a worker and the progress thread

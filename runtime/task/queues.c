@@ -1,9 +1,292 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stddef.h>
+#include <time.h>
+
 #include "runtime/base/clock.h"
+#include "runtime/base/container.h"
 #include "runtime/base/trace.h"
 #include "runtime/task/worker.h"
 
-/* Where a worker finds its next work. */
+/* Where work waits for a worker, and which it takes next. */
+
+/* lanes ---------------------------------------------------------------------------------------- */
+
+/* Where tasks wait that have a priority, or a worker of their own. All others are in the deques,
+ * which know neither, and which are looked at as if there were no lanes until the first task comes
+ * to one.
+ *
+ * The locality has a lane for high priority and one for low. Any worker takes from them, the oldest
+ * first. Each worker has three more, for tasks that are only for it; they come by its inbox. Where
+ * it has one of its own and a common one, they take turns; for normal priority the common one is
+ * all of the usual places.
+ *
+ * Of a worker's looks for work most begin with high priority, but one of OTHERS_TICKS does not, and
+ * one of LOW_TICKS begins with low priority. So nobody waits for ever for those who are more
+ * important. Otherwise low priority comes when there is nothing else, not even to steal. */
+
+enum { OTHERS_TICKS = 8, LOW_TICKS = 128 };
+
+/* Puts WORK, a task that is only for WORKER, the calling one, into its lane. */
+static void lane_keep(struct cohort__worker *worker, struct cohort__work *work)
+{
+    const struct cohort__task *task = COHORT_CONTAINER_OF(work, struct cohort__task, work);
+    cohort__fifo_push(&worker->lanes[task->future.priority], &work->node);
+    cohort__lanes_note(worker);
+}
+
+static void give(struct cohort__worker *worker, struct cohort__task *task)
+{
+    task->work.run = cohort__task_run_bound;
+    atomic_store_explicit(&task->future.claim, COHORT__TASK_BOUND, memory_order_relaxed);
+    if (worker == cohort__worker_self) {
+        lane_keep(worker, &task->work);
+        return;
+    }
+    cohort__batch_queue_push(&worker->inbox, &task->work.node);
+    cohort__idle_wake(worker);
+}
+
+static void share(struct cohort__lane *lane, struct cohort__task *task)
+{
+    struct cohort__scheduler *s = &cohort__scheduler;
+    pthread_mutex_lock(&s->lanes_lock);
+    cohort__fifo_push(&lane->works, &task->work.node);
+    atomic_fetch_add(&lane->num, 1);
+    pthread_mutex_unlock(&s->lanes_lock);
+    cohort__idle_wake_one();
+}
+
+void cohort__worker_put_back(struct cohort__worker *worker, struct cohort__work *work)
+{
+    const struct cohort__task *task = COHORT_CONTAINER_OF(work, struct cohort__task, work);
+    struct cohort__fifo *lane = &worker->lanes[task->future.priority];
+    if (task->future.priority == COHORT_TASK_NORMAL) {
+        cohort__worker_push(worker, work);
+        return;
+    }
+    work->node.next = lane->first;
+    lane->last = lane->first ? lane->last : &work->node;
+    lane->first = &work->node;
+    worker->lane_turns &= ~(1U << task->future.priority); /* so the next turn is its own lane's */
+}
+
+static bool may_go_to(unsigned num_of_worker)
+{
+    struct cohort__scheduler *s = &cohort__scheduler;
+    if (num_of_worker == 0)
+        return true;
+    return num_of_worker <= s->num_workers &&
+           !atomic_load(&s->workers[num_of_worker - 1]->has_left);
+}
+
+/* TASK is counted. */
+static void queue(struct cohort__task *task, unsigned num_of_worker)
+{
+    struct cohort__scheduler *s = &cohort__scheduler;
+    if (!atomic_load_explicit(&s->uses_lanes, memory_order_relaxed))
+        atomic_store(&s->uses_lanes, true);
+    if (cohort__worker_self)
+        cohort__lanes_note(cohort__worker_self);
+    if (num_of_worker > 0)
+        give(s->workers[num_of_worker - 1], task);
+    else
+        share(&s->lanes[task->future.priority], task);
+}
+
+/* Counts first, so that no worker leaves for which the task is (worker.c). */
+static bool queue_from_outside(struct cohort__task *task, unsigned num_of_worker)
+{
+    struct cohort__scheduler *s = &cohort__scheduler;
+    atomic_fetch_add(&s->num_foreign_spawned, 1);
+    if (may_go_to(num_of_worker)) {
+        queue(task, num_of_worker);
+        return true;
+    }
+    atomic_fetch_sub(&s->num_foreign_spawned, 1);
+    cohort__idle_wake_all(); /* it may have kept others from leaving */
+    return false;
+}
+
+bool cohort__lanes_submit(struct cohort__task *task, unsigned num_of_worker)
+{
+    struct cohort__worker *self = cohort__worker_self;
+    if (!self) {
+        bool is_queued =
+            cohort__foreign_enter_to_start() && queue_from_outside(task, num_of_worker);
+        cohort__foreign_leave();
+        return is_queued;
+    }
+    if (!may_go_to(num_of_worker))
+        return false;
+    cohort__count(&self->num_spawned);
+    queue(task, num_of_worker);
+    return true;
+}
+
+bool cohort__lanes_have_shared(void)
+{
+    struct cohort__scheduler *s = &cohort__scheduler;
+    return atomic_load(&s->lanes[COHORT_TASK_HIGH].num) > 0 ||
+           atomic_load(&s->lanes[COHORT_TASK_LOW].num) > 0;
+}
+
+bool cohort__lanes_have_any(const struct cohort__worker *worker)
+{
+    return worker->lanes[COHORT_TASK_NORMAL].first || worker->lanes[COHORT_TASK_HIGH].first ||
+           worker->lanes[COHORT_TASK_LOW].first || cohort__lanes_have_shared();
+}
+
+static struct cohort__work *take_own(struct cohort__worker *worker,
+                                     enum cohort_task_priority priority)
+{
+    struct cohort__batch_queue_node *node = cohort__fifo_pop(&worker->lanes[priority]);
+    return node ? cohort__work_of(node) : NULL;
+}
+
+static struct cohort__work *take_first(struct cohort__lane *lane)
+{
+    struct cohort__scheduler *s = &cohort__scheduler;
+    if (atomic_load(&lane->num) == 0)
+        return NULL;
+    pthread_mutex_lock(&s->lanes_lock);
+    struct cohort__batch_queue_node *node = cohort__fifo_pop(&lane->works);
+    if (node)
+        atomic_fetch_sub(&lane->num, 1);
+    pthread_mutex_unlock(&s->lanes_lock);
+    return node ? cohort__work_of(node) : NULL;
+}
+
+/* Tasks that were awaited have run in the place of the await. */
+static struct cohort__work *take_shared(enum cohort_task_priority priority)
+{
+    struct cohort__work *work;
+    while ((work = take_first(&cohort__scheduler.lanes[priority])) && cohort__task_is_stale(work))
+        cohort__task_drop(work);
+    return work;
+}
+
+static bool is_turn_of_own(struct cohort__worker *worker, enum cohort_task_priority priority)
+{
+    worker->lane_turns ^= 1U << priority;
+    return worker->lane_turns & 1U << priority;
+}
+
+/* HIGH or LOW. */
+static struct cohort__work *take(struct cohort__worker *worker, enum cohort_task_priority priority)
+{
+    struct cohort__work *work;
+    if (is_turn_of_own(worker, priority))
+        return (work = take_own(worker, priority)) ? work : take_shared(priority);
+    return (work = take_shared(priority)) ? work : take_own(worker, priority);
+}
+
+/* What WORKER takes from the lanes before anything else; when it finds nothing in its own places
+ * otherwise; and when it finds nothing elsewhere, either. NULL: nothing. */
+static struct cohort__work *lanes_next(struct cohort__worker *worker)
+{
+    struct cohort__work *work = NULL;
+    if (worker->tick % LOW_TICKS == 0)
+        work = take(worker, COHORT_TASK_LOW);
+    else if (worker->tick % OTHERS_TICKS != 0)
+        work = take(worker, COHORT_TASK_HIGH);
+    if (!work && is_turn_of_own(worker, COHORT_TASK_NORMAL))
+        work = take_own(worker, COHORT_TASK_NORMAL);
+    return work;
+}
+
+static struct cohort__work *lanes_rest(struct cohort__worker *worker)
+{
+    struct cohort__work *work = take(worker, COHORT_TASK_HIGH);
+    return work ? work : take_own(worker, COHORT_TASK_NORMAL);
+}
+
+static struct cohort__work *lanes_last(struct cohort__worker *worker)
+{
+    return take(worker, COHORT_TASK_LOW);
+}
+
+/* spread --------------------------------------------------------------------------------------- */
+
+/* How tasks come to several workers. A task stays on the worker that has started it. So tasks have
+ * to be spread before they start. That is no matter for tasks that run to their end at once: a
+ * worker that has none steals some. But a burst of tasks that suspend soon, such as the sites of a
+ * communicator, would be started by the worker that has created them, within the time that it takes
+ * to wake another one.
+ *
+ * So each worker counts the tasks that have suspended there since it last slept, the burst. The
+ * fair share of a worker is the number of all these tasks and of those that have not been started,
+ * divided by the number of workers that are idle or have such tasks. A thief takes its share at
+ * once. A worker that has started its share makes way: it leaves the rest to others, which may have
+ * to wake up first, but not for long, and not often. So the time that is lost is bounded if nobody
+ * comes, or if the tasks were so short that it would have been better to start them here. */
+enum {
+    WAIT_NANOSECONDS = 1000,   /* the kernel makes about 80 us of it */
+    WAY_NANOSECONDS = 1000000, /* a worker makes way until nothing has been taken for so long, */
+    WAY_MOST_NANOSECONDS = 2000000,   /* at most for so long, */
+    WAY_PAUSE_NANOSECONDS = 20000000, /* and begins again only after so long */
+};
+
+static uint32_t num_held(const struct cohort__worker *worker)
+{
+    return atomic_load_explicit(&worker->num_held, memory_order_relaxed);
+}
+
+uint32_t cohort__spread_share(const struct cohort__worker *worker, struct cohort__worker *victim)
+{
+    const struct cohort__scheduler *s = &cohort__scheduler;
+    uint64_t sum = cohort__deque_length(&victim->deque);
+    uint64_t num = 0;
+    for (unsigned i = 0; i < s->num_workers; i++) {
+        const struct cohort__worker *other = s->workers[i];
+        if (other != worker && other != victim && !cohort__idle_is(other))
+            continue;
+        sum += num_held(other);
+        num++;
+    }
+    uint64_t share = (sum + num - 1) / num;
+    return share > num_held(worker) ? (uint32_t)(share - num_held(worker)) : 0;
+}
+
+bool cohort__spread_makes_way(struct cohort__worker *worker, struct cohort__worker *victim)
+{
+    uint64_t now = cohort__clock_ticks();
+    size_t length = cohort__deque_length(&victim->deque);
+    if (worker->way_limit == 0) {
+        if (now < worker->way_after)
+            return false;
+        worker->way_limit = now + cohort__clock_ticks_of(WAY_MOST_NANOSECONDS);
+        worker->way_after = now + cohort__clock_ticks_of(WAY_PAUSE_NANOSECONDS);
+        worker->way_length = 0;
+        cohort__core_note(&worker->core);
+        cohort__idle_wake_some((unsigned)length);
+    }
+    if (length != worker->way_length) {
+        worker->way_length = length;
+        worker->way_end = now + cohort__clock_ticks_of(WAY_NANOSECONDS);
+    }
+    worker->is_making_way = now < worker->way_end && now < worker->way_limit;
+    if (!worker->is_making_way)
+        cohort__spread_settle(worker);
+    return worker->is_making_way;
+}
+
+/* Where the last level of cache is not shared, the kernel wakes a thread on the core on which it
+ * slept, even if its waker runs there. Then it would wait until the waker's slice is over, 3 ms, or
+ * until another core takes it over; a sched_yield does not help, since the kernel is fair. */
+static void spread_wait(void)
+{
+    const struct timespec moment = {.tv_nsec = WAIT_NANOSECONDS};
+    nanosleep(&moment, NULL);
+}
+
+void cohort__spread_settle(struct cohort__worker *worker)
+{
+    worker->way_limit = 0;
+    worker->burst++;
+    atomic_store_explicit(&worker->num_held, 0, memory_order_relaxed);
+}
+
+/* next ----------------------------------------------------------------------------------------- */
 
 enum {
     MOST_STOLEN = 128, /* at once */
@@ -84,7 +367,7 @@ __attribute__((noinline)) static void sort_inbox(struct cohort__worker *worker)
         struct cohort__work *work = cohort__work_of(node);
         node = node->next;
         if (work->run == cohort__task_run_bound)
-            cohort__lane_keep(worker, work);
+            lane_keep(worker, work);
         else
             cohort__fifo_push(&worker->ready, &work->node);
     }
@@ -250,7 +533,7 @@ static bool begins_elsewhere(const struct cohort__worker *worker, unsigned tick)
 /* What a special look begins with. */
 __attribute__((noinline)) static struct cohort__work *next_special(struct cohort__worker *worker)
 {
-    struct cohort__work *work = worker->usual_ticks == 0 ? cohort__lanes_next(worker) : NULL;
+    struct cohort__work *work = worker->usual_ticks == 0 ? lanes_next(worker) : NULL;
     if (work)
         return work;
     if (worker->tick % COHORT__FAIR_TICKS == 0)
@@ -319,12 +602,11 @@ struct cohort__work *cohort__worker_next(struct cohort__worker *worker)
         work = next_own(worker);
     }
     bool uses_lanes = worker->usual_ticks == 0;
-    if (work || (uses_lanes && (work = cohort__lanes_rest(worker))) ||
-        (work = cohort__chore_take()) || (work = steal(worker)) ||
-        (uses_lanes && (work = cohort__lanes_last(worker))))
+    if (work || (uses_lanes && (work = lanes_rest(worker))) || (work = cohort__chore_take()) ||
+        (work = steal(worker)) || (uses_lanes && (work = lanes_last(worker))))
         return work;
     if (worker->is_making_way)
-        cohort__spread_wait();
+        spread_wait();
     take_yielded(worker);
     return next_ready(worker);
 }
@@ -355,8 +637,8 @@ struct cohort__work *cohort__worker_next_in_place(struct cohort__worker *worker,
     if (!work && room == COHORT__ROOM_FOR_NEW &&
         atomic_load_explicit(&worker->deque.bottom, memory_order_relaxed) > worker->mark)
         work = cohort__deque_pop(&worker->deque);
-    if (!work && room == COHORT__ROOM_FOR_NEW && !(work = cohort__lanes_rest(worker)))
-        work = cohort__lanes_last(worker);
+    if (!work && room == COHORT__ROOM_FOR_NEW && !(work = lanes_rest(worker)))
+        work = lanes_last(worker);
     if (work || (work = cohort__chore_take()))
         return work;
     take_yielded(worker);

@@ -3,10 +3,10 @@
 #include "runtime/base/container.h"
 #include "runtime/base/log.h"
 #include "runtime/base/trace.h"
+#include "runtime/task/crash.h"
 #include "runtime/task/held_mutexes.h"
-#include "runtime/task/overflow.h"
 #include "runtime/task/range.h"
-#include "runtime/task/wait_line.h"
+#include "runtime/task/wait.h"
 #include "runtime/task/worker.h"
 
 enum { LOOP_STACK_BYTES = 256 * 1024 };
@@ -328,7 +328,7 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
     cohort__held_mutexes_leave(&held, context, caller);
     struct cohort__error *slot = cohort__error_slot_set(NULL);
     uint32_t burst = worker->burst;
-    bool is_held = is_pinned(resumption); /* see spread.c */
+    bool is_held = is_pinned(resumption); /* see queues.c */
     cohort__overflow_check(worker);
     if (worker->fiber->runners)
         cohort__range_hand_on(worker->fiber->runners, line);

@@ -10,12 +10,10 @@
 #include "runtime/base/bounds.h"
 #include "runtime/base/log.h"
 #include "runtime/task/blocking.h"
+#include "runtime/task/crash.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/futex.h"
-#include "runtime/task/crash.h"
 #include "runtime/task/inputs.h"
-#include "runtime/task/pinning.h"
-#include "runtime/task/plain_loop.h"
 #include "runtime/task/scope.h"
 #include "runtime/task/worker.h"
 

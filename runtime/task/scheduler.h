@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "cohort/task.h"
-#include "runtime/task/work.h"
+#include "runtime/base/batch_queue.h"
 
 /* There is one scheduler in each process. It calls the layers above only through the hooks. One
  * worker at a time holds the token of the event loop, and only that worker polls and parks. If
@@ -169,5 +169,40 @@ void cohort__scheduler_poll_next(void);
 
 /* Whether the caller runs in a task, so that it may wait by suspending. */
 bool cohort__scheduler_in_task(void);
+
+/* --- works and chores --- */
+
+/* A function for a worker to run once, without future or allocation, and not counted as a task. The
+ * owner embeds this struct and sets RUN. RUN may free the work or post it again. RUN is called at
+ * the base of some worker's stack, outside of tasks, so it must not await anything. */
+struct cohort__work {
+    struct cohort__batch_queue_node node; /* for the queue */
+    void (*run)(struct cohort__work *work);
+};
+
+/* Any thread; never suspends. WORK must not be posted already. The runtime has to be up, that is,
+ * between cohort__scheduler_start and the return of cohort__scheduler_run. Works run in any
+ * order. */
+void cohort__work_post(struct cohort__work *work);
+
+/* The same for a chore: a work that calls no code of the user's, and ends soon. It may run on the
+ * progress thread, too, if there is one, so not even tasks that compute for long keep it
+ * waiting. */
+void cohort__chore_post(struct cohort__work *work);
+
+/* So many bytes are copied, packed or reduced in the turn in which that is found to be necessary.
+ * More is a chore, so that the turn stays short: the thread that receives from the network may be
+ * the one that runs it. To copy a page takes less than to hand it to a worker. Not measured by
+ * itself. */
+enum { COHORT__ON_THE_SPOT_BYTES = 4096 };
+
+/* --- plain_loop.c --- */
+
+/* The hooks of an event loop without I/O, for a scheduler that was given no hooks. It has timers
+ * and can wait for them. There is only one such loop. */
+const struct cohort__scheduler_hooks *cohort__plain_loop_hooks(void);
+
+/* To be called when the scheduler has ended. Calls expired for the timers that are left. */
+void cohort__plain_loop_fini(void);
 
 #endif

@@ -19,7 +19,6 @@
 #include "runtime/task/scheduler.h"
 #include "runtime/task/task.h"
 #include "runtime/task/wait.h"
-#include "runtime/task/unusual.h"
 #include "runtime/task/worker.h"
 
 /* Scopes are a tree. Each knows those directly inside of it, under its lock, until they have been

@@ -11,10 +11,9 @@
 #include "runtime/base/symbol.h"
 #include "runtime/base/trace.h"
 #include "runtime/task/blocking.h"
+#include "runtime/task/crash.h"
 #include "runtime/task/fork.h"
-#include "runtime/task/overflow.h"
 #include "runtime/task/scope.h"
-#include "runtime/task/task_local.h"
 #include "runtime/task/uncaught.h"
 #include "runtime/task/worker.h"
 

@@ -4,8 +4,9 @@
 
 #include "cohort/scope.h"
 #include "cohort/task.h"
+#include "cohort/task_local.h"
 #include "runtime/task/future.h"
-#include "runtime/task/work.h"
+#include "runtime/task/scheduler.h"
 
 /* A function of any type, not to be called. */
 typedef void cohort__any_function(void);
@@ -46,7 +47,7 @@ struct cohort__task_context {
     struct cohort__error error;
     cohort__any_function *shown; /* the user's function, see above */
     struct cohort__task *task;
-    uintptr_t identity; /* in the ledger, see wait_line.h */
+    uintptr_t identity; /* in the ledger, see wait.h */
     struct cohort__fiber *fiber;
     struct cohort__task_context
         *outer; /* of the task that runs this one by a plain call, or NULL */
@@ -96,6 +97,10 @@ cohort_future *cohort__task_start_outside(cohort_task_function *function, void *
 cohort_status cohort__task_start_last(cohort_task_function *function, void *arg,
                                       cohort__any_function *shown);
 
+/* As cohort_then, for a task that is in no scope, whoever calls this. */
+cohort_future *cohort__then_outside(cohort_future *future, cohort_then_function *function,
+                                    void *arg, cohort__any_function *shown);
+
 /* The run function of a task's work. Runs the task if nobody has claimed it, and gives the queue's
  * reference back. */
 void cohort__task_run(struct cohort__work *work);
@@ -134,5 +139,13 @@ bool cohort__task_is_open(const cohort_future *future);
 /* Runs FUTURE at once, by a plain call, if it is a task that nobody has claimed and the stack has
  * room. Returns whether it did. Only in a task. */
 bool cohort__task_try_inline(cohort_future *future);
+
+/* --- task_local.c --- */
+
+/* The values of a task are in its context, in a table that the first set makes. A task without one
+ * has nothing to do for it, neither at its start nor at its end. */
+
+/* The function of the task of CONTEXT has returned. Destroys its values. May suspend. */
+void cohort__task_locals_end(struct cohort__task_context *context);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/base/misuse.h"
-#include "runtime/task/task_local.h"
+#include "runtime/task/task.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

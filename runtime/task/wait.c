@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/task/wait.h"
 
+#include <stddef.h>
+
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
@@ -8,7 +10,6 @@
 #include "runtime/task/future.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/scope.h"
-#include "runtime/task/wait_line.h"
 
 /* What may end a wait besides what it is for: its limit, its scope, and, in cohort_wait, a future.
  * Each of them may report long after the wait has ended, so this is on the heap. One reference for
@@ -263,4 +264,51 @@ cohort_status cohort__wait_for_future(cohort_future *future, uint64_t nanosecond
     }
     cohort__wait_fini(&wait);
     return COHORT_OK;
+}
+
+/* --- its line in the ledger --- */
+
+void cohort__wait_line_note_more(struct cohort__wait_line *line,
+                                 const struct cohort__task_context *context)
+{
+    uintptr_t marks = 0;
+    const struct cohort__task_context *outermost = context;
+    const cohort_scope *scope = context->scope;
+    while (outermost->outer) {
+        outermost = outermost->outer;
+        scope = scope ? scope : outermost->scope;
+    }
+    if (outermost != context) {
+        marks |= COHORT__WAIT_LINE_IS_INNER;
+        atomic_store_explicit(&line->outer, context->outer->identity, memory_order_relaxed);
+        atomic_store_explicit(&line->outermost, outermost->identity, memory_order_relaxed);
+    }
+    if (scope) {
+        marks |= COHORT__WAIT_LINE_IS_IN_SCOPE;
+        atomic_store_explicit(&line->scope, (uintptr_t)scope, memory_order_relaxed);
+    }
+    atomic_store_explicit(&line->task, context->identity + marks, memory_order_relaxed);
+}
+
+uintptr_t cohort__wait_line_thread(void)
+{
+    static _Thread_local max_align_t thread;
+    return (uintptr_t)&thread;
+}
+
+struct cohort__wait_line *cohort__wait_line_of_thread(uintptr_t what, const void *caller)
+{
+    struct cohort__wait_line *line = cohort__ledger_take(COHORT__LEDGER_WAITS);
+    if (!line)
+        return NULL;
+    atomic_store_explicit(&line->caller, (uintptr_t)caller, memory_order_relaxed);
+    atomic_store_explicit(&line->what, what, memory_order_relaxed);
+    atomic_store_explicit(&line->task, cohort__wait_line_thread(), memory_order_relaxed);
+    atomic_store_explicit(&line->since, cohort__clock_ticks(), memory_order_release);
+    return line;
+}
+
+void cohort__wait_line_give_back(struct cohort__wait_line *line)
+{
+    cohort__ledger_give_back(COHORT__LEDGER_WAITS, line);
 }

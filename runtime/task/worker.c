@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/task/worker.h"
 
+#include "runtime/base/bounds.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 #include "runtime/task/crash.h"
@@ -119,7 +120,7 @@ static bool leave_own(struct cohort__worker *worker, struct cohort__work *work)
 }
 
 /* A thread outside counts a task first, and then looks whether the worker has left that it is for
- * (lanes.c). So if it sees that the worker has not, the worker sees the task. */
+ * (queues.c). So if it sees that the worker has not, the worker sees the task. */
 static bool leave_for_good(struct cohort__worker *worker)
 {
     atomic_store(&worker->has_left, true);
@@ -129,7 +130,8 @@ static bool leave_for_good(struct cohort__worker *worker)
     return false;
 }
 
-/* Inline, since the loop is what a worker does most. */
+/* What a loop does again and again: looks for work, and calls it. Returns true if the worker is on
+ * the thread's own stack and may leave. Inline, since the loop is what a worker does most. */
 static inline bool turn(struct cohort__worker *worker)
 {
     cohort__worker_poll_if_due(worker); /* also when a task has just suspended */
@@ -150,11 +152,6 @@ static inline bool turn(struct cohort__worker *worker)
         cohort__worker_idle(worker);
     }
     return false;
-}
-
-bool cohort__worker_turn(struct cohort__worker *worker)
-{
-    return turn(worker);
 }
 
 /* The worker of a stack is another one after a task on it has moved. */
@@ -179,22 +176,6 @@ static void loop_on_fiber(void *arg)
     loop(cohort__worker_arrive());
 }
 
-void cohort__worker_run(struct cohort__worker *worker)
-{
-    void *handler_stack = cohort__crash_thread_begin();
-    cohort__core_note(&worker->core);
-    worker->fiber = &worker->own_fiber;
-    worker->own_fiber.worker = worker;
-    worker->pool.num_kept = KEPT;
-    cohort__spin_init(&worker->spin, cohort__scheduler.options.spin_ns);
-    loop(&worker->own_fiber);
-    cohort__idle_wake_all();              /* the other workers can leave as well */
-    cohort__worker_take_returned(worker); /* no task is left, so none comes later */
-    cohort__fiber_pool_fini(&worker->pool);
-    cohort__sized_fini(&worker->sized);
-    cohort__crash_thread_end(handler_stack);
-}
-
 __attribute__((noinline)) static struct cohort__fiber *create_stack(struct cohort__worker *worker)
 {
     struct cohort__fiber *fiber = NULL;
@@ -216,4 +197,122 @@ struct cohort__fiber *cohort__worker_take_stack(struct cohort__worker *worker)
         cohort__worker_take_returned(worker);
     struct cohort__fiber *fiber = cohort__fiber_pool_take(&worker->pool);
     return fiber ? fiber : create_stack(worker);
+}
+
+/* --- stacks of other sizes --- */
+
+/* Tasks that ask for a stack of their own size. The sizes are powers of two, so that there are few,
+ * and most stacks are taken again by other tasks. A worker has a pool for each size.
+ *
+ * Such a task starts at the base of a stack of its size, and suspends and goes on like any other.
+ * When it has ended, the worker leaves the stack for an ordinary one. */
+
+_Static_assert(COHORT__MIN_STACK_BYTES == 1 << COHORT__MIN_STACK_EXPONENT &&
+                   COHORT__MAX_STACK_BYTES == 1 << COHORT__MAX_STACK_EXPONENT,
+               "the exponents are those of the bounds");
+
+static struct cohort__fiber_pool *pool_of(struct cohort__sized *sized, unsigned char exponent)
+{
+    return &sized->pools[exponent - COHORT__MIN_STACK_EXPONENT];
+}
+
+/* What is at the base of such a stack. The worker comes here with a task, or at the end of a task.
+ * It leaves, if there is memory for an ordinary stack. Otherwise this one holds a loop, until other
+ * stacks are free. */
+static void run_tasks(void *arg)
+{
+    const struct cohort__fiber *fiber = cohort__worker_arrive();
+    (void)arg;
+    for (;;) {
+        struct cohort__worker *worker = fiber->worker;
+        struct cohort__task *task = worker->sized.task;
+        worker->sized.task = NULL;
+        if (task)
+            cohort__task_call(task);
+        worker = fiber->worker; /* if the task has moved */
+        struct cohort__fiber *ordinary = cohort__worker_take_stack(worker);
+        if (ordinary)
+            cohort__worker_leave(worker, ordinary);
+        else
+            turn(worker);
+    }
+}
+
+static cohort_status take(struct cohort__fiber **ret_fiber, struct cohort__worker *worker,
+                          unsigned char exponent)
+{
+    struct cohort__fiber *fiber = cohort__fiber_pool_take(pool_of(&worker->sized, exponent));
+    if (fiber) {
+        worker->sized.num--;
+    } else {
+        cohort_status status = cohort__fiber_create(&fiber, (size_t)1 << exponent, run_tasks, NULL);
+        if (status != COHORT_OK)
+            return status;
+        fiber->exponent = exponent;
+    }
+    *ret_fiber = fiber;
+    return COHORT_OK;
+}
+
+void cohort__worker_run_sized(struct cohort__worker *worker, struct cohort__task *task)
+{
+    struct cohort__fiber *fiber = NULL;
+    cohort_status status = take(&fiber, worker, task->future.stack_exponent);
+    if (status != COHORT_OK) {
+        cohort_fail(status, "cohort_async_with: %s", cohort_error_message());
+        cohort__task_refuse(task);
+        return;
+    }
+    worker->sized.task = task;
+    cohort__worker_leave(worker, fiber);
+}
+
+void cohort__sized_put(struct cohort__worker *worker, struct cohort__fiber *fiber)
+{
+    cohort__fiber_pool_put(pool_of(&worker->sized, fiber->exponent), fiber);
+    worker->sized.num++;
+}
+
+/* Not inlined, as what needs a frame, into what each turn calls. */
+__attribute__((noinline)) void cohort__sized_trim(struct cohort__sized *sized, size_t most)
+{
+    for (size_t i = 0; sized->num > 0 && i < COHORT__NUM_STACK_EXPONENTS; i++) {
+        struct cohort__fiber_pool *pool = &sized->pools[i];
+        size_t before = pool->num;
+        cohort__fiber_pool_trim(pool, most);
+        sized->num -= before - pool->num;
+        most -= before - pool->num;
+    }
+}
+
+bool cohort__sized_must_trim(const struct cohort__sized *sized)
+{
+    for (size_t i = 0; sized->num > 0 && i < COHORT__NUM_STACK_EXPONENTS; i++)
+        if (cohort__fiber_pool_must_trim(&sized->pools[i]))
+            return true;
+    return false;
+}
+
+static void sized_fini(struct cohort__sized *sized)
+{
+    for (size_t i = 0; i < COHORT__NUM_STACK_EXPONENTS; i++)
+        cohort__fiber_pool_fini(&sized->pools[i]);
+}
+
+/* --- run --- */
+
+void cohort__worker_run(struct cohort__worker *worker)
+{
+    void *handler_stack = cohort__crash_thread_begin();
+    cohort__core_note(&worker->core);
+    worker->fiber = &worker->own_fiber;
+    worker->own_fiber.worker = worker;
+    worker->pool.num_kept = KEPT;
+    cohort__spin_init(&worker->spin, cohort__scheduler.options.spin_ns);
+    loop(&worker->own_fiber);
+    cohort__idle_wake_all();              /* the other workers can leave as well */
+    cohort__worker_take_returned(worker); /* no task is left, so none comes later */
+    cohort__fiber_pool_fini(&worker->pool);
+    sized_fini(&worker->sized);
+    cohort__crash_thread_end(handler_stack);
 }

@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cohort/status.h"
 #include "runtime/base/batch_queue.h"
 #include "runtime/base/bounds.h"
 #include "runtime/base/random.h"
 #include "runtime/task/deque.h"
 #include "runtime/task/fiber.h"
-#include "runtime/task/fiber_pool.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/spin.h"
 #include "runtime/task/task.h"
@@ -25,10 +25,8 @@
  * holds only the loop, into the pool, and switches to the task's stack. So all stacks are alike,
  * and the loop must not keep any state in its frame across a call. Four kinds are special: the
  * thread's own one, on which no task runs that may move; those of tasks that have asked for a size
- * (sized.c); the one on which the event loop is turned; and the reserve, where the worker goes on
+ * (worker.c); the one on which the event loop is turned; and the reserve, where the worker goes on
  * while there is no memory for another one (both resumption.c). */
-
-struct cohort__pinning;
 
 /* One look for work in so many begins with what is looked at last; while the lanes are used, each
  * is special. A power of two. */
@@ -44,7 +42,7 @@ enum cohort__sleep_state {
     COHORT__PARKED,          /* waits in hooks.park, with the token */
 };
 
-/* For tasks that ask for a stack of their own size, see sized.c. All zero: empty. */
+/* For tasks that ask for a stack of their own size, see worker.c. All zero: empty. */
 enum {
     COHORT__MIN_STACK_EXPONENT = 15,
     COHORT__MAX_STACK_EXPONENT = 30,
@@ -62,7 +60,7 @@ struct cohort__fifo {
     struct cohort__batch_queue_node *last;
 };
 
-/* A first-in, first-out list of tasks for any worker; see lanes.c. */
+/* A first-in, first-out list of tasks for any worker; see queues.c. */
 struct cohort__lane {
     struct cohort__fifo works; /* under lanes_lock */
     _Atomic unsigned num;      /* of them */
@@ -76,9 +74,10 @@ struct cohort__worker {
     struct cohort__task_context *context; /* of the running task; NULL outside of tasks */
     struct cohort__fifo ready;            /* fibers to be resumed, and other work */
     struct cohort__fifo yielded;          /* the same, to be run after everything else */
-    struct cohort__fifo lanes[COHORT__NUM_PRIORITIES]; /* tasks that are only for it, see lanes.c */
-    unsigned usual_ticks; /* COHORT__USUAL_TICKS; 0: it knows that lanes are used */
-    unsigned lane_turns;  /* a bit for each priority: whether its own lane had the last turn */
+    struct cohort__fifo
+        lanes[COHORT__NUM_PRIORITIES]; /* tasks that are only for it, see queues.c */
+    unsigned usual_ticks;              /* COHORT__USUAL_TICKS; 0: it knows that lanes are used */
+    unsigned lane_turns; /* a bit for each priority: whether its own lane had the last turn */
     struct cohort__fiber_pool pool;
     struct cohort__sized sized;
     struct cohort__fiber *loop_fiber; /* see resumption.c */
@@ -168,7 +167,7 @@ struct cohort__scheduler {
     _Atomic int num_searching __attribute__((aligned(64)));
     _Atomic int num_sleeping; /* may be -1 for a moment */
 
-    /* See lanes.c and queues.c. */
+    /* See queues.c. */
     atomic_bool uses_lanes; /* since a first task has come to one */
     pthread_mutex_t lanes_lock;
     struct cohort__lane lanes[COHORT__NUM_PRIORITIES]; /* that of normal priority is never used */
@@ -207,10 +206,6 @@ static inline void cohort__worker_exit(struct cohort__worker *worker)
 /* Runs WORKER until the scheduler has stopped. Returns on the thread's own stack. */
 void cohort__worker_run(struct cohort__worker *worker);
 
-/* What a loop does again and again: looks for work, and calls it. Returns true if the worker is on
- * the thread's own stack and may leave. */
-bool cohort__worker_turn(struct cohort__worker *worker);
-
 /* A stack of the pool, or a new one, which holds a loop of WORKER. NULL: there is no memory for
  * one; the log says so once. */
 struct cohort__fiber *cohort__worker_take_stack(struct cohort__worker *worker);
@@ -242,6 +237,23 @@ bool cohort__worker_may_leave(void);
 /* Tells who waits for that, if there is only one task that has not ended. Returns whether it did.
  * To be called before a worker sleeps. */
 bool cohort__scheduler_tell_alone(void);
+
+/* Calls TASK, which was claimed, on a stack of the size that it asks for. If there is no memory for
+ * one, completes it with COHORT_ERR_NO_MEMORY. Only outside of tasks. */
+void cohort__worker_run_sized(struct cohort__worker *worker, struct cohort__task *task);
+
+/* FIBER has a size of its own, and is free. */
+void cohort__sized_put(struct cohort__worker *worker, struct cohort__fiber *fiber);
+
+/* As for a pool, see fiber.h. */
+void cohort__sized_trim(struct cohort__sized *sized, size_t most);
+bool cohort__sized_must_trim(const struct cohort__sized *sized);
+
+/* Whether there are free stacks, all of which will have to be given back. */
+static inline bool cohort__sized_has_any(const struct cohort__sized *sized)
+{
+    return sized->num > 0;
+}
 
 /* --- queues.c --- */
 
@@ -286,15 +298,10 @@ void cohort__worker_look_for_old(struct cohort__worker *worker);
  * begun since it was old, old tasks pause. */
 void cohort__worker_pause_old(struct cohort__worker *worker);
 
-/* --- lanes.c --- */
-
 /* Counts and queues TASK, which has a priority or is for worker NUM_OF_WORKER - 1, if that is not
  * 0. False: the scheduler is not up, or has no such worker, or it is stopping and that worker has
  * left. Any thread. */
 bool cohort__lanes_submit(struct cohort__task *task, unsigned num_of_worker);
-
-/* Puts WORK, a task that is only for WORKER, the calling one, into its lane. */
-void cohort__lane_keep(struct cohort__worker *worker, struct cohort__work *work);
 
 /* WORK is a task that WORKER, the calling one, has just taken, and that may run anywhere. It will
  * most likely take it next. */
@@ -312,11 +319,16 @@ static inline void cohort__lanes_note(struct cohort__worker *worker)
 bool cohort__lanes_have_shared(void);
 bool cohort__lanes_have_any(const struct cohort__worker *worker);
 
-/* What WORKER takes from the lanes before anything else; when it finds nothing in its own places
- * otherwise; and when it finds nothing elsewhere, either. NULL: nothing. */
-struct cohort__work *cohort__lanes_next(struct cohort__worker *worker);
-struct cohort__work *cohort__lanes_rest(struct cohort__worker *worker);
-struct cohort__work *cohort__lanes_last(struct cohort__worker *worker);
+/* How many of the tasks in the deque of VICTIM, which have not started, are for WORKER, if all idle
+ * workers get their share. VICTIM may be WORKER itself. */
+uint32_t cohort__spread_share(const struct cohort__worker *worker, struct cohort__worker *victim);
+
+/* Whether WORKER, whose share has come to an end, leaves the tasks of VICTIM to the workers that
+ * are about to come. */
+bool cohort__spread_makes_way(struct cohort__worker *worker, struct cohort__worker *victim);
+
+/* To be called when WORKER is about to sleep: what it holds has been spread. */
+void cohort__spread_settle(struct cohort__worker *worker);
 
 /* --- resumption.c --- */
 
@@ -353,7 +365,7 @@ void cohort__resumption_notify(struct cohort__resumption *resumption);
 
 /* Leaves this stack until RESUMPTION, of this stack, has run. On the reserve, if there is no memory
  * for another stack, runs on this one what is ready meanwhile. WHAT and CALLER are noted
- * (wait_line.h). Only in a task. The worker of the stack may be another one afterwards, and another
+ * (wait.h). Only in a task. The worker of the stack may be another one afterwards, and another
  * thread: the caller must not use a thread-local variable before and after this (fiber.h). */
 void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resumption *resumption,
                             uintptr_t what, const void *caller);
@@ -385,42 +397,6 @@ void cohort__worker_take_returned(struct cohort__worker *worker);
 /* To be called by whoever WORKER has just switched to, for the stack that it has left. */
 void cohort__resumption_publish(struct cohort__worker *worker);
 
-/* --- sized.c --- */
-
-/* Calls TASK, which was claimed, on a stack of the size that it asks for. If there is no memory for
- * one, completes it with COHORT_ERR_NO_MEMORY. Only outside of tasks. */
-void cohort__worker_run_sized(struct cohort__worker *worker, struct cohort__task *task);
-
-/* FIBER has a size of its own, and is free. */
-void cohort__sized_put(struct cohort__worker *worker, struct cohort__fiber *fiber);
-
-/* As for a pool, see fiber_pool.h. */
-void cohort__sized_trim(struct cohort__sized *sized, size_t most);
-bool cohort__sized_must_trim(const struct cohort__sized *sized);
-void cohort__sized_fini(struct cohort__sized *sized);
-
-/* Whether there are free stacks, all of which will have to be given back. */
-static inline bool cohort__sized_has_any(const struct cohort__sized *sized)
-{
-    return sized->num > 0;
-}
-
-/* --- spread.c --- */
-
-/* How many of the tasks in the deque of VICTIM, which have not started, are for WORKER, if all idle
- * workers get their share. VICTIM may be WORKER itself. */
-uint32_t cohort__spread_share(const struct cohort__worker *worker, struct cohort__worker *victim);
-
-/* Whether WORKER, whose share has come to an end, leaves the tasks of VICTIM to the workers that
- * are about to come. */
-bool cohort__spread_makes_way(struct cohort__worker *worker, struct cohort__worker *victim);
-
-/* To be called while a worker makes way: leaves the core for a moment. */
-void cohort__spread_wait(void);
-
-/* To be called when WORKER is about to sleep: what it holds has been spread. */
-void cohort__spread_settle(struct cohort__worker *worker);
-
 /* --- core.c --- */
 
 /* Notes in CORE, the calling thread's, on which core it runs now. */
@@ -447,6 +423,21 @@ static inline void cohort__core_yield(unsigned *num_yields)
     else
         sched_yield();
 }
+
+/* The cores that this process may use. */
+struct cohort__pinning;
+
+/* COHORT_ERR_SYSTEM: hwloc knows nothing about this machine. */
+cohort_status cohort__pinning_create(struct cohort__pinning **ret_pinning);
+
+/* NULL is fine. */
+void cohort__pinning_destroy(struct cohort__pinning *pinning);
+
+/* Binds the calling thread to core INDEX modulo the number of cores. Several threads may call it at
+ * the same time. */
+cohort_status cohort__pinning_apply(struct cohort__pinning *pinning, unsigned index);
+
+unsigned cohort__pinning_num_cores(const struct cohort__pinning *pinning);
 
 /* --- idle.c --- */
 

@@ -5,7 +5,7 @@
 #include <cohort/cohort.h>
 
 #include "collectives/comm/hold.h"
-#include "runtime/task/work.h"
+#include "runtime/task/scheduler.h"
 #include "tests/support/cluster.h"
 
 /* What an endpoint has begun is over only when nobody touches its buffers any more, in the

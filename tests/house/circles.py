@@ -19,9 +19,9 @@ FOLDERS = ("collectives/", "runtime/", "tools/")
 # What is one thing in several files.
 UNITS = [
     # How tasks run, wait and end: what ends one lets others run, which wait and end.
-    ("runtime/task/", """await blocking core crash fork future held_mutexes idle inputs lanes misuse
-        overflow plain_loop progress queues range resumption scheduler scope sized spread task
-        task_local uncaught wait wait_line work worker"""),
+    ("runtime/task/", """await blocking core crash dataflow fork future held_mutexes idle inputs
+        plain_loop progress queues range resumption scheduler scope task task_local uncaught wait
+        worker"""),
     # A locality and its peers: each message may tell of a loss, and each loss sends messages.
     ("runtime/proc/", """arrival assembly boards death delay fetch letter peer process registry
         registry_join registry_withdraw router send"""),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A task in a scope that waits for an input (runtime/task/dormant.c, then.c). It is queued when the
+/* A task in a scope that waits for an input (runtime/task/dataflow.c). It is queued when the
  * input is complete, or when the scope is cancelled; but not before who makes it is through with
  * that. The worker that takes it runs it, or gives it up if the scope is cancelled, and forgets the
  * waiter then, which the input may notify at once or when it is complete. The scope's watch is

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a mutex is handed on (runtime/task/mutex.c, parking.c, wait.c). Who holds it is one word; it
+/* How a mutex is handed on (runtime/task/sync.c, wait.c). Who holds it is one word; it
  * has a mark while somebody waits, and then it changes under the lock of the list only. A wait may
  * also end since its time has passed. Whoever claims it first wakes it up; but whether it was
  * served says the list: who is not in it any more holds the mutex.

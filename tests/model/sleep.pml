@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How workers go to sleep and are woken: runtime/task/idle.c, with the wake-ups of queues.c and of
- * a worker that makes way (spread.c). No wake-up is lost: each work is run in the end, although all
+ * a worker that makes way (queues.c). No wake-up is lost: each work is run in the end, although all
  * workers but one may have got works that last until nothing else is left to do.
  *
  * All operations on shared words are sequentially consistent there, so each is one step here. Works

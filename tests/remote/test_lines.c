@@ -9,7 +9,7 @@
 #include "cohort/sync.h"
 #include "cohort/task.h"
 #include "runtime/base/ledger_read.h"
-#include "runtime/task/wait_line.h"
+#include "runtime/task/wait.h"
 #include "tests/support/cluster.h"
 
 /* What the ledger says of calls that are under way: each call from its beginning to its end, as far

@@ -12,7 +12,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
 #include "runtime/base/sanitizer.h"
-#include "runtime/task/plain_loop.h"
+#include "runtime/task/scheduler.h"
 #include "runtime/task/worker.h"
 #include "tests/support/await_within.h"
 #include "tests/unit/runtime/task/run_tasks.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/task/plain_loop.h"
+#include "runtime/task/scheduler.h"
 
 #include <pthread.h>
 

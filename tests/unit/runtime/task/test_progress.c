@@ -8,7 +8,7 @@
 #include "cohort/future.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
-#include "runtime/task/plain_loop.h"
+#include "runtime/task/scheduler.h"
 #include "runtime/task/worker.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 

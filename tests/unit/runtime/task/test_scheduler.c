@@ -16,7 +16,6 @@
 #include "runtime/base/container.h"
 #include "runtime/base/sanitizer.h"
 #include "runtime/base/slab.h"
-#include "runtime/task/plain_loop.h"
 #include "tests/support/await_within.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 

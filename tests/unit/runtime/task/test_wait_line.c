@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/task/wait_line.h"
+#include "runtime/task/wait.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In C: what C++ keeps for each thread is here. tests/multi/exceptions_test.py has the real one. */
-#include "runtime/task/exceptions.h"
-
 #include <string.h>
 
 #include "cohort/future.h"
@@ -9,23 +7,29 @@
 #include "tests/support/test.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
+/* Of the C++ ABI. */
+struct exceptions {
+    void *caught;
+    unsigned num_uncaught;
+};
+
 enum { NUM = 5, ROUNDS = 20 };
 
-struct cohort__exceptions *__cxa_get_globals(void);
+struct exceptions *__cxa_get_globals(void);
 
 /* Not inlined: the thread may be another one each time. */
-__attribute__((noinline)) struct cohort__exceptions *__cxa_get_globals(void)
+__attribute__((noinline)) struct exceptions *__cxa_get_globals(void)
 {
-    static _Thread_local struct cohort__exceptions here;
+    static _Thread_local struct exceptions here;
     return &here;
 }
 
 static cohort_status keep(void *arg)
 {
     unsigned number = *(unsigned *)arg;
-    struct cohort__exceptions *here = __cxa_get_globals();
+    struct exceptions *here = __cxa_get_globals();
     CHECK(!here->caught && here->num_uncaught == 0);
-    *here = (struct cohort__exceptions){.caught = arg, .num_uncaught = number};
+    *here = (struct exceptions){.caught = arg, .num_uncaught = number};
     for (int i = 0; i < ROUNDS; i++) {
         cohort_yield();
         here = __cxa_get_globals();

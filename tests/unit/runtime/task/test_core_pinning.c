@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/task/pinning.h"
+#include "runtime/task/worker.h"
 
 #include <pthread.h>
 #include <sched.h>

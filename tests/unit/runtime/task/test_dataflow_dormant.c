@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/task/dormant.h"
-
 #include <pthread.h>
 
 #include "cohort/cohort.h"
 #include "runtime/base/sanitizer.h"
+#include "runtime/task/future.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 /* Tasks in a scope that wait for inputs, the last of which is `open`. */

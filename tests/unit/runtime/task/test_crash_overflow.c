@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/task/overflow.h"
+#include "runtime/task/crash.h"
 
 #include <signal.h>
 #include <string.h>
@@ -139,7 +139,7 @@ static void check_kind(enum cohort__stack_guard guard, int too_deep)
     int status = run_child(several, &deep, text, sizeof(text));
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     CHECK_TEXT(text, "");
-    check_overflow(several, &too_deep, "test_task_overflow",
+    check_overflow(several, &too_deep, "test_task_crash_overflow",
                    " has grown beyond its stack of 262144 bytes (COHORT_STACK)\n");
     cohort__stack_use_guard(COHORT__STACK_GUARD_KERNEL);
 }
@@ -162,7 +162,7 @@ static void test_large_frame(void)
     for (enum cohort__stack_guard guard = COHORT__STACK_GUARD_KERNEL;
          guard <= COHORT__STACK_GUARD_PAGE; guard++) {
         cohort__stack_use_guard(guard);
-        check_overflow(several, &depth, "test_task_overflow",
+        check_overflow(several, &depth, "test_task_crash_overflow",
                        " has grown beyond its stack of 262144 bytes (COHORT_STACK)\n");
     }
     cohort__stack_use_guard(COHORT__STACK_GUARD_KERNEL);
@@ -181,7 +181,8 @@ static void test_stack_of_thread(void)
         return;
     check_overflow(descend_on_thread, &too_deep, "cohort: the task ",
                    " has grown beyond its thread's stack of ");
-    check_overflow(descend_on_thread, &too_deep, "test_task_overflow", " bytes (ulimit -s)\n");
+    check_overflow(descend_on_thread, &too_deep, "test_task_crash_overflow",
+                   " bytes (ulimit -s)\n");
 }
 
 static cohort_status descend_on_large_stack(void *arg)
@@ -199,7 +200,7 @@ static void test_stack_of_its_own_size(void)
     int status = run_child(descend_on_large_stack, &deep, text, sizeof(text));
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     CHECK_TEXT(text, "");
-    check_overflow(descend_on_large_stack, &too_deep, "test_task_overflow",
+    check_overflow(descend_on_large_stack, &too_deep, "test_task_crash_overflow",
                    " has grown beyond its stack of 4194304 bytes (stack_bytes of "
                    "cohort_task_options)\n");
 }

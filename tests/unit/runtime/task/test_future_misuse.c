@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/task/misuse.h"
+#include "runtime/task/future.h"
 
 #include <signal.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void check_line(const char *text, const char *function, const char *what)
     char begin[64];
     snprintf(begin, sizeof(begin), "cohort: %s, called at ", function);
     CHECK_INT(strncmp(text, begin, strlen(begin)), 0);
-    CHECK_CONTAINS(text, "/test_task_misuse+0x");
+    CHECK_CONTAINS(text, "/test_task_future_misuse+0x");
     CHECK_CONTAINS(text, " for the future 0x");
     CHECK_CONTAINS(text, what);
     CHECK(strchr(text, '\n') == text + strlen(text) - 1);
