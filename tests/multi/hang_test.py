@@ -772,15 +772,6 @@ def test_finding():
         1, 'cohortrun: %s is no core file of a program of this machine\n' % MEMBER))
 
 
-def daemon_of(job, host):
-    """The pid of HOST's node daemon."""
-    for pid in job.processes():
-        if jobs.read_proc(pid, 'cmdline').split(b'\0')[1:2] == [b'--node'] and \
-                b'COHORT_TEST_HOST=' + host in jobs.read_proc(pid, 'environ').split(b'\0'):
-            return pid
-    raise jobs.Failed('no daemon on host ' + host.decode())
-
-
 def test_silent():
     """A host whose daemon does not answer is named, with the age of its last beat, and the rest is
     said within a second. A daemon that has many tasks sends them in several parts. The thread
@@ -789,7 +780,7 @@ def test_silent():
         return
     job = Hang(2, 'many', *jobs.far_hosts(2), '--heartbeat', '1', '--heartbeat-timeout', '1000')
     await_status(job.process.pid, r'  34000 \(2 localities\) in @wait_for_ever@ for a future')
-    stopped = daemon_of(job, b'a')
+    stopped = job.daemon_of('a')
     os.kill(stopped, signal.SIGSTOP)
     took = []
     while not took or (min(took) >= 1 and len(took) < 10): # the machine may have other work

@@ -15,7 +15,7 @@ import tempfile
 import time
 
 import jobs
-from jobs import TIMEOUT, Failed, Job, check, check_equal, children_of, read_proc, run
+from jobs import TIMEOUT, Job, check, check_equal, children_of, read_proc, run
 
 MEMBER = sys.argv[2]
 NONSENSE = os.path.join(os.path.dirname(os.path.abspath(MEMBER)), 'nonsense_member')
@@ -27,16 +27,6 @@ QUICK = ['--heartbeat', '0.1', '--heartbeat-timeout', '0.6']
 
 def check_lines(got, want):
     check_equal(sorted(got.splitlines()), sorted(want))
-
-
-def daemon_of(job, host):
-    """The pid of HOST's node daemon."""
-    for pid in job.processes():
-        words = read_proc(pid, 'cmdline').split(b'\0')
-        environment = read_proc(pid, 'environ').split(b'\0')
-        if words[1:2] == [b'--node'] and b'COHORT_TEST_HOST=' + host.encode() in environment:
-            return pid
-    raise Failed('no daemon on host ' + host)
 
 
 class Gate:
@@ -387,7 +377,7 @@ def check_lost(job, why):
 
 def test_daemon_killed():
     job = start_ready()
-    os.kill(daemon_of(job, 'b'), signal.SIGKILL)
+    os.kill(job.daemon_of('b'), signal.SIGKILL)
     # A daemon that dies with unread data resets its connections, and its agent ends with it.
     check_lost(job, '(the connection was closed|.*connection reset by peer|agent .* status 137)\n')
 
@@ -427,11 +417,11 @@ def test_starts_in_part():
         while awaited != 'cohortrun: no answer so far from: a\n':
             job.process.send_signal(signal.SIGQUIT)
             awaited = job.process.stderr.readline().decode()
-        os.kill(daemon_of(job, 'b'), signal.SIGSTOP)
+        os.kill(job.daemon_of('b'), signal.SIGSTOP)
         gate.let_go('a')
         check_equal(job.read_lines(1), ['here\n'])
         job.process.send_signal(signal.SIGSTOP)
-        os.kill(daemon_of(job, 'b'), signal.SIGCONT)
+        os.kill(job.daemon_of('b'), signal.SIGCONT)
         await_catching(job, 1, signal.SIGTERM)
         job.process.send_signal(signal.SIGCONT)
         status, out, err = job.finish()
@@ -498,7 +488,7 @@ def test_launcher_killed_early():
 
 def test_daemon_silent():
     job = start_ready(*QUICK)
-    os.kill(daemon_of(job, 'b'), signal.SIGSTOP)
+    os.kill(job.daemon_of('b'), signal.SIGSTOP)
     check_lost(job, 'it has been silent for 0.6 s\n')
 
 
@@ -506,7 +496,7 @@ def test_launcher_silent():
     """The daemons end what they have started, although cohortrun's end of the connection stays
     open."""
     job = start_ready(*QUICK)
-    daemons = [daemon_of(job, host) for host in 'ab']
+    daemons = [job.daemon_of(host) for host in 'ab']
     localities = [c for d in daemons for g in children_of(d) for c in children_of(g)]
     check_equal(len(localities), 4)
     os.kill(job.process.pid, signal.SIGSTOP)

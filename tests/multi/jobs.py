@@ -151,6 +151,15 @@ class Job:
             found[pid] = counts if re.search(rb'State:\s*S', status) else None
         return found
 
+    def daemon_of(self, host):
+        """The pid of HOST's node daemon."""
+        for pid in self.processes():
+            words = read_proc(pid, 'cmdline').split(b'\0')
+            environment = read_proc(pid, 'environ').split(b'\0')
+            if words[1:2] == [b'--node'] and b'COHORT_TEST_HOST=' + host.encode() in environment:
+                return pid
+        raise Failed('no daemon on host ' + host)
+
     def check_nothing_left(self, wait=False):
         """If WAIT, the guardians may still be cleaning up."""
         if wait:

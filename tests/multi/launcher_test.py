@@ -566,6 +566,19 @@ def test_guardian_stopped():
     check(status != 0, status, err)
 
 
+def test_unkillable():
+    """What can't be killed is given up at last, and that is said: here the daemon is stopped."""
+    if not FAR:
+        return
+    job = Job('-n', 2, '--heartbeat-timeout', TIMEOUT, 'sh', '-c', 'echo ready; exec sleep 1000')
+    check_equal(job.read_lines(2), ['ready\n'] * 2)
+    os.kill(job.daemon_of('b'), signal.SIGSTOP)
+    job.process.send_signal(signal.SIGTERM)
+    status, out, err = job.finish()
+    check_equal(status, 143)
+    check(err.endswith("\ncohortrun: some processes can't be killed, giving up\n"), err)
+
+
 def test_descriptors():
     """The program gets 0 to 3, the memory and the doorbells of its host, its ledger, and the user's
     limit of open files. Other descriptors that were opened on the way are not passed on."""

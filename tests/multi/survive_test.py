@@ -268,14 +268,6 @@ def test_host():
         check_equal((lines[0], lines[-1]), ('half: fine', 'survivors: fine'))
 
 
-def daemon_of(job, host):
-    for pid in job.processes():
-        if jobs.read_proc(pid, 'cmdline').split(b'\0')[1:2] == [b'--node'] and \
-                b'COHORT_TEST_HOST=' + host in jobs.read_proc(pid, 'environ').split(b'\0'):
-            return pid
-    raise jobs.Failed('no daemon')
-
-
 def test_silent():
     """The second host's daemon is stopped. The first host is told within the limit and a second,
     as far as the machine has time for it: of three jobs one is enough."""
@@ -284,7 +276,7 @@ def test_silent():
     for _ in range(3):
         job = Job('-n', NUM, '--workers', 1, '--keep-going', *jobs.SILENT, MEMBER, 'wait')
         seconds, lines = jobs.await_told(
-            job, lambda: jobs.send_signal(daemon_of(job, b'b'), signal.SIGSTOP))
+            job, lambda: jobs.send_signal(job.daemon_of('b'), signal.SIGSTOP))
         status, out, err = job.finish()
         check_equal(status, 0)
         for line in lines:

@@ -52,8 +52,7 @@ void job_enter_stage(struct job *job, enum stage stage)
         break;
     case ABANDONED:
         output_say(job->output, "some processes can't be killed, giving up");
-        cohort__loop_stop(job->loop);
-        return;
+        break;
     default:
         break;
     }
@@ -63,7 +62,10 @@ void job_enter_stage(struct job *job, enum stage stage)
 static void stage_over(void *context)
 {
     struct job *job = context;
-    job_enter_stage(job, job->stage + 1);
+    if (job->stage == ABANDONED)
+        cohort__loop_stop(job->loop);
+    else
+        job_enter_stage(job, job->stage + 1);
 }
 
 static void begin_end(struct job *job, int status, bool has_grace)

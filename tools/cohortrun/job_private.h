@@ -31,7 +31,7 @@ enum stage {
     TERMINATING, /* SIGTERM */
     KILLING,     /* SIGKILL, by the guardians */
     ABANDONING,  /* guardians that don't act (stopped, say) are killed themselves */
-    ABANDONED,
+    ABANDONED,   /* what is left to print has some time */
 };
 
 enum { JOB_STATUS_FAILED = 1, JOB_STATUS_TIMEOUT = 124, JOB_STATUS_CANNOT_START = 126 };
