@@ -271,3 +271,12 @@ cohort_status cohort__algorithm_build(const struct cohort__algorithm *algorithm,
                            request->bytes, wrong);
     return algorithm->build(request, ret_plan);
 }
+
+enum { PHASE = 1 };
+
+void cohort__alone_append(struct cohort__plan_builder *builder, size_t bytes)
+{
+    uint32_t to = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, bytes);
+    uint32_t from = cohort__plan_range(builder, COHORT__SPACE_IN, 0, bytes);
+    cohort__plan_copy(builder, PHASE, to, from);
+}

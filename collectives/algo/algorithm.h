@@ -233,4 +233,7 @@ enum cohort__collective cohort__collective_find(const char *name);
 bool cohort__collective_is_rooted(enum cohort__collective collective);
 bool cohort__collective_reduces(enum cohort__collective collective);
 
+/* What most collectives do for a single site: copies the first BYTES of IN to OUT. */
+void cohort__alone_append(struct cohort__plan_builder *builder, size_t bytes);
+
 #endif

@@ -7,7 +7,7 @@
 #include "collectives/coll/call_meeting.h"
 #include "collectives/coll/call_overlap.h"
 #include "collectives/exec/staging.h"
-#include "collectives/plan/layout_overlap.h"
+#include "collectives/plan/layout.h"
 
 static cohort_status refuse(const struct cohort__call *call, const char *option, const char *why)
 {

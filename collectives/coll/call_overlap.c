@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "collectives/coll/call.h"
-#include "collectives/plan/layout_overlap.h"
+#include "collectives/plan/layout.h"
 
 /* Whether the input of CALL is in OUT. */
 static bool is_input_in_out(const struct cohort__call *call)

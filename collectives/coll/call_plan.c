@@ -14,8 +14,7 @@
 #include "collectives/coll/tuning.h"
 #include "collectives/comm/endpoint.h"
 #include "collectives/exec/engine.h"
-#include "collectives/plan/in_place.h"
-#include "collectives/plan/rows.h"
+#include "collectives/plan/decorations.h"
 
 /* The question which row carries out REQUEST on COMM, with equal blocks. Only COMM's options force
  * a row. Valid as long as COMM and REQUEST exist. */

@@ -7,7 +7,7 @@
 #include "collectives/comm/channel_private.h"
 #include "collectives/comm/endpoint_misuse.h"
 #include "collectives/comm/layout_check.h"
-#include "collectives/plan/layout_overlap.h"
+#include "collectives/plan/layout.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/fork.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "collectives/comm/commons.h"
-#include "collectives/plan/strided.h"
+#include "collectives/plan/layout.h"
 #include "runtime/base/container.h"
 #include "runtime/task/scheduler.h"
 

@@ -203,13 +203,6 @@ struct cohort__block cohort__plan_get_block(const struct cohort__plan_builder *b
 /* The number of steps so far, which is the index of the next one. */
 uint32_t cohort__plan_num_steps(const struct cohort__plan_builder *builder);
 
-/* The step at INDEX, and block OPERAND of such a step, by value. What a step waits for, and what
- * waits for it, is known only when the plan is finished. */
-struct cohort__step cohort__plan_get_step(const struct cohort__plan_builder *builder,
-                                          uint32_t index);
-struct cohort__block cohort__plan_get_operand(const struct cohort__plan_builder *builder,
-                                              const struct cohort__step *step, uint32_t operand);
-
 uint32_t cohort__plan_join(struct cohort__plan_builder *builder, unsigned phase);
 uint32_t cohort__plan_send(struct cohort__plan_builder *builder, unsigned phase, uint32_t peer,
                            uint32_t tag, const uint32_t *blocks, uint32_t num_blocks);
@@ -276,5 +269,18 @@ size_t cohort__plan_bytes(const struct cohort__plan *plan);
 /* The RECV step for a message, or COHORT__NO_STEP. Takes constant time. */
 uint32_t cohort__plan_find_recv(const struct cohort__plan *plan, unsigned phase, uint32_t source,
                                 uint32_t tag);
+
+/* Some bytes of a space, and a step that is to wait until they are written. */
+struct cohort__written {
+    size_t offset;
+    size_t bytes;
+    uint32_t step;
+    uint32_t last; /* for the search; 0 */
+};
+
+/* Lets the step of each of RANGES, which must not overlap, wait for all steps that write to that
+ * range of SPACE. The steps of ranges themselves write nothing. Sorts RANGES. */
+void cohort__plan_after_writers(struct cohort__plan_builder *builder, enum cohort__space space,
+                                struct cohort__written *ranges, uint32_t num);
 
 #endif

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 #include "collectives/algo/algorithm.h"
-#include "collectives/plan/in_place.h"
+#include "collectives/plan/decorations.h"
 #include "collectives/plan/plan_check.h"
-#include "collectives/plan/rows.h"
 #include "tests/support/test.h"
 
 enum { LAST_SITES = 17, BYTES = 24 };

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 #include "collectives/algo/pattern/levels.h"
-#include "collectives/plan/in_place.h"
+#include "collectives/plan/decorations.h"
 #include "collectives/plan/plan_check.h"
-#include "collectives/plan/rows.h"
 #include "tests/algo/call.h"
 #include "tests/algo/place.h"
 #include "tests/support/test.h"

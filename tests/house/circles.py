@@ -33,11 +33,10 @@ UNITS = [
     ("runtime/wire/", "pack unpack"),
     ("runtime/base/", "ledger ledger_modules"),
     ("collectives/algo/", "algorithm shared"),
-    ("collectives/algo/pattern/", "levels levels_notes levels_pieces levels_segments levels_shelf"),
-    ("collectives/algo/pattern/", "shares shares_blocks"),
+    ("collectives/algo/pattern/", "levels levels_notes"),
     # Rows that are building blocks of others, too.
     ("collectives/algo/", """all_to_all/direct broadcast/linear gather/linear reduce/linear
-        scatter/linear pattern/linear"""),
+        scatter/linear all_to_all/bruck reduce_scatter/linear pattern/fragments"""),
     # What may be named on the command line, and what is done then.
     ("tools/bench/", "options select select_report"),
     ("tools/share/", "plot plot_axis"),

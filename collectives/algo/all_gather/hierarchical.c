@@ -4,8 +4,8 @@
  * in each one on the way down. TMP: none, blocks are gathered in their places in OUT.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
 #include "collectives/algo/algorithm.h"
-#include "collectives/algo/pattern/compose.h"
 #include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/tree.h"
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {

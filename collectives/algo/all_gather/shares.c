@@ -2,7 +2,7 @@
 /* All-gather that follows the machine, with many leaders: the blocks of a locality are gathered at
  * its leader (phase 1), leaders with the same rank in their subgroups all_gather theirs (phase 2),
  * and then those of a subgroup all_gather what has come, from one subgroup after the other, and
- * broadcast it to the sites below them (phase 3). See pattern/shares_blocks.c.
+ * broadcast it to the sites below them (phase 3). See pattern/shares.c.
  * Cost: that of its parts; less where pieces go back while the leaders still exchange others. TMP:
  * at a leader a share for each of the largest subgroups.
  * Source: Bayatpour et al., Scalable Reduction Collectives with Data Partitioning-based

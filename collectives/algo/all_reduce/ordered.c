@@ -5,10 +5,9 @@
  * Cost: (2 t_s + (2 t_w + t_r) m/N)(N-1). TMP: that of reduce_scatter/linear.c for a piece.
  * Source: as all_reduce_ring, with the direct exchange. */
 #include "collectives/algo/algorithm.h"
-#include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/fragments.h"
 #include "collectives/algo/pattern/rings.h"
-#include "collectives/algo/reduce_scatter/linear.h"
 
 enum { GATHER = 3 };
 

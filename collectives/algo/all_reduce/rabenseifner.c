@@ -9,7 +9,6 @@
  * Source: Thakur, Rabenseifner, Gropp, Optimization of collective communication operations in MPICH
  * (2005). */
 #include "collectives/algo/algorithm.h"
-#include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/pairs.h"
 #include "collectives/algo/pattern/vector.h"

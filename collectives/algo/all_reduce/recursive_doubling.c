@@ -9,7 +9,6 @@
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4: all-reduce; pairs: Thakur,
  * Rabenseifner, Gropp, Optimization of collective communication operations in MPICH (2005). */
 #include "collectives/algo/algorithm.h"
-#include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/pairs.h"
 

@@ -5,9 +5,8 @@
  * are received, as in reduce_binomial; results are kept in OUT.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4. */
 #include "collectives/algo/algorithm.h"
-#include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/linear.h"
+#include "collectives/algo/pattern/fragments.h"
 #include "collectives/algo/pattern/mesh_tree.h"
 
 enum { UP = 1, DOWN = 3 };

@@ -16,7 +16,7 @@
  * user's input, but unpacks T, which was just sent. It unpacks for all i up to SB, which is an
  * array, instead of NB. It does the final rotation in place, which overwrites blocks, inside the
  * loop over k. */
-#include "collectives/algo/all_to_all/bruck.h"
+#include "collectives/algo/pattern/fragments.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All-to-alls in which every block goes directly to its site, in num_sites - 1 rounds. */
 #include "collectives/algo/algorithm.h"
-#include "collectives/algo/pattern/linear.h"
+#include "collectives/algo/pattern/fragments.h"
 #include "collectives/algo/pattern/wrap.h"
 
 enum { PHASE = 1, TAG = 0 };

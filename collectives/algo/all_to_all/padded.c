@@ -10,7 +10,7 @@
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/all_to_all_phases.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/linear.h"
+#include "collectives/algo/pattern/fragments.h"
 #include "collectives/plan/embed.h"
 
 enum { PHASE = COHORT__ALL_TO_ALL_EXCHANGE };

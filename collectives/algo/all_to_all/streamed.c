@@ -14,7 +14,7 @@
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/all_to_all_phases.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/walk.h"
+#include "collectives/algo/pattern/tree.h"
 #include "collectives/algo/pattern/wrap.h"
 
 enum {

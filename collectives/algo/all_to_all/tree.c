@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 #include "collectives/algo/algorithm.h"
-#include "collectives/algo/all_to_all/bruck.h"
 #include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/fragments.h"
 #include "collectives/algo/pattern/mesh.h"
 #include "collectives/algo/pattern/wrap.h"
 #include "collectives/plan/embed.h"

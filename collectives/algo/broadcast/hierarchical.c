@@ -6,7 +6,7 @@
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/walk.h"
+#include "collectives/algo/pattern/tree.h"
 
 enum { PHASE = 1 };
 

@@ -4,7 +4,7 @@
  * Source: folklore; the flat tree of every MPI. */
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/linear.h"
+#include "collectives/algo/pattern/fragments.h"
 
 enum { PHASE = 1, TAG = 0 };
 

@@ -9,8 +9,8 @@
  * (IJHPCA 2005), without the messages that bring nothing new. */
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/cut.h"
 #include "collectives/algo/pattern/mesh_tree.h"
+#include "collectives/algo/pattern/vector.h"
 
 enum { PHASE = 1, RING_PHASE = 2, TAG = 0 };
 

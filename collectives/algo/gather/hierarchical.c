@@ -9,7 +9,7 @@
  * (EuroMPI 2014) for messages of several blocks. */
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/walk.h"
+#include "collectives/algo/pattern/tree.h"
 
 enum { PHASE = 1 };
 

@@ -2,7 +2,7 @@
 #include "collectives/algo/pattern/all_to_all_phases.h"
 
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/walk.h"
+#include "collectives/algo/pattern/tree.h"
 
 struct cohort__range cohort__all_to_all_group(const struct cohort__all_to_all *self, uint32_t index)
 {

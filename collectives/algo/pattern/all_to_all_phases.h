@@ -2,7 +2,7 @@
 #ifndef COHORT_COLLECTIVES_ALGO_PATTERN_ALL_TO_ALL_PHASES_H
 #define COHORT_COLLECTIVES_ALGO_PATTERN_ALL_TO_ALL_PHASES_H
 
-#include "collectives/algo/pattern/layout.h"
+#include "collectives/algo/pattern/tree.h"
 
 /* The parts of a hierarchical all-to-all. Site i has a row, IN, whose block j is for site j, and a
  * column, OUT, whose block j is from site j. The sites of a top-level group G_k gather their rows

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/algo/pattern/chain.h"
 
-#include "collectives/algo/pattern/cut.h"
+#include "collectives/algo/pattern/vector.h"
 
 struct cohort__chain cohort__chain_make(const struct cohort__request *request, size_t element,
                                         uint32_t num_hops)

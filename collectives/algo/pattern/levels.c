@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
+#include "collectives/algo/pattern/vector.h"
 #include "collectives/plan/embed.h"
+#include "collectives/plan/plan.h"
 #include "collectives/plan/tag.h"
 
 /* Of the phases of a part, and of a part that is one of several pieces, which come behind it: few
@@ -145,7 +147,9 @@ static struct cohort__stage stage_of(const struct cohort__request *request, cons
     };
 }
 
-bool cohort__levels_is_uneven(const struct cohort__machine *machine, uint32_t level)
+/* Whether the subgroups of LEVEL have different numbers of sites, anywhere: all tiers of a level
+ * use the same row, as its price says. */
+static bool levels_is_uneven(const struct cohort__machine *machine, uint32_t level)
 {
     uint64_t num = cohort__machine_num_subgroups(machine, level);
     return num * cohort__machine_largest(machine, level) != cohort__machine_num_sites(machine);
@@ -157,7 +161,7 @@ bool cohort__levels_is_regular(const struct cohort__request *request)
     uint32_t num_used = find_used(request->machine, used);
     bool is_regular = keeps_order(request->machine, used, num_used);
     for (uint32_t i = 0; i < num_used; i++)
-        is_regular = is_regular && !cohort__levels_is_uneven(request->machine, used[i]);
+        is_regular = is_regular && !levels_is_uneven(request->machine, used[i]);
     return is_regular;
 }
 
@@ -172,7 +176,7 @@ static void add_stage(const struct cohort__request *request, const uint32_t *use
     uint32_t num_below = 1;
     if (way.is_for_each && tier > 0) {
         num_below = cohort__machine_largest(request->machine, used[tier - 1]);
-        stage.is_ragged = cohort__levels_is_uneven(request->machine, used[tier - 1]);
+        stage.is_ragged = levels_is_uneven(request->machine, used[tier - 1]);
     }
     stage.collective = way.collective;
     stage.bytes = way.bytes * num_below;
@@ -558,4 +562,407 @@ uint32_t cohort__levels_broadcast_below(struct cohort__levels *levels, uint32_t 
                                                                   .out = area},
                                       after);
     return after;
+}
+
+/* The shelf: blocks of all sites, in the machine's order ------------------------------------ */
+
+/* The sites of the subgroups that the members of TIER lead. */
+static struct cohort__slice slice_of_all(const struct cohort__levels *levels, uint32_t tier)
+{
+    struct cohort__slice first = cohort__levels_slice(levels, tier, 0);
+    struct cohort__slice last = cohort__levels_slice(levels, tier, levels->tiers[tier].num - 1);
+    return (struct cohort__slice){.first = first.first, .num = last.first + last.num - first.first};
+}
+
+/* Whether some tier of this site below TIER has more than one member. If not, its part in TIER is
+ * just its own block. */
+static bool has_below(const struct cohort__levels *levels, uint32_t tier)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < tier; i++)
+        has = has || levels->tiers[i].num > 1;
+    return has;
+}
+
+/* The bytes of the blocks of SLICE. */
+static size_t sum_of(const struct cohort__lengths *lengths, struct cohort__slice slice)
+{
+    const size_t *before = lengths->before;
+    return before ? before[slice.first + slice.num] - before[slice.first]
+                  : slice.num * lengths->bytes;
+}
+
+size_t *cohort__levels_before(struct cohort__levels *levels, const struct cohort__part *parts)
+{
+    uint32_t num_sites = levels->request->num_sites;
+    size_t *before = calloc(num_sites + (size_t)1, sizeof(*before));
+    if (!before)
+        cohort__plan_builder_fail(levels->builder);
+    for (uint32_t place = 0; before && place < num_sites; place++)
+        before[place + 1] = before[place] + parts[cohort__levels_site_at(levels, place)].bytes;
+    return before;
+}
+
+/* A new one for PLACES. */
+static struct cohort__shelf make_shelf(struct cohort__levels *levels,
+                                       struct cohort__lengths lengths, struct cohort__slice places)
+{
+    size_t bytes = sum_of(&lengths, places);
+    return (struct cohort__shelf){.area = places.num > 1 ? cohort__levels_tmp(levels, bytes)
+                                                         : (struct cohort__area){0},
+                                  .places = places,
+                                  .lengths = lengths};
+}
+
+struct cohort__shelf cohort__levels_shelf(struct cohort__levels *levels,
+                                          struct cohort__lengths lengths, bool is_all)
+{
+    if (!is_all)
+        return cohort__levels_shelf_below(levels, levels->num_used, lengths);
+    return make_shelf(levels, lengths, (struct cohort__slice){0, levels->request->num_sites});
+}
+
+struct cohort__shelf cohort__levels_shelf_below(struct cohort__levels *levels, uint32_t top,
+                                                struct cohort__lengths lengths)
+{
+    uint32_t height = levels->height < top ? levels->height : top;
+    return make_shelf(levels, lengths,
+                      height > 0 ? slice_of_all(levels, height - 1)
+                                 : cohort__levels_slice(levels, 0, levels->tiers[0].this_rank));
+}
+
+struct cohort__area cohort__shelf_at(const struct cohort__shelf *shelf, uint32_t place)
+{
+    uint32_t first = shelf->places.first;
+    struct cohort__slice before = {.first = first, .num = place - first};
+    struct cohort__area area = shelf->area;
+    area.offset += sum_of(&shelf->lengths, before);
+    return area;
+}
+
+size_t cohort__shelf_bytes(const struct cohort__shelf *shelf)
+{
+    return sum_of(&shelf->lengths, shelf->places);
+}
+
+bool cohort__levels_parts(const struct cohort__levels *levels, uint32_t tier,
+                          struct cohort__lengths lengths, struct cohort__part *ret_parts)
+{
+    size_t offset = 0;
+    for (uint32_t rank = 0; rank < levels->tiers[tier].num; rank++) {
+        size_t bytes = sum_of(&lengths, cohort__levels_slice(levels, tier, rank));
+        ret_parts[rank] = (struct cohort__part){rank, offset, bytes};
+        offset += bytes;
+    }
+    return lengths.before ||
+           (tier > 0 && levels_is_uneven(levels->machine, levels->used[tier - 1]));
+}
+
+static size_t most_bytes(const struct cohort__part *parts, uint32_t num)
+{
+    size_t most = 0;
+    for (uint32_t i = 0; i < num; i++)
+        most = parts[i].bytes > most ? parts[i].bytes : most;
+    return most;
+}
+
+/* Gathers or scatters, in TIER, the blocks on the leader's shelf. OWN: where this site has its
+ * part. */
+static uint32_t move_blocks(struct cohort__levels *levels, uint32_t tier,
+                            enum cohort__collective collective, struct cohort__area own,
+                            const struct cohort__shelf *shelf, uint32_t after)
+{
+    bool is_up = collective == COHORT__GATHER;
+    bool leads = levels->tiers[tier].this_rank == levels->tiers[tier].leader;
+    struct cohort__slice mine = cohort__levels_slice(levels, tier, levels->tiers[tier].this_rank);
+    struct cohort__slice all = slice_of_all(levels, tier);
+    struct cohort__area whole = leads ? cohort__shelf_at(shelf, all.first) : own;
+    struct cohort__part *parts = calloc(levels->tiers[tier].num, sizeof(*parts));
+    if (!parts) {
+        cohort__plan_builder_fail(levels->builder);
+        return COHORT__NO_STEP;
+    }
+    struct cohort__tier_part part = {
+        .collective = collective,
+        .phase = tier == levels->num_used ? COHORT__LEVELS_TOP
+                 : is_up                  ? COHORT__LEVELS_UP
+                                          : COHORT__LEVELS_DOWN,
+        .piece = shelf->piece,
+        .bytes = sum_of(&shelf->lengths, mine),
+        .is_ragged = cohort__levels_parts(levels, tier, shelf->lengths, parts),
+        .most_bytes =
+            is_up ? most_bytes(parts, levels->tiers[tier].num) : sum_of(&shelf->lengths, all),
+        .own_offset = parts[levels->tiers[tier].this_rank].offset,
+        .in = is_up ? own : whole,
+        .out = is_up ? whole : own,
+        .in_parts = leads && !is_up ? parts : NULL,
+        .out_parts = leads && is_up ? parts : NULL,
+    };
+    after = cohort__levels_append(levels, tier, &part, after);
+    free(parts);
+    return after;
+}
+
+struct cohort__area cohort__levels_part_at(const struct cohort__levels *levels, uint32_t tier,
+                                           struct cohort__area own,
+                                           const struct cohort__shelf *shelf)
+{
+    uint32_t rank = levels->tiers[tier].this_rank;
+    return has_below(levels, tier)
+               ? cohort__shelf_at(shelf, cohort__levels_slice(levels, tier, rank).first)
+               : own;
+}
+
+uint32_t cohort__levels_gather_up(struct cohort__levels *levels, struct cohort__area *area,
+                                  const struct cohort__shelf *shelf)
+{
+    return cohort__levels_gather_below(levels, levels->num_used, area, shelf);
+}
+
+uint32_t cohort__levels_gather_below(struct cohort__levels *levels, uint32_t top,
+                                     struct cohort__area *area, const struct cohort__shelf *shelf)
+{
+    uint32_t end = COHORT__NO_STEP;
+    for (uint32_t tier = 0; tier < top && tier < cohort__levels_below(levels); tier++)
+        if (levels->tiers[tier].num > 1)
+            end = move_blocks(levels, tier, COHORT__GATHER,
+                              cohort__levels_part_at(levels, tier, *area, shelf), shelf, end);
+    if (levels->height >= top)
+        *area = cohort__levels_part_at(levels, top, *area, shelf);
+    return end;
+}
+
+uint32_t cohort__levels_broadcast_shelf(struct cohort__levels *levels,
+                                        const struct cohort__shelf *shelf, uint32_t after)
+{
+    return cohort__levels_broadcast_below(levels, levels->num_used, shelf->piece, shelf->area,
+                                          cohort__shelf_bytes(shelf), after);
+}
+
+uint32_t cohort__levels_scatter_down(struct cohort__levels *levels, struct cohort__area own,
+                                     const struct cohort__shelf *shelf, uint32_t after)
+{
+    return cohort__levels_scatter_below(levels, levels->num_used, own, shelf, after);
+}
+
+uint32_t cohort__levels_scatter_below(struct cohort__levels *levels, uint32_t top,
+                                      struct cohort__area own, const struct cohort__shelf *shelf,
+                                      uint32_t after)
+{
+    uint32_t below = cohort__levels_below(levels);
+    for (uint32_t tier = below < top ? below : top; tier-- > 0;)
+        if (levels->tiers[tier].num > 1)
+            after = move_blocks(levels, tier, COHORT__SCATTER,
+                                cohort__levels_part_at(levels, tier, own, shelf), shelf, after);
+    return after;
+}
+
+static bool is_at_top(const struct cohort__levels *levels)
+{
+    return levels->height == levels->num_used;
+}
+
+uint32_t cohort__levels_gather_top(struct cohort__levels *levels, struct cohort__area own,
+                                   const struct cohort__shelf *shelf, uint32_t after)
+{
+    return is_at_top(levels)
+               ? move_blocks(levels, levels->num_used, COHORT__GATHER, own, shelf, after)
+               : after;
+}
+
+uint32_t cohort__levels_scatter_top(struct cohort__levels *levels, struct cohort__area own,
+                                    const struct cohort__shelf *shelf, uint32_t after)
+{
+    return is_at_top(levels)
+               ? move_blocks(levels, levels->num_used, COHORT__SCATTER,
+                             cohort__levels_part_at(levels, levels->num_used, own, shelf), shelf,
+                             after)
+               : after;
+}
+
+uint32_t cohort__levels_blocks_top(struct cohort__levels *levels,
+                                   enum cohort__collective collective, struct cohort__area in,
+                                   struct cohort__area out, struct cohort__lengths lengths,
+                                   uint32_t after)
+{
+    const struct cohort__tier *top = &levels->tiers[levels->num_used];
+    if (!is_at_top(levels))
+        return after;
+    struct cohort__part *parts = calloc(top->num, sizeof(*parts));
+    if (!parts) {
+        cohort__plan_builder_fail(levels->builder);
+        return COHORT__NO_STEP;
+    }
+    bool is_ragged = cohort__levels_parts(levels, levels->num_used, lengths, parts);
+    struct cohort__tier_part part = {
+        .collective = collective,
+        .phase = COHORT__LEVELS_TOP,
+        .bytes = parts[top->this_rank].bytes,
+        .is_ragged = is_ragged,
+        .in = in,
+        .out = out,
+        .in_parts = collective == COHORT__REDUCE_SCATTER ? parts : NULL,
+        .out_parts = collective == COHORT__ALL_GATHER ? parts : NULL,
+    };
+    after = cohort__levels_append(levels, levels->num_used, &part, after);
+    free(parts);
+    return after;
+}
+
+uint32_t cohort__levels_run(const struct cohort__levels *levels, uint32_t place, uint32_t end)
+{
+    uint32_t num = 1;
+    while (place + num < end && cohort__levels_site_at(levels, place + num) ==
+                                    cohort__levels_site_at(levels, place) + num)
+        num++;
+    return num;
+}
+
+/* Where the block at PLACE is among those of PARTS, or of the sites in their order. */
+static size_t offset_of(const struct cohort__levels *levels, const struct cohort__lengths *lengths,
+                        const struct cohort__part *parts, uint32_t place)
+{
+    uint32_t site = cohort__levels_site_at(levels, place);
+    return parts ? parts[site].offset : site * lengths->bytes;
+}
+
+uint32_t cohort__levels_row(const struct cohort__levels *levels,
+                            const struct cohort__lengths *lengths, const struct cohort__part *parts,
+                            uint32_t place)
+{
+    struct cohort__slice row = {.first = place, .num = 1};
+    size_t first = offset_of(levels, lengths, parts, place);
+    while (place + row.num < levels->request->num_sites &&
+           offset_of(levels, lengths, parts, place + row.num) == first + sum_of(lengths, row))
+        row.num++;
+    return row.num;
+}
+
+uint32_t cohort__levels_sort(struct cohort__levels *levels, unsigned phase,
+                             const struct cohort__shelf *shelf, struct cohort__area sites,
+                             const struct cohort__part *parts, bool is_to_shelf, uint32_t after)
+{
+    uint32_t end = cohort__plan_join(levels->builder, phase);
+    struct cohort__slice row = {.first = shelf->places.first};
+    uint32_t last = row.first + shelf->places.num;
+    cohort__plan_after(levels->builder, end, after);
+    for (; row.first < last; row.first += row.num) {
+        row.num = cohort__levels_row(levels, &shelf->lengths, parts, row.first);
+        row.num = row.num < last - row.first ? row.num : last - row.first;
+        struct cohort__area machine = cohort__shelf_at(shelf, row.first), site = sites;
+        site.offset += offset_of(levels, &shelf->lengths, parts, row.first);
+        uint32_t copy =
+            cohort__levels_copy(levels, phase, is_to_shelf ? machine : site,
+                                is_to_shelf ? site : machine, sum_of(&shelf->lengths, row), after);
+        cohort__plan_after(levels->builder, end, copy);
+    }
+    return end;
+}
+
+/* The way down, in pieces ------------------------------------------------------------------- */
+
+/* A piece goes through a locality in one meeting, and on the way up there is one, too. */
+_Static_assert(COHORT__LEVELS_PIECES + 3 <= COHORT__PLAN_MEETINGS,
+               "a meeting on the way up, one for each piece, and two of an agreement in front");
+
+static uint32_t num_subgroups(const struct cohort__levels *levels)
+{
+    return cohort__machine_num_subgroups(levels->machine, levels->used[levels->num_used - 1]);
+}
+
+uint32_t cohort__levels_num_pieces(const struct cohort__levels *levels, size_t bytes)
+{
+    size_t notes = bytes / COHORT__LEVELS_NOTE_BYTES + (bytes % COHORT__LEVELS_NOTE_BYTES > 0);
+    uint32_t num = num_subgroups(levels);
+    num = num < COHORT__LEVELS_PIECES ? num : COHORT__LEVELS_PIECES;
+    num = notes < num ? (uint32_t)notes : num;
+    return num > 0 ? num : 1;
+}
+
+/* The sites of piece INDEX of NUM: those of consecutive subgroups. */
+static struct cohort__slice places_of(const struct cohort__levels *levels, uint32_t index,
+                                      uint32_t num)
+{
+    uint64_t all = num_subgroups(levels);
+    struct cohort__slice first =
+        cohort__levels_slice(levels, levels->num_used, (uint32_t)(index * all / num));
+    struct cohort__slice last =
+        cohort__levels_slice(levels, levels->num_used, (uint32_t)((index + 1) * all / num - 1));
+    return (struct cohort__slice){.first = first.first, .num = last.first + last.num - first.first};
+}
+
+/* What a member of the top has to wait for. */
+static void wait_for_writers(struct cohort__levels *levels, enum cohort__space space,
+                             struct cohort__piece *pieces, uint32_t num)
+{
+    struct cohort__written ranges[COHORT__LEVELS_PIECES];
+    for (uint32_t i = 0; i < num; i++) {
+        pieces[i].come = cohort__plan_join(levels->builder, COHORT__LEVELS_TOP);
+        ranges[i] = (struct cohort__written){.offset = pieces[i].shelf.area.offset,
+                                             .bytes = cohort__shelf_bytes(&pieces[i].shelf),
+                                             .step = pieces[i].come};
+    }
+    cohort__plan_after_writers(levels->builder, space, ranges, num);
+}
+
+void cohort__levels_cut(struct cohort__levels *levels, const struct cohort__shelf *shelf,
+                        uint32_t num, uint32_t after,
+                        struct cohort__piece ret_pieces[COHORT__LEVELS_PIECES])
+{
+    for (uint32_t i = 0; i < num; i++) {
+        struct cohort__slice places = places_of(levels, i, num);
+        ret_pieces[i] = (struct cohort__piece){
+            .shelf = {.area = cohort__shelf_at(shelf, places.first),
+                      .places = places,
+                      .lengths = shelf->lengths,
+                      .piece = num > 1 ? i + 1 : 0},
+            .come = after,
+        };
+    }
+    if (levels->height == levels->num_used)
+        wait_for_writers(levels, shelf->area.space, ret_pieces, num);
+}
+
+/* Long blocks, in segments ------------------------------------------------------------------ */
+
+enum { SEGMENT_BYTES = 128 * 1024 }; /* shorter ones would only be more messages */
+
+/* Two meetings for each segment, and two of an agreement in front. */
+_Static_assert(2 * COHORT__LEVELS_SEGMENTS + 2 <= COHORT__PLAN_MEETINGS, "room for all meetings");
+
+uint32_t cohort__levels_num_segments(const struct cohort__request *request)
+{
+    const size_t element = cohort__request_element(request);
+    const size_t least = element > SEGMENT_BYTES ? element : SEGMENT_BYTES;
+    const size_t num = request->bytes / least;
+    return num < 1 ? 1 : num < COHORT__LEVELS_SEGMENTS ? (uint32_t)num : COHORT__LEVELS_SEGMENTS;
+}
+
+struct cohort__request cohort__levels_longest_segment(const struct cohort__request *request)
+{
+    struct cohort__request segment = *request;
+    segment.bytes = cohort__cut_bytes(request->bytes, request->element,
+                                      cohort__levels_num_segments(request), 0, 1);
+    return segment;
+}
+
+cohort_status cohort__levels_build_segments(const struct cohort__request *request, const char *name,
+                                            cohort__levels_segment *append,
+                                            struct cohort__plan **ret_plan)
+{
+    struct cohort__levels levels;
+    cohort_status status = cohort__levels_init(&levels, request, name);
+    if (status)
+        return status;
+    const size_t bytes = request->bytes, element = request->element;
+    const uint32_t num = cohort__levels_num_segments(request);
+    struct cohort__request segment = *request;
+    levels.request = &segment;
+    for (uint32_t i = 0, after = COHORT__NO_STEP; i < num; i++) {
+        const size_t begin = cohort__cut(bytes, element, num, i);
+        segment.bytes = cohort__cut(bytes, element, num, i + 1) - begin;
+        levels.segment = num > 1 ? i + 1 : 0;
+        after = append(&levels, begin, after);
+    }
+    return cohort__plan_finish(levels.builder, ret_plan);
 }

@@ -108,10 +108,6 @@ uint32_t cohort__levels_largest(const struct cohort__request *request);
 /* The fewest members of a tier that is just below the top. */
 uint32_t cohort__levels_fewest_members(const struct cohort__request *request);
 
-/* Whether the subgroups of LEVEL have different numbers of sites, anywhere: all tiers of a level
- * use the same row, as its price says. */
-bool cohort__levels_is_uneven(const struct cohort__machine *machine, uint32_t level);
-
 /* Whether the subgroups of each level that is used have as many sites, which are next to each
  * other, in the order of the sites. */
 bool cohort__levels_is_regular(const struct cohort__request *request);
@@ -200,7 +196,7 @@ uint32_t cohort__levels_broadcast_down(struct cohort__levels *levels, struct coh
 uint32_t cohort__levels_broadcast_below(struct cohort__levels *levels, uint32_t top, uint32_t piece,
                                         struct cohort__area area, size_t bytes, uint32_t after);
 
-/* levels_shelf.c. The sizes of the blocks of all sites. */
+/* The sizes of the blocks of all sites. */
 struct cohort__lengths {
     size_t bytes; /* of each one */
     /* If they differ: for each place of the machine's order, how many bytes all blocks before it
@@ -295,7 +291,7 @@ uint32_t cohort__levels_sort(struct cohort__levels *levels, unsigned phase,
 bool cohort__levels_parts(const struct cohort__levels *levels, uint32_t tier,
                           struct cohort__lengths lengths, struct cohort__part *ret_parts);
 
-/* levels_pieces.c. What each site gets goes down in pieces. A piece is what comes from one or
+/* What each site gets goes down in pieces. A piece is what comes from one or
  * several of the largest subgroups. It goes down as soon as it has come, while the top still
  * carries others. With 8 pieces only an eighth of all has to follow when the top is over; more of
  * them would be more messages, and more meetings, for less. */
@@ -318,7 +314,7 @@ void cohort__levels_cut(struct cohort__levels *levels, const struct cohort__shel
                         uint32_t num, uint32_t after,
                         struct cohort__piece ret_pieces[COHORT__LEVELS_PIECES]);
 
-/* levels_segments.c. A long block goes up, through the top and down in segments, so that one is on
+/* A long block goes up, through the top and down in segments, so that one is on
  * the wire while another one is reduced or passed on in the hosts. */
 enum { COHORT__LEVELS_SEGMENTS = 4 };
 

@@ -38,7 +38,7 @@ void cohort__shares_stages(const struct cohort__request *request,
 bool cohort__shares_init(struct cohort__shares *shares, struct cohort__levels *levels);
 
 /* The same where a share is not a part of one block, but the blocks of the sites that a member of
- * the last tier leads: see shares_blocks.c. */
+ * the last tier leads: see below. */
 bool cohort__shares_init_blocks(struct cohort__shares *shares, struct cohort__levels *levels);
 void cohort__shares_fini(struct cohort__shares *shares);
 
@@ -64,7 +64,7 @@ uint32_t cohort__shares_reduce_scatter(const struct cohort__shares *shares, stru
 uint32_t cohort__shares_all_gather(const struct cohort__shares *shares, struct cohort__area out,
                                    uint32_t after);
 
-/* shares_blocks.c. Whether the largest subgroups are all alike, of consecutive sites, with several
+/* Whether the largest subgroups are all alike, of consecutive sites, with several
  * members of the last tier each; and not more than a part may have pieces. */
 bool cohort__shares_blocks_accepts(const struct cohort__request *request);
 extern const char cohort__shares_blocks_needs[];

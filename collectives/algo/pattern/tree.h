@@ -48,18 +48,76 @@ struct cohort__range cohort__tree_group(const struct cohort__tree *tree, uint32_
 /* The site with NUMBER. */
 uint32_t cohort__tree_site(const struct cohort__tree *tree, uint32_t number);
 
-/* The request to a linear primitive for LEVEL. Its root is rank 0. */
-struct cohort__request cohort__tree_level_request(const struct cohort__tree *tree, uint32_t level,
-                                                  size_t bytes);
+/* No own block: it is with those of the others. */
+#define COHORT__NO_BLOCK UINT32_MAX
 
-/* How many ranks of LEVEL, from 0 on, this site has to know: rank 0 all of them, the others only
- * rank 0. So what n sites do for a level of n ranks does not grow with n at each of them. */
-uint32_t cohort__tree_level_peers(const struct cohort__tree *tree, uint32_t level);
+/* Where a site of a tree keeps a block for each site of its subtree, on the way up or down. */
+struct cohort__layout {
+    size_t bytes;             /* of one site's block */
+    uint32_t own;             /* this site's own block, or COHORT__NO_BLOCK */
+    enum cohort__space space; /* of the other blocks */
+    bool by_site;             /* ordered by sites; else by the tree's numbers */
+    uint32_t first;           /* the first of these numbers */
+    size_t offset;            /* where the other blocks begin */
+    uint32_t tag;             /* of the messages */
+};
 
-/* Embeds FRAGMENT, which a linear primitive has made for that request, for one level. Sets `sites`
- * of EMBEDDING. Takes the caller's reference. FRAGMENT NULL (no memory) fails the builder. */
-uint32_t cohort__tree_embed(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
-                            uint32_t level, struct cohort__plan *fragment,
-                            struct cohort__embedding embedding);
+/* This site's own block in OWN, those of the rest of its subtree in new TMP. No TMP if there is no
+ * rest. */
+struct cohort__layout cohort__layout_in_tmp(struct cohort__plan_builder *builder,
+                                            const struct cohort__tree *tree, uint32_t own,
+                                            size_t bytes);
+
+/* The most bytes of TMP that this takes, over all sites of a tree except the root. */
+double cohort__layout_memory(uint32_t num_sites, uint32_t arity, size_t bytes);
+
+/* In a buffer of the caller, in the order of the sites. The own block is in OWN. */
+struct cohort__layout cohort__layout_by_site(enum cohort__space space, uint32_t own, size_t bytes);
+
+/* A primitive that moves blocks of weights[rank] * bytes between the ranks of a level and rank 0:
+ * cohort__gather_linear_fragment or cohort__scatter_linear_fragment. */
+typedef cohort_status cohort__level_fragment(const struct cohort__request *request,
+                                             const uint32_t *weights,
+                                             struct cohort__plan **ret_plan);
+
+/* Up and down a tree: the linear primitives, embedded level by level. Steps may be
+ * COHORT__NO_STEP. */
+
+/* Gathers a block of each site at the root. The root's own block is where LAYOUT says after AFTER.
+ * A site sends up after AFTER, and after it has received all. Returns the step after which this
+ * site's part is done. */
+uint32_t cohort__gather_up(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
+                           const struct cohort__layout *layout, unsigned phase, uint32_t after);
+
+/* Reduces the OWN blocks in the order of the tree's numbers. A site with children has the result of
+ * its subtree in RESULT. Other sites need no RESULT. Returns the step after which this site's part
+ * is done. */
+uint32_t cohort__reduce_up(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
+                           uint32_t own, uint32_t result, size_t bytes, unsigned phase);
+
+/* The TMP that this takes besides RESULT at the root, which needs most. */
+double cohort__reduce_up_memory(uint32_t num_sites, uint32_t arity, size_t bytes);
+
+/* Scatters a block to each site from the root. At this site nothing of it starts before AFTER. */
+void cohort__scatter_down(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
+                          const struct cohort__layout *layout, unsigned phase, uint32_t after);
+
+/* Spreads BLOCK from the root. At this site nothing of it starts before AFTER. */
+void cohort__broadcast_down(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
+                            uint32_t block, size_t bytes, unsigned phase, uint32_t after);
+
+/* The collectives of two phases, up a tree (phase 1) and down again (phase 3). With an arity of
+ * num_sites the tree has one level, and they are compositions of two linear primitives. NAME is the
+ * plan's. */
+
+/* Reduce, then broadcast. */
+cohort_status cohort__all_reduce_compose(const struct cohort__request *request, uint32_t arity,
+                                         const char *name, struct cohort__plan **ret_plan);
+struct cohort__cost cohort__all_reduce_compose_cost(const struct cohort__request *request,
+                                                    uint32_t arity);
+
+/* Gather, then broadcast. */
+cohort_status cohort__all_gather_compose(const struct cohort__request *request, uint32_t arity,
+                                         const char *name, struct cohort__plan **ret_plan);
 
 #endif

@@ -9,7 +9,7 @@
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/walk.h"
+#include "collectives/algo/pattern/tree.h"
 
 enum { PHASE = 1, HAND_OVER_PHASE = 3, TAG = 0 };
 

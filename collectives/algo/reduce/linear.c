@@ -8,7 +8,7 @@
  * Source: folklore. */
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/linear.h"
+#include "collectives/algo/pattern/fragments.h"
 
 enum { PHASE = 1, TAG = 0 };
 enum { TMP_BYTES = 4 << 20 };

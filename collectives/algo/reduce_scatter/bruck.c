@@ -9,7 +9,6 @@
  * Source: Bruck et al., Efficient algorithms for all-to-all communications in multiport
  * message-passing systems (TPDS 1997), reversed. */
 #include "collectives/algo/algorithm.h"
-#include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/wrap.h"
 

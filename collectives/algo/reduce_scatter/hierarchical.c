@@ -7,9 +7,8 @@
  * for each level.
  * Source: as all_reduce/hierarchical.c. */
 #include "collectives/algo/algorithm.h"
-#include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/walk.h"
+#include "collectives/algo/pattern/tree.h"
 
 enum { UP = 1, DOWN = 3 };
 

@@ -7,7 +7,6 @@
  * N/4 for what arrives.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4: all-to-all reduction. */
 #include "collectives/algo/algorithm.h"
-#include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
 
 enum { PHASE = 1, TAG = 0 };

@@ -2,7 +2,7 @@
 /* Reduce-scatter that follows the machine, with many leaders: as reduce_scatter/levels.c, but the
  * members of the last tier reduce_scatter all blocks to those who lead the same ranks (phase 1),
  * these reduce_scatter them among the largest subgroups (phase 2), and each has what the sites
- * below it get (phase 3). See pattern/shares_blocks.c. Cost: that of its parts. TMP: at a member of
+ * below it get (phase 3). See pattern/shares.c. Cost: that of its parts. TMP: at a member of
  * the last tier a share for each of the largest subgroups and one more, and all blocks for each
  * level below. Source: Bayatpour et al., Scalable Reduction Collectives with Data
  * Partitioning-based Multi-Leader Design (SC 2017). */

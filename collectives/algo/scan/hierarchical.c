@@ -9,7 +9,6 @@
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025), for the levels;
  * Blelloch, Prefix sums and their applications (1990), for up and down. */
 #include "collectives/algo/algorithm.h"
-#include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/tree.h"
 

@@ -8,7 +8,6 @@
  * Cost: (t_s + t_w m) ceil(log N), and two reductions a step. TMP: two blocks.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4: the prefix-sum operation. */
 #include "collectives/algo/algorithm.h"
-#include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
 
 enum { PHASE = 1, TAG = 0, NUM_USERS = 3 };

@@ -5,7 +5,6 @@
  * Cost: (t_s + (t_w + t_r) m)(N-1). TMP: none; exclusive, a block at the sites in between.
  * Source: folklore. */
 #include "collectives/algo/algorithm.h"
-#include "collectives/algo/pattern/alone.h"
 
 enum { PHASE = 1, TAG = 0 };
 

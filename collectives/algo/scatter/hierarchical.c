@@ -8,7 +8,7 @@
  * Source: as gather/hierarchical.c, reversed. */
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/walk.h"
+#include "collectives/algo/pattern/tree.h"
 
 enum { PHASE = 1 };
 

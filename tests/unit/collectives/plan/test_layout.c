@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/plan/layout_overlap.h"
 #include "runtime/base/error.h"
 #include "runtime/base/random.h"
 #include "tests/support/test.h"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_COLLECTIVES_ALGO_PATTERN_LINEAR_H
-#define COHORT_COLLECTIVES_ALGO_PATTERN_LINEAR_H
+#ifndef COHORT_COLLECTIVES_ALGO_PATTERN_FRAGMENTS_H
+#define COHORT_COLLECTIVES_ALGO_PATTERN_FRAGMENTS_H
 
-#include "collectives/algo/algorithm.h"
+#include "collectives/algo/pattern/vector.h"
+
+/* What rows do that others are made of. Each is in the file of its row. */
 
 /* The linear primitives over one group of ranks, as fragments for embedding. They are plans like
  * those of the rows, but their blocks have an order that a block map can rely on. With WEIGHTS
@@ -41,5 +43,22 @@ uint32_t cohort__reduce_buffers(size_t bytes, uint32_t num);
 cohort_status cohort__all_to_all_linear_fragment(const struct cohort__request *request,
                                                  const uint32_t *weights,
                                                  struct cohort__plan **ret_plan);
+
+/* Bruck's all-to-all as a fragment for embedding. Block r is what goes to rank r. Block num_sites +
+ * r is what comes from rank r. */
+cohort_status cohort__all_to_all_bruck_fragment(const struct cohort__request *request,
+                                                struct cohort__plan **ret_plan);
+
+/* The cost for NUM_RANKS ranks, with BYTES from each to each other one. */
+struct cohort__cost cohort__all_to_all_bruck_cost(uint32_t num_ranks, size_t bytes);
+
+/* Reduce-scatter, linear, not as a fragment, but as steps. Each site sends its pieces of IN
+ * directly to the sites that they are for, in phase 1. This site reduces its own piece, strictly
+ * from the left, to RESULT. Returns the step after which it is there. For more than one site. */
+uint32_t cohort__reduce_scatter_direct(struct cohort__plan_builder *builder,
+                                       const struct cohort__request *request,
+                                       const struct cohort__vector *in, uint32_t result);
+
+struct cohort__cost cohort__reduce_scatter_direct_cost(const struct cohort__vector *in);
 
 #endif

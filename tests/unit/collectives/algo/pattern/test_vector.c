@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/algo/pattern/cut.h"
+#include "collectives/algo/pattern/vector.h"
 #include "tests/support/test.h"
 
 static void check_pieces(size_t bytes, size_t element, uint32_t num_pieces)
