@@ -98,7 +98,7 @@ static cohort_status check_memory(const struct cohort__call *call)
 }
 
 /* Whether IN and OUT have no memory in common. Where blocks differ in size or layouts say where the
- * elements are, this is found out later (call_overlap.h). */
+ * elements are, this is found out later (call_layout.h). */
 static cohort_status check_apart(const struct cohort__call *call)
 {
     if (call->ragged || call->is_sparse || call->is_in_place || cohort__call_has_layouts(call))

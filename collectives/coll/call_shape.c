@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/exec/meeting_call.h"
 #include "collectives/exec/op.h"
-#include "collectives/exec/segments.h"
 #include "collectives/plan/layout.h"
 #include "runtime/base/hash.h"
 

@@ -10,7 +10,6 @@
 #include "collectives/coll/tuning.h"
 #include "collectives/comm/create.h"
 #include "collectives/comm/endpoint.h"
-#include "collectives/comm/endpoint_misuse.h"
 #include "collectives/comm/fingerprint.h"
 #include "collectives/exec/op.h"
 #include "collectives/model/select.h"

@@ -7,10 +7,10 @@
 #include "collectives/coll/call_check.h"
 #include "collectives/coll/call_plan.h"
 #include "collectives/coll/call_shape.h"
-#include "collectives/comm/endpoint_misuse.h"
+#include "collectives/comm/endpoint.h"
 #include "collectives/exec/check_values.h"
 #include "collectives/exec/op.h"
-#include "collectives/model/explain.h"
+#include "collectives/model/select.h"
 #include "runtime/base/options.h"
 
 /* Calls that are not made, but asked about. They are described like real ones, and checked by the

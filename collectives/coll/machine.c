@@ -2,7 +2,6 @@
 #include "cohort/machine.h"
 
 #include "collectives/comm/endpoint.h"
-#include "collectives/comm/endpoint_misuse.h"
 
 static bool has_level(const cohort_comm *comm, uint32_t level)
 {

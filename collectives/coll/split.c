@@ -9,7 +9,7 @@
 #include "collectives/coll/call_start.h"
 #include "collectives/comm/commons.h"
 #include "collectives/comm/create.h"
-#include "collectives/comm/endpoint_misuse.h"
+#include "collectives/comm/endpoint.h"
 #include "collectives/comm/idle.h"
 #include "collectives/model/select.h"
 #include "runtime/base/container.h"

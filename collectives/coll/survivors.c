@@ -1,20 +1,113 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cohort/survivors.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cohort/survivors.h"
 #include "collectives/comm/commons.h"
 #include "collectives/comm/create.h"
-#include "collectives/comm/endpoint_misuse.h"
+#include "collectives/comm/endpoint.h"
 #include "collectives/comm/idle.h"
+#include "collectives/comm/remote.h"
 #include "collectives/model/select.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/scope.h"
+
+/* A site's revocation. It goes through the home of the communicator's name, so that all localities
+ * hear of the same one, whatever becomes of the site. */
+struct revoke_call {
+    struct cohort__revocation revocation;
+    struct cohort__group *group; /* a reference */
+    cohort_future *future;       /* the reference that completes it */
+};
+
+static void on_done(struct cohort__revocation *revocation, cohort_status status)
+{
+    struct revoke_call *revoke_call =
+        COHORT_CONTAINER_OF(revocation, struct revoke_call, revocation);
+    cohort__future_complete(revoke_call->future, status, status ? cohort__error_slot() : NULL);
+    cohort__group_unref(revoke_call->group);
+    free(revoke_call);
+}
+
+cohort_future *cohort_comm_revoke(cohort_comm *comm)
+{
+    cohort__endpoint_check(comm, "cohort_comm_revoke");
+    if (!comm)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
+                                      "cohort_comm_revoke: no communicator");
+    struct cohort__group *group = comm->group;
+    if (cohort__remote_is_revoked(group))
+        return cohort_future_of_value(NULL);
+    struct revoke_call *revoke_call = malloc(sizeof(*revoke_call));
+    cohort_future *future = revoke_call ? cohort__endpoint_begin(comm, COHORT__WAIT_PLAIN) : NULL;
+    if (!future) {
+        free(revoke_call);
+        return cohort__future_no_memory();
+    }
+    *revoke_call = (struct revoke_call){
+        .revocation = {.membership = group->membership, .site = comm->this_site, .done = on_done},
+        .group = group,
+        .future = future,
+    };
+    cohort__group_ref(group);
+    cohort__registry_revoke(cohort__process_registry(group->commons->process),
+                            &revoke_call->revocation);
+    return future;
+}
+
+static uint32_t sites_in(const struct cohort__membership *all, uint32_t rank)
+{
+    uint32_t num = 0;
+    for (uint32_t site = 0; site < all->num_sites; site++)
+        num += all->locality_of[site] == rank;
+    return num;
+}
+
+uint32_t cohort_comm_failed(cohort_comm *comm, uint32_t *ret_sites, uint32_t capacity)
+{
+    cohort__endpoint_check(comm, "cohort_comm_failed");
+    if (!comm)
+        return 0;
+    struct cohort__process *process = comm->group->commons->process;
+    const struct cohort__membership *all = comm->group->membership;
+    struct cohort__death death;
+    uint32_t num = 0;
+    for (uint32_t last = 0; cohort__process_next_death(process, last, &death); last = death.order)
+        for (uint32_t site = 0; site < all->num_sites; site++) {
+            if (all->locality_of[site] != death.rank)
+                continue;
+            if (num < capacity)
+                ret_sites[num] = site;
+            num++;
+        }
+    return num;
+}
+
+/* Deaths are acknowledged in their order, so the last one says which. */
+uint32_t cohort_comm_acknowledge(cohort_comm *comm, uint32_t num)
+{
+    cohort__endpoint_check(comm, "cohort_comm_acknowledge");
+    if (!comm)
+        return 0;
+    struct cohort__process *process = comm->group->commons->process;
+    uint32_t before = atomic_load(&comm->acknowledged), last = 0;
+    uint64_t num_sites = 0;
+    struct cohort__death death;
+    while (cohort__process_next_death(process, last, &death)) {
+        uint32_t here = sites_in(comm->group->membership, death.rank);
+        if (death.order > before && num_sites + here > num)
+            break;
+        num_sites += here;
+        last = death.order;
+    }
+    while (before < last && !atomic_compare_exchange_weak(&comm->acknowledged, &before, last))
+        ;
+    return (uint32_t)num_sites;
+}
 
 /* One site's call of agree or shrink. It joins under a name that has the number of the call and
  * that of the dead sites in it. All localities hear of a death and of a complete creation in the

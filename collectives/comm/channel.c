@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "collectives/comm/channel_private.h"
+#include "collectives/comm/endpoint.h"
 #include "collectives/comm/idle.h"
-#include "collectives/comm/later.h"
 #include "collectives/comm/operation.h"
 #include "collectives/comm/remote.h"
 #include "runtime/base/container.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "collectives/comm/channel_private.h"
-#include "collectives/comm/endpoint_misuse.h"
+#include "collectives/comm/endpoint.h"
 #include "collectives/comm/layout_check.h"
 #include "collectives/plan/layout.h"
 #include "runtime/base/container.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/comm/endpoint.h"
 #include "collectives/comm/endpoint_life.h"
-#include "collectives/comm/endpoint_misuse.h"
 #include "collectives/comm/inbox.h"
 #include "collectives/comm/remote.h"
 #include "collectives/comm/verdict.h"

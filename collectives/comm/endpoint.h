@@ -18,6 +18,7 @@
 #include "collectives/comm/settings.h"
 #include "runtime/base/error.h"
 #include "runtime/base/map.h"
+#include "runtime/base/misuse.h"
 #include "runtime/base/tree.h"
 
 /* What one site has of its communicator. It is an actor: calls, messages and completions are its
@@ -208,5 +209,59 @@ static inline void cohort__endpoint_post(struct cohort_comm *comm, struct cohort
 {
     cohort__actor_post(&comm->actor, item);
 }
+
+/* What an endpoint leaves for a later turn of the event loop, which has other things to do. */
+
+/* Of one endpoint so many calls or gets fail, or sets or messages are given back, in one turn: each
+ * takes microseconds. Of all together it is not many more. */
+enum { COHORT__ENDS_OF_A_TURN = 1000 };
+
+/* In the endpoint's turn: NUM of them have failed, or have been given back. */
+static inline void cohort__later_count(struct cohort_comm *comm, uint32_t num)
+{
+    atomic_fetch_add_explicit(&comm->group->commons->num_failed, num, memory_order_relaxed);
+}
+
+/* Any thread that is sure that the group exists: the event `more` of COMM is to be posted in a
+ * later turn, which the caller asks for. */
+void cohort__later_add(struct cohort_comm *comm);
+
+/* In the endpoint's turn: the same, and it asks. */
+void cohort__later_more(struct cohort_comm *comm);
+
+/* By the event loop: lets some of those endpoints go on. Returns whether there are others. */
+bool cohort__later_go_on(struct cohort__commons *commons);
+
+/* Endpoints that a program uses after it has given them back. */
+
+/* Ends the program by SIGABRT, after one line on standard error: that public FUNCTION was called
+ * for COMM, by CALLER (a return address; NULL: whoever has called the library). */
+_Noreturn void cohort__endpoint_misuse(const struct cohort_comm *comm, const char *function,
+                                       const void *caller) __attribute__((cold, noinline));
+
+/* For a public FUNCTION, of which these become a part. The first ends the program if COMM, which
+ * may be NULL, was given back; the second only if it is gone: that is for functions that the
+ * library calls itself for what is still under way there. */
+__attribute__((always_inline)) static inline void
+cohort__endpoint_check(const struct cohort_comm *comm, const char *function)
+{
+    if (comm && cohort__is_gone(&comm->refs))
+        cohort__endpoint_misuse(comm, function, __builtin_return_address(0));
+}
+
+__attribute__((always_inline)) static inline void
+cohort__endpoint_check_there(const struct cohort_comm *comm, const char *function)
+{
+    if (__builtin_expect(!comm->group, 0))
+        cohort__endpoint_misuse(comm, function, __builtin_return_address(0));
+}
+
+/* COMM's last reference has been given back. From now on the gate refuses its calls, so that calls
+ * need no check of their own. */
+void cohort__endpoint_shut(struct cohort_comm *comm);
+
+/* Takes the memory of COMM, which is gone. That of the latest ones is kept, since what says that
+ * they are gone is in it. */
+void cohort__endpoint_bury(struct cohort_comm *comm);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/comm/idle.h"
 
-#include "collectives/comm/endpoint_misuse.h"
+#include "collectives/comm/endpoint.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/fork.h"

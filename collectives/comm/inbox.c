@@ -9,7 +9,6 @@
 #include "collectives/comm/delivery.h"
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/endpoint_life.h"
-#include "collectives/comm/later.h"
 #include "collectives/comm/message.h"
 #include "collectives/comm/remote.h"
 #include "collectives/comm/settings.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/comm/operation.h"
 
+#include "collectives/comm/site_line.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,9 +10,7 @@
 #include "collectives/comm/early.h"
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/idle.h"
-#include "collectives/comm/later.h"
 #include "collectives/comm/remote.h"
-#include "collectives/comm/site_line.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/trace.h"

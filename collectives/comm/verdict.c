@@ -7,7 +7,6 @@
 
 #include "cohort/comm.h"
 #include "collectives/comm/endpoint.h"
-#include "collectives/comm/endpoint_misuse.h"
 #include "collectives/comm/hold.h"
 #include "collectives/comm/message.h"
 #include "collectives/comm/remote.h"

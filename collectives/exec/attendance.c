@@ -8,9 +8,7 @@
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
 #include "collectives/comm/remote.h"
-#include "collectives/exec/meeting_far.h"
-#include "collectives/exec/meeting_life.h"
-#include "collectives/exec/meeting_tell.h"
+#include "collectives/exec/meeting.h"
 #include "collectives/exec/stall.h"
 #include "collectives/plan/plan.h"
 

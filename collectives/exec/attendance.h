@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "collectives/comm/message.h"
-#include "collectives/exec/inquiry.h"
+#include "collectives/exec/meeting.h"
 #include "collectives/exec/participant.h"
 #include "runtime/base/error.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/exec/byte_steps.h"
+#include "collectives/exec/execution.h"
 
 #include "collectives/exec/activity.h"
 #include "runtime/base/container.h"

@@ -11,7 +11,6 @@
 #include "collectives/comm/operation.h"
 #include "collectives/comm/remote.h"
 #include "collectives/exec/activity.h"
-#include "collectives/exec/byte_steps.h"
 #include "collectives/exec/execution.h"
 #include "collectives/exec/meet.h"
 #include "collectives/exec/note_steps.h"

@@ -200,4 +200,7 @@ static inline bool cohort__execution_is_before_agreement(const struct cohort__ex
            execution->plan->steps[step].phase != COHORT__PHASE_CHECK;
 }
 
+/* SEND, RECV, COPY, ZERO and REDUCE where the blocks of a plan are the bytes of the caller. */
+extern const struct cohort__step_mode cohort__byte_mode;
+
 #endif

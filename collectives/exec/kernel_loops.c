@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "collectives/exec/kernel_variants.h"
+#include "collectives/exec/kernels.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>

@@ -3,7 +3,7 @@
 
 #include "collectives/comm/operation.h"
 #include "collectives/exec/attendance.h"
-#include "collectives/exec/meeting_tell.h"
+#include "collectives/exec/meeting.h"
 #include "collectives/exec/stall.h"
 #include "runtime/base/container.h"
 

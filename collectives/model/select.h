@@ -74,4 +74,10 @@ bool cohort__stage_meets(const struct cohort__question *question,
 cohort_status cohort__select(const struct cohort__question *question,
                              struct cohort__candidate *ret_choice);
 
+/* The answer to QUESTION as text, as include/cohort/explain.h describes it, on MACHINE, whose
+ * leaders TURN chooses (cohort__machine_leader). The caller frees it. COHORT_ERR_NO_MEMORY. */
+cohort_status cohort__explain(const struct cohort__question *question,
+                              const struct cohort__machine *machine, uint64_t turn,
+                              char **ret_text);
+
 #endif

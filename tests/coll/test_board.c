@@ -8,7 +8,7 @@
 #include "collectives/comm/arenas.h"
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/operation.h"
-#include "collectives/exec/meetings.h"
+#include "collectives/exec/meeting.h"
 #include "runtime/base/container.h"
 #include "tests/support/cluster.h"
 #include "tests/support/exercise.h"

@@ -9,7 +9,7 @@
 #include "cohort/collectives.h"
 #include "cohort/task.h"
 #include "collectives/comm/channel_private.h"
-#include "collectives/comm/later.h"
+#include "collectives/comm/endpoint.h"
 #include "runtime/base/random.h"
 #include "runtime/proc/send.h"
 #include "tests/support/cluster.h"

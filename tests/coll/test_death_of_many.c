@@ -4,7 +4,7 @@
 
 #include "cohort/collectives.h"
 #include "cohort/task.h"
-#include "collectives/comm/later.h"
+#include "collectives/comm/endpoint.h"
 #include "tests/support/cluster.h"
 
 /* A peer dies with which many calls are under way. They fail some in each turn of the event loop,

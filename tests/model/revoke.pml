@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a communicator is revoked (coll/revoke.c, names/home.c, proc/registry*.c, comm/inbox.c).
+/* How a communicator is revoked (coll/survivors.c, names/home.c, proc/registry*.c, comm/inbox.c).
  *
  * There are N localities with a site each, and a home, which has sent them the map of the
  * communicator. Site 0 calls something there that not all sites will call; all may make a child,

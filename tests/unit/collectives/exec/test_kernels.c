@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/exec/kernel_variants.h"
 #include "runtime/base/random.h"
 #include "tests/support/test.h"
 

@@ -8,7 +8,7 @@
 #include "collectives/comm/inbox.h"
 #include "collectives/comm/settings.h"
 #include "collectives/exec/attendance.h"
-#include "collectives/exec/meeting_tell.h"
+#include "collectives/exec/meeting.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
 #include "tests/support/test.h"
