@@ -183,6 +183,9 @@ bool cohort__is_power_of_two(const struct cohort__request *request);
 extern const char cohort__needs_commutative[];
 bool cohort__is_commutative(const struct cohort__request *request);
 
+/* What most rows do for a single site: copies the first BYTES of IN to OUT. */
+void cohort__alone_append(struct cohort__plan_builder *builder, size_t bytes);
+
 /* The rows. Each is defined in the file of its algorithm, or in that of several that are alike. */
 #define ROW(collective, name) extern const struct cohort__algorithm cohort__##collective##_##name;
 #include "collectives/algo/rows.h"
@@ -232,8 +235,5 @@ enum cohort__collective cohort__collective_find(const char *name);
 
 bool cohort__collective_is_rooted(enum cohort__collective collective);
 bool cohort__collective_reduces(enum cohort__collective collective);
-
-/* What most collectives do for a single site: copies the first BYTES of IN to OUT. */
-void cohort__alone_append(struct cohort__plan_builder *builder, size_t bytes);
 
 #endif

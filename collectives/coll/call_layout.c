@@ -9,6 +9,33 @@
 #include "collectives/exec/staging.h"
 #include "collectives/plan/layout.h"
 
+/* The two buffers of a call, as far as they are used: what of them is read and written where. */
+
+/* What the call reads of a buffer, or writes there. */
+struct side_parts {
+    const struct cohort__part *list;
+    uint32_t num;
+    struct cohort__part only; /* of which the list may be: blocks have one size */
+};
+
+/* One buffer. */
+struct side {
+    const char *name;
+    unsigned char *base;
+    struct side_parts parts;             /* of OUT: what is written */
+    const cohort_layout *layout;         /* of the elements of all parts, by an option; or NULL */
+    const cohort_layout *const *layouts; /* of each part, some of them NULL; or NULL */
+    size_t end; /* of all that is read and written, if no layout says otherwise */
+};
+
+/* Both, and what is read where. A buffer that the call does not have, or that is in place, has the
+ * end 0. */
+struct sides {
+    struct side in;
+    struct side out;
+    struct side_parts input; /* of OUT, if that has the input */
+};
+
 /* Whether the input of CALL is in OUT. */
 static bool is_input_in_out(const struct cohort__call *call)
 {
@@ -26,15 +53,15 @@ static bool call_has_out(const struct cohort__call *call)
     return is_input_in_out(call) || (call->needs_out && !call->is_in_place);
 }
 
-static void parts_init(struct cohort__side_parts *parts, const struct cohort__part *list,
-                       uint32_t num, size_t bytes)
+static void parts_init(struct side_parts *parts, const struct cohort__part *list, uint32_t num,
+                       size_t bytes)
 {
     parts->only = (struct cohort__part){.bytes = bytes};
     parts->list = list ? list : &parts->only;
     parts->num = list ? num : 1;
 }
 
-static size_t end_of(const struct cohort__side_parts *parts)
+static size_t end_of(const struct side_parts *parts)
 {
     size_t end = 0;
     for (uint32_t i = 0; i < parts->num; i++) {
@@ -51,12 +78,12 @@ static size_t bytes_of(const struct cohort__call *call, const struct cohort__sha
     return shape->request.bytes * (is_for_each ? shape->request.num_sites : 1);
 }
 
-static void sides_init(struct cohort__sides *sides, const struct cohort__call *call,
+static void sides_init(struct sides *sides, const struct cohort__call *call,
                        const struct cohort__shape *shape)
 {
     const struct cohort__request *request = &shape->request;
-    struct cohort__side *in = &sides->in, *out = &sides->out;
-    *sides = (struct cohort__sides){
+    struct side *in = &sides->in, *out = &sides->out;
+    *sides = (struct sides){
         .in = {.name = "IN", .layout = call->options->in_layout, .layouts = request->in_layouts},
         .out = {.name = "OUT",
                 .layout = call->options->out_layout,
@@ -143,7 +170,7 @@ cohort_status cohort__call_check_overlap(const struct cohort__call *call,
 /* IN and OUT -------------------------------------------------------------------------------- */
 
 /* Of its array, from the beginning to the end of the last element. */
-static size_t span_of(const struct cohort__side *side, size_t element)
+static size_t span_of(const struct side *side, size_t element)
 {
     size_t span = side->end;
     if (side->layout)
@@ -157,13 +184,13 @@ static size_t span_of(const struct cohort__side *side, size_t element)
 }
 
 /* How many of struct cohort__lying SIDE is. */
-static size_t num_lying(const struct cohort__side *side)
+static size_t num_lying(const struct side *side)
 {
     return side->layout ? 1 : side->parts.num;
 }
 
-static void add(struct cohort__lying *lying, const struct cohort__side *side, size_t element,
-                size_t offset, bool is_sent)
+static void add(struct cohort__lying *lying, const struct side *side, size_t element, size_t offset,
+                bool is_sent)
 {
     if (side->layout)
         *lying = (struct cohort__lying){.offset = offset,
@@ -175,7 +202,7 @@ static void add(struct cohort__lying *lying, const struct cohort__side *side, si
 }
 
 /* "IN", or "OUT from site 3". */
-static void name_side(char text[32], const struct cohort__side *side, bool is_sent, uint32_t site)
+static void name_side(char text[32], const struct side *side, bool is_sent, uint32_t site)
 {
     if (side->layout || side->parts.list == &side->parts.only)
         snprintf(text, 32, "%s", side->name);
@@ -183,7 +210,7 @@ static void name_side(char text[32], const struct cohort__side *side, bool is_se
         snprintf(text, 32, "%s %s site %u", side->name, is_sent ? "for" : "from", site);
 }
 
-static cohort_status report(const struct cohort__call *call, const struct cohort__sides *sides,
+static cohort_status report(const struct cohort__call *call, const struct sides *sides,
                             const struct cohort__overlap *overlap, size_t in_offset,
                             size_t out_offset)
 {
@@ -199,10 +226,10 @@ static cohort_status report(const struct cohort__call *call, const struct cohort
 }
 
 /* Both are in one array, or among each other: the distance is known. */
-static cohort_status search_both(const struct cohort__call *call, const struct cohort__sides *sides,
+static cohort_status search_both(const struct cohort__call *call, const struct sides *sides,
                                  size_t in_offset, size_t out_offset)
 {
-    const struct cohort__side *in = &sides->in, *out = &sides->out;
+    const struct side *in = &sides->in, *out = &sides->out;
     size_t element = cohort_datatype_size(call->datatype);
     size_t num_out = num_lying(out), num = num_out + num_lying(in);
     struct cohort__overlap overlap;
@@ -228,11 +255,10 @@ static bool is_found(const struct cohort__apart *apart, const struct cohort__apa
 /* Fails if elements that CALL, which is RAGGED or has layouts, receives in OUT are some of those
  * that it sends from IN. Each call has its own buffers, so this is asked each time. What has been
  * found for IN and OUT that lie among each other is kept with the plan. */
-static cohort_status call_check_apart(const struct cohort__call *call,
-                                      const struct cohort__sides *sides,
+static cohort_status call_check_apart(const struct cohort__call *call, const struct sides *sides,
                                       struct cohort__plan_entry *entry)
 {
-    const struct cohort__side *in = &sides->in, *out = &sides->out;
+    const struct side *in = &sides->in, *out = &sides->out;
     size_t element = cohort_datatype_size(call->datatype);
     uintptr_t in_at = (uintptr_t)in->base, out_at = (uintptr_t)out->base;
     if (in->end == 0 || out->end == 0 || in_at + span_of(in, element) <= out_at ||
@@ -293,7 +319,7 @@ cohort_status cohort__call_check_layouts(struct cohort__call *call)
 
 /* Whether the layout has the elements that the call speaks of. If blocks have different sizes it
  * may have more. */
-static cohort_status check_size(const struct cohort__call *call, const struct cohort__side *side)
+static cohort_status check_size(const struct cohort__call *call, const struct side *side)
 {
     if (!side->layout || !side->base) /* blocks may have datatypes of their own, and no layout */
         return COHORT_OK;
@@ -311,7 +337,7 @@ static cohort_status check_size(const struct cohort__call *call, const struct co
     return COHORT_OK;
 }
 
-static cohort_status check_out(const struct cohort__call *call, const struct cohort__side *out)
+static cohort_status check_out(const struct cohort__call *call, const struct side *out)
 {
     struct cohort__overlap overlap;
     bool found;
@@ -331,13 +357,13 @@ static cohort_status check_out(const struct cohort__call *call, const struct coh
 
 /* Staging -------------------------------------------------------------------------------------- */
 
-static bool is_staged(const struct cohort__side *side)
+static bool is_staged(const struct side *side)
 {
     return side->end > 0 && side->layout && !cohort__layout_is_run(side->layout);
 }
 
 /* Where the elements begin that are one run. */
-static unsigned char *begin_of(const struct cohort__side *side, size_t element)
+static unsigned char *begin_of(const struct side *side, size_t element)
 {
     bool is_run = side->base && side->layout && side->layout->num_strips > 0;
     return is_run ? side->base + side->layout->strips[0].offset * element : side->base;
@@ -357,8 +383,8 @@ static cohort_status check_budget(const struct cohort__call *call,
                               budget);
 }
 
-static void pack(const struct cohort__side *side, const struct cohort__side_parts *parts,
-                 size_t element, unsigned char *to)
+static void pack(const struct side *side, const struct side_parts *parts, size_t element,
+                 unsigned char *to)
 {
     for (uint32_t i = 0; i < parts->num; i++) {
         const struct cohort__part *part = &parts->list[i];
@@ -367,10 +393,10 @@ static void pack(const struct cohort__side *side, const struct cohort__side_part
     }
 }
 
-static cohort_status stage(struct cohort__call *call, const struct cohort__sides *sides,
+static cohort_status stage(struct cohort__call *call, const struct sides *sides,
                            struct cohort__plan_entry *entry)
 {
-    const struct cohort__side *in = &sides->in, *out = &sides->out;
+    const struct side *in = &sides->in, *out = &sides->out;
     const size_t element = cohort_datatype_size(call->datatype);
     bool stages_in = is_staged(in), stages_out = is_staged(out);
     struct cohort__staging_call staging_call = {
@@ -410,7 +436,7 @@ cohort_status cohort__call_lay(struct cohort__call *call, const struct cohort__s
                                struct cohort__plan_entry *entry)
 {
     const size_t element = cohort_datatype_size(call->datatype);
-    struct cohort__sides sides;
+    struct sides sides;
     sides_init(&sides, call, shape);
     cohort_status status = check_size(call, &sides.in);
     if (!status)

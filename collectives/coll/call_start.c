@@ -24,6 +24,8 @@
 static const char in_place;
 const void *const COHORT_IN_PLACE = &in_place;
 
+/* The options of the next call --------------------------------------------------------------- */
+
 static cohort_status set(cohort_comm *comm, const cohort_call_options *options)
 {
     struct cohort__next_call *next = &comm->next_call;
@@ -78,6 +80,8 @@ __attribute__((noinline)) static cohort_status look_closer(const struct cohort__
         call->comm->hook_bytes = (struct cohort__hook_bytes){.are_known = true};
     return COHORT_OK;
 }
+
+/* A call ------------------------------------------------------------------------------------- */
 
 /* CALL has been checked. The sizes of wrong ones are not looked at: what they say may lead to where
  * there is no memory. */

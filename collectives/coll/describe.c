@@ -15,6 +15,9 @@
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
 
+/* A communicator in words: where its sites are and what it keeps, and the calls that are under way.
+ */
+
 static void print_board(FILE *file, struct cohort__group *group)
 {
     size_t bytes, all_bytes;

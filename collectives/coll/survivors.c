@@ -16,9 +16,13 @@
 #include "runtime/task/scheduler.h"
 #include "runtime/task/scope.h"
 
+/* What is left to do after deaths: to know of them, to revoke, to agree and to shrink. */
+
+/* Revoke -------------------------------------------------------------------------------------- */
+
 /* A site's revocation. It goes through the home of the communicator's name, so that all localities
  * hear of the same one, whatever becomes of the site. */
-struct revoke_call {
+struct revoke {
     struct cohort__revocation revocation;
     struct cohort__group *group; /* a reference */
     cohort_future *future;       /* the reference that completes it */
@@ -26,11 +30,10 @@ struct revoke_call {
 
 static void on_done(struct cohort__revocation *revocation, cohort_status status)
 {
-    struct revoke_call *revoke_call =
-        COHORT_CONTAINER_OF(revocation, struct revoke_call, revocation);
-    cohort__future_complete(revoke_call->future, status, status ? cohort__error_slot() : NULL);
-    cohort__group_unref(revoke_call->group);
-    free(revoke_call);
+    struct revoke *call = COHORT_CONTAINER_OF(revocation, struct revoke, revocation);
+    cohort__future_complete(call->future, status, status ? cohort__error_slot() : NULL);
+    cohort__group_unref(call->group);
+    free(call);
 }
 
 cohort_future *cohort_comm_revoke(cohort_comm *comm)
@@ -42,22 +45,23 @@ cohort_future *cohort_comm_revoke(cohort_comm *comm)
     struct cohort__group *group = comm->group;
     if (cohort__remote_is_revoked(group))
         return cohort_future_of_value(NULL);
-    struct revoke_call *revoke_call = malloc(sizeof(*revoke_call));
-    cohort_future *future = revoke_call ? cohort__endpoint_begin(comm, COHORT__WAIT_PLAIN) : NULL;
+    struct revoke *call = malloc(sizeof(*call));
+    cohort_future *future = call ? cohort__endpoint_begin(comm, COHORT__WAIT_PLAIN) : NULL;
     if (!future) {
-        free(revoke_call);
+        free(call);
         return cohort__future_no_memory();
     }
-    *revoke_call = (struct revoke_call){
+    *call = (struct revoke){
         .revocation = {.membership = group->membership, .site = comm->this_site, .done = on_done},
         .group = group,
         .future = future,
     };
     cohort__group_ref(group);
-    cohort__registry_revoke(cohort__process_registry(group->commons->process),
-                            &revoke_call->revocation);
+    cohort__registry_revoke(cohort__process_registry(group->commons->process), &call->revocation);
     return future;
 }
+
+/* Who has failed ------------------------------------------------------------------------------ */
 
 static uint32_t sites_in(const struct cohort__membership *all, uint32_t rank)
 {
@@ -108,6 +112,8 @@ uint32_t cohort_comm_acknowledge(cohort_comm *comm, uint32_t num)
         ;
     return (uint32_t)num_sites;
 }
+
+/* Agree and shrink ---------------------------------------------------------------------------- */
 
 /* One site's call of agree or shrink. It joins under a name that has the number of the call and
  * that of the dead sites in it. All localities hear of a death and of a complete creation in the

@@ -8,6 +8,8 @@
 #include "runtime/base/container.h"
 #include "runtime/base/misuse.h"
 
+/* Later --------------------------------------------------------------------------------------- */
+
 void cohort__later_add(struct cohort_comm *comm)
 {
     struct cohort__commons *commons = comm->group->commons;
@@ -53,6 +55,8 @@ bool cohort__later_go_on(struct cohort__commons *commons)
             return false;
     return true;
 }
+
+/* Misuse -------------------------------------------------------------------------------------- */
 
 /* So many endpoints that are gone keep their memory, some 15 KiB each. */
 enum { NUM_KEPT = 64 };

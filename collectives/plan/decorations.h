@@ -4,6 +4,8 @@
 
 #include "collectives/plan/plan.h"
 
+/* Plans made from others: with what a call wants besides. */
+
 /* Plans for calls in place, made from any plan without a GUARD. They keep the data that is in place
  * in TMP, which takes as much memory as the part of the buffer that the plan uses. PLAN still
  * belongs to the caller. Both functions may return PLAN itself, with one more reference.

@@ -4,6 +4,8 @@
 
 #include "collectives/algo/algorithm.h"
 
+/* Memory in pieces, mostly one for each site. */
+
 /* Cuts a block into NUM_PIECES pieces that are as equal as its elements allow. The larger ones come
  * first. That is the rule of cohort__partition, but pieces may be empty. Returns the byte where
  * PIECE begins. PIECE may be NUM_PIECES: the end. ELEMENT as in a request. */
