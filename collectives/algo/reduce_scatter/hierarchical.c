@@ -5,7 +5,7 @@
  * Cost: 2 L levels of at most arity - 1 messages at each parent, N blocks in each one on the way
  * up. TMP: at a representative N blocks, which are used for both ways, and those of reduce/linear.c
  * for each level.
- * Source: as all_reduce/hierarchical.c. */
+ * Source: as all_reduce_hierarchical. */
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/tree.h"
