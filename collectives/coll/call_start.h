@@ -5,7 +5,7 @@
 #include "collectives/coll/call.h"
 
 /* What all collectives have in common: they check the arguments, pass the gate, find or build the
- * plan, and start it. A collective's own file says what that collective needs. */
+ * plan, and start it. A collective's own function says what that collective needs. */
 
 /* Starts CALL. Sets its generation if the communicator numbers its calls. Never NULL. */
 cohort_future *cohort__call_start(struct cohort__call *call);
