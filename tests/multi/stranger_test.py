@@ -160,7 +160,7 @@ def check_barriers(*kinds):
     connected."""
     dice = random.Random(2)
     job = Job('-n', NUM_LOCALITIES, COLL, 'run', '--sites', NUM_LOCALITIES, '--kind', 'barrier',
-              '--generations', 60000)
+              '--generations', 15000)
     addresses = await_listeners(job, COLL)
     callers = []
     while job.process.poll() is None:
