@@ -354,9 +354,9 @@ void cohort__operation_ended(struct cohort__operation *operation)
     if (operation->generation == comm->oldest)
         find_oldest(comm);
     cohort__site_line_end(comm, operation->generation);
-    conclude(operation);
     if (cohort__endpoint_first_waiting(comm))
-        cohort__endpoint_resume(comm);
+        cohort__endpoint_resume(comm); /* before who sees the end can ask what is under way */
+    conclude(operation);
     cohort__endpoint_over(comm);
 }
 

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "cohort/cohort.h"
+#include "runtime/base/container.h"
+#include "runtime/task/future.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
@@ -152,6 +154,66 @@ static void test_composed(void)
     cluster_destroy(cluster);
 }
 
+/* As the first call ends, the one that waits for the window has its line at once. */
+
+enum { WINDOW = 64 }; /* of calls in flight */
+
+struct asker {
+    struct cohort__waiter waiter;
+    cohort_comm *comm;
+    cohort_future *roll_call;
+};
+
+static void ask(struct cohort__waiter *waiter)
+{
+    struct asker *asker = COHORT_CONTAINER_OF(waiter, struct asker, waiter);
+    asker->roll_call = cohort_comm_roll_call(asker->comm);
+}
+
+static cohort_promise *others_may_end;
+static cohort_future *others_end;
+
+static cohort_status wait_for_window(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    const bool is_late = cohort_comm_this_site(comm) == 1;
+    if (is_late)
+        CHECK_INT(cohort_await(cohort_future_ref(others_come)), COHORT_OK);
+    cohort_future *first = cohort_barrier(comm, 1);
+    if (is_late) {
+        CHECK_INT(cohort_await(first), COHORT_OK);
+        CHECK_INT(cohort_await(cohort_future_ref(others_end)), COHORT_OK);
+        return cohort_await(cohort_barrier(comm, 1 + WINDOW));
+    }
+    struct asker asker = {.waiter = {.notify = ask}, .comm = comm};
+    cohort_future *second = cohort_barrier(comm, 1 + WINDOW);
+    void *text;
+    CHECK(cohort__future_wait_with(first, &asker.waiter));
+    cohort_promise_fulfil(others_may_come, NULL);
+    CHECK_INT(cohort_await(first), COHORT_OK);
+    CHECK_INT(cohort_await_value(asker.roll_call, &text), COHORT_OK);
+    CHECK_CONTAINS(text, "generation 65, barrier");
+    free(text);
+    cohort_promise_fulfil(others_may_end, NULL);
+    return cohort_await(second);
+}
+
+static void test_window(void)
+{
+    struct cluster *cluster = cluster_create(1, NUM_LOCALITIES, 0);
+    CHECK_INT(cohort_promise_create(&others_may_come, &others_come), COHORT_OK);
+    CHECK_INT(cohort_promise_create(&others_may_end, &others_end), COHORT_OK);
+    CHECK_INT(sites_run(&(struct sites){.name = "window",
+                                        .options = {.num_sites = 2},
+                                        .create = cluster_create_comm,
+                                        .context = cluster,
+                                        .run = wait_for_window}),
+              COHORT_OK);
+    cohort_future_unref(others_come);
+    cohort_future_unref(others_end);
+    cluster_destroy(cluster);
+}
+
 static void test_nothing(void)
 {
     CHECK_INT(cohort_await(cohort_comm_roll_call(NULL)), COHORT_ERR_BAD_PARAMETER);
@@ -161,10 +223,8 @@ static void test_nothing(void)
 }
 
 static const struct test_case cases[] = {
-    {"untaken", test_untaken},
-    {"once", test_once},
-    {"composed", test_composed},
-    {"nothing", test_nothing},
+    {"untaken", test_untaken}, {"once", test_once},       {"composed", test_composed},
+    {"window", test_window},   {"nothing", test_nothing},
 };
 
 int main(int argc, char **argv)

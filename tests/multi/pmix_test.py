@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 MPIRUN = shutil.which(sys.argv[1])
 if not MPIRUN:
@@ -129,13 +130,20 @@ def start_to_outlive(folder, provider):
 
 
 def check_nobody_listens(port):
-    with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(('', port))
-            listener.listen()
-        except OSError as error:
-            raise Failed('port %d: %s' % (port, error)) from error
+    """Until `go` is closed, those who go on would. A connection of somebody else's may have this
+    number meanwhile, but ends."""
+    deadline = time.monotonic() + jobs.TIMEOUT
+    while True:
+        with socket.socket() as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                listener.bind(('', port))
+                listener.listen()
+                return
+            except OSError as error:
+                if time.monotonic() > deadline:
+                    raise Failed('port %d: %s' % (port, error)) from error
+        time.sleep(0.05)
 
 
 def outlive(folder, provider):
