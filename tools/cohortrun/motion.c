@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/base/clock.h"
 #include "runtime/base/ledger_read.h"
 #include "tools/cohortrun/locality.h"
 
@@ -14,7 +13,7 @@
  * many others want the cores, each may have had less: then all of them together count. */
 enum { COMPUTES_PART = 50, IDLE_PART = 1000 };
 
-/* Looking at what all tasks wait for may take a hundredth of the time. */
+/* Looking at what all tasks wait for may take a hundredth of the time of a core. */
 enum { READING_PART = 100 };
 
 /* What was seen of a locality. */
@@ -31,7 +30,7 @@ struct motion {
     int memory;
     uint64_t looked_at; /* 0: never */
     uint64_t next_read; /* of what tasks wait for; */
-    bool is_expecting;  /* what that has found */
+    bool is_expecting;  /* what that has found, or may have come since */
     struct seen seen[];
 };
 
@@ -51,14 +50,19 @@ void motion_destroy(struct motion *motion)
     free(motion);
 }
 
+static uint64_t cpu_by(clockid_t clock)
+{
+    struct timespec time;
+    if (clock_gettime(clock, &time) != 0)
+        return 0;
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
 /* 0: there is no such process. */
 static uint64_t cpu_of(int pid)
 {
     clockid_t clock;
-    struct timespec time;
-    if (pid <= 0 || clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
-        return 0;
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+    return pid > 0 && clock_getcpuclockid(pid, &clock) == 0 ? cpu_by(clock) : 0;
 }
 
 /* The program that writes the ledger may be a child of the one that was started, a shell. */
@@ -111,7 +115,8 @@ static bool is_expecting(struct motion *motion, uint64_t now)
 {
     if (now < motion->next_read)
         return motion->is_expecting;
-    const uint64_t begin = cohort__clock_now();
+    /* Not by the clock: beside others that want the core that is many times as long. */
+    const uint64_t begin = cpu_by(CLOCK_THREAD_CPUTIME_ID);
     motion->is_expecting = false;
     for (uint32_t slot = 0; slot < motion->num && !motion->is_expecting; slot++) {
         struct cohort__ledger_view view;
@@ -120,7 +125,7 @@ static bool is_expecting(struct motion *motion, uint64_t now)
             (void)!cohort__ledger_each(&view, COHORT__LEDGER_WAITS, look_for_outside,
                                        &motion->is_expecting);
     }
-    motion->next_read = now + READING_PART * (cohort__clock_now() - begin);
+    motion->next_read = now + READING_PART * (cpu_by(CLOCK_THREAD_CPUTIME_ID) - begin);
     return motion->is_expecting;
 }
 
@@ -128,13 +133,14 @@ enum motion_result motion_look(struct motion *motion, uint64_t now)
 {
     const bool is_first = motion->looked_at == 0;
     bool is_written = false;
-    bool has_moved = see_all(motion, now - motion->looked_at);
+    const bool has_moved = is_first | see_all(motion, now - motion->looked_at);
     motion->looked_at = now;
+    motion->is_expecting |= has_moved;
     for (uint32_t slot = 0; slot < motion->num; slot++)
         is_written |= motion->seen[slot].is_written;
     if (!is_written)
         return MOTION_UNKNOWN;
-    return is_first || has_moved || is_expecting(motion, now) ? MOTION_MOVES : MOTION_STILL;
+    return has_moved || is_expecting(motion, now) ? MOTION_MOVES : MOTION_STILL;
 }
 
 enum { LOOKS = 5 }; /* so many within the patience at first */

@@ -122,6 +122,11 @@ static void test_sees_what_moves(void)
     localities[0].guarded.pid = one.pid;
     CHECK_INT(motion_look(motion, now += hour), MOTION_MOVES);
     CHECK_INT(motion_look(motion, now += hour), MOTION_STILL); /* the other one has not */
+    tell(&one, 'm');
+    CHECK_INT(motion_look(motion, ++now), MOTION_MOVES);
+    CHECK_INT(motion_look(motion, ++now),
+              MOTION_MOVES); /* too early to read what it waits for now */
+    CHECK_INT(motion_look(motion, now += hour), MOTION_STILL);
     struct program two = start(memory, 1);
     localities[1].guarded.pid = getpid(); /* as a shell that has started it */
     CHECK_INT(motion_look(motion, now += hour), MOTION_MOVES);
