@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runtime/base/slab.h"
-#include "runtime/proc/death.h"
+#include "runtime/proc/process.h"
 #include "runtime/proc/fetch.h"
 #include "runtime/wire/pack.h"
 

@@ -7,7 +7,7 @@
 #include "collectives/comm/commons.h"
 #include "collectives/comm/operation.h"
 #include "collectives/comm/remote.h"
-#include "runtime/base/cache.h"
+#include "runtime/base/cores.h"
 #include "runtime/base/copier.h"
 #include "runtime/task/scheduler.h"
 

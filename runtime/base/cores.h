@@ -32,4 +32,12 @@ unsigned cohort__cores_each(unsigned num_processes, bool may_be_bound);
  * rounded down, but at least 1. UINT_MAX if there is none. Reads files below ROOT, see cgroup.h. */
 unsigned cohort__cores_quota(const char *root);
 
+/* The size in bytes of the largest cache of this host's first processor, whether that cache is
+ * shared or not. If the kernel doesn't tell, a common size. Any thread. */
+size_t cohort__cache_bytes(void);
+
+/* A size as the kernel writes it, such as "32768K" or "1M", in bytes. Returns 0 if TEXT has another
+ * form. */
+size_t cohort__cache_read_size(const char *text);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
 
-#include "runtime/base/fault_alloc.h"
+#include "runtime/base/fault.h"
 
 /* What the linker calls instead of the C library's functions in libcohort.so (--wrap), where alone
  * this file is. Nothing is asked while nothing is counted. */

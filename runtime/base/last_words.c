@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "runtime/base/ledger.h"
-#include "runtime/base/safe_text.h"
+#include "runtime/base/text.h"
 
 static _Atomic bool are_said;
 

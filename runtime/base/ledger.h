@@ -106,14 +106,6 @@ static inline void cohort__ledger_note(enum cohort__event_kind kind, uint32_t nu
     cohort__ledger_count_event(line);
 }
 
-/* --- ledger_modules.c --- */
-
-/* Writes a line for each module, if some were loaded or unloaded since the last call. */
-void cohort__ledger_note_modules(void);
-
-/* Gives these lines back. */
-void cohort__ledger_forget_modules(void);
-
 /* The bytes of a line of KIND; 0: there is no such kind. */
 uint32_t cohort__ledger_stride(uint32_t kind);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/base/safe_text.h"
+#include "runtime/base/text.h"
 
 /* dladdr knows neither static functions nor what is in the handler of a signal: it takes a lock of
  * the loader. So the kernel is asked what is mapped, and the file what is in it. Few bytes are on

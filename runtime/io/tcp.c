@@ -2,6 +2,9 @@
 #include "runtime/io/tcp.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <net/if.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -16,9 +19,143 @@
 #include "runtime/base/container.h"
 #include "runtime/base/list.h"
 #include "runtime/base/slab.h"
-#include "runtime/io/lookup.h"
 #include "runtime/io/object.h"
 #include "runtime/loop/guest.h"
+
+/* --- lookup --- */
+
+/* A call that begins by looking up a host: what listen and connect have in common. */
+struct lookup_call {
+    struct cohort__io_call call;
+    uv_getaddrinfo_t request;
+    struct addrinfo *first; /* of the addresses that were found */
+    /* Called once, unless the call was cancelled before. ERROR is libuv's, or 0: then there is at
+     * least one address, and all of them stay until the call ends. Holder only. */
+    void (*found)(struct lookup_call *lookup, int error);
+    int flags; /* AI_PASSIVE: to listen there */
+    uint16_t port;
+    char name[COHORT__ADDRESS_BYTES]; /* what was asked for, for messages */
+    const char *host;                 /* NULL: all addresses of this machine, IPv6 first */
+};
+
+/* Of an address of IPv4 or IPv6. */
+static socklen_t address_bytes(const struct sockaddr *address)
+{
+    return address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                          : sizeof(struct sockaddr_in);
+}
+
+static uint16_t address_port(const struct sockaddr *address)
+{
+    return ntohs(address->sa_family == AF_INET6 ? ((const struct sockaddr_in6 *)address)->sin6_port
+                                                : ((const struct sockaddr_in *)address)->sin_port);
+}
+
+/* "HOST:PORT", or "[HOST]:PORT" of IPv6, cut where there is no room; NULL is "*". */
+static void address_name(const char *host, uint16_t port, char ret_text[COHORT__ADDRESS_BYTES])
+{
+    bool is_ipv6 = host && strchr(host, ':');
+    snprintf(ret_text, COHORT__ADDRESS_BYTES, "%s%.80s%s:%" PRIu16, is_ipv6 ? "[" : "",
+             host ? host : "*", is_ipv6 ? "]" : "", port);
+}
+
+static void address_text(const struct sockaddr *address, char ret_text[COHORT__ADDRESS_BYTES])
+{
+    char host[NI_MAXHOST] = "?";
+    getnameinfo(address, address_bytes(address), host, sizeof(host), NULL, 0, NI_NUMERICHOST);
+    address_name(host, address_port(address), ret_text);
+}
+
+static struct lookup_call *lookup_of(struct cohort__io_call *call)
+{
+    return COHORT_CONTAINER_OF(call, struct lookup_call, call);
+}
+
+/* As cohort__io_call_create, for a struct of BYTES that begins with such a call. HOST is copied. */
+static void *lookup_call_create(size_t bytes, const struct cohort__io_call_kind *kind,
+                                const char *host, uint16_t port)
+{
+    size_t host_bytes = host ? strlen(host) + 1 : 0;
+    struct lookup_call *lookup = cohort__io_call_create(bytes + host_bytes, kind);
+    if (!lookup)
+        return NULL;
+    address_name(host, port, lookup->name);
+    lookup->port = port;
+    lookup->host = host ? memcpy((char *)lookup + bytes, host, host_bytes) : NULL;
+    return lookup;
+}
+
+/* The thread can't always be stopped, so the call may have ended. */
+static void lookup_found(uv_getaddrinfo_t *request, int error, struct addrinfo *addresses)
+{
+    struct lookup_call *lookup = COHORT_CONTAINER_OF(request, struct lookup_call, request);
+    cohort__loop_note(lookup->call.loop);
+    if (lookup->call.has_ended) {
+        uv_freeaddrinfo(addresses);
+    } else {
+        lookup->first = addresses;
+        lookup->found(lookup, error);
+    }
+    cohort__io_call_drop(&lookup->call);
+}
+
+/* A listener at IPv6's "all addresses" is one for IPv4, too, and not the reverse. */
+static void put_ipv6_first(struct addrinfo **first)
+{
+    for (struct addrinfo **link = first; *link; link = &(*link)->ai_next) {
+        struct addrinfo *address = *link;
+        if (address->ai_family != AF_INET6)
+            continue;
+        *link = address->ai_next;
+        address->ai_next = *first;
+        *first = address;
+        return;
+    }
+}
+
+/* Calls found, which is set: at once if the host is in numbers or NULL, else later. */
+static void lookup_call_begin(struct cohort__io_call *call)
+{
+    struct lookup_call *lookup = lookup_of(call);
+    char service[8];
+    struct addrinfo hints = {
+        .ai_family = AF_UNSPEC,
+        .ai_socktype = SOCK_STREAM,
+        .ai_flags = AI_NUMERICSERV | AI_NUMERICHOST | lookup->flags,
+    };
+    snprintf(service, sizeof(service), "%" PRIu16, lookup->port);
+    /* This asks nobody. If the host is no number, libuv looks it up; if something else is wrong,
+     * libuv says what. */
+    if (getaddrinfo(lookup->host, service, &hints, &lookup->first) == 0) {
+        if (!lookup->host)
+            put_ipv6_first(&lookup->first);
+        lookup->found(lookup, 0);
+        return;
+    }
+    lookup->first = NULL;
+    hints.ai_flags &= ~AI_NUMERICHOST;
+    int error = uv_getaddrinfo(cohort__loop_uv(call->loop), &lookup->request, lookup_found,
+                               lookup->host, service, &hints);
+    if (error)
+        lookup->found(lookup, error);
+    else
+        cohort__io_call_keep(call);
+}
+
+/* Ends it, whatever libuv's thread is doing. */
+static void lookup_call_cancel(struct cohort__io_call *call)
+{
+    struct lookup_call *lookup = lookup_of(call);
+    uv_cancel((uv_req_t *)&lookup->request);
+    cohort__io_call_end_early(call, lookup->name);
+}
+
+static void lookup_call_release(struct cohort__io_call *call)
+{
+    uv_freeaddrinfo(lookup_of(call)->first);
+}
+
+/* --- listener --- */
 
 /* Connections wait in the kernel until somebody asks for them. libuv only says when there is one:
  * as a listener of its own it would take them ahead, and without a descriptor for one that comes in
@@ -197,7 +334,7 @@ cohort_future *cohort_tcp_accept(cohort_tcp_listener *listener, cohort_tcp **ret
 /* --- listening --- */
 
 struct listen_call {
-    struct cohort__lookup_call lookup;
+    struct lookup_call lookup;
     cohort_tcp_listener **ret_listener;
 };
 
@@ -209,7 +346,7 @@ static int listen_at(int fd, const struct sockaddr *address, struct sockaddr_sto
     socklen_t own_bytes = sizeof(*ret_own);
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
         (is_ipv6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off))) ||
-        bind(fd, address, cohort__address_bytes(address)) || listen(fd, BACKLOG) ||
+        bind(fd, address, address_bytes(address)) || listen(fd, BACKLOG) ||
         getsockname(fd, (struct sockaddr *)ret_own, &own_bytes))
         return uv_translate_sys_error(errno);
     return 0;
@@ -232,8 +369,8 @@ static int create(cohort_tcp_listener **ret_listener, struct cohort__loop *loop,
     listener->poll.data = listener;
     listener->fd = fd;
     cohort__list_init(&listener->accepts);
-    cohort__address_text((struct sockaddr *)&own, listener->address);
-    listener->port = cohort__address_port((struct sockaddr *)&own);
+    address_text((struct sockaddr *)&own, listener->address);
+    listener->port = address_port((struct sockaddr *)&own);
     cohort__io_object_open(&listener->object, &listener_kind, loop, listener->address);
     cohort__io_object_give(&listener->object);
     *ret_listener = listener;
@@ -246,7 +383,7 @@ fail:
 }
 
 /* At the first address where that is possible. */
-static void listener_found(struct cohort__lookup_call *lookup, int error)
+static void listener_found(struct lookup_call *lookup, int error)
 {
     struct listen_call *listen = COHORT_CONTAINER_OF(lookup, struct listen_call, lookup);
     for (const struct addrinfo *address = lookup->first; address; address = address->ai_next) {
@@ -259,9 +396,9 @@ static void listener_found(struct cohort__lookup_call *lookup, int error)
 
 static const struct cohort__io_call_kind listen_kind = {
     .name = "cohort_tcp_listen",
-    .begin = cohort__lookup_call_begin,
-    .cancel = cohort__lookup_call_cancel,
-    .release = cohort__lookup_call_release,
+    .begin = lookup_call_begin,
+    .cancel = lookup_call_cancel,
+    .release = lookup_call_release,
 };
 
 cohort_future *cohort_tcp_listen(const char *host, uint16_t port,
@@ -270,8 +407,7 @@ cohort_future *cohort_tcp_listen(const char *host, uint16_t port,
     if (!ret_listener)
         return cohort__io_refuse(listen_kind.name, COHORT_ERR_BAD_PARAMETER,
                                  "ret_listener is NULL");
-    struct listen_call *listen =
-        cohort__lookup_call_create(sizeof(*listen), &listen_kind, host, port);
+    struct listen_call *listen = lookup_call_create(sizeof(*listen), &listen_kind, host, port);
     if (!listen)
         return cohort__io_refuse(listen_kind.name, COHORT_ERR_NO_MEMORY, "out of memory");
     listen->lookup.found = listener_found;
@@ -283,7 +419,7 @@ cohort_future *cohort_tcp_listen(const char *host, uint16_t port,
 /* A lookup, and then an attempt at each address until one succeeds. libuv's request has a reference
  * to the call, since it may end later. */
 struct connect_call {
-    struct cohort__lookup_call lookup;
+    struct lookup_call lookup;
     uv_connect_t request;
     const struct addrinfo *address; /* of the attempt */
     cohort_tcp *attempt;            /* NULL: there is none */
@@ -295,7 +431,7 @@ static void end(struct connect_call *connect, int error)
     const char *name = connect->lookup.name;
     char text[2 * COHORT__ADDRESS_BYTES + 8], address[COHORT__ADDRESS_BYTES] = "";
     if (connect->address)
-        cohort__address_text(connect->address->ai_addr, address);
+        address_text(connect->address->ai_addr, address);
     bool is_one = !*address || strcmp(address, name) == 0;
     snprintf(text, sizeof(text), is_one ? "%s" : "%s (%s)", name, address);
     cohort__io_call_end_uv(&connect->lookup.call, error, text);
@@ -345,7 +481,7 @@ static void connected(uv_connect_t *request, int error)
     cohort__io_call_drop(&connect->lookup.call);
 }
 
-static void found(struct cohort__lookup_call *lookup, int error)
+static void found(struct lookup_call *lookup, int error)
 {
     attempt(COHORT_CONTAINER_OF(lookup, struct connect_call, lookup), lookup->first, error);
 }
@@ -353,14 +489,14 @@ static void found(struct cohort__lookup_call *lookup, int error)
 static void connect_cancel(struct cohort__io_call *call)
 {
     give_up_attempt(COHORT_CONTAINER_OF(call, struct connect_call, lookup.call));
-    cohort__lookup_call_cancel(call);
+    lookup_call_cancel(call);
 }
 
 static const struct cohort__io_call_kind connect_kind = {
     .name = "cohort_tcp_connect",
-    .begin = cohort__lookup_call_begin,
+    .begin = lookup_call_begin,
     .cancel = connect_cancel,
-    .release = cohort__lookup_call_release,
+    .release = lookup_call_release,
 };
 
 cohort_future *cohort_tcp_connect(const char *host, uint16_t port, cohort_tcp **ret_tcp)
@@ -368,8 +504,7 @@ cohort_future *cohort_tcp_connect(const char *host, uint16_t port, cohort_tcp **
     if (!host || !ret_tcp)
         return cohort__io_refuse(connect_kind.name, COHORT_ERR_BAD_PARAMETER,
                                  host ? "ret_tcp is NULL" : "host is NULL");
-    struct connect_call *connect =
-        cohort__lookup_call_create(sizeof(*connect), &connect_kind, host, port);
+    struct connect_call *connect = lookup_call_create(sizeof(*connect), &connect_kind, host, port);
     if (!connect)
         return cohort__io_refuse(connect_kind.name, COHORT_ERR_NO_MEMORY, "out of memory");
     connect->lookup.found = found;
@@ -475,7 +610,7 @@ static void tcp_connected(struct cohort_tcp *tcp)
     int bytes = sizeof(address);
     uv_tcp_nodelay(&tcp->uv, 1); /* if not, it is only slower */
     if (uv_tcp_getpeername(&tcp->uv, (struct sockaddr *)&address, &bytes) == 0)
-        cohort__address_text((struct sockaddr *)&address, tcp->peer);
+        address_text((struct sockaddr *)&address, tcp->peer);
     cohort__io_object_give(&tcp->object);
 }
 

@@ -3,13 +3,14 @@
 #define COHORT_RUNTIME_IO_TCP_H
 
 #include <stdbool.h>
-
 #include <uv.h>
 
 #include "cohort/tcp.h"
 #include "runtime/base/list.h"
-#include "runtime/io/lookup.h"
 #include "runtime/io/object.h"
+
+/* Room for "[ADDRESS%INTERFACE]:PORT". */
+enum { COHORT__ADDRESS_BYTES = 96 };
 
 /* A connection. All but the object's references, and the peer's name, is the holder's. */
 struct cohort_tcp {

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "runtime/job/settings.h"
 #include "runtime/launch/bootstrap.h"
 #include "runtime/net/net.h"
 #include "runtime/proc/positions.h"
@@ -36,5 +37,12 @@ cohort_status cohort__contacts_exchange(struct cohort__bootstrap *bootstrap,
                                         const struct cohort__position *position,
                                         struct cohort__word levels, struct cohort__process *process,
                                         struct cohort__net *net);
+
+/* Where this locality is: where it was started, or where TOPOLOGY, if it is set, says.
+ * COHORT_ERR_BAD_PARAMETER: the topology has too few places for the job, or takes localities of
+ * different hosts for those of one. */
+cohort_status cohort__position_find(const struct cohort__bootstrap *bootstrap,
+                                    const struct cohort__topology *topology,
+                                    struct cohort__position *ret_position);
 
 #endif

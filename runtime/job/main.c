@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/job/main.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "cohort/job.h"
 #include "runtime/base/bounds.h"
@@ -15,18 +19,14 @@
 #include "runtime/base/descriptors.h"
 #include "runtime/base/error.h"
 #include "runtime/base/fault.h"
-#include "runtime/base/fault_alloc.h"
 #include "runtime/base/ledger.h"
 #include "runtime/base/log.h"
 #include "runtime/base/slab.h"
 #include "runtime/base/trace.h"
 #include "runtime/io/object.h"
-#include "runtime/job/abort.h"
 #include "runtime/job/contact.h"
-#include "runtime/job/position.h"
 #include "runtime/job/settings.h"
 #include "runtime/job/stats.h"
-#include "runtime/job/status_signal.h"
 #include "runtime/job/tool.h"
 #include "runtime/job/transport.h"
 #include "runtime/launch/bootstrap.h"
@@ -43,6 +43,53 @@
 #include "runtime/task/scheduler.h"
 #include "runtime/task/stack.h"
 #include "runtime/task/task.h"
+
+/* Abort --------------------------------------------------------------------------------------- */
+
+enum { MOST_BYTES = 4000 };
+
+/* Who aborts keeps it locked until the process has ended: a second one waits for that. */
+static pthread_mutex_t abort_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct cohort__bootstrap *aborted_through;
+
+/* From now on cohort_abort tells the launcher through BOOTSTRAP. NULL: it tells nobody; to be
+ * called before the bootstrap is destroyed. Does not return if another thread aborts the job just
+ * then. */
+static void abort_through(struct cohort__bootstrap *bootstrap)
+{
+    pthread_mutex_lock(&abort_lock);
+    aborted_through = bootstrap;
+    pthread_mutex_unlock(&abort_lock);
+}
+
+/* A thread that prints just now may never end that. */
+static void flush(FILE *file)
+{
+    if (ftrylockfile(file))
+        return;
+    fflush(file);
+    funlockfile(file);
+}
+
+void cohort_abort(int code, const char *reason)
+{
+    char line[MOST_BYTES + 1];
+    int status = code >= 1 && code <= 255 ? code : 1;
+    bool is_child = cohort__fork_is_child(); /* its copy of the lock may be taken for ever */
+    snprintf(line, sizeof(line), "%s", reason ? reason : "no reason given");
+    if (!is_child)
+        pthread_mutex_lock(&abort_lock);
+    flush(stdout);
+    if (is_child || !aborted_through || !cohort__bootstrap_abort(aborted_through, status, line)) {
+        char head[300];
+        int bytes =
+            snprintf(head, sizeof(head),
+                     "%.200s: aborted with status %d: ", program_invocation_short_name, status);
+        const struct iovec parts[] = {{head, (size_t)bytes}, {line, strlen(line)}, {"\n", 1}};
+        (void)!writev(STDERR_FILENO, parts, 3);
+    }
+    _exit(status);
+}
 
 /* Creates the layers from bottom to top, runs the program, and destroys the layers when the job has
  * drained. */
@@ -380,7 +427,7 @@ static cohort_status begin(struct job *job, const struct cohort__fault **ret_fau
                                               .letter = on_letter_in,
                                               .launcher_lost = on_launcher_lost,
                                           });
-    cohort__abort_through(status ? NULL : job->bootstrap);
+    abort_through(status ? NULL : job->bootstrap);
     if (!status)
         status = cohort__settings_read(&job->settings); /* a launcher can report errors now */
     if (!status)
@@ -552,7 +599,7 @@ static void stop(struct job *job)
     cohort__process_destroy(job->process);
     job->process = NULL;
     end_trace(job);
-    cohort__abort_through(NULL);
+    abort_through(NULL);
     cohort__bootstrap_destroy(job->bootstrap);
     cohort__loop_destroy(job->loop);
 }

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -51,12 +52,13 @@ bool cohort__tool_find(const char *name, const char *path, char ret_command[PATH
 }
 
 /* No arguments: no signal at its end, so only who asks for such ones (__WCLONE) can wait for it. */
-pid_t cohort__tool_fork(void)
+static pid_t tool_fork(void)
 {
     return (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
 }
 
-void cohort__tool_await(pid_t child)
+/* Returns when CHILD has ended. */
+static void tool_await(pid_t child)
 {
     while (child > 0 && waitpid(child, NULL, __WCLONE) < 0 && errno == EINTR)
         ;
@@ -65,10 +67,10 @@ void cohort__tool_await(pid_t child)
 /* The one in between has the program's handlers, too. */
 void cohort__tool_run(const char *command, char *const arguments[])
 {
-    pid_t child = cohort__tool_fork();
+    pid_t child = tool_fork();
     if (child == 0) {
         signal(SIGCHLD, SIG_DFL);
-        pid_t tool = cohort__tool_fork();
+        pid_t tool = tool_fork();
         if (tool == 0) {
             execv(command, arguments);
             _exit(127);
@@ -77,5 +79,71 @@ void cohort__tool_run(const char *command, char *const arguments[])
             ;
         _exit(0);
     }
-    cohort__tool_await(child);
+    tool_await(child);
+}
+
+/* --- status signal --- */
+
+/* Found beforehand, since a handler may not look for anything. "": nowhere. */
+static char command[PATH_MAX];
+
+/* The decimal digits of NUMBER at the end of TEXT. */
+static char *digits(unsigned number, char text[16])
+{
+    char *digit = text + 15;
+    *digit = '\0';
+    do {
+        *--digit = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    return digit;
+}
+
+/* In a child process; only what a signal handler may call. */
+static void run_command(pid_t pid)
+{
+    static const char missing[] =
+        "cohortrun, which can say what this program waits for, is neither beside libcohort nor in "
+        "PATH\n";
+    char text[16], option[] = "--status";
+    char *arguments[] = {command, option, digits((unsigned)pid, text), NULL};
+    if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0 && command[0])
+        execve(command, arguments, environ);
+    if (write(STDERR_FILENO, missing, sizeof(missing) - 1) < 0)
+        _exit(1);
+    _exit(127);
+}
+
+/* The child of a child is nobody's here. */
+static void handle(int number)
+{
+    int saved_errno = errno;
+    pid_t pid = getpid(), child = tool_fork();
+    (void)number;
+    if (child == 0) {
+        if (tool_fork() == 0)
+            run_command(pid);
+        _exit(0);
+    }
+    tool_await(child);
+    errno = saved_errno;
+}
+
+void cohort__status_signal_watch(const char *path)
+{
+    struct sigaction old, action = {.sa_handler = handle, .sa_flags = SA_RESTART | SA_ONSTACK};
+    if (sigaction(SIGUSR2, NULL, &old) != 0 || (old.sa_flags & SA_SIGINFO) ||
+        old.sa_handler != SIG_DFL)
+        return;
+    cohort__tool_find("cohortrun", path, command);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGUSR2, &action, NULL);
+}
+
+void cohort__status_signal_unwatch(void)
+{
+    struct sigaction action;
+    if (sigaction(SIGUSR2, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) &&
+        action.sa_handler == handle)
+        signal(SIGUSR2, SIG_DFL);
 }

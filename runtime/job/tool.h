@@ -12,15 +12,21 @@
  * False: nowhere; then RET_COMMAND is "". */
 bool cohort__tool_find(const char *name, const char *path, char ret_command[PATH_MAX]);
 
-/* A child of which the program hears nothing: it sends no SIGCHLD, and the program's own waits
- * don't see it, unless it becomes another program. It has a copy of the memory, as after fork. A
- * signal handler may call both. */
-pid_t cohort__tool_fork(void);
-
-/* Returns when CHILD has ended. */
-void cohort__tool_await(pid_t child);
-
 /* Runs COMMAND until it ends, as a child of a child, so that the program hears nothing of it. */
 void cohort__tool_run(const char *command, char *const arguments[]);
+
+/* --- status signal --- */
+
+/* SIGUSR2 to a locality: `cohortrun --status` of it, on its standard error: that is of its whole
+ * job if cohortrun has started it on this host, and else of this locality alone. The program itself
+ * only starts that, so it makes no difference what it is doing. */
+
+/* If the program has not said itself what SIGUSR2 is to do. PATH: in which folders cohortrun is
+ * looked for if it is not where this library is installed; may be NULL. Before there are threads
+ * that might get the signal. */
+void cohort__status_signal_watch(const char *path);
+
+/* Unless the program has taken the signal meanwhile, it ends the program again. */
+void cohort__status_signal_unwatch(void);
 
 #endif

@@ -80,7 +80,7 @@ struct cohort__bootstrap {
         bool busy;
     } counts; /* only one answer is asked for at a time */
 
-    /* For jobs in which no launcher runs the drain; see bootstrap_rounds.c. */
+    /* For jobs in which no launcher runs the drain; see bootstrap.c. */
     struct cohort__drain drain;
     struct cohort__timer pause;
     bool pausing;

@@ -18,7 +18,6 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
-#include "runtime/launch/hub_share_private.h"
 #include "runtime/net/hub.h"
 
 /* The host of a share. It accepts only a few connections at a time, since each needs

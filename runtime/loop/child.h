@@ -8,7 +8,8 @@
 
 struct cohort__loop;
 
-/* A child process. All functions here may be called only by the loop's holder. */
+/* A child process, and the end of others. All functions here may be called only by the loop's
+ * holder. */
 struct cohort__child;
 
 struct cohort__child_options {
@@ -38,5 +39,20 @@ void cohort__child_kill(struct cohort__child *child, int signal);
 /* From now on `ended` is not called. A child that still runs goes on. May be called by handlers.
  * NULL is fine. */
 void cohort__child_close(struct cohort__child *child);
+
+/* --- the end of any process --- */
+
+/* Waits for the end of a process that need not be a child of this one. All functions here may be
+ * called only by the loop's holder. */
+struct cohort__ending;
+
+/* Calls ENDED(CONTEXT) once when the process PID has ended, or at once (from the loop) if it has
+ * and nobody has asked for its status yet. How it has ended only its parent learns. Does not keep
+ * cohort__loop_run from ending. Fails if there is no such process (any more), or no descriptor. */
+cohort_status cohort__ending_open(struct cohort__ending **ret_ending, struct cohort__loop *loop,
+                                  int pid, void (*ended)(void *context), void *context);
+
+/* May be called by ENDED. NULL is fine. */
+void cohort__ending_close(struct cohort__ending *ending);
 
 #endif

@@ -12,7 +12,6 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/loop/private.h"
-#include "runtime/loop/timer.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/uncaught.h"
 

@@ -7,7 +7,22 @@
 
 #include "cohort/status.h"
 #include "runtime/base/batch_queue.h"
-#include "runtime/loop/poller.h"
+#include "runtime/task/scheduler.h"
+
+/* A source of events besides libuv: a transport. All functions are called by the loop's holder. */
+struct cohort__poller {
+    void *context;
+    /* Handles what has arrived, without blocking. Returns true if there was anything. */
+    bool (*progress)(void *context);
+    /* From now on, `fd` becomes readable when something arrives. Returns false if something may
+     * have arrived already: then the loop must not block, but call progress again. */
+    bool (*arm)(void *context);
+    void (*disarm)(void *context);
+    /* Whether something that is under way is likely to end within a moment, so that who waits had
+     * better look on for longer than usual. NULL: never. */
+    bool (*expects)(void *context);
+    int fd; /* readable when armed and something has arrived; -1: none, so the loop never blocks */
+};
 
 /* The locality's event loop. It runs libuv, the pollers (transports), and requests of other
  * threads.
@@ -90,9 +105,16 @@ bool cohort__loop_has_ready_tasks(void);
 void cohort__loop_turn_next(void);
 
 /* The hooks with which the scheduler lets its workers turn LOOP. For the timers, see
- * loop/timer.h. */
+ * below. */
 struct cohort__scheduler_hooks;
 void cohort__loop_scheduler_hooks(struct cohort__loop *loop,
                                   struct cohort__scheduler_hooks *ret_hooks);
+
+/* --- timers --- */
+
+/* These are the scheduler's hooks timer and timer_cancel; see there, and struct cohort__timer in
+ * task/scheduler.h. Any thread. `expired` runs in the loop's holder. */
+void cohort__loop_timer(struct cohort__loop *loop, struct cohort__timer *timer, uint64_t deadline);
+void cohort__loop_timer_cancel(struct cohort__loop *loop, struct cohort__timer *timer);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/loop/timer.h"
-
 #include <errno.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/loop/loop.h"
 #include "runtime/loop/private.h"
 
 /* A timer's loop_private is its state. The state decides the race between the deadline and a

@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 
 #include "cohort/status.h"
-#include "runtime/loop/poller.h"
+#include "runtime/loop/loop.h"
 
 /* A transport: it carries bytes between localities. A message has at most `max_message` bytes. It
  * arrives whole and once, or its peer is reported dead. Messages to one peer may overtake each

@@ -22,7 +22,6 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 #include "runtime/net/ofi_end.h"
-#include "runtime/net/ofi_wait_set.h"
 
 /* How long a caller may send nothing before the kernel passes it to the provider, where it takes a
  * descriptor. */

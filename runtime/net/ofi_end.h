@@ -6,6 +6,7 @@
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -277,12 +278,6 @@ struct cohort__ofi_address {
 /* Writes our own address to net.address. */
 cohort_status cohort__ofi_address_set(struct cohort__ofi *ofi);
 
-/* Reads the address of the peer with this NUMBER. COHORT_ERR_BAD_PARAMETER if it is not an address,
- * or if its transport, provider or version is not ours. *ret points into ADDRESS. */
-cohort_status cohort__ofi_address_read(const struct cohort__ofi *ofi, uint32_t number,
-                                       const void *address, size_t bytes,
-                                       struct cohort__ofi_address *ret);
-
 /* Whether raw addresses are socket addresses of TCP. */
 bool cohort__ofi_address_is_tcp(const struct fi_info *info);
 
@@ -290,5 +285,37 @@ bool cohort__ofi_address_is_tcp(const struct fi_info *info);
  * same IP address. */
 bool cohort__ofi_address_is_here(const struct fi_info *info, const void *ours, const void *theirs,
                                  size_t bytes);
+
+/* What fi_wait_open and fi_wait do. Only the provider `net` of libfabric 1.17 needs wait sets. The
+ * headers of libfabric 2 warn of them, and a build with these refuses libraries that are older. */
+#if FI_MAJOR_VERSION == 1
+
+static inline int cohort__ofi_wait_set_open(struct fid_fabric *fabric, struct fid_wait **ret_set)
+{
+    struct fi_wait_attr attr = {.wait_obj = FI_WAIT_FD};
+    return fi_wait_open(fabric, &attr, ret_set);
+}
+
+/* Takes back the set's signal, and then looks. -FI_ETIMEDOUT: there is nothing. */
+static inline int cohort__ofi_wait_set_look(struct fid_wait *set)
+{
+    return fi_wait(set, 0);
+}
+
+#else
+
+static inline int cohort__ofi_wait_set_open(struct fid_fabric *fabric, struct fid_wait **ret_set)
+{
+    (void)fabric, (void)ret_set;
+    return -FI_ENOSYS;
+}
+
+static inline int cohort__ofi_wait_set_look(struct fid_wait *set)
+{
+    (void)set;
+    return -FI_ENOSYS;
+}
+
+#endif
 
 #endif

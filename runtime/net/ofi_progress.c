@@ -171,7 +171,6 @@ void cohort__ofi_receives_fini(struct cohort__ofi *ofi)
 #include "runtime/base/container.h"
 #include "runtime/base/log.h"
 #include "runtime/net/ofi_end.h"
-#include "runtime/net/ofi_wait_set.h"
 
 /* How many completions one call of progress handles at most, so that other work gets its turn. */
 enum { MAX_COMPLETIONS = 64, BATCH = 16 };

@@ -260,7 +260,7 @@ enum { NUM_BITS = 13, NUM_MASK = (1 << NUM_BITS) - 1, IN = 1, OUT = 2 };
 
 _Static_assert(COHORT__SHM_MAX_SLOTS < 1 << NUM_BITS, "a slot + 1, and a number of slots");
 
-static struct cohort__shm *shm_of(struct cohort__net *net)
+static struct cohort__shm *shm_of(const struct cohort__net *net)
 {
     return (struct cohort__shm *)net;
 }
@@ -359,6 +359,22 @@ static bool are_all_out(const struct cohort__shm *shm, uint32_t number, uint64_t
     return num == (holder & NUM_MASK);
 }
 
+static bool free_pages(unsigned char *begin, const unsigned char *end)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t first = ((uintptr_t)begin + page - 1) / page * page;
+    uintptr_t last = (uintptr_t)end / page * page;
+    return first >= last ||
+           madvise(begin + (first - (uintptr_t)begin), last - first, MADV_REMOVE) == 0;
+}
+
+/* As cohort__shm_board_free, of all arenas. */
+static bool board_free_all(const struct cohort__board *board)
+{
+    return free_pages(cohort__board_arena(board, 0),
+                      board->memory + cohort__shm_board_bytes(board->size));
+}
+
 /* If it is free now, gives it back. */
 static void look(struct cohort__net *net, uint32_t number, uint64_t holder)
 {
@@ -370,7 +386,7 @@ static void look(struct cohort__net *net, uint32_t number, uint64_t holder)
     if (!atomic_compare_exchange_strong(holder_of(shm, number), &holder, ticket))
         return; /* another one does it */
     if (!cohort__shm_board_open(net, number, &board))
-        (void)cohort__shm_board_free_all(&board);
+        (void)board_free_all(&board);
     cohort__shm_board_close(&board);
     (void)release(shm, number, ticket);
 }
@@ -498,7 +514,8 @@ struct cohort__shm_slot *cohort__shm_slot(const struct cohort__shm *shm, uint32_
     return (struct cohort__shm_slot *)(void *)(shm->common + cohort__shm_slot_offset(slot));
 }
 
-void *cohort__shm_map(const struct cohort__shm *shm, size_t offset, size_t bytes)
+/* Maps a part of the memory. NULL with the error set. */
+static void *shm_map(const struct cohort__shm *shm, size_t offset, size_t bytes)
 {
     void *memory =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, shm->hub->memory, (off_t)offset);
@@ -511,14 +528,13 @@ void *cohort__shm_map(const struct cohort__shm *shm, size_t offset, size_t bytes
 
 void *cohort__shm_ring_map(const struct cohort__shm *shm, uint32_t from, uint32_t to)
 {
-    return cohort__shm_map(shm, cohort__shm_ring_offset(shm->hub->size, from, to),
-                           COHORT__SHM_RING_BYTES);
+    return shm_map(shm, cohort__shm_ring_offset(shm->hub->size, from, to), COHORT__SHM_RING_BYTES);
 }
 
 void *cohort__shm_bulk_map(const struct cohort__shm *shm, uint32_t from, uint32_t to)
 {
-    return cohort__shm_map(shm, cohort__shm_bulk_offset(shm->hub->size, from, to),
-                           cohort__shm_bulk_bytes(shm->hub->size));
+    return shm_map(shm, cohort__shm_bulk_offset(shm->hub->size, from, to),
+                   cohort__shm_bulk_bytes(shm->hub->size));
 }
 
 /* The id of our pid namespace. Process ids mean the same in processes with the same namespace. 0:
@@ -551,7 +567,7 @@ static cohort_status open_memory(struct cohort__shm *shm)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "shared memory of this host: out of memory");
     for (uint32_t slot = 0; slot < shm->hub->size; slot++)
         shm->numbers[slot] = COHORT__SHM_NONE;
-    shm->common = cohort__shm_map(shm, 0, cohort__shm_common_bytes(shm->hub->size));
+    shm->common = shm_map(shm, 0, cohort__shm_common_bytes(shm->hub->size));
     if (!shm->common)
         return cohort__error_slot()->status;
     slot_init(shm);
@@ -600,4 +616,109 @@ cohort_status cohort__shm_create(const struct cohort__net_handlers *handlers,
     shm_address_set(shm);
     *ret_net = &shm->net;
     return COHORT_OK;
+}
+
+/* --- boards and notes --- */
+
+static struct cohort__shm_head *head_of(const struct cohort__shm *shm)
+{
+    return (struct cohort__shm_head *)(void *)shm->common;
+}
+
+uint64_t cohort__shm_hub_id(const struct cohort__net *net)
+{
+    return head_of(shm_of(net))->id;
+}
+
+bool cohort__shm_slot_of(struct cohort__net *net, uint32_t number, uint32_t *ret_slot)
+{
+    struct cohort__shm *shm = shm_of(net);
+    pthread_mutex_lock(&shm->lock);
+    uint32_t slot = number < shm->num_numbers ? shm->slots[number] : COHORT__SHM_NONE;
+    pthread_mutex_unlock(&shm->lock);
+    if (slot == COHORT__SHM_NONE)
+        return false;
+    *ret_slot = slot;
+    return true;
+}
+
+bool cohort__shm_slot_ever(struct cohort__net *net, uint32_t number, uint32_t *ret_slot)
+{
+    const struct cohort__shm *shm = shm_of(net);
+    if (cohort__shm_slot_of(net, number, ret_slot))
+        return true;
+    pthread_mutex_lock(&shm_of(net)->lock);
+    uint32_t slot = 0;
+    while (slot < shm->hub->size && shm->numbers[slot] != number)
+        slot++;
+    pthread_mutex_unlock(&shm_of(net)->lock);
+    if (slot == shm->hub->size)
+        return false;
+    *ret_slot = slot;
+    return true;
+}
+
+uint32_t cohort__shm_own_slot(const struct cohort__net *net)
+{
+    return shm_of(net)->slot;
+}
+
+cohort_status cohort__shm_board_open(struct cohort__net *net, uint32_t number,
+                                     struct cohort__board *ret_board)
+{
+    struct cohort__shm *shm = shm_of(net);
+    uint32_t size = shm->hub->size;
+    void *memory =
+        shm_map(shm, cohort__shm_board_offset(size, number), cohort__shm_board_bytes(size));
+    if (!memory)
+        return cohort__error_slot()->status;
+    *ret_board = (struct cohort__board){size, memory};
+    return COHORT_OK;
+}
+
+void cohort__shm_board_close(struct cohort__board *board)
+{
+    if (board->memory)
+        munmap(board->memory, cohort__shm_board_bytes(board->size));
+    board->memory = NULL;
+}
+
+bool cohort__shm_board_free(const struct cohort__board *board, uint32_t slot, size_t bytes)
+{
+    unsigned char *arena = cohort__board_arena(board, slot);
+    return free_pages(arena, arena + (bytes < COHORT__BOARD_ARENA ? bytes : COHORT__BOARD_ARENA));
+}
+
+void cohort__shm_alert(struct cohort__net *net, const uint32_t *slots, uint32_t num)
+{
+    const struct cohort__shm *shm = shm_of(net);
+    atomic_thread_fence(memory_order_seq_cst);
+    for (uint32_t i = 0; i < num; i++)
+        cohort__shm_rouse(shm, slots[i]);
+}
+
+cohort_status cohort__shm_notes_open(struct cohort__net *net, uint32_t number,
+                                     struct cohort__notes *ret_notes)
+{
+    struct cohort__shm *shm = (struct cohort__shm *)net;
+    uint32_t size = shm->hub->size;
+    void *memory = shm_map(shm, cohort__shm_notes_offset(size, number), cohort__notes_bytes(size));
+    if (!memory)
+        return cohort__error_slot()->status;
+    *ret_notes = (struct cohort__notes){size, memory};
+    return COHORT_OK;
+}
+
+void cohort__shm_notes_close(struct cohort__notes *notes)
+{
+    if (notes->memory)
+        munmap(notes->memory, cohort__notes_bytes(notes->size));
+    notes->memory = NULL;
+}
+
+void cohort__shm_notes_clear(const struct cohort__notes *notes, uint32_t slot)
+{
+    unsigned char *own = cohort__notes_slot(notes, slot);
+    if (madvise(own, cohort__notes_slot_bytes(), MADV_REMOVE) != 0)
+        memset(own, 0, cohort__notes_clear_bytes());
 }

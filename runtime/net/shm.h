@@ -60,11 +60,10 @@ cohort_status cohort__shm_board_open(struct cohort__net *net, uint32_t number,
                                      struct cohort__board *ret_board);
 void cohort__shm_board_close(struct cohort__board *board);
 
-/* Gives the memory of the first BYTES bytes of SLOT's arena, or of all arenas, back to the system,
+/* Gives the memory of the first BYTES bytes of SLOT's arena back to the system,
  * except for pages that are shared with what is before and behind. They are zero after that. False:
  * the system does not take it. */
 bool cohort__shm_board_free(const struct cohort__board *board, uint32_t slot, size_t bytes);
-bool cohort__shm_board_free_all(const struct cohort__board *board);
 
 /* The notes of communicator NUMBER, below COHORT__SHM_NUM_NOTES. */
 cohort_status cohort__shm_notes_open(struct cohort__net *net, uint32_t number,

@@ -136,9 +136,6 @@ struct cohort__shm {
 
 struct cohort__shm_slot *cohort__shm_slot(const struct cohort__shm *shm, uint32_t slot);
 
-/* Maps a part of the memory. NULL with the error set. */
-void *cohort__shm_map(const struct cohort__shm *shm, size_t offset, size_t bytes);
-
 /* Map the rings FROM -> TO: for messages, and for bulk. NULL with the error set. */
 void *cohort__shm_ring_map(const struct cohort__shm *shm, uint32_t from, uint32_t to);
 void *cohort__shm_bulk_map(const struct cohort__shm *shm, uint32_t from, uint32_t to);

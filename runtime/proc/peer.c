@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "runtime/base/clock.h"
-#include "runtime/proc/assembly.h"
+#include "runtime/proc/router.h"
 #include "runtime/proc/letter.h"
 
 /* How long nothing is sent before the first question. This is long compared with the pauses of a

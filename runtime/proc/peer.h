@@ -115,7 +115,7 @@ struct cohort__process {
     _Atomic bool has_more; /* see cohort__process_more */
     _Atomic bool stopped;
     _Atomic bool watches;                 /* see cohort__process_watch */
-    struct cohort__list delayed;          /* see delay.c; the router's */
+    struct cohort__list delayed;          /* see router.c; the router's */
     struct cohort__peer *_Atomic peers[]; /* by rank */
 };
 

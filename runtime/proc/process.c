@@ -10,11 +10,11 @@
 #include "runtime/base/text.h"
 #include "runtime/names/limits.h"
 #include "runtime/proc/boards.h"
-#include "runtime/proc/delay.h"
 #include "runtime/proc/peer.h"
 #include "runtime/proc/registry.h"
 #include "runtime/proc/router.h"
 #include "runtime/proc/send.h"
+#include "runtime/wire/schema.h"
 
 /* How many bytes one peer may have sent eagerly, which we may have to keep until they are wanted.
  * This balances that memory, which every peer may take separately, against round trips: what is
@@ -332,7 +332,9 @@ void cohort__process_watch(struct cohort__process *process)
     atomic_store(&process->watches, true);
 }
 
-bool cohort__process_death_heard(struct cohort__process *process, const struct cohort__death *death)
+/* Another locality reports a death. Where a launcher tells deaths, its word is awaited. Whether it
+ * is dead here now. */
+static bool death_heard(struct cohort__process *process, const struct cohort__death *death)
 {
     struct cohort__death known;
     if (process->options.accuse)
@@ -463,4 +465,48 @@ void cohort__process_num_messages(const struct cohort__process *process, uint64_
 uint64_t cohort__process_dropped(const struct cohort__process *process)
 {
     return atomic_load(&process->dropped);
+}
+
+/* --- deaths that peers tell --- */
+
+void cohort__death_set_why(struct cohort__death *death, const char *why, size_t bytes)
+{
+    cohort__text_shorten(death->why, sizeof(death->why), why, bytes);
+}
+
+static const struct cohort__field fields[] = {
+    COHORT__FIELD(struct cohort__death, rank, UINT32_MAX),
+    COHORT__FIELD(struct cohort__death, order, UINT32_MAX),
+    COHORT__CHARS(struct cohort__death, why),
+};
+static const struct cohort__schema schema = COHORT__SCHEMA(struct cohort__death, fields, 0);
+
+void cohort__death_pack(struct cohort__packer *packer, const struct cohort__death *death)
+{
+    cohort__schema_pack(packer, &schema, death);
+}
+
+void cohort__death_send(struct cohort__process *process, uint32_t rank,
+                        const struct cohort__envelope *envelope)
+{
+    struct cohort__packer packer = {0};
+    struct cohort__death death;
+    if (cohort__process_first_death(process, &death))
+        cohort__death_pack(&packer, &death);
+    /* If there is no memory for the death, only the launcher will report it. */
+    cohort__send_control(process, rank, envelope, packer.data, packer.status ? 0 : packer.bytes);
+    cohort__packer_fini(&packer);
+}
+
+bool cohort__death_receive(struct cohort__process *process, const void *data, size_t bytes)
+{
+    struct cohort__death death;
+    if (bytes == 0)
+        return false;
+    if (cohort__schema_unpack(&schema, data, bytes, "a death that a peer tells", &death)) {
+        cohort__log(COHORT__LOG_ERROR, "locality %u: %s", cohort__process_rank(process),
+                    cohort_error_message());
+        return false;
+    }
+    return !death_heard(process, &death);
 }

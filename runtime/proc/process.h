@@ -10,7 +10,40 @@
 #include "runtime/base/fault.h"
 #include "runtime/net/net.h"
 #include "runtime/proc/arrival.h"
-#include "runtime/proc/death.h"
+#include "runtime/wire/pack.h"
+
+/* The death of a locality, as one locality reports it to another one. A locality that leaves
+ * because of a death says so in its message, since this may arrive before the launcher's news.
+ *
+ * Deaths are ordered as the launcher has reported them, which is the same order in all localities.
+ * Deaths that it has not reported (or does not number, like PMIx) come after these, in the order in
+ * which this locality noticed them. */
+struct cohort__envelope;
+struct cohort__process;
+
+enum { COHORT__DEATH_NOTICED = 0x40000000 };
+
+struct cohort__death {
+    uint32_t rank;
+    uint32_t order; /* the launcher's, from 1; or our own, from COHORT__DEATH_NOTICED */
+    char why[256];  /* "was killed by signal 9" */
+};
+
+/* Sets DEATH->why to WHY, of BYTES, shortened where it is too long. */
+void cohort__death_set_why(struct cohort__death *death, const char *why, size_t bytes);
+
+/* Appends DEATH to PACKER. The packer's status says whether that succeeded. */
+void cohort__death_pack(struct cohort__packer *packer, const struct cohort__death *death);
+
+/* Sends ENVELOPE, which says that something doesn't exist any more, to locality RANK. The first
+ * death that is known here, if any, goes with it. */
+void cohort__death_send(struct cohort__process *process, uint32_t rank,
+                        const struct cohort__envelope *envelope);
+
+/* Records the death that is reported in the payload of such a message. BYTES 0: there is none.
+ * True: the message is ahead of the launcher, whose word is awaited, since the job goes on without
+ * the dead. */
+bool cohort__death_receive(struct cohort__process *process, const void *data, size_t bytes);
 
 /* One locality, as its peers know it: its rank, its peers, its transport. A real process has one,
  * the current one. Tests may have several on one inproc hub. Any thread, unless a comment says
@@ -140,11 +173,6 @@ void cohort__process_give_up(struct cohort__process *process, uint32_t rank, con
 /* The death was reported by the launcher. Its order and text replace what was noticed here. A death
  * of this locality itself or of an unknown one is ignored. */
 void cohort__process_death_told(struct cohort__process *process, const struct cohort__death *death);
-
-/* Another locality reports a death. Where a launcher tells deaths, its word is awaited. Whether it
- * is dead here now. */
-bool cohort__process_death_heard(struct cohort__process *process,
-                                 const struct cohort__death *death);
 
 /* Whether RANK is dead. If so, sets *RET_DEATH. */
 bool cohort__process_death_of(struct cohort__process *process, uint32_t rank,

@@ -2,15 +2,137 @@
 #include "runtime/proc/router.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "runtime/base/clock.h"
+#include "runtime/base/container.h"
 #include "runtime/base/ledger.h"
 #include "runtime/base/log.h"
 #include "runtime/base/trace.h"
-#include "runtime/proc/assembly.h"
-#include "runtime/proc/delay.h"
 #include "runtime/proc/fetch.h"
 #include "runtime/proc/letter.h"
 #include "runtime/proc/peer.h"
+#include "runtime/task/scheduler.h"
+#include "runtime/wire/envelope.h"
+
+/* --- assembly --- */
+
+/* A DATA that is too long for one message, but too short to be fetched, comes as several PARTs,
+ * which may overtake each other, and is put together again. */
+struct assembly {
+    struct cohort__list link; /* in the peer's list */
+    uint64_t handle;
+    size_t bytes;
+    size_t arrived;
+    unsigned char *data;
+};
+
+static void destroy(struct assembly *assembly)
+{
+    cohort__list_remove(&assembly->link);
+    free(assembly->data);
+    free(assembly);
+}
+
+static struct assembly *find(const struct cohort__peer *peer, uint64_t handle)
+{
+    for (struct cohort__list *link = peer->assemblies.next; link != &peer->assemblies;
+         link = link->next) {
+        struct assembly *assembly = COHORT_CONTAINER_OF(link, struct assembly, link);
+        if (assembly->handle == handle)
+            return assembly;
+    }
+    return NULL;
+}
+
+/* NULL: out of memory. */
+static struct assembly *create(struct cohort__peer *peer, const struct cohort__envelope *envelope)
+{
+    struct assembly *assembly = malloc(sizeof(*assembly));
+    unsigned char *data = assembly ? malloc(envelope->total_bytes) : NULL;
+    if (!data) {
+        free(assembly);
+        return NULL;
+    }
+    *assembly =
+        (struct assembly){.handle = envelope->handle, .bytes = envelope->total_bytes, .data = data};
+    cohort__list_push_back(&peer->assemblies, &assembly->link);
+    peer->assembly_bytes += assembly->bytes;
+    return assembly;
+}
+
+/* NULL: with the reason in WHY, which is empty where there is no memory. */
+static struct assembly *find_or_create(struct cohort__peer *peer,
+                                       const struct cohort__envelope *envelope, char *why,
+                                       size_t why_bytes)
+{
+    struct assembly *assembly = find(peer, envelope->handle);
+    if (!assembly && envelope->total_bytes > COHORT__ASSEMBLY_BYTES_MAX - peer->assembly_bytes) {
+        snprintf(why, why_bytes, "sent parts of more than %d bytes at once",
+                 COHORT__ASSEMBLY_BYTES_MAX);
+        return NULL;
+    }
+    if (assembly && (assembly->bytes != envelope->total_bytes ||
+                     envelope->payload_bytes > assembly->bytes - assembly->arrived)) {
+        snprintf(why, why_bytes, "sent parts of %zu bytes that don't fit together",
+                 assembly->bytes);
+        return NULL;
+    }
+    *why = '\0';
+    return assembly ? assembly : create(peer, envelope);
+}
+
+/* ASSEMBLY is complete: gives its data to ARRIVAL. */
+static void hand_over(struct cohort__peer *peer, struct assembly *assembly,
+                      struct cohort__arrival *arrival)
+{
+    cohort__net_release(arrival->message);
+    arrival->message = NULL;
+    arrival->copy = assembly->data;
+    arrival->data = assembly->data;
+    arrival->envelope.kind = COHORT__KIND_DATA;
+    arrival->envelope.payload_bytes = (uint32_t)assembly->bytes;
+    arrival->envelope.total_bytes = 0;
+    arrival->envelope.offset = 0;
+    peer->assembly_bytes -= assembly->bytes;
+    assembly->data = NULL;
+    destroy(assembly);
+}
+
+/* Takes ARRIVAL, a PART of PEER, and releases it. True: with it the DATA is whole, and ARRIVAL has
+ * become that, with its payload in `copy`. If the part makes no sense, or there is no memory for
+ * the payload, PEER is given up: it counts as dead. */
+static bool assembly_take(struct cohort__peer *peer, struct cohort__arrival *arrival)
+{
+    char why[120];
+    const struct cohort__envelope *envelope = &arrival->envelope;
+    struct assembly *assembly = find_or_create(peer, envelope, why, sizeof(why));
+    if (assembly) {
+        memcpy(assembly->data + envelope->offset, arrival->data, envelope->payload_bytes);
+        assembly->arrived += envelope->payload_bytes;
+        if (assembly->arrived == assembly->bytes) {
+            hand_over(peer, assembly, arrival);
+            return true;
+        }
+    }
+    struct cohort__process *process = arrival->process;
+    cohort__arrival_release(arrival);
+    if (!assembly && *why)
+        cohort__process_blame(process, peer->rank, why);
+    else if (!assembly)
+        cohort__process_give_up(process, peer->rank,
+                                "was given up: no memory for parts of a message from it");
+    return false;
+}
+
+void cohort__assemblies_fini(struct cohort__list *assemblies)
+{
+    while (!cohort__list_is_empty(assemblies))
+        destroy(COHORT_CONTAINER_OF(assemblies->next, struct assembly, link));
+}
+
+/* --- messages --- */
 
 /* A message without this job's key and epoch belongs to another job, or is left over from an
  * earlier start. It is dropped and counted. */
@@ -80,7 +202,7 @@ static void dispatch(struct cohort__peer *peer, struct cohort__arrival *arrival)
         cohort__letter_arrived(process, peer, envelope, arrival->data);
         break;
     case COHORT__KIND_PART:
-        if (cohort__assembly_take(peer, arrival))
+        if (assembly_take(peer, arrival))
             hand_on(arrival);
         return;
     default:
@@ -187,10 +309,87 @@ static void on_message(void *context, struct cohort__net_message *message)
     cohort__send_credit(process, peer);
 }
 
+/* --- delay --- */
+
+/* Messages that came and are kept back for a while, since COHORT_FAULT says so. To the rest it
+ * looks as if the transport had them, and others had overtaken them. All of this is the loop's
+ * holder's.
+ */
+struct delayed {
+    struct cohort__list node;
+    struct cohort__timer timer;
+    struct cohort__process *process; /* NULL: it has stopped */
+    struct cohort__net_message message;
+    _Alignas(16) unsigned char data[];
+};
+
+static void on_expired(struct cohort__timer *timer)
+{
+    struct delayed *delayed = COHORT_CONTAINER_OF(timer, struct delayed, timer);
+    cohort__list_remove(&delayed->node);
+    if (delayed->process)
+        on_message(delayed->process, &delayed->message);
+    free(delayed);
+}
+
+/* A CREDIT is not delayed, nor counted: when it comes depends on time. What is not of this job is
+ * none of ours. */
+static bool is_chosen(struct cohort__process *process, const struct cohort__net_message *message)
+{
+    struct cohort__envelope envelope;
+    if (cohort__envelope_decode(message->data, message->bytes, &envelope) ||
+        envelope.kind == COHORT__KIND_CREDIT || envelope.job_key != process->options.job_key ||
+        envelope.source_locality >= process->options.size)
+        return false;
+    struct cohort__peer *peer = cohort__peer_get(process, envelope.source_locality);
+    if (!peer || !cohort__fault_delays(process->options.fault, peer->rank, ++peer->num_come))
+        return false;
+    cohort__log(COHORT__LOG_INFO,
+                "locality %u: COHORT_FAULT delays message %u from locality %u by %llu us",
+                (unsigned)process->options.rank, (unsigned)peer->num_come, (unsigned)peer->rank,
+                (unsigned long long)process->options.fault->plan.delay_ns / 1000);
+    return true;
+}
+
+/* False: MESSAGE is to be handled now. Else it is copied and released, and the copy is
+ * handled later, from the loop. */
+static bool delay_take(struct cohort__process *process, struct cohort__net_message *message)
+{
+    if (!is_chosen(process, message))
+        return false;
+    struct delayed *delayed = malloc(sizeof(*delayed) + message->bytes);
+    if (!delayed)
+        return false;
+    *delayed = (struct delayed){.timer = {.expired = on_expired},
+                                .process = process,
+                                .message = {.net = message->net,
+                                            .data = delayed->data,
+                                            .bytes = message->bytes,
+                                            .capacity = message->bytes,
+                                            .is_passing = true}};
+    memcpy(delayed->data, message->data, message->bytes);
+    cohort__list_push_back(&process->delayed, &delayed->node);
+    uint64_t deadline = cohort__clock_after(process->options.fault->plan.delay_ns);
+    if (!cohort__scheduler_timer(&delayed->timer, deadline)) { /* the job starts or ends */
+        cohort__list_remove(&delayed->node);
+        free(delayed);
+        return false;
+    }
+    cohort__net_release(message);
+    return true;
+}
+
+void cohort__delay_stop(struct cohort__process *process)
+{
+    struct cohort__list *node;
+    while ((node = cohort__list_pop_front(&process->delayed)))
+        COHORT_CONTAINER_OF(node, struct delayed, node)->process = NULL;
+}
+
 /* With COHORT_FAULT instead of the former. */
 static void on_message_or_later(void *context, struct cohort__net_message *message)
 {
-    if (!cohort__delay_take(context, message, on_message))
+    if (!delay_take(context, message))
         on_message(context, message);
 }
 

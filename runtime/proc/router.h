@@ -2,6 +2,9 @@
 #ifndef COHORT_RUNTIME_PROC_ROUTER_H
 #define COHORT_RUNTIME_PROC_ROUTER_H
 
+#include <stdint.h>
+
+#include "runtime/base/list.h"
 #include "runtime/net/net.h"
 
 struct cohort__process;
@@ -13,5 +16,16 @@ struct cohort__net_handlers cohort__router_net_handlers(struct cohort__process *
 /* Called now and then by the thread that runs the transport's progress: a peer whose message is
  * lost counts as dead. */
 void cohort__router_look_for_gaps(struct cohort__process *process, uint64_t now);
+
+/* The most bytes of a peer's DATA that come in parts and are incomplete. A sender begins one after
+ * the other, so two of them, of what a transport sends in parts, would do where messages keep their
+ * order. */
+enum { COHORT__ASSEMBLY_BYTES_MAX = 1 << 20 };
+
+/* Frees the incomplete ones in ASSEMBLIES, the list of a peer. */
+void cohort__assemblies_fini(struct cohort__list *assemblies);
+
+/* The process stops: what is still delayed never comes. */
+void cohort__delay_stop(struct cohort__process *process);
 
 #endif

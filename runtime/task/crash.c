@@ -9,7 +9,7 @@
 
 #include "runtime/base/last_words.h"
 #include "runtime/base/ledger.h"
-#include "runtime/base/safe_text.h"
+#include "runtime/base/text.h"
 #include "runtime/base/sanitizer.h"
 #include "runtime/base/symbol.h"
 #include "runtime/task/worker.h"

@@ -8,7 +8,6 @@
 #include "cohort/survivors.h"
 #include "cohort/task.h"
 #include "runtime/base/random.h"
-#include "runtime/proc/death.h"
 #include "runtime/proc/process.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"

@@ -4,7 +4,6 @@
 #include "cohort/scope.h"
 #include "cohort/task.h"
 #include "runtime/loop/loop.h"
-#include "runtime/loop/timer.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/worker.h"
 #include "tests/counts/cases.h"

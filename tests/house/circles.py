@@ -23,15 +23,12 @@ UNITS = [
         plain_loop progress queues range resumption scheduler scope task task_local uncaught wait
         worker"""),
     # A locality and its peers: each message may tell of a loss, and each loss sends messages.
-    ("runtime/proc/", """arrival assembly boards death delay fetch letter peer process registry
-        registry_join registry_withdraw router send"""),
+    ("runtime/proc/", "arrival boards fetch letter peer process registry router send"),
     ("runtime/loop/", "guest loop private sleep timer"),
     ("runtime/remote/", "call everywhere private serve tasks"),
-    ("runtime/net/", "ofi ofi_address ofi_end ofi_fetch ofi_peer ofi_progress ofi_send"),
-    ("runtime/net/", "shm shm_board shm_end shm_progress"),
+    ("runtime/net/", "ofi ofi_end ofi_fetch ofi_peer ofi_progress ofi_send"),
+    ("runtime/net/", "shm shm_end shm_progress"),
     ("runtime/task/", "fiber fiber_asm fiber_ucontext"),
-    ("runtime/wire/", "pack unpack"),
-    ("runtime/base/", "ledger ledger_modules"),
     ("collectives/algo/", "algorithm shared"),
     ("collectives/algo/pattern/", "levels levels_notes"),
     # Rows that are building blocks of others, too.

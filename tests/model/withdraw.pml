@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a site waits no longer for the others to join (proc/registry_withdraw.c, registry_join.c,
- * names/home.c).
+/* How a site waits no longer for the others to join (proc/registry.c, names/home.c).
  *
  * There are N sites, each in a locality of its own, and the home of a name, with a channel in order
  * each way. Each site joins under the name, and, when it has got the communicator and left it, or

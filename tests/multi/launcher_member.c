@@ -9,7 +9,6 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/loop/loop.h"
-#include "runtime/loop/timer.h"
 #include "runtime/net/hub.h"
 #include "runtime/launch/bootstrap.h"
 

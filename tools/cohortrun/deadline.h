@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/loop/timer.h"
+#include "runtime/loop/loop.h"
 
 /* Calls FUNCTION(CONTEXT) once, when a time is over. Until then it can be set again or cleared.
  * Before the call, the loop reads what has already arrived: if this process was stopped, or had no

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "runtime/loop/child.h"
-#include "runtime/loop/ending.h"
 #include "runtime/loop/stream.h"
 #include "runtime/net/hub.h"
 

@@ -15,7 +15,7 @@
 
 #include "runtime/base/ledger.h"
 #include "runtime/launch/control.h"
-#include "runtime/loop/ending.h"
+#include "runtime/loop/child.h"
 #include "runtime/loop/stream.h"
 #include "runtime/net/hub.h"
 #include "tools/cohortrun/descendants.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/base/fault_alloc.h"
+#include "runtime/base/fault.h"
 
 #include <errno.h>
 

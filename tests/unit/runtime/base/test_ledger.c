@@ -460,7 +460,7 @@ static void test_modules(void)
 {
     char path[512] = "";
     cohort__ledger_introduce(0, 1, 0, 0);
-    cohort__ledger_note_modules(); /* nothing new */
+    cohort__ledger_tick(0, 0, false); /* nothing new */
     CHECK(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
     struct sought own = find_module((uintptr_t)find_module);
     CHECK_INT(own.num, 1);

@@ -17,7 +17,6 @@
 
 #include "runtime/net/hub.h"
 #include "runtime/net/shm_memory.h"
-#include "runtime/launch/hub_share_private.h"
 #include "tests/support/test.h"
 
 /* Localities 10, 11, ... of a host. Each is a thread, or the test itself, which then sends whatever

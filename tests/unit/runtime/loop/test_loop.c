@@ -12,7 +12,6 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
-#include "runtime/loop/timer.h"
 #include "tests/support/test.h"
 
 static struct cohort__loop *create(void)

@@ -11,7 +11,6 @@
 #include "runtime/base/clock.h"
 #include "runtime/loop/guest.h"
 #include "runtime/loop/loop.h"
-#include "runtime/loop/timer.h"
 #include "runtime/task/scheduler.h"
 #include "tests/support/await_within.h"
 #include "tests/support/test.h"

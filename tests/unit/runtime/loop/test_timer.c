@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/loop/timer.h"
+#include "runtime/loop/loop.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/base/cache.h"
+#include "runtime/base/cores.h"
 
 #include "tests/support/test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/proc/death.h"
+#include "runtime/proc/process.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/job/status_signal.h"
+#include "runtime/job/tool.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/job/position.h"
+#include "runtime/job/contact.h"
 
 #include "runtime/base/cores.h"
 #include "runtime/launch/bootstrap_private.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/loop/ending.h"
+#include "runtime/loop/child.h"
 
 #include <signal.h>
 #include <stdlib.h>

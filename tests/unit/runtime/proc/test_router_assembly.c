@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/proc/assembly.h"
+#include "runtime/proc/router.h"
 
 #include <string.h>
 
