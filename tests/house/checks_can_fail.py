@@ -90,7 +90,7 @@ CASES = [
                  "runtime/net/b.h": "int cohort__b(void);\n",
                  "runtime/net/b.c": '#include "runtime/net/a.h"\nint cohort__b(void)\n{\n}\n'},
      "runtime/net/a.c names cohort__b"),
-    ("circles", {"runtime/net/shm.c": SPDX}, "there is no runtime/net/shm_board"),
+    ("circles", {"runtime/net/shm.c": SPDX}, "there is no runtime/net/shm_end"),
     ("circles", {"collectives/comm/a.c": '#include "collectives/comm/a_private.h"\n',
                  "collectives/comm/a_private.h": '#include "collectives/comm/a.h"\n',
                  "collectives/comm/a.h": SPDX}, None),
