@@ -109,7 +109,7 @@ static cohort_status pass_gate(struct cohort__call *call)
                          "auto_generation");
     }
     if (wants_auto)
-        call->generation = cohort__gate_last(&comm->gate) + 1;
+        call->generation = comm->gate.last + 1;
     if (cohort__gate_pass(&comm->gate, call->generation)) {
         if (atomic_load(&comm->refs) == 0) /* its gate is shut */
             cohort__endpoint_misuse(comm, call->function, NULL);

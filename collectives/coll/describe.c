@@ -94,9 +94,9 @@ static void run(struct cohort__actor *actor, struct cohort__item *item)
     if (text) {
         text[0] = 0;
         for (uint32_t i = 0; i < COHORT__WINDOW; i++)
-            if (comm->slots[i].in_flight)
-                used = comm->slots[i].in_flight->handlers->describe(comm->slots[i].in_flight, text,
-                                                                    used, TEXT_BYTES);
+            if (comm->window[i].in_flight)
+                used = comm->window[i].in_flight->handlers->describe(comm->window[i].in_flight,
+                                                                     text, used, TEXT_BYTES);
         cohort__channels_describe(comm, text, used, TEXT_BYTES);
         cohort__future_fulfil(call->future, text);
     } else {

@@ -49,7 +49,7 @@ static bool is_at(const struct cohort__map_node *node, const void *looked_for)
 /* Mostly nothing is parked for a generation, nor for another one in its place of the window. */
 static bool has_some(const struct cohort_comm *comm, uint64_t generation)
 {
-    return comm->slots[generation % COHORT__WINDOW].num_parked > 0;
+    return comm->window[generation % COHORT__WINDOW].num_parked > 0;
 }
 
 /* NULL: there is none. */
@@ -73,7 +73,7 @@ static void put_in(struct cohort_comm *comm, struct cohort__message *message)
     struct cohort__early *early = &comm->early;
     cohort__map_insert(&early->places, &message->of_place, hash_of(place_of(message)));
     cohort__tree_insert(&early->generations, &message->in_order, message->generation);
-    comm->slots[message->generation % COHORT__WINDOW].num_parked++;
+    comm->window[message->generation % COHORT__WINDOW].num_parked++;
 }
 
 /* MESSAGE is not among those of its generation any more. */
@@ -81,7 +81,7 @@ static void forget(struct cohort_comm *comm, struct cohort__message *message)
 {
     cohort__map_remove(&comm->early.places, &message->of_place);
     comm->early.num_failures -= message->tag == COHORT__TAG_CALL;
-    comm->slots[message->generation % COHORT__WINDOW].num_parked--;
+    comm->window[message->generation % COHORT__WINDOW].num_parked--;
 }
 
 static void take_out(struct cohort_comm *comm, struct cohort__message *message)

@@ -69,7 +69,7 @@ static struct {
 
 void cohort__endpoint_shut(struct cohort_comm *comm)
 {
-    comm->gate.next = UINT64_MAX;
+    comm->gate.last = COHORT__GENERATION_MAX;
     snprintf(comm->gone_name, sizeof(comm->gone_name), "%.63s", comm->group->name);
 }
 

@@ -28,7 +28,7 @@
 
 enum {
     /* Generations in the window, from the oldest one in flight on. It balances how far a site may
-     * run ahead of a late one against the memory of an endpoint, which has a slot for each, and
+     * run ahead of a late one against the memory of an endpoint, which has a place for each, and
      * against the early messages that its peers keep. Not measured. */
     COHORT__WINDOW = 64,
     /* Failed generations whose error is remembered: as many as peers may be waiting for. */
@@ -51,7 +51,7 @@ struct cohort__ended {
 
 /* What an endpoint knows of one generation, and of those that share its place in the window. Fields
  * that are used together lie together. */
-struct cohort__slot {
+struct cohort__window_place {
     struct cohort__operation *in_flight; /* or NULL */
     uint32_t num_parked;                 /* early messages, and marks, see early.h */
     struct cohort__ended ended;          /* the latest generation that has ended here */
@@ -102,7 +102,7 @@ struct cohort__forced {
 };
 
 struct cohort_comm {
-    /* What every call touches is in the first two cache lines, and in its slot. With thousands of
+    /* What every call touches is in the first two cache lines, and in the window. With thousands of
      * sites in a locality the lines of an endpoint have left the caches by its next call. */
     struct cohort__actor actor; /* first */
     struct cohort__group *group;
@@ -176,7 +176,7 @@ struct cohort_comm {
     char gone_name[64]; /* of the communicator, once the last reference has been given back */
 
     /* The large fields are last, so that the others share cache lines. */
-    struct cohort__slot slots[COHORT__WINDOW]; /* by generation modulo the window */
+    struct cohort__window_place window[COHORT__WINDOW]; /* by generation modulo the window */
     struct cohort__failure failures[COHORT__FAILURES];
 };
 

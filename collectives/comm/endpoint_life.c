@@ -195,15 +195,15 @@ void cohort__endpoint_site_left(struct cohort_comm *comm)
         return;
     comm->knows_leaver = true;
     for (uint32_t i = 0; i < COHORT__WINDOW; i++)
-        if (comm->slots[i].in_flight)
-            comm->slots[i].in_flight->asked_at = 0;
+        if (comm->window[i].in_flight)
+            comm->window[i].in_flight->asked_at = 0;
     cohort__endpoint_tick(comm);
 }
 
 static void hear_of_death(struct cohort_comm *comm)
 {
     for (uint32_t i = 0; i < COHORT__WINDOW; i++) {
-        struct cohort__operation *operation = comm->slots[i].in_flight;
+        struct cohort__operation *operation = comm->window[i].in_flight;
         if (operation && !operation->failure.status)
             operation->handlers->peer_died(operation);
     }
@@ -280,7 +280,7 @@ static void run_leave(struct cohort__actor *actor, struct cohort__item *item)
     while ((operation = cohort__endpoint_first_waiting(comm)))
         cohort__operation_abandon(operation);
     for (uint32_t i = 0; i < COHORT__WINDOW; i++)
-        if ((operation = comm->slots[i].in_flight))
+        if ((operation = comm->window[i].in_flight))
             cohort__operation_leave(operation);
     cohort__deadlines_leave(comm);
     cohort__scoped_calls_leave(comm);

@@ -7,12 +7,7 @@
 
 void cohort__gate_init(struct cohort__gate *gate)
 {
-    gate->next = 1;
-}
-
-uint64_t cohort__gate_last(const struct cohort__gate *gate)
-{
-    return gate->next / 3;
+    gate->last = 0;
 }
 
 cohort_status cohort__gate_pass(struct cohort__gate *gate, uint64_t generation)
@@ -22,11 +17,11 @@ cohort_status cohort__gate_pass(struct cohort__gate *gate, uint64_t generation)
     if (generation > COHORT__GENERATION_MAX)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "generation %" PRIu64 " is too large",
                            generation);
-    if (3 * generation - 2 < gate->next)
+    if (generation <= gate->last)
         return cohort_fail(COHORT_ERR_GENERATION,
                            "generation %" PRIu64 " is not above the last one, %" PRIu64, generation,
-                           cohort__gate_last(gate));
-    gate->next = 3 * generation + 1;
+                           gate->last);
+    gate->last = generation;
     return COHORT_OK;
 }
 

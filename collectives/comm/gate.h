@@ -7,16 +7,13 @@
 
 #include "cohort/status.h"
 
-/* Orders the calls of one endpoint. Generation k owns the slots 3k-2, 3k-1 and 3k, for all
- * operations. The gate accepts a call if its slots have not been passed, and then moves past all
- * three. If slots or generations are left out, nothing is sent for them, and no site waits for
- * them. */
+/* Orders the calls of one endpoint: the gate accepts a generation that is above all those that have
+ * passed. If generations are left out, nothing is sent for them, and no site waits for them. */
 struct cohort__gate {
-    uint64_t next; /* the first free slot; at first 1 */
+    uint64_t last; /* generation that has passed; 0: none yet */
 };
 
-/* The largest generation: its slots, and the numbers of its posts (net/board.h), fit into 64 bits.
- */
+/* The largest generation: the numbers of its posts (net/board.h) fit into 64 bits. */
 #define COHORT__GENERATION_MAX ((UINT64_C(1) << 54) - 2)
 
 void cohort__gate_init(struct cohort__gate *gate);
@@ -24,9 +21,6 @@ void cohort__gate_init(struct cohort__gate *gate);
 /* COHORT_ERR_BAD_PARAMETER, COHORT_ERR_GENERATION, with a message. On failure the gate is
  * unchanged. */
 cohort_status cohort__gate_pass(struct cohort__gate *gate, uint64_t generation);
-
-/* The last generation that has passed. 0: none yet. */
-uint64_t cohort__gate_last(const struct cohort__gate *gate);
 
 /* Remembers which generations were called and which were left out, to judge messages for them. A
  * peer asks for what it waits for, which is within its window of 64 generations, so even one that

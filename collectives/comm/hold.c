@@ -125,7 +125,7 @@ void cohort__hold_name(const struct cohort__hold *hold, char *name, size_t bytes
     const struct cohort_comm *comm = hold->comm;
     uint64_t generation = hold->mark.generation;
     const struct cohort__operation *operation = cohort__endpoint_find(hold->comm, generation);
-    const struct cohort__ended *ended = &comm->slots[generation % COHORT__WINDOW].ended;
+    const struct cohort__ended *ended = &comm->window[generation % COHORT__WINDOW].ended;
     if (!operation)
         operation = cohort__endpoint_find_waiting(hold->comm, generation);
     const struct cohort__signature *signature = operation ? &operation->signature

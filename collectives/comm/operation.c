@@ -21,14 +21,14 @@
 /* The calls of an endpoint: those in flight, which are in the window, and those that wait for
  * it. */
 
-static struct cohort__operation **slot(struct cohort_comm *comm, uint64_t generation)
+static struct cohort__operation **in_flight(struct cohort_comm *comm, uint64_t generation)
 {
-    return &comm->slots[generation % COHORT__WINDOW].in_flight;
+    return &comm->window[generation % COHORT__WINDOW].in_flight;
 }
 
 struct cohort__operation *cohort__endpoint_find(struct cohort_comm *comm, uint64_t generation)
 {
-    struct cohort__operation *operation = *slot(comm, generation);
+    struct cohort__operation *operation = *in_flight(comm, generation);
     return operation && operation->generation == generation ? operation : NULL;
 }
 
@@ -87,13 +87,13 @@ static bool fail_if_refused(struct cohort_comm *comm, struct cohort__operation *
 
 static inline void put_in_slot(struct cohort_comm *comm, struct cohort__operation *operation)
 {
-    *slot(comm, operation->generation) = operation;
+    *in_flight(comm, operation->generation) = operation;
     if (comm->oldest == 0)
         comm->oldest = operation->generation;
     count_in_flight(comm, 1);
 }
 
-/* Messages are parked, for this generation or for another one of the slot; or a mark is. The calls
+/* Messages are parked, for this generation or for another one of its place; or a mark is. The calls
  * that wait go first when it may start. */
 __attribute__((noinline)) static void start_with_parked(struct cohort_comm *comm,
                                                         struct cohort__operation *operation)
@@ -114,7 +114,7 @@ __attribute__((noinline)) static void start_with_parked(struct cohort_comm *comm
 /* Nothing is parked while it starts. */
 static void start(struct cohort_comm *comm, struct cohort__operation *operation)
 {
-    if (comm->slots[operation->generation % COHORT__WINDOW].num_parked > 0) {
+    if (comm->window[operation->generation % COHORT__WINDOW].num_parked > 0) {
         start_with_parked(comm, operation);
         return;
     }
@@ -341,15 +341,15 @@ void cohort__operation_ended(struct cohort__operation *operation)
         operation->failure.status = COHORT_ERR_CANCELLED; /* the others have been told */
     if (__builtin_expect(operation->sequel != NULL, 0)) {
         operation = go_on_with_sequel(operation);
-        *slot(comm, operation->generation) = operation;
+        *in_flight(comm, operation->generation) = operation;
         if (!operation->failure.status) {
             operation->handlers->start(operation);
             return;
         }
     }
-    comm->slots[operation->generation % COHORT__WINDOW].ended =
+    comm->window[operation->generation % COHORT__WINDOW].ended =
         (struct cohort__ended){operation->generation, operation->signature};
-    *slot(comm, operation->generation) = NULL;
+    *in_flight(comm, operation->generation) = NULL;
     count_in_flight(comm, -1);
     if (operation->generation == comm->oldest)
         find_oldest(comm);

@@ -93,7 +93,7 @@ static void receive_step(struct cohort_comm *comm, struct cohort__message *messa
 static const struct cohort__signature *ended_differently(const struct cohort_comm *comm,
                                                          const struct cohort__message *ask)
 {
-    const struct cohort__ended *ended = &comm->slots[ask->generation % COHORT__WINDOW].ended;
+    const struct cohort__ended *ended = &comm->window[ask->generation % COHORT__WINDOW].ended;
     bool differs = ended->generation == ask->generation &&
                    !cohort__fingerprint_fits(cohort__fingerprint(&ended->signature),
                                              ask->fingerprint, cohort__message_phase(ask->tag));

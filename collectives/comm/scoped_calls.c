@@ -67,7 +67,7 @@ static uint64_t next_open(const struct cohort_comm *comm, uint64_t generation, u
     if (next < generation)
         next = generation;
     for (uint32_t i = 0; i < COHORT__WINDOW && next > generation; i++) {
-        const struct cohort__operation *operation = comm->slots[i].in_flight;
+        const struct cohort__operation *operation = comm->window[i].in_flight;
         if (operation && operation->generation >= generation && operation->generation < next)
             next = operation->generation;
     }

@@ -85,7 +85,7 @@ static void set_missed(struct cohort__error *error, struct cohort_comm *comm,
 {
     uint64_t generation = past->generation;
     const struct cohort__operation *operation = cohort__endpoint_find(comm, generation);
-    const struct cohort__ended *ended = &comm->slots[generation % COHORT__WINDOW].ended;
+    const struct cohort__ended *ended = &comm->window[generation % COHORT__WINDOW].ended;
     const struct cohort__failure *failure = cohort__endpoint_failure(comm, generation);
     bool has_called = operation || ended->generation == generation;
     const struct cohort__signature *called = operation ? &operation->signature : &ended->signature;

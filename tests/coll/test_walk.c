@@ -106,7 +106,7 @@ static int num_parked(uint64_t generation)
 static bool is_open(uint64_t generation)
 {
     const struct cohort__operation *operation =
-        walk.comms[1]->slots[generation % COHORT__WINDOW].in_flight;
+        walk.comms[1]->window[generation % COHORT__WINDOW].in_flight;
     return operation && operation->generation == generation;
 }
 

@@ -224,7 +224,7 @@ static int verify(int made, enum cohort__kind kind, uint32_t source)
         left = -1;
         group = group ? group : group_open();
         comm = comm ? comm : endpoint_open(group);
-        bool is_there = comm->slots[GENERATION].num_parked > 0;
+        bool is_there = comm->window[GENERATION].num_parked > 0;
         check_given_up(source, !is_there);
         CHECK(is_there || has_failed);
         num_given_up += !is_there;
