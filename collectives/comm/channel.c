@@ -268,7 +268,7 @@ static void channels_over(struct cohort_comm *comm)
     if (num > 1)
         return;
     comm->channels.asked_at = 0;
-    comm->channels.patience = 0;
+    comm->channels.backoff = 0;
     cohort__endpoint_over(comm);
 }
 
@@ -1047,11 +1047,11 @@ void cohort__channels_tick(struct cohort_comm *comm, uint64_t now)
 {
     struct cohort__channels *channels = &comm->channels;
     bool is_due = channels->asked_at && now - channels->asked_at >= comm->stall_after
-                                                                        << channels->patience;
+                                                                        << channels->backoff;
     if (channels->asked_at && !is_due)
         return;
     channels->asked_at = now;
-    channels->patience += is_due && channels->patience < COHORT__MAX_PATIENCE;
+    channels->backoff += is_due && channels->backoff < COHORT__MAX_BACKOFF;
     if (!is_due)
         return;
     if (channels->num_from_site > 0)

@@ -147,9 +147,9 @@ static bool asks_now(const struct cohort_comm *comm, struct cohort__operation *o
 {
     bool is_due = operation->asked_at == 0
                       ? comm->knows_leaver
-                      : now - operation->asked_at >= comm->stall_after << operation->patience;
+                      : now - operation->asked_at >= comm->stall_after << operation->backoff;
     if (is_due)
-        operation->patience += operation->patience < COHORT__MAX_PATIENCE;
+        operation->backoff += operation->backoff < COHORT__MAX_BACKOFF;
     if (is_due || operation->asked_at == 0)
         operation->asked_at = now;
     return is_due;

@@ -50,7 +50,7 @@ struct cohort__operation_handlers {
 
 /* The time between two questions doubles, so many times at most. So a job that waits for hours is
  * not kept busy by questions. */
-enum { COHORT__MAX_PATIENCE = 4 };
+enum { COHORT__MAX_BACKOFF = 4 };
 
 /* What a call gives its caller as it ends well, and he frees. */
 struct cohort__handout {
@@ -77,7 +77,7 @@ struct cohort__operation {
     struct cohort__hooked hooked;
     struct cohort__handout handout;
     uint64_t asked_at; /* time of the last questions, or when it was found waiting; 0: not yet */
-    unsigned patience; /* the next question is 2^patience times `stall_after` after the last */
+    unsigned backoff;  /* the next question is 2^backoff times `stall_after` after the last */
     struct cohort__questions questions;
     /* The last site of which it knows that it has not called, though somebody waits for it: the
      * number + 1, or 0; and who has said so, that site itself or one that waits for it. */

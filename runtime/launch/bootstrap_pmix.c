@@ -15,11 +15,11 @@
 #include "runtime/base/error.h"
 #include "runtime/base/variable.h"
 #include "runtime/launch/bootstrap_private.h"
+#include "runtime/launch/business_card.h"
 #include "runtime/launch/control.h"
 #include "runtime/launch/grace.h"
 #include "runtime/launch/hub_share.h"
 #include "runtime/launch/place.h"
-#include "runtime/launch/pmix_card.h"
 #include "runtime/launch/pmix_client.h"
 #include "runtime/launch/pmix_library.h"
 #include "runtime/wire/pack.h"
@@ -56,17 +56,18 @@ static const char card_name[] = "cohort.card";
 /* CONTEXT is an array with room for the cards of all. */
 static cohort_status take_card(void *context, uint32_t process, const void *data, size_t bytes)
 {
-    struct cohort__pmix_card *cards = context;
+    struct cohort__business_card *cards = context;
     char what[64];
     snprintf(what, sizeof(what), "%s of process %u", card_name, (unsigned)process);
-    return cohort__schema_unpack(&cohort__pmix_card_schema, data, bytes, what, &cards[process]);
+    return cohort__schema_unpack(&cohort__business_card_schema, data, bytes, what, &cards[process]);
 }
 
 static cohort_status show_card(struct cohort__pmix_client *client,
-                               const struct cohort__pmix_card *own, struct cohort__pmix_card *cards)
+                               const struct cohort__business_card *own,
+                               struct cohort__business_card *cards)
 {
     struct cohort__packer packer = {0};
-    cohort__schema_pack(&packer, &cohort__pmix_card_schema, own);
+    cohort__schema_pack(&packer, &cohort__business_card_schema, own);
     cohort_status status = packer.status;
     if (!status)
         status = cohort__pmix_client_exchange(client, card_name, packer.data, packer.bytes,
@@ -77,7 +78,7 @@ static cohort_status show_card(struct cohort__pmix_client *client,
 
 /* The loopback address, or if there are other hosts, the address from which the first of them is
  * reached. */
-static cohort_status find_address(const struct cohort__pmix_card *cards, uint32_t size,
+static cohort_status find_address(const struct cohort__business_card *cards, uint32_t size,
                                   const char *own_host, struct cohort__pmix_roster *roster)
 {
     snprintf(roster->host_address, sizeof(roster->host_address), "127.0.0.1");
@@ -88,7 +89,7 @@ static cohort_status find_address(const struct cohort__pmix_card *cards, uint32_
     return COHORT_OK;
 }
 
-static cohort_status draw_card(struct cohort__pmix_card *card)
+static cohort_status draw_card(struct cohort__business_card *card)
 {
     if (getrandom(&card->key, sizeof(card->key), 0) != sizeof(card->key))
         return cohort_fail(COHORT_ERR_SYSTEM, "random number for the job: %s", strerror(errno));
@@ -101,9 +102,9 @@ static cohort_status draw_card(struct cohort__pmix_card *card)
 static cohort_status pmix_roster_make(struct cohort__pmix_client *client, uint64_t listener_id,
                                       struct cohort__pmix_roster *ret_roster)
 {
-    struct cohort__pmix_card own = {.listener_id = listener_id};
+    struct cohort__business_card own = {.listener_id = listener_id};
     struct cohort__pmix_roster roster = {0};
-    struct cohort__pmix_card *cards = calloc(client->size, sizeof(*cards));
+    struct cohort__business_card *cards = calloc(client->size, sizeof(*cards));
     const char **hosts = calloc(client->size, sizeof(*hosts));
     roster.processes = calloc(client->size, sizeof(*roster.processes));
     cohort_status status = COHORT_OK;
@@ -647,7 +648,7 @@ static cohort_status share(struct foreign *foreign)
                                       .rank = base->rank,
                                       .slot = base->slot,
                                       .size = base->sharing,
-                                      .patience_ns = seconds * 1000000000};
+                                      .timeout_ns = seconds * 1000000000};
     return cohort__hub_share_meet(&foreign->share, &party, &base->hub);
 }
 
@@ -656,7 +657,7 @@ static cohort_status join(struct foreign *foreign)
     cohort_status status = cohort__pmix_client_open(&foreign->pmix);
     if (!status)
         status = cohort__variable_number("COHORT_JOIN_TIMEOUT", 1, 24 * 3600, JOIN_SECONDS,
-                                         &foreign->pmix.patience);
+                                         &foreign->pmix.timeout);
     if (!status)
         status = cohort__hub_share_init(&foreign->share);
     if (status)

@@ -62,7 +62,7 @@ static cohort_status guest_is_late(const struct host *host, uint32_t slot)
     return cohort_fail(COHORT_ERR_TIMEOUT,
                        "locality %u has waited %.3g s for locality %u%s to take the memory that "
                        "this host's localities share",
-                       locality(host, 0), (double)host->party->patience_ns / 1e9,
+                       locality(host, 0), (double)host->party->timeout_ns / 1e9,
                        locality(host, slot), others);
 }
 
@@ -275,7 +275,7 @@ static cohort_status is_late(const struct guest *guest)
     return cohort_fail(COHORT_ERR_TIMEOUT,
                        "locality %u has waited %.3g s for the memory that this host's localities "
                        "share, which locality %u gives",
-                       (unsigned)guest->party->rank, (double)guest->party->patience_ns / 1e9,
+                       (unsigned)guest->party->rank, (double)guest->party->timeout_ns / 1e9,
                        host_rank(guest));
 }
 
@@ -557,7 +557,7 @@ cohort_status cohort__hub_share_meet(struct cohort__hub_share *share,
                                      const struct cohort__hub_party *party,
                                      struct cohort__hub **ret_hub)
 {
-    uint64_t deadline = cohort__clock_after(party->patience_ns);
+    uint64_t deadline = cohort__clock_after(party->timeout_ns);
     cohort_status status = party->slot == 0 ? host(share, party, deadline, ret_hub)
                                             : hub_share_fetch(party, deadline, ret_hub);
     cohort__hub_share_fini(share); /* so that a guest that comes too late gets an error */

@@ -43,7 +43,7 @@ struct cohort__hub_party {
     uint32_t rank;        /* of this locality; the ranks of all that share are consecutive */
     uint32_t slot;
     uint32_t size; /* number of slots */
-    uint64_t patience_ns;
+    uint64_t timeout_ns;
 };
 
 /* Opens a listener. COHORT_ERR_SYSTEM, COHORT_ERR_NO_MEMORY. */
@@ -54,7 +54,7 @@ void cohort__hub_share_fini(struct cohort__hub_share *share);
 
 /* Waits until this locality has the hub, and in slot 0, until all have it. Then closes the
  * listener. Error messages say which locality has waited for which. COHORT_ERR_PEER_DIED,
- * COHORT_ERR_TIMEOUT after PARTY->patience_ns, COHORT_ERR_PROTOCOL, COHORT_ERR_NO_MEMORY if there
+ * COHORT_ERR_TIMEOUT after PARTY->timeout_ns, COHORT_ERR_PROTOCOL, COHORT_ERR_NO_MEMORY if there
  * are not enough descriptors, COHORT_ERR_SYSTEM. Once. */
 cohort_status cohort__hub_share_meet(struct cohort__hub_share *share,
                                      const struct cohort__hub_party *party,

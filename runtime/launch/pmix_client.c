@@ -123,10 +123,10 @@ static void end_now(void *context)
 _Noreturn void cohort__pmix_client_abort(const struct cohort__pmix_client *client, int code,
                                          const char *text)
 {
-    enum { PATIENCE = 2000000000 }; /* ns; for a launcher that does not answer */
+    enum { TIMEOUT = 2000000000 }; /* ns; for a launcher that does not answer */
     struct cohort__grace grace;
     cohort__grace_init(&grace, end_now, &code);
-    (void)cohort__grace_begin(&grace, PATIENCE);
+    (void)cohort__grace_begin(&grace, TIMEOUT);
     client->library.abort(code, text, NULL, 0);
     _exit(code);
 }
@@ -278,20 +278,20 @@ cohort_status cohort__pmix_client_get(struct cohort__pmix_client *client, uint32
         return cohort_fail(COHORT_ERR_PEER_DIED, "%s is missing: that process has ended", what);
     if (result == NO_ANSWER)
         return cohort_fail(COHORT_ERR_TIMEOUT, "%s: no answer within %lu s%s", what, seconds,
-                           seconds == client->patience ? " (COHORT_JOIN_TIMEOUT)" : "");
+                           seconds == client->timeout ? " (COHORT_JOIN_TIMEOUT)" : "");
     if (result == PMIX_ERR_TYPE_MISMATCH)
         return cohort_fail(COHORT_ERR_PROTOCOL, "%s: no bytes", what);
     return cohort__pmix_client_check(client, result, what);
 }
 
-/* Looks why the fence that followed NAME is not over within the patience. Where a process is
+/* Looks why the fence that followed NAME is not over within the timeout. Where a process is
  * missing, the one before it tells. No launcher says so of each: Slurm does not. */
 static cohort_status look_for_next(struct cohort__pmix_client *client, const char *name)
 {
     uint32_t next = (client->me.rank + 1) % client->size;
     void *data;
     size_t bytes;
-    pmix_status_t result = ask(client, next, name, false, client->patience, &data, &bytes);
+    pmix_status_t result = ask(client, next, name, false, client->timeout, &data, &bytes);
     if (result == PMIX_SUCCESS)
         free(data);
     if (result != NO_ANSWER && result != PMIX_ERR_NOT_FOUND && result != PMIX_ERR_TIMEOUT)
@@ -299,7 +299,7 @@ static cohort_status look_for_next(struct cohort__pmix_client *client, const cha
     return cohort_fail(COHORT_ERR_TIMEOUT,
                        "process %u of %u has not joined the job within %lu s "
                        "(COHORT_JOIN_TIMEOUT)%s; it may have ended",
-                       (unsigned)next, (unsigned)client->size, client->patience,
+                       (unsigned)next, (unsigned)client->size, client->timeout,
                        result == NO_ANSWER ? ", or does not answer" : "");
 }
 
@@ -313,7 +313,7 @@ static cohort_status meet(struct cohort__pmix_client *client, const char *name)
     cohort_status status;
     pmix_status_t result;
     do
-        result = answer_await(fence, client->patience);
+        result = answer_await(fence, client->timeout);
     while (result == NO_ANSWER && !(status = look_for_next(client, name)));
     if (result == NO_ANSWER)
         result = answer_await(fence, 0); /* it may be over by now */
@@ -336,7 +336,7 @@ cohort_status cohort__pmix_client_exchange(struct cohort__pmix_client *client, c
         void *theirs;
         size_t their_bytes;
         status =
-            cohort__pmix_client_get(client, rank, name, client->patience, &theirs, &their_bytes);
+            cohort__pmix_client_get(client, rank, name, client->timeout, &theirs, &their_bytes);
         if (status)
             break;
         status = take(context, rank, theirs, their_bytes);

@@ -17,7 +17,7 @@ struct cohort__pmix_client {
     struct cohort__pmix_library library;
     pmix_proc_t me;
     uint32_t size;
-    unsigned long patience; /* s; how long another one may take to join or to answer; the owner's */
+    unsigned long timeout; /* s; how long another one may take to join or to answer; the owner's */
     pmix_info_t collect;
 };
 
@@ -46,7 +46,7 @@ cohort_status cohort__pmix_client_get(struct cohort__pmix_client *client, uint32
 
 /* Puts DATA, waits until all have put theirs, and calls TAKE with the data of each, in the order of
  * PMIx's ranks. The first failure of TAKE ends the exchange. COHORT_ERR_TIMEOUT if the next process
- * has not put its data after the patience, or does not answer for as long again: where one is
+ * has not put its data after the timeout, or does not answer for as long again: where one is
  * missing, the one before it tells. */
 cohort_status cohort__pmix_client_exchange(struct cohort__pmix_client *client, const char *name,
                                            const void *data, size_t bytes,

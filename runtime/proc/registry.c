@@ -234,7 +234,7 @@ static size_t join_name_bytes(const struct cohort__join *join)
 /* --- by the site --- */
 
 /* How long a join waits. It outlives the join, whose memory is the caller's. */
-struct cohort__patience {
+struct cohort__join_alarm {
     struct cohort__registry *registry;
     struct cohort__registry_letter *letter; /* the WITHDRAW, as far as it is known; then NULL */
     cohort_scope *scope;                    /* a reference, or NULL */
@@ -255,64 +255,64 @@ enum state { JOINED = 1, LATE = 2, CANCELLED = 4, OVER = 8 };
  * name. */
 enum { LETTER_BYTES = REASON_BYTES + 200 };
 
-static void drop_letter(struct cohort__patience *patience)
+static void drop_letter(struct cohort__join_alarm *alarm)
 {
-    if (patience->letter)
-        cohort__registry_letter_destroy(patience->letter);
-    patience->letter = NULL;
+    if (alarm->letter)
+        cohort__registry_letter_destroy(alarm->letter);
+    alarm->letter = NULL;
 }
 
-static void put(struct cohort__patience *patience)
+static void put(struct cohort__join_alarm *alarm)
 {
-    if (atomic_fetch_sub_explicit(&patience->refs, 1, memory_order_acq_rel) != 1)
+    if (atomic_fetch_sub_explicit(&alarm->refs, 1, memory_order_acq_rel) != 1)
         return;
-    drop_letter(patience);
-    cohort__scope_unref(patience->scope);
-    free(patience);
+    drop_letter(alarm);
+    cohort__scope_unref(alarm->scope);
+    free(alarm);
 }
 
 /* Why the site waits no longer. */
-static void print_reason(const struct cohort__patience *patience, uint32_t state, char *text)
+static void print_reason(const struct cohort__join_alarm *alarm, uint32_t state, char *text)
 {
     struct cohort__error error = {0};
     if (!(state & CANCELLED)) {
-        snprintf(text, REASON_BYTES, "%g s are over", (double)patience->deadline * 1e-9);
+        snprintf(text, REASON_BYTES, "%g s are over", (double)alarm->deadline * 1e-9);
         return;
     }
-    cohort__scope_explain(patience->scope, NULL, &error);
+    cohort__scope_explain(alarm->scope, NULL, &error);
     const char *why = cohort__error_message(&error);
     cohort__text_shorten(text, REASON_BYTES, why, strlen(why));
     cohort__error_fini(&error);
 }
 
-static void withdraw(struct cohort__patience *patience, uint32_t state)
+static void withdraw(struct cohort__join_alarm *alarm, uint32_t state)
 {
     char reason[REASON_BYTES];
     struct cohort__list outbox;
-    struct cohort__packer *packer = &patience->letter->packer;
-    print_reason(patience, state, reason);
-    cohort__pack_field_unsigned(packer, "sequence", patience->sequence);
+    struct cohort__packer *packer = &alarm->letter->packer;
+    print_reason(alarm, state, reason);
+    cohort__pack_field_unsigned(packer, "sequence", alarm->sequence);
     cohort__pack_field_signed(packer, "failed",
                               state & CANCELLED ? COHORT_ERR_CANCELLED : COHORT_ERR_TIMEOUT);
     cohort__pack_field_bytes(packer, "terms", reason, strlen(reason));
     cohort__list_init(&outbox);
-    cohort__list_push_back(&outbox, &patience->letter->link);
-    patience->letter = NULL;
-    deliver(patience->registry, &outbox);
+    cohort__list_push_back(&outbox, &alarm->letter->link);
+    alarm->letter = NULL;
+    deliver(alarm->registry, &outbox);
 }
 
-static void give_up(struct cohort__patience *patience, uint32_t why)
+static void give_up(struct cohort__join_alarm *alarm, uint32_t why)
 {
-    if (atomic_fetch_or(&patience->state, why) == JOINED)
-        withdraw(patience, why);
+    if (atomic_fetch_or(&alarm->state, why) == JOINED)
+        withdraw(alarm, why);
 }
 
 /* By the thread that turns the event loop, or at its end; also if the join is over. */
 static void on_late(struct cohort__timer *timer)
 {
-    struct cohort__patience *patience = COHORT_CONTAINER_OF(timer, struct cohort__patience, timer);
-    give_up(patience, LATE);
-    put(patience);
+    struct cohort__join_alarm *alarm = COHORT_CONTAINER_OF(timer, struct cohort__join_alarm, timer);
+    give_up(alarm, LATE);
+    put(alarm);
 }
 
 /* The home may be here, and end joins. The error of the task that cancels stays. Once the runtime
@@ -322,7 +322,7 @@ static void on_cancel(struct cohort__scope_watch *watch)
     struct cohort__error error = {0};
     cohort__error_copy(&error, cohort__error_slot());
     if (cohort__scheduler_hold())
-        give_up(COHORT_CONTAINER_OF(watch, struct cohort__patience, watch), CANCELLED);
+        give_up(COHORT_CONTAINER_OF(watch, struct cohort__join_alarm, watch), CANCELLED);
     cohort__scheduler_release();
     cohort__error_copy(cohort__error_slot(), &error);
     cohort__error_fini(&error);
@@ -330,7 +330,7 @@ static void on_cancel(struct cohort__scope_watch *watch)
 
 static void on_release(struct cohort__scope_watch *watch)
 {
-    put(COHORT_CONTAINER_OF(watch, struct cohort__patience, watch));
+    put(COHORT_CONTAINER_OF(watch, struct cohort__join_alarm, watch));
 }
 
 static struct cohort__registry_letter *begin_letter(const struct cohort__join *join, uint32_t home)
@@ -352,83 +352,83 @@ static struct cohort__registry_letter *begin_letter(const struct cohort__join *j
     return NULL;
 }
 
-static void start(struct cohort__patience *patience)
+static void start(struct cohort__join_alarm *alarm)
 {
-    if (patience->deadline > 0) {
-        patience->timer.expired = on_late;
-        atomic_fetch_add(&patience->refs, 1);
-        patience->has_timer =
-            cohort__scheduler_timer(&patience->timer, cohort__clock_after(patience->deadline));
-        if (!patience->has_timer) /* the job is over */
-            atomic_fetch_sub(&patience->refs, 1);
+    if (alarm->deadline > 0) {
+        alarm->timer.expired = on_late;
+        atomic_fetch_add(&alarm->refs, 1);
+        alarm->has_timer =
+            cohort__scheduler_timer(&alarm->timer, cohort__clock_after(alarm->deadline));
+        if (!alarm->has_timer) /* the job is over */
+            atomic_fetch_sub(&alarm->refs, 1);
     }
-    if (patience->scope) {
-        patience->watch.cancel = on_cancel;
-        patience->watch.release = on_release;
-        atomic_fetch_add(&patience->refs, 1);
-        cohort__scope_watch(patience->scope, &patience->watch);
+    if (alarm->scope) {
+        alarm->watch.cancel = on_cancel;
+        alarm->watch.release = on_release;
+        atomic_fetch_add(&alarm->refs, 1);
+        cohort__scope_watch(alarm->scope, &alarm->watch);
     }
 }
 
 /* Watches the deadline and the scope of JOIN, which is about to be told to
- * HOME. *RET_PATIENCE is NULL if it has neither, and on failure; NULL is fine below.
+ * HOME. *RET_ALARM is NULL if it has neither, and on failure; NULL is fine below.
  * COHORT_ERR_NO_MEMORY. */
-static cohort_status patience_create(struct cohort__patience **ret_patience,
-                                     struct cohort__registry *registry,
-                                     const struct cohort__join *join, uint32_t home)
+static cohort_status alarm_create(struct cohort__join_alarm **ret_alarm,
+                                  struct cohort__registry *registry,
+                                  const struct cohort__join *join, uint32_t home)
 {
-    *ret_patience = NULL;
+    *ret_alarm = NULL;
     if (!join->scope && join->deadline == 0)
         return COHORT_OK;
-    struct cohort__patience *patience = calloc(1, sizeof(*patience));
-    struct cohort__registry_letter *letter = patience ? begin_letter(join, home) : NULL;
+    struct cohort__join_alarm *alarm = calloc(1, sizeof(*alarm));
+    struct cohort__registry_letter *letter = alarm ? begin_letter(join, home) : NULL;
     if (!letter) {
-        free(patience);
+        free(alarm);
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for joining \"%s\"", join->name);
     }
-    patience->registry = registry;
-    patience->letter = letter;
-    patience->scope = cohort__scope_ref(join->scope);
-    patience->deadline = join->deadline;
-    patience->sequence = join->sequence;
-    atomic_init(&patience->refs, 2);
-    start(patience);
-    *ret_patience = patience;
+    alarm->registry = registry;
+    alarm->letter = letter;
+    alarm->scope = cohort__scope_ref(join->scope);
+    alarm->deadline = join->deadline;
+    alarm->sequence = join->sequence;
+    atomic_init(&alarm->refs, 2);
+    start(alarm);
+    *ret_alarm = alarm;
     return COHORT_OK;
 }
 
 /* Whether the scope is cancelled by now, and why: in REASON_BYTES at *RET_REASON. */
-static bool patience_is_cancelled(const struct cohort__patience *patience, char *ret_reason)
+static bool alarm_is_cancelled(const struct cohort__join_alarm *alarm, char *ret_reason)
 {
-    const bool is_cancelled = patience && atomic_load(&patience->state) & CANCELLED;
+    const bool is_cancelled = alarm && atomic_load(&alarm->state) & CANCELLED;
     if (is_cancelled)
-        print_reason(patience, CANCELLED, ret_reason);
+        print_reason(alarm, CANCELLED, ret_reason);
     return is_cancelled;
 }
 
 /* Once, by who has created it: the home has been told of the join, or the join is over. */
-static void patience_joined(struct cohort__patience *patience)
+static void alarm_joined(struct cohort__join_alarm *alarm)
 {
-    if (!patience)
+    if (!alarm)
         return;
-    const uint32_t state = atomic_fetch_or(&patience->state, JOINED);
+    const uint32_t state = atomic_fetch_or(&alarm->state, JOINED);
     if (state & (LATE | CANCELLED) && !(state & OVER))
-        withdraw(patience, state);
-    put(patience);
+        withdraw(alarm, state);
+    put(alarm);
 }
 
 /* Once: the join is over. Without the lock, since other waits of the scope may end in it. */
-static void patience_end(struct cohort__patience *patience)
+static void alarm_end(struct cohort__join_alarm *alarm)
 {
-    if (!patience)
+    if (!alarm)
         return;
-    if (!(atomic_fetch_or(&patience->state, OVER) & (LATE | CANCELLED)))
-        drop_letter(patience); /* nobody sends it any more, but a watch may be kept for long */
-    if (patience->has_timer)
-        cohort__scheduler_timer_cancel(&patience->timer);
-    if (patience->scope)
-        cohort__scope_unwatch(&patience->watch);
-    put(patience);
+    if (!(atomic_fetch_or(&alarm->state, OVER) & (LATE | CANCELLED)))
+        drop_letter(alarm); /* nobody sends it any more, but a watch may be kept for long */
+    if (alarm->has_timer)
+        cohort__scheduler_timer_cancel(&alarm->timer);
+    if (alarm->scope)
+        cohort__scope_unwatch(&alarm->watch);
+    put(alarm);
 }
 
 /* --- at the home --- */
@@ -511,10 +511,10 @@ void cohort__registry_returned(struct cohort__registry *registry, const char *te
 /* A launcher that is stopped does not answer. Nobody waits longer than a second for it. */
 static void tick_withdrawals(struct cohort__registry *registry)
 {
-    enum { PATIENCE_TICKS = 10 };
+    enum { TIMEOUT_TICKS = 10 };
     pthread_mutex_lock(&registry->lock);
     const bool is_late =
-        !cohort__list_is_empty(&registry->withdrawals) && ++registry->num_ticks >= PATIENCE_TICKS;
+        !cohort__list_is_empty(&registry->withdrawals) && ++registry->num_ticks >= TIMEOUT_TICKS;
     pthread_mutex_unlock(&registry->lock);
     if (is_late)
         cohort__registry_returned(registry, "");
@@ -625,7 +625,7 @@ static struct cohort__join *next_ended(struct cohort__list *ended)
     struct cohort__list *link = cohort__list_pop_front(ended);
     struct cohort__join *join = link ? COHORT_CONTAINER_OF(link, struct cohort__join, link) : NULL;
     if (join)
-        patience_end(join->patience);
+        alarm_end(join->alarm);
     return join;
 }
 
@@ -1022,7 +1022,7 @@ static cohort_status fail_as_over(const struct cohort__join *join)
  * told, and not even as the last one it makes them all begin. */
 static void fail_if_cancelled(struct cohort__join *join, char *reason)
 {
-    if (!patience_is_cancelled(join->patience, reason))
+    if (!alarm_is_cancelled(join->alarm, reason))
         return;
     join->failed = COHORT_ERR_CANCELLED;
     join->terms = reason; /* which are only written */
@@ -1035,9 +1035,9 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
     cohort__list_init(&outbox);
     uint32_t home = home_of(registry, join);
     join->sequence = atomic_fetch_add(&registry->num_joins, 1);
-    struct cohort__patience *patience;
-    cohort_status status = patience_create(&patience, registry, join, home);
-    join->patience = patience;
+    struct cohort__join_alarm *alarm;
+    cohort_status status = alarm_create(&alarm, registry, join, home);
+    join->alarm = alarm;
     fail_if_cancelled(join, reason);
     pthread_mutex_lock(&registry->lock);
     if (!status)
@@ -1060,12 +1060,12 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
     pthread_mutex_unlock(&registry->lock);
     if (!status) {
         deliver(registry, &outbox);
-        patience_joined(patience);
+        alarm_joined(alarm);
         return;
     }
     discard(&outbox);
-    patience_end(patience);
-    patience_joined(patience);
+    alarm_end(alarm);
+    alarm_joined(alarm);
     join->done(join, status, NULL);
     if (is_lost) /* the other sites of its parent wait for it */
         cohort__registry_lost(registry, registry->process->options.rank, status);
@@ -1097,7 +1097,7 @@ static cohort_status refused(struct cohort__registry *registry,
         remove_waiting(registry, join);
     pthread_mutex_unlock(&registry->lock);
     if (join) {
-        patience_end(join->patience);
+        alarm_end(join->alarm);
         cohort_fail((cohort_status)status, "%.*s", (int)text_bytes, (const char *)text);
         join->done(join, (cohort_status)status, NULL);
     }

@@ -71,12 +71,12 @@ struct cohort__join {
      * set. Must not wait. */
     void (*done)(struct cohort__join *join, cohort_status status,
                  struct cohort__membership *membership);
-    struct cohort__list link;          /* private to the registry */
-    struct cohort__map_node node;      /* the same */
-    struct cohort__map_node child;     /* the same */
-    struct cohort__join_line *line;    /* the same: of the ledger, while it waits; or NULL */
-    struct cohort__patience *patience; /* the same: what ends it early, while it waits; or NULL */
-    uint32_t sequence;                 /* the same: its number in this locality */
+    struct cohort__list link;         /* private to the registry */
+    struct cohort__map_node node;     /* the same */
+    struct cohort__map_node child;    /* the same */
+    struct cohort__join_line *line;   /* the same: of the ledger, while it waits; or NULL */
+    struct cohort__join_alarm *alarm; /* the same: what ends it early, while it waits; or NULL */
+    uint32_t sequence;                /* the same: its number in this locality */
 };
 
 cohort_status cohort__registry_create(struct cohort__registry **ret_registry,

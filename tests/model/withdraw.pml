@@ -6,7 +6,7 @@
  * was refused, joins once more. Whatever happens, the j-th join of each site is in the j-th
  * creation of the name.
  *
- * With each join begins its patience: its scope may be cancelled at any time, or its deadline be
+ * With each join begins its alarm: its scope may be cancelled at any time, or its deadline be
  * over, by another thread than the one that joins. If the scope is cancelled when it looks,
  * the join says that it can't take part. Otherwise, whoever comes second of the one that
  * has sent the JOIN and the one that gives up sends the WITHDRAW, with the number of the join. The
@@ -39,7 +39,7 @@ chan down[N] = [3] of {byte, bit};      /* the creation, and whether it has fail
 /* Of each site: */
 byte round[N];        /* its join, from 0 */
 bit is_cancelled[N];  /* its scope, in this round */
-bit has_joined[N];    /* bits of the patience's state */
+bit has_joined[N];    /* bits of the alarm's state */
 bit has_given_up[N];
 bit is_over[N] = 1;
 bit waits[N];
@@ -168,7 +168,7 @@ end:
 }
 
 /* The thread that cancels the scope, or turns the loop when the deadline is over. */
-proctype impatience(byte me; byte j; bit is_scope)
+proctype alarm(byte me; byte j; bit is_scope)
 {
     bit sends;
     if
@@ -183,7 +183,7 @@ proctype impatience(byte me; byte j; bit is_scope)
             fi
         };
         atomic {
-            /* The patience is of the join that this thread watches. */
+            /* The alarm is of the join that this thread watches. */
             if
             :: round[me] == j ->
 #ifdef OVERTAKE
@@ -213,7 +213,7 @@ proctype site(byte me)
         :: break /* it stays away */
         :: skip
         fi;
-        /* Its patience begins. */
+        /* Its alarm begins. */
         atomic {
             is_cancelled[me] = 0;
             has_joined[me] = 0;
@@ -221,12 +221,12 @@ proctype site(byte me)
             is_over[me] = 0;
             waits[me] = 1;
             if
-            :: round[me] == 0 -> run impatience(me, 0, 1)
+            :: round[me] == 0 -> run alarm(me, 0, 1)
             :: else
             fi;
 #ifdef DEADLINE
             if
-            :: round[me] == 0 && me == 0 -> run impatience(me, 0, 0)
+            :: round[me] == 0 && me == 0 -> run alarm(me, 0, 0)
             :: else
             fi
 #endif

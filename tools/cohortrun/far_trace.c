@@ -14,7 +14,7 @@
 
 enum { PINGS = 16 }; /* of a series */
 static const uint64_t between_series_ns = 5000000000;
-static const uint64_t patience_ns = 20000000000;
+static const uint64_t timeout_ns = 20000000000;
 static const uint64_t mib = 1 << 20;
 /* A part is as long as COHORT_TRACE_MIB allows, and what threads had when they were killed. */
 enum { USUAL_MIB = 1024, MORE_MIB = 1024 };
@@ -23,7 +23,7 @@ struct far_trace {
     struct far_trace_handlers handlers;
     const char *file;
     struct deadline next_series;
-    struct deadline patience; /* for any answer, when the job is over */
+    struct deadline timeout; /* for any answer, when the job is over */
     struct trace_ping *pings;
     size_t num_pings;
     uint64_t key;
@@ -115,7 +115,7 @@ bool far_trace_take_clock(struct far_trace *trace, struct host *host, const unsi
     keep(trace, host);
     if (state->stage == FAR_TRACE_CLOCK) {
         state->stage = FAR_TRACE_PARTS;
-        deadline_set(&trace->patience, patience_ns);
+        deadline_set(&trace->timeout, timeout_ns);
         far_fetch_begin(host, NODE_FETCH_PART);
     }
     return true;
@@ -144,7 +144,7 @@ static bool check_over(struct far_trace *trace)
     for (uint32_t i = 0; (host = host_at(trace, i)); i++)
         if (host->trace.stage != FAR_TRACE_IS_OVER)
             return false;
-    deadline_clear(&trace->patience);
+    deadline_clear(&trace->timeout);
     trace->is_over = true;
     return true;
 }
@@ -170,7 +170,7 @@ void far_trace_take_piece(struct far_trace *trace, struct host *host, const stru
     const cohort_status status = write_piece(trace, host, piece);
     const bool is_whole = !status && piece->kind == NODE_FETCH_LAST;
     const bool is_over = status || is_whole;
-    deadline_set(&trace->patience, patience_ns);
+    deadline_set(&trace->timeout, timeout_ns);
     if (is_over)
         trace_part_copy_fini(&host->trace.copy, is_whole);
     if (is_whole)
@@ -192,7 +192,7 @@ bool far_trace_fetch(struct far_trace *trace, uint64_t key)
         trace->is_fetching = true;
         trace->key = key;
         deadline_clear(&trace->next_series);
-        deadline_set(&trace->patience, patience_ns);
+        deadline_set(&trace->timeout, timeout_ns);
     }
     for (uint32_t i = 0; (host = host_at(trace, i)); i++) {
         if (!host_is_ready(host) || key == 0) {
@@ -220,7 +220,7 @@ bool far_trace_give_up(struct far_trace *trace)
     return true;
 }
 
-static void patience_over(void *context)
+static void timed_out(void *context)
 {
     (void)far_trace_give_up(context);
 }
@@ -245,7 +245,7 @@ struct far_trace *far_trace_create(struct cohort__loop *loop, const char *file,
     trace->file = file;
     trace->most_bytes = most_bytes();
     deadline_init(&trace->next_series, loop, begin_all_series, trace);
-    deadline_init(&trace->patience, loop, patience_over, trace);
+    deadline_init(&trace->timeout, loop, timed_out, trace);
     return trace;
 }
 
@@ -268,7 +268,7 @@ void far_trace_close(struct far_trace *trace)
         return;
     trace->is_over = true;
     deadline_clear(&trace->next_series);
-    deadline_clear(&trace->patience);
+    deadline_clear(&trace->timeout);
     for (uint32_t i = 0; (host = host_at(trace, i)); i++)
         end_host(host);
 }

@@ -33,7 +33,7 @@ struct caller {
     struct fleet *fleet;
     struct node_link *node_link; /* NULL: this place is free */
     struct address from;
-    struct deadline patience;
+    struct deadline timeout;
     uint64_t number; /* of callers before this one */
 };
 
@@ -170,7 +170,7 @@ static void close_listeners(struct fleet *fleet)
     for (uint32_t i = 0; i < fleet->num_callers; i++) {
         node_link_close(fleet->callers[i].node_link);
         fleet->callers[i].node_link = NULL;
-        deadline_clear(&fleet->callers[i].patience);
+        deadline_clear(&fleet->callers[i].timeout);
     }
 }
 
@@ -190,7 +190,7 @@ static void drop(struct caller *caller, const char *why)
     complain(caller->fleet, &caller->from, why);
     node_link_close(caller->node_link);
     caller->node_link = NULL;
-    deadline_clear(&caller->patience);
+    deadline_clear(&caller->timeout);
 }
 
 static void caller_ended(void *context, const char *why)
@@ -227,7 +227,7 @@ static void caller_opened(void *context, uint32_t index)
     }
     host_welcome(&fleet->hosts[index], caller->node_link, &caller->from);
     caller->node_link = NULL;
-    deadline_clear(&caller->patience);
+    deadline_clear(&caller->timeout);
     if (!all_have_come(fleet) || fleet->failed)
         return;
     deadline_clear(&fleet->gathering);
@@ -264,7 +264,7 @@ static void accepted(void *context, int fd)
                        &handlers))
         complain(fleet, &caller->from, cohort_error_message());
     else
-        deadline_set(&caller->patience, caller_ns);
+        deadline_set(&caller->timeout, caller_ns);
 }
 
 /* Start --------------------------------------------------------------------------------------- */
@@ -387,7 +387,7 @@ static void init(struct fleet *fleet)
     deadline_init(&fleet->beat, loop, beat, fleet);
     for (uint32_t i = 0; i < fleet->num_callers; i++) {
         fleet->callers[i].fleet = fleet;
-        deadline_init(&fleet->callers[i].patience, loop, caller_too_late, &fleet->callers[i]);
+        deadline_init(&fleet->callers[i].timeout, loop, caller_too_late, &fleet->callers[i]);
     }
     for (uint32_t i = 0; i < options->hosts.num; i++) {
         const struct host_name *name = &options->hosts.list[i];

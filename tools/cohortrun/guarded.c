@@ -183,7 +183,7 @@ cohort_status guarded_start(struct guarded *guarded, const struct guarded_option
  * is reported like any other. */
 static cohort_status hand_over(int link, const int fds[GUARDIAN_FD_LINK])
 {
-    enum { PATIENCE_MS = 30000 };
+    enum { TIMEOUT_MS = 30000 };
     union {
         struct cmsghdr head;
         char bytes[CMSG_SPACE(GUARDIAN_FD_LINK * sizeof(int))];
@@ -201,7 +201,7 @@ static cohort_status hand_over(int link, const int fds[GUARDIAN_FD_LINK])
     for (int ms = 0; sendmsg(link, &message, MSG_NOSIGNAL) < 0; ms++) {
         if (errno == EPIPE || errno == ECONNRESET)
             return COHORT_OK;
-        if (errno != ETOOMANYREFS || ms == PATIENCE_MS)
+        if (errno != ETOOMANYREFS || ms == TIMEOUT_MS)
             return cohort_fail(COHORT_ERR_NO_MEMORY, "handing its descriptors over: %s",
                                strerror(errno));
         poll(NULL, 0, 1);

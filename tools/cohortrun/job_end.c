@@ -23,7 +23,7 @@ static const uint64_t second_ns = 1000000000;
 static const uint64_t settle_ns = 100000000;
 static const uint64_t tell_ns = 250000000; /* in which most jobs end that fail, and have said it */
 
-static uint64_t patience(const struct job *job, enum stage stage)
+static uint64_t timeout_of(const struct job *job, enum stage stage)
 {
     return stage == GRACE        ? job->options->grace_ns
            : stage == ABANDONING ? GUARDED_UNKILLABLE_SECONDS * second_ns
@@ -56,7 +56,7 @@ void job_enter_stage(struct job *job, enum stage stage)
     default:
         break;
     }
-    deadline_set(&job->next_stage, patience(job, stage));
+    deadline_set(&job->next_stage, timeout_of(job, stage));
 }
 
 static void stage_over(void *context)
@@ -135,7 +135,7 @@ void job_check_done(struct job *job)
     }
     if (gone && job->stage > RUNNING && job->stage < ABANDONED &&
         !deadline_is_set(&job->next_stage))
-        deadline_set(&job->next_stage, patience(job, job->stage));
+        deadline_set(&job->next_stage, timeout_of(job, job->stage));
     if (gone && job->fleet)
         fleet_dismiss(job->fleet);
     if (gone && output_is_drained(job->output) && (!job->fleet || fleet_is_gone(job->fleet)))
@@ -309,9 +309,9 @@ static void abandoned_over(void *context)
 
 void job_program_failed(struct job *job, struct locality *locality)
 {
-    enum { PATIENCE = 5 }; /* sites wait a second before they ask where the others are */
+    enum { TIMES = 5 }; /* sites wait a second before they ask where the others are */
     if (!deadline_is_set(&job->failing))
-        deadline_set(&job->failing, PATIENCE * job->options->grace_ns);
+        deadline_set(&job->failing, TIMES * job->options->grace_ns);
     if (job->first_failing)
         return;
     job->first_failing = locality;

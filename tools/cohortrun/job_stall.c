@@ -16,13 +16,13 @@ struct job_stall {
     struct deadline look;
     uint64_t looked_at;
     double seconds; /* said at first; later twice as many, and so on */
-    uint64_t first_patience;
+    uint64_t first_limit;
 };
 
 static void say(const struct job *job)
 {
     const struct job_stall *stall = job->stall;
-    const double times = (double)stall->stall.patience / (double)stall->first_patience;
+    const double times = (double)stall->stall.limit / (double)stall->first_limit;
     output_say(job->output,
                "nothing has moved for %g s; Ctrl-\\ or \"cohortrun " STATUS_OPTION
                " %d\" says who waits for whom",
@@ -68,9 +68,9 @@ void job_stall_open(struct job *job)
         return;
     }
     /* Other hosts say with a heartbeat what has moved since the one before. */
-    stall->first_patience = options->stall_ns + (job->fleet ? 2 * options->heartbeat_ns : 0);
+    stall->first_limit = options->stall_ns + (job->fleet ? 2 * options->heartbeat_ns : 0);
     stall->seconds = (double)options->stall_ns / 1e9;
-    stall_init(&stall->stall, stall->first_patience);
+    stall_init(&stall->stall, stall->first_limit);
     stall->looked_at = cohort__clock_now();
     job->stall = stall;
     deadline_init(&stall->look, job->loop, look, job);

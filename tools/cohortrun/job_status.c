@@ -27,8 +27,8 @@
 
 /* So many may be waiting for their answers. One more takes the place of the first. */
 enum { MAX_CLIENTS = 8, MAX_MESSAGE = 16, DESCRIPTION_BYTES = 600 };
-static const uint64_t patience_ns = 2000000000;
-static const uint64_t looks_patience_ns = 600000000;
+static const uint64_t timeout_ns = 2000000000;
+static const uint64_t looks_timeout_ns = 600000000;
 
 struct client {
     struct cohort__stream *stream;
@@ -42,10 +42,10 @@ struct job_status {
     struct client clients[MAX_CLIENTS];
     uint32_t num_clients; /* that have ever come */
     bool is_looking;      /* a series is under way: all hosts are asked at once */
-    struct deadline looks_patience;
+    struct deadline looks_timeout;
     struct cohort__child *child;
     struct cohort__lines *lines;
-    struct deadline patience;
+    struct deadline timeout;
     bool child_ended;
     bool again;      /* somebody has asked meanwhile */
     bool was_killed; /* the child, or one before it */
@@ -136,7 +136,7 @@ static void tell_silence(struct job_status *answers, const struct host *host, ui
     char why[256];
     snprintf(why, sizeof(why),
              "host %.100s has not answered within %g s; its last sign of life came %.1f s ago",
-             host->name->name, (double)looks_patience_ns / 1e9,
+             host->name->name, (double)looks_timeout_ns / 1e9,
              (double)(cohort__clock_now() - host->pulse.heard) / 1e9);
     for (; rank < host->name->first + host->name->num; rank++)
         (void)send_piece(answers, &(struct far_piece){.rank = rank,
@@ -161,7 +161,7 @@ static void begin_looks(struct job_status *answers)
     if (!is_wanted)
         return;
     answers->is_looking = true;
-    deadline_set(&answers->looks_patience, looks_patience_ns);
+    deadline_set(&answers->looks_timeout, looks_timeout_ns);
     for (uint32_t i = 0; (host = host_at(answers, i)); i++)
         far_fetch_begin(host, NODE_FETCH_LOOK);
     check_looks(answers);
@@ -177,7 +177,7 @@ static void end_looks(void *context)
             tell_silence(answers, host, fetch->rank);
         far_fetch_stop(host, NODE_FETCH_LOOK);
     }
-    deadline_clear(&answers->looks_patience);
+    deadline_clear(&answers->looks_timeout);
     send_to_lookers(answers, &(unsigned char){CARD_END}, 1);
     answers->is_looking = false;
     begin_looks(answers);
@@ -281,7 +281,7 @@ static void listen_at_name(struct job_status *answers)
 static void end_showing(struct job_status *answers)
 {
     void (*shown)(struct job * job) = answers->shown;
-    deadline_clear(&answers->patience);
+    deadline_clear(&answers->timeout);
     cohort__lines_close(answers->lines);
     cohort__child_close(answers->child);
     answers->lines = NULL;
@@ -299,7 +299,7 @@ static void kill_child(struct job_status *answers)
     answers->was_killed |= !answers->child_ended;
 }
 
-static void patience_over(void *context)
+static void timed_out(void *context)
 {
     struct job_status *answers = context;
     kill_child(answers);
@@ -380,7 +380,7 @@ void job_status_show(struct job *job, void (*shown)(struct job *job))
     answers->again = answers->child;
     if (answers->child)
         return;
-    deadline_set(&answers->patience, patience_ns);
+    deadline_set(&answers->timeout, timeout_ns);
     if (start_showing(answers)) {
         output_say(job->output, "cannot find out who waits for whom: %s", cohort_error_message());
         end_showing(answers);
@@ -395,8 +395,8 @@ void job_status_open(struct job *job)
     if (!answers)
         return;
     answers->job = job;
-    deadline_init(&answers->patience, job->loop, patience_over, answers);
-    deadline_init(&answers->looks_patience, job->loop, end_looks, answers);
+    deadline_init(&answers->timeout, job->loop, timed_out, answers);
+    deadline_init(&answers->looks_timeout, job->loop, end_looks, answers);
     listen_at_name(answers);
 }
 
@@ -406,7 +406,7 @@ bool job_status_close(struct job *job)
     if (!answers)
         return false;
     cohort__listener_close(answers->listener);
-    deadline_clear(&answers->looks_patience);
+    deadline_clear(&answers->looks_timeout);
     for (uint32_t i = 0; i < MAX_CLIENTS; i++)
         cohort__stream_close(answers->clients[i].stream);
     answers->shown = NULL;

@@ -143,20 +143,20 @@ enum motion_result motion_look(struct motion *motion, uint64_t now)
     return has_moved || is_expecting(motion, now) ? MOTION_MOVES : MOTION_STILL;
 }
 
-enum { LOOKS = 5 }; /* so many within the patience at first */
+enum { LOOKS = 5 }; /* so many within the limit at first */
 static const uint64_t least_ns = 20000000;
 
-void stall_init(struct stall *stall, uint64_t patience_ns)
+void stall_init(struct stall *stall, uint64_t limit_ns)
 {
-    const uint64_t interval = patience_ns / LOOKS;
-    *stall = (struct stall){.patience = patience_ns,
-                            .interval = interval > least_ns ? interval : least_ns};
+    const uint64_t interval = limit_ns / LOOKS;
+    *stall =
+        (struct stall){.limit = limit_ns, .interval = interval > least_ns ? interval : least_ns};
 }
 
 void stall_moved(struct stall *stall)
 {
-    if (stall->is_said && stall->patience < UINT64_MAX / 4)
-        stall->patience *= 2;
+    if (stall->is_said && stall->limit < UINT64_MAX / 4)
+        stall->limit *= 2;
     stall->is_said = false;
     stall->quiet = 0;
 }
@@ -164,7 +164,7 @@ void stall_moved(struct stall *stall)
 bool stall_still(struct stall *stall, uint64_t elapsed)
 {
     stall->quiet += elapsed < 2 * stall->interval ? elapsed : 2 * stall->interval;
-    if (stall->is_said || stall->quiet < stall->patience)
+    if (stall->is_said || stall->quiet < stall->limit)
         return false;
     stall->is_said = true;
     return true;

@@ -36,24 +36,24 @@ void motion_destroy(struct motion *motion);
  * finds that something moves. */
 enum motion_result motion_look(struct motion *motion, uint64_t now);
 
-/* Counts the time in which nothing has moved. When that is the patience, it is to be said, once.
- * When something has moved after that, the patience is twice as long. */
+/* Counts the time in which nothing has moved. When that is the limit, it is to be said, once.
+ * When something has moved after that, the limit is twice as long. */
 struct stall {
-    uint64_t patience; /* all in nanoseconds */
+    uint64_t limit;    /* all in nanoseconds */
     uint64_t interval; /* between two looks */
     uint64_t quiet;    /* for so long nothing has moved */
     bool is_said;
 };
 
-/* PATIENCE_NS: at first; not 0. */
-void stall_init(struct stall *stall, uint64_t patience_ns);
+/* LIMIT_NS: at first; not 0. */
+void stall_init(struct stall *stall, uint64_t limit_ns);
 
 /* Something has moved. */
 void stall_moved(struct stall *stall);
 
 /* A look, ELAPSED nanoseconds after the one before, that has found that nothing moves. Of a longer
  * time than two intervals, in which this process itself had no core or was stopped, only these
- * count. True: say that nothing has moved for stall->patience. */
+ * count. True: say that nothing has moved for stall->limit. */
 bool stall_still(struct stall *stall, uint64_t elapsed);
 
 #endif

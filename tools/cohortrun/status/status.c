@@ -31,7 +31,7 @@
 #include "tools/share/likeness.h"
 
 /* cohortrun may be starting thousands of localities. */
-static const uint64_t patience_ns = 5000000000;
+static const uint64_t timeout_ns = 5000000000;
 
 enum { WHY_BYTES = 200, MAX_PARENTS = 16 };
 
@@ -268,7 +268,7 @@ static cohort_status read_answer(const struct query *query, struct card **ret_ca
 static cohort_status card_ask(int pid, struct card **ret_card, int *ret_ledger,
                               struct card_far **ret_fars)
 {
-    struct query query = {.pid = pid, .deadline = cohort__clock_after(patience_ns)};
+    struct query query = {.pid = pid, .deadline = cohort__clock_after(timeout_ns)};
     int ledger = -1;
     cohort_status status = connect_to(&query);
     if (status)

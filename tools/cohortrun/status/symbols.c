@@ -11,7 +11,7 @@
 #include "tools/cohortrun/status/source.h"
 #include "tools/share/elf_symbols.h"
 
-static const uint64_t patience_ns = 500000000; /* for the lines of all files */
+static const uint64_t timeout_ns = 500000000; /* for the lines of all files */
 
 struct object {
     struct object *next;
@@ -86,7 +86,7 @@ bool symbols_line(struct symbols *symbols, const struct cohort__module_line *mod
 {
     struct object *object = symbols && module ? find_object(symbols, module) : NULL;
     if (!object || !object->symbols || !elf_symbols_are_right(object->symbols) ||
-        object->has_no_source || symbols->spent > patience_ns)
+        object->has_no_source || symbols->spent > timeout_ns)
         return false;
     uint64_t start = cohort__clock_now();
     if (!object->source)

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/launch/pmix_card.h"
+#include "runtime/launch/business_card.h"
 #include "runtime/launch/pmix_library.h"
 #include "runtime/loop/loop.h"
 #include "runtime/wire/pack.h"
@@ -23,7 +23,7 @@
 
 enum { CARDS = 1, ADDRESSES, RETURNED, FIRST_COUNTS, LAST_COUNTS, AGREED }; /* the fences */
 enum { ABORTED = 40, ABORTED_IN_CALLBACK = 99 }; /* statuses of a child */
-enum { PATIENCE = 60 };                          /* s */
+enum { TIMEOUT = 60 };                           /* s */
 static const uint64_t soon = 1000000, never = 3600ull * 1000000000;
 
 static struct play {
@@ -122,8 +122,8 @@ static void copy_bytes(pmix_value_t *value, const void *data, size_t bytes)
 static void copy_other_card(pmix_value_t *value)
 {
     struct cohort__packer packer = {0};
-    cohort__schema_pack(&packer, &cohort__pmix_card_schema,
-                        &(struct cohort__pmix_card){.host = "other", .name = "127.0.0.1"});
+    cohort__schema_pack(&packer, &cohort__business_card_schema,
+                        &(struct cohort__business_card){.host = "other", .name = "127.0.0.1"});
     copy_bytes(value, packer.data, packer.bytes);
     cohort__packer_fini(&packer);
 }
@@ -367,7 +367,7 @@ static void test_answers_late(void)
     fake = (struct play){.fences_bring_nothing = true, .answer_takes = COUNTS_SECONDS};
     run_job();
     CHECK_INT(fake.now,
-              2 * PATIENCE + 2 * COUNTS_SECONDS); /* this clock waits for as long as it may */
+              2 * TIMEOUT + 2 * COUNTS_SECONDS); /* this clock waits for as long as it may */
 }
 
 /* As the standard allows it for each call that does not wait. */
@@ -380,7 +380,7 @@ static void test_over_at_once(void)
 
 static void test_no_answer(void)
 {
-    fake = (struct play){.fences_bring_nothing = true, .answer_takes = PATIENCE + 1};
+    fake = (struct play){.fences_bring_nothing = true, .answer_takes = TIMEOUT + 1};
     refused(COHORT_ERR_TIMEOUT,
             "cohort.card of process 1: no answer within 60 s (COHORT_JOIN_TIMEOUT)");
     CHECK_TEXT(fake.question.name, "cohort.card"); /* PMIx still reads it */
@@ -397,7 +397,7 @@ static void test_is_missing(void)
 /* The next process has joined, so another one tells who has not. */
 static void test_joins_late(void)
 {
-    fake = (struct play){.fence_takes = 5 * PATIENCE, .answer_takes = PATIENCE / 2};
+    fake = (struct play){.fence_takes = 5 * TIMEOUT, .answer_takes = TIMEOUT / 2};
     run_job();
 }
 
@@ -405,7 +405,7 @@ static void test_joins_late(void)
 static void test_joins_last(void)
 {
     fake = (struct play){
-        .fence_takes = 2 * PATIENCE, .answer_takes = 3 * PATIENCE, .answer = PMIX_ERR_NOT_FOUND};
+        .fence_takes = 2 * TIMEOUT, .answer_takes = 3 * TIMEOUT, .answer = PMIX_ERR_NOT_FOUND};
     struct locality locality;
     enter(&locality, never);
     answer_question();
@@ -416,7 +416,7 @@ static void test_joins_last(void)
 
 static void test_never_joins(void)
 {
-    fake = (struct play){.fence_takes = 5 * PATIENCE, .answer = PMIX_ERR_NOT_FOUND};
+    fake = (struct play){.fence_takes = 5 * TIMEOUT, .answer = PMIX_ERR_NOT_FOUND};
     refused(COHORT_ERR_TIMEOUT, "process 1 of 2 has not joined the job within 60 s "
                                 "(COHORT_JOIN_TIMEOUT); it may have ended");
 }
@@ -424,7 +424,7 @@ static void test_never_joins(void)
 /* Slurm and PRRTE, if no process of the other host is left. */
 static void test_never_answers(void)
 {
-    fake = (struct play){.fence_takes = 5 * PATIENCE, .answer_takes = 5 * PATIENCE};
+    fake = (struct play){.fence_takes = 5 * TIMEOUT, .answer_takes = 5 * TIMEOUT};
     refused(COHORT_ERR_TIMEOUT,
             "process 1 of 2 has not joined the job within 60 s (COHORT_JOIN_TIMEOUT), "
             "or does not answer; it may have ended");

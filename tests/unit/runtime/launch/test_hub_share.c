@@ -22,8 +22,8 @@
 /* Localities 10, 11, ... of a host. Each is a thread, or the test itself, which then sends whatever
  * it likes. */
 
-#define PATIENCE 60000000000ull /* reached only on failure */
-#define SHORT 50000000ull       /* expires in the test */
+#define TIMEOUT 60000000000ull /* reached only on failure */
+#define SHORT 50000000ull      /* expires in the test */
 
 enum { FIRST_RANK = 10, KEY = 4711, NOBODY = 65534 };
 
@@ -46,14 +46,14 @@ static uint64_t id_of(const struct cohort__hub *hub)
 }
 
 static struct cohort__hub_party party(uint64_t listener_id, uint32_t slot, uint32_t size,
-                                      uint64_t patience)
+                                      uint64_t timeout)
 {
     return (struct cohort__hub_party){.listener_id = listener_id,
                                       .key = KEY,
                                       .rank = FIRST_RANK + slot,
                                       .slot = slot,
                                       .size = size,
-                                      .patience_ns = patience};
+                                      .timeout_ns = timeout};
 }
 
 static struct cohort__hub_share listener_id(void)
@@ -83,10 +83,10 @@ static void *host_run(void *arg)
 }
 
 /* Its listener exists, but the host does not accept guests yet. */
-static void host_open(struct host *host, uint32_t size, uint64_t patience)
+static void host_open(struct host *host, uint32_t size, uint64_t timeout)
 {
     *host = (struct host){.share = listener_id()};
-    host->party = party(host->share.listener_id, 0, size, patience);
+    host->party = party(host->share.listener_id, 0, size, timeout);
 }
 
 static void host_start(struct host *host)
@@ -94,9 +94,9 @@ static void host_start(struct host *host)
     CHECK_INT(pthread_create(&host->thread, NULL, host_run, host), 0);
 }
 
-static void host_begin(struct host *host, uint32_t size, uint64_t patience)
+static void host_begin(struct host *host, uint32_t size, uint64_t timeout)
 {
-    host_open(host, size, patience);
+    host_open(host, size, timeout);
     host_start(host);
 }
 
@@ -113,7 +113,7 @@ static void host_end(struct host *host, cohort_status status)
 static cohort_status fetch(uint64_t of, uint32_t slot, uint32_t size, struct cohort__hub **ret_hub)
 {
     struct cohort__hub_share share = listener_id();
-    struct cohort__hub_party own = party(of, slot, size, PATIENCE);
+    struct cohort__hub_party own = party(of, slot, size, TIMEOUT);
     return cohort__hub_share_meet(&share, &own, ret_hub);
 }
 
@@ -177,7 +177,7 @@ static void test_alone(void)
 {
     int before = num_descriptors();
     struct host host;
-    host_begin(&host, 1, PATIENCE);
+    host_begin(&host, 1, TIMEOUT);
     host_end(&host, COHORT_OK);
     CHECK_INT(num_descriptors(), before);
 }
@@ -190,7 +190,7 @@ static void test_all_come(void)
     int before = num_descriptors();
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         struct host host;
-        host_begin(&host, sizes[i], PATIENCE);
+        host_begin(&host, sizes[i], TIMEOUT);
         all_come(&host, i % 4 + 1);
         CHECK_INT(num_descriptors(), before);
     }
@@ -294,7 +294,7 @@ static void test_strangers(void)
     };
     int before = num_descriptors();
     struct host host;
-    host_begin(&host, 6, PATIENCE);
+    host_begin(&host, 6, TIMEOUT);
     int silent = go(host.share.listener_id);
     for (unsigned i = 0; i < 100; i++) /* more than the host accepts at a time */
         close(go(host.share.listener_id));
@@ -326,14 +326,14 @@ static void test_guest_dies(void)
 {
     int before = num_descriptors();
     struct host host;
-    host_begin(&host, 3, PATIENCE);
+    host_begin(&host, 3, TIMEOUT);
     int fd = hello(host.share.listener_id, 2);
     expect_piece(fd, 0, 4);
     close(fd);
     rest_hear(&host, 1, 2, "locality 12 has ended while locality 10 gave it");
     host_end(&host, COHORT_ERR_PEER_DIED);
     CHECK_CONTAINS(host.message, "locality 12 has ended while locality 10 gave it");
-    host_begin(&host, 300, PATIENCE); /* ends with a piece that it has not read */
+    host_begin(&host, 300, TIMEOUT); /* ends with a piece that it has not read */
     fd = hello(host.share.listener_id, 1);
     expect_piece(fd, 0, 250);
     say(fd, KEY, COHORT__HUB_NOTE_TAKEN, 1, 250);
@@ -342,7 +342,7 @@ static void test_guest_dies(void)
     close(fd);
     rest_hear(&host, 2, 0, "locality 11 has ended");
     host_end(&host, COHORT_ERR_PEER_DIED);
-    host_begin(&host, 2, PATIENCE); /* ends before it was answered */
+    host_begin(&host, 2, TIMEOUT); /* ends before it was answered */
     close(hello(host.share.listener_id, 1));
     host_end(&host, COHORT_ERR_PEER_DIED);
     CHECK_INT(num_descriptors(), before);
@@ -353,7 +353,7 @@ static void test_guest_answers_rubbish(void)
     int before = num_descriptors();
     struct host host;
     for (unsigned i = 0; i < 4; i++) {
-        host_begin(&host, 2, PATIENCE);
+        host_begin(&host, 2, TIMEOUT);
         int fd = hello(host.share.listener_id, 1);
         expect_piece(fd, 0, 3);
         if (i < 3)
@@ -385,8 +385,8 @@ static void test_guest_takes_nothing(void)
     int before = num_descriptors();
     struct host host;
     bool is_given = false;
-    for (uint64_t patience = SHORT; !is_given && patience < PATIENCE; patience *= 4) {
-        host_open(&host, 2, patience);
+    for (uint64_t timeout = SHORT; !is_given && timeout < TIMEOUT; timeout *= 4) {
+        host_open(&host, 2, timeout);
         int fd = hello(host.share.listener_id, 1);
         host_start(&host);
         host_end(&host, COHORT_ERR_TIMEOUT);
@@ -406,7 +406,7 @@ static void test_guest_fails(void)
 {
     int before = num_descriptors();
     struct host host;
-    host_begin(&host, 3, PATIENCE);
+    host_begin(&host, 3, TIMEOUT);
     int fd = hello(host.share.listener_id, 1);
     expect_piece(fd, 0, 4);
     (void)cohort_fail(COHORT_ERR_SYSTEM, "the reason");
@@ -422,7 +422,7 @@ static void test_guest_fails(void)
 struct visit {
     struct cohort__hub_share share; /* of the host */
     uint32_t size;
-    uint64_t patience;
+    uint64_t timeout;
     cohort_status status;
     char message[512];
     pthread_t thread;
@@ -434,7 +434,7 @@ static void *visit_run(void *arg)
     struct visit *visit = arg;
     struct cohort__hub *none = NULL;
     struct cohort__hub_share share = listener_id();
-    struct cohort__hub_party own = party(visit->share.listener_id, 1, visit->size, visit->patience);
+    struct cohort__hub_party own = party(visit->share.listener_id, 1, visit->size, visit->timeout);
     visit->status = cohort__hub_share_meet(&share, &own, &none);
     snprintf(visit->message, sizeof visit->message, "%s", cohort_error_message());
     CHECK(!none);
@@ -442,11 +442,11 @@ static void *visit_run(void *arg)
 }
 
 /* Runs the guest until it has said hello. */
-static void visit_begin(struct visit *visit, uint32_t size, uint64_t patience)
+static void visit_begin(struct visit *visit, uint32_t size, uint64_t timeout)
 {
     struct cohort__hub_note note;
     struct pollfd pollfd = {.events = POLLIN};
-    *visit = (struct visit){.share = listener_id(), .size = size, .patience = patience};
+    *visit = (struct visit){.share = listener_id(), .size = size, .timeout = timeout};
     CHECK_INT(pthread_create(&visit->thread, NULL, visit_run, visit), 0);
     pollfd.fd = visit->share.listener;
     CHECK_INT(poll(&pollfd, 1, -1), 1);
@@ -478,10 +478,10 @@ static void test_host_dies(void)
               COHORT_ERR_PEER_DIED); /* ends before the guest comes */
     CHECK_CONTAINS(cohort_error_message(), "locality 11 waits");
     CHECK_CONTAINS(cohort_error_message(), "locality 10, which gives it, has ended");
-    visit_begin(&visit, 2, PATIENCE);
+    visit_begin(&visit, 2, TIMEOUT);
     shutdown(visit.fd, SHUT_RDWR);
     visit_end(&visit, COHORT_ERR_PEER_DIED, "has ended");
-    visit_begin(&visit, 2, PATIENCE); /* ends between two pieces */
+    visit_begin(&visit, 2, TIMEOUT); /* ends between two pieces */
     struct cohort__hub_note piece = {.key = KEY, .kind = COHORT__HUB_NOTE_PIECE, .slot = 1};
     piece.num = 2;
     CHECK(cohort__hub_share_send(visit.fd, &piece, (int[]){visit.fd, visit.fd}, 2) > 0);
@@ -524,7 +524,7 @@ static void test_host_sends_rubbish(void)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct visit visit;
         int descriptors[200];
-        visit_begin(&visit, 2, PATIENCE);
+        visit_begin(&visit, 2, TIMEOUT);
         for (uint32_t k = 0; k < 200; k++)
             descriptors[k] = visit.fd;
         CHECK(cohort__hub_share_send(visit.fd, &wrong[i].note, descriptors, wrong[i].num) > 0);
@@ -534,20 +534,20 @@ static void test_host_sends_rubbish(void)
     struct visit visit;
     struct cohort__hub_words words = {
         .note = {.key = KEY, .kind = COHORT__HUB_NOTE_FAILED, .slot = 2}};
-    visit_begin(&visit, 2, PATIENCE);
+    visit_begin(&visit, 2, TIMEOUT);
     CHECK_INT(send(visit.fd, "?", 1, 0), 1);
     visit_end(&visit, COHORT_ERR_PROTOCOL, "1 bytes with 0 descriptors");
     /* A failure that belongs to another guest, and a failure that is cut off. */
-    visit_begin(&visit, 2, PATIENCE);
+    visit_begin(&visit, 2, TIMEOUT);
     CHECK(send(visit.fd, &words, sizeof words - 1, 0) > 0);
     visit_end(&visit, COHORT_ERR_PROTOCOL, "no piece");
     words.note.slot = 1;
-    visit_begin(&visit, 2, PATIENCE);
+    visit_begin(&visit, 2, TIMEOUT);
     CHECK(send(visit.fd, &words, sizeof words, 0) > 0);
     visit_end(&visit, COHORT_ERR_PROTOCOL, "no piece");
     memset(words.text, 'x', sizeof words.text);
     memcpy(words.text, "locality 11 ", 12);
-    visit_begin(&visit, 2, PATIENCE);
+    visit_begin(&visit, 2, TIMEOUT);
     CHECK(send(visit.fd, &words, sizeof words - 1, 0) > 0);
     visit_end(&visit, COHORT_ERR_PEER_DIED, "says: locality 11 xxxxx");
     CHECK_INT(num_descriptors(), before);
@@ -596,7 +596,7 @@ static void test_few_descriptors(void)
 {
     int before = num_descriptors();
     struct host host;
-    host_open(&host, 100, PATIENCE);
+    host_open(&host, 100, TIMEOUT);
     pid_t pid =
         begin(be_guest_of_few, &host.share.listener_id); /* before there is a hub to inherit */
     host_start(&host);
@@ -611,7 +611,7 @@ static void be_host_without_memory(void *arg)
 {
     struct cohort__hub_share *share = arg;
     struct cohort__hub *none = NULL;
-    struct cohort__hub_party own = party(share->listener_id, 0, 2, PATIENCE);
+    struct cohort__hub_party own = party(share->listener_id, 0, 2, TIMEOUT);
     limit(RLIMIT_FSIZE, 0);
     CHECK_INT(cohort__hub_share_meet(share, &own, &none), COHORT_ERR_SYSTEM);
     CHECK_CONTAINS(cohort_error_message(), "shared memory");
@@ -662,7 +662,7 @@ static void test_other_user(void)
     struct cohort__hub *none = NULL;
     if (geteuid() != 0)
         return;
-    host_open(&host, 2, PATIENCE);
+    host_open(&host, 2, TIMEOUT);
     pid_t nobody = begin(be_nobody, &host.share.listener_id);
     host_start(&host);
     end(nobody);
@@ -696,7 +696,7 @@ static void be_busy(void *arg)
                                   COHORT__HUB_SHARE_PIECE_DESCRIPTORS) > 0)
         ;
     CHECK_INT(errno, ETOOMANYREFS);
-    host_begin(&host, 2, PATIENCE);
+    host_begin(&host, 2, TIMEOUT);
     int fd = hello(host.share.listener_id, 1);
     struct pollfd pollfd = {.fd = fd, .events = POLLIN};
     CHECK_INT(poll(&pollfd, 1, 20), 0); /* nothing can arrive */

@@ -176,7 +176,7 @@ static void test_says_once_then_after_twice_as_long(void)
     for (int i = 0; i < 4; i++)
         CHECK(!stall_still(&stall, 2 * second));
     CHECK(stall_still(&stall, 2 * second));
-    CHECK_INT(stall.patience, 10 * second);
+    CHECK_INT(stall.limit, 10 * second);
     for (int i = 0; i < 100; i++)
         CHECK(!stall_still(&stall, 2 * second));
     stall_moved(&stall);
@@ -184,7 +184,7 @@ static void test_says_once_then_after_twice_as_long(void)
     for (int i = 0; i < 9; i++)
         CHECK(!stall_still(&stall, 2 * second));
     CHECK(stall_still(&stall, 2 * second));
-    CHECK_INT(stall.patience, 20 * second);
+    CHECK_INT(stall.limit, 20 * second);
 }
 
 static void test_what_moves_begins_anew(void)
@@ -196,7 +196,7 @@ static void test_what_moves_begins_anew(void)
         CHECK(!stall_still(&stall, 4 * second));
         stall_moved(&stall);
     }
-    CHECK_INT(stall.patience, 10 * second);
+    CHECK_INT(stall.limit, 10 * second);
 }
 
 /* Nobody has looked meanwhile. */
@@ -210,7 +210,7 @@ static void test_a_pause_of_its_own_counts_little(void)
     CHECK(stall_still(&stall, 2 * second));
 }
 
-static void test_a_short_patience_does_not_look_all_the_time(void)
+static void test_a_short_limit_does_not_look_all_the_time(void)
 {
     struct stall stall;
     stall_init(&stall, 1);
@@ -224,6 +224,6 @@ int main(void)
     test_says_once_then_after_twice_as_long();
     test_what_moves_begins_anew();
     test_a_pause_of_its_own_counts_little();
-    test_a_short_patience_does_not_look_all_the_time();
+    test_a_short_limit_does_not_look_all_the_time();
     return 0;
 }

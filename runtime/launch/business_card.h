@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_LAUNCH_PMIX_CARD_H
-#define COHORT_RUNTIME_LAUNCH_PMIX_CARD_H
+#ifndef COHORT_RUNTIME_LAUNCH_BUSINESS_CARD_H
+#define COHORT_RUNTIME_LAUNCH_BUSINESS_CARD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,16 +13,16 @@
  * and their schemas. */
 
 /* What each locality shows first, to introduce itself. */
-struct cohort__pmix_card {
+struct cohort__business_card {
     uint64_t key;         /* random; the key of process 0 becomes the job's */
     uint64_t listener_id; /* where the others of its host find it; see hub_share.h */
     char host[COHORT__PLACE_HOST_BYTES];
     char name[256]; /* the name of the host, for other hosts */
 };
 
-enum { COHORT__PMIX_CARD_VERSION = 3 };
+enum { COHORT__BUSINESS_CARD_VERSION = 3 };
 
-extern const struct cohort__schema cohort__pmix_card_schema;
+extern const struct cohort__schema cohort__business_card_schema;
 
 /* Shown at the end, once in each round of the drain. */
 struct cohort__pmix_counts {

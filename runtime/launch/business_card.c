@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/launch/pmix_card.h"
+#include "runtime/launch/business_card.h"
 
 #include "runtime/wire/schema.h"
 
 static const struct cohort__field card_fields[] = {
-    COHORT__FIELD(struct cohort__pmix_card, key, UINT64_MAX),
-    COHORT__FIELD(struct cohort__pmix_card, listener_id, UINT64_MAX),
-    COHORT__CHARS(struct cohort__pmix_card, host),
-    COHORT__CHARS(struct cohort__pmix_card, name),
+    COHORT__FIELD(struct cohort__business_card, key, UINT64_MAX),
+    COHORT__FIELD(struct cohort__business_card, listener_id, UINT64_MAX),
+    COHORT__CHARS(struct cohort__business_card, host),
+    COHORT__CHARS(struct cohort__business_card, name),
 };
-const struct cohort__schema cohort__pmix_card_schema =
-    COHORT__SCHEMA(struct cohort__pmix_card, card_fields, COHORT__PMIX_CARD_VERSION);
+const struct cohort__schema cohort__business_card_schema =
+    COHORT__SCHEMA(struct cohort__business_card, card_fields, COHORT__BUSINESS_CARD_VERSION);
 
 static const struct cohort__field counts_fields[] = {
     COHORT__FIELD(struct cohort__pmix_counts, sent, UINT64_MAX),

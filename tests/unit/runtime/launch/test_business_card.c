@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/launch/pmix_card.h"
+#include "runtime/launch/business_card.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +9,14 @@
 
 static void test_card(void)
 {
-    struct cohort__pmix_card card = {
+    struct cohort__business_card card = {
         .key = UINT64_MAX, .listener_id = UINT64_MAX - 1, .host = "kernel/1", .name = "a.example"};
-    struct cohort__pmix_card read = {0};
+    struct cohort__business_card read = {0};
     struct cohort__packer packer = {0};
-    cohort__schema_pack(&packer, &cohort__pmix_card_schema, &card);
-    CHECK_INT(
-        cohort__schema_unpack(&cohort__pmix_card_schema, packer.data, packer.bytes, "card", &read),
-        COHORT_OK);
+    cohort__schema_pack(&packer, &cohort__business_card_schema, &card);
+    CHECK_INT(cohort__schema_unpack(&cohort__business_card_schema, packer.data, packer.bytes,
+                                    "card", &read),
+              COHORT_OK);
     CHECK(read.key == UINT64_MAX);
     CHECK(read.listener_id == UINT64_MAX - 1);
     CHECK_TEXT(read.host, "kernel/1");
@@ -38,8 +38,8 @@ static void test_counts(void)
 
 static void check_refused(struct cohort__packer *packer, const char *text)
 {
-    struct cohort__pmix_card card;
-    CHECK_INT(cohort__schema_unpack(&cohort__pmix_card_schema, packer->data, packer->bytes,
+    struct cohort__business_card card;
+    CHECK_INT(cohort__schema_unpack(&cohort__business_card_schema, packer->data, packer->bytes,
                                     "the card of process 4", &card),
               COHORT_ERR_PROTOCOL);
     CHECK(strstr(cohort_error_message(), "the card of process 4"));
@@ -63,13 +63,13 @@ static void test_bad_cards(void)
     char host[COHORT__PLACE_HOST_BYTES + 1];
     memset(host, 'h', sizeof(host) - 1);
     host[sizeof(host) - 1] = 0;
-    pack(&packer, COHORT__PMIX_CARD_VERSION + 1, "host");
+    pack(&packer, COHORT__BUSINESS_CARD_VERSION + 1, "host");
     check_refused(&packer, "version 4");
-    pack(&packer, COHORT__PMIX_CARD_VERSION, host);
+    pack(&packer, COHORT__BUSINESS_CARD_VERSION, host);
     check_refused(&packer, "80 bytes");
     cohort__pack_map(&packer, 0);
     check_refused(&packer, "version");
-    pack(&packer, COHORT__PMIX_CARD_VERSION, "host");
+    pack(&packer, COHORT__BUSINESS_CARD_VERSION, "host");
     packer.bytes--;
     check_refused(&packer, "");
 }
@@ -77,13 +77,13 @@ static void test_bad_cards(void)
 /* No prefix of a card or of counts is valid. */
 static void test_cut(void)
 {
-    struct cohort__pmix_card card = {.host = "h", .name = "n"};
+    struct cohort__business_card card = {.host = "h", .name = "n"};
     struct cohort__pmix_counts counts = {1, 2, false};
     struct cohort__packer packer = {0};
-    cohort__schema_pack(&packer, &cohort__pmix_card_schema, &card);
+    cohort__schema_pack(&packer, &cohort__business_card_schema, &card);
     for (size_t bytes = 0; bytes < packer.bytes; bytes++)
         CHECK_INT(
-            cohort__schema_unpack(&cohort__pmix_card_schema, packer.data, bytes, "card", &card),
+            cohort__schema_unpack(&cohort__business_card_schema, packer.data, bytes, "card", &card),
             COHORT_ERR_PROTOCOL);
     cohort__packer_reset(&packer);
     cohort__schema_pack(&packer, &cohort__pmix_counts_schema, &counts);
