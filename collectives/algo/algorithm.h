@@ -108,17 +108,17 @@ struct cohort__cost {
 
 /* Where those sit who exchange messages: in one locality, in localities of one host, or in
  * different hosts. */
-enum cohort__scope {
-    COHORT__SCOPE_TASKS,
-    COHORT__SCOPE_LOCALITIES,
-    COHORT__SCOPE_HOSTS,
-    COHORT__NUM_SCOPES
+enum cohort__distance {
+    COHORT__DISTANCE_TASKS,
+    COHORT__DISTANCE_LOCALITIES,
+    COHORT__DISTANCE_HOSTS,
+    COHORT__NUM_DISTANCES
 };
 
 /* What a composed row does at one level: a collective among so many, in several places at once. */
 struct cohort__stage {
     enum cohort__collective collective;
-    enum cohort__scope scope;
+    enum cohort__distance distance;
     const char *level;  /* in each subgroup of which it happens; NULL: among all */
     uint32_t num_sites; /* in the largest place */
     uint32_t at_once;   /* places that share the cores of one host */

@@ -120,8 +120,8 @@ static void scale(double *terms, double copy, double small)
 static void calibrate(struct cohort__parameters *parameters)
 {
     double copy = copy_ns() / default_copy_ns, small = small_ns() / default_small_ns;
-    scale(parameters->terms[COHORT__SCOPE_TASKS], copy, small);
-    scale(parameters->terms[COHORT__SCOPE_LOCALITIES], copy, 1);
+    scale(parameters->terms[COHORT__DISTANCE_TASKS], copy, small);
+    scale(parameters->terms[COHORT__DISTANCE_LOCALITIES], copy, 1);
 }
 
 /* Where a locality gets its parameters from. The file that COHORT_TUNE names. Else

@@ -7,8 +7,8 @@ enum { VERSION = 2, STEPS_PER_OCTAVE = 16 };
 
 /* Measured on two cores, with localities that talk through tcp;ofi_rxm. Those between hosts are
  * of two hosts of one locality. */
-static const double default_terms[COHORT__NUM_SCOPES][COHORT__NUM_TERMS] = {
-    [COHORT__SCOPE_TASKS] =
+static const double default_terms[COHORT__NUM_DISTANCES][COHORT__NUM_TERMS] = {
+    [COHORT__DISTANCE_TASKS] =
         {
             [COHORT__TERM_CALL] = 100,
             [COHORT__TERM_STARTUP] = 20,
@@ -19,7 +19,7 @@ static const double default_terms[COHORT__NUM_SCOPES][COHORT__NUM_TERMS] = {
             [COHORT__TERM_MOVED] = 0.08,
             [COHORT__TERM_COMBINED] = 0.08,
         },
-    [COHORT__SCOPE_LOCALITIES] =
+    [COHORT__DISTANCE_LOCALITIES] =
         {
             [COHORT__TERM_CALL] = 1000,
             [COHORT__TERM_STARTUP] = 8000,
@@ -30,7 +30,7 @@ static const double default_terms[COHORT__NUM_SCOPES][COHORT__NUM_TERMS] = {
             [COHORT__TERM_MOVED] = 0.5,
             [COHORT__TERM_COMBINED] = 0.1,
         },
-    [COHORT__SCOPE_HOSTS] =
+    [COHORT__DISTANCE_HOSTS] =
         {
             [COHORT__TERM_CALL] = 1000,
             [COHORT__TERM_STARTUP] = 5000,
@@ -71,14 +71,14 @@ void cohort__parameters_default(struct cohort__parameters *ret_parameters)
     memcpy(ret_parameters->terms, default_terms, sizeof(default_terms));
 }
 
-const char *cohort__scope_name(enum cohort__scope scope)
+const char *cohort__distance_name(enum cohort__distance distance)
 {
-    static const char *const names[COHORT__NUM_SCOPES] = {
-        [COHORT__SCOPE_TASKS] = "tasks",
-        [COHORT__SCOPE_LOCALITIES] = "localities",
-        [COHORT__SCOPE_HOSTS] = "hosts",
+    static const char *const names[COHORT__NUM_DISTANCES] = {
+        [COHORT__DISTANCE_TASKS] = "tasks",
+        [COHORT__DISTANCE_LOCALITIES] = "localities",
+        [COHORT__DISTANCE_HOSTS] = "hosts",
     };
-    return names[scope];
+    return names[distance];
 }
 
 const char *cohort__term_name(enum cohort__term term)
@@ -138,12 +138,12 @@ static const unsigned char *get_double(const unsigned char *at, double *ret_valu
     return at;
 }
 
-/* The layout: version, the doubles, then for each row that has factors: scope, row, factors. */
+/* The layout: version, the doubles, then for each row that has factors: distance, row, factors. */
 enum {
-    FIXED_BYTES = 1 + 8 * (2 + COHORT__NUM_SCOPES * COHORT__NUM_TERMS),
+    FIXED_BYTES = 1 + 8 * (2 + COHORT__NUM_DISTANCES * COHORT__NUM_TERMS),
     ROW_BYTES = 2 + COHORT__KNOTS
 };
-_Static_assert(FIXED_BYTES + COHORT__NUM_SCOPES * COHORT__MAX_ROWS * ROW_BYTES <=
+_Static_assert(FIXED_BYTES + COHORT__NUM_DISTANCES * COHORT__MAX_ROWS * ROW_BYTES <=
                    COHORT__PARAMETERS_MAX_BYTES,
                "the largest parameters have room");
 
@@ -155,16 +155,16 @@ size_t cohort__parameters_encode(const struct cohort__parameters *parameters,
     *at++ = VERSION;
     at = put_double(at, parameters->cores);
     at = put_double(at, parameters->workers);
-    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
+    for (unsigned distance = 0; distance < COHORT__NUM_DISTANCES; distance++)
         for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
-            at = put_double(at, parameters->terms[scope][term]);
-    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
+            at = put_double(at, parameters->terms[distance][term]);
+    for (unsigned distance = 0; distance < COHORT__NUM_DISTANCES; distance++)
         for (unsigned row = 0; row < COHORT__MAX_ROWS; row++) {
-            if (memcmp(parameters->factors[scope][row], none, sizeof(none)) == 0)
+            if (memcmp(parameters->factors[distance][row], none, sizeof(none)) == 0)
                 continue;
-            *at++ = (unsigned char)scope;
+            *at++ = (unsigned char)distance;
             *at++ = (unsigned char)row;
-            memcpy(at, parameters->factors[scope][row], sizeof(none));
+            memcpy(at, parameters->factors[distance][row], sizeof(none));
             at += sizeof(none);
         }
     return (size_t)(at - ret_bytes);
@@ -184,14 +184,14 @@ cohort_status cohort__parameters_decode(struct cohort__parameters *ret_parameter
     if (*at++ != VERSION)
         return nonsense("of another version");
     for (const unsigned char *row = data + FIXED_BYTES; row < end; row += ROW_BYTES)
-        if (row[0] >= COHORT__NUM_SCOPES || row[1] >= COHORT__MAX_ROWS)
+        if (row[0] >= COHORT__NUM_DISTANCES || row[1] >= COHORT__MAX_ROWS)
             return nonsense("of an unknown row");
     memset(ret_parameters, 0, sizeof(*ret_parameters));
     at = get_double(at, &ret_parameters->cores);
     at = get_double(at, &ret_parameters->workers);
-    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
+    for (unsigned distance = 0; distance < COHORT__NUM_DISTANCES; distance++)
         for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
-            at = get_double(at, &ret_parameters->terms[scope][term]);
+            at = get_double(at, &ret_parameters->terms[distance][term]);
     for (; at < end; at += ROW_BYTES)
         memcpy(ret_parameters->factors[at[0]][at[1]], at + 2, COHORT__KNOTS);
     return COHORT_OK;

@@ -37,18 +37,18 @@ enum {
 struct cohort__parameters {
     double cores;   /* shared by all localities */
     double workers; /* of each locality */
-    double terms[COHORT__NUM_SCOPES][COHORT__NUM_TERMS];
+    double terms[COHORT__NUM_DISTANCES][COHORT__NUM_TERMS];
     /* For each row of the table at each knot (by sites, then by bytes): the ratio of the measured
      * time to the predicted one, as its binary logarithm in sixteenths (16: twice as long). 0 where
      * nothing is known. */
-    int8_t factors[COHORT__NUM_SCOPES][COHORT__MAX_ROWS][COHORT__KNOTS];
+    int8_t factors[COHORT__NUM_DISTANCES][COHORT__MAX_ROWS][COHORT__KNOTS];
 };
 
 /* The parameters for a machine that was not measured. */
 void cohort__parameters_default(struct cohort__parameters *ret_parameters);
 
 /* "tasks", "startup" and so on. */
-const char *cohort__scope_name(enum cohort__scope scope);
+const char *cohort__distance_name(enum cohort__distance distance);
 const char *cohort__term_name(enum cohort__term term);
 
 /* Converts RATIO to the nearest factor (16 times its binary logarithm), and back. */

@@ -111,14 +111,14 @@ uint32_t cohort__placement_sharing(const struct cohort__placement *placement)
 
 /* How many sites can work at the same time, if AT_ONCE such placements share the cores. */
 static double num_at_work(const struct cohort__parameters *parameters,
-                          const struct cohort__placement *placement, enum cohort__scope scope,
+                          const struct cohort__placement *placement, enum cohort__distance distance,
                           double at_once)
 {
     double workers = parameters->workers, cores = parameters->cores;
     uint32_t sharing = cohort__placement_sharing(placement);
-    if (scope != COHORT__SCOPE_TASKS)
+    if (distance != COHORT__DISTANCE_TASKS)
         workers *= placement->num_localities;
-    if (scope == COHORT__SCOPE_HOSTS)
+    if (distance == COHORT__DISTANCE_HOSTS)
         cores *= (placement->num_hosts + sharing - 1) / sharing;
     workers = smaller(at_once * smaller(workers, placement->num_sites), cores);
     return workers > 1 ? workers : 1;
@@ -126,11 +126,11 @@ static double num_at_work(const struct cohort__parameters *parameters,
 
 /* Each of AT_ONCE placements has that cost. */
 static void find_amounts(const struct cohort__parameters *parameters,
-                         const struct cohort__placement *placement, enum cohort__scope scope,
+                         const struct cohort__placement *placement, enum cohort__distance distance,
                          double at_once, const struct cohort__cost *cost,
                          double ret_amounts[COHORT__NUM_TERMS])
 {
-    double share = at_once / num_at_work(parameters, placement, scope, at_once);
+    double share = at_once / num_at_work(parameters, placement, distance, at_once);
     ret_amounts[COHORT__TERM_CALL] = 1;
     ret_amounts[COHORT__TERM_STARTUP] = cost->startups;
     ret_amounts[COHORT__TERM_BYTE] = cost->bytes;
@@ -142,10 +142,11 @@ static void find_amounts(const struct cohort__parameters *parameters,
 }
 
 void cohort__predict_amounts(const struct cohort__parameters *parameters,
-                             const struct cohort__placement *placement, enum cohort__scope scope,
-                             const struct cohort__cost *cost, double ret_amounts[COHORT__NUM_TERMS])
+                             const struct cohort__placement *placement,
+                             enum cohort__distance distance, const struct cohort__cost *cost,
+                             double ret_amounts[COHORT__NUM_TERMS])
 {
-    find_amounts(parameters, placement, scope, 1, cost, ret_amounts);
+    find_amounts(parameters, placement, distance, 1, cost, ret_amounts);
 }
 
 /* (log2(VALUE) - FIRST) / UNIT, limited to 0 .. LAST. The logarithm is linear between powers of
@@ -161,28 +162,30 @@ static double knot_position(double value, int first, int unit, int last)
     return position < 0 ? 0 : smaller(position, last);
 }
 
-/* Whether so many sites, which meet in SCOPE, take turns on the cores. */
-static bool share_cores(const struct cohort__parameters *parameters, enum cohort__scope scope,
+/* Whether so many sites, which meet at DISTANCE, take turns on the cores. */
+static bool share_cores(const struct cohort__parameters *parameters, enum cohort__distance distance,
                         uint32_t num_sites)
 {
-    return scope == COHORT__SCOPE_LOCALITIES && num_sites * parameters->workers > parameters->cores;
+    return distance == COHORT__DISTANCE_LOCALITIES &&
+           num_sites * parameters->workers > parameters->cores;
 }
 
-static double sites_position(const struct cohort__parameters *parameters, enum cohort__scope scope,
-                             uint32_t num_sites)
+static double sites_position(const struct cohort__parameters *parameters,
+                             enum cohort__distance distance, uint32_t num_sites)
 {
     double position = knot_position(num_sites, 1, 1, COHORT__KNOTS_SITES - 1);
     unsigned below = (unsigned)position;
-    bool is_between = position > below && share_cores(parameters, scope, num_sites) &&
-                      !share_cores(parameters, scope, 2u << below);
+    bool is_between = position > below && share_cores(parameters, distance, num_sites) &&
+                      !share_cores(parameters, distance, 2u << below);
     return is_between ? below + 1 : position;
 }
 
-double cohort__predict_factor(const struct cohort__parameters *parameters, enum cohort__scope scope,
-                              uint32_t row, uint32_t num_sites, size_t bytes)
+double cohort__predict_factor(const struct cohort__parameters *parameters,
+                              enum cohort__distance distance, uint32_t row, uint32_t num_sites,
+                              size_t bytes)
 {
-    const int8_t *factors = parameters->factors[scope][row];
-    double x = sites_position(parameters, scope, num_sites);
+    const int8_t *factors = parameters->factors[distance][row];
+    double x = sites_position(parameters, distance, num_sites);
     double y = knot_position((double)bytes, 3, 3, COHORT__KNOTS_BYTES - 1);
     unsigned column = (unsigned)x, line = (unsigned)y;
     double factor = 0;
@@ -213,23 +216,24 @@ static double part_of(const struct cohort__reach *reach, enum cohort__term term)
     }
 }
 
-/* The time of what reaches SCOPE and no further, if AT_ONCE such calls shared the cores. */
-static double predict_scope(const struct cohort__parameters *parameters,
-                            const struct cohort__placement *placement, enum cohort__scope scope,
-                            double at_once, uint32_t row, const struct cohort__request *request,
-                            const struct cohort__cost *cost, const struct cohort__reach *reach,
-                            const struct cohort__reach *further)
+/* The time of what reaches DISTANCE and no further, if AT_ONCE such calls shared the cores. */
+static double predict_distance(const struct cohort__parameters *parameters,
+                               const struct cohort__placement *placement,
+                               enum cohort__distance distance, double at_once, uint32_t row,
+                               const struct cohort__request *request,
+                               const struct cohort__cost *cost, const struct cohort__reach *reach,
+                               const struct cohort__reach *further)
 {
     double amounts[COHORT__NUM_TERMS], time = 0;
-    find_amounts(parameters, placement, scope, at_once, cost, amounts);
+    find_amounts(parameters, placement, distance, at_once, cost, amounts);
     for (unsigned i = 0; i < COHORT__NUM_TERMS; i++) {
         enum cohort__term term = (enum cohort__term)i;
-        time += parameters->terms[scope][term] * amounts[term] *
+        time += parameters->terms[distance][term] * amounts[term] *
                 (part_of(reach, term) - part_of(further, term));
     }
     return row >= COHORT__MAX_ROWS
                ? time
-               : time * cohort__predict_factor(parameters, scope, row, request->num_sites,
+               : time * cohort__predict_factor(parameters, distance, row, request->num_sites,
                                                request->bytes);
 }
 
@@ -250,8 +254,8 @@ double cohort__predict_stage(const struct cohort__parameters *parameters,
                              const struct cohort__stage *stage, uint32_t row,
                              const struct cohort__request *request, const struct cohort__cost *cost)
 {
-    bool is_tasks = stage->scope == COHORT__SCOPE_TASKS;
-    bool is_far = stage->scope == COHORT__SCOPE_HOSTS;
+    bool is_tasks = stage->distance == COHORT__DISTANCE_TASKS;
+    bool is_far = stage->distance == COHORT__DISTANCE_HOSTS;
     double at_once = stage->at_once;
     const struct cohort__placement place = {
         .num_sites = stage->num_sites,
@@ -267,8 +271,8 @@ double cohort__predict_stage(const struct cohort__parameters *parameters,
         shared.bytes *= at_once;
     else
         at_once *= cohort__placement_sharing(placement);
-    return predict_scope(parameters, &place, stage->scope, at_once, row, request, &shared, &all,
-                         &none);
+    return predict_distance(parameters, &place, stage->distance, at_once, row, request, &shared,
+                            &all, &none);
 }
 
 double cohort__predict_copies(const struct cohort__parameters *parameters,
@@ -279,9 +283,9 @@ double cohort__predict_copies(const struct cohort__parameters *parameters,
     const uint32_t gather = cohort__algorithm_row(COHORT__GATHER, "linear");
     const uint32_t num_sites = 1u << COHORT__KNOTS_SITES; /* the most that are measured */
     at_once *= cohort__placement_sharing(placement);
-    return parameters->terms[COHORT__SCOPE_TASKS][COHORT__TERM_MOVED] * bytes * at_once /
-           num_at_work(parameters, &leader, COHORT__SCOPE_TASKS, at_once) *
-           cohort__predict_factor(parameters, COHORT__SCOPE_TASKS, gather, num_sites,
+    return parameters->terms[COHORT__DISTANCE_TASKS][COHORT__TERM_MOVED] * bytes * at_once /
+           num_at_work(parameters, &leader, COHORT__DISTANCE_TASKS, at_once) *
+           cohort__predict_factor(parameters, COHORT__DISTANCE_TASKS, gather, num_sites,
                                   (size_t)(at_once * bytes) / num_sites);
 }
 
@@ -325,11 +329,11 @@ static double predict_meetings(const struct cohort__parameters *parameters,
 {
     const size_t tasks = placement->largest, all = placement->num_sites;
     const size_t element = cohort__request_element(request);
-    struct cohort__stage locality = {.scope = COHORT__SCOPE_TASKS,
+    struct cohort__stage locality = {.distance = COHORT__DISTANCE_TASKS,
                                      .num_sites = placement->largest,
                                      .at_once = placement->num_localities,
                                      .bytes = request->bytes};
-    struct cohort__stage host = {.scope = COHORT__SCOPE_LOCALITIES,
+    struct cohort__stage host = {.distance = COHORT__DISTANCE_LOCALITIES,
                                  .num_sites = placement->num_localities,
                                  .at_once = 1,
                                  .bytes = request->bytes};
@@ -373,23 +377,23 @@ double cohort__predict(const struct cohort__parameters *parameters,
         return predict_meetings(parameters, placement, row, request);
     const struct cohort__algorithm *algorithm =
         row < cohort__num_algorithms ? cohort__algorithms[row] : NULL;
-    /* How much goes as far as a scope, or further. */
-    struct cohort__reach reaches[COHORT__NUM_SCOPES + 1] = {
-        [COHORT__SCOPE_TASKS] = {1, 1, 1, 1},
-        [COHORT__SCOPE_LOCALITIES] = cohort__reach_of(
+    /* How much goes as far as a distance, or further. */
+    struct cohort__reach reaches[COHORT__NUM_DISTANCES + 1] = {
+        [COHORT__DISTANCE_TASKS] = {1, 1, 1, 1},
+        [COHORT__DISTANCE_LOCALITIES] = cohort__reach_of(
             algorithm, request, cost, placement->num_localities, placement->is_contiguous),
-        [COHORT__SCOPE_HOSTS] = cohort__reach_of(algorithm, request, cost, placement->num_hosts,
-                                                 placement->is_contiguous),
+        [COHORT__DISTANCE_HOSTS] = cohort__reach_of(algorithm, request, cost, placement->num_hosts,
+                                                    placement->is_contiguous),
     };
     if (request->collective == COHORT__SHIFT && request->machine && cost->startups <= 1) {
         /* Each block goes straight to its target. */
-        reaches[COHORT__SCOPE_LOCALITIES] = leaving(request, COHORT__LEVEL_LOCALITY);
-        reaches[COHORT__SCOPE_HOSTS] =
+        reaches[COHORT__DISTANCE_LOCALITIES] = leaving(request, COHORT__LEVEL_LOCALITY);
+        reaches[COHORT__DISTANCE_HOSTS] =
             leaving(request, cohort__machine_find(request->machine, "host"));
     }
     double time = 0;
-    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
-        time += predict_scope(parameters, placement, (enum cohort__scope)scope, 1, row, request,
-                              cost, &reaches[scope], &reaches[scope + 1]);
+    for (unsigned distance = 0; distance < COHORT__NUM_DISTANCES; distance++)
+        time += predict_distance(parameters, placement, (enum cohort__distance)distance, 1, row,
+                                 request, cost, &reaches[distance], &reaches[distance + 1]);
     return time;
 }

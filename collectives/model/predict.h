@@ -43,10 +43,10 @@ struct cohort__placement cohort__placement_of(const struct cohort__machine *mach
 uint32_t cohort__placement_sharing(const struct cohort__placement *placement);
 
 /* The amounts that the terms of struct cohort__parameters are multiplied with, in a job whose sites
- * all meet in SCOPE. */
+ * all meet at DISTANCE. */
 void cohort__predict_amounts(const struct cohort__parameters *parameters,
-                             const struct cohort__placement *placement, enum cohort__scope scope,
-                             const struct cohort__cost *cost,
+                             const struct cohort__placement *placement,
+                             enum cohort__distance distance, const struct cohort__cost *cost,
                              double ret_amounts[COHORT__NUM_TERMS]);
 
 /* The predicted time, in nanoseconds, of row number ROW of the table for REQUEST, which has that
@@ -90,7 +90,8 @@ double cohort__predict_copies(const struct cohort__parameters *parameters,
  * localities that share cores have to wait for their turns, and localities that don't share them
  * never have to. So for a number of localities with which the cores are shared, knots at which they
  * are not shared are ignored. */
-double cohort__predict_factor(const struct cohort__parameters *parameters, enum cohort__scope scope,
-                              uint32_t row, uint32_t num_sites, size_t bytes);
+double cohort__predict_factor(const struct cohort__parameters *parameters,
+                              enum cohort__distance distance, uint32_t row, uint32_t num_sites,
+                              size_t bytes);
 
 #endif

@@ -71,7 +71,8 @@ static const char *refusal(const struct cohort__question *question,
 
 bool cohort__stage_meets(const struct cohort__question *question, const struct cohort__stage *stage)
 {
-    return question->request->meets && stage->scope == COHORT__SCOPE_TASKS && !stage->is_ragged;
+    return question->request->meets && stage->distance == COHORT__DISTANCE_TASKS &&
+           !stage->is_ragged;
 }
 
 /* Whether the sites of STAGE share memory and need no messages. Notes are priced as a board is, and
@@ -264,7 +265,7 @@ static void price_stages(const struct cohort__question *question,
         }
         if (stage->is_top)
             set_leaders(question, stage, row, candidate);
-        if (stage->is_top && stage->scope != COHORT__SCOPE_HOSTS)
+        if (stage->is_top && stage->distance != COHORT__DISTANCE_HOSTS)
             leaders_of_host = (double)stage->num_sites * stage->at_once;
         double memory = candidate->cost.memory + num_segments * cost.memory;
         candidate->cost = cohort__cost_then(

@@ -7,41 +7,44 @@
 #include "collectives/model/sim_steps.h"
 
 /* How far it is from one site to another. */
-static enum cohort__scope sim_scope(const struct cohort__sim_machine *machine, uint32_t from,
-                                    uint32_t to)
+static enum cohort__distance sim_distance(const struct cohort__sim_machine *machine, uint32_t from,
+                                          uint32_t to)
 {
     uint32_t per_host = machine->localities * machine->tasks;
     if (from / per_host != to / per_host)
-        return COHORT__SCOPE_HOSTS;
-    return from / machine->tasks != to / machine->tasks ? COHORT__SCOPE_LOCALITIES
-                                                        : COHORT__SCOPE_TASKS;
+        return COHORT__DISTANCE_HOSTS;
+    return from / machine->tasks != to / machine->tasks ? COHORT__DISTANCE_LOCALITIES
+                                                        : COHORT__DISTANCE_TASKS;
 }
 
 /* Hosts that share cores are namespaces of one machine: no wire is between them, and what their
  * messages wait for is work of these cores. */
-static bool has_wire(const struct cohort__sim_machine *machine, enum cohort__scope scope)
+static bool has_wire(const struct cohort__sim_machine *machine, enum cohort__distance distance)
 {
-    return scope != COHORT__SCOPE_HOSTS || !machine->is_shared;
+    return distance != COHORT__DISTANCE_HOSTS || !machine->is_shared;
 }
 
 /* Between the SEND and the RECV of a message: once, and for each byte. */
-static double sim_startup(const struct cohort__sim_machine *machine, enum cohort__scope scope)
+static double sim_startup(const struct cohort__sim_machine *machine, enum cohort__distance distance)
 {
-    return has_wire(machine, scope) ? machine->parameters->terms[scope][COHORT__TERM_STARTUP] : 0;
+    return has_wire(machine, distance) ? machine->parameters->terms[distance][COHORT__TERM_STARTUP]
+                                       : 0;
 }
 
-static double sim_per_byte(const struct cohort__sim_machine *machine, enum cohort__scope scope)
+static double sim_per_byte(const struct cohort__sim_machine *machine,
+                           enum cohort__distance distance)
 {
-    return has_wire(machine, scope) ? machine->parameters->terms[scope][COHORT__TERM_BYTE] : 0;
+    return has_wire(machine, distance) ? machine->parameters->terms[distance][COHORT__TERM_BYTE]
+                                       : 0;
 }
 
 /* The work of one end of a message. */
 static double half(const struct cohort__sim_machine *machine, const struct cohort__sim_step *step)
 {
-    enum cohort__scope scope = sim_scope(machine, step->site, step->peer);
-    const double *terms = machine->parameters->terms[scope];
+    enum cohort__distance distance = sim_distance(machine, step->site, step->peer);
+    const double *terms = machine->parameters->terms[distance];
     double message = terms[COHORT__TERM_MESSAGE], moved = terms[COHORT__TERM_MOVED];
-    if (!has_wire(machine, scope)) {
+    if (!has_wire(machine, distance)) {
         message += terms[COHORT__TERM_STARTUP];
         moved += terms[COHORT__TERM_BYTE];
     }
@@ -52,7 +55,7 @@ static double half(const struct cohort__sim_machine *machine, const struct cohor
 static double sim_work(const struct cohort__sim_machine *machine,
                        const struct cohort__sim_step *step)
 {
-    const double *terms = machine->parameters->terms[COHORT__SCOPE_TASKS];
+    const double *terms = machine->parameters->terms[COHORT__DISTANCE_TASKS];
     double bytes = (double)step->bytes;
     switch (step->kind) {
     case COHORT__STEP_SEND:
@@ -84,7 +87,7 @@ static double sim_movement(const struct cohort__sim_machine *machine,
         [COHORT__MEETING_EXCLUSIVE_SCAN] = COHORT__EXCLUSIVE_SCAN,
         [COHORT__MEETING_SHIFT] = COHORT__SHIFT,
     };
-    const double *terms = machine->parameters->terms[COHORT__SCOPE_TASKS];
+    const double *terms = machine->parameters->terms[COHORT__DISTANCE_TASKS];
     const struct cohort__request request = {
         .collective = collectives[step->meeting],
         .num_sites = machine->tasks,
@@ -127,7 +130,7 @@ struct run {
     double *ends;
     uint32_t *causes; /* of each work: the one whose end let it start */
     uint8_t *flags;   /* of each work */
-    uint8_t *reaches; /* of each site: the farthest scope of its messages */
+    uint8_t *reaches; /* of each site: the farthest distance of its messages */
     struct meeting *meetings;
     double *links; /* of each host: until when the link up is taken, and the link down */
     struct news *news;
@@ -154,19 +157,19 @@ static uint32_t site_of(const struct run *self, uint32_t work)
     return is_start(self, work) ? work - self->steps.num_steps : self->steps.steps[work].site;
 }
 
-static enum cohort__scope scope_of(const struct run *self, uint32_t work)
+static enum cohort__distance distance_of(const struct run *self, uint32_t work)
 {
     const struct cohort__sim_step *step = &self->steps.steps[work];
     if (is_start(self, work))
-        return (enum cohort__scope)self->reaches[site_of(self, work)];
+        return (enum cohort__distance)self->reaches[site_of(self, work)];
     if (step->kind == COHORT__STEP_SEND || step->kind == COHORT__STEP_RECV)
-        return sim_scope(self->machine, step->site, step->peer);
-    return COHORT__SCOPE_TASKS;
+        return sim_distance(self->machine, step->site, step->peer);
+    return COHORT__DISTANCE_TASKS;
 }
 
 static const double *terms_of(const struct run *self, uint32_t work)
 {
-    return self->machine->parameters->terms[scope_of(self, work)];
+    return self->machine->parameters->terms[distance_of(self, work)];
 }
 
 static void push_event(struct run *self, double time, uint32_t work, bool is_end)
@@ -272,10 +275,10 @@ static double larger(double a, double b)
 static double arrival(struct run *self, uint32_t send)
 {
     const struct cohort__sim_step *step = &self->steps.steps[send];
-    enum cohort__scope scope = scope_of(self, send);
-    double startup = sim_startup(self->machine, scope);
-    double time = sim_per_byte(self->machine, scope) * (double)step->bytes;
-    if (scope != COHORT__SCOPE_HOSTS)
+    enum cohort__distance distance = distance_of(self, send);
+    double startup = sim_startup(self->machine, distance);
+    double time = sim_per_byte(self->machine, distance) * (double)step->bytes;
+    if (distance != COHORT__DISTANCE_HOSTS)
         return self->now + startup + time;
     uint32_t per_host = self->machine->localities * self->machine->tasks;
     double *up = &self->links[2 * (size_t)(step->site / per_host)];
@@ -372,7 +375,7 @@ static void account_work(struct run *self, uint32_t work)
 {
     double turn = self->flags[work] & IS_TURN ? self->machine->turn : 0;
     self->account.turns += turn;
-    self->account.reaches[scope_of(self, work)].work +=
+    self->account.reaches[distance_of(self, work)].work +=
         self->ends[work] - self->starts[work] - turn;
 }
 
@@ -388,7 +391,8 @@ static void account_path(struct run *self)
             self->account.calls = self->starts[work];
             return;
         }
-        self->account.reaches[scope_of(self, work)].wire += self->starts[work] - self->ends[cause];
+        self->account.reaches[distance_of(self, work)].wire +=
+            self->starts[work] - self->ends[cause];
         work = cause;
     }
 }
@@ -401,8 +405,8 @@ static void account_all(struct run *self)
     account_path(self);
     for (uint32_t i = 0; i < steps->num_steps; i++)
         if (steps->steps[i].kind == COHORT__STEP_SEND) {
-            self->account.reaches[scope_of(self, i)].messages++;
-            self->account.reaches[scope_of(self, i)].bytes += steps->steps[i].bytes;
+            self->account.reaches[distance_of(self, i)].messages++;
+            self->account.reaches[distance_of(self, i)].bytes += steps->steps[i].bytes;
         }
     self->account.memory = steps->memory;
     self->account.tmp_bytes = steps->tmp_bytes;
@@ -418,10 +422,10 @@ static void prepare(struct run *self)
     struct cohort__sim_steps *steps = &self->steps;
     for (uint32_t i = 0; i < steps->num_steps; i++) {
         struct cohort__sim_step *step = &steps->steps[i];
-        uint8_t scope = (uint8_t)scope_of(self, i);
+        uint8_t distance = (uint8_t)distance_of(self, i);
         step->num_waits++;
-        if (scope > self->reaches[step->site])
-            self->reaches[step->site] = scope;
+        if (distance > self->reaches[step->site])
+            self->reaches[step->site] = distance;
     }
     for (size_t i = 0; i < steps->num_sites / self->machine->tasks * COHORT__PLAN_MEETINGS; i++)
         self->meetings[i].latest = COHORT__NO_WORK;

@@ -46,7 +46,7 @@ struct cohort__sim_reach {
 
 struct cohort__sim_account {
     double time; /* when the last step ends: the sum of the path's parts */
-    struct cohort__sim_reach reaches[COHORT__NUM_SCOPES];
+    struct cohort__sim_reach reaches[COHORT__NUM_DISTANCES];
     double calls; /* the path's other parts: `call`, and turns */
     double turns;
     double busy;   /* time that cores had something to do, of all cores */

@@ -73,12 +73,12 @@ static const char *next_part(char **name)
     return part;
 }
 
-static cohort_status read_scope(const struct reader *reader, const char *word,
-                                enum cohort__scope *ret_reach)
+static cohort_status read_distance(const struct reader *reader, const char *word,
+                                   enum cohort__distance *ret_reach)
 {
-    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
-        if (strcmp(word, cohort__scope_name((enum cohort__scope)scope)) == 0) {
-            *ret_reach = (enum cohort__scope)scope;
+    for (unsigned distance = 0; distance < COHORT__NUM_DISTANCES; distance++)
+        if (strcmp(word, cohort__distance_name((enum cohort__distance)distance)) == 0) {
+            *ret_reach = (enum cohort__distance)distance;
             return COHORT_OK;
         }
     return wrong(reader, "\"%.40s\" is no name", word);
@@ -102,29 +102,29 @@ static cohort_status read_row(const struct reader *reader, const char *collectiv
 static cohort_status read_factors(const struct reader *reader, char *name, const char *value)
 {
     double ratios[COHORT__KNOTS];
-    enum cohort__scope scope = COHORT__SCOPE_TASKS;
+    enum cohort__distance distance = COHORT__DISTANCE_TASKS;
     uint32_t row = 0;
-    cohort_status status = read_scope(reader, next_part(&name), &scope);
+    cohort_status status = read_distance(reader, next_part(&name), &distance);
     const char *collective = next_part(&name);
     if (!status)
         status = read_row(reader, collective, name, &row);
     if (!status)
         status = read_numbers(reader, value, 1e-6, ratios, COHORT__KNOTS);
     for (unsigned i = 0; !status && i < COHORT__KNOTS; i++)
-        reader->parameters->factors[scope][row][i] = cohort__factor_of_ratio(ratios[i]);
+        reader->parameters->factors[distance][row][i] = cohort__factor_of_ratio(ratios[i]);
     return status;
 }
 
 static cohort_status read_term(const struct reader *reader, char *name, const char *value)
 {
-    enum cohort__scope scope = COHORT__SCOPE_TASKS;
-    cohort_status status = read_scope(reader, next_part(&name), &scope);
+    enum cohort__distance distance = COHORT__DISTANCE_TASKS;
+    cohort_status status = read_distance(reader, next_part(&name), &distance);
     if (status)
         return status;
     for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
         if (strcmp(name, cohort__term_name((enum cohort__term)term)) == 0)
-            return read_numbers(reader, value, 0, &reader->parameters->terms[scope][term], 1);
-    return wrong(reader, "\"%.40s\" is no term of %s", name, cohort__scope_name(scope));
+            return read_numbers(reader, value, 0, &reader->parameters->terms[distance][term], 1);
+    return wrong(reader, "\"%.40s\" is no term of %s", name, cohort__distance_name(distance));
 }
 
 static cohort_status read_version(struct reader *reader, const char *value)
@@ -227,13 +227,13 @@ cohort_status cohort__tune_file_read(struct cohort__parameters *ret_parameters, 
 }
 
 static void write_factors(FILE *file, const struct cohort__parameters *parameters,
-                          enum cohort__scope scope, uint32_t row)
+                          enum cohort__distance distance, uint32_t row)
 {
     static const int8_t none[COHORT__KNOTS];
-    const int8_t *factors = parameters->factors[scope][row];
+    const int8_t *factors = parameters->factors[distance][row];
     if (memcmp(factors, none, sizeof(none)) == 0)
         return;
-    fprintf(file, "factor.%s.%s.%s =", cohort__scope_name(scope),
+    fprintf(file, "factor.%s.%s.%s =", cohort__distance_name(distance),
             cohort__collective_name(cohort__algorithms[row]->collective),
             cohort__algorithms[row]->name);
     for (unsigned i = 0; i < COHORT__KNOTS; i++)
@@ -245,16 +245,16 @@ static void write_text(FILE *file, const struct cohort__parameters *parameters, 
 {
     fprintf(file, "# %s\nversion = %d\ncores = %.17g\n\n# nanoseconds\n", head, VERSION,
             parameters->cores);
-    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
+    for (unsigned distance = 0; distance < COHORT__NUM_DISTANCES; distance++)
         for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
-            fprintf(file, "%s.%s = %.17g\n", cohort__scope_name((enum cohort__scope)scope),
-                    cohort__term_name((enum cohort__term)term), parameters->terms[scope][term]);
+            fprintf(file, "%s.%s = %.17g\n", cohort__distance_name((enum cohort__distance)distance),
+                    cohort__term_name((enum cohort__term)term), parameters->terms[distance][term]);
     fputs("\n# Measured to predicted, for 2, 4, 8, 16, 32 sites with blocks of 8, 64, ... 2097152 "
           "bytes\n# each.\n",
           file);
-    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
+    for (unsigned distance = 0; distance < COHORT__NUM_DISTANCES; distance++)
         for (uint32_t row = 0; row < cohort__num_algorithms && row < COHORT__MAX_ROWS; row++)
-            write_factors(file, parameters, (enum cohort__scope)scope, row);
+            write_factors(file, parameters, (enum cohort__distance)distance, row);
 }
 
 cohort_status cohort__tune_file_write(const struct cohort__parameters *parameters, const char *head,

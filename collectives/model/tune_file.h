@@ -10,7 +10,7 @@
  *
  *     version = 1                       first
  *     cores = 2
- *     tasks.startup = 20.5              nanoseconds; for each scope and term
+ *     tasks.startup = 20.5              nanoseconds; for each distance and term
  *     factor.tasks.all_reduce.ring = 1 0.95 ...    for a row, at each of the knots
  *
  * What is not there is as in the default parameters. */

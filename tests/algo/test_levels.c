@@ -569,25 +569,25 @@ static void check_stages(const struct place *place)
     struct cohort__stages stages;
     static const struct {
         const char *level;
-        enum cohort__scope scope;
+        enum cohort__distance distance;
         uint32_t num_sites, at_once, num_all;
         bool is_noted;
-    } up[] = {{"locality", COHORT__SCOPE_TASKS, 2, 2, 8, false},
-              {"host", COHORT__SCOPE_LOCALITIES, 2, 1, 4, true},
-              {"switch", COHORT__SCOPE_HOSTS, 2, 1, 2, false}};
+    } up[] = {{"locality", COHORT__DISTANCE_TASKS, 2, 2, 8, false},
+              {"host", COHORT__DISTANCE_LOCALITIES, 2, 1, 4, true},
+              {"switch", COHORT__DISTANCE_HOSTS, 2, 1, 2, false}};
     cohort__algorithm_find(COHORT__ALL_REDUCE, "levels")->stages(&request, &stages);
     CHECK_INT(stages.num, 7);
     for (uint32_t i = 0; i < 6; i++) {
         const struct cohort__stage *stage = &stages.stages[i < 3 ? i : 6 - (i - 3)];
         CHECK_TEXT(stage->level, up[i % 3].level);
-        CHECK_INT(stage->scope, up[i % 3].scope);
+        CHECK_INT(stage->distance, up[i % 3].distance);
         CHECK_INT(stage->num_sites, up[i % 3].num_sites);
         CHECK_INT(stage->at_once, up[i % 3].at_once);
         CHECK_INT(stage->num_all, up[i % 3].num_all);
         CHECK_INT(stage->is_noted, up[i % 3].is_noted);
         CHECK(!stage->is_top);
     }
-    CHECK(stages.stages[3].is_top && stages.stages[3].scope == COHORT__SCOPE_HOSTS);
+    CHECK(stages.stages[3].is_top && stages.stages[3].distance == COHORT__DISTANCE_HOSTS);
     CHECK_INT(stages.stages[3].num_sites, 2);
 }
 

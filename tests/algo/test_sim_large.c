@@ -122,10 +122,10 @@ static void test_million(void)
     printf("a million sites: %.1f s of processor, %ld MiB\n", cpu_seconds() - begin,
            usage.ru_maxrss / 1024);
     CHECK(usage.ru_maxrss < 4L << 20);
-    CHECK_INT((long long)account.reaches[COHORT__SCOPE_TASKS].messages, 0);
-    CHECK_INT((long long)account.reaches[COHORT__SCOPE_LOCALITIES].messages,
+    CHECK_INT((long long)account.reaches[COHORT__DISTANCE_TASKS].messages, 0);
+    CHECK_INT((long long)account.reaches[COHORT__DISTANCE_LOCALITIES].messages,
               2LL * HOSTS * (LOCALITIES - 1));
-    CHECK_INT((long long)account.reaches[COHORT__SCOPE_HOSTS].messages, 2LL * (HOSTS - 1));
+    CHECK_INT((long long)account.reaches[COHORT__DISTANCE_HOSTS].messages, 2LL * (HOSTS - 1));
     cohort__machine_destroy(levels);
 }
 

@@ -38,8 +38,8 @@ static double on_path(const struct cohort__sim_reach *reach)
 static uint64_t messages_of(const struct cohort__sim_account *account)
 {
     uint64_t messages = 0;
-    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
-        messages += account->reaches[scope].messages;
+    for (unsigned distance = 0; distance < COHORT__NUM_DISTANCES; distance++)
+        messages += account->reaches[distance].messages;
     return messages;
 }
 
@@ -55,13 +55,14 @@ static void print_row(const struct sim_row *row)
     if (candidate->is_priced)
         snprintf(predicted, sizeof(predicted), "%.3f", candidate->time / 1e3);
     snprintf(name, sizeof(name), "%s%s", candidate->algorithm->name, row->is_chosen ? " *" : "");
-    printf(
-        "%-22s %-18s %12.3f %12s %10.2f %10.2f %10.2f %10.2f %4.0f%% %11" PRIu64 " %11" PRIu64 "\n",
-        name, leaders(candidate), account->time / 1e3, predicted,
-        on_path(&account->reaches[COHORT__SCOPE_TASKS]),
-        on_path(&account->reaches[COHORT__SCOPE_LOCALITIES]),
-        on_path(&account->reaches[COHORT__SCOPE_HOSTS]), account->turns / 1e3, 100 * account->busy,
-        messages_of(account), account->reaches[COHORT__SCOPE_HOSTS].messages);
+    printf("%-22s %-18s %12.3f %12s %10.2f %10.2f %10.2f %10.2f %4.0f%% %11" PRIu64 " %11" PRIu64
+           "\n",
+           name, leaders(candidate), account->time / 1e3, predicted,
+           on_path(&account->reaches[COHORT__DISTANCE_TASKS]),
+           on_path(&account->reaches[COHORT__DISTANCE_LOCALITIES]),
+           on_path(&account->reaches[COHORT__DISTANCE_HOSTS]), account->turns / 1e3,
+           100 * account->busy, messages_of(account),
+           account->reaches[COHORT__DISTANCE_HOSTS].messages);
 }
 
 static void write_head(const struct sim_options *options, const struct sim_world *world,
@@ -86,9 +87,9 @@ static void write_head(const struct sim_options *options, const struct sim_world
 static void write_account(const struct cohort__sim_account *account, struct json *json)
 {
     json_number(json, "time", account->time / 1e3);
-    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++) {
-        const struct cohort__sim_reach *reach = &account->reaches[scope];
-        json_begin(json, cohort__scope_name((enum cohort__scope)scope), '{');
+    for (unsigned distance = 0; distance < COHORT__NUM_DISTANCES; distance++) {
+        const struct cohort__sim_reach *reach = &account->reaches[distance];
+        json_begin(json, cohort__distance_name((enum cohort__distance)distance), '{');
         json_number(json, "work", reach->work / 1e3);
         json_number(json, "wire", reach->wire / 1e3);
         json_count(json, "messages", reach->messages);

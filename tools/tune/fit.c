@@ -30,16 +30,16 @@ void tune_fit_squares(const double (*equations)[COHORT__NUM_TERMS], size_t num,
         }
 }
 
-static void fit_terms(struct cohort__parameters *parameters, enum cohort__scope scope,
+static void fit_terms(struct cohort__parameters *parameters, enum cohort__distance distance,
                       const struct tune_sample *samples, size_t num_samples,
                       double (*equations)[COHORT__NUM_TERMS])
 {
     size_t num = 0;
     for (size_t i = 0; i < num_samples; i++) {
         const struct tune_sample *sample = &samples[i];
-        if (sample->scope != scope)
+        if (sample->distance != distance)
             continue;
-        cohort__predict_amounts(parameters, &sample->placement, scope, &sample->cost,
+        cohort__predict_amounts(parameters, &sample->placement, distance, &sample->cost,
                                 equations[num]);
         for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
             equations[num][term] /= sample->ns;
@@ -47,7 +47,7 @@ static void fit_terms(struct cohort__parameters *parameters, enum cohort__scope 
     }
     if (num > 0)
         tune_fit_squares((const double(*)[COHORT__NUM_TERMS])equations, num,
-                         parameters->terms[scope]);
+                         parameters->terms[distance]);
 }
 
 /* The knot of exactly these numbers, or COHORT__KNOTS if there is none. A barrier's 0 bytes count
@@ -64,7 +64,7 @@ static unsigned knot_of(uint32_t num_sites, size_t bytes)
 }
 
 /* Bytes count for more than sites: how far a row is from its model depends more on bytes. */
-static unsigned distance(unsigned knot, unsigned other)
+static unsigned gap(unsigned knot, unsigned other)
 {
     int sites = (int)(knot / COHORT__KNOTS_BYTES) - (int)(other / COHORT__KNOTS_BYTES);
     int bytes = (int)(knot % COHORT__KNOTS_BYTES) - (int)(other % COHORT__KNOTS_BYTES);
@@ -77,23 +77,23 @@ static void fill_gaps(int8_t factors[COHORT__KNOTS], const bool is_known[COHORT_
         unsigned nearest = COHORT__KNOTS;
         for (unsigned other = 0; !is_known[knot] && other < COHORT__KNOTS; other++)
             if (is_known[other] &&
-                (nearest == COHORT__KNOTS || distance(knot, other) < distance(knot, nearest)))
+                (nearest == COHORT__KNOTS || gap(knot, other) < gap(knot, nearest)))
                 nearest = other;
         if (nearest < COHORT__KNOTS)
             factors[knot] = factors[nearest];
     }
 }
 
-static void fit_row(struct cohort__parameters *parameters, enum cohort__scope scope, uint32_t row,
-                    const struct tune_sample *samples, size_t num_samples)
+static void fit_row(struct cohort__parameters *parameters, enum cohort__distance distance,
+                    uint32_t row, const struct tune_sample *samples, size_t num_samples)
 {
     bool is_known[COHORT__KNOTS] = {false};
     int8_t found[COHORT__KNOTS] = {0};
-    memset(parameters->factors[scope][row], 0, sizeof(found));
+    memset(parameters->factors[distance][row], 0, sizeof(found));
     for (size_t i = 0; i < num_samples; i++) {
         const struct tune_sample *sample = &samples[i];
         unsigned knot = knot_of(sample->num_sites, sample->bytes);
-        if (sample->scope != scope || sample->row != row || knot == COHORT__KNOTS)
+        if (sample->distance != distance || sample->row != row || knot == COHORT__KNOTS)
             continue;
         struct cohort__request request = {.num_sites = sample->num_sites, .bytes = sample->bytes};
         double predicted =
@@ -104,17 +104,17 @@ static void fit_row(struct cohort__parameters *parameters, enum cohort__scope sc
         }
     }
     fill_gaps(found, is_known);
-    memcpy(parameters->factors[scope][row], found, sizeof(found));
+    memcpy(parameters->factors[distance][row], found, sizeof(found));
 }
 
 void tune_fit(struct cohort__parameters *parameters, const struct tune_sample *samples,
               size_t num_samples)
 {
     double(*equations)[COHORT__NUM_TERMS] = calloc(num_samples + 1, sizeof(*equations));
-    for (unsigned scope = 0; equations && scope < COHORT__NUM_SCOPES; scope++) {
-        fit_terms(parameters, (enum cohort__scope)scope, samples, num_samples, equations);
+    for (unsigned distance = 0; equations && distance < COHORT__NUM_DISTANCES; distance++) {
+        fit_terms(parameters, (enum cohort__distance)distance, samples, num_samples, equations);
         for (uint32_t row = 0; row < cohort__num_algorithms && row < COHORT__MAX_ROWS; row++)
-            fit_row(parameters, (enum cohort__scope)scope, row, samples, num_samples);
+            fit_row(parameters, (enum cohort__distance)distance, row, samples, num_samples);
     }
     free(equations);
 }

@@ -10,7 +10,7 @@
 
 /* One measured time. */
 struct tune_sample {
-    enum cohort__scope scope;
+    enum cohort__distance distance;
     uint32_t row;
     uint32_t num_sites;
     size_t bytes;
@@ -19,10 +19,10 @@ struct tune_sample {
     struct cohort__cost cost;
 };
 
-/* Sets the terms of each scope that has samples, so that the sum of the squares of (predicted -
+/* Sets the terms of each distance that has samples, so that the sum of the squares of (predicted -
  * measured) / measured is least. No term is below 0. Then sets the factors of the rows that have
- * been measured in the scope: measured to predicted, at each knot. A knot without a sample gets the
- * factor of the nearest knot that has one. */
+ * been measured at the distance: measured to predicted, at each knot. A knot without a sample gets
+ * the factor of the nearest knot that has one. */
 void tune_fit(struct cohort__parameters *parameters, const struct tune_sample *samples,
               size_t num_samples);
 

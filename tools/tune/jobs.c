@@ -48,13 +48,14 @@ static unsigned seconds_for(struct jobs *jobs, unsigned weight)
 }
 
 /* The command up to this program. */
-static void begin_command(const struct jobs *jobs, enum cohort__scope scope, const char *num,
+static void begin_command(const struct jobs *jobs, enum cohort__distance distance, const char *num,
                           const char *hosts, struct programs_command *command)
 {
     programs_command_launch(command, &jobs->programs, num, "1");
     const char *const options[][2] = {
         {"--hosts", hosts}, {"--listen", jobs->options->listen}, {"--agent", jobs->options->agent}};
-    for (size_t i = 0; scope == COHORT__SCOPE_HOSTS && i < sizeof(options) / sizeof(*options); i++)
+    for (size_t i = 0; distance == COHORT__DISTANCE_HOSTS && i < sizeof(options) / sizeof(*options);
+         i++)
         if (options[i][1]) {
             programs_command_add(command, options[i][0]);
             programs_command_add(command, options[i][1]);
@@ -78,19 +79,20 @@ static char *list_hosts(const struct host_list *hosts, uint32_t num)
 }
 
 /* A job of NUM localities. */
-static bool run_job(struct jobs *jobs, enum cohort__scope scope, uint32_t num, unsigned weight)
+static bool run_job(struct jobs *jobs, enum cohort__distance distance, uint32_t num,
+                    unsigned weight)
 {
     struct programs_command command;
     char localities[16], seconds[16], sites[16];
-    char *hosts = scope == COHORT__SCOPE_HOSTS ? list_hosts(&jobs->hosts, num) : NULL;
-    if (scope == COHORT__SCOPE_HOSTS && !hosts)
+    char *hosts = distance == COHORT__DISTANCE_HOSTS ? list_hosts(&jobs->hosts, num) : NULL;
+    if (distance == COHORT__DISTANCE_HOSTS && !hosts)
         return false;
     snprintf(localities, sizeof(localities), "%u", (unsigned)num);
     snprintf(seconds, sizeof(seconds), "%u", seconds_for(jobs, weight));
     snprintf(sites, sizeof(sites), "%u", (unsigned)jobs->options->max_sites);
-    begin_command(jobs, scope, localities, hosts, &command);
+    begin_command(jobs, distance, localities, hosts, &command);
     const char *const args[] = {
-        "--samples", cohort__scope_name(scope), "--seconds", seconds, "--sites", sites};
+        "--samples", cohort__distance_name(distance), "--seconds", seconds, "--sites", sites};
     for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
         programs_command_add(&command, args[i]);
     size_t before = jobs->samples.num;
@@ -103,15 +105,17 @@ static bool run_job(struct jobs *jobs, enum cohort__scope scope, uint32_t num, u
 
 static bool run_all(struct jobs *jobs)
 {
-    const uint32_t most[COHORT__NUM_SCOPES] = {
-        [COHORT__SCOPE_LOCALITIES] = jobs->max_localities, [COHORT__SCOPE_HOSTS] = jobs->max_hosts};
+    const uint32_t most[COHORT__NUM_DISTANCES] = {[COHORT__DISTANCE_LOCALITIES] =
+                                                      jobs->max_localities,
+                                                  [COHORT__DISTANCE_HOSTS] = jobs->max_hosts};
     jobs->end = trial_now() + jobs->options->seconds * (uint64_t)1000000000;
     jobs->weights_left = TASKS_WEIGHT + tune_measure_weights(jobs->max_localities) +
                          tune_measure_weights(jobs->max_hosts);
-    bool goes_on = run_job(jobs, COHORT__SCOPE_TASKS, 1, TASKS_WEIGHT);
-    for (unsigned scope = COHORT__SCOPE_LOCALITIES; scope < COHORT__NUM_SCOPES; scope++)
-        for (uint32_t n = 2; goes_on && n <= most[scope]; n *= 2)
-            goes_on = run_job(jobs, (enum cohort__scope)scope, n, tune_measure_weight(n));
+    bool goes_on = run_job(jobs, COHORT__DISTANCE_TASKS, 1, TASKS_WEIGHT);
+    for (unsigned distance = COHORT__DISTANCE_LOCALITIES; distance < COHORT__NUM_DISTANCES;
+         distance++)
+        for (uint32_t n = 2; goes_on && n <= most[distance]; n *= 2)
+            goes_on = run_job(jobs, (enum cohort__distance)distance, n, tune_measure_weight(n));
     return goes_on;
 }
 

@@ -20,7 +20,7 @@ static cohort_status measure_tasks(struct program *program, uint64_t end)
     for (uint32_t n = 2; !status && n <= program->options.max_sites; n *= 2) {
         uint64_t now = trial_now(), left = end > now ? end - now : 0;
         unsigned weight = tune_measure_weight(n);
-        struct tune_measure measure = {n, COHORT__SCOPE_TASKS, 1, TUNE_MAX_PASSES,
+        struct tune_measure measure = {n, COHORT__DISTANCE_TASKS, 1, TUNE_MAX_PASSES,
                                        now + left / weights_left * weight};
         status = tune_measure_run(&measure, &program->samples);
         weights_left -= weight;
@@ -28,9 +28,9 @@ static cohort_status measure_tasks(struct program *program, uint64_t end)
     return status;
 }
 
-static enum cohort__scope scope_of(const struct tune_hosts *hosts)
+static enum cohort__distance distance_of(const struct tune_hosts *hosts)
 {
-    return hosts->num > 1 ? COHORT__SCOPE_HOSTS : COHORT__SCOPE_LOCALITIES;
+    return hosts->num > 1 ? COHORT__DISTANCE_HOSTS : COHORT__DISTANCE_LOCALITIES;
 }
 
 /* The most sites come first: the localities that a smaller communicator leaves idle disturb it. So
@@ -45,7 +45,7 @@ static cohort_status measure_localities(struct program *program, uint64_t end)
     while (2 * num_sites <= max_sites)
         num_sites *= 2;
     for (; !status && max_sites > 1 && num_sites > 1; num_sites /= 2) {
-        struct tune_measure measure = {num_sites, scope_of(&hosts), hosts.sharing, TUNE_PASSES,
+        struct tune_measure measure = {num_sites, distance_of(&hosts), hosts.sharing, TUNE_PASSES,
                                        end};
         status = tune_measure_run(&measure, &program->samples);
     }
@@ -54,19 +54,19 @@ static cohort_status measure_localities(struct program *program, uint64_t end)
 
 static cohort_status measure_job(struct program *program, uint64_t end)
 {
-    enum cohort__scope wanted = program->options.samples == TUNE_SAMPLES_HOSTS
-                                    ? COHORT__SCOPE_HOSTS
-                                    : COHORT__SCOPE_LOCALITIES;
+    enum cohort__distance wanted = program->options.samples == TUNE_SAMPLES_HOSTS
+                                       ? COHORT__DISTANCE_HOSTS
+                                       : COHORT__DISTANCE_LOCALITIES;
     struct tune_hosts hosts;
     cohort_status status = tune_hosts_find(&hosts);
     if (status)
         return status;
     uint32_t num = cohort_num_localities();
-    if (num < 2 || scope_of(&hosts) != wanted)
+    if (num < 2 || distance_of(&hosts) != wanted)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                            "--samples %s: this is a job of %u localit%s "
                            "on %u host%s",
-                           cohort__scope_name(wanted), (unsigned)num, num == 1 ? "y" : "ies",
+                           cohort__distance_name(wanted), (unsigned)num, num == 1 ? "y" : "ies",
                            (unsigned)hosts.num, hosts.num == 1 ? "" : "s");
     return tune_measure_run(
         &(struct tune_measure){num, wanted, hosts.sharing, TUNE_MAX_PASSES, end},

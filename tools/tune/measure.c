@@ -35,7 +35,7 @@ struct course {
 
 static struct cohort__placement placement_of(const struct tune_measure *measure)
 {
-    return tune_samples_placement(measure->scope, measure->num_sites, measure->sharing);
+    return tune_samples_placement(measure->distance, measure->num_sites, measure->sharing);
 }
 
 static void set_point(struct point *point, struct trial_lead *lead, const struct trial *trial,
@@ -169,7 +169,7 @@ static cohort_status add_samples(struct course *course)
                 continue;
             status =
                 tune_samples_add(course->samples, &(struct tune_sample){
-                                                      .scope = course->measure->scope,
+                                                      .distance = course->measure->distance,
                                                       .row = row,
                                                       .num_sites = course->measure->num_sites,
                                                       .bytes = point->trial.bytes,
@@ -203,11 +203,11 @@ cohort_status tune_measure_run(const struct tune_measure *measure, struct tune_s
     course->measure = measure;
     course->samples = samples;
     snprintf(name, sizeof(name), "tune %u%s", (unsigned)measure->num_sites,
-             measure->scope != COHORT__SCOPE_TASKS ? " spread" : "");
+             measure->distance != COHORT__DISTANCE_TASKS ? " spread" : "");
     cohort_status status = trial_group_run(&(struct trial_group){
         .name = name,
         .options = {.num_sites = measure->num_sites, .flat_fallback_threshold = 1},
-        .per_locality = measure->scope != COHORT__SCOPE_TASKS ? 1 : measure->num_sites,
+        .per_locality = measure->distance != COHORT__DISTANCE_TASKS ? 1 : measure->num_sites,
         .lead = lead_course,
         .arg = course,
     });

@@ -13,10 +13,11 @@ enum {
 /* Measures all rows of all collectives except exchange on one communicator. */
 struct tune_measure {
     uint32_t num_sites;
-    enum cohort__scope scope; /* TASKS: all in locality 0; else each in a locality of its own */
-    uint32_t sharing;         /* of the placement */
-    unsigned max_passes;      /* at most TUNE_MAX_PASSES */
-    uint64_t end;             /* by trial_now() in locality 0 */
+    /* TASKS: all in locality 0; else each in a locality of its own. */
+    enum cohort__distance distance;
+    uint32_t sharing;    /* of the placement */
+    unsigned max_passes; /* at most TUNE_MAX_PASSES */
+    uint64_t end;        /* by trial_now() in locality 0 */
 };
 
 /* To be called in every locality of the job, within a task. In locality 0 it adds a sample for each

@@ -9,17 +9,17 @@
 
 enum { MAX_NAME = 64 };
 
-struct cohort__placement tune_samples_placement(enum cohort__scope scope, uint32_t num_sites,
+struct cohort__placement tune_samples_placement(enum cohort__distance distance, uint32_t num_sites,
                                                 uint32_t sharing)
 {
-    bool is_spread = scope != COHORT__SCOPE_TASKS;
+    bool is_spread = distance != COHORT__DISTANCE_TASKS;
     return (struct cohort__placement){
         .num_sites = num_sites,
         .num_localities = is_spread ? num_sites : 1,
-        .num_hosts = scope == COHORT__SCOPE_HOSTS ? num_sites : 1,
+        .num_hosts = distance == COHORT__DISTANCE_HOSTS ? num_sites : 1,
         .largest = is_spread ? 1 : num_sites,
         .is_contiguous = true,
-        .sharing = scope == COHORT__SCOPE_HOSTS ? sharing : 0,
+        .sharing = distance == COHORT__DISTANCE_HOSTS ? sharing : 0,
     };
 }
 
@@ -44,7 +44,7 @@ cohort_status tune_samples_print(const struct tune_samples *samples, FILE *file)
         const struct cohort__algorithm *row = cohort__algorithms[sample->row];
         const struct cohort__cost *cost = &sample->cost;
         fprintf(file, "%s %s %s %u %zu %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g %u\n",
-                cohort__scope_name(sample->scope), cohort__collective_name(row->collective),
+                cohort__distance_name(sample->distance), cohort__collective_name(row->collective),
                 row->name, (unsigned)sample->num_sites, sample->bytes, sample->ns, cost->startups,
                 cost->bytes, cost->reduced, cost->messages, cost->moved, cost->combined,
                 cost->memory, (unsigned)sample->placement.sharing);
@@ -54,14 +54,14 @@ cohort_status tune_samples_print(const struct tune_samples *samples, FILE *file)
                : COHORT_OK;
 }
 
-/* COHORT__NUM_SCOPES: none of that name. */
-static enum cohort__scope find_scope(const char *name)
+/* COHORT__NUM_DISTANCES: none of that name. */
+static enum cohort__distance find_distance(const char *name)
 {
-    unsigned scope = 0;
-    while (scope < COHORT__NUM_SCOPES &&
-           strcmp(cohort__scope_name((enum cohort__scope)scope), name) != 0)
-        scope++;
-    return (enum cohort__scope)scope;
+    unsigned distance = 0;
+    while (distance < COHORT__NUM_DISTANCES &&
+           strcmp(cohort__distance_name((enum cohort__distance)distance), name) != 0)
+        distance++;
+    return (enum cohort__distance)distance;
 }
 
 /* COHORT__MAX_ROWS: none of these names. */
@@ -77,25 +77,25 @@ static uint32_t find_row(const char *collective, const char *name)
 
 cohort_status tune_samples_read(struct tune_samples *samples, const char *line)
 {
-    char scope[MAX_NAME], collective[MAX_NAME], name[MAX_NAME];
+    char distance[MAX_NAME], collective[MAX_NAME], name[MAX_NAME];
     uint32_t sharing = 0;
     int end = 0;
     struct tune_sample sample = {.num_sites = 0};
     struct cohort__cost *cost = &sample.cost;
-    int num = sscanf(line, "%63s %63s %63s %u %zu %lf %lf %lf %lf %lf %lf %lf %lf %u%n", scope,
+    int num = sscanf(line, "%63s %63s %63s %u %zu %lf %lf %lf %lf %lf %lf %lf %lf %u%n", distance,
                      collective, name, &sample.num_sites, &sample.bytes, &sample.ns,
                      &cost->startups, &cost->bytes, &cost->reduced, &cost->messages, &cost->moved,
                      &cost->combined, &cost->memory, &sharing, &end);
     if (num == 14) {
-        sample.scope = find_scope(scope);
+        sample.distance = find_distance(distance);
         sample.row = find_row(collective, name);
     }
-    if (num != 14 || strcmp(line + end, "\n") != 0 || sample.scope == COHORT__NUM_SCOPES ||
+    if (num != 14 || strcmp(line + end, "\n") != 0 || sample.distance == COHORT__NUM_DISTANCES ||
         sample.row == COHORT__MAX_ROWS || sample.num_sites < 2 || !isfinite(sample.ns) ||
         sample.ns <= 0)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "\"%.*s\" is no sample",
                            (int)strcspn(line, "\n"), line);
-    sample.placement = tune_samples_placement(sample.scope, sample.num_sites, sharing);
+    sample.placement = tune_samples_placement(sample.distance, sample.num_sites, sharing);
     return tune_samples_add(samples, &sample);
 }
 

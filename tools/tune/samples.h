@@ -16,7 +16,7 @@ struct tune_samples {
 
 /* Where the sites are: all in one locality as its tasks, or each in a locality of its own, or each
  * on a host of its own, of which up to SHARING share cores. */
-struct cohort__placement tune_samples_placement(enum cohort__scope scope, uint32_t num_sites,
+struct cohort__placement tune_samples_placement(enum cohort__distance distance, uint32_t num_sites,
                                                 uint32_t sharing);
 
 /* COHORT_ERR_NO_MEMORY: the list is as it was. */

@@ -135,9 +135,9 @@ static struct cohort__stage stage_of(const struct cohort__request *request, cons
     /* The last level is that of the hosts, or like it, or above it. */
     bool crosses = is_top ? num_hosts > 1 : level > hosts;
     return (struct cohort__stage){
-        .scope = crosses                           ? COHORT__SCOPE_HOSTS
-                 : level == COHORT__LEVEL_LOCALITY ? COHORT__SCOPE_TASKS
-                                                   : COHORT__SCOPE_LOCALITIES,
+        .distance = crosses                           ? COHORT__DISTANCE_HOSTS
+                    : level == COHORT__LEVEL_LOCALITY ? COHORT__DISTANCE_TASKS
+                                                      : COHORT__DISTANCE_LOCALITIES,
         .level = is_top ? NULL : cohort__machine_name(machine, level),
         .num_sites = tier == 0 ? cohort__machine_largest(machine, level)
                                : largest_tier(machine, level, used[tier - 1]),

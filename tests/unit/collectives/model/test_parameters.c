@@ -30,11 +30,11 @@ static void test_encode(void)
     size_t small = cohort__parameters_encode(&sent, bytes);
     CHECK(small < 300);
     sent.cores = 1.0 / 3;
-    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++) {
-        sent.terms[scope][COHORT__TERM_STARTUP] = 1e-300 / (scope + 3);
-        for (unsigned row = 0; row < COHORT__MAX_ROWS; row += 1 + scope)
+    for (unsigned distance = 0; distance < COHORT__NUM_DISTANCES; distance++) {
+        sent.terms[distance][COHORT__TERM_STARTUP] = 1e-300 / (distance + 3);
+        for (unsigned row = 0; row < COHORT__MAX_ROWS; row += 1 + distance)
             for (unsigned i = 0; i < COHORT__KNOTS; i++)
-                sent.factors[scope][row][i] = (int8_t)cohort__random_below(&random, 256);
+                sent.factors[distance][row][i] = (int8_t)cohort__random_below(&random, 256);
     }
     size_t used = cohort__parameters_encode(&sent, bytes);
     CHECK(used > small && used <= sizeof(bytes));

@@ -23,15 +23,15 @@ static void test_sum(void)
     parameters.cores = 4;
     parameters.workers = 2;
     for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
-        parameters.terms[COHORT__SCOPE_TASKS][term] =
-            term == 0 ? 1 : 10 * parameters.terms[COHORT__SCOPE_TASKS][term - 1];
+        parameters.terms[COHORT__DISTANCE_TASKS][term] =
+            term == 0 ? 1 : 10 * parameters.terms[COHORT__DISTANCE_TASKS][term - 1];
     /* Two workers in one locality. */
     check_near(cohort__predict(&parameters, &placement, 0, &request, &cost),
                1 + 10 * 1 + 100 * 2 + 1000 * 3 + (1e4 * 8 + 1e5 * 4 + 1e6 * 5 + 1e7 * 6) / 2);
     /* Eight localities of two workers on four cores. */
-    memcpy(parameters.terms[COHORT__SCOPE_LOCALITIES], parameters.terms[COHORT__SCOPE_TASKS],
+    memcpy(parameters.terms[COHORT__DISTANCE_LOCALITIES], parameters.terms[COHORT__DISTANCE_TASKS],
            sizeof(parameters.terms[0]));
-    memset(parameters.terms[COHORT__SCOPE_TASKS], 0, sizeof(parameters.terms[0]));
+    memset(parameters.terms[COHORT__DISTANCE_TASKS], 0, sizeof(parameters.terms[0]));
     placement = (struct cohort__placement){8, 8, 1, 1, true, 0};
     check_near(cohort__predict(&parameters, &placement, 0, &request, &cost),
                1 + 10 * 1 + 100 * 2 + 1000 * 3 + (1e4 * 8 + 1e5 * 4 + 1e6 * 5 + 1e7 * 6) / 4);
@@ -44,8 +44,8 @@ static struct cohort__parameters *work_alone(void)
     memset(&parameters, 0, sizeof(parameters));
     parameters.cores = 2;
     parameters.workers = 1;
-    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
-        parameters.terms[scope][COHORT__TERM_MESSAGE] = 1;
+    for (unsigned distance = 0; distance < COHORT__NUM_DISTANCES; distance++)
+        parameters.terms[distance][COHORT__TERM_MESSAGE] = 1;
     return &parameters;
 }
 
@@ -58,7 +58,7 @@ static void test_sharing(void)
         static const double want[] = {48 / 8., 48 / 8., 48 / 4., 48 / 4., 48 / 2.};
         struct cohort__placement placement = {8, 8, 4, 1, true, sharing};
         double amounts[COHORT__NUM_TERMS];
-        cohort__predict_amounts(parameters, &placement, COHORT__SCOPE_HOSTS, &cost, amounts);
+        cohort__predict_amounts(parameters, &placement, COHORT__DISTANCE_HOSTS, &cost, amounts);
         check_near(amounts[COHORT__TERM_MESSAGE], want[sharing < 4 ? sharing : 4]);
     }
 }
@@ -72,17 +72,17 @@ static void test_stage(void)
     struct cohort__placement apart = {16, 16, 4, 1, true, 1}, shared = {16, 16, 4, 1, true, 4};
     struct cohort__stage stage = {.num_sites = 4, .at_once = 1};
     static const struct {
-        enum cohort__scope scope;
+        enum cohort__distance distance;
         uint32_t at_once;
         double apart, shared;
-    } rows[] = {{COHORT__SCOPE_TASKS, 1, 48, 4 * 48 / 2.},
-                {COHORT__SCOPE_TASKS, 3, 3 * 48 / 2., 12 * 48 / 2.},
-                {COHORT__SCOPE_LOCALITIES, 1, 48 / 2., 4 * 48 / 2.},
-                {COHORT__SCOPE_LOCALITIES, 3, 3 * 48 / 2., 12 * 48 / 2.},
-                {COHORT__SCOPE_HOSTS, 1, 48 / 4., 48 / 2.},
-                {COHORT__SCOPE_HOSTS, 3, 3 * 48 / 8., 3 * 48 / 2.}};
+    } rows[] = {{COHORT__DISTANCE_TASKS, 1, 48, 4 * 48 / 2.},
+                {COHORT__DISTANCE_TASKS, 3, 3 * 48 / 2., 12 * 48 / 2.},
+                {COHORT__DISTANCE_LOCALITIES, 1, 48 / 2., 4 * 48 / 2.},
+                {COHORT__DISTANCE_LOCALITIES, 3, 3 * 48 / 2., 12 * 48 / 2.},
+                {COHORT__DISTANCE_HOSTS, 1, 48 / 4., 48 / 2.},
+                {COHORT__DISTANCE_HOSTS, 3, 3 * 48 / 8., 3 * 48 / 2.}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        stage.scope = rows[i].scope;
+        stage.distance = rows[i].distance;
         stage.at_once = rows[i].at_once;
         check_near(cohort__predict_stage(parameters, &apart, &stage, 0, &request, &cost),
                    rows[i].apart);
@@ -107,30 +107,31 @@ static void test_direct(void)
     struct cohort__request request = {.num_sites = 128, .arity = 4};
     struct cohort__cost cost = {.messages = 127 * 2};
     struct cohort__placement placement = {128, 8, 1, 16, true, 0};
-    parameters.terms[COHORT__SCOPE_TASKS][COHORT__TERM_MESSAGE] = 0;
+    parameters.terms[COHORT__DISTANCE_TASKS][COHORT__TERM_MESSAGE] = 0;
     check_near(cohort__predict(&parameters, &placement, row_of("hierarchical"), &request, &cost),
                7. / 127 * 127 * 2 / 2 *
-                   cohort__predict_factor(&parameters, COHORT__SCOPE_LOCALITIES,
+                   cohort__predict_factor(&parameters, COHORT__DISTANCE_LOCALITIES,
                                           row_of("hierarchical"), 128, 0));
     check_near(cohort__predict(&parameters, &placement, row_of("leaders"), &request, &cost),
                16. / 31 * 127 * 2 / 2 *
-                   cohort__predict_factor(&parameters, COHORT__SCOPE_LOCALITIES, row_of("leaders"),
-                                          128, 0));
+                   cohort__predict_factor(&parameters, COHORT__DISTANCE_LOCALITIES,
+                                          row_of("leaders"), 128, 0));
 }
 
-static void check_factor(const struct cohort__parameters *parameters, enum cohort__scope scope,
-                         uint32_t num_sites, size_t bytes, double want)
+static void check_factor(const struct cohort__parameters *parameters,
+                         enum cohort__distance distance, uint32_t num_sites, size_t bytes,
+                         double want)
 {
-    check_near(cohort__predict_factor(parameters, scope, 5, num_sites, bytes), want);
+    check_near(cohort__predict_factor(parameters, distance, 5, num_sites, bytes), want);
 }
 
 static void test_factor(void)
 {
     static struct cohort__parameters parameters;
-    enum cohort__scope tasks = COHORT__SCOPE_TASKS, localities = COHORT__SCOPE_LOCALITIES;
+    enum cohort__distance tasks = COHORT__DISTANCE_TASKS, localities = COHORT__DISTANCE_LOCALITIES;
     cohort__parameters_default(&parameters);
-    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++) {
-        int8_t *factors = parameters.factors[scope][5];
+    for (unsigned distance = 0; distance < COHORT__NUM_DISTANCES; distance++) {
+        int8_t *factors = parameters.factors[distance][5];
         for (unsigned i = 0; i < COHORT__KNOTS_BYTES; i++)
             factors[2 * COHORT__KNOTS_BYTES + i] = 16; /* 8 sites */
         factors[0] = 32;                               /* 2 sites, 8 bytes */
@@ -225,9 +226,9 @@ static void test_calls_of_operation(void)
                                             .can_meet = true};
     const uint32_t number = cohort__algorithm_row(COHORT__REDUCE_SCATTER, "shared");
     const struct cohort__algorithm *row = cohort__algorithms[number];
-    parameters.terms[COHORT__SCOPE_TASKS][COHORT__TERM_COMBINED] = 1;
+    parameters.terms[COHORT__DISTANCE_TASKS][COHORT__TERM_COMBINED] = 1;
     const struct cohort__cost cost = row->cost(&request);
-    double factor = cohort__predict_factor(&parameters, COHORT__SCOPE_TASKS, number, 16, 32);
+    double factor = cohort__predict_factor(&parameters, COHORT__DISTANCE_TASKS, number, 16, 32);
     /* 4 localities on 2 cores; 16 sites bring 15 blocks of 32 bytes each for the others. */
     double want = factor * 2 * (16 * 15 * 32 + 16 * 48 * 400);
     double got = cohort__predict(&parameters, &placement, number, &request, &cost);
@@ -241,13 +242,13 @@ static void test_copies(void)
     static struct cohort__parameters parameters = {.cores = 2, .workers = 1};
     const uint32_t gather = cohort__algorithm_row(COHORT__GATHER, "linear");
     struct cohort__placement placement = {.num_sites = 64, .num_localities = 4, .num_hosts = 2};
-    parameters.terms[COHORT__SCOPE_TASKS][COHORT__TERM_MOVED] = 0.5;
+    parameters.terms[COHORT__DISTANCE_TASKS][COHORT__TERM_MOVED] = 0.5;
     check_near(cohort__predict_copies(&parameters, &placement, 4, 4096), 0.5 * 4096 * 4 / 2);
     check_near(cohort__predict_copies(&parameters, &placement, 1, 4096), 0.5 * 4096);
     placement.sharing = 2;
     check_near(cohort__predict_copies(&parameters, &placement, 4, 4096), 0.5 * 4096 * 8 / 2);
     placement.sharing = 1;
-    int8_t *factors = parameters.factors[COHORT__SCOPE_TASKS][gather];
+    int8_t *factors = parameters.factors[COHORT__DISTANCE_TASKS][gather];
     factors[COHORT__KNOTS - COHORT__KNOTS_BYTES + 2] = 16; /* twice, 32 sites of 512 bytes */
     check_near(cohort__predict_copies(&parameters, &placement, 4, 4096), 4096 * 4 / 2);
     check_near(cohort__predict_copies(&parameters, &placement, 1, 4096 * 4), 4096 * 4);

@@ -16,10 +16,10 @@ static void set_machine(double startup, double byte, double message)
     memset(&parameters, 0, sizeof(parameters));
     parameters.cores = 4;
     parameters.workers = 1;
-    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++) {
-        parameters.terms[scope][COHORT__TERM_STARTUP] = startup;
-        parameters.terms[scope][COHORT__TERM_BYTE] = byte;
-        parameters.terms[scope][COHORT__TERM_MESSAGE] = message;
+    for (unsigned distance = 0; distance < COHORT__NUM_DISTANCES; distance++) {
+        parameters.terms[distance][COHORT__TERM_STARTUP] = startup;
+        parameters.terms[distance][COHORT__TERM_BYTE] = byte;
+        parameters.terms[distance][COHORT__TERM_MESSAGE] = message;
     }
 }
 
@@ -120,15 +120,15 @@ static void test_what_costs_decides(void)
             struct cohort__candidate all[COHORT__MAX_CANDIDATES];
             double amounts[COHORT__NUM_TERMS], least[COHORT__NUM_TERMS];
             set_machine(0, 0, 0);
-            for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
-                parameters.terms[scope][terms[t]] = 1;
+            for (unsigned distance = 0; distance < COHORT__NUM_DISTANCES; distance++)
+                parameters.terms[distance][terms[t]] = 1;
             uint32_t num = cohort__select_candidates(&question, all);
             if (!all[0].is_priced)
                 continue;
-            cohort__predict_amounts(&parameters, &placement, COHORT__SCOPE_LOCALITIES, &all[0].cost,
-                                    least);
+            cohort__predict_amounts(&parameters, &placement, COHORT__DISTANCE_LOCALITIES,
+                                    &all[0].cost, least);
             for (uint32_t i = 1; i < num && !all[i].refused && all[i].is_priced; i++) {
-                cohort__predict_amounts(&parameters, &placement, COHORT__SCOPE_LOCALITIES,
+                cohort__predict_amounts(&parameters, &placement, COHORT__DISTANCE_LOCALITIES,
                                         &all[i].cost, amounts);
                 CHECK(least[terms[t]] <= amounts[terms[t]]);
             }
@@ -152,8 +152,8 @@ static void test_crossover(void)
     const struct cohort__algorithm *last = NULL;
     unsigned num_crossings = 0;
     set_machine(1000, 0, 0);
-    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
-        parameters.terms[scope][COHORT__TERM_MOVED] = parameters.cores;
+    for (unsigned distance = 0; distance < COHORT__NUM_DISTANCES; distance++)
+        parameters.terms[distance][COHORT__TERM_MOVED] = parameters.cores;
     for (size_t bytes = 8; bytes <= 1 << 20; bytes += (bytes / 64 + 1) * 8) {
         struct cohort__request request = request_of(COHORT__GATHER, 64, bytes);
         struct cohort__question question = question_of(&request, COHORT__MODE_FLAT);
@@ -257,7 +257,7 @@ static void test_ragged(void)
 /* Makes row ROW nearly free between hosts. */
 static void make_cheap(uint32_t row)
 {
-    memset(parameters.factors[COHORT__SCOPE_HOSTS][row], -112, COHORT__KNOTS);
+    memset(parameters.factors[COHORT__DISTANCE_HOSTS][row], -112, COHORT__KNOTS);
 }
 
 static struct cohort__candidate candidate_of(const struct cohort__question *question,
@@ -319,9 +319,9 @@ static void test_copies(void)
     const uint32_t gather = cohort__algorithm_row(COHORT__GATHER, "linear");
     request.machine = machine;
     set_machine(0, 0, 0);
-    parameters.terms[COHORT__SCOPE_TASKS][COHORT__TERM_MOVED] = 1;
+    parameters.terms[COHORT__DISTANCE_TASKS][COHORT__TERM_MOVED] = 1;
     double hot = composed(&request, true).time;
-    memset(parameters.factors[COHORT__SCOPE_TASKS][gather], 16, COHORT__KNOTS); /* twice */
+    memset(parameters.factors[COHORT__DISTANCE_TASKS][gather], 16, COHORT__KNOTS); /* twice */
     double cold = composed(&request, true).time;
     CHECK_INT((int)(cold - hot), 2 * 8 * TEST_MACHINE_SITES * 4096);
     cohort__machine_destroy(machine);
@@ -338,9 +338,9 @@ static void test_shares(void)
     request.machine = machine;
     question.placement = &placement;
     set_machine(1000, 1, 100);
-    memset(parameters.terms[COHORT__SCOPE_TASKS], 0, sizeof(parameters.terms[0]));
+    memset(parameters.terms[COHORT__DISTANCE_TASKS], 0, sizeof(parameters.terms[0]));
     parameters.cores = 2;
-    double *link = &parameters.terms[COHORT__SCOPE_HOSTS][COHORT__TERM_BYTE];
+    double *link = &parameters.terms[COHORT__DISTANCE_HOSTS][COHORT__TERM_BYTE];
     double slow = candidate_of(&question, "shares").time;
     double slow_levels = candidate_of(&question, "levels").time;
     *link = 0.1;
@@ -376,8 +376,8 @@ static void test_segments(void)
     memset(&parameters, 0, sizeof(parameters));
     parameters.cores = 2;
     parameters.workers = 1;
-    parameters.terms[COHORT__SCOPE_HOSTS][COHORT__TERM_BYTE] = 1;
-    parameters.terms[COHORT__SCOPE_LOCALITIES][COHORT__TERM_BYTE] = 0.5;
+    parameters.terms[COHORT__DISTANCE_HOSTS][COHORT__TERM_BYTE] = 1;
+    parameters.terms[COHORT__DISTANCE_LOCALITIES][COHORT__TERM_BYTE] = 0.5;
     const struct cohort__candidate levels = candidate_of(&question, "levels");
     cohort__select_stages(&question, levels.algorithm, &request, &stages);
     CHECK_INT(stages.num_segments, 4);
@@ -386,7 +386,7 @@ static void test_segments(void)
      * of all stages, one after the other. */
     placement.sharing = 2;
     const double in_turn = candidate_of(&question, "levels").time;
-    parameters.terms[COHORT__SCOPE_LOCALITIES][COHORT__TERM_BYTE] = 0;
+    parameters.terms[COHORT__DISTANCE_LOCALITIES][COHORT__TERM_BYTE] = 0;
     const double top = candidate_of(&question, "levels").time;
     CHECK(top > 0 && in_turn > top);
     CHECK(levels.time > 0.99 * (in_turn / 4 + top * 3 / 4));
@@ -440,7 +440,7 @@ static void test_shift(void)
     placement = cohort__placement_of(machine);
     memset(&parameters, 0, sizeof(parameters));
     parameters.cores = parameters.workers = 1;
-    parameters.terms[COHORT__SCOPE_HOSTS][COHORT__TERM_STARTUP] = 1000;
+    parameters.terms[COHORT__DISTANCE_HOSTS][COHORT__TERM_STARTUP] = 1000;
     request.shift = 1;
     CHECK_CONTAINS(candidate_of(&question, "levels").refused, "two have their targets");
     CHECK_INT((int)candidate_of(&question, "direct").time, 125); /* one of eight leaves the host */

@@ -62,7 +62,7 @@ static cohort_status get_plan(void *argument, uint32_t site, struct cohort__plan
 static struct cohort__parameters prices;
 
 /* call, startup, byte, reduced, site, message, moved, combined */
-static const double terms[COHORT__NUM_SCOPES][COHORT__NUM_TERMS] = {
+static const double terms[COHORT__NUM_DISTANCES][COHORT__NUM_TERMS] = {
     {0, 1, 0, 0, 10, 20, 2, 3},
     {0, 100, 1, 0, 30, 40, 2, 3},
     {5, 1000, 4, 0, 50, 60, 2, 3},
@@ -72,9 +72,9 @@ static const double terms[COHORT__NUM_SCOPES][COHORT__NUM_TERMS] = {
 static struct cohort__sim_machine machine_of(uint32_t hosts, uint32_t localities, uint32_t tasks,
                                              uint32_t cores)
 {
-    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
+    for (unsigned distance = 0; distance < COHORT__NUM_DISTANCES; distance++)
         for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
-            prices.terms[scope][term] = terms[scope][term];
+            prices.terms[distance][term] = terms[distance][term];
     return (struct cohort__sim_machine){.hosts = hosts,
                                         .localities = localities,
                                         .tasks = tasks,
@@ -103,8 +103,8 @@ static void check_exact(double got, double want)
 static void check_sum(const struct cohort__sim_account *account)
 {
     double sum = account->calls + account->turns;
-    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
-        sum += account->reaches[scope].work + account->reaches[scope].wire;
+    for (unsigned distance = 0; distance < COHORT__NUM_DISTANCES; distance++)
+        sum += account->reaches[distance].work + account->reaches[distance].wire;
     check_exact(sum, account->time);
 }
 
@@ -120,10 +120,10 @@ static void test_tasks(void)
     struct cohort__sim_account account;
     CHECK_INT(simulate(&machine, message, sizeof(message), &account), COHORT_OK);
     check_exact(account.time, 10 + 10 + 20 + 1 + 20);
-    check_exact(account.reaches[COHORT__SCOPE_TASKS].work, 60);
-    check_exact(account.reaches[COHORT__SCOPE_TASKS].wire, 1);
-    CHECK_INT(account.reaches[COHORT__SCOPE_TASKS].messages, 1);
-    CHECK_INT(account.reaches[COHORT__SCOPE_TASKS].bytes, 10);
+    check_exact(account.reaches[COHORT__DISTANCE_TASKS].work, 60);
+    check_exact(account.reaches[COHORT__DISTANCE_TASKS].wire, 1);
+    CHECK_INT(account.reaches[COHORT__DISTANCE_TASKS].messages, 1);
+    CHECK_INT(account.reaches[COHORT__DISTANCE_TASKS].bytes, 10);
     check_sum(&account);
 }
 
@@ -141,7 +141,7 @@ static void test_localities(void)
     CHECK_INT(simulate(&machine, backwards, sizeof(backwards), &account), COHORT_OK);
     check_exact(account.time, 30 + (7 + 30) + 30 + 110 + (7 + 30));
     check_exact(account.turns, 14);
-    check_exact(account.reaches[COHORT__SCOPE_LOCALITIES].wire, 110);
+    check_exact(account.reaches[COHORT__DISTANCE_LOCALITIES].wire, 110);
     check_sum(&account);
 }
 
@@ -156,7 +156,7 @@ static void test_shared_cores(void)
     machine.is_shared = true;
     CHECK_INT(simulate(&machine, backwards, sizeof(backwards), &account), COHORT_OK);
     check_exact(account.time, 5 + 50 + (7 + 50) + 560 + (7 + 560));
-    check_exact(account.reaches[COHORT__SCOPE_HOSTS].wire, 0);
+    check_exact(account.reaches[COHORT__DISTANCE_HOSTS].wire, 0);
     check_exact(account.calls, 5);
     check_sum(&account);
 }
@@ -172,7 +172,7 @@ static void test_links(void)
     struct cohort__sim_account account;
     CHECK_INT(simulate(&machine, lines, sizeof(lines), &account), COHORT_OK);
     check_exact(account.time, 5 + 50 + 40 + (40 + 40 + 1000) + 40);
-    CHECK_INT(account.reaches[COHORT__SCOPE_HOSTS].messages, 2);
+    CHECK_INT(account.reaches[COHORT__DISTANCE_HOSTS].messages, 2);
     check_sum(&account);
 }
 

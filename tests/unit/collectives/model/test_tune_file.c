@@ -33,10 +33,10 @@ static void test_read(void)
     check_read("# a comment\n\n  version = 1   # another\r\ncores=3\n tasks.startup =\t12.5 \n"
                "localities.moved = 1e-3");
     CHECK(parameters.cores == 3);
-    CHECK(parameters.terms[COHORT__SCOPE_TASKS][COHORT__TERM_STARTUP] == 12.5);
-    CHECK(parameters.terms[COHORT__SCOPE_LOCALITIES][COHORT__TERM_MOVED] == 1e-3);
-    CHECK(parameters.terms[COHORT__SCOPE_TASKS][COHORT__TERM_CALL] ==
-          defaults.terms[COHORT__SCOPE_TASKS][COHORT__TERM_CALL]);
+    CHECK(parameters.terms[COHORT__DISTANCE_TASKS][COHORT__TERM_STARTUP] == 12.5);
+    CHECK(parameters.terms[COHORT__DISTANCE_LOCALITIES][COHORT__TERM_MOVED] == 1e-3);
+    CHECK(parameters.terms[COHORT__DISTANCE_TASKS][COHORT__TERM_CALL] ==
+          defaults.terms[COHORT__DISTANCE_TASKS][COHORT__TERM_CALL]);
 }
 
 static void test_wrong(void)
@@ -68,9 +68,9 @@ static void test_write(void)
     char *text = NULL;
     cohort__parameters_default(&written);
     written.cores = 7;
-    written.terms[COHORT__SCOPE_LOCALITIES][COHORT__TERM_BYTE] = 1.0 / 3;
+    written.terms[COHORT__DISTANCE_LOCALITIES][COHORT__TERM_BYTE] = 1.0 / 3;
     for (unsigned i = 0; i < COHORT__KNOTS; i++)
-        written.factors[COHORT__SCOPE_LOCALITIES][5][i] = (int8_t)(7 * i - 120);
+        written.factors[COHORT__DISTANCE_LOCALITIES][5][i] = (int8_t)(7 * i - 120);
     CHECK_INT(cohort__tune_file_write(&written, "of a test", &text), COHORT_OK);
     CHECK(strncmp(text, "# of a test\n", 12) == 0);
     CHECK_CONTAINS(text, cohort__algorithms[5]->name);

@@ -28,11 +28,11 @@ static void test_terms_return(void)
     cohort__random_init(&random, 7);
     cohort__parameters_default(&made);
     for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
-        made.terms[COHORT__SCOPE_TASKS][term] = term == COHORT__TERM_BYTE ? 0 : draw(&random);
+        made.terms[COHORT__DISTANCE_TASKS][term] = term == COHORT__TERM_BYTE ? 0 : draw(&random);
     for (unsigned i = 0; i < NUM; i++) {
         uint32_t num_sites = 2u << cohort__random_below(&random, 5);
         samples[i] = (struct tune_sample){
-            .scope = COHORT__SCOPE_TASKS,
+            .distance = COHORT__DISTANCE_TASKS,
             .row = 1,
             .num_sites = num_sites,
             .bytes = 8,
@@ -47,12 +47,12 @@ static void test_terms_return(void)
     cohort__parameters_default(&found);
     tune_fit(&found, samples, NUM);
     for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
-        CHECK(is_near(found.terms[COHORT__SCOPE_TASKS][term], made.terms[COHORT__SCOPE_TASKS][term],
-                      0.02));
-    CHECK(memcmp(found.terms[COHORT__SCOPE_LOCALITIES], made.terms[COHORT__SCOPE_LOCALITIES],
+        CHECK(is_near(found.terms[COHORT__DISTANCE_TASKS][term],
+                      made.terms[COHORT__DISTANCE_TASKS][term], 0.02));
+    CHECK(memcmp(found.terms[COHORT__DISTANCE_LOCALITIES], made.terms[COHORT__DISTANCE_LOCALITIES],
                  sizeof(found.terms[0])) == 0);
     for (unsigned i = 0; i < COHORT__KNOTS; i++)
-        CHECK_INT(found.factors[COHORT__SCOPE_TASKS][1][i], 0);
+        CHECK_INT(found.factors[COHORT__DISTANCE_TASKS][1][i], 0);
 }
 
 /* A knot has the factor of its own sample. Knots without a sample have the factor of the nearest
@@ -64,7 +64,7 @@ static void test_factors(void)
     struct cohort__cost cost = {.startups = 1, .messages = 1};
     for (unsigned i = 0; i < 30; i++)
         samples[i] = (struct tune_sample){
-            .scope = COHORT__SCOPE_LOCALITIES,
+            .distance = COHORT__DISTANCE_LOCALITIES,
             .row = i < 28 ? 3 : 4,
             .num_sites = 2,
             .bytes = i == 29 ? 2097152 : 8,
@@ -74,13 +74,13 @@ static void test_factors(void)
         };
     cohort__parameters_default(&found);
     tune_fit(&found, samples, 30);
-    const int8_t *factors = found.factors[COHORT__SCOPE_LOCALITIES][4];
+    const int8_t *factors = found.factors[COHORT__DISTANCE_LOCALITIES][4];
     int small = factors[0], large = factors[COHORT__KNOTS_BYTES - 1];
     CHECK_INT(large - small, 32);
     CHECK_INT(factors[1], small);
     CHECK_INT(factors[COHORT__KNOTS - 1], large);
     CHECK_INT(factors[COHORT__KNOTS_BYTES], small);
-    CHECK_INT(found.factors[COHORT__SCOPE_TASKS][4][0], 0);
+    CHECK_INT(found.factors[COHORT__DISTANCE_TASKS][4][0], 0);
 }
 
 /* A coefficient that would be negative is 0, and the others are the best fit without it. Here a =

@@ -17,7 +17,7 @@ static double draw(struct cohort__random *random)
 static struct tune_sample draw_sample(struct cohort__random *random)
 {
     struct tune_sample sample = {
-        .scope = (enum cohort__scope)cohort__random_below(random, COHORT__NUM_SCOPES),
+        .distance = (enum cohort__distance)cohort__random_below(random, COHORT__NUM_DISTANCES),
         .row = (uint32_t)cohort__random_below(random, cohort__num_algorithms),
         .num_sites = 2u << cohort__random_below(random, 5),
         .bytes = (size_t)8 << cohort__random_below(random, 40),
@@ -25,7 +25,7 @@ static struct tune_sample draw_sample(struct cohort__random *random)
         .cost = {draw(random), draw(random), draw(random), draw(random), draw(random), draw(random),
                  draw(random)},
     };
-    sample.placement = tune_samples_placement(sample.scope, sample.num_sites,
+    sample.placement = tune_samples_placement(sample.distance, sample.num_sites,
                                               1 + (uint32_t)cohort__random_below(random, 4));
     return sample;
 }
@@ -33,7 +33,7 @@ static struct tune_sample draw_sample(struct cohort__random *random)
 static bool is_same(const struct tune_sample *a, const struct tune_sample *b)
 {
     const struct cohort__placement *at = &a->placement, *bt = &b->placement;
-    return a->scope == b->scope && a->row == b->row && a->num_sites == b->num_sites &&
+    return a->distance == b->distance && a->row == b->row && a->num_sites == b->num_sites &&
            a->bytes == b->bytes && memcmp(&a->ns, &b->ns, sizeof(a->ns)) == 0 &&
            memcmp(&a->cost, &b->cost, sizeof(a->cost)) == 0 && at->num_sites == bt->num_sites &&
            at->num_localities == bt->num_localities && at->largest == bt->largest &&
@@ -70,9 +70,9 @@ static void test_round_trip(void)
 
 static void test_placement(void)
 {
-    struct cohort__placement tasks = tune_samples_placement(COHORT__SCOPE_TASKS, 8, 3),
-                             spread = tune_samples_placement(COHORT__SCOPE_LOCALITIES, 8, 3),
-                             hosts = tune_samples_placement(COHORT__SCOPE_HOSTS, 8, 3);
+    struct cohort__placement tasks = tune_samples_placement(COHORT__DISTANCE_TASKS, 8, 3),
+                             spread = tune_samples_placement(COHORT__DISTANCE_LOCALITIES, 8, 3),
+                             hosts = tune_samples_placement(COHORT__DISTANCE_HOSTS, 8, 3);
     CHECK_INT(tasks.num_localities, 1);
     CHECK_INT(tasks.largest, 8);
     CHECK_INT(spread.num_localities, 8);
