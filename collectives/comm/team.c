@@ -47,6 +47,10 @@ uint32_t cohort__room_find(const struct cohort__room *room, uint64_t number, siz
                            uint64_t all_passed, uint64_t *ret_needed)
 {
     uint32_t taken = taken_by(bytes), end = room->next + taken;
+    if (taken == 0) { /* most posts */
+        *ret_needed = room->held[cohort__board_index(number)].number;
+        return 0;
+    }
     bool is_near = end <= span_of(room, taken);
     uint32_t offset = is_near ? room->next : 0;
     uint64_t needed = holder_of(room, number, offset, offset + taken);

@@ -137,7 +137,9 @@ static void enter(struct cohort__meeting *meeting, struct cohort__participant *p
 {
     meeting->participants[participant->rank] = participant;
     cohort__meeting_bunch(meeting, participant);
-    meeting->num_inside++;
+    /* Nobody leaves without the lock before the meeting is complete. */
+    const uint32_t num_inside = atomic_load_explicit(&meeting->num_inside, memory_order_relaxed);
+    atomic_store_explicit(&meeting->num_inside, num_inside + 1, memory_order_relaxed);
     meeting->num_come++;
     participant->meeting = meeting;
 }
@@ -295,9 +297,9 @@ static bool on_look(struct cohort__watch *watch)
 {
     struct cohort__meetings *meetings = COHORT_CONTAINER_OF(watch, struct cohort__meetings, watch);
     struct cohort__looked looked = {0};
-    pthread_mutex_lock(&meetings->lock);
+    cohort__lock_take(&meetings->lock);
     cohort__meetings_look(meetings, &looked);
-    pthread_mutex_unlock(&meetings->lock);
+    cohort__lock_give(&meetings->lock);
     bool any = looked.told || looked.full;
     cohort__looked_go_on(&looked);
     return any;
@@ -309,7 +311,7 @@ static void on_left(struct cohort__annex *base, const struct cohort_comm *comm)
 {
     struct cohort__meetings *meetings = (struct cohort__meetings *)base;
     struct cohort__participant *told = NULL;
-    pthread_mutex_lock(&meetings->lock);
+    cohort__lock_take(&meetings->lock);
     for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
          link = link->next) {
         struct cohort__meeting *meeting = cohort__meeting_of(link);
@@ -330,7 +332,7 @@ static void on_left(struct cohort__annex *base, const struct cohort_comm *comm)
         cohort__meeting_fail(meetings, meeting, &error, NULL, &told);
         cohort__error_fini(&error);
     }
-    pthread_mutex_unlock(&meetings->lock);
+    cohort__lock_give(&meetings->lock);
     cohort__participants_tell(told);
 }
 
@@ -351,9 +353,9 @@ void cohort__participant_enter(struct cohort__participant *participant,
         refuse(participant, ret_refusal);
         return;
     }
-    pthread_mutex_lock(&meetings->lock);
+    cohort__lock_take(&meetings->lock);
     try_enter(meetings, participant, &entry);
-    pthread_mutex_unlock(&meetings->lock);
+    cohort__lock_give(&meetings->lock);
     if (entry.never_comes != UINT32_MAX && !ret_refusal->error.status && asks(participant))
         cohort__operation_ask(operation, entry.never_comes,
                               cohort__message_tag(participant->phase, 0));
@@ -367,11 +369,11 @@ void cohort__participant_ready(struct cohort__participant *participant)
         return;
     struct cohort__meetings *meetings = meeting->meetings;
     struct entry entry = {0};
-    pthread_mutex_lock(&meetings->lock);
+    cohort__lock_take(&meetings->lock);
     participant->is_ready = true;
     if (meeting->state == COHORT__MEETING_OPEN) /* else it has failed, and PARTICIPANT is told */
         get_ready(meetings, meeting, participant, &entry);
-    pthread_mutex_unlock(&meetings->lock);
+    cohort__lock_give(&meetings->lock);
     go_on(participant, &entry);
 }
 
@@ -401,10 +403,10 @@ bool cohort__participant_fail(struct cohort__participant *participant)
         return true;
     struct cohort__meetings *meetings = participant->meeting->meetings;
     struct cohort__looked looked = {0};
-    pthread_mutex_lock(&meetings->lock);
+    cohort__lock_take(&meetings->lock);
     bool is_over = fail_meeting_of(meetings, participant, &looked.told);
     cohort__meetings_look(meetings, &looked); /* later meetings may have waited for this one */
-    pthread_mutex_unlock(&meetings->lock);
+    cohort__lock_give(&meetings->lock);
     if (is_over)
         cohort__participant_tell_outside(participant);
     cohort__looked_go_on(&looked);
@@ -424,10 +426,10 @@ void cohort__participant_leave(struct cohort__participant *participant)
     if (has_moved && atomic_fetch_sub(&meeting->num_inside, 1) > 1)
         return; /* nobody enters such a meeting any more, so it needs no lock */
     struct cohort__meetings *meetings = meeting->meetings;
-    pthread_mutex_lock(&meetings->lock);
+    cohort__lock_take(&meetings->lock);
     if (has_moved || atomic_fetch_sub(&meeting->num_inside, 1) == 1)
         cohort__meeting_end(meetings, meeting);
-    pthread_mutex_unlock(&meetings->lock);
+    cohort__lock_give(&meetings->lock);
 }
 
 /* Whether the locality of SITE, another one, has done what MEETING waits for. FIRST is the meeting
@@ -492,9 +494,9 @@ uint32_t cohort__participant_missing(const struct cohort__participant *participa
     if (!meeting)
         return 0;
     struct cohort__meetings *meetings = meeting->meetings;
-    pthread_mutex_lock(&meetings->lock);
+    cohort__lock_take(&meetings->lock);
     uint32_t num_missing = find_missing(meetings, meeting, ret_inquiry);
-    pthread_mutex_unlock(&meetings->lock);
+    cohort__lock_give(&meetings->lock);
     return num_missing;
 }
 
@@ -530,7 +532,7 @@ bool cohort__participant_inquires(const struct cohort__participant *participant,
     if (!meeting || !participant->is_ready)
         return false;
     struct cohort__meetings *meetings = meeting->meetings;
-    pthread_mutex_lock(&meetings->lock);
+    cohort__lock_take(&meetings->lock);
     if (!meeting->inquiry.asker)
         meeting->inquiry.asker = participant;
     bool is_asker = meeting->inquiry.asker == participant;
@@ -543,7 +545,7 @@ bool cohort__participant_inquires(const struct cohort__participant *participant,
         meeting->inquiry = *ret_inquiry;
         meeting->far.is_overdue = true;
     }
-    pthread_mutex_unlock(&meetings->lock);
+    cohort__lock_give(&meetings->lock);
     return is_asker;
 }
 
@@ -554,9 +556,9 @@ void cohort__participant_answered(const struct cohort__participant *participant,
     if (!meeting)
         return;
     struct cohort__meetings *meetings = meeting->meetings;
-    pthread_mutex_lock(&meetings->lock);
+    cohort__lock_take(&meetings->lock);
     for (uint32_t i = 0; i < meeting->inquiry.num_sites; i++)
         if (meeting->inquiry.sites[i] == site)
             meeting->inquiry.answers[i] = (uint8_t)answer;
-    pthread_mutex_unlock(&meetings->lock);
+    cohort__lock_give(&meetings->lock);
 }

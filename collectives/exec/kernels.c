@@ -4,15 +4,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+static const struct cohort__kernel_variant baseline = {"baseline", cohort__kernels_baseline};
+
+/* The fastest one that this machine can run. Each small call asks this. */
+static inline struct cohort__kernel_variant fastest(void)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2"))
+        return (struct cohort__kernel_variant){"avx2", cohort__kernels_avx2};
+#endif
+    return baseline;
+}
+
 size_t
 cohort__kernel_variants(struct cohort__kernel_variant ret_variants[COHORT__MAX_KERNEL_VARIANTS])
 {
     size_t num = 0;
-    ret_variants[num++] = (struct cohort__kernel_variant){"baseline", cohort__kernels_baseline};
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2"))
-        ret_variants[num++] = (struct cohort__kernel_variant){"avx2", cohort__kernels_avx2};
-#endif
+    ret_variants[num++] = baseline;
+    if (fastest().rows != baseline.rows)
+        ret_variants[num++] = fastest();
     return num;
 }
 
@@ -30,9 +40,8 @@ cohort__kernel_find_in(const struct cohort__kernel_variant *variant, enum cohort
 const struct cohort__kernel_functions *cohort__kernel_find(enum cohort__kernel kernel,
                                                            cohort_datatype datatype)
 {
-    struct cohort__kernel_variant variants[COHORT__MAX_KERNEL_VARIANTS];
-    size_t num = cohort__kernel_variants(variants);
-    return cohort__kernel_find_in(&variants[num - 1], kernel, datatype);
+    const struct cohort__kernel_variant variant = fastest();
+    return cohort__kernel_find_in(&variant, kernel, datatype);
 }
 
 /* A result of this size, with its two operands, is larger than most caches, so it would not be

@@ -192,7 +192,6 @@ static void meetings_destroy(struct cohort__annex *base)
     free_all(&meetings->moving);
     free_all(&meetings->spare);
     cohort__team_destroy(meetings->team);
-    pthread_mutex_destroy(&meetings->lock);
     free(meetings->own_sites);
     free(meetings);
 }
@@ -201,25 +200,15 @@ static void meetings_destroy(struct cohort__annex *base)
 static bool free_arena(struct cohort__arena *arena)
 {
     struct cohort__meetings *meetings = COHORT_CONTAINER_OF(arena, struct cohort__meetings, arena);
-    if (pthread_mutex_trylock(&meetings->lock) != 0)
+    if (!cohort__lock_try(&meetings->lock))
         return false;
     bool is_free = cohort__list_is_empty(&meetings->current) &&
                    cohort__list_is_empty(&meetings->moving) &&
                    cohort__team_free_arena(meetings->team, arena->bytes);
     if (is_free)
         arena->bytes = 0;
-    pthread_mutex_unlock(&meetings->lock);
+    cohort__lock_give(&meetings->lock);
     return is_free;
-}
-
-/* It is held for so short a time that a thread spins for a moment before it sleeps. */
-static void lock_init(pthread_mutex_t *lock)
-{
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
-    pthread_mutex_init(lock, &attributes);
-    pthread_mutexattr_destroy(&attributes);
 }
 
 /* The group's machine has the sites locality by locality, so a list of all is made where there are
@@ -254,7 +243,6 @@ static struct cohort__meetings *meetings_create(struct cohort__group *group,
     meetings->arena.give_back = free_arena;
     meetings->group = group;
     meetings->num_local = group->local.num;
-    lock_init(&meetings->lock);
     cohort__list_init(&meetings->current);
     cohort__list_init(&meetings->moving);
     cohort__list_init(&meetings->spare);
@@ -579,7 +567,7 @@ static void begin(struct cohort__meeting *meeting, const struct cohort__particip
     meeting->index = participant->index;
     meeting->fingerprint = participant->operation->fingerprint;
     meeting->kind = participant->kind;
-    meeting->num_inside = 0;
+    atomic_store_explicit(&meeting->num_inside, 0, memory_order_relaxed);
     meeting->num_come = 0;
     meeting->num_ready = 0;
     meeting->are_shares_made = false;
@@ -715,7 +703,9 @@ static const unsigned char *contribution(const struct cohort__meeting *meeting, 
 static void bring_bytes(struct cohort__meetings *meetings, const struct cohort__meeting *meeting,
                         unsigned char *to, const unsigned char *from, size_t bytes)
 {
-    if (meeting->movement.is_past_caches && !cohort__meeting_is_segment(meeting))
+    if (bytes == sizeof(uint64_t)) /* a call of a function takes longer */
+        memcpy(to, from, sizeof(uint64_t));
+    else if (meeting->movement.is_past_caches && !cohort__meeting_is_segment(meeting))
         cohort__copy_past(to, from, bytes);
     else
         cohort__copier_copy(&meetings->copier, to, from, bytes);
@@ -834,7 +824,8 @@ static bool meeting_bring(struct cohort__meetings *meetings, struct cohort__meet
         return false;
     if (bytes > COHORT__BOARD_INLINE)
         use_arena(meetings, meeting->far.offset + bytes);
-    if (copied_bytes(meetings, meeting, num) > COHORT__MEETING_ON_THE_SPOT) {
+    if (bytes > COHORT__MEETING_ON_THE_SPOT &&
+        copied_bytes(meetings, meeting, num) > COHORT__MEETING_ON_THE_SPOT) {
         meeting->state = COHORT__MEETING_BRINGING;
         meeting->place = to;
         cohort__crew_start(&meeting->crew, meetings->group->commons, cohort__chore_post,
@@ -948,7 +939,7 @@ static void brought(struct cohort__crew *crew)
     struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
     struct cohort__meetings *meetings = meeting->meetings;
     struct cohort__looked looked = {0};
-    pthread_mutex_lock(&meetings->lock);
+    cohort__lock_take(&meetings->lock);
     struct cohort__error error = meeting->error;
     meeting->error = (struct cohort__error){0};
     meeting->state = COHORT__MEETING_GATHERED;
@@ -957,7 +948,7 @@ static void brought(struct cohort__crew *crew)
     else
         cohort__team_post(meetings->team, &meeting->far);
     cohort__meetings_look(meetings, &looked); /* later meetings had to wait for this one */
-    pthread_mutex_unlock(&meetings->lock);
+    cohort__lock_give(&meetings->lock);
     cohort__error_fini(&error);
     cohort__looked_go_on(&looked);
 }
@@ -1031,7 +1022,7 @@ static void put_question(struct cohort__looked *looked)
 static void reduced(struct cohort__meeting *meeting, struct cohort__looked *looked)
 {
     struct cohort__meetings *meetings = meeting->meetings;
-    pthread_mutex_lock(&meetings->lock);
+    cohort__lock_take(&meetings->lock);
     struct cohort__error error = meeting->error;
     meeting->error = (struct cohort__error){0};
     meeting->state = COHORT__MEETING_REDUCED;
@@ -1039,7 +1030,7 @@ static void reduced(struct cohort__meeting *meeting, struct cohort__looked *look
     if (error.status)
         cohort__meeting_fail(meetings, meeting, &error, NULL, &looked->told);
     cohort__meetings_look(meetings, looked);
-    pthread_mutex_unlock(&meetings->lock);
+    cohort__lock_give(&meetings->lock);
     cohort__error_fini(&error);
 }
 

@@ -2,7 +2,6 @@
 #ifndef COHORT_COLLECTIVES_EXEC_MEETING_H
 #define COHORT_COLLECTIVES_EXEC_MEETING_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,13 +18,14 @@
 #include "runtime/base/copier.h"
 #include "runtime/base/error.h"
 #include "runtime/base/list.h"
+#include "runtime/base/lock.h"
 
 /* All meetings of a subgroup of a group, as its annex. Any thread; what is in it is private to
  * meeting.c and attendance.c, and changes with the lock held. */
 struct cohort__meetings {
     struct cohort__annex base;  /* first */
     struct cohort__watch watch; /* looks at the board, if there is a team */
-    pthread_mutex_t lock;
+    struct cohort__lock lock;
     /* By generation and index: those that do not move, failed ones, too. */
     struct cohort__list current;
     struct cohort__list moving;

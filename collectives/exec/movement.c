@@ -22,6 +22,20 @@ static const unsigned char *input(const struct cohort__movement *movement, uint3
 
 /* Parts ------------------------------------------------------------------------------------ */
 
+static uint32_t num_copies(const struct cohort__movement_kind *kind,
+                           const struct cohort__movement *movement)
+{
+    return kind->has_columns ? movement->num_sites : 1;
+}
+
+/* Whether each row is one part: most calls have so few bytes, and need none of the divisions. */
+static inline bool has_small_rows(const struct cohort__movement_kind *kind,
+                                  const struct cohort__movement *movement)
+{
+    const size_t bytes = block_bytes(movement);
+    return bytes <= COHORT__PART_BYTES && bytes * num_copies(kind, movement) <= COHORT__PART_BYTES;
+}
+
 /* How a row is cut into parts: its copies into groups, and each copy into segments. */
 struct cut {
     uint32_t copies;       /* in a row */
@@ -35,7 +49,7 @@ static struct cut cut_of(const struct cohort__movement_kind *kind,
                          const struct cohort__movement *movement)
 {
     size_t bytes = block_bytes(movement);
-    struct cut cut = {.copies = kind->has_columns ? movement->num_sites : 1};
+    struct cut cut = {.copies = num_copies(kind, movement)};
     cut.group_copies = 1;
     cut.segment_bytes = COHORT__PART_BYTES / movement->element * movement->element;
     if (cut.segment_bytes == 0)
@@ -77,6 +91,8 @@ uint64_t cohort__movement_num_parts(const struct cohort__movement_kind *kind,
 {
     if (block_bytes(movement) == 0)
         return 0;
+    if (has_small_rows(kind, movement))
+        return num_local_rows(kind, movement);
     struct cut cut = cut_of(kind, movement);
     return (uint64_t)num_local_rows(kind, movement) * cut.num_groups * cut.num_segments;
 }
@@ -84,8 +100,11 @@ uint64_t cohort__movement_num_parts(const struct cohort__movement_kind *kind,
 cohort_status cohort__movement_perform(const struct cohort__movement_kind *kind,
                                        const struct cohort__movement *movement, uint64_t part)
 {
-    struct cut cut = cut_of(kind, movement);
     size_t bytes = block_bytes(movement);
+    if (has_small_rows(kind, movement))
+        return kind->perform(movement, kind->has_rows ? local_row(movement, (uint32_t)part) : 0, 0,
+                             num_copies(kind, movement), 0, bytes);
+    struct cut cut = cut_of(kind, movement);
     size_t offset = part % cut.num_segments * cut.segment_bytes;
     uint64_t group = part / cut.num_segments;
     uint32_t first = (uint32_t)(group % cut.num_groups) * cut.group_copies;
@@ -99,8 +118,7 @@ cohort_status cohort__movement_perform(const struct cohort__movement_kind *kind,
 size_t cohort__movement_bytes(const struct cohort__movement_kind *kind,
                               const struct cohort__movement *movement)
 {
-    return block_bytes(movement) * num_local_rows(kind, movement) *
-           (kind->has_columns ? movement->num_sites : 1);
+    return block_bytes(movement) * num_local_rows(kind, movement) * num_copies(kind, movement);
 }
 
 /* Copies ----------------------------------------------------------------------------------- */

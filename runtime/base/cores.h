@@ -32,6 +32,16 @@ unsigned cohort__cores_each(unsigned num_processes, bool may_be_bound);
  * rounded down, but at least 1. UINT_MAX if there is none. Reads files below ROOT, see cgroup.h. */
 unsigned cohort__cores_quota(const char *root);
 
+/* For who spins: lets the other thread of the calling thread's core run for a moment. */
+static inline void cohort__core_pause(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
 /* The size in bytes of the largest cache of this host's first processor, whether that cache is
  * shared or not. If the kernel doesn't tell, a common size. Any thread. */
 size_t cohort__cache_bytes(void);

@@ -3,7 +3,7 @@
 
 #include "cohort/future.h"
 #include "runtime/base/container.h"
-#include "runtime/task/futex.h"
+#include "runtime/base/futex.h"
 #include "runtime/task/future.h"
 #include "runtime/task/held_mutexes.h"
 #include "runtime/task/scope.h"

@@ -2,8 +2,9 @@
 #include "runtime/task/worker.h"
 
 #include "runtime/base/clock.h"
+#include "runtime/base/cores.h"
+#include "runtime/base/futex.h"
 #include "runtime/base/trace.h"
-#include "runtime/task/futex.h"
 
 /* How it is made sure that no wake-up gets lost. All operations named here are sequentially
  * consistent, so there is one total order of them.
@@ -200,15 +201,6 @@ void cohort__token_release(void)
     }
 }
 
-static void pause_briefly(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 /* Returns true if the event loop has made progress, which is not necessarily new work. */
 static bool look(struct cohort__worker *worker, bool *is_holder)
 {
@@ -216,7 +208,7 @@ static bool look(struct cohort__worker *worker, bool *is_holder)
         *is_holder = cohort__token_try(worker);
     if (*is_holder)
         return cohort__worker_call_poll(worker);
-    pause_briefly();
+    cohort__core_pause();
     return false;
 }
 

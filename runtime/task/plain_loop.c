@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "runtime/base/clock.h"
-#include "runtime/task/futex.h"
+#include "runtime/base/futex.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards the list */
 static struct cohort__timer *timers;                      /* sorted by deadline */

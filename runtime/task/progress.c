@@ -5,7 +5,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/trace.h"
-#include "runtime/task/futex.h"
+#include "runtime/base/futex.h"
 #include "runtime/task/worker.h"
 
 /* Without this thread a worker turns the event loop, between two tasks. If all workers compute for

@@ -12,7 +12,7 @@
 #include "runtime/task/blocking.h"
 #include "runtime/task/crash.h"
 #include "runtime/task/fork.h"
-#include "runtime/task/futex.h"
+#include "runtime/base/futex.h"
 #include "runtime/task/inputs.h"
 #include "runtime/task/scope.h"
 #include "runtime/task/worker.h"

@@ -6,7 +6,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
-#include "runtime/task/futex.h"
+#include "runtime/base/futex.h"
 #include "runtime/task/future.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/scope.h"

@@ -19,9 +19,9 @@ RUNS = 5
 # message of a channel is in four lists and a map, by which it is found and taken back, however many
 # there are.
 LIMITS = {
-    'all_reduce_calls': ('an 8-byte all_reduce of 64 sites in one locality, each site', 2300, 64,
+    'all_reduce_calls': ('an 8-byte all_reduce of 64 sites in one locality, each site', 2200, 64,
                          (100, 400)),
-    'all_reduce_two': ('an 8-byte all_reduce of two localities that share memory, each site', 4200,
+    'all_reduce_two': ('an 8-byte all_reduce of two localities that share memory, each site', 3850,
                        2, (100, 1600)),
     'channel_calls': ('an 8-byte message between two localities that share memory', 4440, 1,
                       (100, 1600)),

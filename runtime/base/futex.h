@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_TASK_FUTEX_H
-#define COHORT_RUNTIME_TASK_FUTEX_H
+#ifndef COHORT_RUNTIME_BASE_FUTEX_H
+#define COHORT_RUNTIME_BASE_FUTEX_H
 
 #include <errno.h>
 #include <limits.h>
@@ -42,6 +42,14 @@ static inline void cohort__futex_wake(_Atomic uint32_t *word)
 {
     int saved_errno = errno;
     syscall(SYS_futex, (uint32_t *)word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    errno = saved_errno;
+}
+
+/* The same with one of these threads. */
+static inline void cohort__futex_wake_one(_Atomic uint32_t *word)
+{
+    int saved_errno = errno;
+    syscall(SYS_futex, (uint32_t *)word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     errno = saved_errno;
 }
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/base/lock.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "tests/support/test.h"
+
+enum { NUM_THREADS = 4, ROUNDS = 20000, LONG_ROUNDS = 1000 };
+
+static struct cohort__lock lock;
+static uint64_t count; /* guarded by it */
+
+static void test_try(void)
+{
+    struct cohort__lock one = {0};
+    CHECK(cohort__lock_try(&one));
+    CHECK(!cohort__lock_try(&one));
+    cohort__lock_give(&one);
+    cohort__lock_take(&one);
+    CHECK(!cohort__lock_try(&one));
+    cohort__lock_give(&one);
+    CHECK_INT(one.word, COHORT__LOCK_FREE);
+}
+
+/* Now and then for so long that the others sleep. */
+static void *add(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < ROUNDS; i++) {
+        cohort__lock_take(&lock);
+        const uint64_t before = count;
+        for (int yields = 0; i % LONG_ROUNDS == 0 && yields < 100; yields++)
+            sched_yield();
+        count = before + 1;
+        cohort__lock_give(&lock);
+    }
+    return NULL;
+}
+
+static void test_excludes_and_wakes(void)
+{
+    pthread_t threads[NUM_THREADS];
+    for (int i = 0; i < NUM_THREADS; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, add, NULL), 0);
+    for (int i = 0; i < NUM_THREADS; i++)
+        CHECK_INT(pthread_join(threads[i], NULL), 0);
+    CHECK_INT(count, NUM_THREADS * ROUNDS);
+    CHECK_INT(lock.word, COHORT__LOCK_FREE);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"try", test_try},
+        {"excludes_and_wakes", test_excludes_and_wakes},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
