@@ -315,8 +315,11 @@ def test_terminal():
 def test_interrupted_while_starting():
     """An interrupt by the terminal after every number of steps. Guardians that have not left the
     terminal's group get it, too."""
+    def as_of_terminal():
+        os.setpgrp()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored in the background of a script
     for num_children in range(0, 12):
-        job = Job('-n', 12, 'sh', '-c', GRANDCHILDREN + 'wait', preexec_fn=os.setpgrp)
+        job = Job('-n', 12, 'sh', '-c', GRANDCHILDREN + 'wait', preexec_fn=as_of_terminal)
         while len(children_of(job.process.pid)) < num_children:
             pass
         os.killpg(job.process.pid, signal.SIGINT)
