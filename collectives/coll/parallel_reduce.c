@@ -11,9 +11,9 @@
 #include "runtime/task/future.h"
 #include "runtime/task/range.h"
 
-/* Each part of the range sums up its own indices. The pieces are in a list in the order of the
- * indices. A piece whose part is over is merged with its neighbours that are over, too. So there
- * are hardly more pieces than parts that have not come to their end, and the order is kept. */
+/* Each chunk of the range sums up its own indices. The pieces are in a list in the order of the
+ * indices. A piece whose chunk is over is merged with its neighbours that are over, too. So there
+ * are hardly more pieces than chunks that have not come to their end, and the order is kept. */
 struct parallel_reduce {
     struct cohort__range_body body;
     cohort_range_value_function *function;
@@ -62,14 +62,14 @@ static cohort_status add(const struct parallel_reduce *call, void *sum, const vo
     return cohort__op_apply(call->op, sum, sum, value, call->count, call->datatype);
 }
 
-static cohort_status run(struct cohort__range_body *body, struct cohort__range_part *part,
+static cohort_status run(struct cohort__range_body *body, struct cohort__range_chunk *chunk,
                          size_t count)
 {
     const struct parallel_reduce *call = of(body);
-    struct piece *piece = part->piece;
-    for (; count > 0 && part->next < part->end; count--) {
+    struct piece *piece = chunk->piece;
+    for (; count > 0 && chunk->next < chunk->end; count--) {
         void *value = piece->elements + (piece->has_sum ? call->bytes : 0);
-        cohort_status status = call->function(part->next++, value, call->arg);
+        cohort_status status = call->function(chunk->next++, value, call->arg);
         if (status == COHORT_OK && piece->has_sum)
             status = add(call, piece->elements, value);
         if (status != COHORT_OK)
@@ -79,17 +79,17 @@ static cohort_status run(struct cohort__range_body *body, struct cohort__range_p
     return COHORT_OK;
 }
 
-static bool split(struct cohort__range_body *body, struct cohort__range_part *part,
-                  struct cohort__range_part *new_part)
+static bool split(struct cohort__range_body *body, struct cohort__range_chunk *chunk,
+                  struct cohort__range_chunk *new_chunk)
 {
     struct parallel_reduce *call = of(body);
-    struct piece *left = part->piece, *piece = piece_create(call);
+    struct piece *left = chunk->piece, *piece = piece_create(call);
     if (!piece)
         return false;
     pthread_mutex_lock(&call->lock);
     cohort__list_insert_after(&left->link, &piece->link);
     pthread_mutex_unlock(&call->lock);
-    new_part->piece = piece;
+    new_chunk->piece = piece;
     return true;
 }
 
@@ -108,10 +108,10 @@ static void merge(struct parallel_reduce *call, struct piece *left, struct piece
     cohort__slab_free(right);
 }
 
-static void part_over(struct cohort__range_body *body, struct cohort__range_part *part)
+static void chunk_over(struct cohort__range_body *body, struct cohort__range_chunk *chunk)
 {
     struct parallel_reduce *call = of(body);
-    struct piece *piece = part->piece;
+    struct piece *piece = chunk->piece;
     pthread_mutex_lock(&call->lock);
     piece->is_over = true;
     if (piece->link.next != &call->pieces && piece_of(piece->link.next)->is_over)
@@ -178,7 +178,7 @@ static struct parallel_reduce *create(const char *name, size_t grain,
                                              .grain = grain,
                                              .run = run,
                                              .split = split,
-                                             .part_over = part_over,
+                                             .chunk_over = chunk_over,
                                              .over = over};
     call->function = function;
     call->arg = arg;

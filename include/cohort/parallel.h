@@ -16,21 +16,21 @@ extern "C" {
 typedef cohort_status cohort_range_function(size_t index, void *arg);
 
 typedef struct cohort_range_options {
-    /* A worker that is idle is given a part of a range only if more than so many indices are left
+    /* A worker that is idle is given a chunk of a range only if more than so many indices are left
      * there. 0 is the same as 1. The library runs as many indices in a row as take some
      * microseconds, so short ones need no larger grain. */
     size_t grain;
 } cohort_range_options;
 
 /* Calls FUNCTION(index, ARG) for each index from BEGIN to END - 1, in any order, and completes when
- * all these calls have returned. Workers that are idle are given parts of the range, halves at
- * first. If a call suspends, the rest of its part goes on without it. Memory is allocated for each
- * part, and for each call that suspends, not for each index.
+ * all these calls have returned. Workers that are idle are given chunks of the range, halves at
+ * first. If a call suspends, the rest of its chunk goes on without it. Memory is allocated for each
+ * chunk, and for each call that suspends, not for each index.
  *
  * If a call returns an error, the indices that have not begun are left out, and the future holds
  * the first such error in time, with the index in its message. COHORT_ERR_BAD_PARAMETER if FUNCTION
  * is NULL or BEGIN > END. COHORT_ERR_STATE before the start and after the end of the runtime,
- * COHORT_ERR_CANCELLED if the runtime ends before all parts have begun, or COHORT_ERR_NO_MEMORY.
+ * COHORT_ERR_CANCELLED if the runtime ends before all chunks have begun, or COHORT_ERR_NO_MEMORY.
  * OPTIONS may be NULL, and is read before the call returns. ARG is only passed on. Any thread;
  * never suspends. _sized: the exported function, for OPTIONS_BYTES of OPTIONS; see
  * cohort_comm_create_sized.

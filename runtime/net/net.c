@@ -48,10 +48,10 @@ size_t cohort__net_max_message(const struct cohort__net *net, uint32_t peer)
     return part ? part->max_message : 0;
 }
 
-size_t cohort__net_max_in_parts(const struct cohort__net *net, uint32_t peer)
+size_t cohort__net_max_in_fragments(const struct cohort__net *net, uint32_t peer)
 {
     const struct cohort__net *part = part_to(net, peer);
-    return part ? part->max_in_parts : 0;
+    return part ? part->max_in_fragments : 0;
 }
 
 size_t cohort__net_max_fetch(const struct cohort__net *net, uint32_t peer)

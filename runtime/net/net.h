@@ -94,7 +94,7 @@ struct cohort__net {
     struct cohort__net_handlers handlers;
     struct cohort__poller poller;
     size_t max_message;         /* header and payload together; to each peer: see below */
-    size_t max_in_parts;        /* what is no longer comes sooner in several messages than by a
+    size_t max_in_fragments;    /* what is no longer comes sooner in several messages than by a
                                  * fetch; 0: only what fits into one */
     size_t max_fetch;           /* bytes that one fetch may ask for, at most 1 MiB */
     unsigned max_fetches;       /* of one block, to be under way at the same time: enough to keep
@@ -124,7 +124,7 @@ bool cohort__net_may_lose(const struct cohort__net *net, uint32_t peer);
 
 /* The limits towards PEER, see above. 0: never added. */
 size_t cohort__net_max_message(const struct cohort__net *net, uint32_t peer);
-size_t cohort__net_max_in_parts(const struct cohort__net *net, uint32_t peer);
+size_t cohort__net_max_in_fragments(const struct cohort__net *net, uint32_t peer);
 size_t cohort__net_max_fetch(const struct cohort__net *net, uint32_t peer);
 unsigned cohort__net_max_fetches(const struct cohort__net *net, uint32_t peer);
 

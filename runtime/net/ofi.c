@@ -356,7 +356,7 @@ static struct cohort__ofi *allocate(const struct cohort__net_handlers *handlers)
     ofi->net.operations = &operations;
     ofi->net.handlers = *handlers;
     ofi->net.max_message = COHORT__OFI_MAX_PACKET - COHORT__PACKET_OVERHEAD;
-    ofi->net.max_in_parts = COHORT__OFI_MAX_IN_PARTS;
+    ofi->net.max_in_fragments = COHORT__OFI_MAX_IN_FRAGMENTS;
     ofi->net.max_fetch = COHORT__OFI_MAX_FETCH;
     ofi->net.max_fetches = COHORT__OFI_MAX_FETCHES;
     ofi->net.poller.fd = -1;

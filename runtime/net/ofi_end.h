@@ -24,8 +24,8 @@
  * something (send, read, address vector), so nothing is started towards a peer that is just being
  * removed. Completions are read, and handlers are called, without it. */
 enum {
-    COHORT__OFI_MAX_PACKET = 16384,     /* ofi_rxm's buffer size: longer ones would be split */
-    COHORT__OFI_MAX_IN_PARTS = 1 << 15, /* beyond, copying costs more than a fetch */
+    COHORT__OFI_MAX_PACKET = 16384,         /* ofi_rxm's buffer size: longer ones would be split */
+    COHORT__OFI_MAX_IN_FRAGMENTS = 1 << 15, /* beyond, copying costs more than a fetch */
     COHORT__OFI_MAX_FETCH = 1 << 18,
     COHORT__OFI_MAX_FETCHES = 2,    /* with 4 of 1 MiB a block takes twice as long: what is on its
                                      * way no longer stays in the caches */

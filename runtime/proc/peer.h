@@ -67,7 +67,7 @@ struct cohort__peer {
     struct cohort__list letters;       /* of its registry, that can't be read yet; the router's */
     uint64_t next_letter;              /* the number of the one that is next; the router's */
     bool has_lost_letters;             /* so that none is waited for any more; the router's */
-    struct cohort__list assemblies;    /* of its PARTs, incomplete ones; the router's */
+    struct cohort__list assemblies;    /* of its FRAGMENTs, incomplete ones; the router's */
     size_t assembly_bytes;             /* of all of them */
 
     pthread_mutex_t lock; /* of all below; atomics are changed under it, but read anywhere */

@@ -18,7 +18,7 @@
 
 /* --- assembly --- */
 
-/* A DATA that is too long for one message, but too short to be fetched, comes as several PARTs,
+/* A DATA that is too long for one message, but too short to be fetched, comes as several FRAGMENTs,
  * which may overtake each other, and is put together again. */
 struct assembly {
     struct cohort__list link; /* in the peer's list */
@@ -100,9 +100,9 @@ static void hand_over(struct cohort__peer *peer, struct assembly *assembly,
     destroy(assembly);
 }
 
-/* Takes ARRIVAL, a PART of PEER, and releases it. True: with it the DATA is whole, and ARRIVAL has
- * become that, with its payload in `copy`. If the part makes no sense, or there is no memory for
- * the payload, PEER is given up: it counts as dead. */
+/* Takes ARRIVAL, a FRAGMENT of PEER, and releases it. True: with it the DATA is whole, and ARRIVAL
+ * has become that, with its payload in `copy`. If the fragment makes no sense, or there is no
+ * memory for the payload, PEER is given up: it counts as dead. */
 static bool assembly_take(struct cohort__peer *peer, struct cohort__arrival *arrival)
 {
     char why[120];
@@ -201,7 +201,7 @@ static void dispatch(struct cohort__peer *peer, struct cohort__arrival *arrival)
     case COHORT__KIND_REGISTRY:
         cohort__letter_arrived(process, peer, envelope, arrival->data);
         break;
-    case COHORT__KIND_PART:
+    case COHORT__KIND_FRAGMENT:
         if (assembly_take(peer, arrival))
             hand_on(arrival);
         return;

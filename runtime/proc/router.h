@@ -17,9 +17,9 @@ struct cohort__net_handlers cohort__router_net_handlers(struct cohort__process *
  * lost counts as dead. */
 void cohort__router_look_for_gaps(struct cohort__process *process, uint64_t now);
 
-/* The most bytes of a peer's DATA that come in parts and are incomplete. A sender begins one after
- * the other, so two of them, of what a transport sends in parts, would do where messages keep their
- * order. */
+/* The most bytes of a peer's DATA that come in fragments and are incomplete. A sender begins one
+ * after the other, so two of them, of what a transport sends in fragments, would do where messages
+ * keep their order. */
 enum { COHORT__ASSEMBLY_BYTES_MAX = 1 << 20 };
 
 /* Frees the incomplete ones in ASSEMBLIES, the list of a peer. */

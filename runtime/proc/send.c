@@ -164,9 +164,10 @@ static enum cohort__net_sent transmit(struct cohort__process *process, struct co
     return sent;
 }
 
-/* Sends the parts that have not been sent. */
-static enum cohort__net_sent transmit_parts(struct cohort__process *process,
-                                            struct cohort__peer *peer, struct cohort__send *send)
+/* Sends the fragments that have not been sent. */
+static enum cohort__net_sent transmit_fragments(struct cohort__process *process,
+                                                struct cohort__peer *peer,
+                                                struct cohort__send *send)
 {
     const size_t most = cohort__peer_max_payload(process, peer);
     enum cohort__net_sent sent = COHORT__NET_SENT;
@@ -188,8 +189,8 @@ static enum cohort__net_sent transmit_send(struct cohort__process *process,
     if (send->envelope.kind == COHORT__KIND_ANNOUNCE)
         return transmit(process, peer, &send->envelope, send->token.bytes,
                         sizeof(send->token.bytes));
-    if (send->envelope.kind == COHORT__KIND_PART)
-        return transmit_parts(process, peer, send);
+    if (send->envelope.kind == COHORT__KIND_FRAGMENT)
+        return transmit_fragments(process, peer, send);
     return transmit(process, peer, &send->envelope, send->payload, send->bytes);
 }
 
@@ -206,7 +207,7 @@ static bool is_eager(const struct cohort__process *process, const struct cohort_
     const size_t bytes = send->bytes;
     return cohort__eager_bytes(&send->envelope, bytes) <= peer->budget &&
            (bytes <= cohort__peer_max_payload(process, peer) ||
-            bytes <= cohort__net_max_in_parts(process->net, peer->rank));
+            bytes <= cohort__net_max_in_fragments(process->net, peer->rank));
 }
 
 /* SEND takes budget. */
@@ -216,7 +217,7 @@ static void prepare_eager(struct cohort__process *process, struct cohort__peer *
     peer->budget -= cohort__eager_bytes(&send->envelope, send->bytes);
     if (send->bytes <= cohort__peer_max_payload(process, peer))
         return;
-    send->envelope.kind = COHORT__KIND_PART;
+    send->envelope.kind = COHORT__KIND_FRAGMENT;
     send->envelope.total_bytes = send->bytes;
     send->envelope.handle = atomic_fetch_add(&process->next_handle, 1);
 }

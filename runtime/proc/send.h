@@ -32,7 +32,7 @@ struct cohort__send {
     struct cohort__map_node announced;
     void *region;
     struct cohort__net_token token;
-    size_t sent; /* bytes that have gone in parts */
+    size_t sent; /* bytes that have gone in fragments */
 };
 
 /* Sends to RANK, another locality. Any thread; never waits. */

@@ -26,11 +26,11 @@ struct range {
     struct cohort__error error; /* of the first call that has failed */
 };
 
-/* The task of a part. */
+/* The task of a chunk. */
 struct cohort__range_runner {
     struct cohort__extended_task task; /* first: it is freed as a future */
     struct range *range;
-    struct cohort__range_part part;
+    struct cohort__range_chunk chunk;
     struct cohort__range_runner *outer; /* the next one down on the same stack */
 };
 
@@ -81,16 +81,16 @@ static void describe(struct cohort__inputs *inputs, uint64_t since)
 static void arrive(struct cohort__range_runner *runner)
 {
     struct range *range = runner->range;
-    if (range->body->part_over)
-        range->body->part_over(range->body, &runner->part);
+    if (range->body->chunk_over)
+        range->body->chunk_over(range->body, &runner->chunk);
     if (atomic_fetch_sub_explicit(&range->num_runners, 1, memory_order_acq_rel) == 1)
         end(range);
 }
 
 /* --- runners --- */
 
-static cohort_status run_part(void *arg);
-static void cancel_part(void *arg, const struct cohort__error *why);
+static cohort_status run_chunk(void *arg);
+static void cancel_chunk(void *arg, const struct cohort__error *why);
 
 /* NULL: there is no memory. */
 static struct cohort__range_runner *create(struct range *range, size_t begin, size_t end)
@@ -98,11 +98,11 @@ static struct cohort__range_runner *create(struct range *range, size_t begin, si
     struct cohort__range_runner *runner = cohort__slab_alloc(sizeof(*runner));
     if (!runner)
         return NULL;
-    cohort__extended_task_init(&runner->task, run_part, runner, range->body->shown, range->scope);
-    runner->task.cancel = cancel_part;
+    cohort__extended_task_init(&runner->task, run_chunk, runner, range->body->shown, range->scope);
+    runner->task.cancel = cancel_chunk;
     cohort_future_unref(&runner->task.task.future); /* nobody awaits it */
     runner->range = range;
-    runner->part = (struct cohort__range_part){begin, end, NULL};
+    runner->chunk = (struct cohort__range_chunk){begin, end, NULL};
     return runner;
 }
 
@@ -131,17 +131,17 @@ static bool submit(struct cohort__range_runner *runner)
 static void give(struct cohort__range_runner *runner, size_t count)
 {
     struct cohort__range_body *body = runner->range->body;
-    struct cohort__range_part *part = &runner->part;
+    struct cohort__range_chunk *chunk = &runner->chunk;
     if (count == 0)
         return;
-    struct cohort__range_runner *other = create(runner->range, part->end - count, part->end);
+    struct cohort__range_runner *other = create(runner->range, chunk->end - count, chunk->end);
     if (!other)
         return;
-    if (body->split && !body->split(body, part, &other->part)) {
+    if (body->split && !body->split(body, chunk, &other->chunk)) {
         discard(other);
         return;
     }
-    part->end -= count;
+    chunk->end -= count;
     submit(other);
 }
 
@@ -156,7 +156,7 @@ void cohort__range_hand_on(struct cohort__range_runner *runner, struct cohort__w
 {
     note(runner->range, line);
     for (; runner; runner = runner->outer)
-        give(runner, runner->part.end - runner->part.next);
+        give(runner, runner->chunk.end - runner->chunk.next);
 }
 
 static void stop(struct range *range, const struct cohort__error *why)
@@ -166,7 +166,7 @@ static void stop(struct range *range, const struct cohort__error *why)
                           range->body->name, cohort__error_message(why));
 }
 
-static void cancel_part(void *arg, const struct cohort__error *why)
+static void cancel_chunk(void *arg, const struct cohort__error *why)
 {
     struct cohort__range_runner *runner = arg;
     stop(runner->range, why);
@@ -191,7 +191,7 @@ static bool is_over(struct range *range)
  * enough. */
 static void split(struct cohort__worker *worker, struct cohort__range_runner *runner)
 {
-    size_t left = runner->part.end - runner->part.next;
+    size_t left = runner->chunk.end - runner->chunk.next;
     if (left > 1 && left > runner->range->body->grain && cohort__idle_is_any() &&
         cohort__deque_is_empty(&worker->deque))
         give(runner, left / 2);
@@ -210,22 +210,22 @@ static size_t run_batch(struct cohort__range_runner *runner, size_t count)
 {
     struct cohort__range_body *body = runner->range->body;
     uint64_t begin = cohort__clock_ticks();
-    cohort_status status = body->run(body, &runner->part, count);
+    cohort_status status = body->run(body, &runner->chunk, count);
     if (status != COHORT_OK)
-        fail(runner->range, runner->part.next - 1, status);
+        fail(runner->range, runner->chunk.next - 1, status);
     uint64_t elapsed = cohort__clock_ticks() - begin;
     return elapsed < cohort__clock_ticks_of(BATCH_NANOSECONDS) ? 2 * count : count - count / 2;
 }
 
-static cohort_status run_part(void *arg)
+static cohort_status run_chunk(void *arg)
 {
     struct cohort__range_runner *runner = arg;
-    struct cohort__range_part *part = &runner->part;
+    struct cohort__range_chunk *chunk = &runner->chunk;
     struct cohort__fiber *fiber = cohort__worker_self->fiber;
     size_t batch = 1;
     runner->outer = fiber->runners;
     fiber->runners = runner;
-    while (part->next < part->end && !is_over(runner->range)) {
+    while (chunk->next < chunk->end && !is_over(runner->range)) {
         split(fiber->worker, runner);
         batch = run_batch(runner, batch);
         if (cohort__worker_poll_is_due(fiber->worker))
@@ -291,7 +291,7 @@ cohort_future *cohort__range_start(struct cohort__range_body *body, size_t begin
     }
     if (!runner || !range->result)
         return give_up(body, range, runner);
-    runner->part.piece = piece;
+    runner->chunk.piece = piece;
     cohort_future *result = range->result;
     cohort__inputs_begin(&range->inputs, describe);
     return submit(runner) ? result : give_up(body, range, runner);
@@ -308,13 +308,13 @@ static struct parallel_for *of(struct cohort__range_body *body)
     return COHORT_CONTAINER_OF(body, struct parallel_for, body);
 }
 
-static cohort_status run(struct cohort__range_body *body, struct cohort__range_part *part,
+static cohort_status run(struct cohort__range_body *body, struct cohort__range_chunk *chunk,
                          size_t count)
 {
     cohort_range_function *function = of(body)->function;
     void *arg = of(body)->arg;
-    for (; count > 0 && part->next < part->end; count--) {
-        cohort_status status = function(part->next++, arg);
+    for (; count > 0 && chunk->next < chunk->end; count--) {
+        cohort_status status = function(chunk->next++, arg);
         if (status != COHORT_OK)
             return status;
     }

@@ -10,11 +10,11 @@
 #include "runtime/base/ledger_format.h"
 #include "runtime/task/task.h"
 
-/* A range of indices (cohort/parallel.h) is worked off in parts. A task runs the indices of its
- * part one after the other. It gives half of what is left to a new part if some worker is idle, and
- * all of it if the call of an index suspends. A new part is always to the right of the one that it
- * is taken from. */
-struct cohort__range_part {
+/* A range of indices (cohort/parallel.h) is worked off in chunks. A task runs the indices of its
+ * chunk one after the other. It gives half of what is left to a new chunk if some worker is idle,
+ * and all of it if the call of an index suspends. A new chunk is always to the right of the one
+ * that it is taken from. */
+struct cohort__range_chunk {
     size_t next, end;
     void *piece; /* of the body */
 };
@@ -25,25 +25,25 @@ struct cohort__range_body {
     cohort__any_function *shown; /* the user's function */
     size_t grain;
 
-    /* Calls the user's function for up to COUNT indices, from part->next on. Takes each before the
-     * call, and looks at part->end after it, since that may have become less. */
-    cohort_status (*run)(struct cohort__range_body *body, struct cohort__range_part *part,
+    /* Calls the user's function for up to COUNT indices, from chunk->next on. Takes each before the
+     * call, and looks at chunk->end after it, since that may have become less. */
+    cohort_status (*run)(struct cohort__range_body *body, struct cohort__range_chunk *chunk,
                          size_t count);
 
-    /* Both may be NULL. split: prepares the piece of NEW_PART, which begins where PART will end.
-     * False: there is no memory, and PART is not split. part_over: nothing of PART runs any more.
-     * Any worker. */
-    bool (*split)(struct cohort__range_body *body, struct cohort__range_part *part,
-                  struct cohort__range_part *new_part);
-    void (*part_over)(struct cohort__range_body *body, struct cohort__range_part *part);
+    /* Both may be NULL. split: prepares the piece of NEW_CHUNK, which begins where CHUNK will end.
+     * False: there is no memory, and CHUNK is not split. chunk_over: nothing of CHUNK runs any
+     * more. Any worker. */
+    bool (*split)(struct cohort__range_body *body, struct cohort__range_chunk *chunk,
+                  struct cohort__range_chunk *new_chunk);
+    void (*chunk_over)(struct cohort__range_body *body, struct cohort__range_chunk *chunk);
 
-    /* All parts are over, with STATUS; if that is an error, it is in the calling task's error.
+    /* All chunks are over, with STATUS; if that is an error, it is in the calling task's error.
      * Frees BODY. Returns the status of the whole. */
     cohort_status (*over)(struct cohort__range_body *body, cohort_status status);
 };
 
-/* Works off the indices from BEGIN to END - 1, at least one. PIECE is that of the first part. If it
- * can't begin, BODY is over as well. Any thread. */
+/* Works off the indices from BEGIN to END - 1, at least one. PIECE is that of the first chunk. If
+ * it can't begin, BODY is over as well. Any thread. */
 cohort_future *cohort__range_start(struct cohort__range_body *body, size_t begin, size_t end,
                                    void *piece);
 

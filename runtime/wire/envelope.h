@@ -47,7 +47,7 @@ enum cohort__kind {
     COHORT__KIND_ANSWER, /* the answer is in `tag`; the last generation called, in `handle` */
     COHORT__KIND_CREDIT, /* carries only `credit` and `drained`; tag 1: asks for a CREDIT back */
     COHORT__KIND_REGISTRY, /* msgpack to or from the name registry */
-    COHORT__KIND_PART,     /* a part of a DATA that has total_bytes; the parts of one have the same
+    COHORT__KIND_FRAGMENT, /* a piece of a DATA that has total_bytes; those of one have the same
                             * `handle`, and else are like that DATA */
     COHORT__KIND_VERDICT,  /* about taking back `generation`, for no single site: what it says is in
                             * `tag` and `handle` (comm/verdict.c) */
@@ -70,12 +70,12 @@ struct cohort__envelope {
     uint64_t fingerprint;
     uint32_t tag;
     uint32_t payload_bytes; /* in this message */
-    uint64_t total_bytes;   /* size of the announced block, or of all parts; else 0 */
+    uint64_t total_bytes;   /* size of the announced block, or of all fragments; else 0 */
     uint64_t handle;        /* the announcer's cookie; of ANSWER: a generation */
     uint32_t number;        /* counts the messages from this sender to this receiver, from 0 */
     uint32_t segment;       /* the number of the part, if data is sent in several parts; else 0 */
     uint32_t incarnation;   /* of the sending locality: how often it was started again */
-    uint32_t offset;        /* of PART: where its payload begins in the DATA; else 0 */
+    uint32_t offset;        /* of FRAGMENT: where its payload begins in the DATA; else 0 */
 };
 
 /* "DATA" and so on. "unknown" if KIND is not valid. */

@@ -97,7 +97,7 @@ static void end_init(struct cohort__inproc_end *end, struct cohort__inproc_hub *
     end->net.max_message = COHORT__INPROC_MAX_MESSAGE;
     end->net.max_fetch = COHORT__INPROC_MAX_FETCH;
     end->net.max_fetches = 4;
-    end->net.max_in_parts = hub->seed % 2 ? 4 * COHORT__INPROC_MAX_MESSAGE : 0;
+    end->net.max_in_fragments = hub->seed % 2 ? 4 * COHORT__INPROC_MAX_MESSAGE : 0;
     memcpy(end->net.address, &address, sizeof address);
     end->net.address_bytes = sizeof address;
     end->net.poller = (struct cohort__poller){

@@ -36,7 +36,7 @@ static size_t valid_message(struct cohort__random *random, unsigned char *bytes)
         e.payload_bytes = 1 + (uint32_t)cohort__random_below(random, MAX_PAYLOAD);
     } else if (kind == COHORT__KIND_REGISTRY) {
         e.payload_bytes = 1;
-    } else if (kind == COHORT__KIND_PART) {
+    } else if (kind == COHORT__KIND_FRAGMENT) {
         e.payload_bytes = 1 + (uint32_t)cohort__random_below(random, MAX_PAYLOAD);
         e.offset = (uint32_t)cohort__random_below(random, 1000);
         e.total_bytes = e.offset + e.payload_bytes + 1 + cohort__random_below(random, 1000);
@@ -75,7 +75,7 @@ static bool decode_exactly(const unsigned char *bytes, size_t n)
         cohort__envelope_encode(&e, again);
         CHECK(memcmp(again, copy, sizeof again) == 0);
         CHECK(e.payload_bytes == n - COHORT__ENVELOPE_BYTES);
-        bool has_total = e.kind == COHORT__KIND_ANNOUNCE || e.kind == COHORT__KIND_PART;
+        bool has_total = e.kind == COHORT__KIND_ANNOUNCE || e.kind == COHORT__KIND_FRAGMENT;
         CHECK(has_total || e.total_bytes == 0);
     } else {
         CHECK_INT(st, COHORT_ERR_PROTOCOL);

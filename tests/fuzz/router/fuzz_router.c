@@ -280,12 +280,12 @@ static size_t valid_message(unsigned char *data)
         envelope.tag = envelope.payload_bytes + (below(20) == 0); /* a part is missing */
         if (below(20))                                            /* else it is not in order */
             envelope.handle = num_letters[envelope.source_locality]++;
-    } else if (envelope.kind == COHORT__KIND_PART) { /* of several that are under way */
-        enum { PART = 10, NUM = 4 };
-        envelope.payload_bytes = PART;
-        envelope.total_bytes = (uint64_t)NUM * PART;
+    } else if (envelope.kind == COHORT__KIND_FRAGMENT) { /* of several that are under way */
+        enum { FRAGMENT = 10, NUM = 4 };
+        envelope.payload_bytes = FRAGMENT;
+        envelope.total_bytes = (uint64_t)NUM * FRAGMENT;
         envelope.handle = num_parts / NUM;
-        envelope.offset = num_parts++ % NUM * PART;
+        envelope.offset = num_parts++ % NUM * FRAGMENT;
         num_parts += below(50) == 0; /* one is missing */
     } else if (envelope.kind == COHORT__KIND_DATA || envelope.kind == COHORT__KIND_ERROR) {
         envelope.payload_bytes = 1 + (uint32_t)below(MAX_PAYLOAD);

@@ -224,12 +224,13 @@ static void test_accused(void)
 }
 
 /* The fault counts, also of one that could not be reached before. Each of these makes no sense: a
- * letter that is no message of the registry, a part with more bytes than its letter, and parts that
- * don't fit together. */
+ * letter that is no message of the registry, a piece with more bytes than its letter, and fragments
+ * that don't fit together. */
 static void test_blames(void)
 {
     struct cohort__envelope letter = {.kind = COHORT__KIND_REGISTRY, .tag = 1};
-    struct cohort__envelope part = {.kind = COHORT__KIND_PART, .handle = 1, .total_bytes = 2};
+    struct cohort__envelope fragment = {
+        .kind = COHORT__KIND_FRAGMENT, .handle = 1, .total_bytes = 2};
     open_launched();
     cohort__process_peer_lost(fake.process, 1, "can't be reached");
     fake_net_deliver(&fake, 1, letter, "x", 1);
@@ -244,9 +245,9 @@ static void test_blames(void)
     CHECK_CONTAINS(accused, "2 is at fault: has sent a registry message ");
     fake_net_close(&fake);
     open_launched();
-    fake_net_deliver(&fake, 2, part, "x", 1);
-    part.total_bytes = 3;
-    fake_net_deliver(&fake, 2, part, "x", 1);
+    fake_net_deliver(&fake, 2, fragment, "x", 1);
+    fragment.total_bytes = 3;
+    fake_net_deliver(&fake, 2, fragment, "x", 1);
     CHECK_CONTAINS(accused, "2 is at fault: sent parts of ");
     fake_net_close(&fake);
 }

@@ -48,7 +48,7 @@ static void begin(void)
 static void deliver(uint64_t handle, size_t total, size_t offset, size_t bytes)
 {
     fake_net_deliver(&fake, 1,
-                     (struct cohort__envelope){.kind = COHORT__KIND_PART,
+                     (struct cohort__envelope){.kind = COHORT__KIND_FRAGMENT,
                                                .handle = handle,
                                                .tag = (uint32_t)handle + 1,
                                                .generation = handle + 2,
@@ -89,10 +89,10 @@ static void test_random(void)
     cohort__random_init(&random, 5);
     begin();
     for (unsigned round = 0; round < 2000; round++) {
-        struct part {
+        struct fragment {
             uint64_t handle;
             size_t total, offset, bytes;
-        } parts[64];
+        } fragments[64];
         size_t num = 0;
         for (uint64_t k = 0; k < NUM; k++) {
             size_t total = 2 + cohort__random_below(&random, BUDGET / NUM - 2), offset = 0;
@@ -100,19 +100,19 @@ static void test_random(void)
                 size_t bytes = 80 + cohort__random_below(&random, MOST);
                 bytes = bytes < total ? bytes : total - 1;
                 bytes = bytes < total - offset ? bytes : total - offset;
-                parts[num++] = (struct part){round * NUM + k, total, offset, bytes};
+                fragments[num++] = (struct fragment){round * NUM + k, total, offset, bytes};
                 offset += bytes;
             }
         }
         unsigned before = num_whole;
         for (size_t i = 0; i < num; i++) {
             size_t k = i + cohort__random_below(&random, num - i);
-            struct part part = parts[k];
-            parts[k] = parts[i];
+            struct fragment fragment = fragments[k];
+            fragments[k] = fragments[i];
             unsigned had = num_whole;
-            deliver(part.handle, part.total, part.offset, part.bytes);
+            deliver(fragment.handle, fragment.total, fragment.offset, fragment.bytes);
             if (num_whole > had)
-                check_whole(part.handle, part.total);
+                check_whole(fragment.handle, fragment.total);
         }
         CHECK_INT(num_whole - before, NUM);
     }
@@ -172,7 +172,7 @@ static void test_refused(void)
 static void test_bad_envelope(void)
 {
     begin();
-    deliver(1, 1, 0, 1);      /* that is no part */
+    deliver(1, 1, 0, 1);      /* that is no fragment */
     deliver(1, 100, 0, 100);  /* nor is that */
     deliver(1, 100, 60, 50);  /* beyond the end */
     deliver(1, 100, 101, 10); /* behind the end */

@@ -180,12 +180,12 @@ static uint32_t num_parts(size_t first, uint64_t handle, size_t bytes)
 {
     uint32_t num = 0;
     for (size_t i = first; i < fake.num_sent; i++) {
-        const struct cohort__envelope *part = &fake.sent[i].envelope;
-        if (part->kind != COHORT__KIND_PART)
+        const struct cohort__envelope *fragment = &fake.sent[i].envelope;
+        if (fragment->kind != COHORT__KIND_FRAGMENT)
             continue;
-        CHECK_INT(part->handle, handle);
-        CHECK_INT(part->total_bytes, bytes);
-        CHECK_INT(part->offset, num * FAKE_MAX_PAYLOAD);
+        CHECK_INT(fragment->handle, handle);
+        CHECK_INT(fragment->total_bytes, bytes);
+        CHECK_INT(fragment->offset, num * FAKE_MAX_PAYLOAD);
         num++;
     }
     return num;
@@ -193,11 +193,11 @@ static uint32_t num_parts(size_t first, uint64_t handle, size_t bytes)
 
 /* Where the transport wants that, it goes in several messages, as long as the budget allows. What
  * the transport refuses in between goes on from there, before all later messages. */
-static void test_parts(void)
+static void test_fragments(void)
 {
     struct letter letter, later;
     open_fake(10 * FAKE_MAX_PAYLOAD);
-    fake.net.max_in_parts = 4 * FAKE_MAX_PAYLOAD;
+    fake.net.max_in_fragments = 4 * FAKE_MAX_PAYLOAD;
     CHECK_INT(kind_of(1, 4 * FAKE_MAX_PAYLOAD + 1), COHORT__KIND_ANNOUNCE);
     CHECK_INT(kind_of(1, FAKE_MAX_PAYLOAD), COHORT__KIND_DATA);
     size_t first = fake.num_sent;
@@ -225,7 +225,7 @@ static void test_parts(void)
 
     /* All of it has taken budget: 3 * FAKE_MAX_PAYLOAD - 11 are left. */
     CHECK_INT(kind_of(1, 3 * FAKE_MAX_PAYLOAD - 10), COHORT__KIND_ANNOUNCE);
-    CHECK_INT(kind_of(1, 3 * FAKE_MAX_PAYLOAD - 11), COHORT__KIND_PART);
+    CHECK_INT(kind_of(1, 3 * FAKE_MAX_PAYLOAD - 11), COHORT__KIND_FRAGMENT);
     CHECK_INT(kind_of(1, 1), COHORT__KIND_ANNOUNCE);
     fake_net_close(&fake);
 }
@@ -747,7 +747,7 @@ static const struct test_case cases[] = {
     {"eager_or_announced", test_eager_or_announced},
     {"short", test_short},
     {"max_message", test_max_message},
-    {"parts", test_parts},
+    {"fragments", test_fragments},
     {"budget_comes_back", test_budget_comes_back},
     {"giving_back", test_giving_back},
     {"giving_back_much", test_giving_back_much},

@@ -30,7 +30,7 @@ static struct cohort__envelope example(enum cohort__kind kind)
         e.total_bytes = 0x4041424344454647;
     } else if (kind == COHORT__KIND_ERROR || kind == COHORT__KIND_REGISTRY) {
         e.payload_bytes = 7;
-    } else if (kind == COHORT__KIND_PART) {
+    } else if (kind == COHORT__KIND_FRAGMENT) {
         e.payload_bytes = 7;
         e.total_bytes = 0x1000;
         e.offset = 0x5c;
@@ -124,7 +124,7 @@ static void test_total(void)
 {
     for (int kind = 1; kind < COHORT__KIND_END; kind++) {
         struct cohort__envelope e = example((enum cohort__kind)kind);
-        if (kind != COHORT__KIND_ANNOUNCE && kind != COHORT__KIND_PART)
+        if (kind != COHORT__KIND_ANNOUNCE && kind != COHORT__KIND_FRAGMENT)
             refuse(e.kind, 96 + e.payload_bytes, 71, 1, "block of 72057594037927936 bytes");
     }
     struct cohort__envelope e = example(COHORT__KIND_ANNOUNCE);
@@ -140,18 +140,18 @@ static void test_rest(void)
 {
     refuse(COHORT__KIND_DATA, 96, 92, 1, "DATA ends its envelope with 0x1, not 0");
     refuse(COHORT__KIND_CREDIT, 96, 95, 1, "0x1000000, not 0");
-    refuse(COHORT__KIND_PART, 96, 60, 0, "not 1 or more");
-    refuse(COHORT__KIND_PART, 96 + 7, 65, 0, "block of 0 bytes");
-    refuse(COHORT__KIND_PART, 96 + 7, 93, 0x10, "7 bytes from byte 4188 on of 4096");
-    refuse(COHORT__KIND_PART, 96 + 7, 94, 1, "on of 4096");
-    struct cohort__envelope e = example(COHORT__KIND_PART), back;
+    refuse(COHORT__KIND_FRAGMENT, 96, 60, 0, "not 1 or more");
+    refuse(COHORT__KIND_FRAGMENT, 96 + 7, 65, 0, "block of 0 bytes");
+    refuse(COHORT__KIND_FRAGMENT, 96 + 7, 93, 0x10, "7 bytes from byte 4188 on of 4096");
+    refuse(COHORT__KIND_FRAGMENT, 96 + 7, 94, 1, "on of 4096");
+    struct cohort__envelope e = example(COHORT__KIND_FRAGMENT), back;
     unsigned char bytes[COHORT__ENVELOPE_BYTES];
     for (e.offset = 0x1000 - 7; e.offset <= 0x1000 - 6; e.offset++) {
         cohort__envelope_encode(&e, bytes);
         CHECK_INT(cohort__envelope_decode(bytes, 96 + 7, &back),
                   e.offset == 0x1000 - 7 ? COHORT_OK : COHORT_ERR_PROTOCOL);
     }
-    e.total_bytes = e.payload_bytes; /* all of it is no part */
+    e.total_bytes = e.payload_bytes; /* all of it is no fragment */
     e.offset = 0;
     cohort__envelope_encode(&e, bytes);
     CHECK_INT(cohort__envelope_decode(bytes, 96 + 7, &back), COHORT_ERR_PROTOCOL);
