@@ -228,7 +228,7 @@ static struct division *create(const struct cohort__division_call *call)
     if (!division)
         return NULL;
     *division = (struct division){
-        .waiter = {.notify = notify, .is_holder = true},
+        .waiter = {.notify = notify, .is_owner = true},
         .work = {.run = run},
         .parent = parent,
         .commons = parent->group->commons,

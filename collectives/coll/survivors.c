@@ -346,7 +346,7 @@ static cohort_future *begin(const char *function, cohort_comm *comm, const struc
         return refuse(COHORT_ERR_NO_MEMORY, function, why);
     }
     *call = *own;
-    call->waiter = (struct cohort__waiter){.notify = on_made, .is_holder = true};
+    call->waiter = (struct cohort__waiter){.notify = on_made, .is_owner = true};
     call->work = (struct cohort__work){.run = run};
     call->future = future;
     call->parent = comm;

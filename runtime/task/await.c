@@ -37,13 +37,13 @@ static void wait_by_suspending(cohort_future *future, struct cohort__worker *wor
 {
     struct await await; /* not cleared, as it is written in full */
     await.waiter.notify = notify_task;
-    await.waiter.is_holder = true;
+    await.waiter.is_owner = true;
     cohort__resumption_init(&await.resumption, worker);
     bool is_open = cohort__task_is_open(future);
     uintptr_t what = cohort__future_what(future);
     if (!is_open)
         cohort__resumption_unpin(&await.resumption);
-    if (!cohort__future_hold_with(future, &await.waiter, function, caller))
+    if (!cohort__future_wait_as_owner(future, &await.waiter, function, caller))
         return;
     if (is_open)
         cohort__worker_postpone(worker, &await.resumption, what, caller);
@@ -53,8 +53,8 @@ static void wait_by_suspending(cohort_future *future, struct cohort__worker *wor
 
 static void wait_by_blocking(cohort_future *future, const char *function, const void *caller)
 {
-    struct await await = {.waiter = {.notify = notify_thread, .is_holder = true}};
-    if (!cohort__future_hold_with(future, &await.waiter, function, caller))
+    struct await await = {.waiter = {.notify = notify_thread, .is_owner = true}};
+    if (!cohort__future_wait_as_owner(future, &await.waiter, function, caller))
         return;
     struct cohort__wait_line *line =
         cohort__wait_line_of_thread(cohort__future_what(future), caller);

@@ -157,7 +157,7 @@ then_in(cohort_scope *scope, cohort_future *future, cohort_then_function *functi
     }
     cohort__extended_task_init(&then->task, then_run, then, shown, scope);
     then->task.cancel = then_cancel;
-    then->waiter = (struct cohort__waiter){.notify = then_notify, .is_holder = !scope};
+    then->waiter = (struct cohort__waiter){.notify = then_notify, .is_owner = !scope};
     then->source = future;
     then->function = function;
     then->arg = arg;
@@ -166,7 +166,7 @@ then_in(cohort_scope *scope, cohort_future *future, cohort_then_function *functi
         cohort__inputs_begin(&then->inputs, then_describe);
     if (scope)
         dormant_init(then->in_scope, &then->task.task, &then->inputs);
-    if (!cohort__future_hold_with(future, &then->waiter, "cohort_then", caller))
+    if (!cohort__future_wait_as_owner(future, &then->waiter, "cohort_then", caller))
         then_follow(&then->waiter);
     if (scope)
         dormant_begin(then->in_scope, scope);
@@ -253,7 +253,7 @@ static struct join *join_create(cohort_future *const *futures, size_t count, boo
     join->count = count;
     for (size_t i = 0; i < count; i++)
         join->members[i] =
-            (struct join_member){.waiter = {.notify = join_notify, .is_holder = !is_forgetful},
+            (struct join_member){.waiter = {.notify = join_notify, .is_owner = !is_forgetful},
                                  .join = join,
                                  .future = futures[i]};
     return join;
@@ -271,12 +271,12 @@ static void join_describe(struct cohort__inputs *inputs, uint64_t since)
 }
 
 /* The owner has set complete and owner. JOIN may be gone when this returns. FUNCTION, CALLER: as in
- * cohort__future_hold_with. */
+ * cohort__future_wait_as_owner. */
 static void join_start(struct join *join, const char *function, const void *caller)
 {
     for (size_t i = 0; i < join->count; i++)
-        if (!cohort__future_hold_with(join->members[i].future, &join->members[i].waiter, function,
-                                      caller))
+        if (!cohort__future_wait_as_owner(join->members[i].future, &join->members[i].waiter,
+                                          function, caller))
             (void)arrive(join);
     if (atomic_load_explicit(&join->num_pending, memory_order_relaxed) > 1)
         cohort__inputs_begin(&join->inputs, join_describe);

@@ -17,8 +17,8 @@
 /* So many waiters of a future may be forgotten before they are removed for the first time. */
 enum { SWEEP_MIN = 16 };
 
-/* A bit of the state, see for_holder. */
-#define FOR_HOLDER ((uintptr_t)2)
+/* A bit of the state, see for_owner. */
+#define FOR_OWNER ((uintptr_t)2)
 
 /* What future_no_memory returns. */
 static struct cohort_future out_of_memory = {
@@ -152,28 +152,28 @@ static void notify_all(struct cohort__waiter *newest)
     }
 }
 
-/* The state while the list has only WAITER, which is a holder. */
-static struct cohort__waiter *for_holder(struct cohort__waiter *waiter)
+/* The state while the list has only WAITER, which is an owner. */
+static struct cohort__waiter *for_owner(struct cohort__waiter *waiter)
 {
-    return (struct cohort__waiter *)((uintptr_t)waiter | FOR_HOLDER);
+    return (struct cohort__waiter *)((uintptr_t)waiter | FOR_OWNER);
 }
 
 /* The list of STATE, which is not COHORT__FUTURE_DONE. */
 static struct cohort__waiter *list_of(struct cohort__waiter *state)
 {
-    return (struct cohort__waiter *)((uintptr_t)state & ~FOR_HOLDER);
+    return (struct cohort__waiter *)((uintptr_t)state & ~FOR_OWNER);
 }
 
 /* Completes FUTURE without atomic changes, if nobody but its completer and its only waiter have it.
  * False: that is not so. Another waiter could be forgotten and gone at any time, so the state
- * itself says that this is a holder. From the first look on it is there. At the second one only it
+ * itself says that this is an owner. From the first look on it is there. At the second one only it
  * and the completer have a reference, so nobody changes the state any more. Who had one before may
  * have done so after the first look, which the third one shows. tests/model/future.pml is about
  * this. */
-static bool finish_for_holder(cohort_future *future)
+static bool finish_for_owner(cohort_future *future)
 {
     struct cohort__waiter *state = atomic_load_explicit(&future->state, memory_order_acquire);
-    if (!((uintptr_t)state & FOR_HOLDER) ||
+    if (!((uintptr_t)state & FOR_OWNER) ||
         atomic_load_explicit(&future->refs, memory_order_acquire) != 2 ||
         atomic_load_explicit(&future->state, memory_order_relaxed) != state)
         return false;
@@ -203,7 +203,7 @@ static bool finish_for_nobody(cohort_future *future)
 
 static void finish_here(cohort_future *future)
 {
-    if (finish_for_holder(future))
+    if (finish_for_owner(future))
         return;
     finish_for_all(future);
     cohort_future_unref(future);
@@ -317,7 +317,7 @@ static inline struct cohort__waiter *add(cohort_future *future, struct cohort__w
             break;
         waiter->next = list_of(head);
     } while (!atomic_compare_exchange_weak_explicit(
-        &future->state, &head, !head && waiter->is_holder ? for_holder(waiter) : waiter,
+        &future->state, &head, !head && waiter->is_owner ? for_owner(waiter) : waiter,
         memory_order_release, memory_order_acquire));
     return head;
 }
@@ -327,11 +327,11 @@ bool cohort__future_wait_with(cohort_future *future, struct cohort__waiter *wait
     return add(future, waiter) != COHORT__FUTURE_DONE;
 }
 
-/* The completer and each holder have a reference, and no holder gives it back before it is
+/* The completer and each owner have a reference, and no owner gives it back before it is
  * notified: so with another one there are at least three. They are counted before WAITER is in the
  * list, since after that all may be over. tests/model/future.pml is about this, too. */
-bool cohort__future_hold_with(cohort_future *future, struct cohort__waiter *waiter,
-                              const char *function, const void *caller)
+bool cohort__future_wait_as_owner(cohort_future *future, struct cohort__waiter *waiter,
+                                  const char *function, const void *caller)
 {
     uint32_t refs = atomic_load_explicit(&future->refs, memory_order_relaxed);
     struct cohort__waiter *before = add(future, waiter);
@@ -339,7 +339,7 @@ bool cohort__future_hold_with(cohort_future *future, struct cohort__waiter *wait
         return true;
     if (before == COHORT__FUTURE_DONE)
         return false;
-    if ((uintptr_t)before & FOR_HOLDER && refs < 3)
+    if ((uintptr_t)before & FOR_OWNER && refs < 3)
         cohort__misuse(COHORT__MISUSE_SHARED, future, function, caller);
     return true;
 }

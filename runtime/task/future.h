@@ -31,13 +31,13 @@ _Noreturn void cohort__misuse(enum cohort__misuse_kind kind, const cohort_future
  * in turn leaves that to cohort__waiter_follow: futures may depend on each other in chains of any
  * length, and a frame for each of them would be too many.
  * The waiter may no longer exist when NOTIFY returns. The future exists during the call, even if
- * nobody else holds a reference, unless what NOTIFY does gives back the one of a holder. */
+ * nobody else holds a reference, unless what NOTIFY does gives back the one of an owner. */
 struct cohort__waiter {
     struct cohort__waiter *next;
     void (*notify)(struct cohort__waiter *waiter);
     /* Who waits has a reference to the future, and doesn't use that until NOTIFY is called. So if
      * there is no further reference, nobody looks at the future when it becomes complete. */
-    bool is_holder;
+    bool is_owner;
     atomic_bool is_forgotten;
 };
 
@@ -48,7 +48,7 @@ enum cohort__task_claim {
     COHORT__TASK_BOUND,   /* only its own worker claims it, when it comes to it (queues.c) */
 };
 
-/* The state is one atomic word: the list of the waiters, with a mark if its only one is a holder,
+/* The state is one atomic word: the list of the waiters, with a mark if its only one is an owner,
  * or COHORT__FUTURE_DONE. The result is written before the state becomes COHORT__FUTURE_DONE, and
  * never changes after that. The first member of a task is its future.
  *
@@ -164,11 +164,11 @@ cohort_status cohort__future_await(cohort_future *future, const char *function,
  * future. Any thread. */
 bool cohort__future_wait_with(cohort_future *future, struct cohort__waiter *waiter);
 
-/* The same for a WAITER that is a holder, on behalf of a public FUNCTION that its CALLER has given
- * FUTURE. Ends the program if another holder waits, alone, and there are not enough references for
+/* The same for a WAITER that is an owner, on behalf of a public FUNCTION that its CALLER has given
+ * FUTURE. Ends the program if another owner waits, alone, and there are not enough references for
  * both. */
-bool cohort__future_hold_with(cohort_future *future, struct cohort__waiter *waiter,
-                              const char *function, const void *caller);
+bool cohort__future_wait_as_owner(cohort_future *future, struct cohort__waiter *waiter,
+                                  const char *function, const void *caller);
 
 /* WAITER was notified, and FOLLOW is to complete another future, or may do so. Calls
  * FOLLOW(WAITER), or, if this is called below such a call of this thread, leaves it to that, which

@@ -104,7 +104,7 @@ static struct when_each *create(cohort_future *const *futures, size_t count)
     each->num_seen_passed = 0;
     for (size_t i = 0; i < count; i++) {
         each->members[i] =
-            (struct member){.waiter = {.notify = notify, .is_holder = true},
+            (struct member){.waiter = {.notify = notify, .is_owner = true},
                             .each = each,
                             .source = futures[i],
                             .what = cohort__future_what(futures[i]),
@@ -175,7 +175,7 @@ cohort_status cohort_when_each(cohort_future *const *futures, size_t count,
     for (size_t i = 0; i < count; i++)
         ret_each[i] = members[i].result;
     for (size_t i = 0; i < count; i++)
-        if (!cohort__future_hold_with(members[i].source, &members[i].waiter, name, caller))
+        if (!cohort__future_wait_as_owner(members[i].source, &members[i].waiter, name, caller))
             arrive(&members[i]);
     return COHORT_OK;
 }

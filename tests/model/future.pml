@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a future is completed without atomic changes (finish_for_holder in runtime/task/future.c),
- * and how it is found that two holders wait with one reference (cohort__future_hold_with).
+/* How a future is completed without atomic changes (finish_for_owner in runtime/task/future.c),
+ * and how it is found that two owners wait with one reference (cohort__future_wait_as_owner).
  * Its state is one word: the list of its waiters, or DONE, and a mark if the only waiter is a
- * holder: one that has a reference, and does nothing with it until it is notified. All others may
+ * owner: one that has a reference, and does nothing with it until it is notified. All others may
  * forget their waiters at any time, which are then taken out and gone.
  *
  * There are three processes:
  *   the completer   looks at the state, at the references, and at the state again
- *   the holder      waits; before that it may give another reference away
+ *   the owner       waits; before that it may give another reference away
  *   the other       gets that, waits, forgets its waiter, perhaps takes it out, and gives the
- *                   reference back; or it waits as a holder does, too
+ *                   reference back; or it waits as an owner does, too
  *
  * Checked is that the completer only looks at a waiter that exists, that each waiter that was in
  * the list is notified once, that the references end at 0, by whoever has the last one, and that a
- * holder which finds the mark of another one in the list counts at least three references: theirs,
+ * owner which finds the mark of another one in the list counts at least three references: theirs,
  * and the completer's.
  *
  * Simplifications: memory is sequentially consistent. In the code, giving a reference back
  * releases, and the second look acquires. A list is a set.
  *
  * Variants that have an error, which spin must find:
- *   NO_MARK         the completer looks into the waiter for whether it is a holder
+ *   NO_MARK         the completer looks into the waiter for whether it is an owner
  *   NO_REFS         it does not look at the references
  *   NO_THIRD_LOOK   it does not look at the state again
  *   REFS_FIRST      the same, and it looks at the references first
- *   MARK_ALWAYS     a holder marks the state, too, if there are others in the list
- *   COUNT_LAST      a holder counts the references when it is in the list */
-#define HOLDER 1
+ *   MARK_ALWAYS     an owner marks the state, too, if there are others in the list
+ *   COUNT_LAST      an owner counts the references when it is in the list */
+#define OWNER 1
 #define OTHER 2
 #define MARK 4
 #define DONE 8
-#define LIST(state) ((state) & (HOLDER | OTHER))
+#define LIST(state) ((state) & (OWNER | OTHER))
 
 byte state;
 byte refs = 2;
@@ -72,8 +72,8 @@ inline wait_with(waiter, mark)
     }
 }
 
-/* The same for a holder. */
-inline hold_with(waiter)
+/* The same for an owner. */
+inline wait_as_owner(waiter)
 {
     count = refs;
     atomic { before = state; wait_with(waiter, MARK) };
@@ -83,7 +83,7 @@ inline hold_with(waiter)
     assert(before == DONE || !(before & MARK) || count >= 3)
 }
 
-/* Whether the only waiter is a holder. */
+/* Whether the only waiter is an owner. */
 inline look()
 {
     seen = state;
@@ -91,7 +91,7 @@ inline look()
     if
     :: LIST(seen) != 0 ->
         assert((exists & LIST(seen)) == LIST(seen));
-        is_marked = LIST(seen) == HOLDER
+        is_marked = LIST(seen) == OWNER
     :: else
     fi
 #else
@@ -123,8 +123,8 @@ proctype completer()
     fi;
 #endif
     state = DONE;
-    refs = 1; /* the holder can't have given it back yet */
-    seen = (seen & HOLDER -> HOLDER : OTHER); /* the only one */
+    refs = 1; /* the owner can't have given it back yet */
+    seen = (seen & OWNER -> OWNER : OTHER); /* the only one */
     notify(seen);
     goto end;
 for_all:
@@ -135,15 +135,15 @@ end:
     skip
 }
 
-proctype holder()
+proctype owner()
 {
     byte before, count;
     if
     :: atomic { refs++; is_given = 1 }
     :: is_kept = 1
     fi;
-    hold_with(HOLDER);
-    (state == DONE && !(was_in & HOLDER)) || (notified & HOLDER);
+    wait_as_owner(OWNER);
+    (state == DONE && !(was_in & OWNER)) || (notified & OWNER);
     assert(state == DONE);
     unref()
 }
@@ -187,7 +187,7 @@ proctype other()
         fi;
         unref()
     :: is_given ->
-        hold_with(OTHER);
+        wait_as_owner(OTHER);
         (state == DONE && !(was_in & OTHER)) || (notified & OTHER);
         unref()
     fi
@@ -197,7 +197,7 @@ init
 {
     atomic {
         run completer();
-        run holder();
+        run owner();
         run other()
     };
     _nr_pr == 1;

@@ -46,17 +46,17 @@ static void test_completes_once_for_all_waiters(void)
 }
 
 /* A future that only its completer and its only waiter hold is completed in another way. */
-static void complete_for_holder(bool has_other_waiter, bool has_other_holder)
+static void complete_for_owner(bool has_other_waiter, bool has_other_owner)
 {
-    struct counter holder = {.waiter = {.notify = count, .is_holder = true}};
+    struct counter owner = {.waiter = {.notify = count, .is_owner = true}};
     struct counter other = {.waiter.notify = count};
     cohort_future *future = cohort__future_create();
     if (has_other_waiter)
         CHECK(cohort__future_wait_with(future, &other.waiter));
-    CHECK(cohort__future_wait_with(future, &holder.waiter));
-    cohort_future *held = has_other_holder ? cohort_future_ref(future) : NULL;
+    CHECK(cohort__future_wait_with(future, &owner.waiter));
+    cohort_future *held = has_other_owner ? cohort_future_ref(future) : NULL;
     cohort__future_fail(future, COHORT_ERR_GONE, "site %d", 7);
-    CHECK_INT(holder.num_calls, 1);
+    CHECK_INT(owner.num_calls, 1);
     CHECK_INT(other.num_calls, has_other_waiter);
     CHECK(cohort_future_ready(future));
     CHECK(!cohort__future_wait_with(future, &other.waiter));
@@ -64,11 +64,11 @@ static void complete_for_holder(bool has_other_waiter, bool has_other_holder)
     CHECK_INT(cohort_await(future), COHORT_ERR_GONE); /* the last reference, or a leak is found */
 }
 
-static void test_completes_for_holder(void)
+static void test_completes_for_owner(void)
 {
-    complete_for_holder(false, false);
-    complete_for_holder(true, false);
-    complete_for_holder(false, true);
+    complete_for_owner(false, false);
+    complete_for_owner(true, false);
+    complete_for_owner(false, true);
 }
 
 enum { NUM_LEFT = 40, NUM_FORGOTTEN = 1000 };
@@ -247,19 +247,19 @@ static void *race_forget(void *arg)
     return arg;
 }
 
-static void test_holder_races_with_others(void)
+static void test_owner_races_with_others(void)
 {
-    struct race_waiter holder = {.waiter = {.notify = race_notify, .is_holder = true}};
+    struct race_waiter owner = {.waiter = {.notify = race_notify, .is_owner = true}};
     pthread_t completer, other;
     CHECK_INT(pthread_create(&completer, NULL, race_complete, NULL), 0);
     CHECK_INT(pthread_create(&other, NULL, race_forget, NULL), 0);
     for (int round = 0; round < NUM_ROUNDS; round++) {
         cohort_future *future = cohort__future_create();
-        atomic_store(&holder.num_calls, 0);
+        atomic_store(&owner.num_calls, 0);
         atomic_store(&race_other, cohort_future_ref(future));
         atomic_store(&race_future, future);
-        if (cohort__future_wait_with(future, &holder.waiter))
-            while (atomic_load(&holder.num_calls) == 0)
+        if (cohort__future_wait_with(future, &owner.waiter))
+            while (atomic_load(&owner.num_calls) == 0)
                 sched_yield();
         CHECK(cohort_future_ready(future));
         cohort_future_unref(future);
@@ -421,14 +421,14 @@ int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"completes once for all waiters", test_completes_once_for_all_waiters},
-        {"completes for its holder", test_completes_for_holder},
+        {"completes for its owner", test_completes_for_owner},
         {"forget", test_forget},
         {"errors travel", test_errors_travel},
         {"complete from the start", test_complete_from_the_start},
         {"null", test_null},
         {"dropped before it completes", test_dropped_before_it_completes},
         {"forgetting races with completing", test_forgetting_races_with_completing},
-        {"a holder races with others", test_holder_races_with_others},
+        {"an owner races with others", test_owner_races_with_others},
         {"any depth", test_any_depth},
         {"follow", test_follow},
     };
