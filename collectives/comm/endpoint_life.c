@@ -118,7 +118,7 @@ static void pending_line_write(struct cohort_comm *comm, uint64_t stalled, uint6
         line->text[bytes < sizeof(line->text) ? bytes : sizeof(line->text) - 1] = '\0';
         atomic_store_explicit(&line->described, described, memory_order_relaxed);
     }
-    atomic_store_explicit(&line->at, cohort__clock_ticks(), memory_order_release);
+    atomic_store_explicit(&line->at, cohort__clock_cycles(), memory_order_release);
 }
 
 static void pending_line_give_back(struct cohort_comm *comm)

@@ -16,14 +16,14 @@ uint64_t cohort__clock_after(uint64_t nanoseconds)
     return nanoseconds > UINT64_MAX - now ? UINT64_MAX : now + nanoseconds;
 }
 
-uint64_t cohort__clock_ticks(void)
+uint64_t cohort__clock_cycles(void)
 {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
-    uint64_t ticks;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
+    uint64_t cycles;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(cycles));
+    return cycles;
 #else
     return cohort__clock_now();
 #endif

@@ -12,10 +12,10 @@ uint64_t cohort__clock_after(uint64_t nanoseconds);
 
 /* The processor's own counter, where there is one. It is a cheap way to notice that time has
  * passed, but it does not measure time. */
-uint64_t cohort__clock_ticks(void);
+uint64_t cohort__clock_cycles(void);
 
-/* NANOSECONDS in ticks, correct within a factor of two on today's processors. */
-static inline uint64_t cohort__clock_ticks_of(uint64_t nanoseconds)
+/* NANOSECONDS in cycles, correct within a factor of two on today's processors. */
+static inline uint64_t cohort__clock_cycles_of(uint64_t nanoseconds)
 {
 #if defined(__x86_64__)
     return nanoseconds * 5 / 2;

@@ -226,7 +226,7 @@ static void note_moment(struct cohort__ledger_moment *moment)
 {
     struct timespec real;
     clock_gettime(CLOCK_REALTIME, &real);
-    atomic_store_explicit(&moment->ticks, cohort__clock_ticks(), memory_order_relaxed);
+    atomic_store_explicit(&moment->cycles, cohort__clock_cycles(), memory_order_relaxed);
     atomic_store_explicit(&moment->mono, cohort__clock_now(), memory_order_relaxed);
     atomic_store_explicit(&moment->real,
                           (uint64_t)real.tv_sec * 1000000000 + (uint64_t)real.tv_nsec,

@@ -53,10 +53,10 @@ enum cohort__ledger_stage {
     COHORT__LEDGER_OVER,
 };
 
-/* The same moment by three clocks: cohort__clock_ticks, and nanoseconds of CLOCK_MONOTONIC and
+/* The same moment by three clocks: cohort__clock_cycles, and nanoseconds of CLOCK_MONOTONIC and
  * CLOCK_REALTIME. */
 struct cohort__ledger_moment {
-    _Atomic uint64_t ticks, mono, real;
+    _Atomic uint64_t cycles, mono, real;
 };
 
 struct cohort__ledger_chunk {
@@ -119,7 +119,7 @@ enum cohort__wait_kind {
 
 /* One for each stack, and for each thread outside of tasks that waits. */
 struct cohort__wait_line {
-    _Atomic uint64_t since;     /* ticks; 0: it runs, or holds no task */
+    _Atomic uint64_t since;     /* cycles; 0: it runs, or holds no task */
     _Atomic uintptr_t caller;   /* a return address: where it waits */
     _Atomic uintptr_t what;     /* an address, plus an enum cohort__wait_kind */
     _Atomic uintptr_t function; /* the user's, of the task; 0: a thread outside of tasks */
@@ -150,7 +150,7 @@ enum cohort__inputs_kind {
  * ended is used again: so the line is about a wait for that address only if the wait began before
  * `seen_at`. */
 struct cohort__inputs_line {
-    _Atomic uint64_t seen_at;   /* ticks: when the last tick began, as of which the line is */
+    _Atomic uint64_t seen_at;   /* cycles: when the last tick began, as of which the line is */
     _Atomic uintptr_t of;       /* the future or the task, as those that wait for it have it */
     _Atomic uintptr_t function; /* the user's, of the task; 0: it is none */
     _Atomic uintptr_t scope;    /* or the range, whose end it is; or that the task is in; 0: none */
@@ -158,7 +158,7 @@ struct cohort__inputs_line {
     _Atomic uint64_t wanted;    /* so many of these are still to be complete */
     _Atomic uint32_t kind;      /* enum cohort__inputs_kind */
     uint32_t padding;
-    _Atomic uint64_t since;                             /* ticks: the first tick that has seen it */
+    _Atomic uint64_t since; /* cycles: the first tick that has seen it */
     _Atomic uintptr_t what[COHORT__LEDGER_INPUTS_MOST]; /* the first of those that are pending, each
                                                          * as in a line of a wait; 0: no more */
 };
@@ -242,7 +242,7 @@ struct cohort__pending {
  * there from the beginning of the call to its end. And some for the calls of others that are worked
  * on here, oldest first. */
 struct cohort__pending_line {
-    _Atomic uint64_t at; /* ticks */
+    _Atomic uint64_t at; /* cycles */
     _Atomic uint64_t instance;
     _Atomic uint32_t site;
     _Atomic uint32_t rank;
@@ -265,7 +265,7 @@ enum { COHORT__EVENT_KIND_SHIFT = 20, COHORT__EVENT_GENERATION_SHIFT = 24 };
 
 /* `what` is the generation, of which the upper 24 bits are lost, times 2^24, plus the kind times
  * 2^20, plus the number of the site's line or of the locality. `at` is the last reading of the
- * clock before that, in ticks: some 20 us old, or more in a long task. */
+ * clock before that, in cycles: some 20 us old, or more in a long task. */
 struct cohort__ledger_event {
     _Atomic uint64_t at, what;
 };
@@ -273,7 +273,7 @@ struct cohort__ledger_event {
 /* One for each worker and for the progress thread. */
 struct cohort__worker_line {
     _Atomic uint64_t thread;  /* its number in the kernel */
-    _Atomic uint64_t seen_at; /* when it last turned the loop, or left that to others; ticks */
+    _Atomic uint64_t seen_at; /* when it last turned the loop, or left that to others; cycles */
     union {
         _Atomic uint64_t event_bytes; /* of all events so far */
         _Atomic uint16_t event_place; /* its lower bits: where in `events` the next one is */

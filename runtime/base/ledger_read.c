@@ -121,19 +121,19 @@ cohort_status cohort__ledger_each(const struct cohort__ledger_view *view,
     return status;
 }
 
-uint64_t cohort__ledger_nanoseconds(const struct cohort__ledger_view *view, uint64_t now_ticks,
-                                    uint64_t now_mono, uint64_t ticks)
+uint64_t cohort__ledger_nanoseconds(const struct cohort__ledger_view *view, uint64_t now_cycles,
+                                    uint64_t now_mono, uint64_t cycles)
 {
     const struct cohort__ledger_moment *first = &view->head.first, *last = &view->head.last;
-    if (now_ticks == 0) {
-        now_ticks = last->ticks;
+    if (now_cycles == 0) {
+        now_cycles = last->cycles;
         now_mono = last->mono;
     }
-    if (now_ticks <= first->ticks || now_mono <= first->mono)
+    if (now_cycles <= first->cycles || now_mono <= first->mono)
         return first->mono;
     long double rate =
-        (long double)(now_mono - first->mono) / (long double)(now_ticks - first->ticks);
-    long double since_first = ((long double)ticks - (long double)first->ticks) * rate;
+        (long double)(now_mono - first->mono) / (long double)(now_cycles - first->cycles);
+    long double since_first = ((long double)cycles - (long double)first->cycles) * rate;
     long double at = (long double)first->mono + since_first;
     return at < 0 ? 0 : at > 1e19L ? UINT64_MAX : (uint64_t)at;
 }

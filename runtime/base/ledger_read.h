@@ -31,10 +31,10 @@ cohort_status cohort__ledger_each(const struct cohort__ledger_view *view,
                                   enum cohort__ledger_kind kind,
                                   void (*visit)(void *context, const void *line), void *context);
 
-/* TICKS of the process as nanoseconds of CLOCK_MONOTONIC of its host. NOW_TICKS and NOW_MONO are a
- * moment of both clocks on that host; 0: the last one that the head knows. */
-uint64_t cohort__ledger_nanoseconds(const struct cohort__ledger_view *view, uint64_t now_ticks,
-                                    uint64_t now_mono, uint64_t ticks);
+/* CYCLES of the process as nanoseconds of CLOCK_MONOTONIC of its host. NOW_CYCLES and NOW_MONO are
+ * a moment of both clocks on that host; 0: the last one that the head knows. */
+uint64_t cohort__ledger_nanoseconds(const struct cohort__ledger_view *view, uint64_t now_cycles,
+                                    uint64_t now_mono, uint64_t cycles);
 
 /* Opens the memory of the ledger that process PID of this host and user writes, or has written.
  * COHORT_ERR_STATE: it has none, so it is no program of this library, or is before its begin or

@@ -54,9 +54,9 @@ static _Thread_local struct writer *mine __attribute__((tls_model("initial-exec"
 
 /* Records ------------------------------------------------------------------------------------- */
 
-static uint64_t ticks(void)
+static uint64_t cycles(void)
 {
-    return trace.uses_clock ? cohort__clock_now() : cohort__clock_ticks();
+    return trace.uses_clock ? cohort__clock_now() : cohort__clock_cycles();
 }
 
 static bool write_at(const void *data, size_t bytes, uint64_t at)
@@ -149,7 +149,7 @@ static void put_text(struct writer *writer, enum cohort__trace_kind kind, const 
         for (unsigned i = 0; i < 8; i++)
             words[0] |= (uint64_t)packed[i] << 8 * i;
         memcpy(words + 1, packed + 8, 16);
-        put(writer, ticks(), words[0], words[1], words[2]);
+        put(writer, cycles(), words[0], words[1], words[2]);
         done += n;
     }
 }
@@ -218,7 +218,7 @@ static void introduce(struct writer *writer)
 {
     char name[32] = "";
     prctl(PR_GET_NAME, name);
-    put(writer, ticks(), head_of(COHORT__TRACE_THREAD, 0), (uint64_t)syscall(SYS_gettid), 0);
+    put(writer, cycles(), head_of(COHORT__TRACE_THREAD, 0), (uint64_t)syscall(SYS_gettid), 0);
     put_text(writer, COHORT__TRACE_TEXT, name, strlen(name));
 }
 
@@ -276,7 +276,7 @@ __attribute__((noinline, cold)) void cohort__trace_write(uint32_t kind_small, ui
     struct writer *writer = mine ? mine : begin_thread();
     if (writer) {
         count_record(writer, kind_small, a, b);
-        put(writer, ticks(), head_of(kind_small, value), a, b);
+        put(writer, cycles(), head_of(kind_small, value), a, b);
     }
     errno = saved_errno;
 }
@@ -297,7 +297,7 @@ bool cohort__trace_has_file(void)
 
 uint64_t cohort__trace_now(void)
 {
-    return __builtin_expect(cohort__trace_is_on, 0) ? ticks() : 0;
+    return __builtin_expect(cohort__trace_is_on, 0) ? cycles() : 0;
 }
 
 __attribute__((noinline, cold)) void cohort__trace_write_more(uint64_t at, uint32_t kind_small,
@@ -307,7 +307,7 @@ __attribute__((noinline, cold)) void cohort__trace_write_more(uint64_t at, uint3
     int saved_errno = errno;
     struct writer *writer = mine ? mine : begin_thread();
     if (writer) {
-        at = at ? at : ticks();
+        at = at ? at : cycles();
         count_record(writer, kind_small, a, b);
         put(writer, at, head_of(COHORT__TRACE_MORE, 0), c, d);
         put(writer, at, head_of(kind_small, value), a, b);
@@ -334,7 +334,7 @@ void cohort__trace_tick(void)
     if (!cohort__trace_is_on || !trace.has_file)
         return;
     for (int i = 0; i < 3; i++) {
-        uint64_t before = ticks(), now = cohort__clock_now(), after = ticks();
+        uint64_t before = cycles(), now = cohort__clock_now(), after = cycles();
         if (after - before < best) {
             best = after - before;
             at = before + best / 2;
@@ -374,7 +374,7 @@ void cohort__trace_clock_name(char text[COHORT__TRACE_CLOCK_NAME])
 }
 
 /* Only a counter that the kernel uses as its own clock runs evenly, and alike on all cores. */
-static bool has_good_ticks(void)
+static bool has_good_cycles(void)
 {
 #if defined(__x86_64__)
     char name[32];
@@ -506,7 +506,7 @@ cohort_status cohort__trace_begin(const struct cohort__trace_options *options)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "trace: no memory to begin it");
     }
     trace.has_begun = true;
-    trace.uses_clock = !has_good_ticks();
+    trace.uses_clock = !has_good_cycles();
     trace.most_blocks = options->most_bytes / COHORT__TRACE_BLOCK_BYTES;
     cohort__trace_is_on = true;
     if (trace.has_file) {

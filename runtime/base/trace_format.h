@@ -129,7 +129,7 @@ enum cohort__trace_step {
 enum { COHORT__TRACE_PHASES = 4, COHORT__TRACE_NO_LEVEL = 15 };
 
 struct cohort__trace_record {
-    _Atomic uint64_t at;   /* ticks; written last; 0: there is none */
+    _Atomic uint64_t at;   /* cycles; written last; 0: there is none */
     _Atomic uint64_t head; /* kind, plus 2^8 times small, plus 2^16 times value */
     _Atomic uint64_t a, b;
 };

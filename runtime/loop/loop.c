@@ -334,7 +334,7 @@ static void set_slowness(struct cohort__loop *loop, unsigned slowness)
 /* Whether NANOSECONDS have passed since *LAST, which then becomes NOW. Both are in ticks. */
 static bool is_turn(uint64_t *last, uint64_t now, uint64_t nanoseconds)
 {
-    if (now - *last < cohort__clock_ticks_of(nanoseconds))
+    if (now - *last < cohort__clock_cycles_of(nanoseconds))
         return false;
     *last = now;
     return true;
@@ -345,7 +345,7 @@ bool cohort__loop_poll(struct cohort__loop *loop)
 {
     set_slowness(loop, 1);
     bool any = is_pending(loop) && cohort__loop_run_requests(loop);
-    uint64_t now = cohort__clock_ticks();
+    uint64_t now = cohort__clock_cycles();
     if (is_turn(&loop->uv_run_at, now, UV_RUN_INTERVAL_NS) || any) {
         uint64_t before = loop->num_events;
         run_uv(&loop->uv, UV_RUN_NOWAIT);

@@ -63,7 +63,7 @@ static int remote_line_add(struct cohort__remote_peer *peer, const cohort_future
     if (bytes > 0)
         memcpy(text, name, bytes);
     text[bytes] = '\0';
-    atomic_store_explicit(&line->at, cohort__clock_ticks(), memory_order_release);
+    atomic_store_explicit(&line->at, cohort__clock_cycles(), memory_order_release);
     return place;
 }
 

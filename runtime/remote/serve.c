@@ -403,7 +403,7 @@ static void describe(struct cohort__pending_line *line, const struct served *ser
 static void write_lines(struct cohort__remote_tasks *tasks)
 {
     struct cohort__remote_served *all = &tasks->served;
-    const uint64_t now = cohort__clock_ticks();
+    const uint64_t now = cohort__clock_cycles();
     struct cohort__list *at = all->admitted.next;
     for (unsigned i = 0; i < COHORT__REMOTE_SERVED_LINES; i++) {
         struct cohort__pending_line *line = begin_line(tasks, i);

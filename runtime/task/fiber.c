@@ -327,13 +327,13 @@ enum { UNUSED_NANOSECONDS = 1000000000 };
 /* Finds out how many stacks were here all the time since the last look. */
 static void look(struct cohort__fiber_pool *pool)
 {
-    uint64_t now = cohort__clock_ticks();
+    uint64_t now = cohort__clock_cycles();
     if (now < pool->look_at)
         return;
     if (pool->look_at > 0)
         pool->num_surplus = pool->least > pool->num_kept ? pool->least - pool->num_kept : 0;
     pool->least = pool->num;
-    pool->look_at = now + cohort__clock_ticks_of(UNUSED_NANOSECONDS);
+    pool->look_at = now + cohort__clock_cycles_of(UNUSED_NANOSECONDS);
 }
 
 bool cohort__fiber_pool_has_surplus(const struct cohort__fiber_pool *pool)
@@ -344,7 +344,7 @@ bool cohort__fiber_pool_has_surplus(const struct cohort__fiber_pool *pool)
 bool cohort__fiber_pool_must_trim(const struct cohort__fiber_pool *pool)
 {
     return cohort__fiber_pool_has_surplus(pool) &&
-           (pool->num_surplus > 0 || cohort__clock_ticks() >= pool->look_at);
+           (pool->num_surplus > 0 || cohort__clock_cycles() >= pool->look_at);
 }
 
 void cohort__fiber_pool_trim(struct cohort__fiber_pool *pool, size_t most)

@@ -93,7 +93,7 @@ struct cohort__fiber_pool {
     size_t num_kept;           /* so many stay */
     size_t least;              /* fewest since the last look */
     size_t num_surplus; /* that have not been used for a while, and are still to be given back */
-    uint64_t look_at;   /* when to look next, in ticks of the clock */
+    uint64_t look_at;   /* when to look next, in cycles of the clock */
 };
 
 /* Gives up to MOST stacks back to the system, if so many have not been used for a while. */

@@ -220,11 +220,11 @@ static bool expects(bool is_holder)
 
 bool cohort__idle_yield(struct cohort__spin *spin)
 {
-    const uint64_t before = cohort__clock_ticks();
+    const uint64_t before = cohort__clock_cycles();
     if (!cohort__spin_may_yield(spin, before))
         return false;
     cohort__core_yield(&spin->num_yields);
-    return cohort__spin_yielded(spin, before, cohort__clock_ticks());
+    return cohort__spin_yielded(spin, before, cohort__clock_cycles());
 }
 
 /* Looks for work. Returns true if there may be some, or if the worker may leave; false if it has
@@ -242,7 +242,7 @@ static bool search(struct cohort__worker *worker, bool *is_holder)
         }
         if (is_over)
             return true;
-        if (any || cohort__spin_again(&worker->spin, cohort__clock_ticks(), expects(*is_holder)))
+        if (any || cohort__spin_again(&worker->spin, cohort__clock_cycles(), expects(*is_holder)))
             continue;
         if (num_yields++ == cohort__scheduler.options.yield_polls ||
             !cohort__idle_yield(&worker->spin))

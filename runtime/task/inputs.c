@@ -156,7 +156,7 @@ static void look_at(_Atomic uintptr_t *place, uint64_t now)
 
 void cohort__inputs_tick(void)
 {
-    const uint64_t now = cohort__clock_ticks();
+    const uint64_t now = cohort__clock_cycles();
     const unsigned num_before = told.num_used;
     told.num_used = 0;
     told.seen_at = now;

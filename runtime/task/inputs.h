@@ -31,7 +31,7 @@ typedef void cohort__inputs_describe(struct cohort__inputs *inputs, uint64_t sin
 struct cohort__inputs {
     cohort__inputs_describe *describe;
     _Atomic uintptr_t *place; /* NULL: it is not noted */
-    uint64_t since;           /* ticks: when a tick has first found it; 0: none has yet */
+    uint64_t since;           /* cycles: when a tick has first found it; 0: none has yet */
 };
 
 /* The places of a worker, which is the only one that takes them; any thread gives one back. It

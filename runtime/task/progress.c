@@ -130,13 +130,13 @@ static void turn(void)
     cohort__spin_begin(spin);
     while (!atomic_load(&self()->is_ending)) {
         bool any = hooks->poll(hooks->context);
-        atomic_store_explicit(&self()->line->seen_at, cohort__clock_ticks(), memory_order_relaxed);
+        atomic_store_explicit(&self()->line->seen_at, cohort__clock_cycles(), memory_order_relaxed);
         any |= run_chore();
         if (any) {
             cohort__spin_found(spin);
             cohort__core_note(&self()->core);
             num_yields = 0;
-        } else if (!cohort__spin_again(spin, cohort__clock_ticks(), expects())) {
+        } else if (!cohort__spin_again(spin, cohort__clock_cycles(), expects())) {
             if (cohort__chores_are_any())
                 cohort__core_yield(&spin->num_yields);
             else if (num_yields++ >= cohort__scheduler.options.yield_polls ||

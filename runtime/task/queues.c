@@ -20,11 +20,11 @@
  * it has one of its own and a common one, they take turns; for normal priority the common one is
  * all of the usual places.
  *
- * Of a worker's looks for work most begin with high priority, but one of OTHERS_TICKS does not, and
- * one of LOW_TICKS begins with low priority. So nobody waits for ever for those who are more
+ * Of a worker's looks for work most begin with high priority, but one of OTHERS_PICKS does not, and
+ * one of LOW_PICKS begins with low priority. So nobody waits for ever for those who are more
  * important. Otherwise low priority comes when there is nothing else, not even to steal. */
 
-enum { OTHERS_TICKS = 8, LOW_TICKS = 128 };
+enum { OTHERS_PICKS = 8, LOW_PICKS = 128 };
 
 /* Puts WORK, a task that is only for WORKER, the calling one, into its lane. */
 static void lane_keep(struct cohort__worker *worker, struct cohort__work *work)
@@ -185,9 +185,9 @@ static struct cohort__work *take(struct cohort__worker *worker, enum cohort_task
 static struct cohort__work *lanes_next(struct cohort__worker *worker)
 {
     struct cohort__work *work = NULL;
-    if (worker->tick % LOW_TICKS == 0)
+    if (worker->num_picks % LOW_PICKS == 0)
         work = take(worker, COHORT_TASK_LOW);
-    else if (worker->tick % OTHERS_TICKS != 0)
+    else if (worker->num_picks % OTHERS_PICKS != 0)
         work = take(worker, COHORT_TASK_HIGH);
     if (!work && is_turn_of_own(worker, COHORT_TASK_NORMAL))
         work = take_own(worker, COHORT_TASK_NORMAL);
@@ -249,20 +249,20 @@ uint32_t cohort__spread_share(const struct cohort__worker *worker, struct cohort
 
 bool cohort__spread_makes_way(struct cohort__worker *worker, struct cohort__worker *victim)
 {
-    uint64_t now = cohort__clock_ticks();
+    uint64_t now = cohort__clock_cycles();
     size_t length = cohort__deque_length(&victim->deque);
     if (worker->way_limit == 0) {
         if (now < worker->way_after)
             return false;
-        worker->way_limit = now + cohort__clock_ticks_of(WAY_MOST_NANOSECONDS);
-        worker->way_after = now + cohort__clock_ticks_of(WAY_PAUSE_NANOSECONDS);
+        worker->way_limit = now + cohort__clock_cycles_of(WAY_MOST_NANOSECONDS);
+        worker->way_after = now + cohort__clock_cycles_of(WAY_PAUSE_NANOSECONDS);
         worker->way_length = 0;
         cohort__core_note(&worker->core);
         cohort__idle_wake_some((unsigned)length);
     }
     if (length != worker->way_length) {
         worker->way_length = length;
-        worker->way_end = now + cohort__clock_ticks_of(WAY_NANOSECONDS);
+        worker->way_end = now + cohort__clock_cycles_of(WAY_NANOSECONDS);
     }
     worker->is_making_way = now < worker->way_end && now < worker->way_limit;
     if (!worker->is_making_way)
@@ -472,7 +472,7 @@ static struct cohort__work *oldest_own(struct cohort__worker *worker)
 /* Whether old tasks have to wait for those that are postponed, see cohort__worker_postpone. */
 static bool is_old_pause(const struct cohort__worker *worker)
 {
-    return worker->num_postponed > 0 && cohort__clock_ticks() < worker->old_pause_end;
+    return worker->num_postponed > 0 && cohort__clock_cycles() < worker->old_pause_end;
 }
 
 static inline struct cohort__work *next_ready(struct cohort__worker *worker)
@@ -509,34 +509,34 @@ static inline bool is_turn_of_oldest(const struct cohort__worker *worker)
 
 void cohort__worker_look_for_old(struct cohort__worker *worker)
 {
-    uint64_t now = cohort__clock_ticks();
+    uint64_t now = cohort__clock_cycles();
     if (now < worker->old_at)
         return;
     int64_t end = atomic_load_explicit(&worker->deque.bottom, memory_order_relaxed);
     worker->old_end = worker->seen_end < end ? worker->seen_end : end;
     worker->seen_end = end;
-    worker->old_at = now + cohort__clock_ticks_of(OLD_NANOSECONDS);
+    worker->old_at = now + cohort__clock_cycles_of(OLD_NANOSECONDS);
 }
 
 /* Whether the look with the number TICK may have to begin elsewhere than usual. */
-static inline bool is_special(const struct cohort__worker *worker, unsigned tick)
+static inline bool is_special(const struct cohort__worker *worker, unsigned pick)
 {
-    return (tick & worker->usual_ticks) == 0;
+    return (pick & worker->usual_picks) == 0;
 }
 
 /* It may, so whether it has to. */
-static bool begins_elsewhere(const struct cohort__worker *worker, unsigned tick)
+static bool begins_elsewhere(const struct cohort__worker *worker, unsigned pick)
 {
-    return tick % COHORT__FAIR_TICKS == 0 || cohort__lanes_have_any(worker);
+    return pick % COHORT__FAIR_PICKS == 0 || cohort__lanes_have_any(worker);
 }
 
 /* What a special look begins with. */
 __attribute__((noinline)) static struct cohort__work *next_special(struct cohort__worker *worker)
 {
-    struct cohort__work *work = worker->usual_ticks == 0 ? lanes_next(worker) : NULL;
+    struct cohort__work *work = worker->usual_picks == 0 ? lanes_next(worker) : NULL;
     if (work)
         return work;
-    if (worker->tick % COHORT__FAIR_TICKS == 0)
+    if (worker->num_picks % COHORT__FAIR_PICKS == 0)
         return next_fair(worker);
     return is_turn_of_oldest(worker) ? oldest_own(worker) : NULL;
 }
@@ -547,21 +547,21 @@ static inline struct cohort__work *next_if_usual(struct cohort__worker *worker,
     if (!worker->ready.first || cohort__work_of(worker->ready.first)->run != run ||
         is_turn_of_oldest(worker))
         return NULL;
-    worker->tick++;
+    worker->num_picks++;
     return next_ready(worker);
 }
 
 __attribute__((noinline)) static struct cohort__work *
 next_if_special(struct cohort__worker *worker, void (*run)(struct cohort__work *work))
 {
-    return begins_elsewhere(worker, worker->tick + 1) ? NULL : next_if_usual(worker, run);
+    return begins_elsewhere(worker, worker->num_picks + 1) ? NULL : next_if_usual(worker, run);
 }
 
 struct cohort__work *cohort__worker_next_if(struct cohort__worker *worker,
                                             void (*run)(struct cohort__work *work))
 {
-    return is_special(worker, worker->tick + 1) ? next_if_special(worker, run)
-                                                : next_if_usual(worker, run);
+    return is_special(worker, worker->num_picks + 1) ? next_if_special(worker, run)
+                                                     : next_if_usual(worker, run);
 }
 
 /* If anything else has its turn, the follower is like the newest of the deque. */
@@ -571,11 +571,11 @@ __attribute__((noinline)) static struct cohort__work *take_follower(struct cohor
     worker->follower = NULL;
     bool is_spreading =
         atomic_load_explicit(&worker->num_held, memory_order_relaxed) > 0 && cohort__idle_is_any();
-    unsigned tick = worker->tick + 1;
+    unsigned pick = worker->num_picks + 1;
     if (!is_spreading && !worker->ready.first &&
-        !(is_special(worker, tick) && begins_elsewhere(worker, tick)) &&
+        !(is_special(worker, pick) && begins_elsewhere(worker, pick)) &&
         !is_turn_of_oldest(worker)) {
-        worker->tick++;
+        worker->num_picks++;
         worker->was_ready = worker->is_making_way = false;
         return work;
     }
@@ -590,7 +590,7 @@ struct cohort__work *cohort__worker_next(struct cohort__worker *worker)
     struct cohort__work *work = worker->follower ? take_follower(worker) : NULL;
     if (work)
         return work;
-    if (is_special(worker, ++worker->tick))
+    if (is_special(worker, ++worker->num_picks))
         work = next_special(worker);
     else if (is_turn_of_oldest(worker))
         work = oldest_own(worker);
@@ -601,7 +601,7 @@ struct cohort__work *cohort__worker_next(struct cohort__worker *worker)
         cohort__worker_take_injected(worker);
         work = next_own(worker);
     }
-    bool uses_lanes = worker->usual_ticks == 0;
+    bool uses_lanes = worker->usual_picks == 0;
     if (work || (uses_lanes && (work = lanes_rest(worker))) || (work = cohort__chore_take()) ||
         (work = steal(worker)) || (uses_lanes && (work = lanes_last(worker))))
         return work;
@@ -617,8 +617,8 @@ static struct cohort__work *next_but_oldest(struct cohort__worker *worker)
 {
     int64_t old_end = worker->old_end;
     worker->old_end = 0;
-    if ((worker->tick + 1) % COHORT__FAIR_TICKS == 0) {
-        worker->tick++;
+    if ((worker->num_picks + 1) % COHORT__FAIR_PICKS == 0) {
+        worker->num_picks++;
         take_yielded(worker);
     }
     struct cohort__work *work = cohort__worker_next(worker);
@@ -661,6 +661,6 @@ bool cohort__worker_has_work(struct cohort__worker *worker)
 void cohort__worker_pause_old(struct cohort__worker *worker)
 {
     if (worker->has_begun_old)
-        worker->old_pause_end =
-            cohort__clock_ticks() + worker->num_postponed * cohort__clock_ticks_of(OLD_NANOSECONDS);
+        worker->old_pause_end = cohort__clock_cycles() +
+                                worker->num_postponed * cohort__clock_cycles_of(OLD_NANOSECONDS);
 }

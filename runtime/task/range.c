@@ -209,12 +209,12 @@ static void let_others_run(struct cohort__fiber *fiber, struct cohort__range_run
 static size_t run_batch(struct cohort__range_runner *runner, size_t count)
 {
     struct cohort__range_body *body = runner->range->body;
-    uint64_t begin = cohort__clock_ticks();
+    uint64_t begin = cohort__clock_cycles();
     cohort_status status = body->run(body, &runner->chunk, count);
     if (status != COHORT_OK)
         fail(runner->range, runner->chunk.next - 1, status);
-    uint64_t elapsed = cohort__clock_ticks() - begin;
-    return elapsed < cohort__clock_ticks_of(BATCH_NANOSECONDS) ? 2 * count : count - count / 2;
+    uint64_t elapsed = cohort__clock_cycles() - begin;
+    return elapsed < cohort__clock_cycles_of(BATCH_NANOSECONDS) ? 2 * count : count - count / 2;
 }
 
 static cohort_status run_chunk(void *arg)

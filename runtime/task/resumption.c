@@ -318,7 +318,7 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
                             uintptr_t what, const void *caller)
 {
     struct cohort__task_context *context = worker->context;
-    uint64_t now = cohort__clock_ticks();
+    uint64_t now = cohort__clock_cycles();
     struct cohort__wait_line *line = worker->fiber->line;
     struct cohort__held_mutexes held;
     if (__builtin_expect(worker->fiber == worker->reserve, 0))
@@ -347,7 +347,7 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
             worker = cohort__worker_switch(worker, fiber);
         if (resumption->has_run)
             break;
-        now = cohort__clock_ticks();
+        now = cohort__clock_cycles();
     }
     if (is_held && burst == worker->burst)
         hold(worker, -1);

@@ -368,7 +368,7 @@ static cohort_status worker_create(struct cohort__worker **ret_worker, unsigned 
         return cohort_fail(COHORT_ERR_NO_MEMORY, "scheduler: no memory for worker %u", index);
     memset(worker, 0, sizeof(*worker));
     worker->index = index;
-    worker->usual_ticks = COHORT__USUAL_TICKS;
+    worker->usual_picks = COHORT__USUAL_PICKS;
     worker->inputs = cohort__inputs_table(index);
     atomic_init(&worker->core, -1);
     cohort__batch_queue_init(&worker->inbox);

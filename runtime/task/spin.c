@@ -34,7 +34,7 @@ static uint64_t preemptions(void)
 void cohort__spin_init(struct cohort__spin *spin, uint64_t budget_ns)
 {
     *spin = (struct cohort__spin){
-        .budget = cohort__clock_ticks_of(budget_ns),
+        .budget = cohort__clock_cycles_of(budget_ns),
         .num_preemptions = preemptions(),
         .credit = MAX_CREDIT,
     };
@@ -42,8 +42,8 @@ void cohort__spin_init(struct cohort__spin *spin, uint64_t budget_ns)
 
 static void begin_pause(struct cohort__spin_pause *pause, uint64_t now)
 {
-    const uint64_t min = cohort__clock_ticks_of(MIN_PAUSE_NS);
-    const uint64_t max = cohort__clock_ticks_of(MAX_PAUSE_NS);
+    const uint64_t min = cohort__clock_cycles_of(MIN_PAUSE_NS);
+    const uint64_t max = cohort__clock_cycles_of(MAX_PAUSE_NS);
     bool was_good = now - pause->end > GOOD_PAUSES * pause->length;
     pause->length = was_good ? min : 2 * pause->length;
     if (pause->length > max)
@@ -84,12 +84,12 @@ static bool may_spin(struct cohort__spin *spin, uint64_t now)
  * wait for each other, it takes the core often. So preemptions without a gap are counted, too. */
 static bool was_preempted(struct cohort__spin *spin, uint64_t now)
 {
-    bool is_gap = now - spin->last >= cohort__clock_ticks_of(GAP_NS);
+    bool is_gap = now - spin->last >= cohort__clock_cycles_of(GAP_NS);
     uint64_t elapsed = now - spin->checked;
-    if (!is_gap && elapsed < cohort__clock_ticks_of(CHECK_NS))
+    if (!is_gap && elapsed < cohort__clock_cycles_of(CHECK_NS))
         return false;
     uint64_t num = count_preemptions(spin, now);
-    return is_gap ? num > 0 : num > elapsed / cohort__clock_ticks_of(TOLERATED_NS);
+    return is_gap ? num > 0 : num > elapsed / cohort__clock_cycles_of(TOLERATED_NS);
 }
 
 void cohort__spin_begin(struct cohort__spin *spin)
@@ -132,7 +132,7 @@ bool cohort__spin_may_yield(const struct cohort__spin *spin, uint64_t now)
 
 bool cohort__spin_yielded(struct cohort__spin *spin, uint64_t before, uint64_t now)
 {
-    if (now - before < cohort__clock_ticks_of(LONG_YIELD_NS)) {
+    if (now - before < cohort__clock_cycles_of(LONG_YIELD_NS)) {
         spin->num_short++;
         return true;
     }

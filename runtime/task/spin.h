@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of what has done harm; in ticks. */
+/* Of what has done harm; in cycles. */
 struct cohort__spin_pause {
     uint64_t length; /* of the last one */
     uint64_t end;    /* when the last one ends or ended */
@@ -22,7 +22,7 @@ struct cohort__spin_pause {
  * computes, a yield lasts until that one's slice is over, and one that wakes up goes before it. So
  * there it pauses yielding likewise.
  *
- * Times are ticks (cohort__clock_ticks). One thread. */
+ * Times are cycles (cohort__clock_cycles). One thread. */
 struct cohort__spin {
     uint64_t budget;  /* for one search, counted from the last thing that it found; 0: never spin */
     uint64_t start;   /* when the use of the budget began; 0: no look was fruitless yet */

@@ -304,7 +304,7 @@ struct cohort__wait_line *cohort__wait_line_of_thread(uintptr_t what, const void
     atomic_store_explicit(&line->caller, (uintptr_t)caller, memory_order_relaxed);
     atomic_store_explicit(&line->what, what, memory_order_relaxed);
     atomic_store_explicit(&line->task, cohort__wait_line_thread(), memory_order_relaxed);
-    atomic_store_explicit(&line->since, cohort__clock_ticks(), memory_order_release);
+    atomic_store_explicit(&line->since, cohort__clock_cycles(), memory_order_release);
     return line;
 }
 

@@ -70,7 +70,7 @@ void cohort__wait_line_note_more(struct cohort__wait_line *line,
                                  const struct cohort__task_context *context);
 
 /* From now on the task of CONTEXT waits for WHAT, an address plus an enum cohort__wait_kind. NOW is
- * in ticks. */
+ * in cycles. */
 static inline void cohort__wait_line_begin(struct cohort__wait_line *line,
                                            const struct cohort__task_context *context,
                                            uintptr_t what, const void *caller, uint64_t now)
@@ -115,7 +115,7 @@ static inline uintptr_t cohort__wait_line_stamped_self(void)
     if (!context)
         return cohort__wait_line_thread();
     if (context->identity >> COHORT__LEDGER_ADDRESS_BITS == 0)
-        context->identity |= (cohort__clock_ticks() << (COHORT__LEDGER_ADDRESS_BITS - 4) |
+        context->identity |= (cohort__clock_cycles() << (COHORT__LEDGER_ADDRESS_BITS - 4) |
                               UINT64_C(1) << COHORT__LEDGER_ADDRESS_BITS) &
                              ~COHORT__LEDGER_ADDRESS;
     return context->identity;

@@ -33,13 +33,13 @@ bool cohort__worker_may_leave(void)
 
 bool cohort__worker_poll_is_due(const struct cohort__worker *worker)
 {
-    return cohort__clock_ticks() >= worker->poll_at;
+    return cohort__clock_cycles() >= worker->poll_at;
 }
 
 bool cohort__worker_poll_is_overdue(const struct cohort__worker *worker)
 {
-    return cohort__clock_ticks() >=
-           worker->poll_at + cohort__clock_ticks_of(OVERDUE_NANOSECONDS - POLL_NANOSECONDS);
+    return cohort__clock_cycles() >=
+           worker->poll_at + cohort__clock_cycles_of(OVERDUE_NANOSECONDS - POLL_NANOSECONDS);
 }
 
 bool cohort__scheduler_has_ready(void)
@@ -55,15 +55,15 @@ bool cohort__scheduler_has_work(void)
 void cohort__scheduler_poll_next(void)
 {
     struct cohort__worker *worker = cohort__worker_self;
-    uint64_t now = worker ? cohort__clock_ticks() : 0;
+    uint64_t now = worker ? cohort__clock_cycles() : 0;
     if (worker && worker->poll_at > now)
         worker->poll_at = now;
 }
 
 void cohort__worker_polled(struct cohort__worker *worker)
 {
-    uint64_t now = cohort__clock_ticks();
-    worker->poll_at = now + cohort__clock_ticks_of(POLL_NANOSECONDS);
+    uint64_t now = cohort__clock_cycles();
+    worker->poll_at = now + cohort__clock_cycles_of(POLL_NANOSECONDS);
     atomic_store_explicit(&worker->line->seen_at, now, memory_order_relaxed);
     if (cohort__scheduler.num_threads > 1)
         cohort__core_note(&worker->core);

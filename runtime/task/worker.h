@@ -30,7 +30,7 @@
 
 /* One look for work in so many begins with what is looked at last; while the lanes are used, each
  * is special. A power of two. */
-enum { COHORT__FAIR_TICKS = 64, COHORT__USUAL_TICKS = COHORT__FAIR_TICKS - 1 };
+enum { COHORT__FAIR_PICKS = 64, COHORT__USUAL_PICKS = COHORT__FAIR_PICKS - 1 };
 
 enum { COHORT__NUM_PRIORITIES = 3 }; /* of enum cohort_task_priority */
 
@@ -76,7 +76,7 @@ struct cohort__worker {
     struct cohort__fifo yielded;          /* the same, to be run after everything else */
     struct cohort__fifo
         lanes[COHORT__NUM_PRIORITIES]; /* tasks that are only for it, see queues.c */
-    unsigned usual_ticks;              /* COHORT__USUAL_TICKS; 0: it knows that lanes are used */
+    unsigned usual_picks;              /* COHORT__USUAL_PICKS; 0: it knows that lanes are used */
     unsigned lane_turns; /* a bit for each priority: whether its own lane had the last turn */
     struct cohort__fiber_pool pool;
     struct cohort__sized sized;
@@ -89,22 +89,22 @@ struct cohort__worker {
                   /* on the reserve has begun; 0: none has */
     struct cohort__resumption *waiting; /* on the reserve; the topmost, see below */
     unsigned index;
-    unsigned tick;
-    uint64_t poll_at; /* when to poll next, in ticks of the clock */
-    bool is_ending;   /* a task has returned, and its worker looks for work after that */
+    unsigned num_picks; /* so often it has looked for its next task */
+    uint64_t poll_at;   /* when to poll next, in cycles of the clock */
+    bool is_ending;     /* a task has returned, and its worker looks for work after that */
     struct cohort__work *follower; /* what it has made available, see queues.c */
     bool was_ready;                /* the last work was taken from the ready list */
     int64_t old_end;               /* the tasks of the deque before this place are old */
     int64_t seen_end;              /* the end of the deque when that was last looked at */
-    uint64_t old_at;               /* when to look again, in ticks of the clock */
-    uint64_t old_pause_end; /* when old tasks may begin again, if some are postponed, in ticks */
+    uint64_t old_at;               /* when to look again, in cycles of the clock */
+    uint64_t old_pause_end; /* when old tasks may begin again, if some are postponed, in cycles */
     uint32_t num_postponed; /* tasks here that wait for one that they would have run in place */
     bool has_begun_old;     /* the last work was taken since it is old */
     bool is_making_way;     /* found only work that it leaves to others */
-    uint64_t way_limit;     /* until when it does so at most, in ticks; 0: it has not begun */
+    uint64_t way_limit;     /* until when it does so at most, in cycles; 0: it has not begun */
     uint64_t way_end;       /* until when, if nothing more is taken */
     size_t way_length;      /* of the deque that it leaves to others */
-    uint64_t way_after;     /* when it may make way again, in ticks */
+    uint64_t way_after;     /* when it may make way again, in cycles */
     uint32_t burst;         /* which one num_held is about */
     struct cohort__random random;
     struct cohort__spin spin;
@@ -312,7 +312,7 @@ void cohort__worker_put_back(struct cohort__worker *worker, struct cohort__work 
 static inline void cohort__lanes_note(struct cohort__worker *worker)
 {
     if (atomic_load_explicit(&cohort__scheduler.uses_lanes, memory_order_relaxed))
-        worker->usual_ticks = 0;
+        worker->usual_picks = 0;
 }
 
 /* Whether there are tasks in the lanes of the locality, and also in those of WORKER. */

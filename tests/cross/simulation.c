@@ -36,7 +36,7 @@ static uint64_t now = UINT64_C(1000000000);
 static uint32_t num_idle;
 
 uint64_t __wrap_cohort__clock_now(void);
-uint64_t __wrap_cohort__clock_ticks(void);
+uint64_t __wrap_cohort__clock_cycles(void);
 uint64_t __wrap_cohort__clock_after(uint64_t nanoseconds);
 
 uint64_t simulation_time(void)
@@ -58,9 +58,9 @@ uint64_t __wrap_cohort__clock_now(void)
     return now += LOOK_NANOSECONDS;
 }
 
-uint64_t __wrap_cohort__clock_ticks(void)
+uint64_t __wrap_cohort__clock_cycles(void)
 {
-    return cohort__clock_ticks_of(__wrap_cohort__clock_now());
+    return cohort__clock_cycles_of(__wrap_cohort__clock_now());
 }
 
 uint64_t __wrap_cohort__clock_after(uint64_t nanoseconds)

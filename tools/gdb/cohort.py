@@ -42,7 +42,7 @@ RANGE = 3  # of a line of inputs
 NO_PROCESS = 'there is no process, and no core file'
 
 Head = collections.namedtuple('Head', 'magic version epoch rank size pid stage stage_at status cut '
-                              'first_ticks first_mono first_real last_ticks last_mono last_real '
+                              'first_cycles first_mono first_real last_cycles last_mono last_real '
                               'moved tasks key num_chunks')
 Wait = collections.namedtuple('Wait', 'since caller what function task fiber outer outermost')
 Inputs = collections.namedtuple('Inputs', 'seen_at of function scope num wanted kind')
@@ -110,12 +110,12 @@ class Ledger:
                 if data[at:at + 8] != b'\0' * 8:
                     yield data[at:at + stride]
 
-    def seconds(self, ticks):
+    def seconds(self, cycles):
         """How long before the last tick of the process that was."""
         head = self.head
-        passed = head.last_ticks - head.first_ticks
+        passed = head.last_cycles - head.first_cycles
         rate = (head.last_mono - head.first_mono) / passed if passed > 0 else 0
-        return max(0, (head.last_ticks - ticks) * rate / 1e9)
+        return max(0, (head.last_cycles - cycles) * rate / 1e9)
 
     def waits(self):
         """Those of tasks and threads, the oldest first."""
@@ -286,7 +286,7 @@ class EventsCommand(gdb.Command):
             ', of which these are the last %d' % num if num < total else ''))
         for i in range(total - num, total):
             at, what = struct.unpack_from('<2Q', line, 64 + 16 * (i % EVENTS))
-            print('  %.6f s ago: %s' % (ledger.seconds(max(at, ledger.head.first_ticks)),
+            print('  %.6f s ago: %s' % (ledger.seconds(max(at, ledger.head.first_cycles)),
                                         self.text(sites, what)))
 
     def text(self, sites, what):

@@ -167,8 +167,8 @@ static uint32_t number(const struct join *join, uint32_t *numbers,
     return num;
 }
 
-/* Parts with one clock have the same ticks. So all of them get the moments of the one that has
- * most: what is before something else by the ticks is so by the time, too. */
+/* Parts with one clock have the same cycles. So all of them get the moments of the one that has
+ * most: what is before something else by the cycles is so by the time, too. */
 static cohort_status share_moments(struct join *join)
 {
     for (uint32_t i = 0; i < join->num; i++) {

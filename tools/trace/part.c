@@ -176,15 +176,15 @@ bool stream_next(struct stream *stream, struct event *ret_event)
 
 /* The clock ----------------------------------------------------------------------------------- */
 
-uint64_t part_time(const struct part *part, uint64_t ticks)
+uint64_t part_time(const struct part *part, uint64_t cycles)
 {
     const struct moment *moments = part->moments;
     size_t low = 0, high = part->num_moments;
     if (high == 0)
-        return ticks;
+        return cycles;
     while (low < high) { /* the first one behind it */
         size_t middle = low + (high - low) / 2;
-        if (moments[middle].ticks <= ticks)
+        if (moments[middle].cycles <= cycles)
             low = middle + 1;
         else
             high = middle;
@@ -192,11 +192,11 @@ uint64_t part_time(const struct part *part, uint64_t ticks)
     size_t last = low < part->num_moments ? low : part->num_moments - 1;
     size_t first = last > 0 ? last - 1 : 0;
     last = first == last && part->num_moments > 1 ? 1 : last;
-    double per_tick = 1;
-    if (moments[last].ticks > moments[first].ticks)
-        per_tick = (double)(moments[last].mono - moments[first].mono) /
-                   (double)(moments[last].ticks - moments[first].ticks);
-    double since = (double)(int64_t)(ticks - moments[first].ticks) * per_tick;
+    double per_cycle = 1;
+    if (moments[last].cycles > moments[first].cycles)
+        per_cycle = (double)(moments[last].mono - moments[first].mono) /
+                    (double)(moments[last].cycles - moments[first].cycles);
+    double since = (double)(int64_t)(cycles - moments[first].cycles) * per_cycle;
     since = since < most_ns ? since > -most_ns ? since : -most_ns : most_ns;
     uint64_t time = moments[first].mono + (uint64_t)(int64_t)since;
     return since < 0 && time > moments[first].mono ? 0 : time;
@@ -205,7 +205,7 @@ uint64_t part_time(const struct part *part, uint64_t ticks)
 static int compare_moments(const void *left, const void *right)
 {
     const struct moment *a = left, *b = right;
-    return a->ticks < b->ticks ? -1 : a->ticks > b->ticks;
+    return a->cycles < b->cycles ? -1 : a->cycles > b->cycles;
 }
 
 /* Functions ----------------------------------------------------------------------------------- */
@@ -292,7 +292,7 @@ static cohort_status add_module(struct part *part, const struct event *event,
     return COHORT_OK;
 }
 
-/* The clock's moments come first as `at` in ticks: the part has none yet, so time is ticks. */
+/* The clock's moments come first as `at` in cycles: the part has none yet, so time is cycles. */
 static cohort_status survey(struct part *part, struct stream *stream)
 {
     struct moment *moments = NULL;

@@ -20,7 +20,7 @@ struct block_at {
 
 /* A moment by three clocks: the last two in ns, CLOCK_MONOTONIC and CLOCK_REALTIME. */
 struct moment {
-    uint64_t ticks, mono, real;
+    uint64_t cycles, mono, real;
 };
 
 struct module {
@@ -37,7 +37,7 @@ struct part {
     struct cohort__trace_head head;
     struct block_at *blocks; /* by thread, and then by sequence; each once */
     size_t num_blocks;
-    struct moment *moments; /* by ticks */
+    struct moment *moments; /* by cycles */
     size_t num_moments;
     struct module *modules;
     size_t num_modules;
@@ -53,8 +53,8 @@ int part_open(const char *path, int flags, struct cohort__trace_head *ret_head);
 cohort_status part_init(struct part *part, const char *path);
 void part_fini(struct part *part);
 
-/* TICKS of the part as nanoseconds of CLOCK_MONOTONIC of its host, or what was made of that. */
-uint64_t part_time(const struct part *part, uint64_t ticks);
+/* CYCLES of the part as nanoseconds of CLOCK_MONOTONIC of its host, or what was made of that. */
+uint64_t part_time(const struct part *part, uint64_t cycles);
 
 /* Writes how the function, or the place in one, at ADDRESS is called. */
 void part_name(struct part *part, uint64_t address, char *text, size_t bytes);

@@ -532,7 +532,7 @@ static void add_locality(struct view *view, uint32_t i, const struct view_hosts 
     const struct cohort__trace_head *head = &part->head;
     char name[420];
     struct event event = {
-        .at = part->num_moments > 0 ? part_time(part, part->moments[0].ticks) : 0,
+        .at = part->num_moments > 0 ? part_time(part, part->moments[0].cycles) : 0,
         .rank = head->rank,
         .kind = COHORT__TRACE_LOCALITY,
         .small = head->is_closed == 1,

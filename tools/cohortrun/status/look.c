@@ -18,9 +18,9 @@ enum { MAX_LINES = 1 << 20 };
 /* A copy is a list of records: the kind (u32; 0: the head), the bytes (u32), and so many bytes, a
  * line of the ledger of that kind or one of these; zeroes at its end are left out. */
 struct head_record {
-    uint64_t ticks, mono; /* as of when the ages are; see cohort__ledger_nanoseconds */
-    uint64_t tick_age;    /* of a process that is dead */
-    uint32_t state;       /* a letter, as in /proc */
+    uint64_t cycles, mono; /* as of when the ages are; see cohort__ledger_nanoseconds */
+    uint64_t tick_age;     /* of a process that is dead */
+    uint32_t state;        /* a letter, as in /proc */
     uint32_t is_damaged;
     struct cohort__ledger_head ledger;
 };
@@ -34,7 +34,7 @@ struct worker_record {
 struct reading {
     struct look *look;
     struct cohort__ledger_view view; /* of which there is only the head */
-    uint64_t ticks, mono;            /* now */
+    uint64_t cycles, mono;           /* now */
     bool has_no_memory;
 };
 
@@ -43,10 +43,10 @@ static uint64_t age_of(const struct reading *reading, uint64_t mono)
     return mono < reading->mono ? reading->mono - mono : 0;
 }
 
-static uint64_t age_of_ticks(const struct reading *reading, uint64_t ticks)
+static uint64_t age_of_cycles(const struct reading *reading, uint64_t cycles)
 {
-    return age_of(reading,
-                  cohort__ledger_nanoseconds(&reading->view, reading->ticks, reading->mono, ticks));
+    return age_of(reading, cohort__ledger_nanoseconds(&reading->view, reading->cycles,
+                                                      reading->mono, cycles));
 }
 
 /* Room for one more in ARRAY, which has NUM of BYTES each. NULL: there is none. */
@@ -120,7 +120,7 @@ static void take_wait(void *context, const void *line)
         append(reading, &reading->look->waits, &reading->look->num_waits, sizeof(*wait));
     const uint64_t kinds = COHORT__WAIT_KINDS - 1;
     if (wait)
-        *wait = (struct look_wait){.age = age_of_ticks(reading, from->since),
+        *wait = (struct look_wait){.age = age_of_cycles(reading, from->since),
                                    .caller = from->caller,
                                    .what = from->what & ~kinds,
                                    .kind = (enum cohort__wait_kind)(from->what & kinds),
@@ -150,8 +150,8 @@ static void take_inputs(void *context, const void *line)
     struct reading *reading = context;
     const struct cohort__inputs_line *from = line;
     struct look *look = reading->look;
-    const uint64_t age = age_of_ticks(reading, from->since);
-    const uint64_t seen = age_of_ticks(reading, from->seen_at);
+    const uint64_t age = age_of_cycles(reading, from->since);
+    const uint64_t seen = age_of_cycles(reading, from->seen_at);
     struct look_wait *wait =
         from->function ? append(reading, &look->waits, &look->num_waits, sizeof(*look->waits))
                        : NULL;
@@ -185,7 +185,7 @@ static void take_serve(struct reading *reading, const struct cohort__pending *of
     struct look_serve *serve =
         append(reading, &reading->look->serves, &reading->look->num_serves, sizeof(*serve));
     if (serve)
-        *serve = (struct look_serve){.age = age_of_ticks(reading, at),
+        *serve = (struct look_serve){.age = age_of_cycles(reading, at),
                                      .task = of->future,
                                      .number = of->number,
                                      .from = of->site};
@@ -209,7 +209,7 @@ static void take_pending(void *context, const void *line)
         struct look_pending *pending =
             append(reading, &look->pendings, &look->num_pendings, sizeof(*pending));
         if (pending)
-            *pending = (struct look_pending){.age = age_of_ticks(reading, from->at),
+            *pending = (struct look_pending){.age = age_of_cycles(reading, from->at),
                                              .instance = from->instance,
                                              .future = of->future & ~kinds,
                                              .number = of->number,
@@ -269,7 +269,7 @@ static void take_worker(void *context, const void *record)
     if (!worker)
         return;
     *worker = (struct look_worker){.thread = from->thread,
-                                   .age = from->seen_at ? age_of_ticks(reading, from->seen_at) : 0,
+                                   .age = from->seen_at ? age_of_cycles(reading, from->seen_at) : 0,
                                    .index = from->index,
                                    .function = from->function,
                                    .state = seen->state,
@@ -344,7 +344,7 @@ static void take_head(void *context, const void *record)
     struct look *look = reading->look;
     const uint32_t stage = head->stage;
     memcpy(&reading->view.head, head, sizeof(*head));
-    reading->ticks = from->ticks;
+    reading->cycles = from->cycles;
     reading->mono = from->mono;
     look->rank = head->rank;
     look->size = head->size;
@@ -521,7 +521,7 @@ cohort_status look_copy(char **ret_copy, size_t *ret_bytes, int memory, uint32_t
 {
     struct cohort__ledger_view view;
     cohort_status status = cohort__ledger_view_init(&view, memory, slot);
-    struct head_record head = {.ticks = cohort__clock_ticks(), .mono = cohort__clock_now()};
+    struct head_record head = {.cycles = cohort__clock_cycles(), .mono = cohort__clock_now()};
     return status ? status : copy_view(ret_copy, ret_bytes, &view, &head, pid);
 }
 

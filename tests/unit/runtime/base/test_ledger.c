@@ -151,7 +151,7 @@ static void test_head(void)
     CHECK_INT(head()->stage, COHORT__LEDGER_RETURNED);
     CHECK_INT(head()->status, COHORT_ERR_FAILED);
     CHECK(head()->stage_at > head()->first.mono);
-    CHECK(head()->first.ticks > 0 && head()->last.ticks >= head()->first.ticks);
+    CHECK(head()->first.cycles > 0 && head()->last.cycles >= head()->first.cycles);
     uint64_t last = head()->last.mono;
     CHECK_INT(head()->acts_outside, false);
     cohort__ledger_tick(42, 7, true);

@@ -38,9 +38,9 @@ static void make(void)
     memset(&good, 0, sizeof(good));
     good.head.magic = COHORT__LEDGER_MAGIC;
     good.head.version = COHORT__LEDGER_VERSION;
-    good.head.first.ticks = 1000;
+    good.head.first.cycles = 1000;
     good.head.first.mono = 500;
-    good.head.last.ticks = 3000;
+    good.head.last.cycles = 3000;
     good.head.last.mono = 1500;
     for (uint32_t i = 0; i < 2; i++) {
         good.head.chunks[i].kind = i == 0 ? COHORT__LEDGER_WAITS : COHORT__LEDGER_SITES;

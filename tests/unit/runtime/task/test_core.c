@@ -102,8 +102,8 @@ void __wrap_cohort__core_nap(void);
 int __wrap_sched_yield(void)
 {
     if (take_long && cohort__worker_self) {
-        const uint64_t end = cohort__clock_ticks() + cohort__clock_ticks_of(LONG_NANOSECONDS);
-        while (cohort__clock_ticks() < end)
+        const uint64_t end = cohort__clock_cycles() + cohort__clock_cycles_of(LONG_NANOSECONDS);
+        while (cohort__clock_cycles() < end)
             ;
         num_long++;
         return 0;

@@ -7,7 +7,7 @@
 #include "runtime/base/clock.h"
 #include "tests/support/test.h"
 
-/* The time is simulated: this is the current time, in ticks. */
+/* The time is simulated: this is the current time, in cycles. */
 static uint64_t now;
 
 /* And so is the kernel's count of preemptions, since other programs run here, too. */
@@ -23,7 +23,7 @@ int getrusage(__rusage_who_t who, struct rusage *usage)
 
 static uint64_t us(uint64_t microseconds)
 {
-    return cohort__clock_ticks_of(microseconds * 1000);
+    return cohort__clock_cycles_of(microseconds * 1000);
 }
 
 static void begin(struct cohort__spin *spin, uint64_t budget_us)

@@ -109,11 +109,11 @@ static cohort_status promised(void *arg)
     cohort_future *future;
     (void)arg;
     CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
-    uint64_t before = cohort__clock_ticks();
+    uint64_t before = cohort__clock_cycles();
     cohort_future *task = cohort_async(awaits, cohort_future_ref(future));
     let_suspend();
     struct cohort__wait_line line = *line_of(awaits);
-    CHECK(line.since >= before && line.since <= cohort__clock_ticks());
+    CHECK(line.since >= before && line.since <= cohort__clock_cycles());
     CHECK_INT(kind_of(&line), COHORT__WAIT_PLAIN);
     CHECK_INT(address_of(&line), (uintptr_t)future);
     CHECK_INT(line.task, (uintptr_t)task);

@@ -35,7 +35,7 @@ static struct cohort__wait_line *wait_line(uintptr_t task, uintptr_t what)
     line->what = what;
     line->function = 0x20;
     line->task = task;
-    line->since = cohort__clock_ticks();
+    line->since = cohort__clock_cycles();
     return line;
 }
 
@@ -137,11 +137,11 @@ static void test_pending(void)
     line->described = 7;
     snprintf(line->text, sizeof(line->text), "waits for site 0");
     while (line->at <= before->since)
-        line->at = cohort__clock_ticks();
+        line->at = cohort__clock_cycles();
     struct cohort__wait_line *after = wait_line(0x200, 0x910 + COHORT__WAIT_GET);
     struct cohort__wait_line *other = wait_line(0x300, 0x900 + COHORT__WAIT_GET);
     while (after->since <= line->at)
-        after->since = cohort__clock_ticks();
+        after->since = cohort__clock_cycles();
     other->since = before->since;
     struct look *look = look_here();
     const struct look_pending *pending = look_find_pending(look, look_find_wait(look, 0x100));
@@ -169,7 +169,7 @@ static void test_pending_kinds(void)
     line->num = 1;
     line->of[0].future = 0x900;
     while (line->at <= wait->since)
-        line->at = cohort__clock_ticks();
+        line->at = cohort__clock_cycles();
     for (int i = 0; i < COHORT__WAIT_KINDS; i++)
         for (int k = 0; k < 2 * NUM; k++) {
             const bool needs_all = k >= NUM;
@@ -199,10 +199,10 @@ static void test_serving(void)
         line->of[i].future = 0x100 + 0x100 * i;
     }
     while (line->at <= before->since)
-        line->at = cohort__clock_ticks();
+        line->at = cohort__clock_cycles();
     struct cohort__wait_line *after = wait_line(0x200, 0x900);
     while (after->since <= line->at)
-        after->since = cohort__clock_ticks();
+        after->since = cohort__clock_cycles();
     struct look *look = look_here();
     CHECK(look->num_serves == 2 && look->num_pendings == 0);
     const struct look_wait *wait = look_find_serving(look, 3, 7);
@@ -223,7 +223,7 @@ static void test_dead(void)
     struct look *look = NULL;
     uint32_t slot;
     int memory;
-    while (cohort__clock_ticks() <= line->since)
+    while (cohort__clock_cycles() <= line->since)
         ;
     cohort__ledger_tick(1, 12, true);
     CHECK_INT(cohort__ledger_find(getpid(), &memory, &slot), COHORT_OK);
@@ -244,7 +244,7 @@ static void test_dead(void)
 static void test_worker(void)
 {
     struct cohort__worker_line *line = cohort__ledger_take(COHORT__LEDGER_WORKERS);
-    line->seen_at = cohort__clock_ticks();
+    line->seen_at = cohort__clock_cycles();
     line->index = 4;
     line->thread = (uint64_t)gettid();
     struct look *look = look_here();
@@ -391,8 +391,8 @@ static struct cohort__inputs_line *inputs_line(uintptr_t of, uintptr_t function)
     line->wanted = 11;
     for (unsigned i = 0; i < COHORT__LEDGER_INPUTS_MOST - 1; i++)
         line->what[i] = 0x900 + 0x10 * i + COHORT__WAIT_GET;
-    line->since = cohort__clock_ticks() - cohort__clock_ticks_of(2000000000);
-    line->seen_at = cohort__clock_ticks() - cohort__clock_ticks_of(100000000);
+    line->since = cohort__clock_cycles() - cohort__clock_cycles_of(2000000000);
+    line->seen_at = cohort__clock_cycles() - cohort__clock_cycles_of(100000000);
     return line;
 }
 
