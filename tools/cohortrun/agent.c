@@ -93,10 +93,10 @@ static void changed(void *context)
     if (agent->guarded.end == GUARDED_RUNS)
         return;
     if (agent->guarded.is_gone && (agent->told || !agent->output)) {
-        deadline_clear(&agent->settle);
+        timer_clear(&agent->settle);
         tell_end(agent);
-    } else if (!agent->told && !deadline_is_set(&agent->settle)) {
-        deadline_set(&agent->settle, settle_ns);
+    } else if (!agent->told && !timer_is_set(&agent->settle)) {
+        timer_set(&agent->settle, settle_ns);
     }
 }
 
@@ -149,7 +149,7 @@ cohort_status agent_start(struct agent *agent, const struct agent_options *optio
     int input[2], output[2];
     char *command = NULL;
     *agent = (struct agent){.options = options, .context = context, .input = -1};
-    deadline_init(&agent->settle, options->loop, tell_end, agent);
+    timer_init(&agent->settle, options->loop, tell_end, agent);
     cohort_status status = make_command(agent, host, &command);
     if (status)
         goto fail;
@@ -207,7 +207,7 @@ void agent_close(struct agent *agent)
     if (agent->input >= 0)
         close(agent->input);
     agent->input = -1;
-    deadline_clear(&agent->settle);
+    timer_clear(&agent->settle);
 }
 
 void agent_fini(struct agent *agent)

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
-#include "tools/cohortrun/deadline.h"
 #include "tools/cohortrun/guarded.h"
+#include "tools/cohortrun/timer.h"
 
 /* The program that starts the node daemon of a host, for example ssh, and that runs until the
  * daemon ends. It is guarded (guarded.h): neither it nor what it has started on this host outlives
@@ -21,7 +21,7 @@ struct agent {
     char *command; /* as the user gave it, for this host */
     int input;     /* its standard input; stays open, since some agents end when it is closed */
     struct cohort__lines *output;
-    struct deadline settle;
+    struct timer settle;
     bool told; /* its end has been told */
 };
 

@@ -8,9 +8,9 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "tools/cohortrun/bytes.h"
-#include "tools/cohortrun/deadline.h"
 #include "tools/cohortrun/far_fetch.h"
 #include "tools/cohortrun/host.h"
+#include "tools/cohortrun/timer.h"
 
 enum { PINGS = 16 }; /* of a series */
 static const uint64_t between_series_ns = 5000000000;
@@ -22,8 +22,8 @@ enum { USUAL_MIB = 1024, MORE_MIB = 1024 };
 struct far_trace {
     struct far_trace_handlers handlers;
     const char *file;
-    struct deadline next_series;
-    struct deadline timeout; /* for any answer, when the job is over */
+    struct timer next_series;
+    struct timer timeout; /* for any answer, when the job is over */
     struct trace_ping *pings;
     size_t num_pings;
     uint64_t key;
@@ -58,7 +58,7 @@ static void begin_all_series(void *context)
 {
     struct far_trace *trace = context;
     struct host *host;
-    deadline_set(&trace->next_series, between_series_ns);
+    timer_set(&trace->next_series, between_series_ns);
     for (uint32_t i = 0; (host = host_at(trace, i)); i++)
         if (host->trace.stage == FAR_TRACE_RUNS)
             begin_series(host);
@@ -115,7 +115,7 @@ bool far_trace_take_clock(struct far_trace *trace, struct host *host, const unsi
     keep(trace, host);
     if (state->stage == FAR_TRACE_CLOCK) {
         state->stage = FAR_TRACE_PARTS;
-        deadline_set(&trace->timeout, timeout_ns);
+        timer_set(&trace->timeout, timeout_ns);
         far_fetch_begin(host, NODE_FETCH_PART);
     }
     return true;
@@ -144,7 +144,7 @@ static bool check_over(struct far_trace *trace)
     for (uint32_t i = 0; (host = host_at(trace, i)); i++)
         if (host->trace.stage != FAR_TRACE_IS_OVER)
             return false;
-    deadline_clear(&trace->timeout);
+    timer_clear(&trace->timeout);
     trace->is_over = true;
     return true;
 }
@@ -170,7 +170,7 @@ void far_trace_take_piece(struct far_trace *trace, struct host *host, const stru
     const cohort_status status = write_piece(trace, host, piece);
     const bool is_whole = !status && piece->kind == NODE_FETCH_LAST;
     const bool is_over = status || is_whole;
-    deadline_set(&trace->timeout, timeout_ns);
+    timer_set(&trace->timeout, timeout_ns);
     if (is_over)
         trace_part_copy_fini(&host->trace.copy, is_whole);
     if (is_whole)
@@ -191,8 +191,8 @@ bool far_trace_fetch(struct far_trace *trace, uint64_t key)
     if (!trace->is_fetching) {
         trace->is_fetching = true;
         trace->key = key;
-        deadline_clear(&trace->next_series);
-        deadline_set(&trace->timeout, timeout_ns);
+        timer_clear(&trace->next_series);
+        timer_set(&trace->timeout, timeout_ns);
     }
     for (uint32_t i = 0; (host = host_at(trace, i)); i++) {
         if (!host_is_ready(host) || key == 0) {
@@ -244,8 +244,8 @@ struct far_trace *far_trace_create(struct cohort__loop *loop, const char *file,
     trace->handlers = *handlers;
     trace->file = file;
     trace->most_bytes = most_bytes();
-    deadline_init(&trace->next_series, loop, begin_all_series, trace);
-    deadline_init(&trace->timeout, loop, timed_out, trace);
+    timer_init(&trace->next_series, loop, begin_all_series, trace);
+    timer_init(&trace->timeout, loop, timed_out, trace);
     return trace;
 }
 
@@ -267,8 +267,8 @@ void far_trace_close(struct far_trace *trace)
     if (!trace)
         return;
     trace->is_over = true;
-    deadline_clear(&trace->next_series);
-    deadline_clear(&trace->timeout);
+    timer_clear(&trace->next_series);
+    timer_clear(&trace->timeout);
     for (uint32_t i = 0; (host = host_at(trace, i)); i++)
         end_host(host);
 }

@@ -33,7 +33,7 @@ struct caller {
     struct fleet *fleet;
     struct node_link *node_link; /* NULL: this place is free */
     struct address from;
-    struct deadline timeout;
+    struct timer timeout;
     uint64_t number; /* of callers before this one */
 };
 
@@ -51,10 +51,10 @@ struct fleet {
     uint32_t num_callers;
     uint64_t num_accepted;
     unsigned num_complaints;
-    struct deadline starting;  /* of the next agents */
-    uint32_t num_started;      /* agents, or attempts */
-    struct deadline gathering; /* until all daemons have connected */
-    struct deadline beat;
+    struct timer starting;  /* of the next agents */
+    uint32_t num_started;   /* agents, or attempts */
+    struct timer gathering; /* until all daemons have connected */
+    struct timer beat;
     bool failed;
     char own_address[ADDRESS_TEXT_BYTES];
     struct cohort__intake *input; /* for locality 0 */
@@ -73,8 +73,8 @@ static void fail(struct fleet *fleet, const char *names, const char *why)
     if (fleet->failed)
         return;
     fleet->failed = true;
-    deadline_clear(&fleet->starting);
-    deadline_clear(&fleet->gathering);
+    timer_clear(&fleet->starting);
+    timer_clear(&fleet->gathering);
     snprintf(text, sizeof(text), "%s %.100s: %s", strchr(names, ',') ? "hosts" : "host", names,
              why);
     fleet->handlers.failed(fleet->handlers.context, text);
@@ -170,7 +170,7 @@ static void close_listeners(struct fleet *fleet)
     for (uint32_t i = 0; i < fleet->num_callers; i++) {
         node_link_close(fleet->callers[i].node_link);
         fleet->callers[i].node_link = NULL;
-        deadline_clear(&fleet->callers[i].timeout);
+        timer_clear(&fleet->callers[i].timeout);
     }
 }
 
@@ -190,7 +190,7 @@ static void drop(struct caller *caller, const char *why)
     complain(caller->fleet, &caller->from, why);
     node_link_close(caller->node_link);
     caller->node_link = NULL;
-    deadline_clear(&caller->timeout);
+    timer_clear(&caller->timeout);
 }
 
 static void caller_ended(void *context, const char *why)
@@ -227,10 +227,10 @@ static void caller_opened(void *context, uint32_t index)
     }
     host_welcome(&fleet->hosts[index], caller->node_link, &caller->from);
     caller->node_link = NULL;
-    deadline_clear(&caller->timeout);
+    timer_clear(&caller->timeout);
     if (!all_have_come(fleet) || fleet->failed)
         return;
-    deadline_clear(&fleet->gathering);
+    timer_clear(&fleet->gathering);
     close_listeners(fleet);
     fleet->handlers.ready(fleet->handlers.context);
 }
@@ -264,7 +264,7 @@ static void accepted(void *context, int fd)
                        &handlers))
         complain(fleet, &caller->from, cohort_error_message());
     else
-        deadline_set(&caller->timeout, caller_ns);
+        timer_set(&caller->timeout, caller_ns);
 }
 
 /* Start --------------------------------------------------------------------------------------- */
@@ -344,9 +344,9 @@ static void start_some(void *context)
         }
     }
     if (fleet->num_started < fleet->num_hosts)
-        deadline_set(&fleet->starting, 0);
+        timer_set(&fleet->starting, 0);
     else
-        deadline_set(&fleet->gathering, fleet->options.options->connect_timeout_ns);
+        timer_set(&fleet->gathering, fleet->options.options->connect_timeout_ns);
 }
 
 static void gathering_over(void *context)
@@ -362,7 +362,7 @@ static void gathering_over(void *context)
 static void beat(void *context)
 {
     struct fleet *fleet = context;
-    deadline_set(&fleet->beat, fleet->common.heartbeat_ns);
+    timer_set(&fleet->beat, fleet->common.heartbeat_ns);
     for (uint32_t i = 0; i < fleet->num_hosts; i++)
         host_beat(&fleet->hosts[i]);
 }
@@ -382,12 +382,12 @@ static void init(struct fleet *fleet)
         .changed = host_changed,
         .message = host_message,
     };
-    deadline_init(&fleet->gathering, loop, gathering_over, fleet);
-    deadline_init(&fleet->starting, loop, start_some, fleet);
-    deadline_init(&fleet->beat, loop, beat, fleet);
+    timer_init(&fleet->gathering, loop, gathering_over, fleet);
+    timer_init(&fleet->starting, loop, start_some, fleet);
+    timer_init(&fleet->beat, loop, beat, fleet);
     for (uint32_t i = 0; i < fleet->num_callers; i++) {
         fleet->callers[i].fleet = fleet;
-        deadline_init(&fleet->callers[i].timeout, loop, caller_too_late, &fleet->callers[i]);
+        timer_init(&fleet->callers[i].timeout, loop, caller_too_late, &fleet->callers[i]);
     }
     for (uint32_t i = 0; i < options->hosts.num; i++) {
         const struct host_name *name = &options->hosts.list[i];
@@ -417,8 +417,8 @@ cohort_status fleet_create(struct fleet **ret_fleet, const struct fleet_options 
     fleet->num_callers = num + MAX_STRANGERS;
     *ret_fleet = fleet;
     init(fleet);
-    deadline_set(&fleet->starting, 0);
-    deadline_set(&fleet->beat, fleet->common.heartbeat_ns);
+    timer_set(&fleet->starting, 0);
+    timer_set(&fleet->beat, fleet->common.heartbeat_ns);
     return COHORT_OK;
 }
 
@@ -498,7 +498,7 @@ void fleet_dismiss(struct fleet *fleet)
 {
     close_listeners(fleet);
     close_input(fleet);
-    deadline_clear(&fleet->gathering);
+    timer_clear(&fleet->gathering);
     for (uint32_t i = 0; i < fleet->num_hosts; i++)
         host_dismiss(&fleet->hosts[i]);
 }
@@ -517,9 +517,9 @@ void fleet_close(struct fleet *fleet)
         return;
     close_listeners(fleet);
     close_input(fleet);
-    deadline_clear(&fleet->starting);
-    deadline_clear(&fleet->gathering);
-    deadline_clear(&fleet->beat);
+    timer_clear(&fleet->starting);
+    timer_clear(&fleet->gathering);
+    timer_clear(&fleet->beat);
     for (uint32_t i = 0; i < fleet->num_hosts; i++)
         host_close(&fleet->hosts[i]);
 }

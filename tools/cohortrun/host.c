@@ -23,8 +23,8 @@ static void timed_out(void *context)
         return;
     }
     agent_kill(&host->agent, host->num_timeouts == 2);
-    deadline_set(&host->timeout,
-                 host->num_timeouts == 2 ? GUARDED_UNKILLABLE_SECONDS * second_ns : timeout_ns);
+    timer_set(&host->timeout,
+              host->num_timeouts == 2 ? GUARDED_UNKILLABLE_SECONDS * second_ns : timeout_ns);
 }
 
 void host_init(struct host *host, const struct host_name *name, const struct host_common *common,
@@ -34,7 +34,7 @@ void host_init(struct host *host, const struct host_name *name, const struct hos
                           .common = common,
                           .localities = localities,
                           .agent = {.input = -1, .told = true}};
-    deadline_init(&host->timeout, common->agent.loop, timed_out, host);
+    timer_init(&host->timeout, common->agent.loop, timed_out, host);
 }
 
 cohort_status host_start(struct host *host, const char *greeting)
@@ -63,7 +63,7 @@ void host_lose(struct host *host, const char *why)
     snprintf(host->why, sizeof(host->why), "%s", why);
     node_link_close(host->node_link);
     host->node_link = NULL;
-    deadline_set(&host->timeout, timeout_ns);
+    timer_set(&host->timeout, timeout_ns);
     if (!host->is_ordered)
         host->common->failed(host->common->context, host);
     for (uint32_t i = 0; host->is_ordered && i < host->name->num; i++)
@@ -291,7 +291,7 @@ void host_dismiss(struct host *host)
         agent_kill(&host->agent, false);
     host->stage = HOST_DISMISSED;
     host_send(host, NODE_LINK_DISMISS, 0, NULL, 0);
-    deadline_set(&host->timeout, timeout_ns);
+    timer_set(&host->timeout, timeout_ns);
 }
 
 bool host_is_gone(const struct host *host)
@@ -304,7 +304,7 @@ void host_close(struct host *host)
     node_link_close(host->node_link);
     host->node_link = NULL;
     agent_close(&host->agent);
-    deadline_clear(&host->timeout);
+    timer_clear(&host->timeout);
 }
 
 void host_fini(struct host *host)

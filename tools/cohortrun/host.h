@@ -61,7 +61,7 @@ struct host {
     bool is_ordered;
     char why[400];                    /* "the connection was closed" */
     char address[ADDRESS_TEXT_BYTES]; /* where the other hosts reach it */
-    struct deadline timeout;          /* for its agent, at the end */
+    struct timer timeout;             /* for its agent, at the end */
     unsigned num_timeouts;
     bool is_given_up;
     struct far_fetch fetches[NODE_FETCH_NUM_WHATS];

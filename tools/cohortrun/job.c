@@ -194,9 +194,9 @@ static cohort_status set_up(struct job *job)
         status = job_stats_open(job);
     if (!status)
         job_status_open(job);
-    deadline_init(&job->timeout, job->loop, timed_out, job);
+    timer_init(&job->timeout, job->loop, timed_out, job);
     job_init_end(job);
-    deadline_init(&job->recount, job->loop, recount_over, job);
+    timer_init(&job->recount, job->loop, recount_over, job);
     return status;
 }
 
@@ -296,7 +296,7 @@ static cohort_status start(struct job *job)
         .said = fleet_said,
     };
     if (job->options->timeout_ns)
-        deadline_set(&job->timeout, job->options->timeout_ns);
+        timer_set(&job->timeout, job->options->timeout_ns);
     if (has_far_hosts(job->options))
         return start_fleet(job, &options, &handlers);
     run(job);
@@ -319,9 +319,9 @@ static void tear_down(struct job *job)
     lost |= job_status_close(job);
     job_stall_close(job);
     job_stats_close(job);
-    deadline_clear(&job->timeout);
+    timer_clear(&job->timeout);
     job_clear_end(job);
-    deadline_clear(&job->recount);
+    timer_clear(&job->recount);
     cohort__loop_destroy(job->loop);
     output_free(job->output);
     job_complete_parts(job);

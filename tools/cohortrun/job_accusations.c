@@ -109,7 +109,7 @@ static void await_first(struct job *job)
     const struct accusation *first = first_of(job);
     const uint64_t now = cohort__clock_now();
     if (first)
-        deadline_set(&job->accusation_due, first->due > now ? first->due - now : 0);
+        timer_set(&job->accusation_due, first->due > now ? first->due - now : 0);
 }
 
 /* Decides those whose time is over, and waits for the others'. */
@@ -193,12 +193,12 @@ void job_init_accusations(struct job *job)
 {
     cohort__list_init(&job->accusations);
     cohort__map_init(&job->accusers);
-    deadline_init(&job->accusation_due, job->loop, accusations_due, job);
+    timer_init(&job->accusation_due, job->loop, accusations_due, job);
 }
 
 void job_clear_accusations(struct job *job)
 {
-    deadline_clear(&job->accusation_due);
+    timer_clear(&job->accusation_due);
     struct accusation *first;
     while ((first = first_of(job)))
         destroy(job, first);

@@ -56,7 +56,7 @@ void job_enter_stage(struct job *job, enum stage stage)
     default:
         break;
     }
-    deadline_set(&job->next_stage, timeout_of(job, stage));
+    timer_set(&job->next_stage, timeout_of(job, stage));
 }
 
 static void stage_over(void *context)
@@ -130,18 +130,17 @@ void job_check_done(struct job *job)
         gone &= locality_is_gone(&job->localities[rank]) && job->localities[rank].judged;
     }
     if (gone && !far_trace_fetch(job->far_trace, job->key)) {
-        deadline_clear(&job->next_stage); /* nothing is left that could be killed */
-        return;                           /* it calls again */
+        timer_clear(&job->next_stage); /* nothing is left that could be killed */
+        return;                        /* it calls again */
     }
-    if (gone && job->stage > RUNNING && job->stage < ABANDONED &&
-        !deadline_is_set(&job->next_stage))
-        deadline_set(&job->next_stage, timeout_of(job, job->stage));
+    if (gone && job->stage > RUNNING && job->stage < ABANDONED && !timer_is_set(&job->next_stage))
+        timer_set(&job->next_stage, timeout_of(job, job->stage));
     if (gone && job->fleet)
         fleet_dismiss(job->fleet);
     if (gone && output_is_drained(job->output) && (!job->fleet || fleet_is_gone(job->fleet)))
         cohort__loop_stop(job->loop);
-    else if (ended && !gone && !deadline_is_set(&job->stragglers))
-        deadline_set(&job->stragglers, second_ns);
+    else if (ended && !gone && !timer_is_set(&job->stragglers))
+        timer_set(&job->stragglers, second_ns);
 }
 
 static const char *program_of(const struct job *job, const struct locality *locality)
@@ -237,14 +236,14 @@ static void cut(struct job *job, struct locality *locality)
     if (job_goes_on_without(job, locality))
         job_doom(job, locality, second_ns, "it has closed its connection to cohortrun");
     else if (cohort__launcher_is_awaited(job->launcher, locality->rank))
-        deadline_set(&job->abandoned, second_ns);
+        timer_set(&job->abandoned, second_ns);
 }
 
 void job_check_cut(struct job *job)
 {
     if (job->has_cut && cohort__launcher_has_members(job->launcher) &&
-        !deadline_is_set(&job->abandoned))
-        deadline_set(&job->abandoned, second_ns);
+        !timer_is_set(&job->abandoned))
+        timer_set(&job->abandoned, second_ns);
 }
 
 void job_locality_changed(struct locality *locality)
@@ -261,8 +260,8 @@ void job_locality_changed(struct locality *locality)
     }
     if (!locality->judged && may_be_judged(job, locality))
         judge(job, locality);
-    else if (!locality->judged && !deadline_is_set(&job->settle))
-        deadline_set(&job->settle, settle_ns);
+    else if (!locality->judged && !timer_is_set(&job->settle))
+        timer_set(&job->settle, settle_ns);
     job_check_done(job);
 }
 
@@ -310,12 +309,12 @@ static void abandoned_over(void *context)
 void job_program_failed(struct job *job, struct locality *locality)
 {
     enum { TIMES = 5 }; /* sites wait a second before they ask where the others are */
-    if (!deadline_is_set(&job->failing))
-        deadline_set(&job->failing, TIMES * job->options->grace_ns);
+    if (!timer_is_set(&job->failing))
+        timer_set(&job->failing, TIMES * job->options->grace_ns);
     if (job->first_failing)
         return;
     job->first_failing = locality;
-    deadline_set(&job->telling, tell_ns);
+    timer_set(&job->telling, tell_ns);
 }
 
 void job_tell_failure(struct job *job)
@@ -361,7 +360,7 @@ static void stragglers_over(void *context)
 {
     struct job *job = context;
     if (!output_is_drained(job->output)) {
-        deadline_set(&job->stragglers, second_ns);
+        timer_set(&job->stragglers, second_ns);
         return;
     }
     for (uint32_t rank = 0; rank < job->options->size; rank++) {
@@ -375,22 +374,22 @@ static void stragglers_over(void *context)
 
 void job_init_end(struct job *job)
 {
-    deadline_init(&job->next_stage, job->loop, stage_over, job);
-    deadline_init(&job->settle, job->loop, settle_over, job);
-    deadline_init(&job->abandoned, job->loop, abandoned_over, job);
-    deadline_init(&job->failing, job->loop, failing_over, job);
-    deadline_init(&job->telling, job->loop, telling_over, job);
-    deadline_init(&job->stragglers, job->loop, stragglers_over, job);
+    timer_init(&job->next_stage, job->loop, stage_over, job);
+    timer_init(&job->settle, job->loop, settle_over, job);
+    timer_init(&job->abandoned, job->loop, abandoned_over, job);
+    timer_init(&job->failing, job->loop, failing_over, job);
+    timer_init(&job->telling, job->loop, telling_over, job);
+    timer_init(&job->stragglers, job->loop, stragglers_over, job);
     job_init_accusations(job);
 }
 
 void job_clear_end(struct job *job)
 {
-    deadline_clear(&job->next_stage);
-    deadline_clear(&job->settle);
-    deadline_clear(&job->abandoned);
-    deadline_clear(&job->failing);
-    deadline_clear(&job->telling);
-    deadline_clear(&job->stragglers);
+    timer_clear(&job->next_stage);
+    timer_clear(&job->settle);
+    timer_clear(&job->abandoned);
+    timer_clear(&job->failing);
+    timer_clear(&job->telling);
+    timer_clear(&job->stragglers);
     job_clear_accusations(job);
 }

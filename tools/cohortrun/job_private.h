@@ -11,10 +11,10 @@
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
 #include "runtime/launch/launcher.h"
-#include "tools/cohortrun/deadline.h"
 #include "tools/cohortrun/job.h"
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/output.h"
+#include "tools/cohortrun/timer.h"
 
 struct far_piece;
 
@@ -50,15 +50,15 @@ struct job {
     struct cohort__signals *interrupt;
     struct cohort__signals *terminate;
     struct cohort__signals *quit;
-    struct deadline timeout;
-    struct deadline next_stage;
-    struct deadline settle;     /* then judge what has ended, though not all is known of it */
-    struct deadline abandoned;  /* one that closed its connection ought to have ended by now */
-    struct deadline failing;    /* a program has failed, and the job ought to have ended by now */
-    struct deadline telling;    /* the same, and it is to be said why */
-    struct deadline stragglers; /* all have ended, but their pipes are still open */
-    struct deadline recount;    /* the launcher's pause */
-    struct deadline accusation_due;  /* the first of them */
+    struct timer timeout;
+    struct timer next_stage;
+    struct timer settle;         /* then judge what has ended, though not all is known of it */
+    struct timer abandoned;      /* one that closed its connection ought to have ended by now */
+    struct timer failing;        /* a program has failed, and the job ought to have ended by now */
+    struct timer telling;        /* the same, and it is to be said why */
+    struct timer stragglers;     /* all have ended, but their pipes are still open */
+    struct timer recount;        /* the launcher's pause */
+    struct timer accusation_due; /* the first of them */
     struct cohort__list accusations; /* whose time is not over, see job_accusations.c */
     struct cohort__map accusers;     /* the same, by who accuses whom */
     enum stage stage;
@@ -112,7 +112,7 @@ void job_clear_accusations(struct job *job);
  * has ended. */
 bool job_goes_on_without(const struct job *job, const struct locality *locality);
 
-/* Sets up the deadlines that belong to the end. */
+/* Sets up the timers that belong to the end. */
 void job_init_end(struct job *job);
 void job_clear_end(struct job *job);
 
@@ -175,7 +175,8 @@ void job_join_trace(const struct job *job);
 /* job_stats.c prints or writes what the localities have counted with COHORT_STATS. */
 
 /* All but the first do nothing where COHORT_STATS does not want anything. The localities of this
- * host are counted by a tally, those of others by the tally of their daemon, which sends it. */
+ * host are counted here, those of others by their daemon, which
+ * sends it. */
 
 /* COHORT_ERR_SYSTEM: the file can't be written; COHORT_ERR_NO_MEMORY. */
 cohort_status job_stats_open(struct job *job);

@@ -13,7 +13,7 @@
 struct job_stall {
     struct stall stall;
     struct motion *motion; /* of this host */
-    struct deadline look;
+    struct timer look;
     uint64_t looked_at;
     double seconds; /* said at first; later twice as many, and so on */
     uint64_t first_limit;
@@ -45,7 +45,7 @@ static void look(void *context)
     stall->looked_at = now;
     if (job->stage != RUNNING)
         return; /* it ends */
-    deadline_set(&stall->look, stall->stall.interval);
+    timer_set(&stall->look, stall->stall.interval);
     if (moves(job, here))
         stall_moved(&stall->stall);
     else if ((here == MOTION_STILL || (job->fleet && fleet_is_still(job->fleet))) &&
@@ -73,8 +73,8 @@ void job_stall_open(struct job *job)
     stall_init(&stall->stall, stall->first_limit);
     stall->looked_at = cohort__clock_now();
     job->stall = stall;
-    deadline_init(&stall->look, job->loop, look, job);
-    deadline_set(&stall->look, stall->stall.interval);
+    timer_init(&stall->look, job->loop, look, job);
+    timer_set(&stall->look, stall->stall.interval);
 }
 
 void job_stall_moved(struct job *job)
@@ -86,7 +86,7 @@ void job_stall_moved(struct job *job)
 void job_stall_close(struct job *job)
 {
     if (job->stall)
-        deadline_clear(&job->stall->look);
+        timer_clear(&job->stall->look);
 }
 
 void job_stall_destroy(struct job *job)

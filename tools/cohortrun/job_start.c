@@ -37,7 +37,7 @@ static void launcher_send(void *context, uint32_t rank, const void *message, siz
 static void launcher_pause(void *context, uint64_t nanoseconds)
 {
     struct job *job = context;
-    deadline_set(&job->recount, nanoseconds);
+    timer_set(&job->recount, nanoseconds);
 }
 
 static void launcher_broken(void *context, uint32_t rank, const char *text)

@@ -10,11 +10,11 @@
 #include "runtime/base/error.h"
 #include "tools/cohortrun/job_private.h"
 #include "tools/cohortrun/options.h"
-#include "tools/cohortrun/tally.h"
+#include "tools/cohortrun/stats_watch.h"
 
 struct job_stats {
     int file;                          /* -1: a table at the end */
-    struct tally *tally;               /* of this host; NULL: none was started */
+    struct stats_watch *watch;         /* of this host; NULL: none was started */
     struct cohort__counters *counters; /* what each locality of the job has said last */
     bool has_failed;                   /* to write a line, and said so */
 };
@@ -38,7 +38,7 @@ static void counted(void *context, const struct cohort__counters *counters)
 bool job_stats_take(struct job *job, uint32_t rank, const unsigned char *data, size_t bytes)
 {
     struct cohort__counters counters;
-    if (cohort__schema_unpack(&tally_schema, data, bytes, "a tally", &counters) ||
+    if (cohort__schema_unpack(&stats_schema, data, bytes, "counters", &counters) ||
         counters.rank != rank || counters.at == 0)
         return false;
     if (job->stats)
@@ -49,7 +49,7 @@ bool job_stats_take(struct job *job, uint32_t rank, const unsigned char *data, s
 cohort_status job_stats_open(struct job *job)
 {
     const char *setting = getenv("COHORT_STATS");
-    if (!tally_is_wanted(setting))
+    if (!stats_watch_is_wanted(setting))
         return COHORT_OK;
     cohort_status status = cohort__counters_check(setting);
     if (status)
@@ -77,18 +77,18 @@ fail:
 
 void job_stats_begin(struct job *job)
 {
-    struct tally_options options = {
+    struct stats_watch_options options = {
         .loop = job->loop, .ledger = job->ledger, .context = job->stats, .counted = counted};
     if (!job->stats)
         return;
     job_find_own_localities(job, &options.first, &options.num);
-    job->stats->tally = tally_create(&options);
+    job->stats->watch = stats_watch_create(&options);
 }
 
 void job_stats_close(struct job *job)
 {
     if (job->stats)
-        tally_close(job->stats->tally);
+        stats_watch_close(job->stats->watch);
 }
 
 /* Moves those that have counted to the begin. Returns how many there are. */
@@ -130,7 +130,7 @@ void job_stats_finish(struct job *job)
     if (!stats || !job->key) /* the job has not begun */
         return;
     for (uint32_t rank = 0; rank < size; rank++)
-        tally_look(stats->tally, rank);
+        stats_watch_look(stats->watch, rank);
     say_who_is_missing(stats->counters, size);
     uint32_t num = keep_known(stats->counters, size);
     if (stats->file >= 0 || num == 0)
@@ -146,7 +146,7 @@ void job_stats_destroy(struct job *job)
         return;
     if (job->stats->file >= 0)
         close(job->stats->file);
-    tally_destroy(job->stats->tally);
+    stats_watch_destroy(job->stats->watch);
     free(job->stats->counters);
     free(job->stats);
 }

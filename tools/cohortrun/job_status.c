@@ -42,10 +42,10 @@ struct job_status {
     struct client clients[MAX_CLIENTS];
     uint32_t num_clients; /* that have ever come */
     bool is_looking;      /* a series is under way: all hosts are asked at once */
-    struct deadline looks_timeout;
+    struct timer looks_timeout;
     struct cohort__child *child;
     struct cohort__lines *lines;
-    struct deadline timeout;
+    struct timer timeout;
     bool child_ended;
     bool again;      /* somebody has asked meanwhile */
     bool was_killed; /* the child, or one before it */
@@ -161,7 +161,7 @@ static void begin_looks(struct job_status *answers)
     if (!is_wanted)
         return;
     answers->is_looking = true;
-    deadline_set(&answers->looks_timeout, looks_timeout_ns);
+    timer_set(&answers->looks_timeout, looks_timeout_ns);
     for (uint32_t i = 0; (host = host_at(answers, i)); i++)
         far_fetch_begin(host, NODE_FETCH_LOOK);
     check_looks(answers);
@@ -177,7 +177,7 @@ static void end_looks(void *context)
             tell_silence(answers, host, fetch->rank);
         far_fetch_stop(host, NODE_FETCH_LOOK);
     }
-    deadline_clear(&answers->looks_timeout);
+    timer_clear(&answers->looks_timeout);
     send_to_lookers(answers, &(unsigned char){CARD_END}, 1);
     answers->is_looking = false;
     begin_looks(answers);
@@ -281,7 +281,7 @@ static void listen_at_name(struct job_status *answers)
 static void end_showing(struct job_status *answers)
 {
     void (*shown)(struct job * job) = answers->shown;
-    deadline_clear(&answers->timeout);
+    timer_clear(&answers->timeout);
     cohort__lines_close(answers->lines);
     cohort__child_close(answers->child);
     answers->lines = NULL;
@@ -380,7 +380,7 @@ void job_status_show(struct job *job, void (*shown)(struct job *job))
     answers->again = answers->child;
     if (answers->child)
         return;
-    deadline_set(&answers->timeout, timeout_ns);
+    timer_set(&answers->timeout, timeout_ns);
     if (start_showing(answers)) {
         output_say(job->output, "cannot find out who waits for whom: %s", cohort_error_message());
         end_showing(answers);
@@ -395,8 +395,8 @@ void job_status_open(struct job *job)
     if (!answers)
         return;
     answers->job = job;
-    deadline_init(&answers->timeout, job->loop, timed_out, answers);
-    deadline_init(&answers->looks_timeout, job->loop, end_looks, answers);
+    timer_init(&answers->timeout, job->loop, timed_out, answers);
+    timer_init(&answers->looks_timeout, job->loop, end_looks, answers);
     listen_at_name(answers);
 }
 
@@ -406,7 +406,7 @@ bool job_status_close(struct job *job)
     if (!answers)
         return false;
     cohort__listener_close(answers->listener);
-    deadline_clear(&answers->looks_timeout);
+    timer_clear(&answers->looks_timeout);
     for (uint32_t i = 0; i < MAX_CLIENTS; i++)
         cohort__stream_close(answers->clients[i].stream);
     answers->shown = NULL;

@@ -108,7 +108,7 @@ static const uint64_t settle_ns = 250000000;
 
 static void stop_watching(struct member *member)
 {
-    deadline_clear(&member->settle);
+    timer_clear(&member->settle);
     cohort__ending_close(member->ending);
     member->ending = NULL;
 }
@@ -116,7 +116,7 @@ static void stop_watching(struct member *member)
 static void member_ended(void *context)
 {
     struct locality *locality = context;
-    deadline_set(&locality->member.settle, settle_ns);
+    timer_set(&locality->member.settle, settle_ns);
 }
 
 static void member_settled(void *context)
@@ -132,7 +132,7 @@ static void member_settled(void *context)
 static void member_init(struct locality *locality, struct cohort__loop *loop)
 {
     locality->member = (struct member){.loop = loop};
-    deadline_init(&locality->member.settle, loop, member_settled, locality);
+    timer_init(&locality->member.settle, loop, member_settled, locality);
 }
 
 /* A HELLO may be read before the guardian has told what it has started. */

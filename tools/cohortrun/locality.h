@@ -9,9 +9,9 @@
 
 #include "cohort/status.h"
 #include "tools/cohortrun/binding.h"
-#include "tools/cohortrun/deadline.h"
 #include "tools/cohortrun/guarded.h"
 #include "tools/cohortrun/output.h"
+#include "tools/cohortrun/timer.h"
 
 struct cohort__ending;
 struct cohort__hub;
@@ -29,7 +29,7 @@ struct member {
     int said;                      /* its pid, since its HELLO; 0: none has joined */
     int lost;                      /* that pid, if it has ended without a BYE; 0: it has not */
     struct cohort__ending *ending; /* NULL: it need not or can't be watched */
-    struct deadline settle;        /* until then the script may end as well, which says more */
+    struct timer settle;           /* until then the script may end as well, which says more */
 };
 
 struct locality;

@@ -15,7 +15,6 @@
 #include "runtime/base/ledger.h"
 #include "runtime/loop/loop.h"
 #include "tools/cohortrun/bytes.h"
-#include "tools/cohortrun/deadline.h"
 #include "tools/cohortrun/descendants.h"
 #include "tools/cohortrun/greeting.h"
 #include "tools/cohortrun/locality.h"
@@ -25,7 +24,8 @@
 #include "tools/cohortrun/node_pipes.h"
 #include "tools/cohortrun/order.h"
 #include "tools/cohortrun/state.h"
-#include "tools/cohortrun/tally.h"
+#include "tools/cohortrun/stats_watch.h"
+#include "tools/cohortrun/timer.h"
 
 enum { START_MILLISECONDS = 30000 };
 static const uint64_t stage_ns = 2000000000;
@@ -35,9 +35,9 @@ struct node {
     struct cohort__loop *loop;
     struct node_link *node_link; /* NULL: it has ended */
     struct pulse pulse;
-    struct deadline beat;
+    struct timer beat;
     struct motion *motion; /* of the localities; NULL: they have not been started */
-    struct deadline next_stage;
+    struct timer next_stage;
     enum { SERVING, KILLING, REAPING } stage;
     bool dismissed;
     bool refused;        /* the order; cohortrun knows why */
@@ -47,7 +47,7 @@ struct node {
     struct locality *localities;
     struct node_pipes *pipes;
     struct node_fetch fetch;
-    struct tally *tally; /* NULL: COHORT_STATS is not set */
+    struct stats_watch *stats_watch; /* NULL: COHORT_STATS is not set */
 };
 
 /* The end ------------------------------------------------------------------------------------- */
@@ -71,7 +71,7 @@ static void leave(struct node *node)
     if (all_gone(node))
         cohort__loop_stop(node->loop);
     else
-        deadline_set(&node->next_stage, stage_ns);
+        timer_set(&node->next_stage, stage_ns);
 }
 
 static void stage_over(void *context)
@@ -83,7 +83,7 @@ static void stage_over(void *context)
     }
     for (uint32_t i = 0; i < node->order->num; i++)
         locality_kill_guardian(&node->localities[i]);
-    deadline_set(&node->next_stage, stage_ns);
+    timer_set(&node->next_stage, stage_ns);
 }
 
 static void node_link_ended(void *context, const char *why)
@@ -102,7 +102,7 @@ static void beat(void *context)
     unsigned char motion = MOTION_UNKNOWN;
     if (!node->node_link)
         return;
-    deadline_set(&node->beat, node->pulse.interval_ns);
+    timer_set(&node->beat, node->pulse.interval_ns);
     if (pulse_is_silent(&node->pulse)) {
         node_link_ended(node, "cohortrun has been silent for too long");
         return;
@@ -143,7 +143,7 @@ static void locality_changed(struct locality *locality)
 {
     struct node *node = locality->context;
     if (locality->guarded.end != GUARDED_RUNS)
-        tally_look(node->tally, locality->rank);
+        stats_watch_look(node->stats_watch, locality->rank);
     locality_read_words(locality, node->common.ledger, locality->rank - node->order->first);
     const struct state state = state_of(locality);
     send_struct(node, NODE_LINK_STATE, locality->rank, &state_schema, &state);
@@ -153,7 +153,7 @@ static void locality_changed(struct locality *locality)
 
 static void counted(void *context, const struct cohort__counters *counters)
 {
-    send_struct(context, NODE_LINK_COUNTED, counters->rank, &tally_schema, counters);
+    send_struct(context, NODE_LINK_COUNTED, counters->rank, &stats_schema, counters);
 }
 
 static void pipe_said(void *context, enum node_link_kind kind, uint32_t rank, const void *data,
@@ -214,14 +214,14 @@ static cohort_status start_localities(struct node *node)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
     (void)!cohort__ledger_create(&node->common.ledger, order->num); /* they can do without */
     node->motion = motion_create(node->localities, order->num, node->common.ledger);
-    struct tally_options tally = {.loop = node->loop,
-                                  .ledger = node->common.ledger,
-                                  .first = order->first,
-                                  .num = order->num,
-                                  .context = node,
-                                  .counted = counted};
-    if (tally_is_wanted(getenv("COHORT_STATS")))
-        node->tally = tally_create(&tally);
+    struct stats_watch_options watch = {.loop = node->loop,
+                                        .ledger = node->common.ledger,
+                                        .first = order->first,
+                                        .num = order->num,
+                                        .context = node,
+                                        .counted = counted};
+    if (stats_watch_is_wanted(getenv("COHORT_STATS")))
+        node->stats_watch = stats_watch_create(&watch);
     return localities_start(node->localities, order->num, &node->common, &handlers);
 }
 
@@ -350,10 +350,10 @@ static cohort_status connect_back(struct node *node)
         status = cohort__loop_create(&node->loop);
     if (status)
         return status;
-    deadline_init(&node->beat, node->loop, beat, node);
-    deadline_init(&node->next_stage, node->loop, stage_over, node);
+    timer_init(&node->beat, node->loop, beat, node);
+    timer_init(&node->next_stage, node->loop, stage_over, node);
     pulse_start(&node->pulse, greeting->heartbeat_ns, greeting->heartbeat_timeout_ns);
-    deadline_set(&node->beat, greeting->heartbeat_ns);
+    timer_set(&node->beat, greeting->heartbeat_ns);
     node->common.loop = node->loop;
     return node_link_open(&node->node_link, node->loop, fd, SEAL_DAEMON, greeting->key,
                           greeting->host, &handlers);
@@ -382,16 +382,16 @@ static void tear_down(struct node *node)
     for (uint32_t i = 0; node->localities && i < node->order->num; i++)
         locality_close(&node->localities[i]);
     node_pipes_close(node->pipes);
-    tally_close(node->tally);
+    stats_watch_close(node->stats_watch);
     if (node->loop) {
-        deadline_clear(&node->beat);
-        deadline_clear(&node->next_stage);
+        timer_clear(&node->beat);
+        timer_clear(&node->next_stage);
         cohort__loop_destroy(node->loop);
     }
     node_pipes_destroy(node->pipes);
     motion_destroy(node->motion);
     node_fetch_fini(&node->fetch);
-    tally_destroy(node->tally);
+    stats_watch_destroy(node->stats_watch);
     free(node->localities);
     environ = node->environment; /* functions that run at the exit look into it */
     free(node->order);

@@ -36,7 +36,7 @@ enum node_link_kind {
     NODE_LINK_REFUSED,      /* text: why the order can't be carried out as a whole; the STATE of
                                each locality that is not started follows */
     NODE_LINK_FETCHED,      /* an answer to FETCH */
-    NODE_LINK_COUNTED,      /* what a locality has counted, see tally.h */
+    NODE_LINK_COUNTED,      /* what a locality has counted, see stats_watch.h */
     /* both */
     NODE_LINK_CLOCK, /* u64: when it was sent, by cohortrun's clock; answered with the same, and by
                         the daemon's clock with u64 when it arrived, and u64 when that is sent */

@@ -11,7 +11,7 @@
 
 #include "runtime/loop/lines.h"
 #include "runtime/loop/outlet.h"
-#include "tools/cohortrun/deadline.h"
+#include "tools/cohortrun/timer.h"
 
 enum { MAX_QUEUED = 1 << 20 };
 static const uint64_t stall_ns = 1000000000;
@@ -32,7 +32,7 @@ struct sink {
     bool in_line;                 /* what was written last was no newline */
     struct output_source *writer; /* of the unfinished line; NULL: that line is left as it is */
     bool full;
-    struct deadline stalled;
+    struct timer stalled;
 };
 
 struct output {
@@ -65,9 +65,9 @@ static void arrange(struct sink *sink)
 static void set_writer(struct sink *sink, struct output_source *writer)
 {
     if (writer)
-        deadline_set(&sink->stalled, stall_ns);
+        timer_set(&sink->stalled, stall_ns);
     else
-        deadline_clear(&sink->stalled);
+        timer_clear(&sink->stalled);
     if (sink->writer == writer)
         return;
     sink->writer = writer;
@@ -78,7 +78,7 @@ static void line_stalled(void *context)
 {
     struct sink *sink = context;
     if (sink->full)
-        deadline_set(&sink->stalled, stall_ns); /* not the writer's fault */
+        timer_set(&sink->stalled, stall_ns); /* not the writer's fault */
     else
         set_writer(sink, NULL);
 }
@@ -155,7 +155,7 @@ static cohort_status open_sink(struct output *output, struct cohort__loop *loop,
     struct cohort__outlet_handlers handlers = {sink, sink_drained, sink_failed};
     sink->output = output;
     sink->stream = stream;
-    deadline_init(&sink->stalled, loop, line_stalled, sink);
+    timer_init(&sink->stalled, loop, line_stalled, sink);
     output->sink_of[stream] = sink;
     return cohort__outlet_create(&sink->outlet, loop, fd, &handlers);
 }
@@ -197,7 +197,7 @@ void output_close(struct output *output)
         output->sources[i].lines = NULL;
     }
     for (int i = 0; i < OUTPUT_NUM_STREAMS; i++) {
-        deadline_clear(&output->sinks[i].stalled);
+        timer_clear(&output->sinks[i].stalled);
         cohort__outlet_destroy(output->sinks[i].outlet);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/cohortrun/deadline.h"
+#include "tools/cohortrun/timer.h"
 
 #include <sched.h>
 #include <sys/socket.h>
@@ -14,10 +14,10 @@ enum { MILLISECOND = 1000000 };
 
 struct story {
     struct cohort__loop *loop;
-    struct deadline deadline;
+    struct timer timer;
     unsigned num_messages;
     unsigned num_expired;
-    unsigned num_messages_before; /* before the deadline */
+    unsigned num_messages_before; /* before that */
 };
 
 static void rings(void *context)
@@ -43,7 +43,7 @@ static void begin(struct story *story)
 {
     *story = (struct story){0};
     CHECK_INT(cohort__loop_create(&story->loop), COHORT_OK);
-    deadline_init(&story->deadline, story->loop, rings, story);
+    timer_init(&story->timer, story->loop, rings, story);
 }
 
 /* As if this process had been stopped for NANOSECONDS. */
@@ -54,7 +54,7 @@ static void hold_up(uint64_t nanoseconds)
         sched_yield();
 }
 
-/* Messages that arrived before the deadline are handled before it, however late the loop runs. */
+/* Messages that arrived before the time are handled before it, however late the loop runs. */
 static void test_listens_first(void)
 {
     static const unsigned char sent[] = {1, 0, 0, 0, 'x'};
@@ -67,32 +67,32 @@ static void test_listens_first(void)
     CHECK_INT(cohort__stream_open(&stream, story.loop, fds[0], "this test", 10, &handlers),
               COHORT_OK);
     for (unsigned round = 1; round <= 3; round++) {
-        deadline_set(&story.deadline, MILLISECOND);
+        timer_set(&story.timer, MILLISECOND);
         CHECK_INT(write(fds[1], sent, sizeof(sent)), sizeof(sent));
         hold_up(2 * MILLISECOND);
         cohort__loop_run(story.loop);
         CHECK_INT(story.num_expired, round);
         CHECK_INT(story.num_messages_before, round);
-        CHECK(!deadline_is_set(&story.deadline));
+        CHECK(!timer_is_set(&story.timer));
     }
     cohort__stream_close(stream);
     cohort__loop_destroy(story.loop);
     close(fds[1]);
 }
 
-/* The deadline is set again, to a later and to an earlier time. */
+/* The timer is set again, to a later and to an earlier time. */
 static void test_set_again(void)
 {
     const uint64_t hour = UINT64_C(3600000) * MILLISECOND;
     struct story story;
     begin(&story);
     uint64_t start = cohort__clock_now();
-    deadline_set(&story.deadline, 1);
-    deadline_set(&story.deadline, 5 * MILLISECOND);
+    timer_set(&story.timer, 1);
+    timer_set(&story.timer, 5 * MILLISECOND);
     cohort__loop_run(story.loop);
     CHECK(cohort__clock_now() - start >= 5 * MILLISECOND);
-    deadline_set(&story.deadline, hour);
-    deadline_set(&story.deadline, MILLISECOND);
+    timer_set(&story.timer, hour);
+    timer_set(&story.timer, MILLISECOND);
     cohort__loop_run(story.loop);
     CHECK_INT(story.num_expired, 2);
     cohort__loop_destroy(story.loop);
@@ -102,10 +102,10 @@ static void test_clear(void)
 {
     struct story story;
     begin(&story);
-    deadline_set(&story.deadline, MILLISECOND);
-    CHECK(deadline_is_set(&story.deadline));
-    deadline_clear(&story.deadline);
-    CHECK(!deadline_is_set(&story.deadline));
+    timer_set(&story.timer, MILLISECOND);
+    CHECK(timer_is_set(&story.timer));
+    timer_clear(&story.timer);
+    CHECK(!timer_is_set(&story.timer));
     cohort__loop_run(story.loop); /* only the timer could keep the loop running */
     CHECK_INT(story.num_expired, 0);
     cohort__loop_destroy(story.loop);
