@@ -30,22 +30,22 @@ struct cohort__request cohort__agreement_request(const struct cohort__request *c
                                     .turn = call->turn};
 }
 
-/* Where the IN and the OUT of a fragment are in the decorated plan. */
+/* Where the IN and the OUT of a subplan are in the decorated plan. */
 struct place {
     uint32_t space;
     size_t offset;
 };
 
-/* Embeds FRAGMENT for the same sites. Returns what cohort__plan_embed does. */
-static uint32_t embed(struct cohort__plan_builder *builder, const struct cohort__plan *fragment,
+/* Embeds SUBPLAN for the same sites. Returns what cohort__plan_embed does. */
+static uint32_t embed(struct cohort__plan_builder *builder, const struct cohort__plan *subplan,
                       const struct place *places, struct cohort__embedding embedding)
 {
-    uint32_t *blocks = calloc(fragment->num_blocks + (size_t)1, sizeof(*blocks));
-    struct cohort__block_list *lists = calloc(fragment->num_blocks + (size_t)1, sizeof(*lists));
+    uint32_t *blocks = calloc(subplan->num_blocks + (size_t)1, sizeof(*blocks));
+    struct cohort__block_list *lists = calloc(subplan->num_blocks + (size_t)1, sizeof(*lists));
     uint32_t end = COHORT__NO_STEP;
     if (blocks && lists) {
-        for (uint32_t i = 0; i < fragment->num_blocks; i++) {
-            struct cohort__block block = fragment->blocks[i];
+        for (uint32_t i = 0; i < subplan->num_blocks; i++) {
+            struct cohort__block block = subplan->blocks[i];
             if (block.space == COHORT__SPACE_TMP)
                 continue;
             block.offset += places[block.space].offset;
@@ -54,7 +54,7 @@ static uint32_t embed(struct cohort__plan_builder *builder, const struct cohort_
             lists[i] = (struct cohort__block_list){.blocks = &blocks[i], .num_blocks = 1};
         }
         embedding.block_map = lists;
-        end = cohort__plan_embed(builder, fragment, &embedding);
+        end = cohort__plan_embed(builder, subplan, &embedding);
     } else {
         cohort__plan_builder_fail(builder);
     }

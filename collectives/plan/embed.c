@@ -9,7 +9,7 @@ enum { MAX_OPERANDS = 3 };
 /* Which of the embedding's two steps (`after`, `recv_after`) come before a step. */
 enum { ORDERED = 1, RECV_ORDERED = 2 };
 
-/* The steps that one step of the fragment has become. */
+/* The steps that one step of the subplan has become. */
 struct image {
     uint32_t first; /* its parts are consecutive steps of the outer plan */
     uint32_t num_parts;
@@ -19,16 +19,16 @@ struct image {
 
 struct embedder {
     struct cohort__plan_builder *builder;
-    const struct cohort__plan *fragment;
+    const struct cohort__plan *subplan;
     const struct cohort__embedding *embedding;
     struct image *images;
-    uint32_t *tmp_blocks; /* for each block of the fragment in TMP: the block that replaces it */
+    uint32_t *tmp_blocks; /* for each block of the subplan in TMP: the block that replaces it */
     uint32_t *refs;       /* scratch: the blocks of one message */
 };
 
 static struct cohort__block_list list_of(const struct embedder *self, uint32_t block)
 {
-    if (self->fragment->blocks[block].space == COHORT__SPACE_TMP)
+    if (self->subplan->blocks[block].space == COHORT__SPACE_TMP)
         return (struct cohort__block_list){.blocks = &self->tmp_blocks[block], .num_blocks = 1};
     return self->embedding->block_map[block];
 }
@@ -118,7 +118,7 @@ static bool part_append(struct embedder *self, const struct cohort__step *step,
  * Returns the number of parts. */
 static uint32_t parts_append(struct embedder *self, const struct cohort__step *step)
 {
-    const uint32_t *refs = &self->fragment->block_refs[step->first_block];
+    const uint32_t *refs = &self->subplan->block_refs[step->first_block];
     bool contiguous = step->kind == COHORT__STEP_REDUCE;
     struct cursor cursors[MAX_OPERANDS] = {{{0}, 0, 0, {0}}};
     uint32_t num_parts = 0;
@@ -145,7 +145,7 @@ static uint32_t parts_append(struct embedder *self, const struct cohort__step *s
 /* Puts the blocks of a step with any number of them into `refs`. Returns their number. */
 static uint32_t refs_of(struct embedder *self, const struct cohort__step *step)
 {
-    const uint32_t *blocks = &self->fragment->block_refs[step->first_block];
+    const uint32_t *blocks = &self->subplan->block_refs[step->first_block];
     uint32_t num_refs = 0;
     for (uint32_t i = 0; i < step->num_blocks; i++) {
         struct cohort__block_list list = list_of(self, blocks[i]);
@@ -163,7 +163,7 @@ static void message_append(struct embedder *self, const struct cohort__step *ste
     uint32_t num_refs = refs_of(self, step);
     if (self->embedding->tags_per_phase && step->tag >= self->embedding->tags_per_phase) {
         (void)cohort_fail(COHORT_ERR_NOT_SUPPORTED, "plan %s: tag %x is another phase's",
-                          self->fragment->name, step->tag);
+                          self->subplan->name, step->tag);
         cohort__plan_builder_fail_too(self->builder, COHORT_ERR_NOT_SUPPORTED);
     }
     if (step->kind == COHORT__STEP_SEND)
@@ -175,7 +175,7 @@ static void message_append(struct embedder *self, const struct cohort__step *ste
 /* The blocks of a meeting are contiguous, and stay so. */
 static void meeting_append(struct embedder *self, const struct cohort__step *step)
 {
-    const uint32_t *refs = &self->fragment->block_refs[step->first_block];
+    const uint32_t *refs = &self->subplan->block_refs[step->first_block];
     cohort__plan_meet(self->builder, phase_of(self, step), (enum cohort__step_meeting)step->meeting,
                       step->peer, step->bytes, list_of(self, refs[0]).blocks[0],
                       list_of(self, refs[1]).blocks[0]);
@@ -184,7 +184,7 @@ static void meeting_append(struct embedder *self, const struct cohort__step *ste
 /* Likewise the slots of a ROUTE. */
 static void route_append(struct embedder *self, const struct cohort__step *step)
 {
-    const uint32_t *refs = &self->fragment->block_refs[step->first_block];
+    const uint32_t *refs = &self->subplan->block_refs[step->first_block];
     cohort__plan_route(self->builder, phase_of(self, step), step->op, step->peer, step->tag,
                        list_of(self, refs[0]).blocks[0], list_of(self, refs[1]).blocks[0]);
 }
@@ -192,23 +192,23 @@ static void route_append(struct embedder *self, const struct cohort__step *step)
 /* What is read of a note is contiguous, and stays so. The sites are the same. */
 static void note_append(struct embedder *self, const struct cohort__step *step)
 {
-    const struct cohort__plan *fragment = self->fragment;
-    const uint32_t *refs = &fragment->block_refs[step->first_block];
+    const struct cohort__plan *subplan = self->subplan;
+    const uint32_t *refs = &subplan->block_refs[step->first_block];
     uint32_t number = self->embedding->first_note + step->tag;
     if (step->kind == COHORT__STEP_READ) {
         cohort__plan_read(self->builder, phase_of(self, step), number, step->peer,
-                          fragment->blocks[refs[1]].offset, list_of(self, refs[0]).blocks[0],
+                          subplan->blocks[refs[1]].offset, list_of(self, refs[0]).blocks[0],
                           step->num_blocks > 2 ? list_of(self, refs[2]).blocks[0]
                                                : COHORT__NO_BLOCK);
         return;
     }
     uint32_t num_refs = refs_of(self, step);
     cohort__plan_post(self->builder, phase_of(self, step), number, step->peer,
-                      fragment->sharers + fragment->notes[step->tag].first,
-                      fragment->notes[step->tag].num, self->refs, num_refs);
+                      subplan->sharers + subplan->notes[step->tag].first,
+                      subplan->notes[step->tag].num, self->refs, num_refs);
 }
 
-/* Appends the parts of a step, and a JOIN where other steps of the fragment need a single step. */
+/* Appends the parts of a step, and a JOIN where other steps of the subplan need a single step. */
 static void step_append(struct embedder *self, const struct cohort__step *step, struct image *image)
 {
     unsigned phase = phase_of(self, step);
@@ -258,7 +258,7 @@ static bool is_early(const struct embedder *self, const struct cohort__step *ste
  * where they don't, some edges are redundant. */
 static void step_link(struct embedder *self, uint32_t index)
 {
-    const struct cohort__step *step = &self->fragment->steps[index];
+    const struct cohort__step *step = &self->subplan->steps[index];
     struct image *image = &self->images[index];
     bool is_recv = step->kind == COHORT__STEP_RECV;
     unsigned order = is_recv ? RECV_ORDERED : ORDERED;
@@ -267,7 +267,7 @@ static void step_link(struct embedder *self, uint32_t index)
         image->ordered |= order;
     }
     for (uint32_t i = 0; i < step->num_successors; i++) {
-        struct image *next = &self->images[self->fragment->successors[step->first_successor + i]];
+        struct image *next = &self->images[self->subplan->successors[step->first_successor + i]];
         parts_after(self, next, image->last);
         next->ordered |= image->ordered;
     }
@@ -280,8 +280,8 @@ static uint32_t end_append(struct embedder *self)
     unsigned ordered = 0;
     uint32_t num_ends = 0;
     uint32_t end = COHORT__NO_STEP;
-    for (uint32_t i = 0; i < self->fragment->num_steps; i++) {
-        if (self->fragment->steps[i].num_successors > 0 || self->images[i].num_parts == 0)
+    for (uint32_t i = 0; i < self->subplan->num_steps; i++) {
+        if (self->subplan->steps[i].num_successors > 0 || self->images[i].num_parts == 0)
             continue;
         ordered |= self->images[i].ordered;
         end = self->images[i].last;
@@ -299,19 +299,19 @@ static uint32_t end_append(struct embedder *self)
                                                                                 : embedding->phase);
     cohort__plan_after(self->builder, end, after);
     cohort__plan_after(self->builder, end, recv_after);
-    for (uint32_t i = 0; i < self->fragment->num_steps; i++)
-        if (self->fragment->steps[i].num_successors == 0)
+    for (uint32_t i = 0; i < self->subplan->num_steps; i++)
+        if (self->subplan->steps[i].num_successors == 0)
             cohort__plan_after(self->builder, end, self->images[i].last);
     return end;
 }
 
-/* The fragment's TMP moves as a whole, so that its blocks overlap as before. */
+/* The subplan's TMP moves as a whole, so that its blocks overlap as before. */
 static void tmp_append(struct embedder *self)
 {
     struct cohort__block all = cohort__plan_get_block(
-        self->builder, cohort__plan_tmp(self->builder, self->fragment->tmp_bytes));
-    for (uint32_t i = 0; i < self->fragment->num_blocks; i++) {
-        struct cohort__block block = self->fragment->blocks[i];
+        self->builder, cohort__plan_tmp(self->builder, self->subplan->tmp_bytes));
+    for (uint32_t i = 0; i < self->subplan->num_blocks; i++) {
+        struct cohort__block block = self->subplan->blocks[i];
         if (block.space != COHORT__SPACE_TMP)
             continue;
         block.offset += all.offset;
@@ -320,17 +320,17 @@ static void tmp_append(struct embedder *self)
 }
 
 static bool embedder_init(struct embedder *self, struct cohort__plan_builder *builder,
-                          const struct cohort__plan *fragment,
+                          const struct cohort__plan *subplan,
                           const struct cohort__embedding *embedding)
 {
-    *self = (struct embedder){.builder = builder, .fragment = fragment, .embedding = embedding};
+    *self = (struct embedder){.builder = builder, .subplan = subplan, .embedding = embedding};
     size_t max_refs = 0;
-    self->images = calloc(fragment->num_steps + (size_t)1, sizeof(*self->images));
-    self->tmp_blocks = calloc(fragment->num_blocks + (size_t)1, sizeof(*self->tmp_blocks));
+    self->images = calloc(subplan->num_steps + (size_t)1, sizeof(*self->images));
+    self->tmp_blocks = calloc(subplan->num_blocks + (size_t)1, sizeof(*self->tmp_blocks));
     if (!self->images || !self->tmp_blocks)
         return false;
-    for (uint32_t i = 0; i < fragment->num_block_refs; i++)
-        max_refs += list_of(self, fragment->block_refs[i]).num_blocks;
+    for (uint32_t i = 0; i < subplan->num_block_refs; i++)
+        max_refs += list_of(self, subplan->block_refs[i]).num_blocks;
     self->refs = calloc(max_refs + 1, sizeof(*self->refs));
     return self->refs;
 }
@@ -343,19 +343,19 @@ static void embedder_fini(struct embedder *self)
 }
 
 uint32_t cohort__plan_embed(struct cohort__plan_builder *builder,
-                            const struct cohort__plan *fragment,
+                            const struct cohort__plan *subplan,
                             const struct cohort__embedding *embedding)
 {
     struct embedder self;
     uint32_t end = COHORT__NO_STEP;
-    if (embedder_init(&self, builder, fragment, embedding)) {
+    if (embedder_init(&self, builder, subplan, embedding)) {
         tmp_append(&self);
-        if (fragment->num_members > 0)
-            cohort__plan_set_members(builder, fragment->members, fragment->num_members,
-                                     fragment->this_rank);
-        for (uint32_t i = 0; i < fragment->num_steps; i++)
-            step_append(&self, &fragment->steps[i], &self.images[i]);
-        for (uint32_t i = 0; i < fragment->num_steps; i++)
+        if (subplan->num_members > 0)
+            cohort__plan_set_members(builder, subplan->members, subplan->num_members,
+                                     subplan->this_rank);
+        for (uint32_t i = 0; i < subplan->num_steps; i++)
+            step_append(&self, &subplan->steps[i], &self.images[i]);
+        for (uint32_t i = 0; i < subplan->num_steps; i++)
             step_link(&self, i);
         end = end_append(&self);
     } else {

@@ -6,8 +6,8 @@
  * Source: as all_reduce_ring, with the direct exchange. */
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/fragments.h"
 #include "collectives/algo/pattern/rings.h"
+#include "collectives/algo/pattern/subplans.h"
 
 enum { GATHER = 3 };
 

@@ -6,8 +6,8 @@
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4. */
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/fragments.h"
 #include "collectives/algo/pattern/mesh_tree.h"
+#include "collectives/algo/pattern/subplans.h"
 
 enum { UP = 1, DOWN = 3 };
 

@@ -16,7 +16,7 @@
  * user's input, but unpacks T, which was just sent. It unpacks for all i up to SB, which is an
  * array, instead of NB. It does the final rotation in place, which overwrites blocks, inside the
  * loop over k. */
-#include "collectives/algo/pattern/fragments.h"
+#include "collectives/algo/pattern/subplans.h"
 
 #include <stdlib.h>
 
@@ -104,8 +104,8 @@ static void bruck_append(struct cohort__plan_builder *builder,
     cohort__plan_copy(builder, PHASE, num_ranks + this_rank, this_rank);
 }
 
-cohort_status cohort__all_to_all_bruck_fragment(const struct cohort__request *request,
-                                                struct cohort__plan **ret_plan)
+cohort_status cohort__all_to_all_bruck_subplan(const struct cohort__request *request,
+                                               struct cohort__plan **ret_plan)
 {
     struct cohort__plan_builder *builder = NULL;
     cohort_status status = cohort__plan_builder_create(&builder, "all_to_all_bruck",
@@ -150,6 +150,6 @@ static struct cohort__cost cost(const struct cohort__request *request)
 const struct cohort__algorithm cohort__all_to_all_bruck = {
     .collective = COHORT__ALL_TO_ALL,
     .name = "bruck",
-    .build = cohort__all_to_all_bruck_fragment,
+    .build = cohort__all_to_all_bruck_subplan,
     .cost = cost,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All-to-alls in which every block goes directly to its site, in num_sites - 1 rounds. */
 #include "collectives/algo/algorithm.h"
-#include "collectives/algo/pattern/fragments.h"
+#include "collectives/algo/pattern/subplans.h"
 #include "collectives/algo/pattern/wrap.h"
 
 enum { PHASE = 1, TAG = 0 };
@@ -106,9 +106,9 @@ static void blocks_append(struct cohort__plan_builder *builder,
     }
 }
 
-cohort_status cohort__all_to_all_linear_fragment(const struct cohort__request *request,
-                                                 const uint32_t *weights,
-                                                 struct cohort__plan **ret_plan)
+cohort_status cohort__all_to_all_linear_subplan(const struct cohort__request *request,
+                                                const uint32_t *weights,
+                                                struct cohort__plan **ret_plan)
 {
     struct cohort__plan_builder *builder = NULL;
     cohort_status status = cohort__plan_builder_create(&builder, "all_to_all_linear",

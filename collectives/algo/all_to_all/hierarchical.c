@@ -12,7 +12,7 @@
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/all_to_all_phases.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/fragments.h"
+#include "collectives/algo/pattern/subplans.h"
 
 /* What embedding the exchange needs. */
 struct arrays {
@@ -88,23 +88,23 @@ static uint32_t exchange(struct cohort__all_to_all *self, uint32_t after)
     struct cohort__request request = {.num_sites = self->num_groups,
                                       .this_site = self->this_group,
                                       .bytes = self->request->bytes};
-    struct cohort__plan *fragment = NULL;
+    struct cohort__plan *subplan = NULL;
     struct arrays arrays;
     if (arrays_init(&arrays, self)) {
         arrays_fill(&arrays, self);
-        cohort__all_to_all_linear_fragment(&request, arrays.weights, &fragment);
+        cohort__all_to_all_linear_subplan(&request, arrays.weights, &subplan);
     }
-    if (fragment) {
+    if (subplan) {
         struct cohort__embedding embedding = {.sites = arrays.sites,
                                               .block_map = arrays.lists,
                                               .phase = COHORT__ALL_TO_ALL_EXCHANGE,
                                               .after = after,
                                               .recv_after = COHORT__NO_STEP};
-        after = cohort__plan_embed(self->builder, fragment, &embedding);
+        after = cohort__plan_embed(self->builder, subplan, &embedding);
     } else {
         cohort__plan_builder_fail(self->builder);
     }
-    cohort__plan_unref(fragment);
+    cohort__plan_unref(subplan);
     arrays_fini(&arrays);
     return after;
 }

@@ -10,7 +10,7 @@
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/all_to_all_phases.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/fragments.h"
+#include "collectives/algo/pattern/subplans.h"
 #include "collectives/plan/embed.h"
 
 enum { PHASE = COHORT__ALL_TO_ALL_EXCHANGE };
@@ -97,7 +97,7 @@ static uint32_t exchange(struct cohort__all_to_all *self, uint32_t after)
     uint32_t *sites = calloc(num_groups, sizeof(*sites));
     uint32_t *blocks = calloc(2 * (size_t)num_groups, sizeof(*blocks));
     struct cohort__block_list *lists = calloc(2 * (size_t)num_groups, sizeof(*lists));
-    struct cohort__plan *fragment = NULL;
+    struct cohort__plan *subplan = NULL;
     padded.bytes = (size_t)padded.largest * padded.largest * self->request->bytes;
     struct cohort__request request = {
         .num_sites = num_groups, .this_site = self->this_group, .bytes = padded.bytes};
@@ -107,8 +107,8 @@ static uint32_t exchange(struct cohort__all_to_all *self, uint32_t after)
         cohort__plan_get_block(builder, cohort__plan_tmp(builder, num_groups * padded.bytes))
             .offset;
     if (sites && blocks && lists)
-        cohort__all_to_all_linear_fragment(&request, NULL, &fragment);
-    if (fragment) {
+        cohort__all_to_all_linear_subplan(&request, NULL, &subplan);
+    if (subplan) {
         for (uint32_t i = 0; i < 2 * num_groups; i++) {
             uint32_t index = i % num_groups;
             size_t matrix = i < num_groups || index == self->this_group ? padded.to : padded.from;
@@ -122,11 +122,11 @@ static uint32_t exchange(struct cohort__all_to_all *self, uint32_t after)
                                               .phase = PHASE,
                                               .after = fill(self, &padded, all, after),
                                               .recv_after = COHORT__NO_STEP};
-        after = crop(self, &padded, cohort__plan_embed(builder, fragment, &embedding));
+        after = crop(self, &padded, cohort__plan_embed(builder, subplan, &embedding));
     } else {
         cohort__plan_builder_fail(builder);
     }
-    cohort__plan_unref(fragment);
+    cohort__plan_unref(subplan);
     free(lists);
     free(blocks);
     free(sites);

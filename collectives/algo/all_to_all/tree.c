@@ -14,8 +14,8 @@
 
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/fragments.h"
 #include "collectives/algo/pattern/mesh.h"
+#include "collectives/algo/pattern/subplans.h"
 #include "collectives/algo/pattern/wrap.h"
 #include "collectives/plan/embed.h"
 
@@ -153,23 +153,23 @@ static void scatter(struct tree *self, uint32_t after)
     struct cohort__request request = {.num_sites = self->num_rows,
                                       .this_site = self->row,
                                       .bytes = self->num_columns * self->request->bytes};
-    struct cohort__plan *fragment = NULL;
+    struct cohort__plan *subplan = NULL;
     struct arrays arrays;
     if (arrays_init(&arrays, self)) {
         arrays_fill(&arrays, self);
-        cohort__all_to_all_bruck_fragment(&request, &fragment);
+        cohort__all_to_all_bruck_subplan(&request, &subplan);
     }
-    if (fragment) {
+    if (subplan) {
         struct cohort__embedding embedding = {.sites = arrays.sites,
                                               .block_map = arrays.lists,
                                               .phase = SCATTER,
                                               .after = after,
                                               .recv_after = COHORT__NO_STEP};
-        cohort__plan_embed(self->builder, fragment, &embedding);
+        cohort__plan_embed(self->builder, subplan, &embedding);
     } else {
         cohort__plan_builder_fail(self->builder);
     }
-    cohort__plan_unref(fragment);
+    cohort__plan_unref(subplan);
     free(arrays.sites);
     free(arrays.blocks);
     free(arrays.lists);

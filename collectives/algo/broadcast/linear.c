@@ -4,12 +4,12 @@
  * Source: folklore; the flat tree of every MPI. */
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/fragments.h"
+#include "collectives/algo/pattern/subplans.h"
 
 enum { PHASE = 1, TAG = 0 };
 
-cohort_status cohort__broadcast_linear_fragment(const struct cohort__request *request,
-                                                struct cohort__plan **ret_plan)
+cohort_status cohort__broadcast_linear_subplan(const struct cohort__request *request,
+                                               struct cohort__plan **ret_plan)
 {
     struct cohort__plan_builder *builder = NULL;
     bool is_root = request->this_site == request->root;
@@ -36,6 +36,6 @@ const struct cohort__algorithm cohort__broadcast_linear = {
     .collective = COHORT__BROADCAST,
     .name = "linear",
     .hierarchical = false,
-    .build = cohort__broadcast_linear_fragment,
+    .build = cohort__broadcast_linear_subplan,
     .cost = cost,
 };

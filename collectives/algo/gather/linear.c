@@ -5,7 +5,7 @@
  * Source: folklore; the flat tree of every MPI. */
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/fragments.h"
+#include "collectives/algo/pattern/subplans.h"
 
 enum { PHASE = 1, TAG = 0, OWN = 0, FIRST = 1 };
 
@@ -33,9 +33,8 @@ static void root_append(struct cohort__plan_builder *builder, const struct cohor
     }
 }
 
-cohort_status cohort__gather_linear_fragment(const struct cohort__request *request,
-                                             const uint32_t *weights,
-                                             struct cohort__plan **ret_plan)
+cohort_status cohort__gather_linear_subplan(const struct cohort__request *request,
+                                            const uint32_t *weights, struct cohort__plan **ret_plan)
 {
     struct cohort__plan_builder *builder = NULL;
     bool is_root = request->this_site == request->root;
@@ -57,7 +56,7 @@ cohort_status cohort__gather_linear_fragment(const struct cohort__request *reque
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {
-    return cohort__gather_linear_fragment(request, NULL, ret_plan);
+    return cohort__gather_linear_subplan(request, NULL, ret_plan);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

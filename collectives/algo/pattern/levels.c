@@ -365,17 +365,17 @@ static uint32_t first_tag(uint32_t piece)
 }
 
 static uint32_t embed(struct cohort__levels *levels, const struct cohort__party *party,
-                      const struct cohort__tier_part *part, const struct cohort__plan *fragment,
+                      const struct cohort__tier_part *part, const struct cohort__plan *subplan,
                       uint32_t after)
 {
     const uint32_t piece = cohort__levels_piece(levels, part);
     uint32_t end = COHORT__NO_STEP;
-    uint32_t *blocks = calloc(fragment->num_blocks + (size_t)1, sizeof(*blocks));
-    struct cohort__block_list *lists = calloc(fragment->num_blocks + (size_t)1, sizeof(*lists));
+    uint32_t *blocks = calloc(subplan->num_blocks + (size_t)1, sizeof(*blocks));
+    struct cohort__block_list *lists = calloc(subplan->num_blocks + (size_t)1, sizeof(*lists));
     if (blocks && lists) {
-        for (uint32_t i = 0; i < fragment->num_blocks; i++) {
-            if (fragment->blocks[i].space != COHORT__SPACE_TMP)
-                blocks[i] = block_of(levels, part, fragment->blocks[i]);
+        for (uint32_t i = 0; i < subplan->num_blocks; i++) {
+            if (subplan->blocks[i].space != COHORT__SPACE_TMP)
+                blocks[i] = block_of(levels, part, subplan->blocks[i]);
             lists[i] = (struct cohort__block_list){.blocks = &blocks[i], .num_blocks = 1};
         }
         struct cohort__embedding embedding = {.sites = party->sites,
@@ -386,7 +386,7 @@ static uint32_t embed(struct cohort__levels *levels, const struct cohort__party 
                                                   piece > 0 ? PIECE_TAGS_PER_PHASE : TAGS_PER_PHASE,
                                               .after = after,
                                               .recv_after = after};
-        end = cohort__plan_embed(levels->builder, fragment, &embedding);
+        end = cohort__plan_embed(levels->builder, subplan, &embedding);
     } else {
         cohort__plan_builder_fail(levels->builder);
     }
@@ -399,14 +399,14 @@ uint32_t cohort__levels_append_party(struct cohort__levels *levels,
                                      const struct cohort__party *party,
                                      const struct cohort__tier_part *part, uint32_t after)
 {
-    struct cohort__plan *fragment = NULL;
-    cohort_status status = build_part(levels, party, part, &fragment);
+    struct cohort__plan *subplan = NULL;
+    cohort_status status = build_part(levels, party, part, &subplan);
     if (status) {
         cohort__plan_builder_fail_too(levels->builder, status);
         return COHORT__NO_STEP;
     }
-    uint32_t end = embed(levels, party, part, fragment, after);
-    cohort__plan_unref(fragment);
+    uint32_t end = embed(levels, party, part, subplan, after);
+    cohort__plan_unref(subplan);
     return end;
 }
 

@@ -2,7 +2,7 @@
 #include "collectives/algo/pattern/mesh_tree.h"
 
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/fragments.h"
+#include "collectives/algo/pattern/subplans.h"
 
 /* A line of the mesh, and the part of it that is left on the way down to one site. Ranges are of
  * coordinates. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/fragments.h"
+#include "collectives/algo/pattern/subplans.h"
 
 void cohort__tree_init(struct cohort__tree *tree, struct cohort__range sites, uint32_t arity,
                        uint32_t root, uint32_t this_site)
@@ -72,25 +72,25 @@ static uint32_t tree_level_peers(const struct cohort__tree *tree, uint32_t level
     return tree->levels[level].this_rank == 0 ? tree->levels[level].num_ranks : 1;
 }
 
-/* Embeds FRAGMENT, which a linear primitive has made for that request, for one level. Sets `sites`
- * of EMBEDDING. Takes the caller's reference. FRAGMENT NULL (no memory) fails the builder. */
+/* Embeds SUBPLAN, which a linear primitive has made for that request, for one level. Sets `sites`
+ * of EMBEDDING. Takes the caller's reference. SUBPLAN NULL (no memory) fails the builder. */
 static uint32_t tree_embed(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
-                           uint32_t level, struct cohort__plan *fragment,
+                           uint32_t level, struct cohort__plan *subplan,
                            struct cohort__embedding embedding)
 {
     uint32_t num_peers = tree_level_peers(tree, level);
     uint32_t *sites = calloc(num_peers, sizeof(*sites));
     uint32_t end = COHORT__NO_STEP;
-    if (fragment && sites) {
+    if (subplan && sites) {
         for (uint32_t rank = 0; rank < num_peers; rank++)
             sites[rank] = cohort__tree_site(tree, cohort__tree_group(tree, level, rank).first);
         embedding.sites = sites;
-        end = cohort__plan_embed(builder, fragment, &embedding);
+        end = cohort__plan_embed(builder, subplan, &embedding);
     } else {
         cohort__plan_builder_fail(builder);
     }
     free(sites);
-    cohort__plan_unref(fragment);
+    cohort__plan_unref(subplan);
     return end;
 }
 
@@ -102,9 +102,9 @@ enum { MAX_PARTS = 3 };
 
 /* What embedding needs, for each rank of a level that this site has to know. */
 struct arrays {
-    uint32_t *weights;                /* as the fragment takes them */
+    uint32_t *weights;                /* as the subplan takes them */
     uint32_t *blocks;                 /* MAX_PARTS for each list */
-    struct cohort__block_list *lists; /* of the fragment: its own block, then one for each rank */
+    struct cohort__block_list *lists; /* of the subplan: its own block, then one for each rank */
 };
 
 struct cohort__layout cohort__layout_in_tmp(struct cohort__plan_builder *builder,
@@ -198,11 +198,11 @@ static void list_fill(struct arrays *arrays, uint32_t index, struct cohort__plan
  * cohort__plan_embed does. */
 static uint32_t layout_embed(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
                              uint32_t level, const struct cohort__layout *layout,
-                             cohort__level_fragment *build, unsigned phase, uint32_t after,
+                             cohort__level_subplan *build, unsigned phase, uint32_t after,
                              uint32_t recv_after)
 {
     struct cohort__request request = tree_level_request(tree, level, layout->bytes);
-    struct cohort__plan *fragment = NULL;
+    struct cohort__plan *subplan = NULL;
     struct arrays arrays;
     if (arrays_init(&arrays, tree, level)) {
         struct cohort__range group = cohort__tree_group(tree, level, request.this_site);
@@ -211,14 +211,14 @@ static uint32_t layout_embed(struct cohort__plan_builder *builder, const struct 
             group = cohort__tree_group(tree, level, rank);
             list_fill(&arrays, 1 + rank, builder, tree, layout, group);
         }
-        build(&request, arrays.weights, &fragment);
+        build(&request, arrays.weights, &subplan);
     }
     struct cohort__embedding embedding = {.block_map = arrays.lists,
                                           .phase = phase,
                                           .tag = layout->tag,
                                           .after = after,
                                           .recv_after = recv_after};
-    uint32_t end = tree_embed(builder, tree, level, fragment, embedding);
+    uint32_t end = tree_embed(builder, tree, level, subplan, embedding);
     arrays_fini(&arrays);
     return end;
 }
@@ -229,7 +229,7 @@ uint32_t cohort__gather_up(struct cohort__plan_builder *builder, const struct co
                            const struct cohort__layout *layout, unsigned phase, uint32_t after)
 {
     for (uint32_t level = tree->num_levels; level-- > 0;)
-        after = layout_embed(builder, tree, level, layout, cohort__gather_linear_fragment, phase,
+        after = layout_embed(builder, tree, level, layout, cohort__gather_linear_subplan, phase,
                              after, COHORT__NO_STEP);
     return after;
 }
@@ -244,9 +244,9 @@ uint32_t cohort__reduce_up(struct cohort__plan_builder *builder, const struct co
                                              {.blocks = &result, .num_blocks = 1}};
         struct cohort__embedding embedding = {
             .block_map = lists, .phase = phase, .after = after, .recv_after = COHORT__NO_STEP};
-        struct cohort__plan *fragment = NULL;
-        cohort__reduce_linear_fragment(&request, &fragment);
-        after = tree_embed(builder, tree, level, fragment, embedding);
+        struct cohort__plan *subplan = NULL;
+        cohort__reduce_linear_subplan(&request, &subplan);
+        after = tree_embed(builder, tree, level, subplan, embedding);
         own = result;
     }
     return after;
@@ -268,7 +268,7 @@ void cohort__scatter_down(struct cohort__plan_builder *builder, const struct coh
                           const struct cohort__layout *layout, unsigned phase, uint32_t after)
 {
     for (uint32_t level = 0; level < tree->num_levels; level++) {
-        uint32_t end = layout_embed(builder, tree, level, layout, cohort__scatter_linear_fragment,
+        uint32_t end = layout_embed(builder, tree, level, layout, cohort__scatter_linear_subplan,
                                     phase, after, after);
         if (tree->levels[level].this_rank > 0)
             after = end;
@@ -283,9 +283,9 @@ void cohort__broadcast_down(struct cohort__plan_builder *builder, const struct c
         struct cohort__request request = tree_level_request(tree, level, bytes);
         struct cohort__embedding embedding = {
             .block_map = &list, .phase = phase, .after = after, .recv_after = after};
-        struct cohort__plan *fragment = NULL;
-        cohort__broadcast_linear_fragment(&request, &fragment);
-        uint32_t end = tree_embed(builder, tree, level, fragment, embedding);
+        struct cohort__plan *subplan = NULL;
+        cohort__broadcast_linear_subplan(&request, &subplan);
+        uint32_t end = tree_embed(builder, tree, level, subplan, embedding);
         if (tree->levels[level].this_rank > 0)
             after = end;
     }

@@ -8,7 +8,7 @@
  * Source: folklore. */
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/algo/pattern/fragments.h"
+#include "collectives/algo/pattern/subplans.h"
 
 enum { PHASE = 1, TAG = 0 };
 enum { TMP_BYTES = 4 << 20 };
@@ -60,8 +60,8 @@ uint32_t cohort__reduce_linear_append(struct cohort__plan_builder *builder,
     return first_reduce + num_ranks - 2;
 }
 
-cohort_status cohort__reduce_linear_fragment(const struct cohort__request *request,
-                                             struct cohort__plan **ret_plan)
+cohort_status cohort__reduce_linear_subplan(const struct cohort__request *request,
+                                            struct cohort__plan **ret_plan)
 {
     struct cohort__plan_builder *builder = NULL;
     cohort_status status = cohort__plan_builder_create(&builder, "reduce_linear",
@@ -98,6 +98,6 @@ const struct cohort__algorithm cohort__reduce_linear = {
     .collective = COHORT__REDUCE,
     .name = "linear",
     .ordered = true,
-    .build = cohort__reduce_linear_fragment,
+    .build = cohort__reduce_linear_subplan,
     .cost = cost,
 };

@@ -5,7 +5,7 @@
  * Cost: (t_s + (t_w + t_r) m)(N-1): a site that gets the block of site 0 last reduces all of them
  * after that. TMP: as the root of reduce/linear.c.
  * Source: folklore; the direct exchange. */
-#include "collectives/algo/pattern/fragments.h"
+#include "collectives/algo/pattern/subplans.h"
 
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/cost.h"

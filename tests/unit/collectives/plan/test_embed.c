@@ -19,13 +19,13 @@ static struct cohort__plan *finish(struct cohort__plan_builder *builder)
     return plan;
 }
 
-/* Embeds FRAGMENT, which is released, into BUILDER, and makes BUILDER's plan. */
+/* Embeds SUBPLAN, which is released, into BUILDER, and makes BUILDER's plan. */
 static struct cohort__plan *embed(struct cohort__plan_builder *builder,
-                                  struct cohort__plan *fragment,
+                                  struct cohort__plan *subplan,
                                   const struct cohort__embedding *embedding, uint32_t *ret_end)
 {
-    *ret_end = cohort__plan_embed(builder, fragment, embedding);
-    cohort__plan_unref(fragment);
+    *ret_end = cohort__plan_embed(builder, subplan, embedding);
+    cohort__plan_unref(subplan);
     return finish(builder);
 }
 
@@ -234,7 +234,7 @@ static void test_vanish(void)
     }
 }
 
-/* The end follows both of the embedding's steps, even if no step of the fragment connects them. */
+/* The end follows both of the embedding's steps, even if no step of the subplan connects them. */
 static void test_end(void)
 {
     struct cohort__plan_builder *inner = builder_create(2);
@@ -261,10 +261,10 @@ static void test_end(void)
 static void test_nothing(void)
 {
     struct cohort__plan_builder *builder = builder_create(1);
-    struct cohort__plan *fragment = finish(builder_create(1));
+    struct cohort__plan *subplan = finish(builder_create(1));
     struct cohort__embedding embedding = {.after = COHORT__NO_STEP, .recv_after = COHORT__NO_STEP};
-    CHECK(cohort__plan_embed(builder, fragment, &embedding) == COHORT__NO_STEP);
-    cohort__plan_unref(fragment);
+    CHECK(cohort__plan_embed(builder, subplan, &embedding) == COHORT__NO_STEP);
+    cohort__plan_unref(subplan);
     cohort__plan_builder_destroy(builder);
 }
 
@@ -272,16 +272,16 @@ static void test_failed_builder(void)
 {
     struct cohort__plan_builder *builder = builder_create(2);
     struct cohort__plan *plan = NULL;
-    struct cohort__plan *fragment = copy_create(true);
+    struct cohort__plan *subplan = copy_create(true);
     uint32_t blocks[] = {cohort__plan_range(builder, COHORT__SPACE_IN, 0, 24),
                          cohort__plan_range(builder, COHORT__SPACE_OUT, 0, 24)};
     struct cohort__block_list lists[] = {{&blocks[0], 1}, {&blocks[1], 1}};
     struct cohort__embedding embedding = {
         .sites = (uint32_t[]){0, 1}, .block_map = lists, .after = 0, .recv_after = 0};
     cohort__plan_builder_fail(builder);
-    cohort__plan_embed(builder, fragment, &embedding);
+    cohort__plan_embed(builder, subplan, &embedding);
     CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_ERR_NO_MEMORY);
-    cohort__plan_unref(fragment);
+    cohort__plan_unref(subplan);
 }
 
 /* Messages with one tag in two phases that become one phase. */
