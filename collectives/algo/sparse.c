@@ -61,13 +61,7 @@ static uint32_t exchange(struct cohort__levels *levels, struct cohort__area from
     const struct cohort__area received = cohort__levels_tmp(levels, leaders->num);
     uint32_t end =
         route(levels, false, levels->used[top - 1], 0, sent, leaders->num, from, own.num, after);
-    end = cohort__levels_append(levels, top,
-                                &(struct cohort__tier_part){.collective = COHORT__ALL_TO_ALL,
-                                                            .phase = COHORT__LEVELS_TOP,
-                                                            .bytes = 1,
-                                                            .in = sent,
-                                                            .out = received},
-                                end);
+    end = cohort__levels_at_top(levels, COHORT__ALL_TO_ALL, sent, received, 1, end);
     return route(levels, replicates(levels->request), COHORT__BY_PLACE, own.first, to, own.num,
                  received, leaders->num, end);
 }
@@ -75,7 +69,7 @@ static uint32_t exchange(struct cohort__levels *levels, struct cohort__area from
 static void append_levels(struct cohort__levels *levels)
 {
     const struct cohort__lengths lengths = {.bytes = 1};
-    const bool is_leader = levels->height == levels->num_used;
+    const bool is_leader = cohort__levels_is_at_top(levels);
     const struct cohort__shelf up = cohort__levels_shelf(levels, lengths, false);
     const struct cohort__shelf down = cohort__levels_shelf(levels, lengths, false);
     struct cohort__area brought = in;

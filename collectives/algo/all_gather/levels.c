@@ -64,7 +64,7 @@ static void append(struct cohort__levels *levels)
 {
     const struct cohort__request *request = levels->request;
     const size_t all_bytes = request->num_sites * request->bytes;
-    bool is_top = levels->height == levels->num_used;
+    bool is_top = cohort__levels_is_at_top(levels);
     struct cohort__area own = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
     struct cohort__lengths lengths = {.bytes = request->bytes};
     const struct cohort__shelf all = {

@@ -13,15 +13,7 @@ static uint32_t append(struct cohort__levels *levels, size_t offset, uint32_t af
     const size_t bytes = levels->request->bytes;
     struct cohort__area in = {COHORT__SPACE_IN, offset}, out = {COHORT__SPACE_OUT, offset};
     const uint32_t is_up = cohort__levels_reduce_up(levels, &in, bytes, after);
-    uint32_t end = is_up;
-    if (levels->height == levels->num_used)
-        end = cohort__levels_append(levels, levels->num_used,
-                                    &(struct cohort__tier_part){.collective = COHORT__ALL_REDUCE,
-                                                                .phase = COHORT__LEVELS_TOP,
-                                                                .bytes = bytes,
-                                                                .in = in,
-                                                                .out = out},
-                                    end);
+    const uint32_t end = cohort__levels_at_top(levels, COHORT__ALL_REDUCE, in, out, bytes, is_up);
     cohort__levels_broadcast_down(levels, out, bytes, end);
     return is_up;
 }

@@ -143,7 +143,7 @@ static void go_down(const struct exchange *self, const struct cohort__piece *pie
     struct cohort__shelf columns = cohort__levels_shelf(levels, lengths, false);
     uint32_t end = piece->come;
     columns.piece = piece->shelf.piece;
-    if (levels->height == levels->num_used) {
+    if (cohort__levels_is_at_top(levels)) {
         struct cohort__shelf whole = columns;
         whole.area = cohort__levels_part_at(levels, levels->num_used, own, &columns);
         end = sort_columns(self, piece, &whole);
@@ -164,10 +164,10 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     struct cohort__piece pieces[COHORT__LEVELS_PIECES];
     uint32_t num = levels.keeps_order ? cohort__levels_num_pieces(&levels, row.bytes) : 1;
     uint32_t end = cohort__levels_gather_up(&levels, &in, &rows);
-    if (levels.height == levels.num_used && init(&self)) {
+    if (cohort__levels_is_at_top(&levels) && init(&self)) {
         self.rows = (struct cohort__shelf){.area = in, .places = self.own, .lengths = row};
         exchange(&self, end);
-    } else if (levels.height == levels.num_used) {
+    } else if (cohort__levels_is_at_top(&levels)) {
         cohort__plan_builder_fail(levels.builder);
     }
     free(self.parts);

@@ -17,13 +17,7 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     struct cohort__shelf shelf = {.area = nothing};
     struct cohort__area own = nothing;
     uint32_t end = cohort__levels_gather_up(&levels, &own, &shelf);
-    if (levels.height == levels.num_used)
-        end = cohort__levels_append(&levels, levels.num_used,
-                                    &(struct cohort__tier_part){.collective = COHORT__BARRIER,
-                                                                .phase = COHORT__LEVELS_TOP,
-                                                                .in = nothing,
-                                                                .out = nothing},
-                                    end);
+    end = cohort__levels_at_top(&levels, COHORT__BARRIER, nothing, nothing, 0, end);
     cohort__levels_broadcast_down(&levels, nothing, 0, end);
     return cohort__plan_finish(levels.builder, ret_plan);
 }

@@ -12,15 +12,8 @@ static uint32_t append(struct cohort__levels *levels, size_t offset, uint32_t af
     const struct cohort__request *request = levels->request;
     const bool is_root = request->this_site == request->root;
     struct cohort__area area = {is_root ? COHORT__SPACE_IN : COHORT__SPACE_OUT, offset};
-    uint32_t end = after;
-    if (levels->height == levels->num_used)
-        end = cohort__levels_append(levels, levels->num_used,
-                                    &(struct cohort__tier_part){.collective = COHORT__BROADCAST,
-                                                                .phase = COHORT__LEVELS_TOP,
-                                                                .bytes = request->bytes,
-                                                                .in = area,
-                                                                .out = area},
-                                    end);
+    const uint32_t end =
+        cohort__levels_at_top(levels, COHORT__BROADCAST, area, area, request->bytes, after);
     cohort__levels_broadcast_down(levels, area, request->bytes, end);
     return after; /* there is no way up */
 }

@@ -757,15 +757,30 @@ uint32_t cohort__levels_scatter_below(struct cohort__levels *levels, uint32_t to
     return after;
 }
 
-static bool is_at_top(const struct cohort__levels *levels)
+bool cohort__levels_is_at_top(const struct cohort__levels *levels)
 {
     return levels->height == levels->num_used;
+}
+
+uint32_t cohort__levels_at_top(struct cohort__levels *levels, enum cohort__collective collective,
+                               struct cohort__area in, struct cohort__area out, size_t bytes,
+                               uint32_t after)
+{
+    return cohort__levels_is_at_top(levels)
+               ? cohort__levels_append(levels, levels->num_used,
+                                       &(struct cohort__tier_part){.collective = collective,
+                                                                   .phase = COHORT__LEVELS_TOP,
+                                                                   .bytes = bytes,
+                                                                   .in = in,
+                                                                   .out = out},
+                                       after)
+               : after;
 }
 
 uint32_t cohort__levels_gather_top(struct cohort__levels *levels, struct cohort__area own,
                                    const struct cohort__shelf *shelf, uint32_t after)
 {
-    return is_at_top(levels)
+    return cohort__levels_is_at_top(levels)
                ? move_blocks(levels, levels->num_used, COHORT__GATHER, own, shelf, after)
                : after;
 }
@@ -773,7 +788,7 @@ uint32_t cohort__levels_gather_top(struct cohort__levels *levels, struct cohort_
 uint32_t cohort__levels_scatter_top(struct cohort__levels *levels, struct cohort__area own,
                                     const struct cohort__shelf *shelf, uint32_t after)
 {
-    return is_at_top(levels)
+    return cohort__levels_is_at_top(levels)
                ? move_blocks(levels, levels->num_used, COHORT__SCATTER,
                              cohort__levels_part_at(levels, levels->num_used, own, shelf), shelf,
                              after)
@@ -786,7 +801,7 @@ uint32_t cohort__levels_blocks_top(struct cohort__levels *levels,
                                    uint32_t after)
 {
     const struct cohort__tier *top = &levels->tiers[levels->num_used];
-    if (!is_at_top(levels))
+    if (!cohort__levels_is_at_top(levels))
         return after;
     struct cohort__part *parts = calloc(top->num, sizeof(*parts));
     if (!parts) {
@@ -919,7 +934,7 @@ void cohort__levels_cut(struct cohort__levels *levels, const struct cohort__shel
             .come = after,
         };
     }
-    if (levels->height == levels->num_used)
+    if (cohort__levels_is_at_top(levels))
         wait_for_writers(levels, shelf->area.space, ret_pieces, num);
 }
 

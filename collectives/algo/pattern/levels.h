@@ -4,83 +4,30 @@
 
 #include "collectives/algo/algorithm.h"
 
-/* Rows that follow the machine. In each subgroup of the finest level the sites do a part of the
- * collective among themselves, by a row of the table. The leader of each subgroup goes on to the
- * next level, up to the leaders of the largest subgroups, and then it goes back. So only the
- * messages of the last part go between the largest subgroups.
+/* Rows that follow the machine (plan/machine.h): in each subgroup the sites do a part of the
+ * collective among themselves, level by level up to the leaders of the largest subgroups, which are
+ * the *top*; and then it goes back. So only the messages of the top go between the largest
+ * subgroups. A row says what is done on the way up, at the top, and on the way down, as all_reduce
+ * does (all_reduce/levels.c):
  *
- * Those who do a part together are a *tier*: the members of one subgroup that lead the subgroups
- * below it. Tiers have numbers: 0 is of the finest level that is used, `num_used` is the *top*.
- * Levels whose tiers would all have one member are not used. A site is in tiers 0 to `height`. */
+ *     end = cohort__levels_reduce_up(levels, &in, bytes, after);
+ *     end = cohort__levels_at_top(levels, COHORT__ALL_REDUCE, in, out, bytes, end);
+ *     cohort__levels_broadcast_down(levels, out, bytes, end);
+ *
+ * Each of these appends this site's steps to the plan (plan.h), none of which starts before step
+ * `after`, and returns the step that is done when all of them and `after` are. What else is here is
+ * for rows with a block for each site (*shelves*), with large blocks (*pieces*), and for those that
+ * do something of their own at one level (*tiers*). */
 
-enum { COHORT__LEVELS_MAX = 8 };
-enum { COHORT__LEVELS_UP = 1, COHORT__LEVELS_TOP = 2, COHORT__LEVELS_DOWN = 3 }; /* phases */
+struct cohort__levels; /* see below: a simple row uses its `request` and its `builder` */
 
-/* Consecutive places in the machine's order of the sites, or subgroups. */
-struct cohort__slice {
-    uint32_t first;
-    uint32_t num;
-};
-
-/* A tier that this site is in. */
-struct cohort__tier {
-    uint32_t num;         /* members; their ranks are in the machine's order */
-    uint32_t this_rank;   /* this site's */
-    uint32_t leader;      /* the rank of the one that goes on. At the top the rank of the leader for
-                           * the root, or 0 */
-    uint32_t first_child; /* the subgroup that rank 0 leads; in tier 0 the place of rank 0 */
-};
-
-struct cohort__levels {
-    const struct cohort__request *request;
-    struct cohort__plan_builder *builder;
-    const struct cohort__machine *machine;
-    uint32_t root; /* leads all subgroups that it is in; COHORT__NO_ROOT: none */
-    uint64_t turn;
-    bool keeps_order; /* the machine's order is that of the sites */
-    uint32_t num_used;
-    uint32_t used[COHORT__LEVELS_MAX]; /* levels of the machine */
-    uint32_t height;
-    struct cohort__tier tiers[COHORT__LEVELS_MAX + 1];
-    unsigned noted[2]; /* for each direction: a bit for each tier that has left notes */
-    uint32_t segment;  /* which one of a long block is appended, as a part's piece; 0: all */
-};
-
-/* Where the IN or OUT of a tier is in this site's memory. */
+/* A place in this site's memory. */
 struct cohort__area {
     enum cohort__space space;
     size_t offset;
 };
 
-/* The most pieces that a part may have. */
-enum { COHORT__LEVELS_MOST_PIECES = 1000 };
-
-/* What a tier does. */
-struct cohort__tier_part {
-    enum cohort__collective collective;
-    unsigned phase;
-    uint32_t piece; /* which one of several, from 1 to COHORT__LEVELS_MOST_PIECES; these leave no
-                     * notes. 0: this is all */
-    size_t bytes;   /* of a block, or of this site's own */
-    bool is_ragged; /* the blocks have different sizes */
-    /* If it is: what a member brings for another at most, as all members know it. 0: they don't. */
-    size_t most_bytes;
-    size_t own_offset; /* and where this site's block is among those of the members */
-    struct cohort__area in, out;
-    const struct cohort__part *in_parts; /* by rank, relative to `in` and `out`; or NULL */
-    const struct cohort__part *out_parts;
-    uint32_t num_in_parts; /* of an exchange; any others have one for each rank */
-    uint32_t num_out_parts;
-};
-
-/* Those who do a part by a row of the table. */
-struct cohort__party {
-    uint32_t num;
-    uint32_t this_rank;
-    uint32_t leader;       /* the root of the part, if it has one */
-    const uint32_t *sites; /* by rank */
-    const struct cohort__algorithm *row;
-};
+enum { COHORT__LEVELS_UP = 1, COHORT__LEVELS_TOP = 2, COHORT__LEVELS_DOWN = 3 }; /* phases */
 
 /* Whether the machine of REQUEST has levels that can be used. For a scan, and a reduction that does
  * not commute, the sites of each subgroup must be next to each other. */
@@ -99,80 +46,31 @@ void cohort__levels_stages(const struct cohort__request *request, struct cohort_
                            struct cohort__levels_way top, struct cohort__levels_way down,
                            struct cohort__stages *ret_stages);
 
-/* The level of the machine that has the largest subgroups. */
-uint32_t cohort__levels_level(const struct cohort__request *request);
-
-/* How many sites the largest of them has. */
-uint32_t cohort__levels_largest(const struct cohort__request *request);
-
-/* The fewest members of a tier that is just below the top. */
-uint32_t cohort__levels_fewest_members(const struct cohort__request *request);
-
-/* Whether the subgroups of each level that is used have as many sites, which are next to each
- * other, in the order of the sites. */
-bool cohort__levels_is_regular(const struct cohort__request *request);
-
-/* How many levels are used. */
+/* How many levels of the machine are used. */
 uint32_t cohort__levels_num_used(const struct cohort__request *request);
 
-/* Makes the builder, and finds the tiers of the request's site. */
+/* Makes the builder, for the request's site. */
 cohort_status cohort__levels_init(struct cohort__levels *levels,
                                   const struct cohort__request *request, const char *name);
 
-/* The sites of the subgroup that member RANK leads. */
-struct cohort__slice cohort__levels_slice(const struct cohort__levels *levels, uint32_t tier,
-                                          uint32_t rank);
+/* Whether this site is a member of the top. */
+bool cohort__levels_is_at_top(const struct cohort__levels *levels);
 
-/* The site at PLACE of the machine's order. */
-uint32_t cohort__levels_site_at(const struct cohort__levels *levels, uint32_t place);
+/* At the top: COLLECTIVE among its members, with BYTES of a block, from IN to OUT. Only a member of
+ * the top does anything. */
+uint32_t cohort__levels_at_top(struct cohort__levels *levels, enum cohort__collective collective,
+                               struct cohort__area in, struct cohort__area out, size_t bytes,
+                               uint32_t after);
 
-/* The site that is member RANK of this site's TIER. */
-uint32_t cohort__levels_member(const struct cohort__levels *levels, uint32_t tier, uint32_t rank);
+/* On the way up: reduces BYTES at *AREA of the sites of each subgroup to its leader, as far as this
+ * site goes. Sets *AREA to where the result is, of which the leaders of the largest subgroups bring
+ * theirs to the top. */
+uint32_t cohort__levels_reduce_up(struct cohort__levels *levels, struct cohort__area *area,
+                                  size_t bytes, uint32_t after);
 
-/* The rank in TIER of the member that leads SITE, which is in a subgroup that TIER's members lead.
- */
-uint32_t cohort__levels_rank(const struct cohort__levels *levels, uint32_t tier, uint32_t site);
-
-/* The leader of subgroup CHILD of the level below TIER; in tier 0 the site at that place. */
-uint32_t cohort__levels_leader(const struct cohort__levels *levels, uint32_t tier, uint32_t child);
-
-/* Whom the members of the last tier below the top lead in SUBGROUP, one of the largest. */
-struct cohort__slice cohort__levels_children(const struct cohort__levels *levels,
-                                             uint32_t subgroup);
-
-/* How many tiers this site is in, without the top. */
-uint32_t cohort__levels_below(const struct cohort__levels *levels);
-
-/* Appends this site's share of PART. Nothing of it starts before step AFTER. Returns the step that
- * is done when all of that and AFTER are. Does nothing in a tier of one. */
-uint32_t cohort__levels_append(struct cohort__levels *levels, uint32_t tier,
-                               const struct cohort__tier_part *part, uint32_t after);
-
-/* The same, for a part that PARTY does, by messages. */
-uint32_t cohort__levels_append_party(struct cohort__levels *levels,
-                                     const struct cohort__party *party,
-                                     const struct cohort__tier_part *part, uint32_t after);
-
-/* The number that tells the messages of PART from those of others like it. 0: it is all. */
-uint32_t cohort__levels_piece(const struct cohort__levels *levels,
-                              const struct cohort__tier_part *part);
-
-/* levels_notes.c. Whether the members of TIER, which has several, do PART by leaving notes, and not
- * by messages. The same at all of them. To be asked once for each part. */
-bool cohort__levels_notes_can(struct cohort__levels *levels, uint32_t tier,
-                              const struct cohort__tier_part *part);
-
-/* Whether a part COLLECTIVE within each subgroup of LEVEL, with notes of up to BYTES, is of that
- * kind. */
-bool cohort__levels_notes_fit(const struct cohort__request *request, uint32_t level,
-                              enum cohort__collective collective, size_t bytes);
-
-/* If so: appends this site's share, as cohort__levels_append does. */
-uint32_t cohort__levels_notes(struct cohort__levels *levels, uint32_t tier,
-                              const struct cohort__tier_part *part, uint32_t after);
-
-/* The most bytes of a note. */
-enum { COHORT__LEVELS_NOTE_BYTES = 64 * 1024 };
+/* On the way down: BYTES at AREA go from the members of the top to all other sites. */
+uint32_t cohort__levels_broadcast_down(struct cohort__levels *levels, struct cohort__area area,
+                                       size_t bytes, uint32_t after);
 
 /* New TMP. */
 struct cohort__area cohort__levels_tmp(struct cohort__levels *levels, size_t bytes);
@@ -181,20 +79,34 @@ struct cohort__area cohort__levels_tmp(struct cohort__levels *levels, size_t byt
 uint32_t cohort__levels_copy(struct cohort__levels *levels, unsigned phase, struct cohort__area to,
                              struct cohort__area from, size_t bytes, uint32_t after);
 
-/* On the way up: reduces BYTES at *AREA of the sites of each subgroup to its leader, as far as this
- * site goes. Sets *AREA to where the result is, of which the leaders of the largest subgroups bring
- * theirs to the top. _below: only in tiers below TOP. */
-uint32_t cohort__levels_reduce_up(struct cohort__levels *levels, struct cohort__area *area,
-                                  size_t bytes, uint32_t after);
-uint32_t cohort__levels_reduce_below(struct cohort__levels *levels, uint32_t top,
-                                     struct cohort__area *area, size_t bytes, uint32_t after);
+/* A long block goes up, through the top and down in *segments*, so that one is on the wire while
+ * another one is reduced or passed on in the hosts. */
+enum { COHORT__LEVELS_SEGMENTS = 4 };
 
-/* On the way down: BYTES at AREA go from the members of the top to all other sites. _below: only in
- * tiers below TOP, and as PIECE. */
-uint32_t cohort__levels_broadcast_down(struct cohort__levels *levels, struct cohort__area area,
-                                       size_t bytes, uint32_t after);
-uint32_t cohort__levels_broadcast_below(struct cohort__levels *levels, uint32_t top, uint32_t piece,
-                                        struct cohort__area area, size_t bytes, uint32_t after);
+/* Into how many the block of REQUEST is cut. The same at all sites. */
+uint32_t cohort__levels_num_segments(const struct cohort__request *request);
+
+/* REQUEST for the longest segment. */
+struct cohort__request cohort__levels_longest_segment(const struct cohort__request *request);
+
+/* Appends the part of the row that does one segment: `levels->request` has its bytes, and OFFSET
+ * is where it begins in IN and OUT. Its way up starts after step AFTER. Returns the step that is
+ * done when its way up is, after which the one of the next segment starts. */
+typedef uint32_t cohort__levels_segment(struct cohort__levels *levels, size_t offset,
+                                        uint32_t after);
+
+/* Makes the plan of a row called NAME, segment by segment. */
+cohort_status cohort__levels_build_segments(const struct cohort__request *request, const char *name,
+                                            cohort__levels_segment *append,
+                                            struct cohort__plan **ret_plan);
+
+/* shelves -------------------------------------------------------------------------------------- */
+
+/* Consecutive places in the machine's order of the sites, or subgroups. */
+struct cohort__slice {
+    uint32_t first;
+    uint32_t num;
+};
 
 /* The sizes of the blocks of all sites. */
 struct cohort__lengths {
@@ -221,22 +133,15 @@ struct cohort__shelf {
 struct cohort__shelf cohort__levels_shelf(struct cohort__levels *levels,
                                           struct cohort__lengths lengths, bool is_all);
 
-/* The same for all sites whose blocks pass this site below TOP. */
-struct cohort__shelf cohort__levels_shelf_below(struct cohort__levels *levels, uint32_t top,
-                                                struct cohort__lengths lengths);
-
 struct cohort__area cohort__shelf_at(const struct cohort__shelf *shelf, uint32_t place);
 
 /* The bytes of all its blocks. */
 size_t cohort__shelf_bytes(const struct cohort__shelf *shelf);
 
 /* On the way up: gathers what all sites have at *AREA, a block each, on the shelves of the leaders.
- * Sets *AREA to where this site has the blocks that it brings to the top. _below: only in tiers
- * below TOP. */
+ * Sets *AREA to where this site has the blocks that it brings to the top. */
 uint32_t cohort__levels_gather_up(struct cohort__levels *levels, struct cohort__area *area,
                                   const struct cohort__shelf *shelf);
-uint32_t cohort__levels_gather_below(struct cohort__levels *levels, uint32_t top,
-                                     struct cohort__area *area, const struct cohort__shelf *shelf);
 
 /* At the top, with the root: gathers what all members have at OWN on the root's shelf, or scatters
  * what is there. Only a member of the top does anything. */
@@ -264,12 +169,9 @@ uint32_t cohort__levels_broadcast_shelf(struct cohort__levels *levels,
                                         const struct cohort__shelf *shelf, uint32_t after);
 
 /* On the way down: scatters the blocks on the shelves to OWN of each site. If a leader has nobody
- * below the top, its block is in OWN already. _below: only in tiers below TOP. */
+ * below the top, its block is in OWN already. */
 uint32_t cohort__levels_scatter_down(struct cohort__levels *levels, struct cohort__area own,
                                      const struct cohort__shelf *shelf, uint32_t after);
-uint32_t cohort__levels_scatter_below(struct cohort__levels *levels, uint32_t top,
-                                      struct cohort__area own, const struct cohort__shelf *shelf,
-                                      uint32_t after);
 
 /* How many sites from PLACE on, before place END, have consecutive numbers. */
 uint32_t cohort__levels_run(const struct cohort__levels *levels, uint32_t place, uint32_t end);
@@ -286,15 +188,12 @@ uint32_t cohort__levels_sort(struct cohort__levels *levels, unsigned phase,
                              const struct cohort__shelf *shelf, struct cohort__area sites,
                              const struct cohort__part *parts, bool is_to_shelf, uint32_t after);
 
-/* The blocks of the members of TIER in the machine's order. RET_PARTS has room for all. Returns
- * whether they have different sizes. */
-bool cohort__levels_parts(const struct cohort__levels *levels, uint32_t tier,
-                          struct cohort__lengths lengths, struct cohort__part *ret_parts);
+/* pieces --------------------------------------------------------------------------------------- */
 
-/* What each site gets goes down in pieces. A piece is what comes from one or
- * several of the largest subgroups. It goes down as soon as it has come, while the top still
- * carries others. With 8 pieces only an eighth of all has to follow when the top is over; more of
- * them would be more messages, and more meetings, for less. */
+/* What each site gets goes down in pieces. A piece is what comes from one or several of the largest
+ * subgroups. It goes down as soon as it has come, while the top still carries others. With 8 pieces
+ * only an eighth of all has to follow when the top is over; more of them would be more messages,
+ * and more meetings, for less. */
 enum { COHORT__LEVELS_PIECES = 8 };
 
 struct cohort__piece {
@@ -314,25 +213,153 @@ void cohort__levels_cut(struct cohort__levels *levels, const struct cohort__shel
                         uint32_t num, uint32_t after,
                         struct cohort__piece ret_pieces[COHORT__LEVELS_PIECES]);
 
-/* A long block goes up, through the top and down in segments, so that one is on
- * the wire while another one is reduced or passed on in the hosts. */
-enum { COHORT__LEVELS_SEGMENTS = 4 };
+/* tiers ---------------------------------------------------------------------------------------- */
 
-/* Into how many the block of REQUEST is cut. The same at all sites. */
-uint32_t cohort__levels_num_segments(const struct cohort__request *request);
+/* Those who do a part together are a *tier*: the members of one subgroup that lead the subgroups
+ * below it. Tiers have numbers: 0 is of the finest level that is used, `num_used` is the top.
+ * Levels whose tiers would all have one member are not used. A site is in tiers 0 to `height`. */
+enum { COHORT__LEVELS_MAX = 8 };
 
-/* REQUEST for the longest segment. */
-struct cohort__request cohort__levels_longest_segment(const struct cohort__request *request);
+/* A tier that this site is in. */
+struct cohort__tier {
+    uint32_t num;         /* members; their ranks are in the machine's order */
+    uint32_t this_rank;   /* this site's */
+    uint32_t leader;      /* the rank of the one that goes on. At the top the rank of the leader for
+                           * the root, or 0 */
+    uint32_t first_child; /* the subgroup that rank 0 leads; in tier 0 the place of rank 0 */
+};
 
-/* Appends the part of the row that does one segment: `levels->request` has its bytes, and OFFSET
- * is where it begins in IN and OUT. Its way up starts after step AFTER. Returns the step that is
- * done when its way up is, after which the one of the next segment starts. */
-typedef uint32_t cohort__levels_segment(struct cohort__levels *levels, size_t offset,
-                                        uint32_t after);
+struct cohort__levels {
+    const struct cohort__request *request;
+    struct cohort__plan_builder *builder;
+    const struct cohort__machine *machine;
+    uint32_t root; /* leads all subgroups that it is in; COHORT__NO_ROOT: none */
+    uint64_t turn;
+    bool keeps_order; /* the machine's order is that of the sites */
+    uint32_t num_used;
+    uint32_t used[COHORT__LEVELS_MAX]; /* levels of the machine */
+    uint32_t height;
+    struct cohort__tier tiers[COHORT__LEVELS_MAX + 1];
+    unsigned noted[2]; /* for each direction: a bit for each tier that has left notes */
+    uint32_t segment;  /* which one of a long block is appended, as a part's piece; 0: all */
+};
 
-/* Makes the plan of a row called NAME, segment by segment. */
-cohort_status cohort__levels_build_segments(const struct cohort__request *request, const char *name,
-                                            cohort__levels_segment *append,
-                                            struct cohort__plan **ret_plan);
+/* The most pieces that a part may have. */
+enum { COHORT__LEVELS_MOST_PIECES = 1000 };
+
+/* What a tier does. */
+struct cohort__tier_part {
+    enum cohort__collective collective;
+    unsigned phase;
+    uint32_t piece; /* which one of several, from 1 to COHORT__LEVELS_MOST_PIECES; these leave no
+                     * notes. 0: this is all */
+    size_t bytes;   /* of a block, or of this site's own */
+    bool is_ragged; /* the blocks have different sizes */
+    /* If it is: what a member brings for another at most, as all members know it. 0: they don't. */
+    size_t most_bytes;
+    size_t own_offset; /* and where this site's block is among those of the members */
+    struct cohort__area in, out;
+    const struct cohort__part *in_parts; /* by rank, relative to `in` and `out`; or NULL */
+    const struct cohort__part *out_parts;
+    uint32_t num_in_parts; /* of an exchange; any others have one for each rank */
+    uint32_t num_out_parts;
+};
+
+/* Appends this site's share of PART. Nothing of it starts before step AFTER. Returns the step that
+ * is done when all of that and AFTER are. Does nothing in a tier of one. */
+uint32_t cohort__levels_append(struct cohort__levels *levels, uint32_t tier,
+                               const struct cohort__tier_part *part, uint32_t after);
+
+/* Those who do a part by a row of the table. */
+struct cohort__party {
+    uint32_t num;
+    uint32_t this_rank;
+    uint32_t leader;       /* the root of the part, if it has one */
+    const uint32_t *sites; /* by rank */
+    const struct cohort__algorithm *row;
+};
+
+/* The same, for a part that PARTY does, by messages. */
+uint32_t cohort__levels_append_party(struct cohort__levels *levels,
+                                     const struct cohort__party *party,
+                                     const struct cohort__tier_part *part, uint32_t after);
+
+/* The number that tells the messages of PART from those of others like it. 0: it is all. */
+uint32_t cohort__levels_piece(const struct cohort__levels *levels,
+                              const struct cohort__tier_part *part);
+
+/* The level of the machine that has the largest subgroups. */
+uint32_t cohort__levels_level(const struct cohort__request *request);
+
+/* How many sites the largest of them has. */
+uint32_t cohort__levels_largest(const struct cohort__request *request);
+
+/* What _up and _down do, only in tiers below TOP, and as PIECE. */
+uint32_t cohort__levels_reduce_below(struct cohort__levels *levels, uint32_t top,
+                                     struct cohort__area *area, size_t bytes, uint32_t after);
+uint32_t cohort__levels_broadcast_below(struct cohort__levels *levels, uint32_t top, uint32_t piece,
+                                        struct cohort__area area, size_t bytes, uint32_t after);
+uint32_t cohort__levels_gather_below(struct cohort__levels *levels, uint32_t top,
+                                     struct cohort__area *area, const struct cohort__shelf *shelf);
+uint32_t cohort__levels_scatter_below(struct cohort__levels *levels, uint32_t top,
+                                      struct cohort__area own, const struct cohort__shelf *shelf,
+                                      uint32_t after);
+
+/* A shelf for all sites whose blocks pass this site below TOP. */
+struct cohort__shelf cohort__levels_shelf_below(struct cohort__levels *levels, uint32_t top,
+                                                struct cohort__lengths lengths);
+
+/* The fewest members of a tier that is just below the top. */
+uint32_t cohort__levels_fewest_members(const struct cohort__request *request);
+
+/* Whether the subgroups of each level that is used have as many sites, which are next to each
+ * other, in the order of the sites. */
+bool cohort__levels_is_regular(const struct cohort__request *request);
+
+/* The sites of the subgroup that member RANK leads. */
+struct cohort__slice cohort__levels_slice(const struct cohort__levels *levels, uint32_t tier,
+                                          uint32_t rank);
+
+/* The site at PLACE of the machine's order. */
+uint32_t cohort__levels_site_at(const struct cohort__levels *levels, uint32_t place);
+
+/* The site that is member RANK of this site's TIER. */
+uint32_t cohort__levels_member(const struct cohort__levels *levels, uint32_t tier, uint32_t rank);
+
+/* The rank in TIER of the member that leads SITE, which is in a subgroup that TIER's members lead.
+ */
+uint32_t cohort__levels_rank(const struct cohort__levels *levels, uint32_t tier, uint32_t site);
+
+/* The leader of subgroup CHILD of the level below TIER; in tier 0 the site at that place. */
+uint32_t cohort__levels_leader(const struct cohort__levels *levels, uint32_t tier, uint32_t child);
+
+/* Whom the members of the last tier below the top lead in SUBGROUP, one of the largest. */
+struct cohort__slice cohort__levels_children(const struct cohort__levels *levels,
+                                             uint32_t subgroup);
+
+/* How many tiers this site is in, without the top. */
+uint32_t cohort__levels_below(const struct cohort__levels *levels);
+
+/* The blocks of the members of TIER in the machine's order. RET_PARTS has room for all. Returns
+ * whether they have different sizes. */
+bool cohort__levels_parts(const struct cohort__levels *levels, uint32_t tier,
+                          struct cohort__lengths lengths, struct cohort__part *ret_parts);
+
+/* levels_notes.c. Whether the members of TIER, which has several, do PART by leaving notes, and not
+ * by messages. The same at all of them. To be asked once for each part. */
+bool cohort__levels_notes_can(struct cohort__levels *levels, uint32_t tier,
+                              const struct cohort__tier_part *part);
+
+/* Whether a part COLLECTIVE within each subgroup of LEVEL, with notes of up to BYTES, is of that
+ * kind. */
+bool cohort__levels_notes_fit(const struct cohort__request *request, uint32_t level,
+                              enum cohort__collective collective, size_t bytes);
+
+/* If so: appends this site's share, as cohort__levels_append does. */
+uint32_t cohort__levels_notes(struct cohort__levels *levels, uint32_t tier,
+                              const struct cohort__tier_part *part, uint32_t after);
+
+/* The most bytes of a note. */
+enum { COHORT__LEVELS_NOTE_BYTES = 64 * 1024 };
 
 #endif

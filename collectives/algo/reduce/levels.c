@@ -41,17 +41,10 @@ static uint32_t append(struct cohort__levels *levels, size_t offset, uint32_t af
     const uint32_t site = request->this_site, from = root_of_top(levels);
     struct cohort__area in = {COHORT__SPACE_IN, offset}, out = {COHORT__SPACE_OUT, offset};
     const uint32_t is_up = cohort__levels_reduce_up(levels, &in, request->bytes, after);
-    uint32_t end = is_up;
     if (from != request->root && site == from)
         out = cohort__levels_tmp(levels, request->bytes);
-    if (levels->height == levels->num_used)
-        end = cohort__levels_append(levels, levels->num_used,
-                                    &(struct cohort__tier_part){.collective = COHORT__REDUCE,
-                                                                .phase = COHORT__LEVELS_TOP,
-                                                                .bytes = request->bytes,
-                                                                .in = in,
-                                                                .out = out},
-                                    end);
+    const uint32_t end =
+        cohort__levels_at_top(levels, COHORT__REDUCE, in, out, request->bytes, is_up);
     if (from != request->root && (site == from || site == request->root))
         hand_over(levels, out, from, end);
     return is_up;

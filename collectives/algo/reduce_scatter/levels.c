@@ -63,7 +63,7 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     struct cohort__lengths lengths = {.bytes = request->bytes};
     uint32_t end = cohort__levels_reduce_up(&levels, &in, request->num_sites * request->bytes,
                                             COHORT__NO_STEP);
-    if (levels.height == levels.num_used && !levels.keeps_order) {
+    if (cohort__levels_is_at_top(&levels) && !levels.keeps_order) {
         struct cohort__shelf sorted = cohort__levels_shelf(&levels, lengths, true);
         end = cohort__levels_sort(&levels, COHORT__LEVELS_TOP, &sorted, in, NULL, true, end);
         in = sorted.area;

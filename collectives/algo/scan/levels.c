@@ -119,16 +119,10 @@ static void append(struct scan *self)
     struct cohort__area in = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0}, sum = in;
     uint32_t top = levels->num_used;
     uint32_t end = go_up(self, &sum);
-    if (levels->height == top) {
+    if (cohort__levels_is_at_top(levels)) {
         self->has_before = levels->tiers[top].this_rank > 0;
-        end =
-            cohort__levels_append(levels, top,
-                                  &(struct cohort__tier_part){.collective = COHORT__EXCLUSIVE_SCAN,
-                                                              .phase = COHORT__LEVELS_TOP,
-                                                              .bytes = self->bytes,
-                                                              .in = sum,
-                                                              .out = before_at(self, top)},
-                                  end);
+        end = cohort__levels_at_top(levels, COHORT__EXCLUSIVE_SCAN, sum, before_at(self, top),
+                                    self->bytes, end);
     }
     for (uint32_t tier = cohort__levels_below(levels); tier-- > 0;)
         if (levels->tiers[tier].num > 1)

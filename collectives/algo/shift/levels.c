@@ -168,7 +168,7 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     struct cohort__shelf sent = cohort__levels_shelf(&levels, lengths, false);
     uint32_t end = cohort__levels_gather_up(&levels, &in, &sent);
     struct cohort__shelf received = cohort__levels_shelf(&levels, lengths, false);
-    if (levels.height == levels.num_used)
+    if (cohort__levels_is_at_top(&levels))
         end = exchange(&levels, in,
                        cohort__levels_part_at(&levels, levels.num_used, out, &received), end);
     cohort__levels_scatter_down(&levels, out, &received, end);
