@@ -9,33 +9,33 @@
 
 #include "runtime/net/shm.h"
 
-enum part { NOBODY, NEAR, FAR, NUM_PARTS };
+enum half { NOBODY, NEAR, FAR, NUM_HALVES };
 
-/* After so many looks in vain the far part is looked at each so many times only. */
+/* After so many looks in vain the far half is looked at each so many times only. */
 enum { FAR_LOOKS = 256, FAR_EACH = 8 };
 
 /* Peers are added before anything is sent, so from the first send on their table is only read. The
- * handlers of the parts are those of the whole: each peer is known to one part only, by the same
+ * handlers of the halves are those of the whole: each peer is known to one half only, by the same
  * number. */
 struct mixed {
     struct cohort__net net;
-    struct cohort__net *parts[NUM_PARTS]; /* NULL: destroyed; always NULL for NOBODY */
-    unsigned char *of_peer;               /* which part each peer belongs to */
+    struct cohort__net *halves[NUM_HALVES]; /* NULL: destroyed; always NULL for NOBODY */
+    unsigned char *of_peer;                 /* which half each peer belongs to */
     uint32_t num_peers;
-    uint32_t num_vain;     /* looks at the far part, one after the other, that have found nothing */
+    uint32_t num_vain;     /* looks at the far half, one after the other, that have found nothing */
     _Atomic bool has_sent; /* to a far peer since the last of them, so something may wait there */
 };
 
 static const char transport_name[] = "mixed";
 
-/* An address consists of the transport's name with its NUL, the length of the near part's address
- * (u8), the near part's address, and the far part's address. */
+/* An address consists of the transport's name with its NUL, the length of the near half's address
+ * (u8), the near half's address, and the far half's address. */
 enum { HEAD_BYTES = sizeof(transport_name) + 1 };
 
 static struct cohort__net *of_peer(const struct cohort__net *net, uint32_t peer)
 {
     const struct mixed *mixed = (const struct mixed *)net;
-    return mixed->parts[peer < mixed->num_peers ? mixed->of_peer[peer] : NOBODY];
+    return mixed->halves[peer < mixed->num_peers ? mixed->of_peer[peer] : NOBODY];
 }
 
 static cohort_status make_room(struct mixed *mixed, uint32_t peer)
@@ -68,11 +68,11 @@ static cohort_status add_peer(struct cohort__net *net, uint32_t peer, const void
     cohort_status status = make_room(mixed, peer);
     if (status)
         return status;
-    bool is_near = cohort__shm_shares(mixed->parts[NEAR], parts, near_bytes);
-    enum part whose = is_near ? NEAR : FAR;
-    struct cohort__net *part = mixed->parts[whose];
-    status = is_near ? cohort__net_add_peer(part, peer, parts, near_bytes)
-                     : cohort__net_add_peer(part, peer, parts + near_bytes,
+    bool is_near = cohort__shm_shares(mixed->halves[NEAR], parts, near_bytes);
+    enum half whose = is_near ? NEAR : FAR;
+    struct cohort__net *half = mixed->halves[whose];
+    status = is_near ? cohort__net_add_peer(half, peer, parts, near_bytes)
+                     : cohort__net_add_peer(half, peer, parts + near_bytes,
                                             bytes - HEAD_BYTES - near_bytes);
     if (!status)
         mixed->of_peer[peer] = (unsigned char)whose;
@@ -81,20 +81,20 @@ static cohort_status add_peer(struct cohort__net *net, uint32_t peer, const void
 
 static void remove_peer(struct cohort__net *net, uint32_t peer)
 {
-    struct cohort__net *part = of_peer(net, peer);
-    if (part)
-        cohort__net_remove_peer(part, peer);
+    struct cohort__net *half = of_peer(net, peer);
+    if (half)
+        cohort__net_remove_peer(half, peer);
 }
 
 static enum cohort__net_sent send_message(struct cohort__net *net, uint32_t peer,
                                           const struct iovec *parts, int num_parts)
 {
     struct mixed *mixed = (struct mixed *)net;
-    struct cohort__net *part = of_peer(net, peer);
-    if (!part)
+    struct cohort__net *half = of_peer(net, peer);
+    if (!half)
         return COHORT__NET_DEAD;
-    enum cohort__net_sent sent = cohort__net_send(part, peer, parts, num_parts);
-    if (part == mixed->parts[FAR])
+    enum cohort__net_sent sent = cohort__net_send(half, peer, parts, num_parts);
+    if (half == mixed->halves[FAR])
         atomic_store_explicit(&mixed->has_sent, true, memory_order_release);
     return sent;
 }
@@ -102,46 +102,46 @@ static enum cohort__net_sent send_message(struct cohort__net *net, uint32_t peer
 static cohort_status expose(struct cohort__net *net, uint32_t peer, const void *base, size_t bytes,
                             void **ret_region, struct cohort__net_token *ret_token)
 {
-    struct cohort__net *part = of_peer(net, peer);
-    if (!part)
+    struct cohort__net *half = of_peer(net, peer);
+    if (!half)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "peer %u was never added", (unsigned)peer);
-    return cohort__net_expose(part, peer, base, bytes, ret_region, ret_token);
+    return cohort__net_expose(half, peer, base, bytes, ret_region, ret_token);
 }
 
 static void withdraw(struct cohort__net *net, uint32_t peer, void *region)
 {
-    struct cohort__net *part = of_peer(net, peer);
-    if (part)
-        cohort__net_withdraw(part, peer, region);
+    struct cohort__net *half = of_peer(net, peer);
+    if (half)
+        cohort__net_withdraw(half, peer, region);
 }
 
 static enum cohort__net_sent fetch(struct cohort__net *net, uint32_t peer,
                                    const struct cohort__net_token *token, size_t offset,
                                    void *destination, size_t bytes, void *cookie)
 {
-    struct cohort__net *part = of_peer(net, peer);
-    return part ? cohort__net_fetch(part, peer, token, offset, destination, bytes, cookie)
+    struct cohort__net *half = of_peer(net, peer);
+    return half ? cohort__net_fetch(half, peer, token, offset, destination, bytes, cookie)
                 : COHORT__NET_DEAD;
 }
 
 static bool may_lose(const struct cohort__net *net, uint32_t peer)
 {
-    const struct cohort__net *part = of_peer(net, peer);
-    return part && cohort__net_may_lose(part, peer);
+    const struct cohort__net *half = of_peer(net, peer);
+    return half && cohort__net_may_lose(half, peer);
 }
 
-static const struct cohort__net *part_to(const struct cohort__net *net, uint32_t peer)
+static const struct cohort__net *half_to(const struct cohort__net *net, uint32_t peer)
 {
     return of_peer(net, peer);
 }
 
-static bool progress_of(struct mixed *mixed, enum part part)
+static bool progress_of(struct mixed *mixed, enum half half)
 {
-    const struct cohort__poller *poller = &mixed->parts[part]->poller;
+    const struct cohort__poller *poller = &mixed->halves[half]->poller;
     return poller->progress(poller->context);
 }
 
-/* A look at the far part is a system call. Localities that have exchanged nothing with other hosts
+/* A look at the far half is a system call. Localities that have exchanged nothing with other hosts
  * for long, which are most where leaders speak for them, look there less often. (What arrives while
  * this locality sleeps wakes it.) */
 static bool progress(void *context)
@@ -160,15 +160,15 @@ static bool progress(void *context)
 static bool expects(void *context)
 {
     struct mixed *mixed = context;
-    const struct cohort__poller *far = &mixed->parts[FAR]->poller;
+    const struct cohort__poller *far = &mixed->halves[FAR]->poller;
     return far->expects && far->expects(far->context);
 }
 
 static bool arm(void *context)
 {
     struct mixed *mixed = context;
-    const struct cohort__poller *near = &mixed->parts[NEAR]->poller;
-    const struct cohort__poller *far = &mixed->parts[FAR]->poller;
+    const struct cohort__poller *near = &mixed->halves[NEAR]->poller;
+    const struct cohort__poller *far = &mixed->halves[FAR]->poller;
     if (!near->arm(near->context))
         return false;
     if (far->arm(far->context))
@@ -180,18 +180,18 @@ static bool arm(void *context)
 static void disarm(void *context)
 {
     struct mixed *mixed = context;
-    for (int i = NEAR; i < NUM_PARTS; i++)
-        mixed->parts[i]->poller.disarm(mixed->parts[i]->poller.context);
+    for (int i = NEAR; i < NUM_HALVES; i++)
+        mixed->halves[i]->poller.disarm(mixed->halves[i]->poller.context);
 }
 
-/* Also destroys one that is only partly created. Handlers that one part calls may use the other
- * part. */
+/* Also destroys one that is only partly created. Handlers that one half calls may use the other
+ * half. */
 static void destroy(struct cohort__net *net)
 {
     struct mixed *mixed = (struct mixed *)net;
-    for (int i = NEAR; i < NUM_PARTS; i++) {
-        cohort__net_destroy(mixed->parts[i]);
-        mixed->parts[i] = NULL;
+    for (int i = NEAR; i < NUM_HALVES; i++) {
+        cohort__net_destroy(mixed->halves[i]);
+        mixed->halves[i] = NULL;
     }
     if (mixed->net.poller.fd >= 0)
         close(mixed->net.poller.fd);
@@ -199,7 +199,7 @@ static void destroy(struct cohort__net *net)
     free(mixed);
 }
 
-/* Messages know the part that they came from, so this transport is never asked to release one. */
+/* Messages know the half that they came from, so this transport is never asked to release one. */
 static const struct cohort__net_operations operations = {
     .name = transport_name,
     .destroy = destroy,
@@ -210,7 +210,7 @@ static const struct cohort__net_operations operations = {
     .withdraw = withdraw,
     .fetch = fetch,
     .may_lose = may_lose,
-    .part_to = part_to,
+    .half_to = half_to,
 };
 
 static cohort_status open_poller(struct mixed *mixed)
@@ -222,9 +222,9 @@ static cohort_status open_poller(struct mixed *mixed)
                                                 .arm = arm,
                                                 .disarm = disarm,
                                                 .fd = fd};
-    for (int i = NEAR; i < NUM_PARTS && fd >= 0; i++) {
+    for (int i = NEAR; i < NUM_HALVES && fd >= 0; i++) {
         struct epoll_event event = {.events = EPOLLIN};
-        if (epoll_ctl(fd, EPOLL_CTL_ADD, mixed->parts[i]->poller.fd, &event))
+        if (epoll_ctl(fd, EPOLL_CTL_ADD, mixed->halves[i]->poller.fd, &event))
             return cohort_fail(COHORT_ERR_NO_MEMORY, "no descriptor to wait for both networks: %m");
     }
     return fd >= 0
@@ -234,7 +234,7 @@ static cohort_status open_poller(struct mixed *mixed)
 
 static cohort_status set_address(struct mixed *mixed)
 {
-    const struct cohort__net *near = mixed->parts[NEAR], *far = mixed->parts[FAR];
+    const struct cohort__net *near = mixed->halves[NEAR], *far = mixed->halves[FAR];
     unsigned char *at = mixed->net.address;
     size_t bytes = HEAD_BYTES + near->address_bytes + far->address_bytes;
     if (bytes > sizeof(mixed->net.address))
@@ -266,8 +266,8 @@ cohort_status cohort__mixed_create(struct cohort__net *near, struct cohort__net 
     mixed->net.max_message = larger(near->max_message, far->max_message);
     mixed->net.poller.fd = -1;
     mixed->net.near = near;
-    mixed->parts[NEAR] = near;
-    mixed->parts[FAR] = far;
+    mixed->halves[NEAR] = near;
+    mixed->halves[FAR] = far;
     cohort_status status = open_poller(mixed);
     if (!status)
         status = set_address(mixed);

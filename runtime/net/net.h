@@ -83,9 +83,9 @@ struct cohort__net_operations {
                                    const struct cohort__net_token *token, size_t offset,
                                    void *destination, size_t bytes, void *cookie);
     bool (*may_lose)(const struct cohort__net *net, uint32_t peer); /* NULL: nothing */
-    /* The part that carries to PEER; NULL: PEER was never added. Where there are no parts, the
+    /* The half that carries to PEER; NULL: PEER was never added. Where there are no halves, the
      * operation itself is NULL. */
-    const struct cohort__net *(*part_to)(const struct cohort__net *net, uint32_t peer);
+    const struct cohort__net *(*half_to)(const struct cohort__net *net, uint32_t peer);
 };
 
 /* The first member of every transport's own struct. */

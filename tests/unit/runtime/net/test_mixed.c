@@ -204,9 +204,9 @@ static void test_addresses(void)
     memcpy(address, near->address, sizeof address);
     address[6] = 255;
     expect_bad(address, near->address_bytes, "truncated");
-    address[6] = 0; /* the near part is empty, and the far part is nonsense */
+    address[6] = 0; /* the near half is empty, and the far half is nonsense */
     expect_bad(address, near->address_bytes, "transport");
-    expect_bad(far->address, 7u + far->address[6], ""); /* the far part is empty */
+    expect_bad(far->address, 7u + far->address[6], ""); /* the far half is empty */
     expect_bad(near->address, near->address_bytes, "already");
     CHECK_INT(cohort__net_add_peer(stations[0].net, 1, near->address, near->address_bytes),
               COHORT_ERR_BAD_PARAMETER);
@@ -249,7 +249,7 @@ static void test_sleep(void)
     close_all();
 }
 
-/* A handler of the far part that uses the near part, which no longer exists. */
+/* A handler of the far half that uses the near half, which no longer exists. */
 struct attempt {
     struct cohort__net_token token;
     void *regions[NUM_ENDS];
