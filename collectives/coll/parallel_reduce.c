@@ -11,9 +11,9 @@
 #include "runtime/task/future.h"
 #include "runtime/task/range.h"
 
-/* Each chunk of the range sums up its own indices. The pieces are in a list in the order of the
- * indices. A piece whose chunk is over is merged with its neighbours that are over, too. So there
- * are hardly more pieces than chunks that have not come to their end, and the order is kept. */
+/* Each chunk of the range sums up its own indices. The partial sums are in a list in the order of
+ * the indices. One whose chunk is over is merged with its neighbours that are over, too. So there
+ * are hardly more of them than chunks that have not come to their end, and the order is kept. */
 struct parallel_reduce {
     struct cohort__range_body body;
     cohort_range_value_function *function;
@@ -24,12 +24,12 @@ struct parallel_reduce {
     cohort_datatype datatype;
     const cohort_op *op;
     pthread_mutex_t lock;
-    struct cohort__list pieces;
+    struct cohort__list partials;
     cohort_status status; /* of the merges */
     struct cohort__error error;
 };
 
-struct piece {
+struct partial {
     struct cohort__list link;
     bool has_sum;
     bool is_over;
@@ -42,18 +42,18 @@ static struct parallel_reduce *of(struct cohort__range_body *body)
     return COHORT_CONTAINER_OF(body, struct parallel_reduce, body);
 }
 
-static struct piece *piece_of(struct cohort__list *link)
+static struct partial *partial_of(struct cohort__list *link)
 {
-    return COHORT_CONTAINER_OF(link, struct piece, link);
+    return COHORT_CONTAINER_OF(link, struct partial, link);
 }
 
-static struct piece *piece_create(const struct parallel_reduce *call)
+static struct partial *partial_create(const struct parallel_reduce *call)
 {
-    size_t bytes = sizeof(struct piece) + 2 * call->bytes;
-    struct piece *piece = cohort__slab_alloc(bytes);
-    if (piece)
-        memset(piece, 0, sizeof(*piece));
-    return piece;
+    size_t bytes = sizeof(struct partial) + 2 * call->bytes;
+    struct partial *partial = cohort__slab_alloc(bytes);
+    if (partial)
+        memset(partial, 0, sizeof(*partial));
+    return partial;
 }
 
 /* SUM becomes SUM op VALUE. */
@@ -66,15 +66,15 @@ static cohort_status run(struct cohort__range_body *body, struct cohort__range_c
                          size_t count)
 {
     const struct parallel_reduce *call = of(body);
-    struct piece *piece = chunk->piece;
+    struct partial *partial = chunk->data;
     for (; count > 0 && chunk->next < chunk->end; count--) {
-        void *value = piece->elements + (piece->has_sum ? call->bytes : 0);
+        void *value = partial->elements + (partial->has_sum ? call->bytes : 0);
         cohort_status status = call->function(chunk->next++, value, call->arg);
-        if (status == COHORT_OK && piece->has_sum)
-            status = add(call, piece->elements, value);
+        if (status == COHORT_OK && partial->has_sum)
+            status = add(call, partial->elements, value);
         if (status != COHORT_OK)
             return status;
-        piece->has_sum = true;
+        partial->has_sum = true;
     }
     return COHORT_OK;
 }
@@ -83,18 +83,18 @@ static bool split(struct cohort__range_body *body, struct cohort__range_chunk *c
                   struct cohort__range_chunk *new_chunk)
 {
     struct parallel_reduce *call = of(body);
-    struct piece *left = chunk->piece, *piece = piece_create(call);
-    if (!piece)
+    struct partial *left = chunk->data, *partial = partial_create(call);
+    if (!partial)
         return false;
     pthread_mutex_lock(&call->lock);
-    cohort__list_insert_after(&left->link, &piece->link);
+    cohort__list_insert_after(&left->link, &partial->link);
     pthread_mutex_unlock(&call->lock);
-    new_chunk->piece = piece;
+    new_chunk->data = partial;
     return true;
 }
 
-/* RIGHT is the next piece after LEFT, and both are over. */
-static void merge(struct parallel_reduce *call, struct piece *left, struct piece *right)
+/* RIGHT is the next partial sum after LEFT, and both are over. */
+static void merge(struct parallel_reduce *call, struct partial *left, struct partial *right)
 {
     if (right->has_sum && left->has_sum && call->status == COHORT_OK) {
         call->status = add(call, left->elements, right->elements);
@@ -111,27 +111,27 @@ static void merge(struct parallel_reduce *call, struct piece *left, struct piece
 static void chunk_over(struct cohort__range_body *body, struct cohort__range_chunk *chunk)
 {
     struct parallel_reduce *call = of(body);
-    struct piece *piece = chunk->piece;
+    struct partial *partial = chunk->data;
     pthread_mutex_lock(&call->lock);
-    piece->is_over = true;
-    if (piece->link.next != &call->pieces && piece_of(piece->link.next)->is_over)
-        merge(call, piece, piece_of(piece->link.next));
-    if (piece->link.prev != &call->pieces && piece_of(piece->link.prev)->is_over)
-        merge(call, piece_of(piece->link.prev), piece);
+    partial->is_over = true;
+    if (partial->link.next != &call->partials && partial_of(partial->link.next)->is_over)
+        merge(call, partial, partial_of(partial->link.next));
+    if (partial->link.prev != &call->partials && partial_of(partial->link.prev)->is_over)
+        merge(call, partial_of(partial->link.prev), partial);
     pthread_mutex_unlock(&call->lock);
 }
 
 static void destroy(struct parallel_reduce *call)
 {
-    for (struct cohort__list *link; (link = cohort__list_pop_front(&call->pieces));)
-        cohort__slab_free(piece_of(link));
+    for (struct cohort__list *link; (link = cohort__list_pop_front(&call->partials));)
+        cohort__slab_free(partial_of(link));
     cohort__op_unref(call->op);
     cohort__error_fini(&call->error);
     pthread_mutex_destroy(&call->lock);
     cohort__slab_free(call);
 }
 
-/* One piece is left, of all indices. */
+/* One partial sum is left, of all indices. */
 static cohort_status over(struct cohort__range_body *body, cohort_status status)
 {
     struct parallel_reduce *call = of(body);
@@ -140,7 +140,7 @@ static cohort_status over(struct cohort__range_body *body, cohort_status status)
         status = call->status;
     }
     if (status == COHORT_OK)
-        status = add(call, call->result, piece_of(call->pieces.next)->elements);
+        status = add(call, call->result, partial_of(call->partials.next)->elements);
     destroy(call);
     return status;
 }
@@ -189,7 +189,7 @@ static struct parallel_reduce *create(const char *name, size_t grain,
     call->op = op;
     cohort__op_ref(op);
     pthread_mutex_init(&call->lock, NULL);
-    cohort__list_init(&call->pieces);
+    cohort__list_init(&call->partials);
     return call;
 }
 
@@ -212,12 +212,12 @@ cohort_future *cohort_parallel_reduce_sized(size_t begin, size_t end,
         return cohort_future_of_value(NULL);
     struct parallel_reduce *call =
         create(name, read.grain, function, arg, result, count, datatype, op);
-    struct piece *piece = call ? piece_create(call) : NULL;
-    if (!piece) {
+    struct partial *partial = call ? partial_create(call) : NULL;
+    if (!partial) {
         if (call)
             destroy(call);
         return cohort__future_no_memory();
     }
-    cohort__list_push_front(&call->pieces, &piece->link);
-    return cohort__range_start(&call->body, begin, end, piece);
+    cohort__list_push_front(&call->partials, &partial->link);
+    return cohort__range_start(&call->body, begin, end, partial);
 }

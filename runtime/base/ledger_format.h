@@ -128,7 +128,7 @@ struct cohort__wait_line {
     _Atomic uintptr_t outer; /* the task that awaits this one, which it runs itself */
     _Atomic uintptr_t outermost; /* the same, at the base of the stack */
     _Atomic uintptr_t scope;     /* that the task is in, or else one that it runs for */
-    _Atomic uintptr_t range;     /* that it runs a part of, or runs for */
+    _Atomic uintptr_t range;     /* that it runs a chunk of, or runs for */
     uint64_t padding[6];
 };
 
@@ -143,7 +143,7 @@ enum cohort__inputs_kind {
     COHORT__INPUTS_FUTURES,   /* a combinator; or a task that begins when others are complete */
     COHORT__INPUTS_SCOPE,     /* the end of a scope: `num` tasks in it have not ended */
     COHORT__INPUTS_CANCELLED, /* the same, and the scope is cancelled */
-    COHORT__INPUTS_RANGE,     /* the end of a range of indices, of which `num` parts are not over */
+    COHORT__INPUTS_RANGE, /* the end of a range of indices, of which `num` chunks are not over */
 };
 
 /* One for each of these that was seen pending at two ticks in turn. The memory of one that has

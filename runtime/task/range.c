@@ -279,7 +279,7 @@ static cohort_future *give_up(struct cohort__range_body *body, struct range *ran
 }
 
 cohort_future *cohort__range_start(struct cohort__range_body *body, size_t begin, size_t end,
-                                   void *piece)
+                                   void *data)
 {
     struct cohort__range_runner *runner = NULL;
     struct range *range = cohort__slab_alloc_zero(sizeof(*range));
@@ -291,7 +291,7 @@ cohort_future *cohort__range_start(struct cohort__range_body *body, size_t begin
     }
     if (!runner || !range->result)
         return give_up(body, range, runner);
-    runner->chunk.piece = piece;
+    runner->chunk.data = data;
     cohort_future *result = range->result;
     cohort__inputs_begin(&range->inputs, describe);
     return submit(runner) ? result : give_up(body, range, runner);

@@ -16,7 +16,7 @@
  * that it is taken from. */
 struct cohort__range_chunk {
     size_t next, end;
-    void *piece; /* of the body */
+    void *data; /* of the body */
 };
 
 /* What is done with the indices. Embedded in an object of the owner. */
@@ -30,7 +30,7 @@ struct cohort__range_body {
     cohort_status (*run)(struct cohort__range_body *body, struct cohort__range_chunk *chunk,
                          size_t count);
 
-    /* Both may be NULL. split: prepares the piece of NEW_CHUNK, which begins where CHUNK will end.
+    /* Both may be NULL. split: prepares the data of NEW_CHUNK, which begins where CHUNK will end.
      * False: there is no memory, and CHUNK is not split. chunk_over: nothing of CHUNK runs any
      * more. Any worker. */
     bool (*split)(struct cohort__range_body *body, struct cohort__range_chunk *chunk,
@@ -42,10 +42,10 @@ struct cohort__range_body {
     cohort_status (*over)(struct cohort__range_body *body, cohort_status status);
 };
 
-/* Works off the indices from BEGIN to END - 1, at least one. PIECE is that of the first chunk. If
+/* Works off the indices from BEGIN to END - 1, at least one. DATA is that of the first chunk. If
  * it can't begin, BODY is over as well. Any thread. */
 cohort_future *cohort__range_start(struct cohort__range_body *body, size_t begin, size_t end,
-                                   void *piece);
+                                   void *data);
 
 /* Checks the arguments of a public function with the NAME. Returns NULL, with the options in
  * *RET_OPTIONS, or a future with the error. */

@@ -41,7 +41,7 @@ struct look_wait {
     uint64_t outer;     /* the task that awaits this one, and runs it itself; 0: none */
     uint64_t outermost; /* the one that awaits that, and so on; 0: none */
     uint64_t scope;     /* that it counts in; 0: none, or not known */
-    uint64_t range;     /* of which it runs a part; 0: none */
+    uint64_t range;     /* of which it runs a chunk; 0: none */
     uint64_t seen;      /* of a future that is listed: since it was last seen pending; else 0 */
 };
 
@@ -54,7 +54,7 @@ struct look_inputs {
     uint64_t scope;    /* or the range, whose end it is; 0: it is none */
     bool is_cancelled; /* the scope */
     bool is_range;
-    uint64_t num;    /* inputs that are pending, tasks in the scope, or parts of the range */
+    uint64_t num;    /* inputs that are pending, tasks in the scope, or chunks of the range */
     uint64_t wanted; /* so many of them are still to be complete */
     uint32_t first;  /* of those that are listed, in `listed` of the look */
     uint32_t num_listed;
