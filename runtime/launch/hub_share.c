@@ -20,13 +20,14 @@
 #include "runtime/base/error.h"
 #include "runtime/net/hub.h"
 
-/* The host of a share. It accepts only a few connections at a time, since each needs
+/* The server of a share. It accepts only a few connections at a time, since each needs
  * a descriptor here. The others wait in the listener's queue. When it fails, it goes on until it
- * has told all guests why, since a launcher may end this process as soon as any other has ended. */
+ * has told all clients why, since a launcher may end this process as soon as any other has ended.
+ */
 
 enum { MAX_VISITORS = 32, BUSY_NANOSECONDS = 5000000 };
 
-struct host {
+struct server {
     const struct cohort__hub_party *party;
     uint64_t deadline;
     int listener;
@@ -39,31 +40,31 @@ struct host {
     struct cohort__error failure;
 };
 
-static unsigned locality(const struct host *host, uint32_t slot)
+static unsigned locality(const struct server *server, uint32_t slot)
 {
-    return (unsigned)(host->party->rank + slot);
+    return (unsigned)(server->party->rank + slot);
 }
 
-static cohort_status guest_died(const struct host *host, uint32_t slot)
+static cohort_status client_died(const struct server *server, uint32_t slot)
 {
     return cohort_fail(COHORT_ERR_PEER_DIED,
                        "locality %u has ended while locality %u gave it the memory that this "
                        "host's "
                        "localities share",
-                       locality(host, slot), locality(host, 0));
+                       locality(server, slot), locality(server, 0));
 }
 
 /* SLOT is the first one that is missing. */
-static cohort_status guest_is_late(const struct host *host, uint32_t slot)
+static cohort_status client_is_late(const struct server *server, uint32_t slot)
 {
     char others[32] = "";
-    if (host->num_missing > 1)
-        snprintf(others, sizeof(others), " and %u others", (unsigned)host->num_missing - 1);
+    if (server->num_missing > 1)
+        snprintf(others, sizeof(others), " and %u others", (unsigned)server->num_missing - 1);
     return cohort_fail(COHORT_ERR_TIMEOUT,
                        "locality %u has waited %.3g s for locality %u%s to take the memory that "
                        "this host's localities share",
-                       locality(host, 0), (double)host->party->timeout_ns / 1e9,
-                       locality(host, slot), others);
+                       locality(server, 0), (double)server->party->timeout_ns / 1e9,
+                       locality(server, slot), others);
 }
 
 static int hub_share_rest(uint64_t deadline);
@@ -71,39 +72,39 @@ static cohort_status hub_share_fail(const struct cohort__hub_party *party, const
 
 /* The kernel limits how many descriptors of a user are in flight, and other processes may have sent
  * some. So this tries again while there are too many. */
-static cohort_status send_piece(const struct host *host, int socket,
+static cohort_status send_piece(const struct server *server, int socket,
                                 const struct cohort__hub_note *piece)
 {
     const struct timespec busy = {.tv_nsec = BUSY_NANOSECONDS};
     for (;;) {
-        if (cohort__hub_share_send(socket, piece, host->descriptors + piece->first, piece->num) >=
+        if (cohort__hub_share_send(socket, piece, server->descriptors + piece->first, piece->num) >=
             0)
             return COHORT_OK;
         if (errno == EPIPE || errno == ECONNRESET)
-            return guest_died(host, piece->slot);
+            return client_died(server, piece->slot);
         bool is_busy = errno == ETOOMANYREFS || errno == EAGAIN || errno == EINTR;
         if (!is_busy)
-            return hub_share_fail(host->party, "sending descriptors");
-        if (hub_share_rest(host->deadline) == 0)
-            return guest_is_late(host, piece->slot);
+            return hub_share_fail(server->party, "sending descriptors");
+        if (hub_share_rest(server->deadline) == 0)
+            return client_is_late(server, piece->slot);
         nanosleep(&busy, NULL);
     }
 }
 
 static bool hub_share_wait(int socket, uint64_t deadline);
 
-static cohort_status await_taken(const struct host *host, int socket,
+static cohort_status await_taken(const struct server *server, int socket,
                                  const struct cohort__hub_note *piece)
 {
     struct cohort__hub_words words;
     const struct cohort__hub_note *taken = &words.note;
-    if (!hub_share_wait(socket, host->deadline))
-        return guest_is_late(host, piece->slot);
+    if (!hub_share_wait(socket, server->deadline))
+        return client_is_late(server, piece->slot);
     ssize_t got = recv(socket, &words, sizeof(words), MSG_DONTWAIT | MSG_TRUNC);
     if (got <= 0)
-        return guest_died(host, piece->slot);
+        return client_died(server, piece->slot);
     if (cohort__hub_share_is_told(&words, got, piece->key, piece->slot,
-                                  host->party->rank + piece->slot))
+                                  server->party->rank + piece->slot))
         return COHORT_ERR_PEER_DIED;
     if (got != sizeof(*taken) || taken->key != piece->key ||
         taken->kind != COHORT__HUB_NOTE_TAKEN || taken->slot != piece->slot ||
@@ -111,144 +112,145 @@ static cohort_status await_taken(const struct host *host, int socket,
         return cohort_fail(COHORT_ERR_PROTOCOL,
                            "locality %u answers locality %u, which gave it shared memory, with %zd "
                            "bytes that make no sense",
-                           locality(host, piece->slot), locality(host, 0), got);
+                           locality(server, piece->slot), locality(server, 0), got);
     return COHORT_OK;
 }
 
-static cohort_status give(const struct host *host, int socket, uint32_t slot)
+static cohort_status give(const struct server *server, int socket, uint32_t slot)
 {
     struct cohort__hub_note piece = {
-        .key = host->party->key, .kind = COHORT__HUB_NOTE_PIECE, .slot = slot};
+        .key = server->party->key, .kind = COHORT__HUB_NOTE_PIECE, .slot = slot};
     cohort_status status = COHORT_OK;
-    while (!status && piece.first < host->num_descriptors) {
-        uint32_t rest = host->num_descriptors - piece.first;
+    while (!status && piece.first < server->num_descriptors) {
+        uint32_t rest = server->num_descriptors - piece.first;
         piece.num =
             rest < COHORT__HUB_SHARE_PIECE_DESCRIPTORS ? rest : COHORT__HUB_SHARE_PIECE_DESCRIPTORS;
-        status = send_piece(host, socket, &piece);
+        status = send_piece(server, socket, &piece);
         if (!status)
-            status = await_taken(host, socket, &piece);
+            status = await_taken(server, socket, &piece);
         piece.first += piece.num;
     }
     return status;
 }
 
-/* Gives the guest its descriptors. After the first failure, all guests are told that failure. */
-static void serve_guest(struct host *host, int socket, uint32_t slot)
+/* Gives the client its descriptors. After the first failure, all clients are told that failure. */
+static void serve_client(struct server *server, int socket, uint32_t slot)
 {
-    if (!host->failure.status && give(host, socket, slot))
-        cohort__error_copy(&host->failure, cohort__error_slot());
-    if (host->failure.status) {
-        cohort__error_copy(cohort__error_slot(), &host->failure);
-        cohort__hub_share_tell(socket, host->party->key, slot);
+    if (!server->failure.status && give(server, socket, slot))
+        cohort__error_copy(&server->failure, cohort__error_slot());
+    if (server->failure.status) {
+        cohort__error_copy(cohort__error_slot(), &server->failure);
+        cohort__hub_share_tell(socket, server->party->key, slot);
     }
-    host->served[slot] = 1;
-    host->num_missing--;
+    server->served[slot] = 1;
+    server->num_missing--;
 }
 
-/* Reads what the visitor at SOCKET has sent, or that it has closed the connection. Only guests get
+/* Reads what the visitor at SOCKET has sent, or that it has closed the connection. Only clients get
  * an answer. */
-static void hear(struct host *host, int socket)
+static void hear(struct server *server, int socket)
 {
     struct cohort__hub_note hello;
     ssize_t got = recv(socket, &hello, sizeof(hello), MSG_DONTWAIT | MSG_TRUNC);
-    bool is_guest = got == sizeof(hello) && hello.key == host->party->key &&
-                    hello.kind == COHORT__HUB_NOTE_HELLO && hello.slot > 0 &&
-                    hello.slot < host->party->size && !host->served[hello.slot];
-    if (is_guest)
-        serve_guest(host, socket, hello.slot);
+    bool is_client = got == sizeof(hello) && hello.key == server->party->key &&
+                     hello.kind == COHORT__HUB_NOTE_HELLO && hello.slot > 0 &&
+                     hello.slot < server->party->size && !server->served[hello.slot];
+    if (is_client)
+        serve_client(server, socket, hello.slot);
 }
 
 static bool hub_share_is_same_user(int socket);
 
 /* Accepts one connection. It is no failure if the other side has closed it again, or belongs to
  * another user. */
-static cohort_status let_in(struct host *host)
+static cohort_status let_in(struct server *server)
 {
-    int socket = accept4(host->listener, NULL, NULL, SOCK_CLOEXEC);
+    int socket = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC);
     if (socket < 0)
         return errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS
-                   ? hub_share_fail(host->party, "accept")
+                   ? hub_share_fail(server->party, "accept")
                    : COHORT_OK;
     if (hub_share_is_same_user(socket))
-        host->visitors[host->num_visitors++] = socket;
+        server->visitors[server->num_visitors++] = socket;
     else
         close(socket);
     return COHORT_OK;
 }
 
 /* Waits until something has happened, or until the deadline, and handles it. */
-static cohort_status turn(struct host *host)
+static cohort_status turn(struct server *server)
 {
     struct pollfd pollfds[MAX_VISITORS + 1];
-    uint32_t num = host->num_visitors;
+    uint32_t num = server->num_visitors;
     for (uint32_t i = 0; i < num; i++)
-        pollfds[i] = (struct pollfd){.fd = host->visitors[i], .events = POLLIN};
+        pollfds[i] = (struct pollfd){.fd = server->visitors[i], .events = POLLIN};
     pollfds[num] =
-        (struct pollfd){.fd = num < MAX_VISITORS ? host->listener : -1, .events = POLLIN};
-    if (poll(pollfds, num + 1, hub_share_rest(host->deadline)) <= 0)
+        (struct pollfd){.fd = num < MAX_VISITORS ? server->listener : -1, .events = POLLIN};
+    if (poll(pollfds, num + 1, hub_share_rest(server->deadline)) <= 0)
         return COHORT_OK;
     for (uint32_t i = num; i-- > 0;) {
         if (!pollfds[i].revents)
             continue;
-        hear(host, host->visitors[i]);
-        close(host->visitors[i]);
-        host->visitors[i] = host->visitors[--host->num_visitors];
+        hear(server, server->visitors[i]);
+        close(server->visitors[i]);
+        server->visitors[i] = server->visitors[--server->num_visitors];
     }
-    return pollfds[num].revents ? let_in(host) : COHORT_OK;
+    return pollfds[num].revents ? let_in(server) : COHORT_OK;
 }
 
-static cohort_status serve_all(struct host *host)
+static cohort_status serve_all(struct server *server)
 {
     cohort_status status = COHORT_OK;
     uint32_t slot = 1;
-    while (!status && host->num_missing > 0 && hub_share_rest(host->deadline) > 0)
-        status = turn(host);
-    while (slot < host->party->size && host->served[slot])
+    while (!status && server->num_missing > 0 && hub_share_rest(server->deadline) > 0)
+        status = turn(server);
+    while (slot < server->party->size && server->served[slot])
         slot++;
-    if (host->failure.status) {
-        cohort__error_copy(cohort__error_slot(), &host->failure);
-        status = host->failure.status;
-    } else if (!status && host->num_missing > 0) {
-        status = guest_is_late(host, slot);
+    if (server->failure.status) {
+        cohort__error_copy(cohort__error_slot(), &server->failure);
+        status = server->failure.status;
+    } else if (!status && server->num_missing > 0) {
+        status = client_is_late(server, slot);
     }
     return status;
 }
 
-/* Works until DEADLINE. If HUB is NULL, the reason is in the error slot, and the guests are told.
+/* Works until DEADLINE. If HUB is NULL, the reason is in the error slot, and the clients are told.
  */
 static cohort_status hub_share_serve(int listener, const struct cohort__hub_party *party,
                                      uint64_t deadline, const struct cohort__hub *hub)
 {
-    struct host host = {.party = party,
-                        .deadline = deadline,
-                        .listener = listener,
-                        .num_descriptors = party->size + 1,
-                        .num_missing = party->size - 1};
+    struct server server = {.party = party,
+                            .deadline = deadline,
+                            .listener = listener,
+                            .num_descriptors = party->size + 1,
+                            .num_missing = party->size - 1};
     cohort_status status = COHORT_OK;
-    host.descriptors = malloc(host.num_descriptors * sizeof(*host.descriptors));
-    host.served = calloc(party->size, 1);
+    server.descriptors = malloc(server.num_descriptors * sizeof(*server.descriptors));
+    server.served = calloc(party->size, 1);
     if (!hub)
-        cohort__error_copy(&host.failure, cohort__error_slot());
-    if (host.descriptors && host.served) {
+        cohort__error_copy(&server.failure, cohort__error_slot());
+    if (server.descriptors && server.served) {
         if (hub) {
-            host.descriptors[0] = hub->memory;
-            memcpy(host.descriptors + 1, hub->doorbells, party->size * sizeof(*host.descriptors));
+            server.descriptors[0] = hub->memory;
+            memcpy(server.descriptors + 1, hub->doorbells,
+                   party->size * sizeof(*server.descriptors));
         }
-        status = serve_all(&host);
+        status = serve_all(&server);
     } else {
         status = hub_share_fail(party, "places of the localities");
     }
-    for (uint32_t i = 0; i < host.num_visitors; i++)
-        close(host.visitors[i]);
-    cohort__error_fini(&host.failure);
-    free(host.served);
-    free(host.descriptors);
+    for (uint32_t i = 0; i < server.num_visitors; i++)
+        close(server.visitors[i]);
+    cohort__error_fini(&server.failure);
+    free(server.served);
+    free(server.descriptors);
     return status;
 }
 
-/* A guest of a share. It receives descriptors until it has all of them. */
+/* A client of a share. It receives descriptors until it has all of them. */
 
-struct guest {
+struct client {
     const struct cohort__hub_party *party;
     uint64_t deadline;
     int socket;
@@ -257,71 +259,71 @@ struct guest {
     uint32_t total;
 };
 
-static unsigned host_rank(const struct guest *guest)
+static unsigned server_rank(const struct client *client)
 {
-    return (unsigned)(guest->party->rank - guest->party->slot);
+    return (unsigned)(client->party->rank - client->party->slot);
 }
 
-static cohort_status host_died(const struct guest *guest)
+static cohort_status server_died(const struct client *client)
 {
     return cohort_fail(COHORT_ERR_PEER_DIED,
                        "locality %u waits for the memory that this host's localities share, but "
                        "locality %u, which gives it, has ended",
-                       (unsigned)guest->party->rank, host_rank(guest));
+                       (unsigned)client->party->rank, server_rank(client));
 }
 
-static cohort_status is_late(const struct guest *guest)
+static cohort_status server_is_late(const struct client *client)
 {
     return cohort_fail(COHORT_ERR_TIMEOUT,
                        "locality %u has waited %.3g s for the memory that this host's localities "
                        "share, which locality %u gives",
-                       (unsigned)guest->party->rank, (double)guest->party->timeout_ns / 1e9,
-                       host_rank(guest));
+                       (unsigned)client->party->rank, (double)client->party->timeout_ns / 1e9,
+                       server_rank(client));
 }
 
-/* Connects to the host. This waits only if the host's queue is full. */
-static cohort_status go(struct guest *guest)
+/* Connects to the server. This waits only if the server's queue is full. */
+static cohort_status go(struct client *client)
 {
-    int rest = hub_share_rest(guest->deadline);
+    int rest = hub_share_rest(client->deadline);
     struct timeval limit = {rest / 1000, rest % 1000 * 1000 + 1}; /* 0 would mean for ever */
     struct sockaddr_un address;
-    socklen_t bytes = cohort__hub_share_address(guest->party->listener_id, &address);
-    guest->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (guest->socket < 0 ||
-        setsockopt(guest->socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)))
-        return hub_share_fail(guest->party, "socket");
-    while (connect(guest->socket, (struct sockaddr *)&address, bytes)) {
+    socklen_t bytes = cohort__hub_share_address(client->party->listener_id, &address);
+    client->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (client->socket < 0 ||
+        setsockopt(client->socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)))
+        return hub_share_fail(client->party, "socket");
+    while (connect(client->socket, (struct sockaddr *)&address, bytes)) {
         if (errno == ECONNREFUSED)
-            return host_died(guest);
+            return server_died(client);
         if (errno == EAGAIN)
-            return is_late(guest);
+            return server_is_late(client);
         if (errno != EINTR)
-            return hub_share_fail(guest->party, "connect");
+            return hub_share_fail(client->party, "connect");
     }
-    if (hub_share_is_same_user(guest->socket))
+    if (hub_share_is_same_user(client->socket))
         return COHORT_OK;
     return cohort_fail(COHORT_ERR_PROTOCOL,
                        "locality %u can't share memory with locality %u of this host, which is "
                        "another user's",
-                       (unsigned)guest->party->rank, host_rank(guest));
+                       (unsigned)client->party->rank, server_rank(client));
 }
 
-static cohort_status say(const struct guest *guest, enum cohort__hub_note_kind kind)
+static cohort_status say(const struct client *client, enum cohort__hub_note_kind kind)
 {
     struct cohort__hub_note note = {
-        .key = guest->party->key, .kind = kind, .slot = guest->party->slot, .first = guest->num};
-    if (cohort__hub_share_send(guest->socket, &note, NULL, 0) >= 0)
+        .key = client->party->key, .kind = kind, .slot = client->party->slot, .first = client->num};
+    if (cohort__hub_share_send(client->socket, &note, NULL, 0) >= 0)
         return COHORT_OK;
     return errno == EPIPE || errno == ECONNRESET
-               ? host_died(guest)
-               : hub_share_fail(guest->party, "asking for descriptors");
+               ? server_died(client)
+               : hub_share_fail(client->party, "asking for descriptors");
 }
 
 /* Keeps the descriptors that came with MESSAGE, even if the message is wrong, so that they get
  * closed later. Closes those that are too many. Returns how many it keeps. */
-static uint32_t keep(struct guest *guest, struct msghdr *message)
+static uint32_t keep(struct client *client, struct msghdr *message)
 {
-    uint32_t before = guest->num;
+    uint32_t before = client->num;
     for (struct cmsghdr *head = CMSG_FIRSTHDR(message); head; head = CMSG_NXTHDR(message, head)) {
         if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
             continue;
@@ -329,27 +331,27 @@ static uint32_t keep(struct guest *guest, struct msghdr *message)
         for (size_t i = 0; i < num; i++) {
             int descriptor;
             memcpy(&descriptor, CMSG_DATA(head) + i * sizeof(int), sizeof(int));
-            if (guest->num < guest->total)
-                guest->descriptors[guest->num++] = descriptor;
+            if (client->num < client->total)
+                client->descriptors[client->num++] = descriptor;
             else
                 close(descriptor);
         }
     }
-    return guest->num - before;
+    return client->num - before;
 }
 
-static cohort_status out_of_descriptors(const struct guest *guest)
+static cohort_status out_of_descriptors(const struct client *client)
 {
     struct rlimit limit = {0};
     getrlimit(RLIMIT_NOFILE, &limit);
     return cohort_fail(COHORT_ERR_NO_MEMORY,
                        "locality %u can't take the memory that this host's localities share: that "
                        "is %u descriptors, and it may have %llu open (ulimit -n)",
-                       (unsigned)guest->party->rank, (unsigned)guest->total,
+                       (unsigned)client->party->rank, (unsigned)client->total,
                        (unsigned long long)limit.rlim_cur);
 }
 
-static cohort_status take_piece(struct guest *guest)
+static cohort_status take_piece(struct client *client)
 {
     union {
         struct cmsghdr head;
@@ -362,41 +364,42 @@ static cohort_status take_piece(struct guest *guest)
                              .msg_iovlen = 1,
                              .msg_control = &control,
                              .msg_controllen = sizeof(control)};
-    uint32_t first = guest->num;
-    if (!hub_share_wait(guest->socket, guest->deadline))
-        return is_late(guest);
-    ssize_t got = recvmsg(guest->socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT | MSG_TRUNC);
+    uint32_t first = client->num;
+    if (!hub_share_wait(client->socket, client->deadline))
+        return server_is_late(client);
+    ssize_t got = recvmsg(client->socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT | MSG_TRUNC);
     if (got <= 0)
-        return host_died(guest);
-    uint32_t num = keep(guest, &message);
-    if (cohort__hub_share_is_told(&words, got, guest->party->key, guest->party->slot,
-                                  host_rank(guest)))
+        return server_died(client);
+    uint32_t num = keep(client, &message);
+    if (cohort__hub_share_is_told(&words, got, client->party->key, client->party->slot,
+                                  server_rank(client)))
         return COHORT_ERR_PEER_DIED;
-    bool is_piece = got == sizeof(*piece) && piece->key == guest->party->key &&
-                    piece->kind == COHORT__HUB_NOTE_PIECE && piece->slot == guest->party->slot &&
-                    piece->first == first && piece->num > 0 && piece->num <= guest->total - first &&
+    bool is_piece = got == sizeof(*piece) && piece->key == client->party->key &&
+                    piece->kind == COHORT__HUB_NOTE_PIECE && piece->slot == client->party->slot &&
+                    piece->first == first && piece->num > 0 &&
+                    piece->num <= client->total - first &&
                     piece->num <= COHORT__HUB_SHARE_PIECE_DESCRIPTORS;
     if (is_piece && num < piece->num && message.msg_flags & MSG_CTRUNC)
-        return out_of_descriptors(guest);
+        return out_of_descriptors(client);
     if (is_piece && num == piece->num)
         return COHORT_OK;
     return cohort_fail(COHORT_ERR_PROTOCOL,
                        "locality %u is sent %zd bytes with %u descriptors by locality %u, which "
                        "are no piece of the memory that this host's localities share",
-                       (unsigned)guest->party->rank, got, (unsigned)num, host_rank(guest));
+                       (unsigned)client->party->rank, got, (unsigned)num, server_rank(client));
 }
 
-static cohort_status take_all(struct guest *guest)
+static cohort_status take_all(struct client *client)
 {
-    cohort_status status = go(guest);
+    cohort_status status = go(client);
     if (!status)
-        status = say(guest, COHORT__HUB_NOTE_HELLO);
-    while (!status && guest->num < guest->total) {
-        status = take_piece(guest);
+        status = say(client, COHORT__HUB_NOTE_HELLO);
+    while (!status && client->num < client->total) {
+        status = take_piece(client);
         if (status) /* before the others notice that this locality ends */
-            cohort__hub_share_tell(guest->socket, guest->party->key, guest->party->slot);
+            cohort__hub_share_tell(client->socket, client->party->key, client->party->slot);
         else
-            status = say(guest, COHORT__HUB_NOTE_TAKEN);
+            status = say(client, COHORT__HUB_NOTE_TAKEN);
     }
     return status;
 }
@@ -404,25 +407,25 @@ static cohort_status take_all(struct guest *guest)
 static cohort_status hub_share_fetch(const struct cohort__hub_party *party, uint64_t deadline,
                                      struct cohort__hub **ret_hub)
 {
-    struct guest guest = {
+    struct client client = {
         .party = party, .deadline = deadline, .socket = -1, .total = party->size + 1};
-    guest.descriptors = malloc(guest.total * sizeof(*guest.descriptors));
-    if (!guest.descriptors)
+    client.descriptors = malloc(client.total * sizeof(*client.descriptors));
+    if (!client.descriptors)
         return hub_share_fail(party, "descriptors");
-    cohort_status status = take_all(&guest);
-    if (guest.socket >= 0)
-        close(guest.socket);
+    cohort_status status = take_all(&client);
+    if (client.socket >= 0)
+        close(client.socket);
     if (!status)
         status =
-            cohort__hub_adopt(ret_hub, guest.descriptors[0], guest.descriptors + 1, party->size);
+            cohort__hub_adopt(ret_hub, client.descriptors[0], client.descriptors + 1, party->size);
     else
-        for (uint32_t i = 0; i < guest.num; i++)
-            close(guest.descriptors[i]);
-    free(guest.descriptors);
+        for (uint32_t i = 0; i < client.num; i++)
+            close(client.descriptors[i]);
+    free(client.descriptors);
     return status;
 }
 
-/* The part that host and guests have in common. */
+/* The part that server and clients have in common. */
 
 /* Sets the error for errno. PARTY is NULL as long as the localities don't know their ranks. */
 static cohort_status hub_share_fail(const struct cohort__hub_party *party, const char *what)
@@ -540,8 +543,9 @@ void cohort__hub_share_fini(struct cohort__hub_share *share)
 }
 
 /* For slot 0: creates the hub, and returns it when all others have it. */
-static cohort_status host(struct cohort__hub_share *share, const struct cohort__hub_party *party,
-                          uint64_t deadline, struct cohort__hub **ret_hub)
+static cohort_status create_and_serve(struct cohort__hub_share *share,
+                                      const struct cohort__hub_party *party, uint64_t deadline,
+                                      struct cohort__hub **ret_hub)
 {
     struct cohort__hub *hub = NULL;
     (void)cohort__hub_create(&hub, party->size); /* if this fails, the others are told why */
@@ -558,8 +562,8 @@ cohort_status cohort__hub_share_meet(struct cohort__hub_share *share,
                                      struct cohort__hub **ret_hub)
 {
     uint64_t deadline = cohort__clock_after(party->timeout_ns);
-    cohort_status status = party->slot == 0 ? host(share, party, deadline, ret_hub)
+    cohort_status status = party->slot == 0 ? create_and_serve(share, party, deadline, ret_hub)
                                             : hub_share_fetch(party, deadline, ret_hub);
-    cohort__hub_share_fini(share); /* so that a guest that comes too late gets an error */
+    cohort__hub_share_fini(share); /* so that a client that comes too late gets an error */
     return status;
 }

@@ -13,17 +13,17 @@
 struct cohort__hub;
 
 /* How the localities of one host get one common hub (runtime/net/hub.h) if no common parent can
- * pass it to them. One of them, the host of the share, creates the hub and sends its descriptors to
- * the others, the guests, through a socket. The socket has an abstract name. So it is not in the
+ * pass it to them. One of them, the server, creates the hub and sends its descriptors to
+ * the others, the clients, through a socket. The socket has an abstract name. So it is not in the
  * file system, and nothing is left behind, no matter which process is killed at what time.
  *
  * Each locality opens a listener before it knows its place. When all know the listeners of all, the
- * guests connect to that of slot 0. It is open by then, so no guest has to try twice:
+ * clients connect to that of slot 0. It is open by then, so no client has to try twice:
  *
- *     guest                               host
- *     HELLO slot          ->              serves one guest at a time, since the kernel limits how
+ *     client                              server
+ *     HELLO slot          ->              serves one client at a time, since the kernel limits how
  *                         <-  PIECE       many descriptors may be under way; at most 250 a message
- *     TAKEN               ->              and so on, until the guest has all
+ *     TAKEN               ->              and so on, until the client has all
  *
  * If one side fails, it sends FAILED with the reason before it ends. So each locality knows the
  * reason, and it doesn't matter which of them the launcher allows to print it.
@@ -60,7 +60,8 @@ cohort_status cohort__hub_share_meet(struct cohort__hub_share *share,
                                      const struct cohort__hub_party *party,
                                      struct cohort__hub **ret_hub);
 
-/* --- the messages between host and guest: for hub_share.c, and tests that play one of them --- */
+/* --- the messages between server and client: for hub_share.c, and tests that play one of them ---
+ */
 
 enum {
     COHORT__HUB_SHARE_PIECE_DESCRIPTORS = 250, /* the kernel allows 253 in one message */
@@ -69,7 +70,7 @@ enum {
 enum cohort__hub_note_kind {
     COHORT__HUB_NOTE_HELLO = 1,
     COHORT__HUB_NOTE_PIECE,  /* carries `num` descriptors; the number of the first one is `first` */
-    COHORT__HUB_NOTE_TAKEN,  /* the guest has all descriptors before `first` */
+    COHORT__HUB_NOTE_TAKEN,  /* the client has all descriptors before `first` */
     COHORT__HUB_NOTE_FAILED, /* a text follows that says why the sender gives up */
 };
 
@@ -78,7 +79,7 @@ enum cohort__hub_note_kind {
 struct cohort__hub_note {
     uint64_t key;
     uint32_t kind;
-    uint32_t slot; /* the slot of the guest */
+    uint32_t slot; /* the slot of the client */
     uint32_t first;
     uint32_t num;
 };

@@ -63,9 +63,9 @@ static struct cohort__hub_share listener_id(void)
     return share;
 }
 
-/* The host, in a thread of its own ------------------------------------------------------------ */
+/* The server, in a thread of its own ----------------------------------------------------------- */
 
-struct host {
+struct server {
     struct cohort__hub_share share;
     struct cohort__hub_party party;
     struct cohort__hub *hub;
@@ -74,41 +74,41 @@ struct host {
     pthread_t thread;
 };
 
-static void *host_run(void *arg)
+static void *server_run(void *arg)
 {
-    struct host *host = arg;
-    host->status = cohort__hub_share_meet(&host->share, &host->party, &host->hub);
-    snprintf(host->message, sizeof host->message, "%s", cohort_error_message());
+    struct server *server = arg;
+    server->status = cohort__hub_share_meet(&server->share, &server->party, &server->hub);
+    snprintf(server->message, sizeof server->message, "%s", cohort_error_message());
     return NULL;
 }
 
-/* Its listener exists, but the host does not accept guests yet. */
-static void host_open(struct host *host, uint32_t size, uint64_t timeout)
+/* Its listener exists, but the server does not accept clients yet. */
+static void server_open(struct server *server, uint32_t size, uint64_t timeout)
 {
-    *host = (struct host){.share = listener_id()};
-    host->party = party(host->share.listener_id, 0, size, timeout);
+    *server = (struct server){.share = listener_id()};
+    server->party = party(server->share.listener_id, 0, size, timeout);
 }
 
-static void host_start(struct host *host)
+static void server_start(struct server *server)
 {
-    CHECK_INT(pthread_create(&host->thread, NULL, host_run, host), 0);
+    CHECK_INT(pthread_create(&server->thread, NULL, server_run, server), 0);
 }
 
-static void host_begin(struct host *host, uint32_t size, uint64_t timeout)
+static void server_begin(struct server *server, uint32_t size, uint64_t timeout)
 {
-    host_open(host, size, timeout);
-    host_start(host);
+    server_open(server, size, timeout);
+    server_start(server);
 }
 
-static void host_end(struct host *host, cohort_status status)
+static void server_end(struct server *server, cohort_status status)
 {
-    CHECK_INT(pthread_join(host->thread, NULL), 0);
-    CHECK_INT(host->status, status);
-    CHECK(!host->hub == (status != COHORT_OK));
-    cohort__hub_destroy(host->hub);
+    CHECK_INT(pthread_join(server->thread, NULL), 0);
+    CHECK_INT(server->status, status);
+    CHECK(!server->hub == (status != COHORT_OK));
+    cohort__hub_destroy(server->hub);
 }
 
-/* Guests -------------------------------------------------------------------------------------- */
+/* Clients -------------------------------------------------------------------------------------- */
 
 static cohort_status fetch(uint64_t of, uint32_t slot, uint32_t size, struct cohort__hub **ret_hub)
 {
@@ -117,8 +117,8 @@ static cohort_status fetch(uint64_t of, uint32_t slot, uint32_t size, struct coh
     return cohort__hub_share_meet(&share, &own, ret_hub);
 }
 
-/* Lets the slots FIRST to END-1 meet the host, one after the other. */
-struct guests {
+/* Lets the slots FIRST to END-1 meet the server, one after the other. */
+struct clients {
     uint64_t listener_id;
     uint32_t first, end, size;
     uint64_t id; /* of the hub that they got */
@@ -127,13 +127,13 @@ struct guests {
 
 static void *guests_run(void *arg)
 {
-    struct guests *guests = arg;
-    for (uint32_t slot = guests->first; slot < guests->end; slot++) {
+    struct clients *clients = arg;
+    for (uint32_t slot = clients->first; slot < clients->end; slot++) {
         struct cohort__hub *hub = NULL;
-        CHECK_INT(fetch(guests->listener_id, slot, guests->size, &hub), COHORT_OK);
-        CHECK_INT(hub->size, guests->size);
-        CHECK(guests->id == 0 || guests->id == id_of(hub));
-        guests->id = id_of(hub);
+        CHECK_INT(fetch(clients->listener_id, slot, clients->size, &hub), COHORT_OK);
+        CHECK_INT(hub->size, clients->size);
+        CHECK(clients->id == 0 || clients->id == id_of(hub));
+        clients->id = id_of(hub);
         uint64_t rings = 1; /* at the end the test checks the sum for all slots */
         CHECK_INT(write(hub->doorbells[slot], &rings, sizeof rings), sizeof rings);
         cohort__hub_destroy(hub);
@@ -141,44 +141,44 @@ static void *guests_run(void *arg)
     return NULL;
 }
 
-static void guests_begin(struct guests *guests, const struct host *host, uint32_t first,
+static void guests_begin(struct clients *clients, const struct server *server, uint32_t first,
                          uint32_t end)
 {
-    *guests = (struct guests){host->share.listener_id, first, end, host->party.size, 0, 0};
-    CHECK_INT(pthread_create(&guests->thread, NULL, guests_run, guests), 0);
+    *clients = (struct clients){server->share.listener_id, first, end, server->party.size, 0, 0};
+    CHECK_INT(pthread_create(&clients->thread, NULL, guests_run, clients), 0);
 }
 
-static void guests_end(struct guests *guests, const struct host *host)
+static void guests_end(struct clients *clients, const struct server *server)
 {
-    CHECK_INT(pthread_join(guests->thread, NULL), 0);
-    CHECK(guests->first == guests->end || guests->id == id_of(host->hub));
+    CHECK_INT(pthread_join(clients->thread, NULL), 0);
+    CHECK(clients->first == clients->end || clients->id == id_of(server->hub));
 }
 
-/* All others come, in NUM threads. Then the host has succeeded. */
-static void all_come(struct host *host, uint32_t num)
+/* All others come, in NUM threads. Then the server has succeeded. */
+static void all_come(struct server *server, uint32_t num)
 {
-    struct guests guests[8];
-    uint32_t size = host->party.size, others = size - 1;
+    struct clients clients[8];
+    uint32_t size = server->party.size, others = size - 1;
     for (uint32_t i = 0; i < num; i++)
-        guests_begin(&guests[i], host, 1 + others * i / num, 1 + others * (i + 1) / num);
-    CHECK_INT(pthread_join(host->thread, NULL), 0);
-    CHECK_INT(host->status, COHORT_OK);
+        guests_begin(&clients[i], server, 1 + others * i / num, 1 + others * (i + 1) / num);
+    CHECK_INT(pthread_join(server->thread, NULL), 0);
+    CHECK_INT(server->status, COHORT_OK);
     for (uint32_t i = 0; i < num; i++)
-        guests_end(&guests[i], host);
+        guests_end(&clients[i], server);
     for (uint32_t slot = 1; slot < size; slot++) {
         uint64_t rings = 0;
-        CHECK_INT(read(host->hub->doorbells[slot], &rings, sizeof rings), sizeof rings);
+        CHECK_INT(read(server->hub->doorbells[slot], &rings, sizeof rings), sizeof rings);
         CHECK(rings == 1);
     }
-    cohort__hub_destroy(host->hub);
+    cohort__hub_destroy(server->hub);
 }
 
 static void test_alone(void)
 {
     int before = num_descriptors();
-    struct host host;
-    host_begin(&host, 1, TIMEOUT);
-    host_end(&host, COHORT_OK);
+    struct server server;
+    server_begin(&server, 1, TIMEOUT);
+    server_end(&server, COHORT_OK);
     CHECK_INT(num_descriptors(), before);
 }
 
@@ -189,9 +189,9 @@ static void test_all_come(void)
     static const uint32_t sizes[] = {2, 5, 40, 249, 250, 501};
     int before = num_descriptors();
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        struct host host;
-        host_begin(&host, sizes[i], TIMEOUT);
-        all_come(&host, i % 4 + 1);
+        struct server server;
+        server_begin(&server, sizes[i], TIMEOUT);
+        all_come(&server, i % 4 + 1);
         CHECK_INT(num_descriptors(), before);
     }
 }
@@ -259,12 +259,13 @@ static void expect_failure(int fd, const char *text)
     expect_end(fd);
 }
 
-/* The guests from slot FIRST on, except EXCEPT, come and are told TEXT. */
-static void rest_hear(const struct host *host, uint32_t first, uint32_t except, const char *text)
+/* The clients from slot FIRST on, except EXCEPT, come and are told TEXT. */
+static void rest_hear(const struct server *server, uint32_t first, uint32_t except,
+                      const char *text)
 {
-    for (uint32_t slot = first; slot < host->party.size; slot++)
+    for (uint32_t slot = first; slot < server->party.size; slot++)
         if (slot != except)
-            expect_failure(hello(host->share.listener_id, slot), text);
+            expect_failure(hello(server->share.listener_id, slot), text);
 }
 
 static void send_rubbish(uint64_t to, size_t bytes, bool with_descriptors)
@@ -280,7 +281,7 @@ static void send_rubbish(uint64_t to, size_t bytes, bool with_descriptors)
     expect_end(fd);
 }
 
-/* Strangers do not disturb the host, and are told nothing. */
+/* Strangers do not disturb the server, and are told nothing. */
 static void test_strangers(void)
 {
     static const struct {
@@ -293,107 +294,107 @@ static void test_strangers(void)
         {KEY, COHORT__HUB_NOTE_HELLO, ~0u},
     };
     int before = num_descriptors();
-    struct host host;
-    host_begin(&host, 6, TIMEOUT);
-    int silent = go(host.share.listener_id);
-    for (unsigned i = 0; i < 100; i++) /* more than the host accepts at a time */
-        close(go(host.share.listener_id));
+    struct server server;
+    server_begin(&server, 6, TIMEOUT);
+    int silent = go(server.share.listener_id);
+    for (unsigned i = 0; i < 100; i++) /* more than the server accepts at a time */
+        close(go(server.share.listener_id));
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        int fd = go(host.share.listener_id);
+        int fd = go(server.share.listener_id);
         say(fd, wrong[i].key, wrong[i].kind, wrong[i].slot, 0);
         expect_end(fd);
     }
-    send_rubbish(host.share.listener_id, 1, false);
-    send_rubbish(host.share.listener_id, sizeof(struct cohort__hub_note), false);
-    send_rubbish(host.share.listener_id, 512, false);
-    send_rubbish(host.share.listener_id, 0, true);
-    int first = hello(host.share.listener_id, 5);
+    send_rubbish(server.share.listener_id, 1, false);
+    send_rubbish(server.share.listener_id, sizeof(struct cohort__hub_note), false);
+    send_rubbish(server.share.listener_id, 512, false);
+    send_rubbish(server.share.listener_id, 0, true);
+    int first = hello(server.share.listener_id, 5);
     expect_piece(first, 0, 7);
     say(first, KEY, COHORT__HUB_NOTE_TAKEN, 5, 7);
     expect_end(first);
-    expect_end(hello(host.share.listener_id, 5)); /* a second time */
-    struct guests guests;
-    guests_begin(&guests, &host, 1, 5);
-    CHECK_INT(pthread_join(host.thread, NULL), 0);
-    CHECK_INT(host.status, COHORT_OK);
-    guests_end(&guests, &host);
-    cohort__hub_destroy(host.hub);
+    expect_end(hello(server.share.listener_id, 5)); /* a second time */
+    struct clients clients;
+    guests_begin(&clients, &server, 1, 5);
+    CHECK_INT(pthread_join(server.thread, NULL), 0);
+    CHECK_INT(server.status, COHORT_OK);
+    guests_end(&clients, &server);
+    cohort__hub_destroy(server.hub);
     expect_end(silent);
     CHECK_INT(num_descriptors(), before);
 }
 
-static void test_guest_dies(void)
+static void test_client_dies(void)
 {
     int before = num_descriptors();
-    struct host host;
-    host_begin(&host, 3, TIMEOUT);
-    int fd = hello(host.share.listener_id, 2);
+    struct server server;
+    server_begin(&server, 3, TIMEOUT);
+    int fd = hello(server.share.listener_id, 2);
     expect_piece(fd, 0, 4);
     close(fd);
-    rest_hear(&host, 1, 2, "locality 12 has ended while locality 10 gave it");
-    host_end(&host, COHORT_ERR_PEER_DIED);
-    CHECK_CONTAINS(host.message, "locality 12 has ended while locality 10 gave it");
-    host_begin(&host, 300, TIMEOUT); /* ends with a piece that it has not read */
-    fd = hello(host.share.listener_id, 1);
+    rest_hear(&server, 1, 2, "locality 12 has ended while locality 10 gave it");
+    server_end(&server, COHORT_ERR_PEER_DIED);
+    CHECK_CONTAINS(server.message, "locality 12 has ended while locality 10 gave it");
+    server_begin(&server, 300, TIMEOUT); /* ends with a piece that it has not read */
+    fd = hello(server.share.listener_id, 1);
     expect_piece(fd, 0, 250);
     say(fd, KEY, COHORT__HUB_NOTE_TAKEN, 1, 250);
     struct pollfd pollfd = {.fd = fd, .events = POLLIN};
     CHECK_INT(poll(&pollfd, 1, -1), 1);
     close(fd);
-    rest_hear(&host, 2, 0, "locality 11 has ended");
-    host_end(&host, COHORT_ERR_PEER_DIED);
-    host_begin(&host, 2, TIMEOUT); /* ends before it was answered */
-    close(hello(host.share.listener_id, 1));
-    host_end(&host, COHORT_ERR_PEER_DIED);
+    rest_hear(&server, 2, 0, "locality 11 has ended");
+    server_end(&server, COHORT_ERR_PEER_DIED);
+    server_begin(&server, 2, TIMEOUT); /* ends before it was answered */
+    close(hello(server.share.listener_id, 1));
+    server_end(&server, COHORT_ERR_PEER_DIED);
     CHECK_INT(num_descriptors(), before);
 }
 
-static void test_guest_answers_rubbish(void)
+static void test_client_answers_rubbish(void)
 {
     int before = num_descriptors();
-    struct host host;
+    struct server server;
     for (unsigned i = 0; i < 4; i++) {
-        host_begin(&host, 2, TIMEOUT);
-        int fd = hello(host.share.listener_id, 1);
+        server_begin(&server, 2, TIMEOUT);
+        int fd = hello(server.share.listener_id, 1);
         expect_piece(fd, 0, 3);
         if (i < 3)
             say(fd, KEY + (i == 0), COHORT__HUB_NOTE_TAKEN, 1 + (i == 1), 3 - (i == 2));
         else
             CHECK_INT(send(fd, "?", 1, 0), 1);
-        host_end(&host, COHORT_ERR_PROTOCOL);
-        CHECK_CONTAINS(host.message, "locality 11 answers locality 10");
-        expect_failure(fd, host.message);
+        server_end(&server, COHORT_ERR_PROTOCOL);
+        CHECK_CONTAINS(server.message, "locality 11 answers locality 10");
+        expect_failure(fd, server.message);
     }
     CHECK_INT(num_descriptors(), before);
 }
 
-static void test_guest_is_late(void)
+static void test_client_is_late(void)
 {
     int before = num_descriptors();
-    struct host host;
-    host_begin(&host, 4, SHORT); /* no guest comes */
-    host_end(&host, COHORT_ERR_TIMEOUT);
-    CHECK_TEXT(host.message, "locality 10 has waited 0.05 s for locality 11 and 2 others to take "
-                             "the memory that this host's localities share");
+    struct server server;
+    server_begin(&server, 4, SHORT); /* no client comes */
+    server_end(&server, COHORT_ERR_TIMEOUT);
+    CHECK_TEXT(server.message, "locality 10 has waited 0.05 s for locality 11 and 2 others to take "
+                               "the memory that this host's localities share");
     CHECK_INT(num_descriptors(), before);
 }
 
-/* A guest comes and does not take its piece. On a busy machine it takes longer until it gets one.
+/* A client comes and does not take its piece. On a busy machine it takes longer until it gets one.
  */
-static void test_guest_takes_nothing(void)
+static void test_client_takes_nothing(void)
 {
     int before = num_descriptors();
-    struct host host;
+    struct server server;
     bool is_given = false;
     for (uint64_t timeout = SHORT; !is_given && timeout < TIMEOUT; timeout *= 4) {
-        host_open(&host, 2, timeout);
-        int fd = hello(host.share.listener_id, 1);
-        host_start(&host);
-        host_end(&host, COHORT_ERR_TIMEOUT);
-        CHECK_CONTAINS(host.message, "for locality 11 to take");
+        server_open(&server, 2, timeout);
+        int fd = hello(server.share.listener_id, 1);
+        server_start(&server);
+        server_end(&server, COHORT_ERR_TIMEOUT);
+        CHECK_CONTAINS(server.message, "for locality 11 to take");
         is_given = get_piece(fd, 0, 3);
         if (is_given)
-            expect_failure(fd, host.message);
+            expect_failure(fd, server.message);
         else
             close(fd);
     }
@@ -401,32 +402,32 @@ static void test_guest_takes_nothing(void)
     CHECK_INT(num_descriptors(), before);
 }
 
-/* A guest that gives up says why. Then the other guests say so too. */
-static void test_guest_fails(void)
+/* A client that gives up says why. Then the other clients say so too. */
+static void test_client_fails(void)
 {
     int before = num_descriptors();
-    struct host host;
-    host_begin(&host, 3, TIMEOUT);
-    int fd = hello(host.share.listener_id, 1);
+    struct server server;
+    server_begin(&server, 3, TIMEOUT);
+    int fd = hello(server.share.listener_id, 1);
     expect_piece(fd, 0, 4);
     (void)cohort_fail(COHORT_ERR_SYSTEM, "the reason");
     cohort__hub_share_tell(fd, KEY, 1);
     expect_failure(fd, "locality 11 says: the reason");
-    rest_hear(&host, 2, 0, "locality 11 says: the reason");
-    host_end(&host, COHORT_ERR_PEER_DIED);
-    CHECK_TEXT(host.message, "locality 11 says: the reason");
+    rest_hear(&server, 2, 0, "locality 11 says: the reason");
+    server_end(&server, COHORT_ERR_PEER_DIED);
+    CHECK_TEXT(server.message, "locality 11 says: the reason");
     CHECK_INT(num_descriptors(), before);
 }
 
-/* A guest in a thread of its own. The test plays its host. */
+/* A client in a thread of its own. The test plays its server. */
 struct visit {
-    struct cohort__hub_share share; /* of the host */
+    struct cohort__hub_share share; /* of the server */
     uint32_t size;
     uint64_t timeout;
     cohort_status status;
     char message[512];
     pthread_t thread;
-    int fd; /* the host's end of the connection */
+    int fd; /* the server's end of the connection */
 };
 
 static void *visit_run(void *arg)
@@ -441,7 +442,7 @@ static void *visit_run(void *arg)
     return NULL;
 }
 
-/* Runs the guest until it has said hello. */
+/* Runs the client until it has said hello. */
 static void visit_begin(struct visit *visit, uint32_t size, uint64_t timeout)
 {
     struct cohort__hub_note note;
@@ -467,7 +468,7 @@ static void visit_end(struct visit *visit, cohort_status status, const char *mes
     cohort__hub_share_fini(&visit->share);
 }
 
-static void test_host_dies(void)
+static void test_server_dies(void)
 {
     int before = num_descriptors();
     struct visit visit;
@@ -475,7 +476,7 @@ static void test_host_dies(void)
     struct cohort__hub_share gone = listener_id();
     cohort__hub_share_fini(&gone);
     CHECK_INT(fetch(gone.listener_id, 1, 2, &none),
-              COHORT_ERR_PEER_DIED); /* ends before the guest comes */
+              COHORT_ERR_PEER_DIED); /* ends before the client comes */
     CHECK_CONTAINS(cohort_error_message(), "locality 11 waits");
     CHECK_CONTAINS(cohort_error_message(), "locality 10, which gives it, has ended");
     visit_begin(&visit, 2, TIMEOUT);
@@ -493,7 +494,7 @@ static void test_host_dies(void)
     CHECK_INT(num_descriptors(), before);
 }
 
-static void test_host_is_late(void)
+static void test_server_is_late(void)
 {
     int before = num_descriptors();
     struct visit visit;
@@ -503,7 +504,7 @@ static void test_host_is_late(void)
 }
 
 /* All descriptors that come with the message are closed. */
-static void test_host_sends_rubbish(void)
+static void test_server_sends_rubbish(void)
 {
     static const struct {
         struct cohort__hub_note note;
@@ -537,7 +538,7 @@ static void test_host_sends_rubbish(void)
     visit_begin(&visit, 2, TIMEOUT);
     CHECK_INT(send(visit.fd, "?", 1, 0), 1);
     visit_end(&visit, COHORT_ERR_PROTOCOL, "1 bytes with 0 descriptors");
-    /* A failure that belongs to another guest, and a failure that is cut off. */
+    /* A failure that belongs to another client, and a failure that is cut off. */
     visit_begin(&visit, 2, TIMEOUT);
     CHECK(send(visit.fd, &words, sizeof words - 1, 0) > 0);
     visit_end(&visit, COHORT_ERR_PROTOCOL, "no piece");
@@ -595,14 +596,14 @@ static void be_guest_of_few(void *arg)
 static void test_few_descriptors(void)
 {
     int before = num_descriptors();
-    struct host host;
-    host_open(&host, 100, TIMEOUT);
+    struct server server;
+    server_open(&server, 100, TIMEOUT);
     pid_t pid =
-        begin(be_guest_of_few, &host.share.listener_id); /* before there is a hub to inherit */
-    host_start(&host);
+        begin(be_guest_of_few, &server.share.listener_id); /* before there is a hub to inherit */
+    server_start(&server);
     end(pid);
-    rest_hear(&host, 2, 0, "101 descriptors, and it may have 60 open");
-    host_end(&host, COHORT_ERR_PEER_DIED);
+    rest_hear(&server, 2, 0, "101 descriptors, and it may have 60 open");
+    server_end(&server, COHORT_ERR_PEER_DIED);
     CHECK_INT(num_descriptors(), before);
 }
 
@@ -652,21 +653,21 @@ static void be_host_of_nobody(void *arg)
     expect_end(fd); /* it is told nothing */
 }
 
-/* A process of another user is not accepted as a guest, and not visited as a host. Only root can
+/* A process of another user is not accepted as a client, and not visited as a server. Only root can
  * change its user for this. */
 static void test_other_user(void)
 {
-    struct host host;
+    struct server server;
     int pipes[2];
     uint64_t theirs;
     struct cohort__hub *none = NULL;
     if (geteuid() != 0)
         return;
-    host_open(&host, 2, TIMEOUT);
-    pid_t nobody = begin(be_nobody, &host.share.listener_id);
-    host_start(&host);
+    server_open(&server, 2, TIMEOUT);
+    pid_t nobody = begin(be_nobody, &server.share.listener_id);
+    server_start(&server);
     end(nobody);
-    all_come(&host, 1);
+    all_come(&server, 1);
     CHECK_INT(pipe(pipes), 0);
     pid_t pid = begin(be_host_of_nobody, &pipes[1]);
     CHECK_INT(read(pipes[0], &theirs, sizeof theirs), sizeof theirs);
@@ -678,12 +679,12 @@ static void test_other_user(void)
     close(pipes[1]);
 }
 
-/* The user has the maximum of descriptors under way. The host waits until there are fewer. */
+/* The user has the maximum of descriptors under way. The server waits until there are fewer. */
 static void be_busy(void *arg)
 {
     (void)arg;
     enum { LIMIT = 300 };
-    struct host host;
+    struct server server;
     struct cohort__hub_note note = {.key = 1};
     int pair[2], descriptors[COHORT__HUB_SHARE_PIECE_DESCRIPTORS];
     if (geteuid() == 0)
@@ -696,8 +697,8 @@ static void be_busy(void *arg)
                                   COHORT__HUB_SHARE_PIECE_DESCRIPTORS) > 0)
         ;
     CHECK_INT(errno, ETOOMANYREFS);
-    host_begin(&host, 2, TIMEOUT);
-    int fd = hello(host.share.listener_id, 1);
+    server_begin(&server, 2, TIMEOUT);
+    int fd = hello(server.share.listener_id, 1);
     struct pollfd pollfd = {.fd = fd, .events = POLLIN};
     CHECK_INT(poll(&pollfd, 1, 20), 0); /* nothing can arrive */
     while (recv(pair[1], &note, sizeof note, MSG_DONTWAIT) > 0)
@@ -705,7 +706,7 @@ static void be_busy(void *arg)
     expect_piece(fd, 0, 3);
     say(fd, KEY, COHORT__HUB_NOTE_TAKEN, 1, 3);
     expect_end(fd);
-    host_end(&host, COHORT_OK);
+    server_end(&server, COHORT_OK);
     close(pair[0]);
     close(pair[1]);
 }
@@ -721,14 +722,14 @@ int main(int argc, char **argv)
         {"alone", test_alone},
         {"all_come", test_all_come},
         {"strangers", test_strangers},
-        {"guest_dies", test_guest_dies},
-        {"guest_answers_rubbish", test_guest_answers_rubbish},
-        {"guest_is_late", test_guest_is_late},
-        {"guest_takes_nothing", test_guest_takes_nothing},
-        {"guest_fails", test_guest_fails},
-        {"host_dies", test_host_dies},
-        {"host_is_late", test_host_is_late},
-        {"host_sends_rubbish", test_host_sends_rubbish},
+        {"client_dies", test_client_dies},
+        {"client_answers_rubbish", test_client_answers_rubbish},
+        {"client_is_late", test_client_is_late},
+        {"client_takes_nothing", test_client_takes_nothing},
+        {"client_fails", test_client_fails},
+        {"server_dies", test_server_dies},
+        {"server_is_late", test_server_is_late},
+        {"server_sends_rubbish", test_server_sends_rubbish},
         {"few_descriptors", test_few_descriptors},
         {"no_memory", test_no_memory},
         {"other_user", test_other_user},
