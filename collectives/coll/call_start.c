@@ -181,19 +181,38 @@ static bool are_buffers_fine(const struct cohort__call *call, const struct cohor
     return (are_there && are_apart && !call->of_objects) || !cohort__call_check_buffers(call);
 }
 
-/* Whether CALL is the call that MEMO knows. Its buffers are checked again. */
-static bool is_known(const struct cohort__call *call, const struct cohort__plan_memo *memo)
+/* The memo that knows CALL, whose buffers are checked again. NULL: there is none. */
+static inline const struct cohort__plan_memo *find_memo(const struct cohort__call *call)
 {
-    return memo->function == call->function && memo->count == call->count &&
-           memo->datatype == call->datatype && memo->op == call->op && memo->q == call->q &&
-           is_plain(call) && are_buffers_fine(call, memo);
+    struct cohort__plan_cache *plans = call->comm->plans;
+    if (!plans || (call->options->has & COHORT__NEXT_OPTIONS))
+        return NULL;
+    const struct cohort__plan_memo *memo = cohort__plan_cache_memo(plans);
+    const bool is_known = memo->function == call->function && memo->count == call->count &&
+                          memo->datatype == call->datatype && memo->op == call->op &&
+                          memo->q == call->q && is_plain(call) && are_buffers_fine(call, memo);
+    return is_known ? memo : NULL;
+}
+
+/* Whether all that CALL, which is plain, does is to copy so many bytes of IN to OUT: its site is
+ * the only one. Many bytes are copied by a plan. */
+static bool is_alone(const struct cohort__call *call, size_t *ret_bytes)
+{
+    enum { MOST_BYTES = 4096 };
+    const bool copies_none = call->collective == COHORT__BARRIER ||
+                             call->collective == COHORT__BROADCAST ||
+                             call->collective == COHORT__EXCLUSIVE_SCAN;
+    *ret_bytes = copies_none ? 0 : call->count * cohort_datatype_size(call->datatype);
+    return cohort_comm_num_sites(call->comm) == 1 && !call->is_checked && !call->of_objects &&
+           *ret_bytes <= MOST_BYTES;
 }
 
 static void keep_memo(const struct cohort__call *call, const struct cohort__shape *shape,
                       struct cohort__plan_entry *entry, uint64_t fingerprint,
                       const struct cohort__signature *signature)
 {
-    *cohort__plan_cache_memo(call->comm->plans) = (struct cohort__plan_memo){
+    struct cohort__plan_memo *memo = cohort__plan_cache_memo(call->comm->plans);
+    *memo = (struct cohort__plan_memo){
         .function = call->function,
         .count = call->count,
         .datatype = call->datatype,
@@ -207,6 +226,7 @@ static void keep_memo(const struct cohort__call *call, const struct cohort__shap
         .root = shape->request.root,
         .shift = shape->request.shift,
     };
+    memo->is_alone = is_alone(call, &memo->alone_bytes);
 }
 
 /* Runs ENTRY's plan. OBJECTION: NULL, or why the call is wrong. A wrong call takes part in the
@@ -233,6 +253,22 @@ static cohort_future *execute(const struct cohort__call *call, struct cohort__pl
         execution.check = objection ? cohort__check_values_of_wrong_call()
                                     : cohort__check_values_of(call->datatype);
     return cohort__execution_start(&execution);
+}
+
+/* Whether CALL, which MEMO knows, is over now. It has waited for nobody, so it has needed neither
+ * its deadline nor its scope. */
+static inline bool is_over_alone(const struct cohort__call *call,
+                                 const struct cohort__plan_memo *memo)
+{
+    const size_t bytes = memo->alone_bytes;
+    if (!memo->is_alone || !cohort__alone_begin(call->comm))
+        return false;
+    if (bytes == sizeof(uint64_t)) /* a call of a function takes longer */
+        memcpy(call->out, call->in, sizeof(uint64_t));
+    else if (bytes > 0)
+        memcpy(call->out, call->in, bytes);
+    cohort__alone_end(call->comm, call->generation, &memo->signature);
+    return true;
 }
 
 /* Starts a call that is like the last one, with the results that were found then. */
@@ -308,14 +344,14 @@ static cohort_future *pass_and_start(struct cohort__call *call)
     struct cohort__plan_entry *entry;
     if (pass_gate(call))
         return give_up(call, cohort__error_slot());
+    const struct cohort__plan_memo *memo = find_memo(call);
+    if (memo && is_over_alone(call, memo))
+        return cohort_future_of_value(NULL);
     if (call->options->has && watch(call))
         return reject(call);
-    if (call->comm->plans && !(call->options->has & COHORT__NEXT_OPTIONS)) {
-        const struct cohort__plan_memo *memo = cohort__plan_cache_memo(call->comm->plans);
-        if (is_known(call, memo)) {
-            tell_bytes(call);
-            return start_known(call, memo);
-        }
+    if (memo) {
+        tell_bytes(call);
+        return start_known(call, memo);
     }
     if (cohort__call_check(call) || find_plan(call, &shape, &entry))
         return reject(call);

@@ -239,6 +239,22 @@ void cohort__operation_call(struct cohort__operation *operation)
     cohort__endpoint_post(operation->comm, &operation->call);
 }
 
+bool cohort__alone_begin(struct cohort_comm *comm)
+{
+    return !cohort__trace_is_on && !cohort__hooks_are_set() &&
+           !cohort__remote_may_be_lost(comm->group) && cohort__actor_turn_begin(&comm->actor);
+}
+
+void cohort__alone_end(struct cohort_comm *comm, uint64_t generation,
+                       const struct cohort__signature *signature)
+{
+    cohort__history_call(&comm->history, generation);
+    comm->window[generation % COHORT__WINDOW].ended =
+        (struct cohort__ended){generation, *signature};
+    cohort__site_line_end(comm, generation);
+    cohort__actor_turn_end(&comm->actor);
+}
+
 /* In an item of its own, since an operation may end as soon as it starts. After a death all do, and
  * each makes room for the next one. */
 static void run_resume(struct cohort__actor *actor, struct cohort__item *item)

@@ -88,6 +88,8 @@ struct cohort__plan_memo {
     struct cohort__signature signature;
     uint32_t root;
     uint32_t shift;
+    bool is_alone; /* all that it does is to copy so many bytes of IN to OUT */
+    size_t alone_bytes;
 };
 struct cohort__plan_memo *cohort__plan_cache_memo(struct cohort__plan_cache *cache);
 

@@ -13,14 +13,15 @@ import sys
 import callgrind
 
 RUNS = 5
-# For each program: what is counted there, the limit, into how many parts a call is divided, and how
-# many calls the shorter and the longer run have. Ticks and polls come by the clock, and so do
-# messages that meet or miss each other when communicators are made: 20,000 instructions a run. A
-# message of a channel is in four lists and a map, by which it is found and taken back, however many
-# there are.
+# For each program and its arguments: what is counted there, the limit, into how many parts a call is
+# divided, and how many calls the shorter and the longer run have. Ticks and polls come by the
+# clock, and so do messages that meet or miss each other when communicators are made: 20,000
+# instructions a run. A message of a channel is in four lists and a map, by which it is found and
+# taken back, however many there are.
 LIMITS = {
-    'all_reduce_calls': ('an 8-byte all_reduce of 64 sites in one locality, each site', 2200, 64,
-                         (100, 400)),
+    'all_reduce_calls 1': ('an 8-byte all_reduce of a single site', 450, 1, (1000, 11000)),
+    'all_reduce_calls 64': ('an 8-byte all_reduce of 64 sites in one locality, each site', 2200, 64,
+                            (100, 400)),
     'all_reduce_two': ('an 8-byte all_reduce of two localities that share memory, each site', 3850,
                        2, (100, 1600)),
     'channel_calls': ('an 8-byte message between two localities that share memory', 4440, 1,
@@ -31,7 +32,7 @@ LIMITS = {
 def main():
     callgrind.skip_without()
     command = sys.argv[1:]
-    what, limit, parts, num_calls = LIMITS[os.path.basename(command[0])]
+    what, limit, parts, num_calls = LIMITS[' '.join([os.path.basename(command[0]), *command[1:]])]
     least = [float('inf')] * len(num_calls)
     for _ in range(RUNS):
         least = [min(so_far, callgrind.count([*command, str(calls)]))

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "tests/support/exercise.h"
+#include "tests/support/program.h"
+#include "tests/support/sites.h"
+
+/* The only site of a communicator. A call that is like the one before is over when it has copied
+ * its block, and is no operation, unless somebody would miss one. */
+
+enum { REPEATS = 3, LONGEST = 513 }; /* elements; of more than 512 the bytes are too many */
+
+/* Two calls after the first one are known. Generations are left out between them. */
+static cohort_status each_kind(cohort_comm *comm, void *arg)
+{
+    static const size_t counts[] = {1, 2, 512, LONGEST};
+    uint64_t generation = 0;
+    (void)arg;
+    for (int kind = 0; kind < EXERCISE_NUM_KINDS; kind++)
+        for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+            for (int repeat = 0; repeat < REPEATS; repeat++) {
+                struct exercise exercise;
+                exercise_begin_with(&exercise, comm, (enum exercise_kind)kind, counts[i],
+                                    generation += 1 + (uint64_t)repeat,
+                                    (struct exercise_options){0});
+                CHECK_INT(exercise_end(&exercise), COHORT_OK);
+            }
+    return COHORT_OK;
+}
+
+/* Of elements of each size OUT is written as far as its block goes, and no further. */
+static cohort_status each_size(cohort_comm *comm, void *arg)
+{
+    static const cohort_datatype types[] = {COHORT_INT8, COHORT_INT16, COHORT_FLOAT, COHORT_DOUBLE,
+                                            COHORT_DOUBLE_COMPLEX};
+    uint64_t generation = 0;
+    (void)arg;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        for (int repeat = 0; repeat < REPEATS; repeat++) {
+            unsigned char in[64], out[64], wanted[64];
+            memset(in, repeat + 1, sizeof(in));
+            memset(out, 99, sizeof(out));
+            memset(wanted, 99, sizeof(wanted));
+            memset(wanted, repeat + 1, 3 * cohort_datatype_size(types[i]));
+            CHECK_INT(cohort_await(cohort_all_gather(comm, in, out, 3, types[i], ++generation)),
+                      COHORT_OK);
+            CHECK(memcmp(out, wanted, sizeof(out)) == 0);
+        }
+    return COHORT_OK;
+}
+
+static cohort_future *all_reduce(cohort_comm *comm, double *in, double *out, uint64_t generation)
+{
+    return cohort_all_reduce(comm, in, out, 1, COHORT_DOUBLE, COHORT_SUM, generation);
+}
+
+/* Nothing is left of a known call: the endpoint is idle, and no generation can be used again. */
+static cohort_status leaves_nothing(cohort_comm *comm, void *arg)
+{
+    double in = 5, out = 0;
+    (void)arg;
+    for (uint64_t generation = 1; generation <= 200; generation++) {
+        cohort_future *future = all_reduce(comm, &in, &out, generation);
+        CHECK(cohort_future_ready(future) && out == 5);
+        CHECK_INT(cohort_await(future), COHORT_OK);
+        in = 5;
+        out = 0;
+    }
+    CHECK_INT(cohort_await(cohort_comm_idle(comm)), COHORT_OK);
+    CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 200)), COHORT_ERR_GENERATION);
+    CHECK_INT(cohort_await(all_reduce(comm, &in, &in, 201)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(all_reduce(comm, &in, NULL, 202)), COHORT_ERR_BAD_PARAMETER);
+    return COHORT_OK;
+}
+
+static cohort_status revoked(cohort_comm *comm, void *arg)
+{
+    double in = 5, out = 0;
+    (void)arg;
+    for (uint64_t generation = 1; generation <= 3; generation++)
+        CHECK_INT(cohort_await(all_reduce(comm, &in, &out, generation)), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_comm_revoke(comm)), COHORT_OK);
+    out = 0;
+    CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 4)), COHORT_ERR_REVOKED);
+    CHECK(out == 0);
+    return COHORT_OK;
+}
+
+static uint64_t num_begun, num_ended;
+
+static uint64_t begin(const cohort_hook_call *call, void *arg)
+{
+    (void)call, (void)arg;
+    return num_begun++;
+}
+
+static void end(const cohort_hook_call *call, cohort_status status, uint64_t begun, void *arg)
+{
+    (void)call, (void)status, (void)begun, (void)arg;
+    num_ended++;
+}
+
+/* Last, since hooks stay. */
+static cohort_status hooked(cohort_comm *comm, void *arg)
+{
+    const cohort_hooks hooks = {.begin = begin, .end = end};
+    double in = 5, out = 0;
+    (void)arg;
+    CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 1)), COHORT_OK);
+    CHECK_INT(cohort_hooks_set(&hooks), COHORT_OK);
+    for (uint64_t generation = 2; generation <= 4; generation++)
+        CHECK_INT(cohort_await(all_reduce(comm, &in, &out, generation)), COHORT_OK);
+    CHECK(num_begun == 3 && num_ended == 3);
+    return COHORT_OK;
+}
+
+static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void *arg))
+{
+    CHECK_INT(sites_run(&(struct sites){.name = name, .options = {.num_sites = 1}, .run = site}),
+              COHORT_OK);
+}
+
+static void test_each_kind(void)
+{
+    run("each-kind", each_kind);
+}
+
+static void test_each_size(void)
+{
+    run("each-size", each_size);
+}
+
+static void test_leaves_nothing(void)
+{
+    run("leaves-nothing", leaves_nothing);
+}
+
+static void test_revoked(void)
+{
+    run("revoked", revoked);
+}
+
+static void test_hooked(void)
+{
+    run("hooked", hooked);
+}
+
+static const struct test_case cases[] = {
+    {"each_kind", test_each_kind},
+    {"each_size", test_each_size},
+    {"leaves_nothing", test_leaves_nothing},
+    {"revoked", test_revoked},
+    {"hooked", test_hooked},
+};
+
+int main(int argc, char **argv)
+{
+    return program_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
