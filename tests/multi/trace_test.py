@@ -222,6 +222,9 @@ def test_alone():
     report = tool('report', file)
     check(re.match(r'job trace_member: 1 localities on 1 host, .* events\n', report), report)
     check('nothing (locality 0)' in report, report)
+    # Its calls are there, though nobody else takes part in them.
+    subprocess.run([MEMBER, 'barrier'], env=env, check=True, timeout=jobs.TIMEOUT)
+    check(re.search(r'"halo" barrier \w+, 3 calls:', tool('report', file)))
 
 
 def test_no_tool():
