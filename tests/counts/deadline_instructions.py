@@ -26,8 +26,8 @@ def main():
     callgrind.skip_without()
     for _ in range(RUNS):
         without, with_one = per_call(), per_call('deadline')
-        print(f'an all_reduce of two sites, each: {without:.0f} instructions, {with_one:.0f} with a '
-              f'deadline: {with_one - without:.0f} more, at most {LIMIT} wanted')
+        print(f'an all_reduce of two sites, each: {without:.0f} instructions, {with_one:.0f} with '
+              f'a deadline: {with_one - without:.0f} more, at most {LIMIT} wanted')
         if with_one - without <= LIMIT:
             sys.exit()
     sys.exit(1)

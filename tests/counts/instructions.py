@@ -13,8 +13,8 @@ import sys
 import callgrind
 
 RUNS = 5
-# For each program and its arguments: what is counted there, the limit, into how many parts a call is
-# divided, and how many calls the shorter and the longer run have. Ticks and polls come by the
+# For each program and its arguments: what is counted there, the limit, into how many parts a call
+# is divided, and how many calls the shorter and the longer run have. Ticks and polls come by the
 # clock, and so do messages that meet or miss each other when communicators are made: 20,000
 # instructions a run. A message of a channel is in four lists and a map, by which it is found and
 # taken back, however many there are.
