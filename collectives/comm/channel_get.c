@@ -6,7 +6,6 @@
 
 #include "collectives/comm/channel_private.h"
 #include "collectives/comm/endpoint.h"
-#include "collectives/comm/layout_check.h"
 #include "collectives/plan/layout.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"

@@ -5,6 +5,7 @@
 #include <stdalign.h>
 
 #include "cohort/channel.h"
+#include "cohort/layout.h"
 #include "collectives/comm/channels.h"
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/message.h"
@@ -103,5 +104,9 @@ void cohort__channel_set_take_back(struct cohort__channels *channels);
 size_t cohort__channel_sets_describe(const struct cohort_comm *comm, char *text, size_t used,
                                      size_t capacity);
 void cohort__channel_sets_fini(struct cohort__channels *channels);
+
+/* Why elements of DATATYPE can't lie in ARRAY as LAYOUT says, or NULL: they can. */
+const char *cohort__layout_refuses(const cohort_layout *layout, cohort_datatype datatype,
+                                   const void *array);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/comm/layout_check.h"
+#include "collectives/comm/channel_private.h"
 #include "collectives/plan/layout.h"
 
 const char *cohort__layout_refuses(const cohort_layout *layout, cohort_datatype datatype,

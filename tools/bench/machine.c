@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cohort-bench: the machine, the system and its load, which a figure depends on. */
-#include "tools/bench/machine.h"
+#include "tools/bench/report.h"
 
 #include <sched.h>
 #include <stdio.h>

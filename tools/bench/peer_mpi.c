@@ -11,7 +11,6 @@
 
 #include "tools/bench/burden.h"
 #include "tools/bench/pairs.h"
-#include "tools/bench/peer_halo.h"
 #include "tools/bench/result.h"
 #include "tools/bench/series.h"
 #include "tools/bench/works.h"
@@ -20,7 +19,69 @@
  * form, and in its non-blocking form with MPI_Wait directly after it. Built once for each MPI. On
  * an error, MPI's default error handler prints why and ends the job. */
 
-enum { TAG = 1, STATUS_USAGE = 2 };
+enum { TAG = 1, HALO_TAG = 2, DIMS = 3, FACES = 2 * DIMS, STATUS_USAGE = 2 };
+
+/* The faces of a box with ghost cells, by MPI's types, beside halo.c ------------------------- */
+
+/* As in halo.c: to[2 * dim] goes down, and comes as from[2 * dim], from above. */
+static struct {
+    int count; /* 0: there are no types */
+    MPI_Datatype to[FACES], from[FACES];
+} faces;
+
+static MPI_Datatype make_face(int edge, int dim, int place)
+{
+    const int sizes[DIMS] = {edge, edge, edge};
+    int starts[DIMS] = {1, 1, 1}, counts[DIMS] = {edge - 2, edge - 2, edge - 2};
+    MPI_Datatype type;
+    starts[dim] = place;
+    counts[dim] = 1;
+    MPI_Type_create_subarray(DIMS, sizes, counts, starts, MPI_ORDER_C, MPI_DOUBLE, &type);
+    MPI_Type_commit(&type);
+    return type;
+}
+
+static void make_faces(int count)
+{
+    int edge = 1;
+    while ((edge + 1) * (edge + 1) * (edge + 1) <= count)
+        edge++;
+    for (int face = 0; face < FACES && faces.count > 0; face++) {
+        MPI_Type_free(&faces.to[face]);
+        MPI_Type_free(&faces.from[face]);
+    }
+    for (int dim = 0; dim < DIMS; dim++) {
+        faces.to[2 * dim] = make_face(edge, dim, 1);
+        faces.to[2 * dim + 1] = make_face(edge, dim, edge - 2);
+        faces.from[2 * dim] = make_face(edge, dim, edge - 1);
+        faces.from[2 * dim + 1] = make_face(edge, dim, 0);
+    }
+    faces.count = count;
+}
+
+/* Exchanges the six faces of BOX, a box of COUNT doubles or a few less, with rank OTHER. WAITS: all
+ * at once; else one after the other. The types are made by the first call for a COUNT. */
+static void halo_exchange(double *box, int count, int other, bool waits)
+{
+    MPI_Request requests[2 * FACES];
+    MPI_Status statuses[2 * FACES];
+    if (faces.count != count)
+        make_faces(count);
+    if (waits) {
+        for (int face = 0; face < FACES; face++)
+            MPI_Irecv(box, 1, faces.from[face], other, HALO_TAG, MPI_COMM_WORLD, &requests[face]);
+        for (int face = 0; face < FACES; face++)
+            MPI_Isend(box, 1, faces.to[face], other, HALO_TAG, MPI_COMM_WORLD,
+                      &requests[FACES + face]);
+        MPI_Waitall(2 * FACES, requests, statuses);
+        return;
+    }
+    for (int face = 0; face < FACES; face++)
+        MPI_Sendrecv(box, 1, faces.to[face], other, HALO_TAG, box, 1, faces.from[face], other,
+                     HALO_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* The works ------------------------------------------------------------------------------------ */
 
 struct site {
     int rank, num_ranks;
@@ -192,7 +253,7 @@ static void rate(const struct site *site)
 
 static void halo(const struct site *site)
 {
-    peer_halo(site->out, site->count, site->other, site->waits);
+    halo_exchange(site->out, site->count, site->other, site->waits);
 }
 
 /* See pairs.c: rank 1 comes late. Rank 0 computes meanwhile, if the call lets it. */

@@ -8,9 +8,18 @@
 
 #include <cohort/cohort.h>
 
-#include "tools/bench/machine.h"
 #include "tools/bench/options.h"
 #include "tools/bench/result.h"
+
+/* What a figure depends on besides the library. */
+struct bench_machine {
+    unsigned cores; /* that this process may use */
+    char cpu[80];
+    char system[80];
+    double load; /* when the program started: other work makes figures worse */
+};
+
+struct bench_machine bench_machine(void);
 
 /* Where the results go: the table is printed as they come, JSON at the end. */
 struct bench_report {

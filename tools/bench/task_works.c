@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/bench/spread.h"
-
 static const struct named {
     const char *name;
     task_solve_function *solve;

@@ -5,6 +5,7 @@
 
 #include <cohort/cohort.h>
 
+#include "tools/bench/bench.h"
 #include "tools/bench/problems.h"
 #include "tools/bench/series.h"
 
@@ -42,5 +43,10 @@ enum { TASK_SPREAD_NS = 2000000 };
 /* The error that there is no memory for NUM of WHAT, or that a result is WRONG. */
 cohort_status task_no_memory(uint64_t num, const char *what);
 cohort_status task_wrong(const char *wrong);
+
+/* Runs a work once, whose size is the number of the run: it says which times are drawn. The result
+ * is the time it took, as so many times the ideal one. A process that has run one before has an
+ * easier second one. */
+cohort_status spread_measure(const struct bench *bench, const struct bench_work *work);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cohort-info: what will not work well, and what to do about it. */
-#include "tools/info/advice.h"
+#include "tools/info/report.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "tools/info/advice.h"
-#include "tools/info/facts.h"
 #include "tools/info/report.h"
+#include "tools/info/facts.h"
 #include "tools/share/usage.h"
 
 enum { OPTION_CHECK = USAGE_FIRST_OPTION };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-info: the facts and the variables as text. */
+/* cohort-info: the facts and the variables as text, and what will not work well. */
 #include "tools/info/report.h"
 
 #include <inttypes.h>

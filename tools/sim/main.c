@@ -5,9 +5,7 @@
 
 #include "tools/sim/limits.h"
 #include "tools/sim/options.h"
-#include "tools/sim/plot.h"
 #include "tools/sim/report.h"
-#include "tools/sim/world_report.h"
 
 enum { STATUS_FAILED = 1, STATUS_USAGE = 2 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cohort-sim: the time against bytes or sites, as a plot. */
-#include "tools/sim/plot.h"
+#include "tools/sim/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-sim: the outcomes as a table or as JSON. */
+/* cohort-sim: the outcomes as a table, as JSON or as a plot. */
 #include "tools/sim/report.h"
 
 #include <inttypes.h>

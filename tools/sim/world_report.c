@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cohort-sim: what --machine has found, as a table or as JSON. */
-#include "tools/sim/world_report.h"
+#include "tools/sim/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>

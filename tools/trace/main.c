@@ -6,7 +6,6 @@
 
 #include "tools/share/usage.h"
 #include "tools/trace/join.h"
-#include "tools/trace/plot.h"
 #include "tools/trace/report.h"
 
 enum { MOST_PARTS = 4096 };

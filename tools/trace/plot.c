@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cohort-trace: draws what the localities did, and who made whom wait. */
-#include "tools/trace/plot.h"
+#include "tools/trace/report.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-trace: prints who made whom wait. */
+/* cohort-trace: prints who made whom wait, and draws what the localities did. */
 #include "tools/trace/report.h"
 
 #include <inttypes.h>

@@ -2,15 +2,81 @@
 /* cohort-tune: --localities, --hosts: starts the jobs, and collects their samples. */
 #include "tools/tune/jobs.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "tools/share/child.h"
 #include "tools/share/host_list.h"
-#include "tools/tune/programs.h"
 #include "tools/share/trial.h"
 #include "tools/tune/measure.h"
 #include "tools/tune/output.h"
+
+enum { PROGRAMS_MAX_PATH = 4096, PROGRAMS_MAX_ARGS = 64 };
+
+/* The programs that a job is started with. */
+struct programs {
+    char self[PROGRAMS_MAX_PATH];
+    char cohortrun[PROGRAMS_MAX_PATH];
+    const char *timeout; /* of a job, in seconds; two hours by default */
+};
+
+/* A command line. The words have to stay valid. */
+struct programs_command {
+    char *args[PROGRAMS_MAX_ARGS + 1]; /* ends with NULL */
+    size_t num_args;
+};
+
+static bool find_self(char ret_path[PROGRAMS_MAX_PATH])
+{
+    ssize_t length = readlink("/proc/self/exe", ret_path, PROGRAMS_MAX_PATH - 1);
+    if (length <= 0) {
+        fprintf(stderr, "%s: /proc/self/exe: %s\n", program_invocation_short_name, strerror(errno));
+        return false;
+    }
+    ret_path[length] = '\0';
+    return true;
+}
+
+/* Finds this program and the launcher. The launcher is at LAUNCHER; if that is NULL, it is beside
+ * this program. False: there is none, which has been printed. */
+static bool programs_find(const char *launcher, struct programs *ret_programs)
+{
+    ret_programs->timeout = "7200";
+    char *self = ret_programs->self, *cohortrun = ret_programs->cohortrun;
+    if (!find_self(self))
+        return false;
+    int folder = (int)(strrchr(self, '/') - self);
+    int written = launcher ? snprintf(cohortrun, PROGRAMS_MAX_PATH, "%s", launcher)
+                           : snprintf(cohortrun, PROGRAMS_MAX_PATH, "%.*s/cohortrun", folder, self);
+    if (written < PROGRAMS_MAX_PATH && access(cohortrun, X_OK) == 0)
+        return true;
+    fprintf(stderr, "%s: no launcher at '%s': give --cohortrun PATH\n",
+            program_invocation_short_name, cohortrun);
+    return false;
+}
+
+/* exec takes the arguments as they are, but its prototype doesn't say so. */
+static void programs_command_add(struct programs_command *command, const char *arg)
+{
+    if (command->num_args < PROGRAMS_MAX_ARGS)
+        command->args[command->num_args++] = (char *)arg;
+}
+
+/* Begins a command of the launcher, for LOCALITIES with WORKERS each. */
+static void programs_command_launch(struct programs_command *command,
+                                    const struct programs *programs, const char *localities,
+                                    const char *workers)
+{
+    const char *const args[] = {programs->cohortrun, "-n",    localities,
+                                "--workers",         workers, "--timeout",
+                                programs->timeout};
+    *command = (struct programs_command){.num_args = 0};
+    for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
+        programs_command_add(command, args[i]);
+}
 
 /* All communicators of tasks together need half as much as the jobs up to 32 localities. */
 enum { TASKS_WEIGHT = 50 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/info/advice.h"
+#include "tools/info/report.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/trace/plot.h"
+#include "tools/trace/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
