@@ -1,26 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/proc/registry.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/container.h"
 #include "runtime/names/home.h"
 #include "tests/support/test.h"
+#include "tests/unit/runtime/proc/guest.h"
 #include "tests/unit/runtime/proc/localities.h"
 
 enum { NUM_LOCALITIES = 4, MAX_SITES = 1001 };
-
-/* A site's join and its result. */
-struct guest {
-    struct cohort__join join;
-    uint32_t rank;
-    int num_done;
-    cohort_status status;
-    struct cohort__membership *membership;
-    char text[256];
-};
 
 /* Sites with an even number have these settings. The others have different ones. */
 static const char settings[] = "0123456789abc";
@@ -29,17 +18,6 @@ static struct localities job;
 static struct guest guests[MAX_SITES];
 static unsigned num_ended[NUM_LOCALITIES];
 static uint64_t last_ended;
-
-static void on_done(struct cohort__join *join, cohort_status status,
-                    struct cohort__membership *membership)
-{
-    struct guest *guest = COHORT_CONTAINER_OF(join, struct guest, join);
-    guest->num_done++;
-    guest->status = status;
-    guest->membership = membership;
-    CHECK(!status == !!membership);
-    snprintf(guest->text, sizeof(guest->text), "%s", status ? cohort_error_message() : "");
-}
 
 static void on_ended(void *context, uint64_t instance)
 {
@@ -59,38 +37,20 @@ static void open_job(uint64_t seed, uint32_t num)
 static void enter(struct guest *guest, uint32_t rank, const char *name, uint32_t site,
                   uint32_t num_sites, const char *terms, uint64_t left)
 {
-    *guest = (struct guest){.rank = rank,
-                            .join = {.name = name,
-                                     .site = site,
-                                     .num_sites = num_sites,
-                                     .terms = terms,
-                                     .settings = settings + site % 2,
-                                     .settings_bytes = 10 + site % 2,
-                                     .left_instance = left,
-                                     .done = on_done}};
-    cohort__registry_join(cohort__process_registry(job.processes[rank]), &guest->join);
+    guest_enter(guest, job.processes[rank],
+                (struct cohort__join){.name = name,
+                                      .site = site,
+                                      .num_sites = num_sites,
+                                      .terms = terms,
+                                      .settings = settings + site % 2,
+                                      .settings_bytes = 10 + site % 2,
+                                      .left_instance = left});
 }
 
 static void check_settings(const struct cohort__membership *membership)
 {
     CHECK_INT(membership->settings_bytes, 10);
     CHECK(memcmp(membership->settings, settings, 10) == 0);
-}
-
-static uint64_t leave(struct guest *guest)
-{
-    uint64_t instance = guest->membership->instance;
-    cohort__registry_leave(cohort__process_registry(job.processes[guest->rank]), guest->membership,
-                           guest->join.site);
-    cohort__membership_unref(guest->membership);
-    return instance;
-}
-
-static void check_done(const struct guest *guest, cohort_status status, const char *text)
-{
-    CHECK_INT(guest->num_done, 1);
-    CHECK_INT(guest->status, status);
-    CHECK_CONTAINS(guest->text, text);
 }
 
 /* Site i is in locality (i / RUN) % num. */
@@ -103,7 +63,7 @@ static void enter_all(const char *name, uint32_t num_sites, uint32_t run, uint64
 static uint64_t check_all(uint32_t num_sites, uint32_t run)
 {
     for (uint32_t site = 0; site < num_sites; site++) {
-        check_done(&guests[site], COHORT_OK, "");
+        guest_check(&guests[site], COHORT_OK, "");
         const struct cohort__membership *membership = guests[site].membership;
         CHECK_INT(membership->num_sites, num_sites);
         check_settings(membership);
@@ -141,10 +101,10 @@ static void test_join_leave_reuse(void)
         localities_settle(&job);
         uint64_t first = check_all(13, run);
         for (uint32_t site = 0; site < 12; site++)
-            leave(&guests[site]);
+            guest_leave(&guests[site]);
         localities_settle(&job);
         check_ended(0);
-        leave(&guests[12]);
+        guest_leave(&guests[12]);
         localities_settle(&job);
         check_ended(1);
         CHECK(last_ended == first);
@@ -154,14 +114,14 @@ static void test_join_leave_reuse(void)
         CHECK(second != first);
         /* At once again, so that leaves and joins overtake each other. */
         for (uint32_t site = 0; site < 12; site++) {
-            leave(&guests[site]);
+            guest_leave(&guests[site]);
             enter(&guests[site], guests[site].rank, name, site, 12, "other terms", second);
         }
         localities_settle(&job);
         CHECK(check_all(12, run) != second);
         check_ended(2);
         for (uint32_t site = 0; site < 12; site++)
-            leave(&guests[site]);
+            guest_leave(&guests[site]);
         localities_settle(&job);
         check_ended(3);
         close_job();
@@ -178,23 +138,20 @@ static void test_longer_names(void)
         open_job(seed, NUM_LOCALITIES);
         for (uint32_t i = 0; i < NUM; i++) {
             uint32_t rank = i % NUM_LOCALITIES, which = i / NUM_LOCALITIES;
-            guests[i].join = (struct cohort__join){
-                .name = which == 0 ? "a" : longer[which - 1],
-                .name_bytes = which == 0 ? 0 : sizeof(longer[0]),
-                .home = which,
-                .site = rank,
-                .num_sites = NUM_LOCALITIES,
-                .terms = "terms",
-                .done = on_done,
-            };
-            guests[i].rank = rank;
-            guests[i].num_done = 0;
-            cohort__registry_join(cohort__process_registry(job.processes[rank]), &guests[i].join);
+            guest_enter(&guests[i], job.processes[rank],
+                        (struct cohort__join){
+                            .name = which == 0 ? "a" : longer[which - 1],
+                            .name_bytes = which == 0 ? 0 : sizeof(longer[0]),
+                            .home = which,
+                            .site = rank,
+                            .num_sites = NUM_LOCALITIES,
+                            .terms = "terms",
+                        });
         }
         localities_settle(&job);
         for (uint32_t i = 0; i < NUM; i++) {
             const struct cohort__membership *membership = guests[i].membership;
-            check_done(&guests[i], COHORT_OK, "");
+            guest_check(&guests[i], COHORT_OK, "");
             CHECK(membership->instance ==
                   guests[i / NUM_LOCALITIES * NUM_LOCALITIES].membership->instance);
             CHECK(i < NUM_LOCALITIES || membership->home == guests[i].join.home);
@@ -202,7 +159,7 @@ static void test_longer_names(void)
                   membership->instance != guests[i - NUM_LOCALITIES].membership->instance);
         }
         for (uint32_t i = 0; i < NUM; i++)
-            leave(&guests[i]);
+            guest_leave(&guests[i]);
         localities_settle(&job);
         check_ended(3);
         close_job();
@@ -221,13 +178,13 @@ static void test_many_runs(void)
         localities_settle(&job);
         check_all(MAX_SITES, 1);
         for (uint32_t site = 0; site < MAX_SITES; site++) {
-            check_done(&others[site], COHORT_OK, "");
+            guest_check(&others[site], COHORT_OK, "");
             CHECK_INT(others[site].membership->locality_of[site], others[site].rank);
             check_settings(others[site].membership);
             cohort__membership_unref(others[site].membership);
         }
         for (uint32_t site = 0; site < MAX_SITES; site++)
-            leave(&guests[site]);
+            guest_leave(&guests[site]);
         localities_settle(&job);
         check_ended(1);
         close_job();
@@ -242,12 +199,12 @@ static void test_duplicate(void)
         open_job(seed, NUM_LOCALITIES);
         enter(&guests[0], 0, name, 0, 2, "terms", 0);
         enter(&here, 0, name, 0, 2, "terms", 0); /* waits in this locality */
-        check_done(&here, COHORT_ERR_DUPLICATE_SITE, "site 0");
+        guest_check(&here, COHORT_ERR_DUPLICATE_SITE, "site 0");
         CHECK_CONTAINS(here.text, "in this locality (0)");
         localities_settle(&job);
         enter(&there, 2, name, 0, 2, "terms", 0); /* waits in another one */
         localities_settle(&job);
-        check_done(&there, COHORT_ERR_DUPLICATE_SITE, "site 0 of locality 2");
+        guest_check(&there, COHORT_ERR_DUPLICATE_SITE, "site 0 of locality 2");
         CHECK_CONTAINS(there.text, "locality 0 has this site");
         enter(&guests[1], 1, name, 1, 2, "terms", 0);
         localities_settle(&job);
@@ -255,10 +212,10 @@ static void test_duplicate(void)
         enter(&here, 0, name, 0, 2, "terms", 0); /* alive */
         enter(&there, 3, name, 1, 2, "terms", 0);
         localities_settle(&job);
-        check_done(&here, COHORT_ERR_DUPLICATE_SITE, "locality 0 has this site");
-        check_done(&there, COHORT_ERR_DUPLICATE_SITE, "locality 1 has this site");
-        leave(&guests[0]);
-        leave(&guests[1]);
+        guest_check(&here, COHORT_ERR_DUPLICATE_SITE, "locality 0 has this site");
+        guest_check(&there, COHORT_ERR_DUPLICATE_SITE, "locality 1 has this site");
+        guest_leave(&guests[0]);
+        guest_leave(&guests[1]);
         close_job();
     }
 }
@@ -279,14 +236,14 @@ static void test_mismatch(void)
         }
         localities_settle(&job);
         for (uint32_t site = 0; site < 9; site++) {
-            check_done(&guests[site], COHORT_ERR_MISMATCH, "arity 2");
+            guest_check(&guests[site], COHORT_ERR_MISMATCH, "arity 2");
             CHECK_CONTAINS(guests[site].text, "arity 3");
         }
         enter_all(name, 9, 1, 0); /* nothing of it is left over */
         localities_settle(&job);
         check_all(9, 1);
         for (uint32_t site = 0; site < 9; site++)
-            leave(&guests[site]);
+            guest_leave(&guests[site]);
         close_job();
     }
 }
@@ -311,14 +268,14 @@ static void test_death(void)
                 cohort__process_peer_lost(job.processes[victim], (victim + 1) % job.num, "left");
                 CHECK_INT(guests[site].num_done, 1);
             } else if (guests[site].status) {
-                check_done(&guests[site], COHORT_ERR_PEER_DIED, "locality");
+                guest_check(&guests[site], COHORT_ERR_PEER_DIED, "locality");
             } else {
-                check_done(&guests[site], COHORT_OK, "");
+                guest_check(&guests[site], COHORT_OK, "");
             }
             cohort__membership_unref(guests[site].membership);
         }
         enter(&guests[0], (victim + 1) % job.num, name, 20, 21, "terms", 0);
-        check_done(&guests[0], COHORT_ERR_PEER_DIED, "locality");
+        guest_check(&guests[0], COHORT_ERR_PEER_DIED, "locality");
         localities_close(&job);
     }
 }
@@ -331,15 +288,15 @@ static void test_job_of_one(void)
     enter_all("alone", 5, 1, 0);
     check_all(5, 1);
     for (uint32_t site = 0; site < 5; site++)
-        leave(&guests[site]);
+        guest_leave(&guests[site]);
     enter(&guests[0], 0, "alone", 0, 2, "terms", 0);
     CHECK_INT(guests[0].num_done, 0);
     cohort__process_stop(job.processes[0]);
-    check_done(&guests[0], COHORT_ERR_CANCELLED,
-               "communicator \"alone\", site 0 waits for the others: the job is over");
+    guest_check(&guests[0], COHORT_ERR_CANCELLED,
+                "communicator \"alone\", site 0 waits for the others: the job is over");
     enter(&guests[1], 0, "alone", 1, 2, "terms", 0);
-    check_done(&guests[1], COHORT_ERR_CANCELLED,
-               "communicator \"alone\", site 1 waits for the others: the job is over");
+    guest_check(&guests[1], COHORT_ERR_CANCELLED,
+                "communicator \"alone\", site 1 waits for the others: the job is over");
     cohort__process_destroy(job.processes[0]);
 }
 
@@ -478,8 +435,8 @@ static void test_malformed(void)
     cohort__registry_message(cohort__process_registry(job.processes[0]), 1, "\x81", 1);
     localities_settle(&job);
     /* The first of these messages has ended the waiting join, since it may have been its answer. */
-    check_done(&guests[0], COHORT_ERR_PEER_DIED,
-               "locality 1 has sent a registry message that is lost here: ");
+    guest_check(&guests[0], COHORT_ERR_PEER_DIED,
+                "locality 1 has sent a registry message that is lost here: ");
     localities_close(&job);
 }
 
@@ -495,7 +452,7 @@ static void test_scattered(void)
         enter(&many[site], site % 2 * 2, "scattered", site, NUM, "terms", 0);
     localities_settle(&job);
     for (uint32_t site = 0; site < NUM; site++) {
-        check_done(&many[site], COHORT_OK, "");
+        guest_check(&many[site], COHORT_OK, "");
         CHECK(many[site].membership == many[site % 2].membership);
         CHECK_INT(many[0].membership->locality_of[site], site % 2 * 2);
         CHECK_INT(many[1].membership->locality_of[site], site % 2 * 2);
@@ -504,9 +461,9 @@ static void test_scattered(void)
     localities_settle(&job);
     check_all(30, 1);
     for (uint32_t site = 0; site < 30; site++)
-        leave(&guests[site]);
+        guest_leave(&guests[site]);
     for (uint32_t site = 0; site < NUM; site++)
-        leave(&many[site]);
+        guest_leave(&many[site]);
     close_job();
     free(many);
 }
@@ -537,7 +494,7 @@ static void test_left_untold(void)
     const uint64_t first = check_all(NUM_SITES, 1);
     is_short = true;
     for (uint32_t site = 0; site < NUM_SITES; site++)
-        leave(&guests[site]);
+        guest_leave(&guests[site]);
     is_short = false;
     enter_all("again", NUM_SITES, 1, 0);
     localities_settle(&job);
@@ -548,7 +505,7 @@ static void test_left_untold(void)
     localities_settle(&job);
     check_ended(1);
     for (uint32_t site = 0; site < NUM_SITES; site++)
-        leave(&guests[site]);
+        guest_leave(&guests[site]);
     localities_settle(&job);
     check_ended(2);
     close_job();
@@ -563,7 +520,7 @@ static void test_untold_at_tick(void)
     check_all(30, 1);
     is_short = true;
     for (uint32_t site = 0; site < 30; site++)
-        leave(&guests[site]);
+        guest_leave(&guests[site]);
     for (uint32_t rank = 0; rank < job.num; rank++) /* in vain */
         cohort__registry_tick(cohort__process_registry(job.processes[rank]));
     is_short = false;
@@ -581,20 +538,18 @@ static void test_long_settings(void)
     static const unsigned char some[COHORT__SETTINGS_BYTES_MAX + 1];
     open_job(0, 1);
     struct guest *guest = &guests[0];
-    *guest = (struct guest){.join = {.name = "long",
-                                     .num_sites = 1,
-                                     .terms = "terms",
-                                     .settings = some,
-                                     .settings_bytes = sizeof(some),
-                                     .done = on_done}};
-    cohort__registry_join(cohort__process_registry(job.processes[0]), &guest->join);
-    check_done(guest, COHORT_ERR_BAD_PARAMETER, "9217 bytes of settings; 9216 are possible");
-    guest->num_done = 0;
-    guest->join.settings_bytes--;
-    cohort__registry_join(cohort__process_registry(job.processes[0]), &guest->join);
-    check_done(guest, COHORT_OK, "");
+    struct cohort__join join = {.name = "long",
+                                .num_sites = 1,
+                                .terms = "terms",
+                                .settings = some,
+                                .settings_bytes = sizeof(some)};
+    guest_enter(guest, job.processes[0], join);
+    guest_check(guest, COHORT_ERR_BAD_PARAMETER, "9217 bytes of settings; 9216 are possible");
+    join.settings_bytes--;
+    guest_enter(guest, job.processes[0], join);
+    guest_check(guest, COHORT_OK, "");
     CHECK_INT(guest->membership->settings_bytes, COHORT__SETTINGS_BYTES_MAX);
-    leave(guest);
+    guest_leave(guest);
     close_job();
 }
 
@@ -607,24 +562,21 @@ static void test_long_letters(void)
     CHECK_INT(cohort__hub_create(&hub, NUM_LOCALITIES), COHORT_OK);
     localities_open_shared(&job, hub, 0, NUM_LOCALITIES);
     for (uint32_t site = 0; site < MAX_SITES; site++) {
-        guests[site] = (struct guest){.rank = NUM_LOCALITIES - 1 - site % NUM_LOCALITIES,
-                                      .join = {.name = "long",
-                                               .site = site,
-                                               .num_sites = MAX_SITES,
-                                               .terms = "terms",
-                                               .settings = some,
-                                               .settings_bytes = sizeof(some),
-                                               .done = on_done}};
-        cohort__registry_join(cohort__process_registry(job.processes[guests[site].rank]),
-                              &guests[site].join);
+        guest_enter(&guests[site], job.processes[NUM_LOCALITIES - 1 - site % NUM_LOCALITIES],
+                    (struct cohort__join){.name = "long",
+                                          .site = site,
+                                          .num_sites = MAX_SITES,
+                                          .terms = "terms",
+                                          .settings = some,
+                                          .settings_bytes = sizeof(some)});
     }
     localities_settle(&job);
     for (uint32_t site = 0; site < MAX_SITES; site++) {
-        check_done(&guests[site], COHORT_OK, "");
+        guest_check(&guests[site], COHORT_OK, "");
         CHECK_INT(guests[site].membership->locality_of[site], guests[site].rank);
         CHECK_INT(guests[site].membership->settings_bytes, sizeof(some));
         CHECK(memcmp(guests[site].membership->settings, some, sizeof(some)) == 0);
-        leave(&guests[site]);
+        guest_leave(&guests[site]);
     }
     close_job();
     cohort__hub_destroy(hub);
@@ -644,9 +596,9 @@ static void test_broken(void)
     cohort__registry_lost(cohort__process_registry(job.processes[1]), 1, COHORT_ERR_NO_MEMORY);
     localities_settle(&job);
     for (uint32_t site = 0; site < NUM_LOCALITIES; site++)
-        check_done(&guests[site], COHORT_ERR_NO_MEMORY, "locality 1: no memory for a split");
+        guest_check(&guests[site], COHORT_ERR_NO_MEMORY, "locality 1: no memory for a split");
     enter(&late, 2, "later", 0, 1, "terms", 0);
-    check_done(&late, COHORT_ERR_NO_MEMORY, "locality 1: no memory for a split");
+    guest_check(&late, COHORT_ERR_NO_MEMORY, "locality 1: no memory for a split");
     localities_close(&job);
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "runtime/proc/registry.h"
 #include "tests/support/test.h"
 #include "tests/unit/runtime/proc/fake_net.h"
+#include "tests/unit/runtime/proc/guest.h"
 
 /* Locality 0 of a job that goes on without the dead. The home of names is with the test, in the
  * place of cohortrun. It takes the letters when the test says so. */
@@ -94,45 +94,23 @@ static void tell(uint32_t rank, uint32_t order)
     cohort__process_death_told(fake.process, &death);
 }
 
-struct guest {
-    struct cohort__join join;
-    int num_done;
-    cohort_status status;
-    struct cohort__membership *membership;
-    char text[200];
-};
-
-static void on_done(struct cohort__join *join, cohort_status status,
-                    struct cohort__membership *membership)
-{
-    struct guest *guest = COHORT_CONTAINER_OF(join, struct guest, join);
-    guest->num_done++;
-    guest->status = status;
-    guest->membership = membership;
-    snprintf(guest->text, sizeof(guest->text), "%s", status ? cohort_error_message() : "");
-}
-
 static void enter(struct guest *guest, struct cohort__join join)
 {
-    *guest = (struct guest){.join = join};
-    guest->join.terms = "terms";
-    guest->join.done = on_done;
-    if (guest->join.num_sites == 0)
-        guest->join.num_sites = 1;
-    cohort__registry_join(registry(), &guest->join);
+    join.terms = "terms";
+    if (join.num_sites == 0)
+        join.num_sites = 1;
+    guest_enter(guest, fake.process, join);
 }
 
 static void check_died(const struct guest *guest)
 {
-    CHECK_INT(guest->num_done, 1);
-    CHECK_INT(guest->status, COHORT_ERR_PEER_DIED);
+    guest_check(guest, COHORT_ERR_PEER_DIED, "");
     CHECK_TEXT(guest->text, "locality 2 was killed");
 }
 
 static void check_made(struct guest *guest)
 {
-    CHECK_INT(guest->num_done, 1);
-    CHECK_INT(guest->status, COHORT_OK);
+    guest_check(guest, COHORT_OK, "");
     CHECK_INT(guest->membership->home, COHORT__HOME_LAUNCHER);
     CHECK(guest->membership->instance >> 32 == COHORT__HOME_LAUNCHER + 1);
     cohort__membership_unref(guest->membership);

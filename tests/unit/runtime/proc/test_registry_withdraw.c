@@ -3,27 +3,17 @@
 #include <string.h>
 
 #include "cohort/scope.h"
-#include "runtime/base/container.h"
-#include "runtime/base/error.h"
 #include "runtime/base/random.h"
 #include "runtime/proc/registry.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/scope.h"
 #include "tests/support/test.h"
+#include "tests/unit/runtime/proc/guest.h"
 #include "tests/unit/runtime/proc/localities.h"
 
 /* Joins that wait no longer, since their deadline is over or their scope is cancelled. */
 
 enum { NUM_LOCALITIES = 3, SECOND = 1000000000, MAX_TIMERS = 64, MAX_GUESTS = 8 };
-
-struct guest {
-    struct cohort__join join;
-    uint32_t rank;
-    int num_done;
-    cohort_status status;
-    struct cohort__membership *membership;
-    char text[640];
-};
 
 static struct localities job;
 static struct guest guests[MAX_GUESTS];
@@ -67,16 +57,6 @@ void __wrap_cohort__scheduler_release(void)
 {
 }
 
-static void on_done(struct cohort__join *join, cohort_status status,
-                    struct cohort__membership *membership)
-{
-    struct guest *guest = COHORT_CONTAINER_OF(join, struct guest, join);
-    guest->num_done++;
-    guest->status = status;
-    guest->membership = membership;
-    snprintf(guest->text, sizeof(guest->text), "%s", status ? cohort_error_message() : "");
-}
-
 static struct cohort__registry *registry_of(uint32_t rank)
 {
     return cohort__process_registry(job.processes[rank]);
@@ -85,29 +65,13 @@ static struct cohort__registry *registry_of(uint32_t rank)
 static void enter(struct guest *guest, uint32_t rank, const char *name, uint32_t site,
                   uint32_t num_sites, uint64_t deadline, cohort_scope *scope)
 {
-    *guest = (struct guest){.rank = rank,
-                            .join = {.name = name,
-                                     .site = site,
-                                     .num_sites = num_sites,
-                                     .terms = "terms",
-                                     .deadline = deadline,
-                                     .scope = scope,
-                                     .done = on_done}};
-    cohort__registry_join(registry_of(rank), &guest->join);
-}
-
-static void check_done(const struct guest *guest, cohort_status status, const char *text)
-{
-    CHECK_INT(guest->num_done, 1);
-    CHECK_INT(guest->status, status);
-    CHECK_CONTAINS(guest->text, text);
-}
-
-static void leave(const struct guest *guest)
-{
-    check_done(guest, COHORT_OK, "");
-    cohort__registry_leave(registry_of(guest->rank), guest->membership, guest->join.site);
-    cohort__membership_unref(guest->membership);
+    guest_enter(guest, job.processes[rank],
+                (struct cohort__join){.name = name,
+                                      .site = site,
+                                      .num_sites = num_sites,
+                                      .terms = "terms",
+                                      .deadline = deadline,
+                                      .scope = scope});
 }
 
 static cohort_scope *scope_create(void)
@@ -163,8 +127,8 @@ static void check_given_up(uint32_t site, cohort_status status, const char *why)
     snprintf(text, sizeof(text),
              "communicator \"row\": 2 of 3 sites have joined, missing 2; site %u of locality %u ",
              site, site);
-    check_done(&guests[0], status, text);
-    check_done(&guests[1], status, why);
+    guest_check(&guests[0], status, text);
+    guest_check(&guests[1], status, why);
 }
 
 /* Site 2 comes too late, is told so once, and then all may join again. */
@@ -172,12 +136,12 @@ static void come_late(cohort_status status, const char *why)
 {
     enter(&guests[2], 2, "row", 2, 3, 0, NULL);
     localities_settle(&job);
-    check_done(&guests[2], status, why);
+    guest_check(&guests[2], status, why);
     for (uint32_t site = 0; site < 3; site++)
         enter(&guests[site], site, "row", site, 3, SECOND, NULL);
     localities_settle(&job);
     for (uint32_t site = 0; site < 3; site++)
-        leave(&guests[site]);
+        guest_leave(&guests[site]);
     close_job();
 }
 
@@ -221,12 +185,12 @@ static void test_cancelled_before(void)
     cohort_scope_cancel(scope);
     open_single();
     enter(&guests[0], 0, "row", 0, 1, 0, scope);
-    check_done(&guests[0], COHORT_ERR_CANCELLED, "its scope was cancelled: ");
+    guest_check(&guests[0], COHORT_ERR_CANCELLED, "its scope was cancelled: ");
     cohort__registry_set_ask_returned(registry_of(0), ask, &job);
     enter(&guests[0], 0, "row", 0, 2, 0, scope);
     enter(&guests[1], 0, "row", 1, 2, 0, scope);
     for (int i = 0; i < 2; i++)
-        check_done(&guests[i], COHORT_ERR_CANCELLED, "its scope was cancelled: ");
+        guest_check(&guests[i], COHORT_ERR_CANCELLED, "its scope was cancelled: ");
     CHECK_INT(num_asked, 0);
     close_single();
     for (uint64_t seed = 0; seed < NUM_SEEDS; seed++) {
@@ -234,11 +198,11 @@ static void test_cancelled_before(void)
         enter(&guests[0], 0, "row", 0, 3, 0, NULL);
         enter(&guests[1], 1, "row", 1, 3, 0, scope);
         localities_settle(&job);
-        check_done(&guests[0], COHORT_ERR_CANCELLED, why);
-        check_done(&guests[1], COHORT_ERR_CANCELLED, why);
+        guest_check(&guests[0], COHORT_ERR_CANCELLED, why);
+        guest_check(&guests[1], COHORT_ERR_CANCELLED, why);
         enter(&guests[2], 2, "row", 2, 3, 0, NULL);
         localities_settle(&job);
-        check_done(&guests[2], COHORT_ERR_CANCELLED, why);
+        guest_check(&guests[2], COHORT_ERR_CANCELLED, why);
         close_job();
     }
     scope_end(scope);
@@ -282,8 +246,8 @@ static void test_scope_ends(void)
     scope_end(scope);
     CHECK_INT(guests[0].num_done, 0); /* it has only ended */
     enter(&guests[1], 0, "row", 1, 2, 0, NULL);
-    leave(&guests[0]);
-    leave(&guests[1]);
+    guest_leave(&guests[0]);
+    guest_leave(&guests[1]);
     close_job();
 }
 
@@ -296,7 +260,7 @@ static void test_late_before(void)
     expires_at_once = true;
     enter(&guests[0], 0, "row", 0, 2, SECOND, NULL);
     expires_at_once = false;
-    check_done(&guests[0], COHORT_ERR_TIMEOUT, "waits no longer: 1 s are over");
+    guest_check(&guests[0], COHORT_ERR_TIMEOUT, "waits no longer: 1 s are over");
     close_single();
 }
 
@@ -311,7 +275,7 @@ static void test_not_up(void)
     is_up = true;
     CHECK_INT(guests[0].num_done, 0);
     close_single();
-    check_done(&guests[0], COHORT_ERR_CANCELLED, "the job is over");
+    guest_check(&guests[0], COHORT_ERR_CANCELLED, "the job is over");
     scope_end(scope);
 }
 
@@ -329,10 +293,10 @@ static void test_returned(void)
     open_single();
     struct cohort__registry *registry = registry_of(0);
     give_up(&guests[0], "nobody is asked");
-    check_done(&guests[0], COHORT_ERR_TIMEOUT, "missing 1; site 0 of locality 0 ");
+    guest_check(&guests[0], COHORT_ERR_TIMEOUT, "missing 1; site 0 of locality 0 ");
     cohort__registry_set_ask_returned(registry, ask, &job);
     give_up(&guests[0], "nobody knows");
-    check_done(&guests[0], COHORT_ERR_TIMEOUT, "missing 1; site 0 of locality 0 ");
+    guest_check(&guests[0], COHORT_ERR_TIMEOUT, "missing 1; site 0 of locality 0 ");
     CHECK(num_asked == 1 && !strstr(guests[0].text, "returned"));
     knows = true;
     give_up(&guests[0], "one");
@@ -340,18 +304,18 @@ static void test_returned(void)
     CHECK(num_asked == 2 && guests[0].num_done == 0 && guests[1].num_done == 0);
     cohort__registry_returned(registry, "3");
     for (int i = 0; i < 2; i++)
-        check_done(&guests[i], COHORT_ERR_TIMEOUT,
-                   "missing 1; programs that have returned: locality 3; site 0 of locality 0 ");
+        guest_check(&guests[i], COHORT_ERR_TIMEOUT,
+                    "missing 1; programs that have returned: locality 3; site 0 of locality 0 ");
     give_up(&guests[2], "three");
     for (int i = 0; i < 9; i++)
         cohort__registry_tick(registry);
     CHECK(num_asked == 3 && guests[2].num_done == 0);
     cohort__registry_tick(registry);
-    check_done(&guests[2], COHORT_ERR_TIMEOUT, "missing 1");
+    guest_check(&guests[2], COHORT_ERR_TIMEOUT, "missing 1");
     cohort__registry_returned(registry, "3"); /* too late */
     give_up(&guests[3], "four");              /* is never answered */
     cohort__process_stop(job.processes[0]);
-    check_done(&guests[3], COHORT_ERR_CANCELLED, "the job is over");
+    guest_check(&guests[3], COHORT_ERR_CANCELLED, "the job is over");
     cohort__process_destroy(job.processes[0]);
 }
 
@@ -363,14 +327,14 @@ static void test_returned_late(void)
     cohort__registry_set_ask_returned(registry_of(0), ask, &job);
     give_up(&guests[0], "again");
     enter(&guests[1], 0, "again", 1, 2, 0, NULL);
-    leave(&guests[0]);
-    leave(&guests[1]);
+    guest_leave(&guests[0]);
+    guest_leave(&guests[1]);
     enter(&guests[0], 0, "again", 0, 2, 0, NULL);
     cohort__registry_returned(registry_of(0), "3");
     CHECK_INT(guests[0].num_done, 0);
     enter(&guests[1], 0, "again", 1, 2, 0, NULL);
-    leave(&guests[0]);
-    leave(&guests[1]);
+    guest_leave(&guests[0]);
+    guest_leave(&guests[1]);
     close_single();
 }
 
