@@ -261,7 +261,7 @@ static inline bool is_over_alone(const struct cohort__call *call,
                                  const struct cohort__plan_memo *memo)
 {
     const size_t bytes = memo->alone_bytes;
-    if (!memo->is_alone || !cohort__alone_begin(call->comm))
+    if (!memo->is_alone || !cohort__alone_begin(call->comm, call->generation))
         return false;
     if (bytes == sizeof(uint64_t)) /* a call of a function takes longer */
         memcpy(call->out, call->in, sizeof(uint64_t));

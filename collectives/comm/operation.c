@@ -239,10 +239,23 @@ void cohort__operation_call(struct cohort__operation *operation)
     cohort__endpoint_post(operation->comm, &operation->call);
 }
 
-bool cohort__alone_begin(struct cohort_comm *comm)
+/* Nothing waits, or is parked for GENERATION: a verdict may have taken that back before it is
+ * called. None before it is left out, whose marks would have to be swept. */
+static bool is_idle_for(const struct cohort_comm *comm, uint64_t generation)
 {
-    return !cohort__trace_is_on && !cohort__hooks_are_set() &&
-           !cohort__remote_may_be_lost(comm->group) && cohort__actor_turn_begin(&comm->actor);
+    return comm->oldest == 0 && cohort__list_is_empty(&comm->waiting) &&
+           comm->window[generation % COHORT__WINDOW].num_parked == 0 &&
+           generation == comm->history.last + 1 && !cohort__remote_may_be_lost(comm->group);
+}
+
+bool cohort__alone_begin(struct cohort_comm *comm, uint64_t generation)
+{
+    if (cohort__trace_is_on || cohort__hooks_are_set() || !cohort__actor_turn_begin(&comm->actor))
+        return false;
+    const bool is_idle = is_idle_for(comm, generation);
+    if (!is_idle)
+        cohort__actor_turn_end(&comm->actor);
+    return is_idle;
 }
 
 void cohort__alone_end(struct cohort_comm *comm, uint64_t generation,

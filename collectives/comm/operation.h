@@ -127,11 +127,11 @@ void cohort__operation_agree(struct cohort__operation *operation);
 void cohort__operation_call(struct cohort__operation *operation);
 
 /* A call of COMM's only site that ends before it returns: nobody waits for it or asks for it, so it
- * is no operation, unless there are hooks or a trace, or the communicator may have been revoked.
- * _begin begins the endpoint's turn, in which the caller moves the data; _end ends it, and the call
- * of GENERATION and SIGNATURE, which has passed the gate. False: it has to be an operation. By the
- * caller's thread. */
-bool cohort__alone_begin(struct cohort_comm *comm);
+ * is no operation, unless there are hooks or a trace, the communicator may have been revoked, or
+ * something is under way there, as what takes GENERATION back. _begin begins the endpoint's turn,
+ * in which the caller moves the data; _end ends it, and the call of GENERATION and SIGNATURE, which
+ * has passed the gate. False: it has to be an operation. By the caller's thread. */
+bool cohort__alone_begin(struct cohort_comm *comm, uint64_t generation);
 void cohort__alone_end(struct cohort_comm *comm, uint64_t generation,
                        const struct cohort__signature *signature);
 

@@ -86,6 +86,28 @@ static cohort_status revoked(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
+/* A known call that was taken back before it was made is refused, and the one after it is not. */
+static cohort_status cancelled(cohort_comm *comm, void *arg)
+{
+    double in = 5, out = 0;
+    (void)arg;
+    for (uint64_t generation = 1; generation <= 3; generation++)
+        CHECK_INT(cohort_await(all_reduce(comm, &in, &out, generation)), COHORT_OK);
+    CHECK_INT(cohort_comm_cancel(comm, 5), COHORT_OK);
+    out = 0;
+    CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 4)), COHORT_OK);
+    CHECK(out == 5);
+    out = 0;
+    CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 5)), COHORT_ERR_CANCELLED);
+    CHECK(out == 0);
+    CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 6)), COHORT_OK);
+    CHECK_INT(cohort_comm_cancel(comm, 7), COHORT_OK);
+    CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 8)), COHORT_OK); /* 7 is left out */
+    CHECK_INT(cohort_await(all_reduce(comm, &in, &out, 9)), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_comm_idle(comm)), COHORT_OK);
+    return COHORT_OK;
+}
+
 static uint64_t num_begun, num_ended;
 
 static uint64_t begin(const cohort_hook_call *call, void *arg)
@@ -140,6 +162,11 @@ static void test_revoked(void)
     run("revoked", revoked);
 }
 
+static void test_cancelled(void)
+{
+    run("cancelled", cancelled);
+}
+
 static void test_hooked(void)
 {
     run("hooked", hooked);
@@ -150,6 +177,7 @@ static const struct test_case cases[] = {
     {"each_size", test_each_size},
     {"leaves_nothing", test_leaves_nothing},
     {"revoked", test_revoked},
+    {"cancelled", test_cancelled},
     {"hooked", test_hooked},
 };
 
