@@ -173,12 +173,9 @@ static void test_hooked(void)
 }
 
 static const struct test_case cases[] = {
-    {"each_kind", test_each_kind},
-    {"each_size", test_each_size},
-    {"leaves_nothing", test_leaves_nothing},
-    {"revoked", test_revoked},
-    {"cancelled", test_cancelled},
-    {"hooked", test_hooked},
+    {"each_kind", test_each_kind},           {"each_size", test_each_size},
+    {"leaves_nothing", test_leaves_nothing}, {"revoked", test_revoked},
+    {"cancelled", test_cancelled},           {"hooked", test_hooked},
 };
 
 int main(int argc, char **argv)
