@@ -268,12 +268,17 @@ static __attribute__((noinline)) struct writer *begin_thread(void)
     return writer;
 }
 
+static struct writer *my_writer(void)
+{
+    return mine ? mine : begin_thread();
+}
+
 /* The thread may be another one at the next record, so this is never a part of its callers. */
 __attribute__((noinline, cold)) void cohort__trace_write(uint32_t kind_small, uint64_t value,
                                                          uint64_t a, uint64_t b)
 {
     int saved_errno = errno;
-    struct writer *writer = mine ? mine : begin_thread();
+    struct writer *writer = my_writer();
     if (writer) {
         count_record(writer, kind_small, a, b);
         put(writer, cycles(), head_of(kind_small, value), a, b);
@@ -284,7 +289,7 @@ __attribute__((noinline, cold)) void cohort__trace_write(uint32_t kind_small, ui
 __attribute__((noinline, cold)) void cohort__trace_add(enum cohort__counter counter, uint64_t by)
 {
     int saved_errno = errno;
-    struct writer *writer = mine ? mine : begin_thread();
+    struct writer *writer = my_writer();
     if (writer)
         count(writer, counter, by);
     errno = saved_errno;
@@ -295,9 +300,14 @@ bool cohort__trace_has_file(void)
     return trace.has_file;
 }
 
-uint64_t cohort__trace_now(void)
+/* What a thread writes first, its introduction, would be later than the record of this time: those
+ * who read take no record of a thread to be earlier than the one before it. */
+__attribute__((noinline, cold)) uint64_t cohort__trace_now(void)
 {
-    return __builtin_expect(cohort__trace_is_on, 0) ? cycles() : 0;
+    int saved_errno = errno;
+    uint64_t now = cohort__trace_is_on && my_writer() ? cycles() : 0;
+    errno = saved_errno;
+    return now;
 }
 
 __attribute__((noinline, cold)) void cohort__trace_write_more(uint64_t at, uint32_t kind_small,
@@ -305,7 +315,7 @@ __attribute__((noinline, cold)) void cohort__trace_write_more(uint64_t at, uint3
                                                               uint64_t b, uint64_t c, uint64_t d)
 {
     int saved_errno = errno;
-    struct writer *writer = mine ? mine : begin_thread();
+    struct writer *writer = my_writer();
     if (writer) {
         at = at ? at : cycles();
         count_record(writer, kind_small, a, b);
@@ -319,7 +329,7 @@ __attribute__((noinline, cold)) void cohort__trace_write_text(enum cohort__trace
                                                               const void *text, size_t bytes)
 {
     int saved_errno = errno;
-    struct writer *writer = mine ? mine : begin_thread();
+    struct writer *writer = my_writer();
     if (writer)
         put_text(writer, kind, text, bytes);
     errno = saved_errno;
@@ -333,6 +343,7 @@ void cohort__trace_tick(void)
     uint64_t best = UINT64_MAX, at = 0, mono = 0;
     if (!cohort__trace_is_on || !trace.has_file)
         return;
+    struct writer *writer = my_writer(); /* its introduction is not later, see trace_now */
     for (int i = 0; i < 3; i++) {
         uint64_t before = cycles(), now = cohort__clock_now(), after = cycles();
         if (after - before < best) {
@@ -343,7 +354,6 @@ void cohort__trace_tick(void)
     }
     struct timespec real;
     clock_gettime(CLOCK_REALTIME, &real);
-    struct writer *writer = mine ? mine : begin_thread();
     if (writer)
         put(writer, at, head_of(COHORT__TRACE_CLOCK, 0), mono,
             (uint64_t)real.tv_sec * 1000000000 + (uint64_t)real.tv_nsec);

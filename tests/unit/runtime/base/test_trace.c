@@ -54,16 +54,22 @@ static struct cohort__trace_head read_head(void)
     return head;
 }
 
-/* Calls VISIT for each record of the part, in the order of the file. */
+/* Calls VISIT for each record of the part, in the order of the file. None of a thread is earlier
+ * than the one before it. */
 static void each(void (*visit)(const struct cohort__trace_block *block,
                                const struct cohort__trace_record *record))
 {
     static struct cohort__trace_block block;
+    uint64_t last[8] = {0};
     int part = open(path, O_RDONLY);
     CHECK(lseek(part, COHORT__TRACE_HEAD_BYTES, SEEK_SET) > 0);
     while (read(part, &block, sizeof(block)) == sizeof(block))
-        for (uint32_t i = 0; i < COHORT__TRACE_BLOCK_RECORDS && block.records[i].at; i++)
+        for (uint32_t i = 0; i < COHORT__TRACE_BLOCK_RECORDS && block.records[i].at; i++) {
+            CHECK(block.thread < 8);
+            CHECK(block.records[i].at >= last[block.thread]);
+            last[block.thread] = block.records[i].at;
             visit(&block, &block.records[i]);
+        }
     close(part);
 }
 
@@ -139,11 +145,13 @@ static void full(void)
 
 static void *in_thread(void *arg)
 {
+    cohort__trace_write_more(cohort__trace_now(), COHORT__TRACE_SENT, 1, 0, 50, 0, 0);
     write_wakes(*(uint64_t *)arg, 1000);
     return arg;
 }
 
-/* The second thread takes over what the first one had. */
+/* The second thread takes over what the first one had. What each writes first is of a time before
+ * that. */
 static void threads(void)
 {
     uint64_t from[2] = {0, 1000};
