@@ -258,6 +258,23 @@ static cohort_status check_roll_call(const struct world *world, uint32_t group, 
     return COHORT_OK;
 }
 
+/* The dead, in an order that all localities have in common. */
+static void check_failed(const struct world *world, uint32_t actor)
+{
+    uint32_t ranks[MAX_LOCALITIES], seen = 0;
+    uint32_t num =
+        stage_failed_localities(world->program->locality_of[actor], ranks, MAX_LOCALITIES);
+    CHECK(num <= (uint32_t)__builtin_popcount(stage_dead()));
+    for (uint32_t i = 0; i < num; i++) {
+        uint32_t first = 0;
+        CHECK(stage_dead() >> ranks[i] & 1);
+        CHECK(!(seen >> ranks[i] & 1));
+        seen |= 1u << ranks[i];
+        CHECK(atomic_compare_exchange_strong(&world->facts->deaths[i], &first, ranks[i] + 1) ||
+              first == ranks[i] + 1);
+    }
+}
+
 cohort_status ask_all(struct world *world, uint32_t number, uint32_t site, cohort_comm *comm,
                       const struct flight *flights, uint32_t num_flights)
 {
@@ -266,6 +283,8 @@ cohort_status ask_all(struct world *world, uint32_t number, uint32_t site, cohor
     uint64_t hash = number;
     check_group(group, site, comm);
     check_machine(world->program, group, comm);
+    if (world->program->keeps_going) /* else cohortrun ends all */
+        check_failed(world, group->actors[site]);
     cohort_status status = check_call(comm, &step->call, &hash);
     if (!status && !oracle_is_the_same(&world->facts->steps[number], hash | 1))
         test_failed(__FILE__, __LINE__, "step %u: another answer than elsewhere", number);

@@ -113,11 +113,6 @@ static bool may_be_alone(const struct world *world, const struct flight *flight)
            (dead_sites(world, group) | 1u << flight->site) == (1u << group->num_sites) - 1;
 }
 
-static bool has_comm(const struct flight *flight)
-{
-    return flight->kind != FLIGHT_REMOTE && flight->kind != FLIGHT_CREATE;
-}
-
 static bool has_cause(const struct world *world, const struct flight *flight, cohort_status status)
 {
     const struct step_facts *step = &world->facts->steps[flight->number];
@@ -168,6 +163,23 @@ static bool has_cause(const struct world *world, const struct flight *flight, co
 
 /* Success ------------------------------------------------------------------------------------ */
 
+/* Those who call for localities that have sites, if the one at FLIGHT's site has some. */
+static uint32_t callers_needed(const struct world *world, const struct flight *flight)
+{
+    const struct program *program = world->program;
+    const struct group *group = group_of(world, flight);
+    uint32_t here = program->locality_of[group->actors[flight->site]], sites = 0;
+    if (!sites_made(program, flight->step, here))
+        return 0;
+    for (uint32_t site = 0; site < group->num_sites; site++) {
+        uint32_t actor = group->actors[site];
+        if (program_caller(program, actor) == actor &&
+            sites_made(program, flight->step, program->locality_of[actor]))
+            sites |= 1u << site;
+    }
+    return sites;
+}
+
 /* The sites of which the call at FLIGHT's site needs something. */
 static uint32_t needed(const struct world *world, const struct flight *flight)
 {
@@ -179,6 +191,8 @@ static uint32_t needed(const struct world *world, const struct flight *flight)
         return all & ~dead_sites(world, group_of(world, flight));
     if (flight->kind == FLIGHT_MAKE || flight->kind == FLIGHT_CREATE)
         return all;
+    if (flight->kind == FLIGHT_SITES)
+        return callers_needed(world, flight);
     uint32_t sites = 0;
     for (uint32_t other = 0; flight->kind == FLIGHT_CALL && other < num_sites; other++)
         sites |= (uint32_t)random_depends(&step->call, flight->site, other) << other;
@@ -355,6 +369,8 @@ static bool has_object(const struct flight *flight)
 static bool is_for_all(const struct flight *flight)
 {
     const struct random_call *call = &flight->step->call;
+    if (flight->kind == FLIGHT_SITES)
+        return false;
     if (flight->kind != FLIGHT_CALL)
         return program_needs_all(flight->step->verb) && !flight->is_again;
     switch (call->kind) {
@@ -415,8 +431,14 @@ void oracle_check(struct world *world, const struct flight *flight, cohort_statu
     if (!status && !what && flight->knew && !is_for_survivors(flight) &&
         flight->kind != FLIGHT_IDLE && has_comm(flight))
         what = "after this site has revoked the communicator";
-    if (status && !has_cause(world, flight, status))
+    if (flight->kind == FLIGHT_SITES)
+        what = what ? what : sites_check(flight, status, message);
+    else if (status && !has_cause(world, flight, status))
         what = "without a cause";
+    if (!what && flight->kind == FLIGHT_CALL && world->program->has_hooks)
+        what = hooks_check(flight->begun, status);
+    if (!status && flight->was_taken_back && group_of(world, flight)->num_sites == 1)
+        what = "though it was taken back before";
     if (!what)
         what = check_verdict(world, flight, status);
     if (!what)

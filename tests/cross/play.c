@@ -122,7 +122,8 @@ static struct flight *fly(struct actor *actor, enum flight_kind kind, uint32_t n
     struct flight *flight = &actor->flights[actor->num_flights++];
     const struct program *program = actor->world->program;
     const struct step *step = &program->steps[number];
-    *flight = (struct flight){.kind = kind, .step = step, .number = number, .site = site};
+    *flight = (struct flight){
+        .kind = kind, .world = actor->world, .step = step, .number = number, .site = site};
     flight->knew = actor->world->facts->groups[step->group].knows >> site & 1;
     const struct group *group = &program->groups[step->group];
     /* A get from any site fails when some other one dies, and nobody gets what is set for it; and
@@ -206,7 +207,7 @@ static void end(struct actor *actor, struct flight *flight, cohort_status status
     for (uint32_t i = 0; flight->kind == FLIGHT_IDLE && !status && i < flight->num_before; i++) {
         const struct flight *before = &actor->flights[i];
         if (before->step->group == flight->step->group && is_in_flight(before) &&
-            before->kind != FLIGHT_REMOTE && !cohort_future_ready(before->future))
+            has_comm(before) && !cohort_future_ready(before->future))
             test_failed(__FILE__, __LINE__, "idle, but step %u is in flight at site %u",
                         before->number, before->site);
     }
@@ -330,7 +331,9 @@ static void call(struct actor *actor, struct flight *flight)
     scarce_pause();
     random_site_prepare(&flight->call, world->inputs[flight->number][flight->site]);
     scarce_go_on();
+    hooks_forget();
     random_site_call(&flight->call, actor->comms[step->group]);
+    flight->begun = hooks_begun();
     flight->future = flight->call.done;
     for (uint32_t row = 0; random_site_takes_rows(&flight->call) && row < step->call.num_sites;
          row++)
@@ -530,6 +533,9 @@ static void start(struct actor *actor, struct flight *flight)
     case FLIGHT_AGREE:
         agree(actor, flight);
         break;
+    case FLIGHT_SITES:
+        flight->future = sites_start(flight);
+        break;
     case FLIGHT_CREATE:
         flight->future =
             create(actor, flight->step->made[flight->site], flight->site, &flight->made);
@@ -600,13 +606,15 @@ static void step_call(struct actor *actor, uint32_t number, uint32_t site)
 {
     const struct step *step = &actor->world->program->steps[number];
     bool is_culprit = step->culprit == site;
-    if (is_culprit && step->trouble == TROUBLE_CANCEL_BEFORE) {
+    bool was_taken_back = is_culprit && step->trouble == TROUBLE_CANCEL_BEFORE;
+    if (was_taken_back) {
         cancel(actor, number, site);
         yield(step->moment / 4);
     }
     if (!actor->comms[step->group])
         return;
     struct flight *flight = fly(actor, FLIGHT_CALL, number, site);
+    flight->was_taken_back = was_taken_back;
     if (is_culprit && step->trouble == TROUBLE_SCOPE) {
         scope(actor, flight);
         return;
@@ -868,6 +876,10 @@ static void take(struct actor *actor, uint32_t number, uint32_t site)
     case VERB_ASK:
         step_ask(actor, number, site);
         break;
+    case VERB_SITES:
+        if (actor->index == program_caller(actor->world->program, actor->index))
+            start_scoped(actor, fly(actor, FLIGHT_SITES, number, site));
+        break;
     case VERB_IDLE:
         if (is_culprit)
             step_idle(actor, number, site);
@@ -916,8 +928,9 @@ static bool leaves_out(const struct actor *actor, const struct step *step, uint3
 {
     const struct program *program = actor->world->program;
     bool needs_comm = step->verb < VERB_REMOTE || step->verb == VERB_ASK;
-    bool is_in_vain = step->verb == VERB_CREATE &&
-                      program_sites_in(program, &program->groups[step->group], stage_dead());
+    bool is_in_vain = (step->verb == VERB_CREATE &&
+                       program_sites_in(program, &program->groups[step->group], stage_dead())) ||
+                      (step->verb == VERB_SITES && stage_dead());
     return (needs_comm && !actor->comms[step->group]) || is_in_vain ||
            (site == step->absent && !program_needs_all(step->verb)) ||
            (site == step->culprit && step->trouble == TROUBLE_SKIPPED);
@@ -1155,6 +1168,8 @@ void play(const struct program *program)
     uint32_t num = 0;
     CHECK(actors);
     random_ops_init();
+    if (program->has_hooks)
+        hooks_set();
     simulation_begin(program->order);
     for (uint32_t i = 0; i < program->num_actors; i++) {
         if (!stage_has(program->locality_of[i]))
@@ -1170,9 +1185,13 @@ void play(const struct program *program)
         test_failed(__FILE__, __LINE__, "a hang");
     }
     CHECK_INT(cohort_await(all), COHORT_OK);
+    sites_check_all(world);
     simulation_end();
     scarce_begin_gaps(NULL, 0);
     random_ops_fini();
+    bool is_any_dead = stage_dead();
     world_destroy(world);
+    if (!is_any_dead) /* whose calls may have no end */
+        hooks_check_all();
     free(actors);
 }

@@ -17,6 +17,7 @@ struct step_facts {
     _Atomic uint32_t over;         /* it has ended there, in whatever way */
     _Atomic uint32_t is_set;       /* VERB_MESSAGE: the set has succeeded */
     _Atomic uint32_t num_running;  /* VERB_ERRANDS: functions */
+    _Atomic uint32_t visited;      /* VERB_SITES: the sites that it has made, where it has begun */
     _Atomic uint32_t is_gone;      /* the get has not, since the setter has left */
     /* VERB_AGREE, VERB_SHRINK, VERB_ASK: what the first one has got, as a number that is not 0. */
     _Atomic uint64_t result;
@@ -34,6 +35,7 @@ struct group_facts {
 struct facts {
     _Atomic uint32_t num_ready; /* actors that have their first communicators */
     _Atomic uint32_t done; /* actors at their end, with nothing in flight but what is hopeless */
+    _Atomic uint32_t deaths[MAX_LOCALITIES]; /* in their order, the locality + 1 */
     struct step_facts steps[MAX_STEPS];
     struct group_facts groups[MAX_GROUPS];
 };
@@ -60,12 +62,14 @@ enum flight_kind {
     FLIGHT_IDLE,
     FLIGHT_AGREE,
     FLIGHT_CREATE,
-    FLIGHT_REMOTE
+    FLIGHT_REMOTE,
+    FLIGHT_SITES
 };
 
 /* A future of an actor, and what belongs to it. */
 struct flight {
     enum flight_kind kind;
+    struct world *world;
     const struct step *step;
     uint32_t number; /* of the step */
     uint32_t site;
@@ -74,7 +78,9 @@ struct flight {
     bool is_hopeless; /* somebody does not call: nobody waits for it before the end */
     bool knew;        /* the site had revoked the communicator before it called */
     bool was_dropped;
-    bool is_again; /* FLIGHT_CREATE: the one before has failed */
+    bool is_again;       /* FLIGHT_CREATE: the one before has failed */
+    bool was_taken_back; /* before the site has called */
+    uint32_t begun;      /* what the hook at its begin has said; 0: there was none */
     cohort_status status;
     struct random_site call;
     unsigned char *data;       /* of a message */
@@ -96,6 +102,13 @@ static inline bool is_in_flight(const struct flight *flight)
     return !flight->is_over && !flight->was_dropped;
 }
 
+/* Whether it is of an endpoint that the actor has. */
+static inline bool has_comm(const struct flight *flight)
+{
+    return flight->kind != FLIGHT_REMOTE && flight->kind != FLIGHT_CREATE &&
+           flight->kind != FLIGHT_SITES;
+}
+
 /* Before the runtime starts. */
 void play_register(void);
 void errands_register(void);
@@ -108,6 +121,26 @@ void errands_play(struct world *world, uint32_t number, uint32_t locality);
 enum { PLAY_KILLED = 3 };
 void play(const struct program *program);
 _Noreturn void play_end_as_killed(void);
+
+/* sites.c. FLIGHT's call of cohort_sites. What is wrong with an end of it, or NULL; and whether all
+ * sites of a call, or none, have begun. */
+cohort_future *sites_start(struct flight *flight);
+const char *sites_check(const struct flight *flight, cohort_status status, const char *message);
+void sites_check_all(const struct world *world);
+
+/* The sites that STEP makes in LOCALITY, a bit each. */
+uint32_t sites_made(const struct program *program, const struct step *step, uint32_t locality);
+
+/* hooks.c. Sets hooks, which see each call from then on. */
+void hooks_set(void);
+/* Before a call, and after it, by the same thread: what the hook at its begin has returned, or 0.
+ */
+void hooks_forget(void);
+uint32_t hooks_begun(void);
+/* What is wrong with the end of such a call, or NULL. */
+const char *hooks_check(uint32_t begun, cohort_status status);
+/* All that has begun is over. */
+void hooks_check_all(void);
 
 /* tasks.c. In a task: what FORM says. */
 void tasks_play(uint32_t form);

@@ -28,6 +28,7 @@ static const char *const verbs[NUM_VERBS] = {
     [VERB_EVERYWHERE] = "everywhere",
     [VERB_ERRANDS] = "errands",
     [VERB_CREATE] = "create",
+    [VERB_SITES] = "sites",
 };
 
 static const char *const troubles[NUM_TROUBLES] = {
@@ -48,7 +49,31 @@ const char *program_verb(enum verb verb)
 
 bool program_needs_all(enum verb verb)
 {
-    return verb == VERB_AGREE || verb == VERB_SHRINK || verb == VERB_CREATE;
+    return verb == VERB_AGREE || verb == VERB_SHRINK || verb == VERB_CREATE || verb == VERB_SITES;
+}
+
+uint32_t program_caller(const struct program *program, uint32_t actor)
+{
+    uint32_t caller = 0;
+    while (program->locality_of[caller] != program->locality_of[actor])
+        caller++;
+    return caller;
+}
+
+uint32_t program_num_made(const struct program *program, const struct step *step)
+{
+    return step->num ? step->num : step->each * program->num_localities;
+}
+
+/* The first localities have one more if they can't all have the same. */
+uint32_t program_locality_made(const struct program *program, const struct step *step,
+                               uint32_t site)
+{
+    uint32_t num = program_num_made(program, step), locality = 0;
+    uint32_t share = num / program->num_localities, rest = num % program->num_localities;
+    for (uint32_t end = 0; site >= (end += share + (locality < rest));)
+        locality++;
+    return locality;
 }
 
 bool program_gets_any(const struct step *step)
@@ -151,6 +176,7 @@ static void draw_machine(struct program *program, struct choices *choices)
     draw_faults(program, choices);
     draw_gaps(program, choices);
     program->has_accidents = program->num_gaps > 0 || program->lost_number > 0;
+    program->has_hooks = choose_rarely(choices, 4);
 }
 
 /* The window of an endpoint has 64 generations. */
@@ -253,6 +279,17 @@ static void draw_split_level(struct program *program, struct step *step, struct 
     for (uint32_t place = 0; place < 2 * MAX_LOCALITIES; place++)
         if (members[place])
             program->groups[made[place]].options.root_site = 0;
+}
+
+static void draw_sites(const struct program *program, struct step *step, struct choices *choices)
+{
+    if (choose(choices, 2))
+        step->num = 1 + choose(choices, 2 * MAX_LOCALITIES);
+    else
+        step->each = 1 + choose(choices, 3);
+    bool fails = choose_rarely(choices, 4);
+    step->failing = fails ? choose(choices, program_num_made(program, step)) : NONE;
+    step->fails_late = choose(choices, 2);
 }
 
 /* Of those that are alive by then, in a job that goes on. */
@@ -423,6 +460,15 @@ static void draw_victim(struct program *program, struct step *step, struct choic
     program->victims |= 1u << step->to;
 }
 
+/* Whether each locality has somebody to call for it. */
+static bool has_callers(const struct program *program)
+{
+    uint32_t localities = 0;
+    for (uint32_t i = 0; i < program->num_actors; i++)
+        localities |= 1u << program->locality_of[i];
+    return localities == (1u << program->num_localities) - 1;
+}
+
 static bool is_possible(const struct program *program, enum verb verb, const struct group *group)
 {
     switch (verb) {
@@ -433,6 +479,8 @@ static bool is_possible(const struct program *program, enum verb verb, const str
         return program->num_groups + 2 <= MAX_GROUPS && !group->is_troubled;
     case VERB_CREATE: /* who has no memory would leave the others waiting */
         return program->num_groups < MAX_GROUPS && program->num_gaps == 0;
+    case VERB_SITES:
+        return has_callers(program) && program->num_gaps == 0;
     case VERB_SHRINK:
         return program->num_groups < MAX_GROUPS && has_living(program, group);
     case VERB_KILL:
@@ -443,6 +491,16 @@ static bool is_possible(const struct program *program, enum verb verb, const str
     default:
         return true;
     }
+}
+
+/* Who calls for the locality of the one that was drawn. */
+static void find_callers(const struct program *program, struct step *step)
+{
+    step->culprit = program_caller(program, step->culprit);
+    if (step->absent != NONE)
+        step->absent = program_caller(program, step->absent);
+    if (step->absent == step->culprit)
+        step->absent = NONE;
 }
 
 static void draw_step(struct program *program, struct choices *choices)
@@ -462,6 +520,8 @@ static void draw_step(struct program *program, struct choices *choices)
         step->verb = VERB_SHRINK;
     if (!is_possible(program, step->verb, group))
         step->verb = VERB_CALL;
+    if (step->verb == VERB_SITES) /* of which each actor is a site */
+        group = &program->groups[step->group = 0];
     if (step->verb == VERB_CALL || step->verb == VERB_SPLIT || step->verb == VERB_DUP ||
         step->verb == VERB_SPLIT_LEVEL)
         step->generation = next_generation(group, choices);
@@ -480,12 +540,16 @@ static void draw_step(struct program *program, struct choices *choices)
         draw_shrink(program, step, choices);
     else if (step->verb == VERB_ASK)
         draw_call(program, step, choices);
+    else if (step->verb == VERB_SITES)
+        draw_sites(program, step, choices);
     else if (step->verb == VERB_REMOTE || step->verb == VERB_EVERYWHERE) {
         step->to = choose(choices, program->num_localities);
         step->bytes = sizes[choose(choices, NUM_SIZES)];
     } else if (step->verb == VERB_TASKS || step->verb == VERB_ERRANDS)
         step->form = choose(choices, 1 << 16);
     draw_trouble(program, step, choices);
+    if (step->verb == VERB_SITES)
+        find_callers(program, step);
     if (step->verb == VERB_LEAVE)
         group->left |= 1u << step->culprit;
     group->is_troubled |= step->verb == VERB_LEAVE || step->verb == VERB_REVOKE;
@@ -552,6 +616,9 @@ static void print_step(const struct step *step)
     if (step->verb == VERB_KILL || step->verb == VERB_REMOTE || step->verb == VERB_SPLIT_LEVEL)
         snprintf(text, sizeof(text), step->verb == VERB_SPLIT_LEVEL ? "level %u" : "locality %u",
                  step->to);
+    if (step->verb == VERB_SITES)
+        snprintf(text, sizeof(text), "%u in each locality, or %u, of which %d fails%s", step->each,
+                 step->num, (int)step->failing, step->fails_late ? " late" : "");
     fprintf(stderr, "%s on group %u, generation %" PRIu64 ", timing %u, form %u: %s",
             verbs[step->verb], step->group, step->generation, step->timing, step->form, text);
     if (step->trouble || step->verb == VERB_LEAVE || step->verb == VERB_REVOKE ||
@@ -567,11 +634,12 @@ static void print_step(const struct step *step)
 void program_print(const struct program *program)
 {
     fprintf(stderr,
-            "transport %" PRIu64 ", order %" PRIu64 ", %u workers%s%s, %u localities%s%s; "
+            "transport %" PRIu64 ", order %" PRIu64 ", %u workers%s%s%s, %u localities%s%s; "
             "actors at",
             program->seed, program->order, program->num_workers,
             program->tasks_move ? ", tasks move" : "",
-            program->progress_thread ? ", a progress thread" : "", program->num_localities,
+            program->progress_thread ? ", a progress thread" : "",
+            program->has_hooks ? ", hooks" : "", program->num_localities,
             program->is_spread ? " on several hosts" : "",
             program->keeps_going ? ", going on without the dead" : "");
     for (uint32_t i = 0; i < program->num_actors; i++)

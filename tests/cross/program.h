@@ -63,6 +63,7 @@ enum verb {
     VERB_ASK,        /* what can be asked at any time, of CALL, too */
     VERB_KILL,       /* a locality dies; the same */
     VERB_CREATE,     /* a communicator by its name, again where that is taken back */
+    VERB_SITES,      /* cohort_sites in each locality, called by one actor of it */
     NUM_VERBS,
 };
 
@@ -107,6 +108,9 @@ struct step {
     /* 0: no layouts, not in place, no rows; else they are drawn from it. VERB_MESSAGE: the layouts
      */
     uint32_t form;
+    /* VERB_SITES; one of these is 0, as the call has them. FAILING: a site, or NONE */
+    uint32_t each, num, failing;
+    bool fails_late; /* after its collective */
     /* VERB_MESSAGE; TO is a locality with VERB_REMOTE, and with VERB_KILL, which ends it */
     uint32_t from, to;
     size_t bytes;
@@ -135,6 +139,7 @@ struct program {
     uint32_t num_workers;
     bool tasks_move;
     bool progress_thread;
+    bool has_hooks;
     uint32_t num_localities;
     bool is_spread;
     struct cohort__position positions[MAX_LOCALITIES];
@@ -172,6 +177,14 @@ uint32_t program_place(const struct program *program, uint32_t locality, uint32_
 
 /* Whether each site has to call for VERB, whatever goes wrong, and all get the same. */
 bool program_needs_all(enum verb verb);
+
+/* The actor that calls for all of its locality. */
+uint32_t program_caller(const struct program *program, uint32_t actor);
+
+/* How many sites STEP makes, and where one of them is: VERB_SITES. */
+uint32_t program_num_made(const struct program *program, const struct step *step);
+uint32_t program_locality_made(const struct program *program, const struct step *step,
+                               uint32_t site);
 
 /* Whether STEP's message is got from any site. */
 bool program_gets_any(const struct step *step);

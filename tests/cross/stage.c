@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "collectives/coll/comm_create.h"
+#include "collectives/coll/sites.h"
+#include "runtime/proc/process.h"
 #include "runtime/remote/tasks.h"
 #include "runtime/task/scheduler.h"
 #include "tests/support/cluster.h"
@@ -63,6 +65,18 @@ cohort_future *stage_async_everywhere(uint32_t locality, const char *name, const
                                       cohort_object *ret_out)
 {
     return cohort__async_everywhere_from(cluster_process(cluster, locality), name, in, ret_out);
+}
+
+cohort_future *stage_sites(uint32_t locality, const char *name, const cohort_sites_options *options,
+                           cohort_site_function *function, void *arg)
+{
+    return cohort__sites_for(cluster_process(cluster, locality), name, options, sizeof(*options),
+                             sizeof(cohort_comm_options), function, arg);
+}
+
+uint32_t stage_failed_localities(uint32_t locality, uint32_t *ret_ranks, uint32_t capacity)
+{
+    return cohort__process_deaths(cluster_process(cluster, locality), ret_ranks, capacity);
 }
 
 cohort_status stage_scope_async_at(uint32_t locality, cohort_scope *scope, uint32_t to,

@@ -26,6 +26,9 @@ cohort_future *stage_async_at(uint32_t locality, uint32_t to, const char *name,
                               const cohort_object *in, cohort_object *ret_out);
 cohort_future *stage_async_everywhere(uint32_t locality, const char *name, const cohort_object *in,
                                       cohort_object *ret_out);
+cohort_future *stage_sites(uint32_t locality, const char *name, const cohort_sites_options *options,
+                           cohort_site_function *function, void *arg);
+uint32_t stage_failed_localities(uint32_t locality, uint32_t *ret_ranks, uint32_t capacity);
 cohort_status stage_scope_async_at(uint32_t locality, cohort_scope *scope, uint32_t to,
                                    const char *name, const cohort_object *in);
 

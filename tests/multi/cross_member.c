@@ -72,6 +72,19 @@ cohort_future *stage_async_everywhere(uint32_t locality, const char *name, const
     return cohort_async_everywhere(name, in, ret_out);
 }
 
+cohort_future *stage_sites(uint32_t locality, const char *name, const cohort_sites_options *options,
+                           cohort_site_function *function, void *arg)
+{
+    CHECK(stage_has(locality));
+    return cohort_sites(name, options, function, arg);
+}
+
+uint32_t stage_failed_localities(uint32_t locality, uint32_t *ret_ranks, uint32_t capacity)
+{
+    CHECK(stage_has(locality));
+    return cohort_failed_localities(ret_ranks, capacity);
+}
+
 cohort_status stage_scope_async_at(uint32_t locality, cohort_scope *scope, uint32_t to,
                                    const char *name, const cohort_object *in)
 {
