@@ -87,8 +87,10 @@ const char *sites_check(const struct flight *flight, cohort_status status, const
     case COHORT_ERR_STATE:
         return fails_here && has_failed && strcmp(message, text) == 0 ? NULL : "without a failure";
     case COHORT_ERR_CANCELLED:
-    case COHORT_ERR_GONE:
-        return has_failed || facts->is_cancelled || stage_dead() ? NULL : "without a cause";
+    case COHORT_ERR_GONE: /* where the site fails that error is the first one */
+        return (has_failed && !fails_here) || facts->is_cancelled || stage_dead()
+                   ? NULL
+                   : "without a cause";
     default:
         return stage_dead() && (status == COHORT_ERR_PEER_DIED || status == COHORT_ERR_TIMEOUT)
                    ? NULL
