@@ -79,13 +79,6 @@ bool cohort__collective_is_rooted(enum cohort__collective collective)
            collective == COHORT__BROADCAST || collective == COHORT__REDUCE;
 }
 
-bool cohort__collective_reduces(enum cohort__collective collective)
-{
-    return collective == COHORT__REDUCE || collective == COHORT__ALL_REDUCE ||
-           collective == COHORT__REDUCE_SCATTER || collective == COHORT__SCAN ||
-           collective == COHORT__EXCLUSIVE_SCAN;
-}
-
 struct cohort__part cohort__request_in(const struct cohort__request *request, uint32_t site)
 {
     return request->in_parts ? request->in_parts[site]

@@ -8,25 +8,6 @@
 #include "collectives/plan/machine.h"
 #include "collectives/plan/plan.h"
 
-/* "Blocks" are num_sites blocks in the order of the sites, see cohort__request_in and _out. */
-enum cohort__collective {
-    COHORT__GATHER,         /* IN: block; OUT at the root: blocks */
-    COHORT__SCATTER,        /* IN at the root: blocks; OUT: block */
-    COHORT__BROADCAST,      /* IN at the root: block; OUT elsewhere: block */
-    COHORT__REDUCE,         /* IN: block; OUT at the root: block */
-    COHORT__ALL_GATHER,     /* IN: block; OUT: blocks */
-    COHORT__ALL_REDUCE,     /* IN: block; OUT: block */
-    COHORT__ALL_TO_ALL,     /* IN: blocks; OUT: blocks */
-    COHORT__BARRIER,        /* no memory */
-    COHORT__REDUCE_SCATTER, /* IN: blocks; OUT: block, reduced over all sites */
-    COHORT__SCAN,           /* IN: block; OUT: block, reduced over sites 0..this_site */
-    COHORT__EXCLUSIVE_SCAN, /* the same over sites 0..this_site-1; site 0 gets nothing */
-    COHORT__SHIFT,          /* IN: block; OUT: block of site this_site - shift, modulo num_sites */
-    COHORT__EXCHANGE,       /* sends each of in_parts to its site, receives each of out_parts */
-    COHORT__CHECK,          /* no memory, and no rows: an agreement alone, see agreement.h */
-    COHORT__NUM_COLLECTIVES
-};
-
 /* What a plan is built for. If there are no parts, everything except this_site is equal at all
  * sites of the call. */
 struct cohort__request {
@@ -234,6 +215,5 @@ const char *cohort__collective_name(enum cohort__collective collective);
 enum cohort__collective cohort__collective_find(const char *name);
 
 bool cohort__collective_is_rooted(enum cohort__collective collective);
-bool cohort__collective_reduces(enum cohort__collective collective);
 
 #endif

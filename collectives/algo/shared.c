@@ -148,9 +148,8 @@ const struct cohort__algorithm cohort__shift_shared = {
     .cost = blocks_cost,
 };
 
-/* What the sites do, and how many blocks each has of IN and of OUT. */
+/* How many blocks each site has of IN and of OUT. */
 struct form {
-    enum cohort__step_meeting meeting;
     uint32_t num_in;
     uint32_t num_out;
 };
@@ -160,30 +159,25 @@ static struct form form_of(const struct cohort__request *request)
     uint32_t num = request->num_sites, is_root = request->this_site == request->root;
     switch (request->collective) {
     case COHORT__GATHER:
-        return (struct form){COHORT__MEETING_GATHER, 1, is_root * num};
+        return (struct form){1, is_root * num};
     case COHORT__SCATTER:
-        return (struct form){COHORT__MEETING_SCATTER, is_root * num, 1};
+        return (struct form){is_root * num, 1};
     case COHORT__BROADCAST:
-        return (struct form){COHORT__MEETING_BROADCAST, is_root, 1 - is_root};
+        return (struct form){is_root, 1 - is_root};
     case COHORT__REDUCE:
-        return (struct form){COHORT__MEETING_REDUCE, 1, is_root};
+        return (struct form){1, is_root};
     case COHORT__ALL_GATHER:
-        return (struct form){COHORT__MEETING_ALL_GATHER, 1, num};
-    case COHORT__ALL_REDUCE:
-        return (struct form){COHORT__MEETING_ALL_REDUCE, 1, 1};
+        return (struct form){1, num};
     case COHORT__ALL_TO_ALL:
-        return (struct form){COHORT__MEETING_ALL_TO_ALL, num, num};
+        return (struct form){num, num};
     case COHORT__REDUCE_SCATTER:
-        return (struct form){COHORT__MEETING_REDUCE_SCATTER, num, 1};
-    case COHORT__SCAN:
-        return (struct form){COHORT__MEETING_SCAN, 1, 1};
+        return (struct form){num, 1};
     case COHORT__EXCLUSIVE_SCAN:
-        return (struct form){COHORT__MEETING_EXCLUSIVE_SCAN,
-                             request->this_site<num - 1, request->this_site> 0};
-    case COHORT__SHIFT:
-        return (struct form){COHORT__MEETING_SHIFT, 1, 1};
-    default: /* a barrier */
-        return (struct form){COHORT__MEETING_GATHER, 0, 0};
+        return (struct form){request->this_site<num - 1, request->this_site> 0};
+    case COHORT__BARRIER:
+        return (struct form){0, 0};
+    default: /* all_reduce, scan, shift */
+        return (struct form){1, 1};
     }
 }
 
@@ -201,7 +195,7 @@ cohort_status cohort__shared_build(const struct cohort__request *request,
     cohort__plan_set_members(builder, NULL, request->num_sites, request->this_site);
     uint32_t in = cohort__plan_range(builder, COHORT__SPACE_IN, 0, form.num_in * request->bytes);
     uint32_t out = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, form.num_out * request->bytes);
-    cohort__plan_meet(builder, PHASE, form.meeting, is_shift ? request->shift : request->root,
-                      request->bytes, out, in);
+    cohort__plan_meet(builder, PHASE, request->collective,
+                      is_shift ? request->shift : request->root, request->bytes, out, in);
     return cohort__plan_finish(builder, ret_plan);
 }

@@ -31,13 +31,13 @@ static void append_shared(struct cohort__levels *levels)
     const struct cohort__area sorted = cohort__levels_tmp(levels, num);
     cohort__plan_set_members(builder, NULL, request->num_sites, request->this_site);
     uint32_t step =
-        cohort__plan_meet(builder, COHORT__LEVELS_UP, COHORT__MEETING_GATHER, ROOT, 1,
+        cohort__plan_meet(builder, COHORT__LEVELS_UP, COHORT__GATHER, ROOT, 1,
                           cohort__plan_range(builder, brought.space, brought.offset, num),
                           cohort__plan_range(builder, in.space, in.offset, 1));
     if (num > 0)
         step = route(levels, false, COHORT__BY_PLACE, 0, sorted, num, brought, num, step);
     uint32_t down =
-        cohort__plan_meet(builder, COHORT__LEVELS_DOWN, COHORT__MEETING_SCATTER, ROOT, 1,
+        cohort__plan_meet(builder, COHORT__LEVELS_DOWN, COHORT__SCATTER, ROOT, 1,
                           cohort__plan_range(builder, out.space, out.offset, 1),
                           cohort__plan_range(builder, sorted.space, sorted.offset, num));
     cohort__plan_after(builder, down, step);

@@ -144,24 +144,9 @@ cohort_status cohort__call_cache(cohort_comm *comm, struct cohort__plan_cache **
     return COHORT_OK;
 }
 
-static const struct cohort__movement_kind *const kinds[COHORT__NUM_COLLECTIVES] = {
-    [COHORT__GATHER] = &cohort__movement_gather,
-    [COHORT__SCATTER] = &cohort__movement_scatter,
-    [COHORT__BROADCAST] = &cohort__movement_broadcast,
-    [COHORT__REDUCE] = &cohort__movement_reduce,
-    [COHORT__ALL_GATHER] = &cohort__movement_all_gather,
-    [COHORT__ALL_REDUCE] = &cohort__movement_all_reduce,
-    [COHORT__ALL_TO_ALL] = &cohort__movement_all_to_all,
-    [COHORT__BARRIER] = &cohort__movement_barrier,
-    [COHORT__REDUCE_SCATTER] = &cohort__movement_reduce_scatter,
-    [COHORT__SCAN] = &cohort__movement_scan,
-    [COHORT__EXCLUSIVE_SCAN] = &cohort__movement_exclusive_scan,
-    [COHORT__SHIFT] = &cohort__movement_shift,
-};
-
 size_t cohort__call_meeting_copies(const struct cohort__call *call)
 {
-    const struct cohort__movement_kind *kind = kinds[call->collective];
+    const struct cohort__movement_kind *kind = &cohort__movement_kinds[call->collective];
     if (!call->is_in_place || !kind->reads_late || call->comm->group->has_board)
         return 0; /* inputs on the board are read there */
     size_t num_blocks = kind->in_blocks ? kind->in_blocks : cohort_comm_num_sites(call->comm);
@@ -174,7 +159,7 @@ cohort_future *cohort__call_meet(const struct cohort__call *call, uint32_t root,
     bool is_out_in_place = call->is_in_place && call->in_place == COHORT__IN_PLACE_OUT;
     return cohort__meeting_call_start(&(struct cohort__meeting_call){
         .comm = call->comm,
-        .kind = kinds[call->collective],
+        .kind = &cohort__movement_kinds[call->collective],
         .in = call->is_in_place && !is_out_in_place ? call->out : call->in,
         .out = is_out_in_place ? (void *)call->in : call->out,
         .root = root,

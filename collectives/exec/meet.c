@@ -10,27 +10,6 @@
 _Static_assert((int)COHORT__PLAN_MEETINGS <= (int)COHORT__MEETINGS_OF_PLAN,
                "each meeting of a plan has an index");
 
-static const struct cohort__movement_kind *const kinds[COHORT__NUM_STEP_MEETINGS] = {
-    [COHORT__MEETING_GATHER] = &cohort__movement_gather,
-    [COHORT__MEETING_SCATTER] = &cohort__movement_scatter,
-    [COHORT__MEETING_BROADCAST] = &cohort__movement_broadcast,
-    [COHORT__MEETING_REDUCE] = &cohort__movement_reduce,
-    [COHORT__MEETING_ALL_GATHER] = &cohort__movement_all_gather,
-    [COHORT__MEETING_ALL_REDUCE] = &cohort__movement_all_reduce,
-    [COHORT__MEETING_ALL_TO_ALL] = &cohort__movement_all_to_all,
-    [COHORT__MEETING_REDUCE_SCATTER] = &cohort__movement_reduce_scatter,
-    [COHORT__MEETING_SCAN] = &cohort__movement_scan,
-    [COHORT__MEETING_EXCLUSIVE_SCAN] = &cohort__movement_exclusive_scan,
-    [COHORT__MEETING_SHIFT] = &cohort__movement_shift,
-};
-
-static bool reduces(const struct cohort__step *step)
-{
-    return step->meeting == COHORT__MEETING_REDUCE || step->meeting == COHORT__MEETING_ALL_REDUCE ||
-           step->meeting == COHORT__MEETING_REDUCE_SCATTER ||
-           step->meeting == COHORT__MEETING_SCAN || step->meeting == COHORT__MEETING_EXCLUSIVE_SCAN;
-}
-
 /* Whether the sites have yet to agree before MEET begins. Then its failure has to wait: if they do
  * not agree, each of them says so in its own words. It is looked at when the step starts, or the
  * call has failed. */
@@ -99,7 +78,7 @@ static void init(struct cohort__meet *meet, struct cohort__execution *execution,
     const struct cohort__step *what = &execution->plan->steps[step];
     const cohort_op *op = NULL;
     cohort_datatype datatype = 0;
-    if (reduces(what)) {
+    if (cohort__collective_reduces(what->collective)) {
         bool is_minimum = what->op == COHORT__STEP_OP_MIN;
         op = is_minimum ? COHORT_MIN : execution->op;
         datatype = is_minimum ? COHORT_INT16 : execution->datatype;
@@ -107,13 +86,13 @@ static void init(struct cohort__meet *meet, struct cohort__execution *execution,
     bool of_objects = is_of_objects(execution, what);
     size_t element = datatype ? cohort_datatype_size(datatype) : 1;
     size_t bytes = of_objects ? what->bytes * sizeof(struct cohort__blob *) : what->bytes;
-    bool is_shift = what->meeting == COHORT__MEETING_SHIFT;
+    bool is_shift = what->collective == COHORT__SHIFT;
     *meet = (struct cohort__meet){
         .participant =
             {
                 .operation = &execution->operation,
                 .told = on_told,
-                .kind = kinds[what->meeting],
+                .kind = &cohort__movement_kinds[what->collective],
                 .in = address_of(execution, what, 1),
                 .out = address_of(execution, what, 0),
                 .count = bytes / element,

@@ -300,7 +300,7 @@ enum {
 static bool meeting_has_shares(const struct cohort__meetings *meetings,
                                const struct cohort__meeting *meeting)
 {
-    return meetings->team && meeting->kind == &cohort__movement_all_reduce &&
+    return meetings->team && meeting->kind == &cohort__movement_kinds[COHORT__ALL_REDUCE] &&
            meetings->group->num_localities >= FROM_LOCALITIES && meeting->far.bytes >= FROM_BYTES &&
            cohort__op_is_builtin(meeting->movement.op);
 }
@@ -693,8 +693,8 @@ static const unsigned char *contribution(const struct cohort__meeting *meeting, 
     if (!cohort__meeting_brings(meeting, rank))
         return NULL;
     if (in && is_in_place &&
-        (meeting->kind == &cohort__movement_all_gather ||
-         meeting->kind == &cohort__movement_gather))
+        (meeting->kind == &cohort__movement_kinds[COHORT__ALL_GATHER] ||
+         meeting->kind == &cohort__movement_kinds[COHORT__GATHER]))
         return in + rank * movement->stride;
     return in;
 }
@@ -884,8 +884,8 @@ const struct cohort__meeting *cohort__meeting_first_to_post(const struct cohort_
  * other localities are in between, that is so for all reductions. */
 static bool is_overwritten(const struct cohort__meeting *meeting)
 {
-    return meeting->kind->reads_late || meeting->kind == &cohort__movement_scan ||
-           meeting->kind == &cohort__movement_all_reduce;
+    return meeting->kind->reads_late || meeting->kind == &cohort__movement_kinds[COHORT__SCAN] ||
+           meeting->kind == &cohort__movement_kinds[COHORT__ALL_REDUCE];
 }
 
 /* All have posted. From now on the inputs of other localities are read on the board, and so are

@@ -366,25 +366,26 @@ static cohort_status nothing(const struct cohort__movement *movement, uint32_t r
     return COHORT_OK;
 }
 
-const struct cohort__movement_kind cohort__movement_gather = {
-    .has_columns = true, .perform = gather, .in_blocks = 1};
-const struct cohort__movement_kind cohort__movement_scatter = {
-    .has_columns = true, .has_source = true, .perform = scatter};
-const struct cohort__movement_kind cohort__movement_broadcast = {
-    .has_columns = true, .has_source = true, .perform = broadcast, .in_blocks = 1};
-const struct cohort__movement_kind cohort__movement_reduce = {
-    .reads_late = true, .perform = reduce, .in_blocks = 1};
-const struct cohort__movement_kind cohort__movement_all_gather = {
-    .has_rows = true, .has_columns = true, .perform = all_gather, .in_blocks = 1};
-const struct cohort__movement_kind cohort__movement_all_reduce = {.perform = all_reduce,
-                                                                  .in_blocks = 1};
-const struct cohort__movement_kind cohort__movement_all_to_all = {
-    .has_rows = true, .has_columns = true, .reads_late = true, .perform = all_to_all};
-const struct cohort__movement_kind cohort__movement_barrier = {.perform = nothing, .in_blocks = 1};
-const struct cohort__movement_kind cohort__movement_reduce_scatter = {
-    .has_rows = true, .reads_late = true, .perform = reduce_scatter};
-const struct cohort__movement_kind cohort__movement_scan = {.perform = scan, .in_blocks = 1};
-const struct cohort__movement_kind cohort__movement_exclusive_scan = {
-    .reads_late = true, .perform = exclusive_scan, .in_blocks = 1};
-const struct cohort__movement_kind cohort__movement_shift = {
-    .has_columns = true, .reads_late = true, .perform = shift, .in_blocks = 1};
+const struct cohort__movement_kind cohort__movement_kinds[] = {
+    [COHORT__GATHER] = {.has_columns = true, .perform = gather, .in_blocks = 1},
+    [COHORT__SCATTER] = {.has_columns = true, .has_source = true, .perform = scatter},
+    [COHORT__BROADCAST] = {.has_columns = true,
+                           .has_source = true,
+                           .perform = broadcast,
+                           .in_blocks = 1},
+    [COHORT__REDUCE] = {.reads_late = true, .perform = reduce, .in_blocks = 1},
+    [COHORT__ALL_GATHER] = {.has_rows = true,
+                            .has_columns = true,
+                            .perform = all_gather,
+                            .in_blocks = 1},
+    [COHORT__ALL_REDUCE] = {.perform = all_reduce, .in_blocks = 1},
+    [COHORT__ALL_TO_ALL] = {.has_rows = true,
+                            .has_columns = true,
+                            .reads_late = true,
+                            .perform = all_to_all},
+    [COHORT__BARRIER] = {.perform = nothing, .in_blocks = 1},
+    [COHORT__REDUCE_SCATTER] = {.has_rows = true, .reads_late = true, .perform = reduce_scatter},
+    [COHORT__SCAN] = {.perform = scan, .in_blocks = 1},
+    [COHORT__EXCLUSIVE_SCAN] = {.reads_late = true, .perform = exclusive_scan, .in_blocks = 1},
+    [COHORT__SHIFT] = {.has_columns = true, .reads_late = true, .perform = shift, .in_blocks = 1},
+};

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "collectives/exec/op.h"
+#include "collectives/plan/plan.h"
 
 /* A collective among sites that share memory, when all of them are there. A site here is one of a
  * subgroup, and its number is its rank there. Every input is read where
@@ -39,18 +40,8 @@ struct cohort__movement_kind {
     size_t in_blocks; /* of a site's input; 0: one block for each site */
 };
 
-extern const struct cohort__movement_kind cohort__movement_gather;
-extern const struct cohort__movement_kind cohort__movement_scatter;
-extern const struct cohort__movement_kind cohort__movement_broadcast;
-extern const struct cohort__movement_kind cohort__movement_reduce;
-extern const struct cohort__movement_kind cohort__movement_all_gather;
-extern const struct cohort__movement_kind cohort__movement_all_reduce;
-extern const struct cohort__movement_kind cohort__movement_all_to_all;
-extern const struct cohort__movement_kind cohort__movement_barrier;
-extern const struct cohort__movement_kind cohort__movement_reduce_scatter;
-extern const struct cohort__movement_kind cohort__movement_scan;
-extern const struct cohort__movement_kind cohort__movement_exclusive_scan;
-extern const struct cohort__movement_kind cohort__movement_shift;
+/* Those that sites that share memory can do: up to COHORT__SHIFT. */
+extern const struct cohort__movement_kind cohort__movement_kinds[COHORT__EXCHANGE];
 
 /* About the size of a part. It is large enough to be worth handing to a worker, and small enough to
  * stay in its cache. */

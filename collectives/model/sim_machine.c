@@ -74,22 +74,9 @@ static double sim_work(const struct cohort__sim_machine *machine,
 static double sim_movement(const struct cohort__sim_machine *machine,
                            const struct cohort__sim_step *step)
 {
-    static const enum cohort__collective collectives[] = {
-        [COHORT__MEETING_GATHER] = COHORT__GATHER,
-        [COHORT__MEETING_SCATTER] = COHORT__SCATTER,
-        [COHORT__MEETING_BROADCAST] = COHORT__BROADCAST,
-        [COHORT__MEETING_REDUCE] = COHORT__REDUCE,
-        [COHORT__MEETING_ALL_GATHER] = COHORT__ALL_GATHER,
-        [COHORT__MEETING_ALL_REDUCE] = COHORT__ALL_REDUCE,
-        [COHORT__MEETING_ALL_TO_ALL] = COHORT__ALL_TO_ALL,
-        [COHORT__MEETING_REDUCE_SCATTER] = COHORT__REDUCE_SCATTER,
-        [COHORT__MEETING_SCAN] = COHORT__SCAN,
-        [COHORT__MEETING_EXCLUSIVE_SCAN] = COHORT__EXCLUSIVE_SCAN,
-        [COHORT__MEETING_SHIFT] = COHORT__SHIFT,
-    };
     const double *terms = machine->parameters->terms[COHORT__DISTANCE_TASKS];
     const struct cohort__request request = {
-        .collective = collectives[step->meeting],
+        .collective = step->collective,
         .num_sites = machine->tasks,
         .root = step->peer,
         .arity = 2,

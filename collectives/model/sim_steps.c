@@ -95,7 +95,7 @@ static bool is_sound(const struct cohort__plan *plan, const struct cohort__step 
 {
     bool is_message = step->kind == COHORT__STEP_SEND || step->kind == COHORT__STEP_RECV;
     bool is_meet = step->kind == COHORT__STEP_MEET && step->tag < COHORT__PLAN_MEETINGS &&
-                   step->meeting < COHORT__NUM_STEP_MEETINGS;
+                   step->collective < COHORT__EXCHANGE;
     return (step->kind <= COHORT__STEP_DONE || is_meet) && step->phase <= COHORT__LAST_PHASE &&
            (!is_message || (step->peer < plan->num_sites && step->peer != plan->this_site));
 }
@@ -114,7 +114,7 @@ static void append(struct cohort__sim_steps *self, const struct cohort__plan *pl
                                       .first_successor = self->num_successors,
                                       .kind = step->kind,
                                       .phase = step->phase,
-                                      .meeting = step->meeting};
+                                      .collective = step->collective};
         for (uint32_t k = 0; k < step->num_successors; k++)
             self->successors[self->num_successors++] =
                 first + plan->successors[step->first_successor + k];

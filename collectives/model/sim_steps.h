@@ -45,7 +45,7 @@ struct cohort__sim_step {
     uint32_t first_successor; /* into successors; they end where those of the next step begin */
     uint8_t kind;
     uint8_t phase;
-    uint8_t meeting; /* MEET: enum cohort__step_meeting */
+    uint8_t collective; /* of a MEET */
 };
 
 struct cohort__sim_steps {

@@ -176,9 +176,9 @@ static void message_append(struct embedder *self, const struct cohort__step *ste
 static void meeting_append(struct embedder *self, const struct cohort__step *step)
 {
     const uint32_t *refs = &self->subplan->block_refs[step->first_block];
-    cohort__plan_meet(self->builder, phase_of(self, step), (enum cohort__step_meeting)step->meeting,
-                      step->peer, step->bytes, list_of(self, refs[0]).blocks[0],
-                      list_of(self, refs[1]).blocks[0]);
+    cohort__plan_meet(self->builder, phase_of(self, step),
+                      (enum cohort__collective)step->collective, step->peer, step->bytes,
+                      list_of(self, refs[0]).blocks[0], list_of(self, refs[1]).blocks[0]);
 }
 
 /* Likewise the slots of a ROUTE. */

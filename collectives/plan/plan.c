@@ -310,13 +310,13 @@ void cohort__plan_set_members(struct cohort__plan_builder *builder, const uint32
 }
 
 uint32_t cohort__plan_meet(struct cohort__plan_builder *builder, unsigned phase,
-                           enum cohort__step_meeting meeting, uint32_t root, size_t bytes,
+                           enum cohort__collective collective, uint32_t root, size_t bytes,
                            uint32_t to, uint32_t from)
 {
     struct cohort__step step = {.kind = COHORT__STEP_MEET,
                                 .phase = (uint8_t)phase,
                                 .op = (uint8_t)builder->op,
-                                .meeting = (uint8_t)meeting,
+                                .collective = (uint8_t)collective,
                                 .peer = root,
                                 .tag = builder->num_meetings++,
                                 .num_blocks = 2,

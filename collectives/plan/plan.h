@@ -55,7 +55,7 @@ enum cohort__step_kind {
     COHORT__STEP_ZERO,   /* blocks[0] = zeros */
     COHORT__STEP_GUARD,  /* checks blocks[0], all of CHECK; may fail the operation */
     COHORT__STEP_DONE,   /* row `peer` of OUT is ready for the caller */
-    /* The members do `meeting` together, without messages: blocks[1] is what this
+    /* The members do `collective` together, without messages: blocks[1] is what this
      * site brings, blocks[0] what it gets, both contiguous, perhaps without bytes; a block of it
      * has `bytes` bytes. `peer` is the rank of the root among them, or of a shift how far, `tag`
      * which meeting of the plan it is. Is done when all members are ready and the data has moved.
@@ -76,21 +76,32 @@ enum cohort__step_kind {
     COHORT__STEP_ROUTE,
 };
 
-/* What a meeting does. A barrier is a gather or a broadcast without bytes. */
-enum cohort__step_meeting {
-    COHORT__MEETING_GATHER,
-    COHORT__MEETING_SCATTER,
-    COHORT__MEETING_BROADCAST,
-    COHORT__MEETING_REDUCE,
-    COHORT__MEETING_ALL_GATHER,
-    COHORT__MEETING_ALL_REDUCE,
-    COHORT__MEETING_ALL_TO_ALL,
-    COHORT__MEETING_REDUCE_SCATTER,
-    COHORT__MEETING_SCAN,
-    COHORT__MEETING_EXCLUSIVE_SCAN,
-    COHORT__MEETING_SHIFT,
-    COHORT__NUM_STEP_MEETINGS
+/* What sites do together, in a call or in a meeting of a plan. "Blocks" are one for each site, in
+ * the order of the sites. */
+enum cohort__collective {
+    COHORT__GATHER,         /* IN: block; OUT at the root: blocks */
+    COHORT__SCATTER,        /* IN at the root: blocks; OUT: block */
+    COHORT__BROADCAST,      /* IN at the root: block; OUT elsewhere: block */
+    COHORT__REDUCE,         /* IN: block; OUT at the root: block */
+    COHORT__ALL_GATHER,     /* IN: block; OUT: blocks */
+    COHORT__ALL_REDUCE,     /* IN: block; OUT: block */
+    COHORT__ALL_TO_ALL,     /* IN: blocks; OUT: blocks */
+    COHORT__BARRIER,        /* no memory */
+    COHORT__REDUCE_SCATTER, /* IN: blocks; OUT: block, reduced over all sites */
+    COHORT__SCAN,           /* IN: block; OUT: block, reduced over sites 0..this_site */
+    COHORT__EXCLUSIVE_SCAN, /* the same over sites 0..this_site-1; site 0 gets nothing */
+    COHORT__SHIFT,          /* IN: block; OUT: block of site this_site - shift, modulo num_sites */
+    COHORT__EXCHANGE,       /* sends each of in_parts to its site, receives each of out_parts */
+    COHORT__CHECK,          /* no memory, and no rows: an agreement alone, see agreement.h */
+    COHORT__NUM_COLLECTIVES
 };
+
+static inline bool cohort__collective_reduces(enum cohort__collective collective)
+{
+    return collective == COHORT__REDUCE || collective == COHORT__ALL_REDUCE ||
+           collective == COHORT__REDUCE_SCATTER || collective == COHORT__SCAN ||
+           collective == COHORT__EXCLUSIVE_SCAN;
+}
 
 /* How many meetings a plan may have, and how many notes each site may leave. */
 enum { COHORT__PLAN_MEETINGS = 11, COHORT__PLAN_NOTES = 6 };
@@ -122,9 +133,9 @@ enum {
 
 struct cohort__step {
     uint8_t kind;
-    uint8_t phase;   /* 1, 2 or 3; COHORT__PHASE_CHECK */
-    uint8_t op;      /* REDUCE, READ, MEET: enum cohort__step_op; ROUTE: whether it copies */
-    uint8_t meeting; /* MEET: enum cohort__step_meeting */
+    uint8_t phase;      /* 1, 2 or 3; COHORT__PHASE_CHECK */
+    uint8_t op;         /* REDUCE, READ, MEET: enum cohort__step_op; ROUTE: whether it copies */
+    uint8_t collective; /* of a MEET */
     /* SEND, RECV, READ: the other site; DONE: the row; MEET: the root's rank, or how far; POST,
      * ROUTE: see there */
     uint32_t peer;
@@ -224,7 +235,7 @@ void cohort__plan_set_members(struct cohort__plan_builder *builder, const uint32
 /* The next meeting of these, see COHORT__STEP_MEET. All members append the same ones, in the same
  * order. */
 uint32_t cohort__plan_meet(struct cohort__plan_builder *builder, unsigned phase,
-                           enum cohort__step_meeting meeting, uint32_t root, size_t bytes,
+                           enum cohort__collective collective, uint32_t root, size_t bytes,
                            uint32_t to, uint32_t from);
 
 /* POST: leaves note NUMBER, which each site leaves once at most, for READER, or COHORT__EVERYBODY,

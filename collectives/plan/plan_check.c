@@ -458,8 +458,8 @@ static cohort_status match_meeting(struct check *check, uint32_t site, uint32_t 
     const struct cohort__plan *theirs = check->plans[other];
     const struct cohort__step *same = find_meeting(theirs, meet->tag, &at);
     if (!same || theirs->num_members != plan->num_members || theirs->this_rank != next ||
-        same->meeting != meet->meeting || same->peer != meet->peer || same->bytes != meet->bytes ||
-        theirs->num_meetings != plan->num_meetings)
+        same->collective != meet->collective || same->peer != meet->peer ||
+        same->bytes != meet->bytes || theirs->num_meetings != plan->num_meetings)
         return defect(plan, index, "site %u has another meeting", other);
     for (uint32_t rank = 0; rank < plan->num_members; rank++)
         if (cohort__plan_member(theirs, rank) != cohort__plan_member(plan, rank))

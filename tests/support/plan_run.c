@@ -277,31 +277,31 @@ static void meeting_get(const struct meeting *meeting, uint32_t rank)
 {
     size_t bytes = meeting->step->bytes;
     uint32_t num = meeting->plan->num_members, shift = meeting->step->peer;
-    switch ((enum cohort__step_meeting)meeting->step->meeting) {
-    case COHORT__MEETING_ALL_GATHER:
+    switch ((enum cohort__collective)meeting->step->collective) {
+    case COHORT__ALL_GATHER:
         for (uint32_t from = 0; from < num; from++)
             memcpy(meeting_out(meeting, rank, num * bytes) + from * bytes,
                    meeting_in(meeting, from), bytes);
         break;
-    case COHORT__MEETING_ALL_TO_ALL:
+    case COHORT__ALL_TO_ALL:
         for (uint32_t from = 0; from < num; from++)
             memcpy(meeting_out(meeting, rank, num * bytes) + from * bytes,
                    meeting_in(meeting, from) + rank * bytes, bytes);
         break;
-    case COHORT__MEETING_ALL_REDUCE:
+    case COHORT__ALL_REDUCE:
         meeting_reduce(meeting, rank, num, 0);
         break;
-    case COHORT__MEETING_REDUCE_SCATTER:
+    case COHORT__REDUCE_SCATTER:
         meeting_reduce(meeting, rank, num, rank);
         break;
-    case COHORT__MEETING_SCAN:
+    case COHORT__SCAN:
         meeting_reduce(meeting, rank, rank + 1, 0);
         break;
-    case COHORT__MEETING_EXCLUSIVE_SCAN:
+    case COHORT__EXCLUSIVE_SCAN:
         if (rank > 0)
             meeting_reduce(meeting, rank, rank, 0);
         break;
-    case COHORT__MEETING_SHIFT:
+    case COHORT__SHIFT:
         memcpy(meeting_out(meeting, rank, bytes), meeting_in(meeting, (rank + num - shift) % num),
                bytes);
         break;
@@ -316,19 +316,18 @@ static void meeting_move(const struct meeting *meeting)
     uint32_t root = meeting->step->peer, num = meeting->plan->num_members;
     if (bytes == 0)
         return;
-    if (meeting->step->meeting == COHORT__MEETING_REDUCE) {
+    if (meeting->step->collective == COHORT__REDUCE) {
         meeting_reduce(meeting, root, num, 0);
         return;
     }
     for (uint32_t rank = 0; rank < num; rank++) {
-        if (meeting->step->meeting == COHORT__MEETING_GATHER)
+        if (meeting->step->collective == COHORT__GATHER)
             memcpy(meeting_out(meeting, root, num * bytes) + rank * bytes,
                    meeting_in(meeting, rank), bytes);
-        else if (meeting->step->meeting == COHORT__MEETING_SCATTER &&
-                 !leaves_in_place(meeting, rank))
+        else if (meeting->step->collective == COHORT__SCATTER && !leaves_in_place(meeting, rank))
             memcpy(meeting_out(meeting, rank, bytes), meeting_in(meeting, root) + rank * bytes,
                    bytes);
-        else if (meeting->step->meeting == COHORT__MEETING_BROADCAST && rank != root)
+        else if (meeting->step->collective == COHORT__BROADCAST && rank != root)
             memcpy(meeting_out(meeting, rank, bytes), meeting_in(meeting, root), bytes);
         else
             meeting_get(meeting, rank);

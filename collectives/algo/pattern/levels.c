@@ -424,20 +424,6 @@ static uint32_t range_if(struct cohort__levels *levels, bool has, struct cohort_
     return cohort__plan_range(levels->builder, area.space, area.offset, has ? bytes : 0);
 }
 
-static enum cohort__step_meeting meeting_of(enum cohort__collective collective)
-{
-    switch (collective) {
-    case COHORT__GATHER:
-        return COHORT__MEETING_GATHER;
-    case COHORT__SCATTER:
-        return COHORT__MEETING_SCATTER;
-    case COHORT__REDUCE:
-        return COHORT__MEETING_REDUCE;
-    default:
-        return COHORT__MEETING_BROADCAST;
-    }
-}
-
 static uint32_t meet(struct cohort__levels *levels, const struct cohort__tier_part *part,
                      uint32_t after)
 {
@@ -455,8 +441,8 @@ static uint32_t meet(struct cohort__levels *levels, const struct cohort__tier_pa
     uint32_t to = range_if(levels, gets && !is_there, part->out, is_gather ? all : part->bytes);
     const uint32_t *sites = cohort__machine_order(levels->machine) + tier->first_child;
     cohort__plan_set_members(levels->builder, sites, tier->num, tier->this_rank);
-    uint32_t step = cohort__plan_meet(levels->builder, part->phase, meeting_of(part->collective),
-                                      tier->leader, part->bytes, to, from);
+    uint32_t step = cohort__plan_meet(levels->builder, part->phase, part->collective, tier->leader,
+                                      part->bytes, to, from);
     cohort__plan_after(levels->builder, step, after);
     return step;
 }

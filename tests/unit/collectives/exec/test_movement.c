@@ -125,17 +125,19 @@ static const struct {
     expectation *expect;
     bool own_block; /* in place, a site's input is its own block of its output */
 } kinds[] = {
-    {"gather", &cohort__movement_gather, expect_gather, true},
-    {"scatter", &cohort__movement_scatter, expect_scatter, false},
-    {"broadcast", &cohort__movement_broadcast, expect_broadcast, false},
-    {"reduce", &cohort__movement_reduce, expect_reduce, false},
-    {"all_gather", &cohort__movement_all_gather, expect_all_gather, true},
-    {"all_reduce", &cohort__movement_all_reduce, expect_all_reduce, false},
-    {"all_to_all", &cohort__movement_all_to_all, expect_all_to_all, false},
-    {"reduce_scatter", &cohort__movement_reduce_scatter, expect_reduce_scatter, false},
-    {"scan", &cohort__movement_scan, expect_scan, false},
-    {"exclusive_scan", &cohort__movement_exclusive_scan, expect_exclusive_scan, false},
-    {"shift", &cohort__movement_shift, expect_shift, false},
+    {"gather", &cohort__movement_kinds[COHORT__GATHER], expect_gather, true},
+    {"scatter", &cohort__movement_kinds[COHORT__SCATTER], expect_scatter, false},
+    {"broadcast", &cohort__movement_kinds[COHORT__BROADCAST], expect_broadcast, false},
+    {"reduce", &cohort__movement_kinds[COHORT__REDUCE], expect_reduce, false},
+    {"all_gather", &cohort__movement_kinds[COHORT__ALL_GATHER], expect_all_gather, true},
+    {"all_reduce", &cohort__movement_kinds[COHORT__ALL_REDUCE], expect_all_reduce, false},
+    {"all_to_all", &cohort__movement_kinds[COHORT__ALL_TO_ALL], expect_all_to_all, false},
+    {"reduce_scatter", &cohort__movement_kinds[COHORT__REDUCE_SCATTER], expect_reduce_scatter,
+     false},
+    {"scan", &cohort__movement_kinds[COHORT__SCAN], expect_scan, false},
+    {"exclusive_scan", &cohort__movement_kinds[COHORT__EXCLUSIVE_SCAN], expect_exclusive_scan,
+     false},
+    {"shift", &cohort__movement_kinds[COHORT__SHIFT], expect_shift, false},
 };
 enum { NUM_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
@@ -262,22 +264,27 @@ static void test_segments(void)
 static void test_num_parts(void)
 {
     struct cohort__movement movement = {.num_sites = 4, .count = 1 << 20, .element = 8};
-    CHECK_INT(cohort__movement_num_parts(&cohort__movement_all_reduce, &movement), 256);
-    CHECK_INT(cohort__movement_num_parts(&cohort__movement_all_to_all, &movement), 16 * 256);
+    CHECK_INT(cohort__movement_num_parts(&cohort__movement_kinds[COHORT__ALL_REDUCE], &movement),
+              256);
+    CHECK_INT(cohort__movement_num_parts(&cohort__movement_kinds[COHORT__ALL_TO_ALL], &movement),
+              16 * 256);
     movement.count = 8;
-    CHECK_INT(cohort__movement_num_parts(&cohort__movement_all_to_all, &movement), 4);
-    CHECK_INT(cohort__movement_num_parts(&cohort__movement_gather, &movement), 1);
+    CHECK_INT(cohort__movement_num_parts(&cohort__movement_kinds[COHORT__ALL_TO_ALL], &movement),
+              4);
+    CHECK_INT(cohort__movement_num_parts(&cohort__movement_kinds[COHORT__GATHER], &movement), 1);
     unsigned char here, *out[4] = {NULL, &here, NULL, &here};
     movement.out = out;
     movement.has_far = true; /* two of four are done elsewhere */
-    CHECK_INT(cohort__movement_num_parts(&cohort__movement_all_to_all, &movement), 2);
-    CHECK_INT(cohort__movement_bytes(&cohort__movement_all_to_all, &movement), 2 * 4 * 64);
-    CHECK_INT(cohort__movement_num_parts(&cohort__movement_gather, &movement), 1);
+    CHECK_INT(cohort__movement_num_parts(&cohort__movement_kinds[COHORT__ALL_TO_ALL], &movement),
+              2);
+    CHECK_INT(cohort__movement_bytes(&cohort__movement_kinds[COHORT__ALL_TO_ALL], &movement),
+              2 * 4 * 64);
+    CHECK_INT(cohort__movement_num_parts(&cohort__movement_kinds[COHORT__GATHER], &movement), 1);
     movement.element = 100000; /* elements are never cut */
-    CHECK_INT(cohort__movement_num_parts(&cohort__movement_gather, &movement), 32);
+    CHECK_INT(cohort__movement_num_parts(&cohort__movement_kinds[COHORT__GATHER], &movement), 32);
     movement.count = 0;
-    CHECK_INT(cohort__movement_num_parts(&cohort__movement_gather, &movement), 0);
-    CHECK_INT(cohort__movement_num_parts(&cohort__movement_barrier, &movement), 0);
+    CHECK_INT(cohort__movement_num_parts(&cohort__movement_kinds[COHORT__GATHER], &movement), 0);
+    CHECK_INT(cohort__movement_num_parts(&cohort__movement_kinds[COHORT__BARRIER], &movement), 0);
 }
 
 int main(int argc, char **argv)

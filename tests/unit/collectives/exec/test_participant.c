@@ -147,7 +147,8 @@ static void prepare(struct call *call, unsigned index, uint32_t rank)
     meeting->participant = (struct cohort__participant){
         .operation = &call->operation,
         .told = on_told,
-        .kind = index == GATHER ? &cohort__movement_gather : &cohort__movement_all_reduce,
+        .kind = index == GATHER ? &cohort__movement_kinds[COHORT__GATHER]
+                                : &cohort__movement_kinds[COHORT__ALL_REDUCE],
         .count = 1,
         .datatype = COHORT_INT64,
         .stride = sizeof(int64_t),

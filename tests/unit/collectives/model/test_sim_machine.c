@@ -29,7 +29,7 @@ static uint32_t meet(struct cohort__plan_builder *builder, const struct line *li
     uint32_t in = cohort__plan_range(builder, COHORT__SPACE_IN, 0, line->bytes);
     uint32_t out = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, line->peer ? 0 : line->bytes);
     cohort__plan_set_members(builder, members, num, line->site);
-    return cohort__plan_meet(builder, 1, COHORT__MEETING_REDUCE, 0, line->bytes, out, in);
+    return cohort__plan_meet(builder, 1, COHORT__REDUCE, 0, line->bytes, out, in);
 }
 
 static cohort_status get_plan(void *argument, uint32_t site, struct cohort__plan **ret_plan)
