@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "collectives/exec/meeting_call.h"
 #include "collectives/exec/sparse_steps.h"
 #include "runtime/base/error.h"
 
@@ -149,26 +148,6 @@ size_t cohort__call_meeting_copies(const struct cohort__call *call)
     const struct cohort__movement_kind *kind = &cohort__movement_kinds[call->collective];
     if (!call->is_in_place || !kind->reads_late || call->comm->group->has_board)
         return 0; /* inputs on the board are read there */
-    size_t num_blocks = kind->in_blocks ? kind->in_blocks : cohort_comm_num_sites(call->comm);
+    size_t num_blocks = cohort__movement_in_blocks(kind, cohort_comm_num_sites(call->comm));
     return num_blocks * call->count * cohort_datatype_size(call->datatype);
-}
-
-cohort_future *cohort__call_meet(const struct cohort__call *call, uint32_t root, uint32_t shift,
-                                 uint64_t fingerprint, const struct cohort__signature *signature)
-{
-    bool is_out_in_place = call->is_in_place && call->in_place == COHORT__IN_PLACE_OUT;
-    return cohort__meeting_call_start(&(struct cohort__meeting_call){
-        .comm = call->comm,
-        .kind = &cohort__movement_kinds[call->collective],
-        .in = call->is_in_place && !is_out_in_place ? call->out : call->in,
-        .out = is_out_in_place ? (void *)call->in : call->out,
-        .root = root,
-        .shift = shift,
-        .op = cohort__collective_reduces(call->collective) ? call->op : NULL,
-        .generation = call->generation,
-        .fingerprint = fingerprint,
-        .signature = signature,
-        .ret_rows = cohort__call_ret_rows(call),
-        .sequel = call->sequel,
-    });
 }

@@ -131,7 +131,8 @@ struct cohort__shape {
     struct cohort__plan_key key;
     const void *tail; /* the parts, in scratch memory of the endpoint's cache */
     size_t tail_bytes;
-    uint64_t counts_hash; /* of counts that must be equal at all sites */
+    uint64_t counts_hash;             /* of counts that must be equal at all sites */
+    struct cohort__segments segments; /* of blocks of one size, if the sites can meet */
 };
 
 /* The root of a rooted collective. 0 for the others. */
@@ -152,10 +153,6 @@ size_t cohort__call_array_bytes(const struct cohort__call *call, bool is_out);
 
 /* Whether IN of CALL, or if IS_OUT its OUT, has a block for each site, if blocks have one size. */
 bool cohort__call_has_block_for_each(const struct cohort__call *call, bool is_out);
-
-/* Starts CALL without a plan, by a meeting of its sites, which share memory. */
-cohort_future *cohort__call_meet(const struct cohort__call *call, uint32_t root, uint32_t shift,
-                                 uint64_t fingerprint, const struct cohort__signature *signature);
 
 /* How many bytes a meeting copies at this site because CALL is in place. */
 size_t cohort__call_meeting_copies(const struct cohort__call *call);

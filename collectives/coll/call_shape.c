@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/exec/meeting_call.h"
+#include "collectives/comm/group.h"
+#include "collectives/comm/team.h"
 #include "collectives/exec/op.h"
 #include "collectives/plan/layout.h"
 #include "runtime/base/hash.h"
@@ -251,25 +252,56 @@ static uint32_t flags_of(const struct cohort__call *call)
            (call->ragged && call->ragged->counts_agree ? COHORT__PLAN_SIZES_KNOWN : 0);
 }
 
-/* Whether the sites of COMM may meet for COLLECTIVE with blocks of BYTES. They must be in one
- * locality, or share a board with room for what they bring. All sites come to the same answer. */
-static bool can_meet(const struct cohort_comm *comm, enum cohort__collective collective,
-                     size_t bytes, size_t element)
+enum {
+    AT_A_TIME = 2, /* segments that fit into an arena: one is read, one is written */
+    /* Of a block: with less, a segment takes longer to begin than to move. */
+    LEAST_BYTES = 8 * 1024,
+};
+
+/* Whether all that a locality brings is one post. */
+static bool fits(const struct cohort__group *group, size_t num_blocks, size_t bytes)
 {
-    bool is_for_each = collective == COHORT__SCATTER || collective == COHORT__ALL_TO_ALL ||
-                       collective == COHORT__REDUCE_SCATTER;
-    uint32_t num_blocks = is_for_each ? cohort_comm_num_sites(comm) : 1;
-    struct cohort__segments segments;
-    return cohort__segments_find(comm->group, num_blocks, bytes, element, &segments);
+    const size_t most = COHORT__BOARD_POST;
+    return bytes <= most && bytes * num_blocks <= most &&
+           bytes * num_blocks * group->max_local_sites <= most;
 }
 
-/* Behind an agreement, which a meeting on a board can't wait for, only those of one locality. And
- * only they can share objects. */
-static bool may_meet(const struct cohort__call *call, size_t bytes, size_t element)
+/* For sites of GROUP that meet, where each brings NUM_BLOCKS blocks of BYTES. False: they can't,
+ * since not all are in one locality, and they have no board, or too little room on it. */
+static bool find_segments(const struct cohort__group *group, size_t num_blocks, size_t bytes,
+                          size_t element, struct cohort__segments *ret_segments)
+{
+    struct cohort__segments segments = {.num = 1, .bytes = bytes};
+    if (!group->is_whole && !group->has_board)
+        return false;
+    if (!group->is_whole && !fits(group, num_blocks, bytes)) {
+        size_t unit = COHORT__BOARD_LINE % element == 0 ? COHORT__BOARD_LINE : element;
+        size_t most = cohort__team_share(group) / num_blocks;
+        segments.bytes = most / AT_A_TIME / unit * unit;
+        if (segments.bytes < LEAST_BYTES)
+            return false;
+        uint64_t num = (bytes - 1) / segments.bytes + 1;
+        if (num > COHORT__BOARD_SEGMENTS)
+            return false;
+        segments.num = (uint32_t)num;
+    }
+    *ret_segments = segments;
+    return true;
+}
+
+/* Whether the sites may meet, with blocks of BYTES. They must be in one locality, or share a board
+ * with room for what they bring; behind an agreement, which a meeting on a board can't wait for,
+ * and for objects, which only those of one locality share, in one locality. All sites come to the
+ * same answer. */
+static bool may_meet(const struct cohort__call *call, size_t bytes, size_t element,
+                     struct cohort__segments *ret_segments)
 {
     const struct cohort_comm *comm = call->comm;
-    return call->is_checked || call->of_objects ? comm->group->is_whole
-                                                : can_meet(comm, call->collective, bytes, element);
+    if (call->is_checked || call->of_objects)
+        return comm->group->is_whole;
+    size_t num_blocks = cohort__movement_in_blocks(&cohort__movement_kinds[call->collective],
+                                                   cohort_comm_num_sites(comm));
+    return find_segments(comm->group, num_blocks, bytes, element, ret_segments);
 }
 
 _Static_assert((int)COHORT__PLAN_REQUEST_WORDS == (int)COHORT__REQUEST_WORDS, "the whole request");
@@ -291,12 +323,12 @@ cohort_status cohort__call_shape(const struct cohort__call *call, struct cohort_
             .bytes = bytes,
             .element = call->is_alone || !reduces ? 1 : element,
             .commutative = !reduces || !call->op || call->op->commutative,
-            .can_meet = may_meet(call, bytes, element),
             .meets = !comm->group->is_whole,
             .has_notes = !call->of_objects && comm->group->has_notes,
             .machine = comm->group->machine,
             .turn = cohort__group_turn(comm->group),
         }};
+    shape.request.can_meet = may_meet(call, bytes, element, &shape.segments);
     cohort_status status = call->ragged && !call->is_alone ? call_parts(call, &shape) : COHORT_OK;
     const char *wrong = status ? NULL : cohort__request_refuses(&shape.request);
     if (wrong)

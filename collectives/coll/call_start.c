@@ -15,6 +15,7 @@
 #include "collectives/comm/scoped_calls.h"
 #include "collectives/comm/site_line.h"
 #include "collectives/exec/engine.h"
+#include "collectives/exec/meeting_call.h"
 #include "collectives/exec/rejection.h"
 #include "runtime/base/options.h"
 #include "runtime/task/fork.h"
@@ -182,14 +183,15 @@ static bool are_buffers_fine(const struct cohort__call *call, const struct cohor
 }
 
 /* The memo that knows CALL, whose buffers are checked again. NULL: there is none. */
-static inline const struct cohort__plan_memo *find_memo(const struct cohort__call *call)
+static inline struct cohort__plan_memo *find_memo(const struct cohort__call *call)
 {
     struct cohort__plan_cache *plans = call->comm->plans;
     if (!plans || (call->options->has & COHORT__NEXT_OPTIONS))
         return NULL;
-    const struct cohort__plan_memo *memo = cohort__plan_cache_memo(plans);
-    const bool is_known = memo->function == call->function && memo->count == call->count &&
-                          memo->datatype == call->datatype && memo->op == call->op &&
+    struct cohort__plan_memo *memo = cohort__plan_cache_memo(plans);
+    const struct cohort__terms *terms = &memo->call.terms;
+    const bool is_known = memo->function == call->function && terms->count == call->count &&
+                          terms->datatype == call->datatype && terms->op == call->op &&
                           memo->q == call->q && is_plain(call) && are_buffers_fine(call, memo);
     return is_known ? memo : NULL;
 }
@@ -207,52 +209,17 @@ static bool is_alone(const struct cohort__call *call, size_t *ret_bytes)
            *ret_bytes <= MOST_BYTES;
 }
 
-static void keep_memo(const struct cohort__call *call, const struct cohort__shape *shape,
-                      struct cohort__plan_entry *entry, uint64_t fingerprint,
-                      const struct cohort__signature *signature)
+static void keep_memo(const struct cohort__call *call, const struct cohort__planned_call *planned)
 {
     struct cohort__plan_memo *memo = cohort__plan_cache_memo(call->comm->plans);
     *memo = (struct cohort__plan_memo){
         .function = call->function,
-        .count = call->count,
-        .datatype = call->datatype,
-        .op = call->op,
         .q = call->q,
         .in_bytes = cohort__call_array_bytes(call, false),
         .out_bytes = cohort__call_array_bytes(call, true),
-        .entry = entry,
-        .fingerprint = fingerprint,
-        .signature = *signature,
-        .root = shape->request.root,
-        .shift = shape->request.shift,
+        .call = *planned,
     };
     memo->is_alone = is_alone(call, &memo->alone_bytes);
-}
-
-/* Runs ENTRY's plan. OBJECTION: NULL, or why the call is wrong. A wrong call takes part in the
- * agreement, so that all sites are told. */
-static cohort_future *execute(const struct cohort__call *call, struct cohort__plan_entry *entry,
-                              uint64_t fingerprint, const struct cohort__signature *signature,
-                              const struct cohort__error *objection)
-{
-    struct cohort__execution_call execution = {
-        .comm = call->comm,
-        .entry = entry,
-        .in = call->in,
-        .out = call->out,
-        .op = call->op,
-        .datatype = call->datatype,
-        .generation = call->generation,
-        .fingerprint = fingerprint,
-        .signature = signature,
-        .ret_rows = cohort__call_ret_rows(call),
-        .sequel = call->sequel,
-        .objection = objection,
-    };
-    if (call->is_checked)
-        execution.check = objection ? cohort__check_values_of_wrong_call()
-                                    : cohort__check_values_of(call->datatype);
-    return cohort__execution_start(&execution);
 }
 
 /* Whether CALL, which MEMO knows, is over now. It has waited for nobody, so it has needed neither
@@ -267,34 +234,69 @@ static inline bool is_over_alone(const struct cohort__call *call,
         memcpy(call->out, call->in, sizeof(uint64_t));
     else if (bytes > 0)
         memcpy(call->out, call->in, bytes);
-    cohort__alone_end(call->comm, call->generation, &memo->signature);
+    cohort__alone_end(call->comm, call->generation, &memo->call.signature);
     return true;
 }
 
-/* Starts a call that is like the last one, with the results that were found then. */
-static cohort_future *start_known(const struct cohort__call *call,
-                                  const struct cohort__plan_memo *memo)
+static cohort_future *carry_out(const struct cohort__planned_call *planned)
 {
-    if (!memo->entry->plan)
-        return cohort__call_meet(call, memo->root, memo->shift, memo->fingerprint,
-                                 &memo->signature);
-    cohort__plan_entry_ref(memo->entry);
-    return execute(call, memo->entry, memo->fingerprint, &memo->signature, NULL);
+    return planned->entry->plan ? cohort__execution_start(planned)
+                                : cohort__meeting_call_start(planned);
 }
 
+/* Starts CALL, which is like the one in MEMO. */
+static cohort_future *start_known(const struct cohort__call *call, struct cohort__plan_memo *memo)
+{
+    memo->call.generation = call->generation;
+    memo->call.in = call->in;
+    memo->call.out = call->out;
+    return carry_out(&memo->call);
+}
+
+static struct cohort__terms terms_of(const struct cohort__call *call,
+                                     const struct cohort__request *request)
+{
+    const size_t element = call->datatype ? cohort_datatype_size(call->datatype) : 1;
+    return (struct cohort__terms){
+        .kind = &cohort__movement_kinds[call->collective],
+        .count = call->count,
+        .element = element,
+        .stride = call->count * element,
+        .datatype = call->datatype,
+        .op = call->op,
+        .root = request->root,
+        .shift = request->shift,
+    };
+}
+
+/* OBJECTION: NULL, or why the call is wrong. A wrong call takes part in the agreement, so that all
+ * sites are told. Takes ENTRY. */
 static cohort_future *start(const struct cohort__call *call, const struct cohort__shape *shape,
                             struct cohort__plan_entry *entry, const struct cohort__error *objection)
 {
-    struct cohort__signature signature =
-        signature_of(call, shape->counts_hash, entry->row, entry->inner);
-    uint64_t fingerprint = cohort__fingerprint(&signature);
+    const bool is_out = call->is_in_place && call->in_place == COHORT__IN_PLACE_OUT;
+    struct cohort__planned_call planned = {
+        .comm = call->comm,
+        .entry = entry,
+        .signature = signature_of(call, shape->counts_hash, entry->row, entry->inner),
+        .terms = terms_of(call, &shape->request),
+        .segments = shape->segments,
+        .generation = call->generation,
+        .in = call->is_in_place && !is_out ? call->out : call->in,
+        .out = is_out ? (void *)call->in : call->out,
+        .ret_rows = cohort__call_ret_rows(call),
+        .sequel = call->sequel,
+        .objection = objection,
+    };
+    planned.fingerprint = cohort__fingerprint(&planned.signature);
+    if (call->is_checked)
+        planned.check = objection ? cohort__check_values_of_wrong_call()
+                                  : cohort__check_values_of(call->datatype);
     if (!(call->options->has & COHORT__NEXT_OPTIONS) && !objection && is_plain(call))
-        keep_memo(call, shape, entry, fingerprint, &signature);
-    if (entry->plan)
-        return execute(call, entry, fingerprint, &signature, objection);
+        keep_memo(call, &planned);
+    cohort_future *future = carry_out(&planned);
     cohort__plan_entry_unref(entry);
-    return cohort__call_meet(call, shape->request.root, shape->request.shift, fingerprint,
-                             &signature);
+    return future;
 }
 
 /* The call is wrong, or can't be carried out, and its generation is consumed. So all other sites
@@ -344,7 +346,7 @@ static cohort_future *pass_and_start(struct cohort__call *call)
     struct cohort__plan_entry *entry;
     if (pass_gate(call))
         return give_up(call, cohort__error_slot());
-    const struct cohort__plan_memo *memo = find_memo(call);
+    struct cohort__plan_memo *memo = find_memo(call);
     if (memo && is_over_alone(call, memo))
         return cohort_future_of_value(NULL);
     if (call->options->has && watch(call))

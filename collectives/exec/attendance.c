@@ -126,11 +126,10 @@ static bool are_fingerprints_fine(const struct cohort__meeting *meeting,
 static bool has_same_terms(const struct cohort__meeting *meeting,
                            const struct cohort__participant *participant)
 {
-    const struct cohort__movement *movement = &meeting->movement;
-    return are_fingerprints_fine(meeting, participant) && meeting->kind == participant->kind &&
-           movement->root == participant->root && movement->shift == participant->shift &&
-           movement->count == participant->count && movement->stride == participant->stride &&
-           movement->element == cohort__meeting_element(participant->datatype);
+    const struct cohort__terms *terms = &meeting->movement.terms, *own = &participant->terms;
+    return are_fingerprints_fine(meeting, participant) && terms->kind == own->kind &&
+           terms->root == own->root && terms->shift == own->shift && terms->count == own->count &&
+           terms->stride == own->stride && terms->element == own->element;
 }
 
 static void enter(struct cohort__meeting *meeting, struct cohort__participant *participant)
@@ -183,7 +182,7 @@ __attribute__((noinline)) static void set_mismatch(struct cohort__error *error,
                                                    const struct cohort__participant *participant)
 {
     const struct cohort__operation *operation = participant->operation;
-    const struct cohort__movement *movement = &meeting->movement;
+    const struct cohort__terms *terms = &meeting->movement.terms, *own = &participant->terms;
     if (!are_fingerprints_fine(meeting, participant)) {
         char words[COHORT__SIGNATURE_TEXT];
         const struct cohort__participant *other = cohort__meeting_first(meeting);
@@ -196,9 +195,8 @@ __attribute__((noinline)) static void set_mismatch(struct cohort__error *error,
                       ": site %u has blocks of %zu elements of %zu bytes where %zu of %zu bytes "
                       "were expected",
                       operation->comm->group->name, operation->generation,
-                      operation->comm->this_site, participant->count,
-                      cohort__meeting_element(participant->datatype), movement->count,
-                      movement->element);
+                      operation->comm->this_site, own->count, own->element, terms->count,
+                      terms->element);
 }
 
 __attribute__((noinline)) static void fail_left_out(struct cohort__meetings *meetings,

@@ -579,31 +579,31 @@ static struct cohort__handout handout_of(const struct cohort__execution *executi
 }
 
 static cohort_status init(struct cohort__execution *execution,
-                          const struct cohort__execution_call *call, cohort_future *future)
+                          const struct cohort__planned_call *planned, cohort_future *future)
 {
-    const struct cohort__plan *plan = call->entry->plan;
+    const struct cohort__plan *plan = planned->entry->plan;
     execution->operation = (struct cohort__operation){
         .handlers = &handlers,
-        .comm = call->comm,
+        .comm = planned->comm,
         .future = future,
-        .generation = call->generation,
-        .fingerprint = call->fingerprint,
-        .sequel = call->sequel,
+        .generation = planned->generation,
+        .fingerprint = planned->fingerprint,
+        .sequel = planned->sequel,
     };
-    execution->operation.signature = *call->signature;
-    execution->entry = call->entry;
+    execution->operation.signature = planned->signature;
+    execution->entry = planned->entry;
     execution->plan = plan;
-    execution->operation.handout = handout_of(execution, call->out);
-    execution->bases[COHORT__SPACE_IN] = (unsigned char *)call->in;
-    execution->bases[COHORT__SPACE_OUT] = call->out;
+    execution->operation.handout = handout_of(execution, planned->out);
+    execution->bases[COHORT__SPACE_IN] = (unsigned char *)planned->in;
+    execution->bases[COHORT__SPACE_OUT] = planned->out;
     execution->bases[COHORT__SPACE_CHECK] = (unsigned char *)&execution->check;
-    execution->check = call->check;
+    execution->check = planned->check;
     execution->objection = (struct cohort__error){0};
-    if (call->objection)
-        cohort__error_copy(&execution->objection, call->objection);
-    execution->op = call->op;
-    cohort__op_ref(call->op);
-    execution->datatype = call->datatype;
+    if (planned->objection)
+        cohort__error_copy(&execution->objection, planned->objection);
+    execution->op = planned->terms.op;
+    cohort__op_ref(planned->terms.op);
+    execution->datatype = planned->terms.datatype;
     execution->num_left = plan->num_steps;
     execution->num_busy = 0;
     execution->ready_first = 0;
@@ -615,7 +615,7 @@ static cohort_status init(struct cohort__execution *execution,
     memset(execution->states, COHORT__STEP_IDLE, plan->num_steps);
     memset(execution->answers, COHORT__ANSWER_NONE, plan->num_steps);
     cohort_status status =
-        execution->mode->init ? execution->mode->init(execution, call) : COHORT_OK;
+        execution->mode->init ? execution->mode->init(execution, planned) : COHORT_OK;
     cohort__meets_init(execution);
     cohort__note_steps_init(execution);
     return status;
@@ -631,39 +631,38 @@ static void init_rows(struct cohort__execution *execution, cohort_future **ret_r
     }
 }
 
-/* The call can't start for lack of memory, as WHY says. Takes ENTRY, and FUTURE and EXECUTION where
- * they are there. */
-static cohort_future *no_memory(const struct cohort__execution_call *call, cohort_future *future,
+/* The call can't start for lack of memory, as WHY says. Takes FUTURE and EXECUTION where they are
+ * there. */
+static cohort_future *no_memory(const struct cohort__planned_call *planned, cohort_future *future,
                                 struct cohort__execution *execution, const char *why)
 {
-    cohort_future *rejected = cohort__rejection_no_memory(
-        call->comm, call->generation, call->signature, why, call->sequel, call->ret_rows);
+    cohort_future *rejected = cohort__rejection_no_memory(planned, why);
     free(execution);
-    cohort__plan_entry_unref(call->entry);
     if (future)
         cohort__future_fail(future, COHORT_ERR_NO_MEMORY, "no memory"); /* nobody has it */
     cohort_future_unref(future);
     return rejected;
 }
 
-cohort_future *cohort__execution_start(const struct cohort__execution_call *call)
+cohort_future *cohort__execution_start(const struct cohort__planned_call *planned)
 {
     cohort_future *future = cohort__future_create_about(COHORT__WAIT_COLLECTIVE);
-    struct cohort__execution *execution = atomic_exchange(&call->entry->spare, NULL);
+    struct cohort__execution *execution = atomic_exchange(&planned->entry->spare, NULL);
     if (!execution)
-        execution = allocate(call->entry);
+        execution = allocate(planned->entry);
     if (!future || !execution) {
         char why[48];
         snprintf(why, sizeof(why), "no memory for a plan of %u steps",
-                 call->entry->plan->num_steps);
-        return no_memory(call, future, execution, why);
+                 planned->entry->plan->num_steps);
+        return no_memory(planned, future, execution, why);
     }
-    if (init(execution, call, future)) {
+    if (init(execution, planned, future)) {
         cohort__error_fini(&execution->objection);
         cohort__op_unref(execution->op);
-        return no_memory(call, future, execution, cohort_error_message());
+        return no_memory(planned, future, execution, cohort_error_message());
     }
-    init_rows(execution, call->ret_rows);
+    init_rows(execution, planned->ret_rows);
+    cohort__plan_entry_ref(planned->entry);
     cohort__operation_call(&execution->operation);
     return future;
 }

@@ -11,7 +11,7 @@
 /* How much memory a run of ENTRY's plan takes, which is kept with it. 0: it has no plan. */
 size_t cohort__execution_bytes(const struct cohort__plan_entry *entry);
 
-/* Starts the run of a plan. By the caller's thread. Never NULL. */
-cohort_future *cohort__execution_start(const struct cohort__execution_call *call);
+/* Starts the run of PLANNED's plan. By the caller's thread. Never NULL. */
+cohort_future *cohort__execution_start(const struct cohort__planned_call *planned);
 
 #endif

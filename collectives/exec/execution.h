@@ -46,7 +46,6 @@ enum cohort__step_state {
 };
 
 struct cohort__execution;
-struct cohort__execution_call;
 struct cohort__blob;
 struct cohort__meet;
 struct cohort__note_step;
@@ -70,7 +69,7 @@ struct cohort__step_mode {
                     uint32_t step); /* COPY, REDUCE, ZERO, ROUTE */
     /* By the caller's thread, when all else is initialised. NULL if there is nothing to do. */
     cohort_status (*init)(struct cohort__execution *execution,
-                          const struct cohort__execution_call *call);
+                          const struct cohort__planned_call *planned);
     /* All steps are over. Called again after each activity that it starts. May be NULL, as may
      * release. */
     void (*finish)(struct cohort__execution *execution);
@@ -111,26 +110,6 @@ struct cohort__execution {
     struct cohort__steps_by_site *by_site; /* for questions and answers; NULL: none yet */
     uint32_t num_rows;    /* for each of which the caller has a future; 0: for none */
     cohort_future **rows; /* the references that complete them; NULL once one is complete */
-};
-
-/* What the collective's caller gives. */
-struct cohort__execution_call {
-    struct cohort_comm *comm;
-    struct cohort__plan_entry *entry; /* a reference, which the run takes */
-    const void *in;
-    void *out;
-    const cohort_op *op;
-    cohort_datatype datatype;
-    uint64_t generation; /* has passed the gate */
-    uint64_t fingerprint;
-    const struct cohort__signature *signature;
-    /* Where to put a future for each row of OUT. Not NULL if the plan has futures for rows. */
-    cohort_future **ret_rows;
-    struct cohort__operation *sequel; /* or NULL; is taken, on failure too */
-    /* For plans with an agreement: this site's values in it; and why the call can't be right, or
-     * NULL. */
-    struct cohort__check_values check;
-    const struct cohort__error *objection;
 };
 
 /* These two go around everything that is done in the endpoint's turn. On leave, ready steps start,

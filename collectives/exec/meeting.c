@@ -300,9 +300,10 @@ enum {
 static bool meeting_has_shares(const struct cohort__meetings *meetings,
                                const struct cohort__meeting *meeting)
 {
-    return meetings->team && meeting->kind == &cohort__movement_kinds[COHORT__ALL_REDUCE] &&
+    return meetings->team &&
+           meeting->movement.terms.kind == &cohort__movement_kinds[COHORT__ALL_REDUCE] &&
            meetings->group->num_localities >= FROM_LOCALITIES && meeting->far.bytes >= FROM_BYTES &&
-           cohort__op_is_builtin(meeting->movement.op);
+           cohort__op_is_builtin(meeting->movement.terms.op);
 }
 
 /* Where the share of locality NUMBER begins, in bytes. */
@@ -311,10 +312,11 @@ static size_t share_begin(const struct cohort__meetings *meetings,
 {
     const struct cohort__movement *movement = &meeting->movement;
     uint32_t num = meetings->group->num_localities;
-    size_t each = (movement->count + num - 1) / num;
+    size_t each = (movement->terms.count + num - 1) / num;
     each = (each + SHARE_ELEMENTS - 1) / SHARE_ELEMENTS * SHARE_ELEMENTS;
     size_t begin = each * number;
-    return (begin < movement->count ? begin : movement->count) * movement->element;
+    return (begin < movement->terms.count ? begin : movement->terms.count) *
+           movement->terms.element;
 }
 
 /* If so: this locality's share, from *RET_BEGIN to *RET_END in bytes. Only this locality reads what
@@ -439,7 +441,7 @@ static void keep_error(struct cohort__meeting *meeting, cohort_status status)
 static void perform(struct cohort__crew *crew, uint64_t part)
 {
     struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
-    cohort_status status = cohort__movement_perform(meeting->kind, &meeting->movement, part);
+    cohort_status status = cohort__movement_perform(&meeting->movement, part);
     if (status)
         keep_error(meeting, status);
 }
@@ -482,27 +484,27 @@ static cohort_status copy_inputs(struct cohort__meeting *meeting)
 static void move_data(struct cohort__meeting *meeting)
 {
     const struct cohort__movement *movement = &meeting->movement;
-    bool is_users = movement->op && !cohort__op_is_builtin(movement->op);
-    uint64_t num_parts = cohort__movement_num_parts(meeting->kind, movement);
+    bool is_users = movement->terms.op && !cohort__op_is_builtin(movement->terms.op);
+    uint64_t num_parts = cohort__movement_num_parts(movement);
     atomic_store_explicit(&meeting->has_error, false, memory_order_relaxed);
     if (meeting->are_shares_made) {
         meeting_collect(meeting);
         return;
     }
     bool is_on_board = meeting->far.is_posted; /* then the inputs are read on the board */
-    bool copies = meeting->kind->reads_late && !is_on_board;
+    bool copies = movement->terms.kind->reads_late && !is_on_board;
     cohort_status status = copies ? copy_inputs(meeting) : COHORT_OK;
     if (status)
         keep_error(meeting, status);
-    else if (num_parts > 0 && (is_users || cohort__movement_bytes(meeting->kind, movement) >
-                                               COHORT__MEETING_ON_THE_SPOT)) {
+    else if (num_parts > 0 &&
+             (is_users || cohort__movement_bytes(movement) > COHORT__MEETING_ON_THE_SPOT)) {
         cohort__crew_start(&meeting->crew, meeting->meetings->group->commons,
                            is_users ? cohort__work_post : cohort__chore_post, num_parts, perform,
                            over);
         return;
     }
     for (uint64_t part = 0; !status && part < num_parts; part++)
-        cohort__movement_perform(meeting->kind, movement, part);
+        cohort__movement_perform(movement, part);
     meeting_over(meeting);
 }
 
@@ -554,10 +556,10 @@ static void meeting_insert(struct cohort__meetings *meetings, struct cohort__mee
 static bool is_past_caches(const struct cohort__meeting *meeting)
 {
     const struct cohort__movement *movement = &meeting->movement;
-    size_t num = meeting->kind->has_source ? 1 : movement->num_sites;
-    size_t num_blocks = meeting->kind->in_blocks ? meeting->kind->in_blocks : movement->num_sites;
-    return meeting->meetings->team && !movement->op &&
-           3 * num * num_blocks * movement->stride > cohort__cache_bytes();
+    size_t num = movement->terms.kind->has_source ? 1 : movement->num_sites;
+    size_t num_blocks = cohort__movement_in_blocks(movement->terms.kind, movement->num_sites);
+    return meeting->meetings->team && !movement->terms.op &&
+           3 * num * num_blocks * movement->terms.stride > cohort__cache_bytes();
 }
 
 static void begin(struct cohort__meeting *meeting, const struct cohort__participant *participant)
@@ -566,7 +568,6 @@ static void begin(struct cohort__meeting *meeting, const struct cohort__particip
     meeting->generation = participant->operation->generation;
     meeting->index = participant->index;
     meeting->fingerprint = participant->operation->fingerprint;
-    meeting->kind = participant->kind;
     atomic_store_explicit(&meeting->num_inside, 0, memory_order_relaxed);
     meeting->num_come = 0;
     meeting->num_ready = 0;
@@ -574,23 +575,16 @@ static void begin(struct cohort__meeting *meeting, const struct cohort__particip
     meeting->inquiry = (struct cohort__inquiry){0};
     struct cohort__movement *movement = &meeting->movement;
     movement->has_far = false;
-    movement->root = participant->root;
-    movement->shift = participant->shift;
-    movement->count = participant->count;
-    movement->datatype = participant->datatype;
-    movement->element = cohort__meeting_element(participant->datatype);
-    movement->stride = participant->stride;
-    movement->op = participant->op;
+    movement->terms = participant->terms;
     movement->is_past_caches = is_past_caches(meeting);
-    movement->of_objects = participant->of_objects;
-    bool has_source =
-        participant->kind->has_source && participant->root < meeting->movement.num_sites;
+    const uint32_t root = participant->terms.root;
+    bool has_source = participant->terms.kind->has_source && root < movement->num_sites;
     meeting->far = (struct cohort__round){
         .number = cohort__board_number(meeting->generation, meeting->index),
         .fingerprint = meeting->fingerprint,
         .bytes = cohort__meeting_in_bytes(meeting),
         .has_source = has_source,
-        .source = has_source ? meeting->meetings->sites.sites[participant->root] : 0,
+        .source = has_source ? meeting->meetings->sites.sites[root] : 0,
         .least_passed = UINT64_MAX,
     };
 }
@@ -693,9 +687,9 @@ static const unsigned char *contribution(const struct cohort__meeting *meeting, 
     if (!cohort__meeting_brings(meeting, rank))
         return NULL;
     if (in && is_in_place &&
-        (meeting->kind == &cohort__movement_kinds[COHORT__ALL_GATHER] ||
-         meeting->kind == &cohort__movement_kinds[COHORT__GATHER]))
-        return in + rank * movement->stride;
+        (movement->terms.kind == &cohort__movement_kinds[COHORT__ALL_GATHER] ||
+         movement->terms.kind == &cohort__movement_kinds[COHORT__GATHER]))
+        return in + rank * movement->terms.stride;
     return in;
 }
 
@@ -742,14 +736,15 @@ static void copy(struct cohort__meetings *meetings, const struct cohort__meeting
         bring_for_shares(meetings, meeting, to, from, begin, end);
         return;
     }
-    if (meeting->kind->in_blocks) {
+    if (meeting->movement.terms.kind->in_blocks) {
         bring_bytes(meetings, meeting, to + begin, from + begin, end - begin);
         return;
     }
-    size_t block = movement->count * movement->element;
+    size_t block = movement->terms.count * movement->terms.element;
     for (uint32_t target = (uint32_t)(begin / block); begin < end; target++) {
         size_t next = (target + 1) * block < end ? (target + 1) * block : end;
-        const unsigned char *part = from + target * movement->stride + (begin - target * block);
+        const unsigned char *part =
+            from + target * movement->terms.stride + (begin - target * block);
         if (!meeting->participants[target] || is_in_place)
             bring_bytes(meetings, meeting, to + begin, part, next - begin);
         begin = next;
@@ -770,9 +765,10 @@ static size_t copied_bytes(const struct cohort__meetings *meetings,
                            const struct cohort__meeting *meeting, uint32_t num)
 {
     const struct cohort__movement *movement = &meeting->movement;
-    if (meeting->kind->in_blocks)
+    if (meeting->movement.terms.kind->in_blocks)
         return num * meeting->far.bytes;
-    return num * movement->count * movement->element * (movement->num_sites - meetings->num_local);
+    return num * movement->terms.count * movement->terms.element *
+           (movement->num_sites - meetings->num_local);
 }
 
 static uint64_t parts_of_site(const struct cohort__meeting *meeting)
@@ -884,8 +880,9 @@ const struct cohort__meeting *cohort__meeting_first_to_post(const struct cohort_
  * other localities are in between, that is so for all reductions. */
 static bool is_overwritten(const struct cohort__meeting *meeting)
 {
-    return meeting->kind->reads_late || meeting->kind == &cohort__movement_kinds[COHORT__SCAN] ||
-           meeting->kind == &cohort__movement_kinds[COHORT__ALL_REDUCE];
+    const struct cohort__movement_kind *kind = meeting->movement.terms.kind;
+    return kind->reads_late || kind == &cohort__movement_kinds[COHORT__SCAN] ||
+           kind == &cohort__movement_kinds[COHORT__ALL_REDUCE];
 }
 
 /* All have posted. From now on the inputs of other localities are read on the board, and so are

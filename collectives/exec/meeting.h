@@ -115,7 +115,6 @@ struct cohort__meeting {
     uint64_t generation;
     uint32_t index;       /* among those of the generation */
     uint64_t fingerprint; /* of those inside */
-    const struct cohort__movement_kind *kind;
     struct cohort__movement movement;
     struct cohort__round far; /* what the other localities have posted, if there are any */
     bool are_shares_made;     /* on the board, by all localities */
@@ -140,7 +139,7 @@ struct cohort__meeting {
 static inline bool cohort__meeting_is_segment(const struct cohort__meeting *meeting)
 {
     const struct cohort__movement *movement = &meeting->movement;
-    return movement->stride != movement->count * movement->element;
+    return movement->terms.stride != movement->terms.count * movement->terms.element;
 }
 
 /* Whether MEETING comes before the one of GENERATION and INDEX in the lists. */
@@ -154,12 +153,6 @@ static inline bool cohort__meeting_precedes(const struct cohort__meeting *meetin
 static inline struct cohort__meeting *cohort__meeting_of(struct cohort__list *link)
 {
     return COHORT_CONTAINER_OF(link, struct cohort__meeting, link);
-}
-
-/* The bytes of an element. */
-static inline size_t cohort__meeting_element(cohort_datatype datatype)
-{
-    return datatype ? cohort_datatype_size(datatype) : 1;
 }
 
 /* The participant of the lowest rank. There must be one that has not left. */
@@ -176,14 +169,14 @@ cohort__meeting_first(const struct cohort__meeting *meeting)
 static inline size_t cohort__meeting_in_bytes(const struct cohort__meeting *meeting)
 {
     const struct cohort__movement *movement = &meeting->movement;
-    size_t num_blocks = meeting->kind->in_blocks ? meeting->kind->in_blocks : movement->num_sites;
-    return num_blocks * movement->count * movement->element;
+    size_t num_blocks = cohort__movement_in_blocks(movement->terms.kind, movement->num_sites);
+    return num_blocks * movement->terms.count * movement->terms.element;
 }
 
 /* Whether the site of RANK brings anything. If the call has one source, no other site does. */
 static inline bool cohort__meeting_brings(const struct cohort__meeting *meeting, uint32_t rank)
 {
-    return !meeting->kind->has_source || rank == meeting->movement.root;
+    return !meeting->movement.terms.kind->has_source || rank == meeting->movement.terms.root;
 }
 
 /* How the participants of a meeting learn that it is over, each in its own endpoint's turn. */

@@ -6,7 +6,6 @@
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/group.h"
 #include "collectives/comm/operation.h"
-#include "collectives/comm/team.h"
 #include "collectives/exec/attendance.h"
 #include "collectives/exec/execution.h"
 #include "collectives/exec/meeting.h"
@@ -16,41 +15,6 @@
 #include "runtime/base/slab.h"
 #include "runtime/base/trace.h"
 #include "runtime/task/future.h"
-
-enum {
-    AT_A_TIME = 2, /* segments that fit into an arena: one is read, one is written */
-    /* Of a block: with less, a segment takes longer to begin than to move. */
-    LEAST_BYTES = 8 * 1024,
-};
-
-/* Whether all that a locality brings is one post. Each call asks this: no division. */
-static bool fits(const struct cohort__group *group, uint32_t num_blocks, size_t bytes)
-{
-    const size_t most = COHORT__BOARD_POST;
-    return bytes <= most && bytes * num_blocks <= most &&
-           bytes * num_blocks * group->max_local_sites <= most;
-}
-
-bool cohort__segments_find(const struct cohort__group *group, uint32_t num_blocks, size_t bytes,
-                           size_t element, struct cohort__segments *ret_segments)
-{
-    struct cohort__segments segments = {.num = 1, .bytes = bytes};
-    if (!group->is_whole && !group->has_board)
-        return false;
-    if (!group->is_whole && !fits(group, num_blocks, bytes)) {
-        size_t unit = COHORT__BOARD_LINE % element == 0 ? COHORT__BOARD_LINE : element;
-        size_t most = cohort__team_share(group) / num_blocks;
-        segments.bytes = most / AT_A_TIME / unit * unit;
-        if (segments.bytes < LEAST_BYTES)
-            return false;
-        uint64_t num = (bytes - 1) / segments.bytes + 1;
-        if (num > COHORT__BOARD_SEGMENTS)
-            return false;
-        segments.num = (uint32_t)num;
-    }
-    *ret_segments = segments;
-    return true;
-}
 
 struct call {
     struct cohort__operation operation; /* first */
@@ -257,8 +221,9 @@ static void on_release(struct cohort__operation *operation)
     struct call *call = (struct call *)operation;
     for (uint32_t i = 0; i < call->num_segments; i++)
         cohort__participant_leave(&call->participants[i]);
-    rows_complete(operation, &operation->failure);
-    cohort__op_unref(call->participants[0].op);
+    if (call->rows)
+        rows_complete(operation, &operation->failure);
+    cohort__op_unref(call->participants[0].terms.op);
     cohort__slab_free(call);
 }
 
@@ -276,22 +241,15 @@ static const struct cohort__operation_handlers handlers = {
 };
 
 static void participant_init(struct cohort__participant *participant,
-                             const struct cohort__meeting_call *what, struct call *call)
+                             const struct cohort__planned_call *planned, struct call *call)
 {
     participant->operation = &call->operation;
     participant->told = on_told;
-    participant->kind = what->kind;
-    participant->in = (unsigned char *)what->in;
-    participant->out = what->out;
-    participant->count = what->signature->count;
-    participant->datatype = what->signature->datatype;
-    participant->stride = participant->count * cohort__meeting_element(participant->datatype);
-    participant->of_objects = false;
-    participant->op = what->op;
+    participant->terms = planned->terms;
+    participant->in = (unsigned char *)planned->in;
+    participant->out = planned->out;
     participant->subgroup = COHORT__SUBGROUP_ALL;
-    participant->rank = what->comm->this_site;
-    participant->root = what->root;
-    participant->shift = what->shift;
+    participant->rank = planned->comm->this_site;
     participant->index = 0;
     participant->phase = 1;
     participant->is_ready = true;
@@ -302,63 +260,57 @@ static void participant_init(struct cohort__participant *participant,
 static void cut(struct call *call, size_t segment_bytes)
 {
     const struct cohort__participant whole = call->participants[0];
-    size_t element = cohort__meeting_element(whole.datatype);
     for (uint32_t i = 0; i < call->num_segments; i++) {
         struct cohort__participant *participant = &call->participants[i];
-        size_t begin = i * segment_bytes, left = whole.stride - begin;
+        size_t begin = i * segment_bytes, left = whole.terms.stride - begin;
         *participant = whole;
         participant->in = whole.in ? whole.in + begin : NULL;
         participant->out = whole.out ? whole.out + begin : NULL;
-        participant->count = (left < segment_bytes ? left : segment_bytes) / element;
+        participant->terms.count =
+            (left < segment_bytes ? left : segment_bytes) / whole.terms.element;
         participant->index = i;
     }
 }
 
-static struct call *call_create(const struct cohort__meeting_call *what, cohort_future *future)
+static struct call *call_create(const struct cohort__planned_call *planned, cohort_future *future)
 {
-    size_t element = cohort__meeting_element(what->signature->datatype);
-    uint32_t num_blocks = what->kind->in_blocks ? 1 : cohort_comm_num_sites(what->comm);
-    struct cohort__segments segments = {.num = 1};
-    if (!what->comm->group->is_whole)
-        cohort__segments_find(what->comm->group, num_blocks, what->signature->count * element,
-                              element, &segments);
+    const uint32_t num_segments = planned->segments.num;
     struct call *call =
-        cohort__slab_alloc(sizeof(*call) + segments.num * sizeof(call->participants[0]));
+        cohort__slab_alloc(sizeof(*call) + num_segments * sizeof(call->participants[0]));
     if (!call)
         return NULL;
     call->operation = (struct cohort__operation){
         .handlers = &handlers,
-        .comm = what->comm,
+        .comm = planned->comm,
         .future = future,
-        .generation = what->generation,
-        .fingerprint = what->fingerprint,
-        .sequel = what->sequel,
+        .generation = planned->generation,
+        .fingerprint = planned->fingerprint,
+        .sequel = planned->sequel,
     };
-    call->operation.signature = *what->signature;
+    call->operation.signature = planned->signature;
     call->rows = NULL;
-    call->num_segments = segments.num;
+    call->num_segments = num_segments;
     call->num_entered = 0;
     call->num_inside = 0;
-    participant_init(&call->participants[0], what, call);
-    if (segments.num > 1)
-        cut(call, segments.bytes);
+    participant_init(&call->participants[0], planned, call);
+    if (num_segments > 1)
+        cut(call, planned->segments.bytes);
     return call;
 }
 
-cohort_future *cohort__meeting_call_start(const struct cohort__meeting_call *what)
+cohort_future *cohort__meeting_call_start(const struct cohort__planned_call *planned)
 {
     cohort_future *future = cohort__future_create_about(COHORT__WAIT_COLLECTIVE);
-    struct call *call = future ? call_create(what, future) : NULL;
+    struct call *call = future ? call_create(planned, future) : NULL;
     if (!call) {
         if (future)
             cohort__future_fail(future, COHORT_ERR_NO_MEMORY, "no memory"); /* nobody has it */
         cohort_future_unref(future);
-        return cohort__rejection_no_memory(what->comm, what->generation, what->signature,
-                                           "no memory for a call", what->sequel, what->ret_rows);
+        return cohort__rejection_no_memory(planned, "no memory for a call");
     }
-    if (what->ret_rows)
-        rows_create(call, what->ret_rows, what->comm->group->membership->num_sites);
-    cohort__op_ref(what->op);
+    if (planned->ret_rows)
+        rows_create(call, planned->ret_rows, planned->comm->group->membership->num_sites);
+    cohort__op_ref(planned->terms.op);
     cohort__operation_call(&call->operation);
     return future;
 }

@@ -9,31 +9,29 @@
 
 static size_t block_bytes(const struct cohort__movement *movement)
 {
-    return movement->count * movement->element;
+    return movement->terms.count * movement->terms.element;
 }
 
 /* Where the block for ROW is in the input of SITE. */
 static const unsigned char *input(const struct cohort__movement *movement, uint32_t site,
                                   uint32_t row)
 {
-    size_t stride = movement->is_posted[site] ? block_bytes(movement) : movement->stride;
+    size_t stride = movement->is_posted[site] ? block_bytes(movement) : movement->terms.stride;
     return movement->in[site] + row * stride;
 }
 
 /* Parts ------------------------------------------------------------------------------------ */
 
-static uint32_t num_copies(const struct cohort__movement_kind *kind,
-                           const struct cohort__movement *movement)
+static uint32_t num_copies(const struct cohort__movement *movement)
 {
-    return kind->has_columns ? movement->num_sites : 1;
+    return movement->terms.kind->has_columns ? movement->num_sites : 1;
 }
 
 /* Whether each row is one part: most calls have so few bytes, and need none of the divisions. */
-static inline bool has_small_rows(const struct cohort__movement_kind *kind,
-                                  const struct cohort__movement *movement)
+static inline bool has_small_rows(const struct cohort__movement *movement)
 {
     const size_t bytes = block_bytes(movement);
-    return bytes <= COHORT__PART_BYTES && bytes * num_copies(kind, movement) <= COHORT__PART_BYTES;
+    return bytes <= COHORT__PART_BYTES && bytes * num_copies(movement) <= COHORT__PART_BYTES;
 }
 
 /* How a row is cut into parts: its copies into groups, and each copy into segments. */
@@ -45,15 +43,14 @@ struct cut {
     uint64_t num_segments;
 };
 
-static struct cut cut_of(const struct cohort__movement_kind *kind,
-                         const struct cohort__movement *movement)
+static struct cut cut_of(const struct cohort__movement *movement)
 {
     size_t bytes = block_bytes(movement);
-    struct cut cut = {.copies = num_copies(kind, movement)};
+    struct cut cut = {.copies = num_copies(movement)};
     cut.group_copies = 1;
-    cut.segment_bytes = COHORT__PART_BYTES / movement->element * movement->element;
+    cut.segment_bytes = COHORT__PART_BYTES / movement->terms.element * movement->terms.element;
     if (cut.segment_bytes == 0)
-        cut.segment_bytes = movement->element;
+        cut.segment_bytes = movement->terms.element;
     if (bytes <= COHORT__PART_BYTES) {
         cut.segment_bytes = bytes;
         size_t fitting = bytes > 0 ? COHORT__PART_BYTES / bytes : cut.copies;
@@ -65,12 +62,12 @@ static struct cut cut_of(const struct cohort__movement_kind *kind,
 }
 
 /* The rows that this locality writes. Other localities write those of their sites. */
-static uint32_t num_local_rows(const struct cohort__movement_kind *kind,
-                               const struct cohort__movement *movement)
+static uint32_t num_local_rows(const struct cohort__movement *movement)
 {
     uint32_t num = 0;
-    if (!kind->has_rows || !movement->has_far)
-        return kind->has_rows ? movement->num_sites : 1;
+    const bool has_rows = movement->terms.kind->has_rows;
+    if (!has_rows || !movement->has_far)
+        return has_rows ? movement->num_sites : 1;
     for (uint32_t site = 0; site < movement->num_sites; site++)
         num += movement->out[site] != NULL;
     return num;
@@ -86,25 +83,24 @@ static uint32_t local_row(const struct cohort__movement *movement, uint32_t inde
     return row;
 }
 
-uint64_t cohort__movement_num_parts(const struct cohort__movement_kind *kind,
-                                    const struct cohort__movement *movement)
+uint64_t cohort__movement_num_parts(const struct cohort__movement *movement)
 {
     if (block_bytes(movement) == 0)
         return 0;
-    if (has_small_rows(kind, movement))
-        return num_local_rows(kind, movement);
-    struct cut cut = cut_of(kind, movement);
-    return (uint64_t)num_local_rows(kind, movement) * cut.num_groups * cut.num_segments;
+    if (has_small_rows(movement))
+        return num_local_rows(movement);
+    struct cut cut = cut_of(movement);
+    return (uint64_t)num_local_rows(movement) * cut.num_groups * cut.num_segments;
 }
 
-cohort_status cohort__movement_perform(const struct cohort__movement_kind *kind,
-                                       const struct cohort__movement *movement, uint64_t part)
+cohort_status cohort__movement_perform(const struct cohort__movement *movement, uint64_t part)
 {
+    const struct cohort__movement_kind *kind = movement->terms.kind;
     size_t bytes = block_bytes(movement);
-    if (has_small_rows(kind, movement))
+    if (has_small_rows(movement))
         return kind->perform(movement, kind->has_rows ? local_row(movement, (uint32_t)part) : 0, 0,
-                             num_copies(kind, movement), 0, bytes);
-    struct cut cut = cut_of(kind, movement);
+                             num_copies(movement), 0, bytes);
+    struct cut cut = cut_of(movement);
     size_t offset = part % cut.num_segments * cut.segment_bytes;
     uint64_t group = part / cut.num_segments;
     uint32_t first = (uint32_t)(group % cut.num_groups) * cut.group_copies;
@@ -115,10 +111,9 @@ cohort_status cohort__movement_perform(const struct cohort__movement_kind *kind,
                          left < cut.segment_bytes ? left : cut.segment_bytes);
 }
 
-size_t cohort__movement_bytes(const struct cohort__movement_kind *kind,
-                              const struct cohort__movement *movement)
+size_t cohort__movement_bytes(const struct cohort__movement *movement)
 {
-    return block_bytes(movement) * num_local_rows(kind, movement) * num_copies(kind, movement);
+    return block_bytes(movement) * num_local_rows(movement) * num_copies(movement);
 }
 
 /* Copies ----------------------------------------------------------------------------------- */
@@ -140,7 +135,7 @@ static void share(unsigned char *to, const unsigned char *from, size_t bytes)
 static inline void move(const struct cohort__movement *movement, unsigned char *to,
                         const unsigned char *from, size_t bytes)
 {
-    if (movement->of_objects)
+    if (movement->terms.of_objects)
         share(to, from, bytes);
     else if (bytes == 8)
         memcpy(to, from, 8);
@@ -156,11 +151,11 @@ static cohort_status gather(const struct cohort__movement *movement, uint32_t ro
                             uint32_t end, size_t offset, size_t bytes)
 {
     (void)row;
-    uint32_t root = movement->root;
+    uint32_t root = movement->terms.root;
     if (!movement->out[root])
         return COHORT_OK;
     for (uint32_t site = first; site < end; site++) {
-        unsigned char *to = movement->out[root] + site * movement->stride;
+        unsigned char *to = movement->out[root] + site * movement->terms.stride;
         bool in_place = site == root && movement->in[root] == movement->out[root];
         if (!in_place)
             move(movement, to + offset, movement->in[site] + offset, bytes);
@@ -172,7 +167,7 @@ static cohort_status scatter(const struct cohort__movement *movement, uint32_t r
                              uint32_t end, size_t offset, size_t bytes)
 {
     (void)row;
-    uint32_t root = movement->root;
+    uint32_t root = movement->terms.root;
     for (uint32_t site = first; site < end; site++)
         if (movement->out[site] &&
             movement->out[site] != movement->in[root]) /* else the root leaves its block there */
@@ -186,9 +181,9 @@ static cohort_status broadcast(const struct cohort__movement *movement, uint32_t
 {
     (void)row;
     for (uint32_t site = first; site < end; site++)
-        if (site != movement->root && movement->out[site])
-            move(movement, movement->out[site] + offset, movement->in[movement->root] + offset,
-                 bytes);
+        if (site != movement->terms.root && movement->out[site])
+            move(movement, movement->out[site] + offset,
+                 movement->in[movement->terms.root] + offset, bytes);
     return COHORT_OK;
 }
 
@@ -198,8 +193,10 @@ static cohort_status all_gather(const struct cohort__movement *movement, uint32_
 {
     for (uint32_t site = first; site < end; site++) {
         bool in_place = movement->in[site] == movement->out[site];
-        const unsigned char *from = movement->in[site] + (in_place ? site * movement->stride : 0);
-        move(movement, movement->out[row] + site * movement->stride + offset, from + offset, bytes);
+        const unsigned char *from =
+            movement->in[site] + (in_place ? site * movement->terms.stride : 0);
+        move(movement, movement->out[row] + site * movement->terms.stride + offset, from + offset,
+             bytes);
     }
     return COHORT_OK;
 }
@@ -209,7 +206,8 @@ static cohort_status all_to_all(const struct cohort__movement *movement, uint32_
 {
     unsigned char *to = movement->out[row] + offset;
     for (uint32_t site = first; site < end; site++)
-        move(movement, to + site * movement->stride, input(movement, site, row) + offset, bytes);
+        move(movement, to + site * movement->terms.stride, input(movement, site, row) + offset,
+             bytes);
     return COHORT_OK;
 }
 
@@ -219,8 +217,9 @@ static cohort_status shift(const struct cohort__movement *movement, uint32_t row
     (void)row;
     uint32_t num_sites = movement->num_sites;
     for (uint32_t site = first; site < end; site++) {
-        uint32_t target = site < num_sites - movement->shift ? site + movement->shift
-                                                             : site + movement->shift - num_sites;
+        uint32_t target = site < num_sites - movement->terms.shift
+                              ? site + movement->terms.shift
+                              : site + movement->terms.shift - num_sites;
         if (movement->out[target])
             move(movement, movement->out[target] + offset, movement->in[site] + offset, bytes);
     }
@@ -238,11 +237,11 @@ struct reduction {
 
 static struct reduction reduction_of(const struct cohort__movement *movement, size_t bytes)
 {
-    struct reduction reduction = {.movement = movement, .count = bytes / movement->element};
-    if (cohort__op_is_builtin(movement->op))
-        reduction.kernel =
-            cohort__kernel_find((enum cohort__kernel)movement->op->number, movement->datatype)
-                ->plain;
+    struct reduction reduction = {.movement = movement, .count = bytes / movement->terms.element};
+    if (cohort__op_is_builtin(movement->terms.op))
+        reduction.kernel = cohort__kernel_find((enum cohort__kernel)movement->terms.op->number,
+                                               movement->terms.datatype)
+                               ->plain;
     return reduction;
 }
 
@@ -250,8 +249,8 @@ static cohort_status apply(const struct reduction *reduction, unsigned char *to,
                            const unsigned char *left, const unsigned char *right)
 {
     if (!reduction->kernel)
-        return cohort__op_apply(reduction->movement->op, to, left, right, reduction->count,
-                                reduction->movement->datatype);
+        return cohort__op_apply(reduction->movement->terms.op, to, left, right, reduction->count,
+                                reduction->movement->terms.datatype);
     reduction->kernel(to, left, right, reduction->count);
     return COHORT_OK;
 }
@@ -291,7 +290,7 @@ static cohort_status reduce(const struct cohort__movement *movement, uint32_t ro
                             uint32_t end, size_t offset, size_t bytes)
 {
     (void)row, (void)first, (void)end;
-    unsigned char *to = movement->out[movement->root];
+    unsigned char *to = movement->out[movement->terms.root];
     return to ? fold(movement, to + offset, 0, offset, bytes) : COHORT_OK;
 }
 
@@ -366,7 +365,7 @@ static cohort_status nothing(const struct cohort__movement *movement, uint32_t r
     return COHORT_OK;
 }
 
-const struct cohort__movement_kind cohort__movement_kinds[] = {
+const struct cohort__movement_kind cohort__movement_kinds[COHORT__NUM_COLLECTIVES] = {
     [COHORT__GATHER] = {.has_columns = true, .perform = gather, .in_blocks = 1},
     [COHORT__SCATTER] = {.has_columns = true, .has_source = true, .perform = scatter},
     [COHORT__BROADCAST] = {.has_columns = true,

@@ -394,15 +394,15 @@ static cohort_status bring(struct cohort__execution *execution, size_t slot,
 }
 
 static cohort_status init(struct cohort__execution *execution,
-                          const struct cohort__execution_call *call)
+                          const struct cohort__planned_call *planned)
 {
     const struct cohort__plan *plan = execution->plan;
-    const cohort_object *in = call->in;
+    const cohort_object *in = planned->in;
     const bool may_borrow = !has_meeting(plan);
     cohort_status status = COHORT_OK;
     cohort__objects_init(execution);
-    execution->out_objects = call->out;
-    for (size_t i = 0; !status && !call->objection && i < plan->in_bytes; i++)
+    execution->out_objects = planned->out;
+    for (size_t i = 0; !status && !planned->objection && i < plan->in_bytes; i++)
         status = bring(execution, i, &in[i], may_borrow);
     return status;
 }

@@ -25,20 +25,13 @@ struct cohort__participant {
     /* The meeting is over for it, with ERROR, or NULL if all went well. ERROR is valid until it
      * leaves, which it has to do now or later. */
     void (*told)(struct cohort__participant *participant, const struct cohort__error *error);
-    const struct cohort__movement_kind *kind;
-    unsigned char *in; /* the same as `out`: in place */
+    struct cohort__terms terms; /* the owner has a reference to `op` */
+    unsigned char *in;          /* the same as `out`: in place */
     unsigned char *out;
-    size_t count;                   /* of a block, in elements; or of a segment of it */
-    size_t stride;                  /* bytes from a block to the next one, if there are several */
-    bool of_objects;                /* the bytes are slots, see object_steps.h */
-    cohort_datatype datatype;       /* 0: no elements */
-    const cohort_op *op;            /* or NULL; the owner has a reference */
     enum cohort__subgroup subgroup; /* whose sites meet */
     uint32_t rank;                  /* of this site in that subgroup */
-    uint32_t root;                  /* a rank */
-    uint32_t shift;
-    uint32_t index; /* which one of the call's meetings */
-    unsigned phase; /* of the call, see cohort__fingerprint_fits */
+    uint32_t index;                 /* which one of the call's meetings */
+    unsigned phase;                 /* of the call, see cohort__fingerprint_fits */
     /* Whether its buffers may be read and written as soon as it enters. If not, `in` and `out` are
      * set before it gets ready. With a board they may. */
     bool is_ready;

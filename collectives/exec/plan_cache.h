@@ -6,8 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cohort/future.h"
 #include "cohort/op.h"
 #include "collectives/comm/fingerprint.h"
+#include "collectives/exec/check_values.h"
+#include "collectives/exec/movement.h"
 #include "collectives/plan/plan.h"
 
 /* The plans that an endpoint has used lately. Each of them keeps the memory of an execution that
@@ -73,22 +76,41 @@ struct cohort__plan_entry {
     _Atomic uint32_t refs; /* one for the cache and one for each execution and staging */
 };
 
-/* The arguments of the last ordinary call, and what was found for them. If the next call has the
- * same arguments, they need not be looked at. The memo is cleared when its entry may have gone. */
+/* How the blocks of a call are cut where they are longer than a post on the board: into segments,
+ * each of which is a meeting of its own. While one is read, the next one is written. */
+struct cohort__segments {
+    uint32_t num;
+    size_t bytes; /* of a block, in each but the last one, which may have fewer */
+};
+
+/* A call for which all is found that it needs to start: its plan, or that its sites meet. */
+struct cohort__planned_call {
+    /* The same in each call like it. */
+    struct cohort_comm *comm;
+    struct cohort__plan_entry *entry; /* with the plan; if that is NULL, the sites meet */
+    uint64_t fingerprint;             /* of the signature */
+    struct cohort__signature signature;
+    struct cohort__terms terms;        /* for who has a plan only the operation and the datatype */
+    struct cohort__segments segments;  /* if the sites meet */
+    struct cohort__check_values check; /* of a plan with an agreement: this site's values in it */
+
+    uint64_t generation; /* has passed the gate */
+    const void *in;      /* the same as `out`: in place */
+    void *out;
+    cohort_future **ret_rows;         /* where to put num_sites futures for the caller, or NULL */
+    struct cohort__operation *sequel; /* or NULL; is taken, on failure too */
+    const struct cohort__error *objection; /* why it can't be right, if so; then it has a plan */
+};
+
+/* The last ordinary call. If the next one has the same arguments, they need not be looked at, and
+ * it is this call with other buffers. The memo is cleared when its entry may have gone. */
 struct cohort__plan_memo {
     const char *function; /* of the call, compared by address; NULL: no memo */
-    size_t count;
-    cohort_datatype datatype;
-    const cohort_op *op; /* a built-in one, or NULL */
     int64_t q;
     size_t in_bytes; /* of IN, an array, and of OUT */
     size_t out_bytes;
-    struct cohort__plan_entry *entry; /* the cache's reference */
-    uint64_t fingerprint;
-    struct cohort__signature signature;
-    uint32_t root;
-    uint32_t shift;
-    bool is_alone; /* all that it does is to copy so many bytes of IN to OUT */
+    struct cohort__planned_call call; /* without a reference to the entry: the cache has one */
+    bool is_alone;                    /* all that it does is to copy so many bytes of IN to OUT */
     size_t alone_bytes;
 };
 struct cohort__plan_memo *cohort__plan_cache_memo(struct cohort__plan_cache *cache);

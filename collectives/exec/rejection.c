@@ -5,6 +5,7 @@
 
 #include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/operation.h"
+#include "collectives/exec/plan_cache.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/future.h"
 
@@ -66,14 +67,15 @@ cohort_future *cohort__rejection_start(struct cohort_comm *comm, uint64_t genera
     return future;
 }
 
-cohort_future *cohort__rejection_no_memory(struct cohort_comm *comm, uint64_t generation,
-                                           const struct cohort__signature *signature,
-                                           const char *why, struct cohort__operation *sequel,
-                                           cohort_future **ret_rows)
+cohort_future *cohort__rejection_no_memory(const struct cohort__planned_call *planned,
+                                           const char *why)
 {
+    struct cohort__operation *sequel = planned->sequel;
     struct cohort__error error = {0};
-    cohort__call_error(comm, generation, signature, COHORT_ERR_NO_MEMORY, why, &error);
-    cohort_future *future = cohort__rejection_start(comm, generation, signature, &error, ret_rows);
+    cohort__call_error(planned->comm, planned->generation, &planned->signature,
+                       COHORT_ERR_NO_MEMORY, why, &error);
+    cohort_future *future = cohort__rejection_start(planned->comm, planned->generation,
+                                                    &planned->signature, &error, planned->ret_rows);
     if (sequel) {
         sequel->failure = error;
         sequel->handlers->release(sequel);

@@ -4,6 +4,8 @@
 
 #include "collectives/comm/operation.h"
 
+struct cohort__planned_call;
+
 /* Starts a call that has passed the gate but can't be carried out. It consumes its generation. When
  * it starts, it fails with ERROR, and so do the calls of all other sites in that generation.
  * SIGNATURE: as much of it as is known; the algorithm is not. RET_ROWS: where to put a future for
@@ -12,11 +14,9 @@ cohort_future *cohort__rejection_start(struct cohort_comm *comm, uint64_t genera
                                        const struct cohort__signature *signature,
                                        const struct cohort__error *error, cohort_future **ret_rows);
 
-/* The same where there is no memory for what the call needs, as WHY says. The error names the call.
- * Releases SEQUEL, that of the call, which may be NULL. */
-cohort_future *cohort__rejection_no_memory(struct cohort_comm *comm, uint64_t generation,
-                                           const struct cohort__signature *signature,
-                                           const char *why, struct cohort__operation *sequel,
-                                           cohort_future **ret_rows);
+/* The same for PLANNED, where there is no memory for what it needs, as WHY says. The error names
+ * the call. Releases its sequel. */
+cohort_future *cohort__rejection_no_memory(const struct cohort__planned_call *planned,
+                                           const char *why);
 
 #endif

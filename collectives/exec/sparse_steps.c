@@ -134,14 +134,14 @@ static cohort_status bring(const struct cohort__execution *execution,
 }
 
 static cohort_status init(struct cohort__execution *execution,
-                          const struct cohort__execution_call *call)
+                          const struct cohort__planned_call *planned)
 {
-    execution->ret_list = call->out;
+    execution->ret_list = planned->out;
     execution->list = NULL;
     cohort__objects_init(execution);
     /* The plan of a call that is wrong is its agreement alone, without slots. */
-    return call->objection ? COHORT_OK
-                           : bring(execution, call->in, execution->slots[COHORT__SPACE_IN]);
+    return planned->objection ? COHORT_OK
+                              : bring(execution, planned->in, execution->slots[COHORT__SPACE_IN]);
 }
 
 /* ROUTE ---------------------------------------------------------------------------------------- */

@@ -143,23 +143,22 @@ enum { NUM_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 /* In segments of SEGMENT elements, each of which is a movement of its own, or all at once if that
  * is 0. The last segment comes first. */
-static void perform(const struct cohort__movement_kind *kind, struct cohort__movement *movement,
-                    size_t segment)
+static void perform(struct cohort__movement *movement, size_t segment)
 {
-    size_t count = movement->count, length = segment ? segment : count;
+    size_t count = movement->terms.count, length = segment ? segment : count;
     unsigned char **in = movement->in, **out = movement->out;
     for (size_t end = count, begin; end > 0; end = begin) {
         unsigned char *ins[MAX_SITES], *outs[MAX_SITES];
         begin = (end - 1) / length * length;
         for (uint32_t site = 0; site < movement->num_sites; site++) {
-            ins[site] = in[site] + begin * movement->element;
-            outs[site] = out[site] + begin * movement->element;
+            ins[site] = in[site] + begin * movement->terms.element;
+            outs[site] = out[site] + begin * movement->terms.element;
         }
         movement->in = ins;
         movement->out = outs;
-        movement->count = end - begin;
-        for (uint64_t part = cohort__movement_num_parts(kind, movement); part-- > 0;)
-            CHECK_INT(cohort__movement_perform(kind, movement, part), COHORT_OK);
+        movement->terms.count = end - begin;
+        for (uint64_t part = cohort__movement_num_parts(movement); part-- > 0;)
+            CHECK_INT(cohort__movement_perform(movement, part), COHORT_OK);
     }
 }
 
@@ -169,18 +168,24 @@ static void check_kind(size_t kind, const struct setting *setting)
     int64_t *in[MAX_SITES], *out[MAX_SITES];
     const int64_t untouched = INT64_MIN;
     bool is_posted[MAX_SITES] = {false};
-    struct cohort__movement movement = {.num_sites = setting->num_sites,
-                                        .stride = setting->count * sizeof(int64_t),
-                                        .is_posted = is_posted,
-                                        .root = setting->root,
-                                        .shift = setting->shift,
-                                        .count = setting->count,
-                                        .element = sizeof(int64_t),
-                                        .datatype = COHORT_INT64,
-                                        .op = COHORT_SUM,
-                                        .is_past_caches = setting->is_past_caches,
-                                        .in = (unsigned char **)in,
-                                        .out = (unsigned char **)out};
+    struct cohort__movement movement = {
+        .terms =
+            {
+                .kind = kinds[kind].kind,
+                .count = setting->count,
+                .element = sizeof(int64_t),
+                .stride = setting->count * sizeof(int64_t),
+                .datatype = COHORT_INT64,
+                .op = COHORT_SUM,
+                .root = setting->root,
+                .shift = setting->shift,
+            },
+        .num_sites = setting->num_sites,
+        .in = (unsigned char **)in,
+        .out = (unsigned char **)out,
+        .is_posted = is_posted,
+        .is_past_caches = setting->is_past_caches,
+    };
     for (uint32_t site = 0; site < setting->num_sites; site++) {
         in[site] = malloc((all + 1) * sizeof(int64_t));
         out[site] = malloc((all + 1) * sizeof(int64_t));
@@ -196,7 +201,7 @@ static void check_kind(size_t kind, const struct setting *setting)
         free(out[site]);
         out[site] = in[site];
     }
-    perform(kinds[kind].kind, &movement, setting->segment);
+    perform(&movement, setting->segment);
     for (uint32_t site = 0; site < setting->num_sites; site++) {
         for (size_t i = 0; i < all; i++) {
             int64_t value;
@@ -260,31 +265,32 @@ static void test_segments(void)
     check_all(false, false, 5000);
 }
 
+static uint64_t num_parts(struct cohort__movement *movement, enum cohort__collective collective)
+{
+    movement->terms.kind = &cohort__movement_kinds[collective];
+    return cohort__movement_num_parts(movement);
+}
+
 /* A large block has many parts, small blocks share one, and no data has none. */
 static void test_num_parts(void)
 {
-    struct cohort__movement movement = {.num_sites = 4, .count = 1 << 20, .element = 8};
-    CHECK_INT(cohort__movement_num_parts(&cohort__movement_kinds[COHORT__ALL_REDUCE], &movement),
-              256);
-    CHECK_INT(cohort__movement_num_parts(&cohort__movement_kinds[COHORT__ALL_TO_ALL], &movement),
-              16 * 256);
-    movement.count = 8;
-    CHECK_INT(cohort__movement_num_parts(&cohort__movement_kinds[COHORT__ALL_TO_ALL], &movement),
-              4);
-    CHECK_INT(cohort__movement_num_parts(&cohort__movement_kinds[COHORT__GATHER], &movement), 1);
+    struct cohort__movement movement = {.num_sites = 4, .terms = {.count = 1 << 20, .element = 8}};
+    CHECK_INT(num_parts(&movement, COHORT__ALL_REDUCE), 256);
+    CHECK_INT(num_parts(&movement, COHORT__ALL_TO_ALL), 16 * 256);
+    movement.terms.count = 8;
+    CHECK_INT(num_parts(&movement, COHORT__ALL_TO_ALL), 4);
+    CHECK_INT(num_parts(&movement, COHORT__GATHER), 1);
     unsigned char here, *out[4] = {NULL, &here, NULL, &here};
     movement.out = out;
     movement.has_far = true; /* two of four are done elsewhere */
-    CHECK_INT(cohort__movement_num_parts(&cohort__movement_kinds[COHORT__ALL_TO_ALL], &movement),
-              2);
-    CHECK_INT(cohort__movement_bytes(&cohort__movement_kinds[COHORT__ALL_TO_ALL], &movement),
-              2 * 4 * 64);
-    CHECK_INT(cohort__movement_num_parts(&cohort__movement_kinds[COHORT__GATHER], &movement), 1);
-    movement.element = 100000; /* elements are never cut */
-    CHECK_INT(cohort__movement_num_parts(&cohort__movement_kinds[COHORT__GATHER], &movement), 32);
-    movement.count = 0;
-    CHECK_INT(cohort__movement_num_parts(&cohort__movement_kinds[COHORT__GATHER], &movement), 0);
-    CHECK_INT(cohort__movement_num_parts(&cohort__movement_kinds[COHORT__BARRIER], &movement), 0);
+    CHECK_INT(num_parts(&movement, COHORT__ALL_TO_ALL), 2);
+    CHECK_INT(cohort__movement_bytes(&movement), 2 * 4 * 64);
+    CHECK_INT(num_parts(&movement, COHORT__GATHER), 1);
+    movement.terms.element = 100000; /* elements are never cut */
+    CHECK_INT(num_parts(&movement, COHORT__GATHER), 32);
+    movement.terms.count = 0;
+    CHECK_INT(num_parts(&movement, COHORT__GATHER), 0);
+    CHECK_INT(num_parts(&movement, COHORT__BARRIER), 0);
 }
 
 int main(int argc, char **argv)

@@ -147,15 +147,19 @@ static void prepare(struct call *call, unsigned index, uint32_t rank)
     meeting->participant = (struct cohort__participant){
         .operation = &call->operation,
         .told = on_told,
-        .kind = index == GATHER ? &cohort__movement_kinds[COHORT__GATHER]
-                                : &cohort__movement_kinds[COHORT__ALL_REDUCE],
-        .count = 1,
-        .datatype = COHORT_INT64,
-        .stride = sizeof(int64_t),
-        .op = index == GATHER ? NULL : COHORT_SUM,
+        .terms =
+            {
+                .kind =
+                    &cohort__movement_kinds[index == GATHER ? COHORT__GATHER : COHORT__ALL_REDUCE],
+                .count = 1,
+                .element = sizeof(int64_t),
+                .stride = sizeof(int64_t),
+                .datatype = COHORT_INT64,
+                .op = index == GATHER ? NULL : COHORT_SUM,
+                .root = ROOT,
+            },
         .subgroup = COHORT__SUBGROUP_LOCALITY,
         .rank = cohort__machine_rank(group->machine, COHORT__LEVEL_LOCALITY, local[rank]),
-        .root = ROOT,
         .index = index,
         .phase = 1,
     };

@@ -182,19 +182,19 @@ static void test_memo(void)
     CHECK(!memo->function);
     struct cohort__plan_entry *known = add(cache, 0);
     for (uint32_t i = 1; i < 2 * ENTRIES; i++) {
-        *memo = (struct cohort__plan_memo){.function = "call", .count = i, .entry = known};
+        *memo = (struct cohort__plan_memo){.function = "call", .q = i, .call.entry = known};
         check_found(cache, i - 1);
         CHECK(!find(cache, i));
         CHECK(cohort__plan_cache_memo(cache) == memo);
         CHECK_TEXT(memo->function, "call");
-        CHECK_INT(memo->count, i);
-        CHECK(memo->entry == known);
+        CHECK_INT(memo->q, i);
+        CHECK(memo->call.entry == known);
         cohort__plan_entry_unref(known); /* the cache's reference is enough */
         known = add(cache, i);
         CHECK(!memo->function);
     }
     cohort__plan_entry_unref(known);
-    *memo = (struct cohort__plan_memo){.function = "call", .entry = known};
+    *memo = (struct cohort__plan_memo){.function = "call", .call.entry = known};
     cache_destroy(cache); /* the memo has no reference to release */
 }
 
