@@ -20,9 +20,9 @@ RUNS = 5
 # taken back, however many there are.
 LIMITS = {
     'all_reduce_calls 1': ('an 8-byte all_reduce of a single site', 480, 1, (1000, 11000)),
-    'all_reduce_calls 64': ('an 8-byte all_reduce of 64 sites in one locality, each site', 2200, 64,
+    'all_reduce_calls 64': ('an 8-byte all_reduce of 64 sites in one locality, each site', 2000, 64,
                             (100, 400)),
-    'all_reduce_two': ('an 8-byte all_reduce of two localities that share memory, each site', 3850,
+    'all_reduce_two': ('an 8-byte all_reduce of two localities that share memory, each site', 3660,
                        2, (100, 1600)),
     'channel_calls': ('an 8-byte message between two localities that share memory', 4440, 1,
                       (100, 1600)),
