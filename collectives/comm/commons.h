@@ -33,13 +33,13 @@ struct cohort__watches {
 
 void cohort__watches_init(struct cohort__watches *watches);
 
-/* One more call waits. Any thread. */
+/* One more call waits; one less. Any thread, with the lock held that is WATCH's owner's. */
 void cohort__watch_begin(struct cohort__watches *watches, struct cohort__watch *watch);
 
-/* One call less. Any thread. */
 static inline void cohort__watch_end(struct cohort__watch *watch)
 {
-    atomic_fetch_sub(&watch->num_waiting, 1);
+    const uint32_t num = atomic_load_explicit(&watch->num_waiting, memory_order_relaxed);
+    atomic_store_explicit(&watch->num_waiting, num - 1, memory_order_relaxed);
 }
 
 /* Looks wherever calls wait. By the thread that turns the event loop. */

@@ -421,8 +421,10 @@ void cohort__participant_leave(struct cohort__participant *participant)
         return;
     participant->meeting = NULL;
     bool has_moved = meeting->state == COHORT__MEETING_MOVING;
-    if (has_moved && atomic_fetch_sub(&meeting->num_inside, 1) > 1)
-        return; /* nobody enters such a meeting any more, so it needs no lock */
+    /* Nobody enters such a meeting any more. So it needs no lock, and who is alone stays alone. */
+    if (has_moved && atomic_load_explicit(&meeting->num_inside, memory_order_acquire) > 1 &&
+        atomic_fetch_sub(&meeting->num_inside, 1) > 1)
+        return;
     struct cohort__meetings *meetings = meeting->meetings;
     cohort__lock_take(&meetings->lock);
     if (has_moved || atomic_fetch_sub(&meeting->num_inside, 1) == 1)
