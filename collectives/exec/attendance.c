@@ -486,8 +486,10 @@ static uint32_t find_missing(const struct cohort__meetings *meetings,
     return num_missing;
 }
 
-uint32_t cohort__participant_missing(const struct cohort__participant *participant,
-                                     struct cohort__inquiry *ret_inquiry)
+/* Returns how many sites have not come yet, or are not ready. Sets *RET_INQUIRY to some of them,
+ * with what they have answered so far: those that are asked now, if any are. */
+static uint32_t missing(const struct cohort__participant *participant,
+                        struct cohort__inquiry *ret_inquiry)
 {
     const struct cohort__meeting *meeting = participant->meeting;
     *ret_inquiry = (struct cohort__inquiry){0};
@@ -503,7 +505,7 @@ uint32_t cohort__participant_missing(const struct cohort__participant *participa
 uint32_t cohort__participant_absent(const struct cohort__participant *participant)
 {
     struct cohort__inquiry inquiry;
-    cohort__participant_missing(participant, &inquiry);
+    missing(participant, &inquiry);
     for (uint32_t i = 0; i < inquiry.num_sites; i++)
         if (inquiry.answers[i] == COHORT__ANSWER_NOT_CALLED)
             return inquiry.sites[i];
@@ -520,13 +522,17 @@ static bool are_all_right(const struct cohort__inquiry *inquiry)
     return true;
 }
 
-/* There may be more missing sites than are asked at a time. If nothing is wrong with some, it is
+/* Whether PARTICIPANT is to ask for its meeting. If so: *RET_INQUIRY is whom, and what they have
+ * answered before; and the next look checks all posts that are there, even behind one that is
+ * missing.
+ *
+ * There may be more missing sites than are asked at a time. If nothing is wrong with some, it is
  * the turn of others. In time all are asked: on a board those who have come may be missing, too,
  * because they wait for the place that the wrong one has not passed.
  *
  * The asker stays inside while the meeting waits, since a participant that fails fails it. */
-bool cohort__participant_inquires(const struct cohort__participant *participant,
-                                  struct cohort__inquiry *ret_inquiry)
+static bool inquires(const struct cohort__participant *participant,
+                     struct cohort__inquiry *ret_inquiry)
 {
     struct cohort__meeting *meeting = participant->meeting;
     if (!meeting || !participant->is_ready)
@@ -547,6 +553,38 @@ bool cohort__participant_inquires(const struct cohort__participant *participant,
     }
     cohort__lock_give(&meetings->lock);
     return is_asker;
+}
+
+bool cohort__participant_ask(const struct cohort__participant *participant, bool *ret_asks)
+{
+    struct cohort__operation *operation = participant->operation;
+    struct cohort__inquiry inquiry = {0};
+    *ret_asks = inquires(participant, &inquiry);
+    for (uint32_t i = 0; i < inquiry.num_sites; i++) {
+        if (inquiry.answers[i] == COHORT__ANSWER_COMPLETED) {
+            cohort__fail_forgotten(operation, inquiry.sites[i]);
+            return false;
+        }
+        cohort__operation_ask(operation, inquiry.sites[i],
+                              cohort__message_tag(participant->phase, 0));
+    }
+    return true;
+}
+
+size_t cohort__participant_describe(const struct cohort__participant *participant,
+                                    const char *before, char *text, size_t used, size_t capacity)
+{
+    struct cohort__inquiry inquiry;
+    uint32_t num = missing(participant, &inquiry);
+    for (uint32_t i = 0; i < inquiry.num_sites; i++) {
+        used = cohort__describe_append(text, used, capacity, "%s", before);
+        used = cohort__describe_awaited(participant->operation, text, used, capacity,
+                                        inquiry.sites[i], inquiry.answers[i]);
+    }
+    if (num > inquiry.num_sites)
+        used = cohort__describe_append(text, used, capacity, " and for %u more sites;",
+                                       num - inquiry.num_sites);
+    return used;
 }
 
 void cohort__participant_answered(const struct cohort__participant *participant, uint32_t site,

@@ -43,16 +43,15 @@ void cohort__participant_leave(struct cohort__participant *participant);
 /* Which sites a meeting waits for. Asked when an operation has waited for long, in the turn of a
  * participant's endpoint. */
 
-/* Returns how many sites have not come yet, or are not ready. Sets *RET_INQUIRY to some of them,
- * with what they have answered so far: those that are asked now, if any are. */
-uint32_t cohort__participant_missing(const struct cohort__participant *participant,
-                                     struct cohort__inquiry *ret_inquiry);
+/* If PARTICIPANT is to ask for its meeting, asks. Only one that is ready waits for others, and one
+ * of them asks for all. *RET_ASKS: whether it is that one. False: the call has failed, and may be
+ * gone. */
+bool cohort__participant_ask(const struct cohort__participant *participant, bool *ret_asks);
 
-/* Whether PARTICIPANT is to ask for its meeting. Only one that is ready waits for others. If so:
- * *RET_INQUIRY is whom, and what they have answered before; and the next look checks all posts that
- * are there, even behind one that is missing. */
-bool cohort__participant_inquires(const struct cohort__participant *participant,
-                                  struct cohort__inquiry *ret_inquiry);
+/* Appends to TEXT, of CAPACITY bytes, at USED, for whom the meeting waits, and BEFORE in front of
+ * each. Returns the new length. */
+size_t cohort__participant_describe(const struct cohort__participant *participant,
+                                    const char *before, char *text, size_t used, size_t capacity);
 
 /* A site that is missing and has answered that it has not called, or COHORT__NO_SITE. */
 uint32_t cohort__participant_absent(const struct cohort__participant *participant);

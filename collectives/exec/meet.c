@@ -4,7 +4,6 @@
 #include "collectives/comm/operation.h"
 #include "collectives/exec/attendance.h"
 #include "collectives/exec/meeting.h"
-#include "collectives/exec/stall.h"
 #include "runtime/base/container.h"
 
 _Static_assert((int)COHORT__PLAN_MEETINGS <= (int)COHORT__MEETINGS_OF_PLAN,
@@ -210,28 +209,12 @@ static bool waits(const struct cohort__meet *meet)
     return is_inside(meet) && meet->execution->states[meet->step] == COHORT__STEP_POSTED;
 }
 
-/* False: the call has failed, and may be gone. */
-static bool ask(struct cohort__meet *meet)
-{
-    struct cohort__operation *operation = &meet->execution->operation;
-    struct cohort__inquiry inquiry;
-    if (!cohort__participant_inquires(&meet->participant, &inquiry))
-        return true;
-    for (uint32_t i = 0; i < inquiry.num_sites; i++) {
-        if (inquiry.answers[i] == COHORT__ANSWER_COMPLETED) {
-            cohort__fail_forgotten(operation, inquiry.sites[i]);
-            return false;
-        }
-        cohort__operation_ask(operation, inquiry.sites[i],
-                              cohort__message_tag(meet->participant.phase, 0));
-    }
-    return true;
-}
-
 void cohort__meets_stalled(struct cohort__execution *execution)
 {
+    bool asks;
     for (uint32_t i = 0; i < execution->plan->num_meetings; i++)
-        if (waits(&execution->meets[i]) && !ask(&execution->meets[i]))
+        if (waits(&execution->meets[i]) &&
+            !cohort__participant_ask(&execution->meets[i].participant, &asks))
             return;
 }
 
@@ -255,20 +238,10 @@ uint32_t cohort__meets_find_absent(const struct cohort__execution *execution)
 size_t cohort__meets_describe(const struct cohort__execution *execution, char *text, size_t used,
                               size_t capacity)
 {
-    for (uint32_t i = 0; i < execution->plan->num_meetings; i++) {
-        const struct cohort__meet *meet = &execution->meets[i];
-        struct cohort__inquiry inquiry;
-        if (!waits(meet))
-            continue;
-        uint32_t num = cohort__participant_missing(&meet->participant, &inquiry);
-        for (uint32_t k = 0; k < inquiry.num_sites; k++) {
-            used = cohort__describe_append(text, used, capacity, " meets in its locality, and");
-            used = cohort__describe_awaited(&execution->operation, text, used, capacity,
-                                            inquiry.sites[k], inquiry.answers[k]);
-        }
-        if (num > inquiry.num_sites)
-            used = cohort__describe_append(text, used, capacity, " and for %u more sites;",
-                                           num - inquiry.num_sites);
-    }
+    for (uint32_t i = 0; i < execution->plan->num_meetings; i++)
+        if (waits(&execution->meets[i]))
+            used =
+                cohort__participant_describe(&execution->meets[i].participant,
+                                             " meets in its locality, and", text, used, capacity);
     return used;
 }

@@ -142,18 +142,11 @@ static void on_fail(struct cohort__operation *operation)
 
 static bool on_stalled(struct cohort__operation *operation)
 {
-    struct cohort__inquiry inquiry;
     const struct cohort__participant *participant = current((struct call *)operation);
-    if (!participant || !cohort__participant_inquires(participant, &inquiry))
-        return false;
-    for (uint32_t i = 0; i < inquiry.num_sites; i++) {
-        if (inquiry.answers[i] == COHORT__ANSWER_COMPLETED) {
-            cohort__fail_forgotten(operation, inquiry.sites[i]);
-            return true;
-        }
-        cohort__operation_ask(operation, inquiry.sites[i], cohort__message_tag(1, 0));
-    }
-    return true;
+    bool asks = false;
+    if (participant)
+        cohort__participant_ask(participant, &asks);
+    return asks;
 }
 
 static void on_answer(struct cohort__operation *operation, uint32_t site,
@@ -173,19 +166,13 @@ static uint32_t on_find_absent(const struct cohort__operation *operation)
 static size_t on_describe(const struct cohort__operation *operation, char *text, size_t used,
                           size_t capacity)
 {
-    struct cohort__inquiry inquiry = {0};
     const struct cohort__participant *participant = current((struct call *)operation);
-    uint32_t num = participant ? cohort__participant_missing(participant, &inquiry) : 0;
     char what[96];
     cohort__signature_describe(&operation->signature, what, sizeof(what));
     used = cohort__describe_append(text, used, capacity,
                                    "generation %" PRIu64 ", %s:", operation->generation, what);
-    for (uint32_t i = 0; i < inquiry.num_sites; i++)
-        used = cohort__describe_awaited(operation, text, used, capacity, inquiry.sites[i],
-                                        inquiry.answers[i]);
-    if (num > inquiry.num_sites)
-        used = cohort__describe_append(text, used, capacity, " and for %u more sites;",
-                                       num - inquiry.num_sites);
+    if (participant)
+        used = cohort__participant_describe(participant, "", text, used, capacity);
     return cohort__describe_append(text, used, capacity, "\n");
 }
 

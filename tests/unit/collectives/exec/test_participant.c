@@ -116,7 +116,13 @@ static void on_message(struct cohort__operation *operation, struct cohort__messa
 static void on_answer(struct cohort__operation *operation, uint32_t site,
                       enum cohort__answer answer)
 {
-    (void)operation, (void)site, (void)answer;
+    cohort__participant_answered(&((struct call *)operation)->meetings[SUM].participant, site,
+                                 answer);
+}
+
+static uint32_t on_find_absent(const struct cohort__operation *operation)
+{
+    return cohort__participant_absent(&((struct call *)operation)->meetings[SUM].participant);
 }
 
 static void on_release(struct cohort__operation *operation)
@@ -129,6 +135,7 @@ static const struct cohort__operation_handlers handlers = {
     .message = on_message,
     .fail = on_fail,
     .answer = on_answer,
+    .find_absent = on_find_absent,
     .release = on_release,
 };
 
@@ -416,26 +423,30 @@ static void test_mismatch(void)
     close_all();
 }
 
+static void check_awaited(const struct cohort__participant *participant, const char *expected)
+{
+    char text[256] = "";
+    cohort__participant_describe(participant, "", text, 0, sizeof(text));
+    CHECK_TEXT(text, expected);
+}
+
 /* Who has not come and who is not ready are named as sites. One that is not ready asks nobody. */
 static void test_missing(void)
 {
     struct call calls[NUM_LOCAL];
-    struct cohort__inquiry inquiry;
+    bool asks;
     open_all();
     call_with(&calls[0], 1, 0, 1);
     call_with(&calls[1], 1, 1, 1);
     const struct cohort__participant *asker = &calls[0].meetings[SUM].participant;
-    CHECK(!cohort__participant_inquires(asker, &inquiry));
+    CHECK(cohort__participant_ask(asker, &asks) && !asks);
     ready(&calls[0], SUM);
-    CHECK(cohort__participant_inquires(asker, &inquiry));
-    CHECK_INT(inquiry.num_sites, 2);
-    CHECK_INT(inquiry.sites[0], 3);
-    CHECK_INT(inquiry.sites[1], 4);
+    check_awaited(asker, " waits for site 3 (locality 0), no answer yet;"
+                         " waits for site 4 (locality 0), no answer yet;");
+    CHECK(cohort__participant_ask(asker, &asks) && asks);
     ready(&calls[1], SUM);
-    cohort__participant_answered(asker, 4, COHORT__ANSWER_NOT_CALLED);
-    CHECK_INT(cohort__participant_missing(asker, &inquiry), 1);
-    CHECK_INT(inquiry.sites[0], 4);
-    CHECK_INT(inquiry.answers[0], COHORT__ANSWER_NOT_CALLED);
+    check_awaited(asker, " waits for site 4 (locality 0), not called yet;");
+    CHECK_INT(cohort__participant_absent(asker), 4);
     call_with(&calls[2], 1, 2, 1);
     ready_all(calls, GATHER);
     ready(&calls[2], SUM);
