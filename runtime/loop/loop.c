@@ -472,6 +472,20 @@ static void hook_timer_cancel(void *context, struct cohort__timer *timer)
     cohort__loop_timer_cancel(context, timer);
 }
 
+static bool hook_look(void *context)
+{
+    const struct cohort__loop *loop = context;
+    bool any = false;
+    for (struct cohort__list *link = loop->pollers.next; link != &loop->pollers;
+         link = link->next) {
+        const struct cohort__poller *poller = watched_of(link)->poller;
+        if (poller->look)
+            poller->look(poller->context);
+        any |= poller->look != NULL;
+    }
+    return any;
+}
+
 static bool hook_expects(void *context)
 {
     return expects(context);
@@ -493,6 +507,7 @@ void cohort__loop_scheduler_hooks(struct cohort__loop *loop,
     *ret_hooks = (struct cohort__scheduler_hooks){
         .context = loop,
         .poll = hook_poll,
+        .look = hook_look,
         .expects = hook_expects,
         .park = hook_park,
         .wake = hook_wake,

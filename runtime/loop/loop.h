@@ -14,6 +14,9 @@ struct cohort__poller {
     void *context;
     /* Handles what has arrived, without blocking. Returns true if there was anything. */
     bool (*progress)(void *context);
+    /* The part of that which handles what others have written into shared memory, without a
+     * message. NULL: there is none. */
+    void (*look)(void *context);
     /* From now on, `fd` becomes readable when something arrives. Returns false if something may
      * have arrived already: then the loop must not block, but call progress again. */
     bool (*arm)(void *context);

@@ -157,6 +157,13 @@ static bool progress(void *context)
     return any || any_far;
 }
 
+static void look(void *context)
+{
+    const struct cohort__poller *near = &((const struct mixed *)context)->halves[NEAR]->poller;
+    if (near->look)
+        near->look(near->context);
+}
+
 static bool expects(void *context)
 {
     struct mixed *mixed = context;
@@ -218,6 +225,7 @@ static cohort_status open_poller(struct mixed *mixed)
     int fd = epoll_create1(EPOLL_CLOEXEC);
     mixed->net.poller = (struct cohort__poller){.context = mixed,
                                                 .progress = progress,
+                                                .look = look,
                                                 .expects = expects,
                                                 .arm = arm,
                                                 .disarm = disarm,

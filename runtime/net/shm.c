@@ -597,6 +597,7 @@ cohort_status cohort__shm_create(const struct cohort__net_handlers *handlers,
     shm->net.poller = (struct cohort__poller){
         .context = shm,
         .progress = cohort__shm_progress,
+        .look = cohort__shm_look,
         .arm = cohort__shm_arm,
         .disarm = cohort__shm_disarm,
         .fd = hub->doorbells[slot],

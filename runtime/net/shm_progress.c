@@ -854,6 +854,16 @@ static __attribute__((noinline)) bool run_all_deferred(struct cohort__shm *shm)
 
 /* The poller ---------------------------------------------------------------------------------- */
 
+static bool look(const struct cohort__shm *shm)
+{
+    return shm->net.handlers.look && shm->net.handlers.look(shm->net.handlers.context);
+}
+
+void cohort__shm_look(void *context)
+{
+    (void)look(context);
+}
+
 /* Messages come last, since their receivers wait for them and go on when this returns. */
 bool cohort__shm_progress(void *context)
 {
@@ -865,8 +875,7 @@ bool cohort__shm_progress(void *context)
         any |= shm_pieces_progress(shm);
     if (atomic_load_explicit(&shm->has_deferred, memory_order_relaxed))
         any |= run_all_deferred(shm);
-    if (shm->net.handlers.look)
-        any |= shm->net.handlers.look(shm->net.handlers.context);
+    any |= look(shm);
     for (uint32_t i = 0; i < shm->num_callers; i++) {
         struct cohort__shm_peer *peer = shm->callers[i];
         if (!cohort__ring_is_empty(&peer->reader))
@@ -899,8 +908,7 @@ static bool has_work(struct cohort__shm *shm)
         shm_tell_of_room(peer, &peer->reader);
     }
     any |= shm_pieces_wait(shm);
-    if (shm->net.handlers.look)
-        any |= shm->net.handlers.look(shm->net.handlers.context);
+    any |= look(shm);
     if (any || !atomic_load(&shm->has_deferred))
         return any;
     pthread_mutex_lock(&shm->lock);

@@ -77,10 +77,10 @@ COHORT__IN_THREAD_OF_NOW static cohort_status wait_for(cohort_future *future, co
     cohort_status status = cohort__wait_check(function);
     if (status != COHORT_OK) /* perhaps by the end of the runtime, which has completed FUTURE */
         return cohort__future_is_complete(future) ? COHORT_OK : status;
-    if (worker)
-        wait_by_suspending(future, worker, function, caller);
-    else
+    if (!worker)
         wait_by_blocking(future, function, caller);
+    else if (!cohort__worker_look_on(worker, future))
+        wait_by_suspending(future, worker, function, caller);
     return COHORT_OK;
 }
 

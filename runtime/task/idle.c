@@ -3,8 +3,10 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/cores.h"
+#include "runtime/base/error.h"
 #include "runtime/base/futex.h"
 #include "runtime/base/trace.h"
+#include "runtime/task/future.h"
 
 /* How it is made sure that no wake-up gets lost. All operations named here are sequentially
  * consistent, so there is one total order of them.
@@ -37,6 +39,7 @@
 
 enum {
     TRIM_NANOSECONDS = 1000000000, /* so often a sleeper with many stacks looks at them */
+    LOOK_ON_NANOSECONDS = 1000, /* so long a suspension is put off; it takes half as long itself */
     STACKS_A_SLEEP = 256, /* given back before a sleep: so long, about 0.5 ms, nothing is seen to */
 };
 
@@ -207,7 +210,7 @@ static bool look(struct cohort__worker *worker, bool *is_holder)
     if (!*is_holder)
         *is_holder = cohort__token_try(worker);
     if (*is_holder)
-        return cohort__worker_call_poll(worker);
+        return cohort__worker_call_loop(worker, cohort__scheduler.hooks.poll);
     cohort__core_pause();
     return false;
 }
@@ -289,7 +292,7 @@ static void sleep_until_woken(struct cohort__worker *worker, bool is_holder)
     if (!has_found) {
         cohort__trace(COHORT__TRACE_SLEEP, 0, 0, 0, 0);
         if (is_holder)
-            while (!cohort__worker_call_park(worker) &&
+            while (!cohort__worker_call_loop(worker, s->hooks.park) &&
                    atomic_load(&worker->sleep_state) == COHORT__PARKED &&
                    !must_not_sleep(worker, true))
                 ;
@@ -306,6 +309,54 @@ static void sleep_until_woken(struct cohort__worker *worker, bool is_holder)
     set_searching(worker, state == COHORT__AWAKE_TO_SEARCH);
     if (has_found)
         search_begin(worker); /* others have left it to this worker to wake another one */
+}
+
+/* On the stack of the loop. */
+static bool look_on(void *context)
+{
+    struct cohort__worker *worker = cohort__worker_self;
+    const uint64_t begin = cohort__clock_cycles();
+    const uint64_t most = cohort__clock_cycles_of(LOOK_ON_NANOSECONDS);
+    uint64_t now = begin;
+    do {
+        bool is_shared = cohort__scheduler.hooks.look(context);
+        if (cohort__future_is_complete(worker->awaited)) {
+            cohort__spin_found(&worker->spin);
+            return true;
+        }
+        if (!is_shared || cohort__worker_has_work(worker))
+            return false;
+        cohort__core_pause();
+        now = cohort__clock_cycles();
+    } while (now - begin < most && cohort__spin_again(&worker->spin, now, false));
+    return false;
+}
+
+/* Whether that may help. A trace tells of waits by suspensions, so there it does not. Nor does it
+ * when a poll is due, which otherwise could not come for as long as each wait is over soon. */
+static bool may_look_on(struct cohort__worker *worker, const cohort_future *future)
+{
+    if (future->about != COHORT__WAIT_COLLECTIVE || !cohort__scheduler.hooks.look ||
+        !worker->context || cohort__trace_is_on || cohort__worker_has_work(worker))
+        return false;
+    const uint64_t now = cohort__clock_cycles();
+    cohort__spin_begin(&worker->spin);
+    return now < worker->poll_at && cohort__spin_again(&worker->spin, now, false);
+}
+
+bool cohort__worker_look_on(struct cohort__worker *worker, const cohort_future *future)
+{
+    if (!may_look_on(worker, future) || !cohort__token_try(worker))
+        return false;
+    struct cohort__task_context *task = worker->context;
+    struct cohort__error *slot = cohort__error_slot_set(NULL);
+    worker->awaited = future;
+    cohort__worker_exit(worker);
+    bool is_over = cohort__worker_call_loop(worker, look_on);
+    cohort__token_release();
+    cohort__worker_enter(worker, task);
+    cohort__error_slot_set(slot);
+    return is_over;
 }
 
 void cohort__worker_idle(struct cohort__worker *worker)

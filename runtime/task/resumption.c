@@ -139,22 +139,12 @@ static void turn_loop(void *arg)
     }
 }
 
-static bool call_on_loop_fiber(struct cohort__worker *worker, bool (*call)(void *context))
+bool cohort__worker_call_loop(struct cohort__worker *worker, bool (*call)(void *context))
 {
     worker->loop_call = call;
     worker->loop_from = worker->fiber;
     cohort__worker_switch(worker, worker->loop_fiber);
     return worker->loop_result;
-}
-
-bool cohort__worker_call_poll(struct cohort__worker *worker)
-{
-    return call_on_loop_fiber(worker, cohort__scheduler.hooks.poll);
-}
-
-bool cohort__worker_call_park(struct cohort__worker *worker)
-{
-    return call_on_loop_fiber(worker, cohort__scheduler.hooks.park);
 }
 
 /* The reserve --------------------------------------------------------------------------------- */

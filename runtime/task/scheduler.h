@@ -34,6 +34,11 @@ struct cohort__scheduler_hooks {
      * It may only enqueue work, not run it. The holder may be a thread that is no worker. */
     bool (*poll)(void *context);
 
+    /* Looks only for what other processes write into memory that they share with this one, which
+     * takes much less than a poll. It is called as poll is. False: there is no such memory. NULL:
+     * likewise. */
+    bool (*look)(void *context);
+
     /* Whether something is likely to happen within a moment, so that the holder looks on for longer
      * than options.spin_ns. It is called by the holder after a poll in which nothing happened.
      * NULL: never. */

@@ -80,7 +80,7 @@ void cohort__worker_poll_if_due(struct cohort__worker *worker)
     cohort__fiber_pool_trim(&worker->pool, STACKS_A_POLL);
     cohort__sized_trim(&worker->sized, STACKS_A_POLL);
     if (cohort__token_try(worker)) {
-        cohort__worker_call_poll(worker);
+        cohort__worker_call_loop(worker, cohort__scheduler.hooks.poll);
         cohort__token_release();
     }
     cohort__worker_polled(worker);

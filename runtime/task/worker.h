@@ -84,6 +84,7 @@ struct cohort__worker {
     bool (*loop_call)(void *context); /* what is called on it: a hook */
     bool loop_result;                 /* of the call */
     struct cohort__fiber *loop_from;  /* where it goes on after that */
+    const cohort_future *awaited;     /* of look_on, see idle.c */
     struct cohort__fiber *reserve;    /* see resumption.c */
     int64_t mark; /* what is in the deque from here on was spawned since the newest task */
                   /* on the reserve has begun; 0: none has */
@@ -386,10 +387,9 @@ void cohort__worker_destroy_stacks(struct cohort__worker *worker);
  * tasks on its reserve are kept from going on, the log says so once. */
 void cohort__worker_say_what_waits(const struct cohort__worker *worker, size_t num_open);
 
-/* Call hooks.poll or hooks.park, on the stack that WORKER has for that. The caller has the token.
- */
-bool cohort__worker_call_poll(struct cohort__worker *worker);
-bool cohort__worker_call_park(struct cohort__worker *worker);
+/* Calls CALL with the context of the hooks, on the stack that WORKER has for that. The caller has
+ * the token. */
+bool cohort__worker_call_loop(struct cohort__worker *worker, bool (*call)(void *context));
 
 /* Moves the stacks that other workers have given back to the pool. */
 void cohort__worker_take_returned(struct cohort__worker *worker);
@@ -444,6 +444,10 @@ unsigned cohort__pinning_num_cores(const struct cohort__pinning *pinning);
 /* To be called when there is no work. Searches, polls and sleeps. Returns when there may be
  * work. */
 void cohort__worker_idle(struct cohort__worker *worker);
+
+/* To be called before the running task suspends for FUTURE. If there is no other work, and FUTURE
+ * is of a collective, looks for a moment whether other processes end that. True: it is complete. */
+bool cohort__worker_look_on(struct cohort__worker *worker, const cohort_future *future);
 
 /* To be called when a worker that was idle has work or leaves. Wakes another worker if one is
  * needed. */

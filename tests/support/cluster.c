@@ -78,6 +78,18 @@ static bool progress(void *context)
     return any;
 }
 
+static void look(void *context)
+{
+    (void)context;
+    pthread_mutex_lock(&active.lock);
+    for (uint32_t i = 0; active.cluster && i < active.cluster->num_localities; i++) {
+        const struct cohort__poller *poller = &active.cluster->nets[i]->poller;
+        if (poller->look)
+            poller->look(poller->context);
+    }
+    pthread_mutex_unlock(&active.lock);
+}
+
 /* With a cluster the loop never blocks: delays are counted in calls of progress. */
 static bool arm(void *context)
 {
@@ -431,7 +443,8 @@ int cluster_main(int argc, char **argv, const struct test_case *cases, size_t nu
     bool progress_thread = takes(&argc, &argv, "--thread");
     shares_memory = takes(&argc, &argv, "--shm");
     struct program program = {argc, argv, cases, num_cases};
-    struct cohort__poller poller = {.progress = progress, .arm = arm, .disarm = disarm, .fd = -1};
+    struct cohort__poller poller = {
+        .progress = progress, .look = look, .arm = arm, .disarm = disarm, .fd = -1};
     struct cohort__loop *loop;
     struct cohort__scheduler_options options;
     struct cohort__scheduler_hooks hooks;

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/base/clock.h"
+#include "runtime/base/error.h"
+#include "runtime/task/future.h"
+#include "runtime/task/worker.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+/* What a worker does before the task that awaits a collective suspends. Its looks depend on time:
+ * it may be preempted, and then polls. So these tests go on until they have seen what they want. */
+
+/* What stands in for other processes. */
+struct others {
+    cohort_future *pending; /* of the call that waits for them; NULL: it is over */
+    bool are_absent;        /* no memory is shared with them */
+    bool are_slow;          /* nothing of theirs is seen by looks */
+    unsigned num_looks, num_polls, num_seen;
+};
+
+static struct others others;
+
+static void end_call(void)
+{
+    cohort_future *future = others.pending;
+    others.pending = NULL;
+    if (future)
+        cohort__future_complete(future, COHORT_OK, NULL);
+}
+
+/* The third look finds something. What goes wrong meanwhile is not the task's. */
+static bool look(void *context)
+{
+    CHECK(context == &others);
+    CHECK(!cohort__worker_self->context);
+    (void)cohort_fail(COHORT_ERR_GONE, "another call");
+    if (++others.num_looks % 3 == 0 && !others.are_slow && others.pending) {
+        others.num_seen++;
+        end_call();
+    }
+    return !others.are_absent;
+}
+
+static bool poll(void *context)
+{
+    CHECK(context == &others);
+    others.num_polls++;
+    end_call();
+    return cohort__plain_loop_hooks()->poll(NULL);
+}
+
+static bool park(void *context)
+{
+    (void)context;
+    return cohort__plain_loop_hooks()->park(NULL);
+}
+
+static void call_and_await(enum cohort__wait_kind about)
+{
+    others.pending = cohort__future_create_about(about);
+    CHECK(others.pending);
+    (void)cohort_fail(COHORT_ERR_FAILED, "the task's own");
+    CHECK_INT(cohort_await(others.pending), COHORT_OK);
+    CHECK(!others.pending);
+    CHECK_INT(cohort__error_slot()->status, COHORT_ERR_FAILED);
+    CHECK(cohort__worker_self->context);
+}
+
+static void run(cohort_task_function *task)
+{
+    struct cohort__scheduler_hooks hooks = *cohort__plain_loop_hooks();
+    struct cohort__scheduler_options options;
+    hooks.context = &others;
+    hooks.look = look;
+    hooks.poll = poll;
+    hooks.park = park;
+    cohort__scheduler_options_init(&options);
+    options.num_workers = 1;
+    options.tasks_move = TASKS_MOVE;
+    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    cohort_future *done = cohort_async(task, NULL);
+    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    CHECK_INT(cohort_await(done), COHORT_OK);
+    cohort__plain_loop_fini();
+}
+
+static cohort_status await_until_seen(void *arg)
+{
+    (void)arg;
+    others = (struct others){0};
+    while (others.num_seen < 100)
+        call_and_await(COHORT__WAIT_COLLECTIVE);
+    cohort__scheduler_stop();
+    return COHORT_OK;
+}
+
+static void test_sees_the_end(void)
+{
+    run(await_until_seen);
+}
+
+/* It would be over soon, too. */
+static cohort_status await_when_polls_are_due(void *arg)
+{
+    (void)arg;
+    others = (struct others){0};
+    for (unsigned i = 1; i <= 100; i++) {
+        cohort__scheduler_poll_next();
+        call_and_await(COHORT__WAIT_COLLECTIVE);
+        CHECK(others.num_polls >= i);
+    }
+    CHECK_INT(others.num_looks, 0);
+    cohort__scheduler_stop();
+    return COHORT_OK;
+}
+
+static void test_polls_in_between(void)
+{
+    run(await_when_polls_are_due);
+}
+
+static cohort_status await_in_vain(void *arg)
+{
+    (void)arg;
+    others = (struct others){.are_slow = true};
+    for (int i = 0; i < 100 || others.num_looks < 10; i++)
+        call_and_await(COHORT__WAIT_COLLECTIVE);
+    CHECK_INT(others.num_seen, 0);
+    others = (struct others){.are_absent = true, .are_slow = true};
+    for (unsigned i = 1; i < 100; i++) {
+        call_and_await(COHORT__WAIT_COLLECTIVE);
+        CHECK(others.num_looks <= i); /* it does not look again */
+    }
+    cohort__scheduler_stop();
+    return COHORT_OK;
+}
+
+static void test_gives_up(void)
+{
+    run(await_in_vain);
+}
+
+static cohort_status end_here(void *arg)
+{
+    (void)arg;
+    end_call();
+    return COHORT_OK;
+}
+
+static cohort_status await_others(void *arg)
+{
+    (void)arg;
+    others = (struct others){0};
+    for (int i = 0; i < 100; i++) {
+        cohort_future *other = cohort_async(end_here, NULL);
+        call_and_await(COHORT__WAIT_COLLECTIVE);
+        CHECK_INT(cohort_await(other), COHORT_OK);
+        call_and_await(COHORT__WAIT_GET);
+    }
+    CHECK_INT(others.num_looks, 0);
+    cohort__scheduler_stop();
+    return COHORT_OK;
+}
+
+/* Other tasks, and what no collective is. */
+static void test_only_if_that_may_help(void)
+{
+    run(await_others);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"sees the end", test_sees_the_end},
+        {"polls in between", test_polls_in_between},
+        {"gives up", test_gives_up},
+        {"only if that may help", test_only_if_that_may_help},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+}
