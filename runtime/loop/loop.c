@@ -480,7 +480,7 @@ static bool hook_look(void *context)
          link = link->next) {
         const struct cohort__poller *poller = watched_of(link)->poller;
         if (poller->look)
-            poller->look(poller->context);
+            (void)poller->look(poller->context);
         any |= poller->look != NULL;
     }
     return any;

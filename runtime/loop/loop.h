@@ -16,7 +16,7 @@ struct cohort__poller {
     bool (*progress)(void *context);
     /* The part of that which handles what others have written into shared memory, without a
      * message. NULL: there is none. */
-    void (*look)(void *context);
+    bool (*look)(void *context);
     /* From now on, `fd` becomes readable when something arrives. Returns false if something may
      * have arrived already: then the loop must not block, but call progress again. */
     bool (*arm)(void *context);

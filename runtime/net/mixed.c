@@ -157,11 +157,10 @@ static bool progress(void *context)
     return any || any_far;
 }
 
-static void look(void *context)
+static bool look(void *context)
 {
     const struct cohort__poller *near = &((const struct mixed *)context)->halves[NEAR]->poller;
-    if (near->look)
-        near->look(near->context);
+    return near->look && near->look(near->context);
 }
 
 static bool expects(void *context)

@@ -193,7 +193,7 @@ void cohort__shm_streams_end(struct cohort__shm_peer *peer);
 
 /* The poller. */
 bool cohort__shm_progress(void *context);
-void cohort__shm_look(void *context);
+bool cohort__shm_look(void *context);
 bool cohort__shm_arm(void *context);
 void cohort__shm_disarm(void *context);
 

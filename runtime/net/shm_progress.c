@@ -854,14 +854,10 @@ static __attribute__((noinline)) bool run_all_deferred(struct cohort__shm *shm)
 
 /* The poller ---------------------------------------------------------------------------------- */
 
-static bool look(const struct cohort__shm *shm)
+bool cohort__shm_look(void *context)
 {
+    const struct cohort__shm *shm = context;
     return shm->net.handlers.look && shm->net.handlers.look(shm->net.handlers.context);
-}
-
-void cohort__shm_look(void *context)
-{
-    (void)look(context);
 }
 
 /* Messages come last, since their receivers wait for them and go on when this returns. */
@@ -875,7 +871,7 @@ bool cohort__shm_progress(void *context)
         any |= shm_pieces_progress(shm);
     if (atomic_load_explicit(&shm->has_deferred, memory_order_relaxed))
         any |= run_all_deferred(shm);
-    any |= look(shm);
+    any |= cohort__shm_look(shm);
     for (uint32_t i = 0; i < shm->num_callers; i++) {
         struct cohort__shm_peer *peer = shm->callers[i];
         if (!cohort__ring_is_empty(&peer->reader))
@@ -908,7 +904,7 @@ static bool has_work(struct cohort__shm *shm)
         shm_tell_of_room(peer, &peer->reader);
     }
     any |= shm_pieces_wait(shm);
-    any |= look(shm);
+    any |= cohort__shm_look(shm);
     if (any || !atomic_load(&shm->has_deferred))
         return any;
     pthread_mutex_lock(&shm->lock);

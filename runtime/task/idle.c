@@ -39,7 +39,7 @@
 
 enum {
     TRIM_NANOSECONDS = 1000000000, /* so often a sleeper with many stacks looks at them */
-    LOOK_ON_NANOSECONDS = 1000, /* so long a suspension is put off; it takes half as long itself */
+    LOOK_ON_NANOSECONDS = 1000,    /* so long a suspension is put off at most */
     STACKS_A_SLEEP = 256, /* given back before a sleep: so long, about 0.5 ms, nothing is seen to */
 };
 

@@ -479,7 +479,7 @@ static bool is_possible(const struct program *program, enum verb verb, const str
         return program->num_groups + 2 <= MAX_GROUPS && !group->is_troubled;
     case VERB_CREATE: /* who has no memory would leave the others waiting */
         return program->num_groups < MAX_GROUPS && program->num_gaps == 0;
-    case VERB_SITES:
+    case VERB_SITES: /* likewise */
         return has_callers(program) && program->num_gaps == 0;
     case VERB_SHRINK:
         return program->num_groups < MAX_GROUPS && has_living(program, group);

@@ -78,16 +78,17 @@ static bool progress(void *context)
     return any;
 }
 
-static void look(void *context)
+static bool look(void *context)
 {
+    bool any = false;
     (void)context;
     pthread_mutex_lock(&active.lock);
     for (uint32_t i = 0; active.cluster && i < active.cluster->num_localities; i++) {
         const struct cohort__poller *poller = &active.cluster->nets[i]->poller;
-        if (poller->look)
-            poller->look(poller->context);
+        any |= poller->look && poller->look(poller->context);
     }
     pthread_mutex_unlock(&active.lock);
+    return any;
 }
 
 /* With a cluster the loop never blocks: delays are counted in calls of progress. */
