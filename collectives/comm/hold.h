@@ -30,10 +30,10 @@ struct cohort__hold {
      * come before. Then HOLD may be gone. */
     void (*done)(struct cohort__hold *hold);
     void (*over)(struct cohort__hold *hold);
-    /* The owner's own: itself; another hold of the same endpoint, while that is made; whether HOLD
+    /* The owner's own: itself; another hold that is to be frozen, or told, after HOLD; whether HOLD
      * is in its tally; whether HOLD has been told. */
     void *owner;
-    struct cohort__hold *next_joined;
+    struct cohort__hold *next;
     bool is_counted;
     bool is_told;
 

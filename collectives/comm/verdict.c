@@ -58,7 +58,8 @@ struct verdict {
     uint32_t num_holding;        /* sites where something is held back */
     uint32_t num_votes_missing;  /* the decider's: localities */
     uint32_t num_others_holding; /* the same: localities that have not said that they have passed */
-    struct cohort__hold holds[]; /* of the sites here, in their order */
+    struct cohort__hold *to_tell; /* go_on's own, in a chain */
+    struct cohort__hold holds[];  /* of the sites here, in their order */
 };
 
 static struct verdict *verdict_of(struct cohort__list *link)
@@ -282,8 +283,13 @@ static enum step next_step(struct verdict *verdict)
     if (!verdict->has_told) {
         verdict->has_told = true;
         for (uint32_t i = 0; i < verdict->group->local.num; i++) {
-            verdict->holds[i].is_told = verdict->holds[i].comm != NULL;
-            verdict->num_busy += verdict->holds[i].is_told;
+            struct cohort__hold *hold = &verdict->holds[i];
+            if (!hold->comm)
+                continue;
+            hold->is_told = true;
+            hold->next = verdict->to_tell;
+            verdict->to_tell = hold;
+            verdict->num_busy++;
         }
         return TELL;
     }
@@ -296,6 +302,7 @@ static enum step next_step(struct verdict *verdict)
     return NOTHING;
 }
 
+/* Not those who are made meanwhile: each of them is told as it has frozen. */
 static void tell(struct verdict *verdict)
 {
     struct cohort__group *group = verdict->group;
@@ -303,9 +310,10 @@ static void tell(struct verdict *verdict)
     if (verdict->is_decider)
         send_all(group, verdict->generation, RESULT, is_refused ? WITH_PAYLOAD : AS_IT_IS,
                  is_refused ? &verdict->words : NULL);
-    for (uint32_t i = 0; i < group->local.num; i++)
-        if (verdict->holds[i].is_told)
-            cohort__hold_tell(&verdict->holds[i], verdict->outcome, &verdict->error);
+    for (struct cohort__hold *hold; (hold = verdict->to_tell);) {
+        verdict->to_tell = hold->next;
+        cohort__hold_tell(hold, verdict->outcome, &verdict->error);
+    }
 }
 
 static void forget(struct verdict *verdict)
@@ -472,13 +480,13 @@ void cohort__verdicts_join(struct cohort_comm *comm)
         if (hold->comm)
             continue;
         hold->comm = comm;
-        hold->next_joined = joined;
+        hold->next = joined;
         joined = hold;
         verdict->num_busy++;
     }
     pthread_mutex_unlock(&group->lock);
     for (struct cohort__hold *hold; (hold = joined);) {
-        joined = hold->next_joined;
+        joined = hold->next;
         cohort__hold_freeze(hold);
     }
 }
