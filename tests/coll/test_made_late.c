@@ -8,12 +8,13 @@
 #include "collectives/comm/group.h"
 #include "collectives/comm/hold.h"
 #include "collectives/comm/verdict.h"
+#include "runtime/base/random.h"
 #include "tests/support/cluster.h"
 
-/* A site is made between the moment in which a verdict decides whom it tells, and the telling. The
- * site that is made second waits for the first one to be told; and that for the second. */
+/* Sites that are made while others take a generation back. */
 
-enum { SITES = 2 };
+enum { SITES = 2, MOST_SITES = 6, LOCALITIES = 3, NUM_ROUNDS = 200 };
+static bool is_staged;
 static atomic_uint num_added, num_joined, num_told;
 static sem_t is_telling, has_joined;
 
@@ -31,7 +32,7 @@ void __wrap_cohort__hold_tell(struct cohort__hold *hold, enum cohort__outcome ou
 void __wrap_cohort__group_add(struct cohort__group *group, uint32_t site,
                               struct cohort__actor *endpoint)
 {
-    if (atomic_fetch_add(&num_added, 1) == 1)
+    if (is_staged && atomic_fetch_add(&num_added, 1) == 1)
         CHECK_INT(sem_wait(&is_telling), 0);
     __real_cohort__group_add(group, site, endpoint);
 }
@@ -39,14 +40,14 @@ void __wrap_cohort__group_add(struct cohort__group *group, uint32_t site,
 void __wrap_cohort__verdicts_join(struct cohort_comm *comm)
 {
     __real_cohort__verdicts_join(comm);
-    if (atomic_fetch_add(&num_joined, 1) == 1)
+    if (is_staged && atomic_fetch_add(&num_joined, 1) == 1)
         CHECK_INT(sem_post(&has_joined), 0);
 }
 
 void __wrap_cohort__hold_tell(struct cohort__hold *hold, enum cohort__outcome outcome,
                               const struct cohort__error *error)
 {
-    if (atomic_fetch_add(&num_told, 1) == 0) {
+    if (is_staged && atomic_fetch_add(&num_told, 1) == 0) {
         CHECK_INT(sem_post(&is_telling), 0);
         CHECK_INT(sem_wait(&has_joined), 0);
     }
@@ -75,12 +76,14 @@ static cohort_status call_and_cancel(void *arg)
     return COHORT_OK;
 }
 
-/* Each is told once, and what it calls fails. */
+/* The second one is made between the moment in which it is decided whom the verdict tells, and the
+ * telling, which waits for it. Each is told once, and what it calls fails. */
 static void test_while_telling(void)
 {
     struct cluster *cluster = cluster_create(1, 1, 0);
     struct site sites[SITES];
     cohort_comm_options options = {.num_sites = SITES};
+    is_staged = true;
     CHECK_INT(sem_init(&is_telling, 0, 0), 0);
     CHECK_INT(sem_init(&has_joined, 0, 0), 0);
     sites[0].made = cluster_create_comm(cluster, &sites[0].comm, "late", &options);
@@ -93,13 +96,70 @@ static void test_while_telling(void)
     for (int i = 0; i < SITES; i++)
         cohort_comm_unref(sites[i].comm);
     cluster_destroy(cluster);
+    is_staged = false;
     CHECK_INT(num_told, SITES);
     CHECK_INT(sem_destroy(&is_telling), 0);
     CHECK_INT(sem_destroy(&has_joined), 0);
 }
 
+struct random_site {
+    struct cluster *cluster;
+    struct cohort__random random;
+    cohort_comm_options options;
+    cohort_comm *comm;
+    cohort_status result;
+};
+
+/* May cancel before or after its call, or only call. */
+static cohort_status come_at_random(void *arg)
+{
+    struct random_site *site = arg;
+    uint64_t when = cohort__random_below(&site->random, 4);
+    CHECK_INT(cohort_await(cluster_create_comm(site->cluster, &site->comm, "late", &site->options)),
+              COHORT_OK);
+    if (when == 0)
+        CHECK_INT(cohort_comm_cancel(site->comm, 1), COHORT_OK);
+    cohort_future *future = cohort_barrier(site->comm, 1);
+    if (when == 1)
+        CHECK_INT(cohort_comm_cancel(site->comm, 1), COHORT_OK);
+    site->result = cohort_await(future);
+    CHECK(!site->result || site->result == COHORT_ERR_CANCELLED);
+    return COHORT_OK;
+}
+
+/* All have the same result, whoever has been made when. */
+static void test_random(void)
+{
+    for (uint64_t seed = 1; seed <= NUM_ROUNDS; seed++) {
+        struct cohort__random random;
+        cohort__random_init(&random, seed);
+        const uint32_t num_sites = 2 + (uint32_t)cohort__random_below(&random, MOST_SITES - 1);
+        struct cluster *cluster =
+            cluster_create(seed, 1 + (uint32_t)cohort__random_below(&random, LOCALITIES), 0);
+        struct random_site sites[MOST_SITES];
+        cohort_future *futures[MOST_SITES];
+        for (uint32_t i = 0; i < num_sites; i++) {
+            sites[i] = (struct random_site){
+                .cluster = cluster,
+                .options = {.num_sites = num_sites, .this_site = i},
+            };
+            cohort__random_init(&sites[i].random, seed * MOST_SITES + i);
+            futures[i] = cohort_async(come_at_random, &sites[i]);
+        }
+        CHECK_INT(cohort_await(cohort_when_all(futures, num_sites)), COHORT_OK);
+        for (uint32_t i = 0; i < num_sites; i++) {
+            CHECK_INT(sites[i].result, sites[0].result);
+            cohort_comm_unref(sites[i].comm);
+        }
+        cluster_destroy(cluster);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"while_telling", test_while_telling}};
+    static const struct test_case cases[] = {
+        {"while_telling", test_while_telling},
+        {"random", test_random},
+    };
     return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 3);
 }

@@ -4,7 +4,8 @@
  * There are two localities: A, which decides, has the sites 0 and 1, and B has site 2. Each site
  * may make its call of the generation at any time, or never. A call ends when all sites that it
  * needs have called; while works are at its buffers it is busy. Two sites ask for the generation to
- * be taken back, at any time.
+ * be taken back, at any time. Site 1 is made at any time: what has been begun by then freezes it as it
+ * is made, and tells it as it has frozen if the others are being told, or have been.
  *
  * A locality freezes its sites, each in a turn of its own: the end of the call is held back, or a
  * mark is left, so that a call that is still to come does not start before the verdict. When all
@@ -17,7 +18,8 @@
  * - that no site has OK while another one has been refused, if all sites depend on each other and
  *   nobody has died (not with EMPTY and ROOTED);
  * - that all who have no OK are refused, those too who call later;
- * - that nobody is at the buffers of a call that has a result.
+ * - that nobody is at the buffers of a call that has a result;
+ * - that no site is told twice.
  *
  * More that has no error: EMPTY: site 0 needs no other one, as where the blocks for it are empty.
  * ROOTED: the same, in a collective whose sites complete alone. DEATHS: a locality may die at any
@@ -32,6 +34,9 @@
  *   VOTE_EARLY      a locality votes when its first site has frozen
  *   ALWAYS_WON      it is not looked whether somebody has OK
  *   DROP_MARK       who calls after the verdict is not refused
+ *   TOLD_AS_MADE    who is told is looked up while it is done, not when it is decided
+ *   MADE_UNTOLD     (DEATHS) who is made after the decision is not told
+ *   CALL_FIRST      who is made may call before it freezes
  *   TELL_BUSY       a frozen call completes with the verdict, though works are at its buffers
  *   LOST_ON_ANY_OK  (EMPTY) one OK is enough, even if somebody has not called yet
  *   FORGET_EARLY    (EMPTY) A forgets the verdict when its own sites have passed
@@ -50,6 +55,7 @@ mtype = { NOTHING, NOT_CALLED, FROZEN, HAS_OK, HAS_FAILED };
 
 bit is_alive[2] = 1;
 bit has_died;      /* and the other locality knows it */
+bit made[3];
 bit silent[3];     /* never calls */
 bit called[3];     /* and the call has started */
 bit busy[3];
@@ -61,6 +67,7 @@ bit held[3];       /* the end of the call is held back */
 mtype vote[3] = NOTHING;
 mtype state[2] = NONE;
 bit freeze_item[3];
+bit to_tell[2], told[2]; /* of A's sites: is to be told, and has been decided to be */
 bit result_item[3];
 byte asks;         /* that are on their way to A */
 byte num_asked;
@@ -80,6 +87,14 @@ inline complete(me, what)
     held[me] = 0
 }
 
+/* In A, of a site that is there. */
+inline tell(me)
+{
+    assert(!result_item[me]);
+    to_tell[me] = 0;
+    result_item[me] = 1
+}
+
 inline freeze(me)
 {
     freeze_item[me] = 0;
@@ -93,7 +108,15 @@ inline freeze(me)
     :: called[me] && result[me] == PENDING && !failing[me] -> vote[me] = FROZEN; held[me] = 1
     :: result[me] == OK -> vote[me] = HAS_OK
     :: else -> vote[me] = HAS_FAILED
+    fi;
+#ifndef MADE_UNTOLD
+    if
+    :: AT(me) == A && (state[A] == LOST || state[A] == WON) && !told[me] ->
+        told[me] = 1;
+        tell(me)
+    :: else
     fi
+#endif
 }
 
 inline apply(me)
@@ -162,7 +185,7 @@ proctype site(byte me)
     fi;
 end:
     do
-    :: atomic { is_alive[AT(me)] && !silent[me] && !called[me] && result[me] == PENDING &&
+    :: atomic { is_alive[AT(me)] && made[me] && !silent[me] && !called[me] && result[me] == PENDING &&
                 MAY_START(me) -> call(me) }
     :: atomic { is_alive[AT(me)] && busy[me] -> busy[me] = 0; assert(result[me] == PENDING) }
     :: atomic { is_alive[AT(me)] && called[me] && !ended[me] && !busy[me] && failing[me] ->
@@ -179,6 +202,7 @@ end:
 
 #define HAS_FROZEN(me) (!freeze_item[me] && vote[me] != NOTHING)
 #define HAS_PASSED(me) (!result_item[me] && !held[me] && !mark[me])
+#define HAS_PASSED_A(me) (made[me] && told[me] && !to_tell[me] && HAS_PASSED(me))
 #ifdef VOTE_EARLY
 #define A_HAS_FROZEN HAS_FROZEN(0)
 #else
@@ -188,6 +212,20 @@ end:
 #define MAY_FORGET 1
 #else
 #define MAY_FORGET (has_b_passed || has_died)
+#endif
+
+inline tell_all()
+{
+    told[0] = 1;
+    told[1] = made[1];
+    to_tell[0] = 1;
+    to_tell[1] = made[1]
+}
+
+#ifdef TOLD_AS_MADE
+#define IS_TO_BE_TOLD(me) (to_tell[me] || (to_tell[0] && told[me]))
+#else
+#define IS_TO_BE_TOLD(me) to_tell[me]
 #endif
 
 inline decide()
@@ -209,8 +247,7 @@ inline decide()
     fi;
     any_ok = 0;
     has_all = 0;
-    result_item[0] = 1;
-    result_item[1] = 1
+    tell_all()
 }
 
 proctype locality_a()
@@ -224,9 +261,9 @@ end:
         :: state[A] == NONE && !has_died ->
             state[A] = FREEZING;
             vote[0] = NOTHING;
-            vote[1] = NOTHING;
+            vote[1] = (made[1] -> NOTHING : NOT_CALLED);
             freeze_item[0] = 1;
-            freeze_item[1] = 1;
+            freeze_item[1] = made[1];
             has_vote_of_b = 0;
             has_b_passed = 0;
             freeze_message = 1
@@ -236,14 +273,18 @@ end:
                 !has_died -> decide() }
     :: atomic { is_alive[A] && vote_message -> vote_message = 0; has_vote_of_b = 1 }
     :: atomic { is_alive[A] && passed_message -> passed_message = 0; has_b_passed = 1 }
-    :: atomic { is_alive[A] && (state[A] == LOST || state[A] == WON) && HAS_PASSED(0) &&
-                HAS_PASSED(1) && MAY_FORGET -> state[A] = NONE }
+    :: atomic { is_alive[A] && (state[A] == LOST || state[A] == WON) && HAS_PASSED_A(0) &&
+                HAS_PASSED_A(1) && MAY_FORGET ->
+        state[A] = NONE;
+        told[0] = 0;
+        told[1] = 0 }
+    :: atomic { is_alive[A] && IS_TO_BE_TOLD(1) -> tell(1) }
+    :: atomic { is_alive[A] && IS_TO_BE_TOLD(0) -> tell(0) }
 #ifndef NO_RELEASE
     :: atomic { is_alive[A] && state[A] == FREEZING && HAS_FROZEN(0) && HAS_FROZEN(1) &&
                 has_died ->
         state[A] = LOST;
-        result_item[0] = 1;
-        result_item[1] = 1 }
+        tell_all() }
 #endif
     od
 }
@@ -288,6 +329,20 @@ end:
     od
 }
 
+proctype maker()
+{
+    atomic {
+        made[1] = 1;
+        freeze_item[1] = state[A] != NONE;
+#ifndef CALL_FIRST
+        if
+        :: freeze_item[1] -> freeze(1)
+        :: else
+        fi
+#endif
+    }
+}
+
 proctype asker()
 {
     do
@@ -312,12 +367,15 @@ proctype death()
 init
 {
     atomic {
+        made[0] = 1;
+        made[2] = 1;
         run locality_a();
         run locality_b();
         run site(0);
         run site(1);
         run site(2);
         run asker();
+        run maker();
 #ifdef DEATHS
         run death()
 #endif
