@@ -20,6 +20,7 @@
 #include "runtime/base/options.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
+#include "runtime/task/scheduler.h"
 #include "runtime/task/scope.h"
 
 static const char in_place;
@@ -111,11 +112,8 @@ static cohort_status pass_gate(struct cohort__call *call)
     }
     if (wants_auto)
         call->generation = comm->gate.last + 1;
-    if (cohort__gate_pass(&comm->gate, call->generation)) {
-        if (atomic_load(&comm->refs) == 0) /* its gate is shut */
-            cohort__endpoint_misuse(comm, call->function, NULL);
+    if (cohort__gate_pass(&comm->gate, call->generation))
         return cohort__call_wrong(call, cohort__error_slot()->status, "%s", cohort_error_message());
-    }
     cohort__site_line_call(comm, call->generation);
     return COHORT_OK;
 }
@@ -379,22 +377,32 @@ __attribute__((noinline)) static void use_up(const struct cohort__call *call)
         call->comm->next_call = cohort__endpoint_no_options(call->comm);
 }
 
+/* COHORT__ENDPOINT_ENTER, but that who called is not known. */
+static inline void enter(const struct cohort__call *call)
+{
+    if (!cohort__scheduler_hold() || cohort__is_gone(&call->comm->refs))
+        cohort__endpoint_refuse(call->comm, call->function, NULL);
+}
+
 cohort_future *cohort__call_start(struct cohort__call *call)
 {
     if (!call->comm)
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: no communicator",
                                       call->function);
+    enter(call);
     /* The options belong to the endpoint, and hold for this call only. */
     cohort__call_take_options(call, &call->comm->next_call);
     cohort_future *future = pass_and_start(call);
     if (call->options->has)
         use_up(call);
+    cohort__scheduler_release();
     return future;
 }
 
 cohort_future *cohort__call_refuse(struct cohort__call *call, cohort_status status, const char *why)
 {
     cohort_future *future;
+    enter(call);
     cohort__call_take_options(call, &call->comm->next_call);
     if (pass_gate(call)) {
         future = give_up(call, cohort__error_slot());
@@ -404,5 +412,6 @@ cohort_future *cohort__call_refuse(struct cohort__call *call, cohort_status stat
         future = reject(call);
     }
     use_up(call);
+    cohort__scheduler_release();
     return future;
 }

@@ -18,6 +18,7 @@
 #include "runtime/base/trace.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
+#include "runtime/task/scheduler.h"
 
 static enum cohort__trace_needs needs_of(uint32_t collective)
 {
@@ -162,8 +163,13 @@ cohort_future *cohort_comm_create_sized(cohort_comm **ret_comm, const char *name
                                                 "cohort_comm_create: cohort_comm_options");
     if (!status && cohort__fork_is_child())
         status = cohort__fork_refuse("cohort_comm_create");
-    return status ? cohort__future_of_status(status, cohort__error_slot())
-                  : cohort__comm_create_for(cohort__process_current(), ret_comm, name, &read);
+    if (status)
+        return cohort__future_of_status(status, cohort__error_slot());
+    bool is_up = cohort__scheduler_hold();
+    cohort_future *future =
+        cohort__comm_create_for(is_up ? cohort__process_current() : NULL, ret_comm, name, &read);
+    cohort__scheduler_release();
+    return future;
 }
 
 uint32_t cohort_comm_levels(const cohort_comm *comm)

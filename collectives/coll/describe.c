@@ -57,7 +57,7 @@ static void print(FILE *file, const cohort_comm *comm)
 
 cohort_status cohort_comm_describe(const cohort_comm *comm, char **ret_text)
 {
-    cohort__endpoint_check(comm, "cohort_comm_describe");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_comm_describe");
     if (!comm || !ret_text)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_comm_describe: no %s",
                            comm ? "place for the text" : "communicator");
@@ -109,7 +109,7 @@ static void run(struct cohort__actor *actor, struct cohort__item *item)
 
 cohort_future *cohort_comm_roll_call(cohort_comm *comm)
 {
-    cohort__endpoint_check(comm, "cohort_comm_roll_call");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_comm_roll_call");
     if (!comm)
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
                                       "cohort_comm_roll_call: no communicator");

@@ -174,7 +174,7 @@ static cohort_status ask(struct subject *subject, cohort_comm *comm, const char 
 cohort_status cohort_explain(cohort_comm *comm, const char *collective, size_t count,
                              cohort_datatype datatype, const cohort_op *op, char **ret_text)
 {
-    cohort__endpoint_check(comm, "cohort_explain");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_explain");
     if (!comm || !collective || !ret_text)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_explain: no %s",
                            !comm         ? "communicator"
@@ -228,7 +228,7 @@ static cohort_status check(cohort_comm *comm, const char *function,
 cohort_status cohort_call_check_sized(cohort_comm *comm, const cohort_call_question *question,
                                       size_t question_bytes)
 {
-    cohort__endpoint_check(comm, "cohort_call_check");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_call_check");
     cohort_call_question asked;
     cohort_status status = cohort__options_read(&asked, sizeof(asked), question, question_bytes,
                                                 "cohort_call_check: cohort_call_question");
@@ -239,7 +239,7 @@ cohort_status cohort_algorithm_check(cohort_comm *comm, const char *collective,
                                      const char *algorithm, size_t count, cohort_datatype datatype,
                                      const cohort_op *op)
 {
-    cohort__endpoint_check(comm, "cohort_algorithm_check");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_algorithm_check");
     if (!algorithm)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_algorithm_check: no algorithm");
     return check(comm, "cohort_algorithm_check",

@@ -196,6 +196,9 @@ cohort_future *cohort_sites_sized(const char *name, const cohort_sites_options *
                                   size_t options_bytes, size_t comm_bytes,
                                   cohort_site_function *function, void *arg)
 {
-    return cohort__sites_for(cohort__process_current(), name, options, options_bytes, comm_bytes,
-                             function, arg);
+    bool is_up = cohort__scheduler_hold();
+    cohort_future *future = cohort__sites_for(is_up ? cohort__process_current() : NULL, name,
+                                              options, options_bytes, comm_bytes, function, arg);
+    cohort__scheduler_release();
+    return future;
 }

@@ -287,7 +287,7 @@ static cohort_future *division_start(const struct cohort__division_call *call)
 cohort_future *cohort_comm_split(cohort_comm **ret_comm, cohort_comm *comm, int32_t color,
                                  int32_t key, uint64_t generation)
 {
-    cohort__endpoint_check(comm, "cohort_comm_split");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_comm_split");
     return division_start(&(struct cohort__division_call){
         .function = "cohort_comm_split",
         .purpose = COHORT__PURPOSE_SPLIT,
@@ -302,7 +302,7 @@ cohort_future *cohort_comm_split(cohort_comm **ret_comm, cohort_comm *comm, int3
 cohort_future *cohort_comm_split_level(cohort_comm **ret_comm, cohort_comm *comm,
                                        cohort_level level, uint64_t generation)
 {
-    cohort__endpoint_check(comm, "cohort_comm_split_level");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_comm_split_level");
     /* The texts differ, since the call like the last one is found by them, see call_start.c. */
     static const char *const functions[] = {
         [COHORT_LEVEL_LOCALITY] = "cohort_comm_split_level by localities",
@@ -333,7 +333,7 @@ static void describe_missing(const struct cohort__machine *machine, const char *
 cohort_future *cohort_comm_split_named_level(cohort_comm **ret_comm, cohort_comm *comm,
                                              const char *name, uint64_t generation)
 {
-    cohort__endpoint_check(comm, "cohort_comm_split_named_level");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_comm_split_named_level");
     /* As above. */
     static const char *const functions[] = {
         "cohort_comm_split_named_level by localities", "cohort_comm_split_named_level by domains",
@@ -362,7 +362,7 @@ cohort_future *cohort_comm_split_named_level(cohort_comm **ret_comm, cohort_comm
 
 cohort_future *cohort_comm_dup(cohort_comm **ret_comm, cohort_comm *comm, uint64_t generation)
 {
-    cohort__endpoint_check(comm, "cohort_comm_dup");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_comm_dup");
     return division_start(&(struct cohort__division_call){
         .function = "cohort_comm_dup",
         .purpose = COHORT__PURPOSE_DUP,

@@ -38,7 +38,7 @@ static void on_done(struct cohort__revocation *revocation, cohort_status status)
 
 cohort_future *cohort_comm_revoke(cohort_comm *comm)
 {
-    cohort__endpoint_check(comm, "cohort_comm_revoke");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_comm_revoke");
     if (!comm)
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
                                       "cohort_comm_revoke: no communicator");
@@ -73,7 +73,7 @@ static uint32_t sites_in(const struct cohort__membership *all, uint32_t rank)
 
 uint32_t cohort_comm_failed(cohort_comm *comm, uint32_t *ret_sites, uint32_t capacity)
 {
-    cohort__endpoint_check(comm, "cohort_comm_failed");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_comm_failed");
     if (!comm)
         return 0;
     struct cohort__process *process = comm->group->commons->process;
@@ -94,7 +94,7 @@ uint32_t cohort_comm_failed(cohort_comm *comm, uint32_t *ret_sites, uint32_t cap
 /* Deaths are acknowledged in their order, so the last one says which. */
 uint32_t cohort_comm_acknowledge(cohort_comm *comm, uint32_t num)
 {
-    cohort__endpoint_check(comm, "cohort_comm_acknowledge");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_comm_acknowledge");
     if (!comm)
         return 0;
     struct cohort__process *process = comm->group->commons->process;
@@ -361,7 +361,7 @@ static cohort_future *begin(const char *function, cohort_comm *comm, const struc
 
 cohort_future *cohort_comm_agree(cohort_comm *comm, uint64_t value, cohort_agreed *ret_agreed)
 {
-    cohort__endpoint_check(comm, "cohort_comm_agree");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_comm_agree");
     if (!comm || !ret_agreed)
         return refuse(COHORT_ERR_BAD_PARAMETER, "cohort_comm_agree",
                       comm ? "no place for the result" : "no communicator");
@@ -371,7 +371,7 @@ cohort_future *cohort_comm_agree(cohort_comm *comm, uint64_t value, cohort_agree
 
 cohort_future *cohort_comm_shrink(cohort_comm **ret_comm, cohort_comm *comm)
 {
-    cohort__endpoint_check(comm, "cohort_comm_shrink");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_comm_shrink");
     if (!comm || !ret_comm)
         return refuse(COHORT_ERR_BAD_PARAMETER, "cohort_comm_shrink",
                       comm ? "no place for the communicator" : "no communicator");

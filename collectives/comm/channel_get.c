@@ -324,7 +324,7 @@ static cohort_future *get_object(const char *function, cohort_comm *comm, uint32
 cohort_future *cohort_channel_get(cohort_comm *comm, uint32_t site, uint64_t tag, void *buffer,
                                   size_t capacity, size_t *ret_bytes)
 {
-    cohort__endpoint_check(comm, "cohort_channel_get");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_channel_get");
     if (!has_site(comm, site))
         return wrong_site(comm, site, "cohort_channel_get");
     return get_bytes("cohort_channel_get", comm, site, tag, buffer, capacity, ret_bytes, NULL);
@@ -333,7 +333,7 @@ cohort_future *cohort_channel_get(cohort_comm *comm, uint32_t site, uint64_t tag
 cohort_future *cohort_channel_get_any(cohort_comm *comm, uint64_t tag, void *buffer,
                                       size_t capacity, size_t *ret_bytes, uint32_t *ret_site)
 {
-    cohort__endpoint_check(comm, "cohort_channel_get_any");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_channel_get_any");
     return get_bytes("cohort_channel_get_any", comm, COHORT_ANY_SITE, tag, buffer, capacity,
                      ret_bytes, ret_site);
 }
@@ -341,7 +341,7 @@ cohort_future *cohort_channel_get_any(cohort_comm *comm, uint64_t tag, void *buf
 cohort_future *cohort_channel_get_object(cohort_comm *comm, uint32_t site, uint64_t tag,
                                          cohort_object *ret_object)
 {
-    cohort__endpoint_check(comm, "cohort_channel_get_object");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_channel_get_object");
     if (ret_object && !has_site(comm, site)) {
         *ret_object = (cohort_object){0};
         return wrong_site(comm, site, "cohort_channel_get_object");
@@ -352,7 +352,7 @@ cohort_future *cohort_channel_get_object(cohort_comm *comm, uint32_t site, uint6
 cohort_future *cohort_channel_get_any_object(cohort_comm *comm, uint64_t tag,
                                              cohort_object *ret_object, uint32_t *ret_site)
 {
-    cohort__endpoint_check(comm, "cohort_channel_get_any_object");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_channel_get_any_object");
     return get_object("cohort_channel_get_any_object", comm, COHORT_ANY_SITE, tag, ret_object,
                       ret_site);
 }
@@ -369,7 +369,7 @@ cohort_future *cohort_channel_get_layout(cohort_comm *comm, uint32_t site, uint6
                                          void *buffer, const cohort_layout *layout,
                                          cohort_datatype datatype, uint32_t *ret_site)
 {
-    cohort__endpoint_check(comm, "cohort_channel_get_layout");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_channel_get_layout");
     cohort__layout_check(layout, "cohort_channel_get_layout");
     static const char function[] = "cohort_channel_get_layout";
     struct cohort__overlap overlap;
@@ -401,7 +401,7 @@ cohort_future *cohort_channel_get_layout(cohort_comm *comm, uint32_t site, uint6
 cohort_future *cohort_channel_probe(cohort_comm *comm, uint32_t site, uint64_t tag,
                                     size_t *ret_bytes, uint32_t *ret_site)
 {
-    cohort__endpoint_check(comm, "cohort_channel_probe");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_channel_probe");
     if (!comm || (site != COHORT_ANY_SITE && !has_site(comm, site)))
         return wrong_site(comm, site, "cohort_channel_probe");
     if (cohort__fork_is_child())

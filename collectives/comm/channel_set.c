@@ -454,7 +454,7 @@ static cohort_future *set(cohort_comm *comm, uint32_t site, uint64_t tag, const 
 cohort_future *cohort_channel_set(cohort_comm *comm, uint32_t site, uint64_t tag, const void *data,
                                   size_t bytes)
 {
-    cohort__endpoint_check(comm, "cohort_channel_set");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_channel_set");
     const char *wrong = !data && bytes > 0    ? "there is no data"
                         : bytes > PTRDIFF_MAX ? "that many bytes are more than memory"
                                               : NULL;
@@ -466,7 +466,7 @@ cohort_future *cohort_channel_set_layout(cohort_comm *comm, uint32_t site, uint6
                                          const void *data, const cohort_layout *layout,
                                          cohort_datatype datatype)
 {
-    cohort__endpoint_check(comm, "cohort_channel_set_layout");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_channel_set_layout");
     cohort__layout_check(layout, "cohort_channel_set_layout");
     cohort_future *refused = refuse("cohort_channel_set_layout", comm, site, tag,
                                     cohort__layout_refuses(layout, datatype, data));

@@ -16,6 +16,7 @@
 #include "runtime/base/ledger.h"
 #include "runtime/base/trace.h"
 #include "runtime/task/fork.h"
+#include "runtime/task/scheduler.h"
 #include "runtime/task/future.h"
 #include "runtime/task/scope.h"
 #include "runtime/task/wait.h"
@@ -406,13 +407,15 @@ void cohort__comm_create_child(struct cohort_comm *parent, const struct cohort__
 
 void cohort_comm_unref(cohort_comm *comm)
 {
-    if (!comm || cohort__what_is_unusual() & (COHORT__UNUSUAL_CHILD | COHORT__UNUSUAL_OVER))
+    if (!comm || cohort__fork_is_child())
         return;
-    cohort__endpoint_check(comm, "cohort_comm_unref");
-    if (atomic_fetch_sub(&comm->refs, 1) != 1)
-        return;
-    cohort__endpoint_shut(comm);
-    cohort__endpoint_leave(comm);
+    /* As the runtime ends, endpoints do. */
+    bool is_up = cohort__scheduler_hold();
+    if (is_up)
+        cohort__endpoint_check(comm, "cohort_comm_unref");
+    if (is_up && atomic_fetch_sub(&comm->refs, 1) == 1)
+        cohort__endpoint_leave(comm);
+    cohort__scheduler_release();
 }
 
 uint32_t cohort_comm_num_sites(const cohort_comm *comm)

@@ -7,6 +7,7 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/misuse.h"
+#include "runtime/task/fork.h"
 
 /* Later --------------------------------------------------------------------------------------- */
 
@@ -67,12 +68,6 @@ static struct {
     unsigned oldest;
 } buried = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void cohort__endpoint_shut(struct cohort_comm *comm)
-{
-    comm->gate.last = COHORT__GENERATION_MAX;
-    snprintf(comm->gone_name, sizeof(comm->gone_name), "%.63s", comm->group->name);
-}
-
 void cohort__endpoint_bury(struct cohort_comm *comm)
 {
     comm->group = NULL;
@@ -90,6 +85,13 @@ void cohort__endpoint_misuse(const struct cohort_comm *comm, const char *functio
 {
     char about[128];
     snprintf(about, sizeof(about), ": site %u of communicator \"%.60s\"", comm->this_site,
-             comm->gone_name);
+             comm->name);
     cohort__misuse_of("endpoint", comm, about, COHORT__MISUSE_UNREF, function, caller);
+}
+
+void cohort__endpoint_refuse(const struct cohort_comm *comm, const char *function,
+                             const void *caller)
+{
+    if (cohort__is_gone(&comm->refs) || !cohort__fork_is_child())
+        cohort__endpoint_misuse(comm, function, caller);
 }

@@ -20,6 +20,7 @@
 #include "runtime/base/map.h"
 #include "runtime/base/misuse.h"
 #include "runtime/base/tree.h"
+#include "runtime/task/scheduler.h"
 
 /* What one site has of its communicator. It is an actor: calls, messages and completions are its
  * items, and what is said to happen in the endpoint's turn needs no lock. This is the state; who
@@ -173,7 +174,7 @@ struct cohort_comm {
     struct cohort__early early;
     struct cohort__channels channels;
 
-    char gone_name[64]; /* of the communicator, once the last reference has been given back */
+    char name[64]; /* of the communicator, also when the group is gone */
 
     /* The large fields are last, so that the others share cache lines. */
     struct cohort__window_place window[COHORT__WINDOW]; /* by generation modulo the window */
@@ -256,9 +257,23 @@ cohort__endpoint_check_there(const struct cohort_comm *comm, const char *functio
         cohort__endpoint_misuse(comm, function, __builtin_return_address(0));
 }
 
-/* COMM's last reference has been given back. From now on the gate refuses its calls, so that calls
- * need no check of their own. */
-void cohort__endpoint_shut(struct cohort_comm *comm);
+/* cohort__endpoint_check in a function that does more with COMM than to look at it: until it
+ * returns the runtime doesn't end, though its caller may be a thread outside of tasks that has just
+ * ended what the last task has waited for. Later than that is as wrong as after an unref. */
+#define COHORT__ENDPOINT_ENTER(comm, function)                                                     \
+    __attribute__((cleanup(cohort__endpoint_exit))) const bool is_up = cohort__scheduler_hold();   \
+    if (comm && (!is_up || cohort__is_gone(&comm->refs)))                                          \
+    cohort__endpoint_refuse(comm, function, __builtin_return_address(0))
+
+/* Ends the program, but not in a child, where the function itself says what is wrong. */
+void cohort__endpoint_refuse(const struct cohort_comm *comm, const char *function,
+                             const void *caller) __attribute__((cold, noinline));
+
+static inline void cohort__endpoint_exit(const bool *is_up)
+{
+    (void)is_up;
+    cohort__scheduler_release();
+}
 
 /* Takes the memory of COMM, which is gone. That of the latest ones is kept, since what says that
  * they are gone is in it. */

@@ -2,6 +2,7 @@
 #include "collectives/comm/endpoint_life.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -334,6 +335,7 @@ cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct coho
     cohort__actor_init(&comm->actor);
     atomic_init(&comm->refs, 1);
     comm->group = group;
+    snprintf(comm->name, sizeof(comm->name), "%.63s", group->name);
     comm->this_site = site;
     cohort__list_init(&comm->link);
     cohort__gate_init(&comm->gate);

@@ -133,7 +133,7 @@ static void run_idle(struct cohort__actor *actor, struct cohort__item *item)
 
 cohort_future *cohort_comm_idle(cohort_comm *comm)
 {
-    cohort__endpoint_check(comm, "cohort_comm_idle");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_comm_idle");
     if (!comm)
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
                                       "cohort_comm_idle: no communicator");

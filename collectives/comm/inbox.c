@@ -449,13 +449,12 @@ static struct cohort_comm *endpoint_after(struct cohort__inbox *inbox,
     return comm;
 }
 
-/* Calls LOOK for all endpoints, without the lock. The reference keeps the current one in the
- * list. */
-static void for_each_endpoint(struct cohort__inbox *inbox, void (*look)(struct cohort_comm *))
+/* Without the lock. The reference keeps the current endpoint in the list, and nothing ticks. */
+static void leave_all(struct cohort__inbox *inbox)
 {
     struct cohort_comm *comm = endpoint_after(inbox, &inbox->endpoints);
     while (comm) {
-        look(comm);
+        cohort__endpoint_leave(comm);
         struct cohort_comm *next = endpoint_after(inbox, &comm->link);
         cohort__group_unref(comm->group);
         comm = next;
@@ -474,14 +473,15 @@ static bool has_locality(const struct cohort__group *group, uint32_t rank)
 static void on_peer_died(void *context, uint32_t rank)
 {
     struct cohort__inbox *inbox = context;
-    struct cohort_comm *comm = endpoint_after(inbox, &inbox->endpoints);
-    while (comm) {
+    /* In one go: ticks put endpoints behind all others. */
+    pthread_mutex_lock(&inbox->lock);
+    for (struct cohort__list *link = inbox->endpoints.next; link != &inbox->endpoints;
+         link = link->next) {
+        struct cohort_comm *comm = COHORT_CONTAINER_OF(link, struct cohort_comm, link);
         if (has_locality(comm->group, rank))
             cohort__endpoint_peer_died(comm);
-        struct cohort_comm *next = endpoint_after(inbox, &comm->link);
-        cohort__group_unref(comm->group);
-        comm = next;
     }
+    pthread_mutex_unlock(&inbox->lock);
     cohort__process_more(inbox->commons.process);
 }
 
@@ -637,7 +637,7 @@ static bool is_busy(void *context)
 static void stop(void *context)
 {
     struct cohort__inbox *inbox = context;
-    for_each_endpoint(inbox, cohort__endpoint_leave);
+    leave_all(inbox);
     while (cohort__later_go_on(&inbox->commons))
         ;
     struct cohort__list taken, *link;

@@ -654,7 +654,7 @@ void cohort__verdict_answer_gone(struct cohort__process *process,
 
 cohort_status cohort_comm_cancel(cohort_comm *comm, uint64_t generation)
 {
-    cohort__endpoint_check(comm, "cohort_comm_cancel");
+    COHORT__ENDPOINT_ENTER(comm, "cohort_comm_cancel");
     if (!comm)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_comm_cancel: no communicator");
     if (cohort__fork_is_child())

@@ -662,7 +662,6 @@ cohort_status cohort__run(const struct cohort__run_options *options, bool *ret_i
 {
     cohort__descriptors_open_standard();
     cohort__remote_functions_seal();
-    atomic_fetch_and(&cohort__unusual, (unsigned char)~COHORT__UNUSUAL_OVER);
     static struct job job; /* large; there is one at a time */
     memset(&job, 0, sizeof(job));
     job.options = options;
@@ -681,7 +680,6 @@ cohort_status cohort__run(const struct cohort__run_options *options, bool *ret_i
         cohort__error_copy(&error, cohort__error_slot());
     next_standing = standing_afterwards(&job, was_started, has_control);
     stop(&job);
-    atomic_fetch_or(&cohort__unusual, COHORT__UNUSUAL_OVER);
     cohort__callbacks_cancel_all();
     cohort__remote_functions_unseal();
     cohort__ledger_enter_stage(COHORT__LEDGER_OVER, job.status);

@@ -12,7 +12,6 @@ enum {
     COHORT__UNUSUAL_CHILD = 1,  /* it was forked while the runtime was up, see below */
     COHORT__UNUSUAL_SCOPES = 2, /* a scope has been created in it */
     COHORT__UNUSUAL_HOOKS = 4,  /* cohort_hooks_set */
-    COHORT__UNUSUAL_OVER = 8,   /* the runtime has ended, and with it all that it had */
 };
 
 extern atomic_uchar cohort__unusual;

@@ -112,17 +112,6 @@ cohort_status cohort__scheduler_refuse(const char *function)
     return cohort_fail(COHORT_ERR_STATE, "%s: the runtime is not up", function);
 }
 
-bool cohort__scheduler_hold(void)
-{
-    return cohort__worker_self || cohort__foreign_enter();
-}
-
-void cohort__scheduler_release(void)
-{
-    if (!cohort__worker_self)
-        cohort__foreign_leave();
-}
-
 bool cohort__scheduler_timer(struct cohort__timer *timer, uint64_t deadline)
 {
     const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;

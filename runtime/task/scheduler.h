@@ -129,12 +129,29 @@ void cohort__scheduler_num_tasks(uint64_t *ret_started, uint64_t *ret_ended);
 
 unsigned cohort__scheduler_num_workers(void);
 
+/* The calling thread's worker; NULL in a thread that is no worker. For initial-exec see error.c. */
+extern _Thread_local struct cohort__worker *cohort__worker_self
+    __attribute__((tls_model("initial-exec")));
+
+/* A pair around every use of the scheduler by a thread that is no worker. The scheduler does not
+ * end in between. False: it is not up; leave has to be called nevertheless. */
+bool cohort__foreign_enter(void);
+void cohort__foreign_leave(void);
+
 /* A pair around code that uses objects which are destroyed after cohort__scheduler_run. If a thread
  * that is no worker holds the scheduler, cohort__scheduler_run doesn't return before the release.
  * False: the scheduler is not up; release has to be called nevertheless. Any thread. Hold only for
  * a short time, and don't wait in between. */
-bool cohort__scheduler_hold(void);
-void cohort__scheduler_release(void);
+static inline bool cohort__scheduler_hold(void)
+{
+    return cohort__worker_self || cohort__foreign_enter();
+}
+
+static inline void cohort__scheduler_release(void)
+{
+    if (!cohort__worker_self)
+        cohort__foreign_leave();
+}
 
 /* A pair around the time in which a part of the runtime may complete what threads outside wait for:
  * the scheduler, which does so itself from start to the end of run, and a loop until it is

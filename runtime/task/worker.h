@@ -182,10 +182,6 @@ struct cohort__scheduler {
 
 extern struct cohort__scheduler cohort__scheduler;
 
-/* The calling thread's worker; NULL in a thread that is no worker. For initial-exec see error.c. */
-extern _Thread_local struct cohort__worker *cohort__worker_self
-    __attribute__((tls_model("initial-exec")));
-
 /* From now on WORKER, the calling one, runs the task of CONTEXT. Who reads the ledger learns the
  * name of one that never pauses from this. */
 static inline void cohort__worker_enter(struct cohort__worker *worker,
@@ -508,12 +504,8 @@ static inline struct cohort__work *cohort__chore_take(void)
 
 /* --- scheduler.c --- */
 
-/* A pair around every use of the scheduler by a thread that is no worker. The scheduler does not
- * end in between. False: it is not up; leave has to be called nevertheless. */
-bool cohort__foreign_enter(void);
-void cohort__foreign_leave(void);
-
-/* The same to start a task. False: that is refused (cohort__scheduler_refuse), likewise. */
+/* As cohort__foreign_enter, to start a task. False: that is refused (cohort__scheduler_refuse),
+ * likewise. */
 bool cohort__foreign_enter_to_start(void);
 
 /* Queues WORK. If COUNT is true, counts it as a task. False: the scheduler is not up, or takes no

@@ -47,13 +47,13 @@ void __wrap_cohort__scheduler_timer_cancel(struct cohort__timer *timer)
 }
 
 /* There is no runtime here, but what would ask it is right to go on. */
-bool __wrap_cohort__scheduler_hold(void);
-bool __wrap_cohort__scheduler_hold(void)
+bool __wrap_cohort__foreign_enter(void);
+bool __wrap_cohort__foreign_enter(void)
 {
     return is_up;
 }
-void __wrap_cohort__scheduler_release(void);
-void __wrap_cohort__scheduler_release(void)
+void __wrap_cohort__foreign_leave(void);
+void __wrap_cohort__foreign_leave(void)
 {
 }
 
