@@ -4,8 +4,8 @@
  * There are two localities: A, which decides, has the sites 0 and 1, and B has site 2. Each site
  * may make its call of the generation at any time, or never. A call ends when all sites that it
  * needs have called; while works are at its buffers it is busy. Two sites ask for the generation to
- * be taken back, at any time. Site 1 is made at any time: what has been begun by then freezes it as it
- * is made, and tells it as it has frozen if the others are being told, or have been.
+ * be taken back, at any time. Site 1 is made at any time: what has been begun by then freezes it as
+ * it is made, and tells it as it has frozen if the others are being told, or have been.
  *
  * A locality freezes its sites, each in a turn of its own: the end of the call is held back, or a
  * mark is left, so that a call that is still to come does not start before the verdict. When all
@@ -185,8 +185,8 @@ proctype site(byte me)
     fi;
 end:
     do
-    :: atomic { is_alive[AT(me)] && made[me] && !silent[me] && !called[me] && result[me] == PENDING &&
-                MAY_START(me) -> call(me) }
+    :: atomic { is_alive[AT(me)] && made[me] && !silent[me] && !called[me] &&
+                result[me] == PENDING && MAY_START(me) -> call(me) }
     :: atomic { is_alive[AT(me)] && busy[me] -> busy[me] = 0; assert(result[me] == PENDING) }
     :: atomic { is_alive[AT(me)] && called[me] && !ended[me] && !busy[me] && failing[me] ->
                 ended[me] = 1;
