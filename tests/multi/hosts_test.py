@@ -96,7 +96,7 @@ def test_nonsense():
     """Of two hosts the first one sends the second one nonsense, and the second one goes on."""
     for options, how in [([], r'is given up'),
                          (['--keep-going'], r'was killed by signal 9 \(Killed\)')]:
-        status, out, err = run('-n', 3, '--hosts', 'a:1,b:2', *HERE, *AGENT, '--grace', 0.3,
+        status, out, err = run('-n', 3, '--hosts', 'a:1,b:2', *HERE, *AGENT, '--grace', 1,
                                '--workers', 1, *options, NONSENSE)
         check(re.match(r'cohortrun: locality 0 \(pid \d+\) on host a %s, since locality 2 says '
                        r'that locality 0 has sent a registry message that is lost here: ' % how,

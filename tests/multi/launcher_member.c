@@ -146,6 +146,8 @@ static int run(struct member *member, struct cohort__loop *loop, int argc, char 
 {
     char address[32];
     size_t bytes;
+    /* A death may be told of before the exchange is over. */
+    member->goes_on = is_mode(member, "rumour") || is_mode(member, "quarrel");
     if (cohort__bootstrap_create(
             &member->bootstrap, loop,
             &(struct cohort__bootstrap_handlers){.context = member,
@@ -175,7 +177,6 @@ static int run(struct member *member, struct cohort__loop *loop, int argc, char 
     fflush(stdout);
     bool is_chosen = argc > 2 && (uint32_t)atoi(argv[2]) == rank;
     bool is_other = argc > 3 && (uint32_t)atoi(argv[3]) == rank;
-    member->goes_on = is_mode(member, "rumour") || is_mode(member, "quarrel");
     if (is_chosen)
         misbehave(member, argc > 3 ? argv[3] : "0");
     if (is_mode(member, "slow") || is_mode(member, "rumour"))
