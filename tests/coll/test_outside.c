@@ -4,14 +4,14 @@
 #include <stdatomic.h>
 
 #include "cohort/cohort.h"
+#include "runtime/base/random.h"
 #include "runtime/proc/process.h"
 #include "runtime/task/worker.h"
 #include "tests/support/test.h"
 
-/* A thread outside of tasks makes a call that ends what the last task has waited for, so that the
- * runtime has no reason to go on before the call has returned. */
+/* Threads outside of tasks call collectives while the runtime ends. */
 
-enum { SITES = 2 };
+enum { SITES = 2, MOST_SITES = 6, NUM_CALLS = 6, NUM_ROUNDS = 300, MANY = 20000 };
 static atomic_bool has_called, is_inside, has_waited, has_stopped;
 static cohort_future *_Atomic awaited; /* the task's */
 
@@ -39,10 +39,10 @@ void __wrap_cohort__process_stop(struct cohort__process *process)
     __real_cohort__process_stop(process);
 }
 
-static cohort_comm *create(uint32_t site)
+static cohort_comm *create(uint32_t num_sites, uint32_t site)
 {
     cohort_comm *comm;
-    const cohort_comm_options options = {.num_sites = SITES, .this_site = site};
+    const cohort_comm_options options = {.num_sites = num_sites, .this_site = site};
     CHECK_INT(cohort_await(cohort_comm_create(&comm, "outside", &options)), COHORT_OK);
     return comm;
 }
@@ -50,7 +50,7 @@ static cohort_comm *create(uint32_t site)
 static cohort_status inside(void *arg)
 {
     (void)arg;
-    cohort_comm *comm = create(0);
+    cohort_comm *comm = create(SITES, 0);
     cohort_future *future = cohort_barrier(comm, 1);
     awaited = future;
     has_called = true;
@@ -62,7 +62,7 @@ static cohort_status inside(void *arg)
 static void *outside(void *arg)
 {
     (void)arg;
-    cohort_comm *comm = create(1);
+    cohort_comm *comm = create(SITES, 1);
     while (!has_called)
         sched_yield();
     is_inside = true;
@@ -73,6 +73,8 @@ static void *outside(void *arg)
     return NULL;
 }
 
+/* The call ends what the last task waits for, so the runtime has no reason to go on before the call
+ * has returned. */
 static void test_last_call(void)
 {
     pthread_t thread;
@@ -86,8 +88,100 @@ static void test_last_call(void)
     cohort_future_unref(awaited);
 }
 
+struct player {
+    uint64_t seed;
+    uint32_t num_sites, site;
+    pthread_t thread;
+    cohort_future *task; /* NULL: it is a thread */
+};
+
+static void call(cohort_comm *comm, const struct player *player, uint64_t kind)
+{
+    static uint64_t room[MOST_SITES][2][MANY];
+    const uint32_t next = (player->site + 1) % player->num_sites;
+    const uint32_t last = (player->site + player->num_sites - 1) % player->num_sites;
+    uint64_t *in = room[player->site][0], *out = room[player->site][1];
+    uint64_t generation = COHORT_AUTO_GENERATION;
+    cohort_future *future;
+    cohort_comm *other;
+    switch (kind) {
+    case 0:
+        CHECK_INT(cohort_await(cohort_barrier(comm, generation)), COHORT_OK);
+        break;
+    case 1:
+        CHECK_INT(cohort_await(cohort_all_reduce(comm, in, out, MANY, COHORT_UINT64, COHORT_SUM,
+                                                 generation)),
+                  COHORT_OK);
+        break;
+    case 2:
+        future = cohort_channel_set(comm, next, 1, in, MANY);
+        CHECK_INT(cohort_await(cohort_channel_get(comm, last, 1, out, MANY, NULL)), COHORT_OK);
+        CHECK_INT(cohort_await(future), COHORT_OK);
+        break;
+    default:
+        CHECK_INT(cohort_await(cohort_comm_dup(&other, comm, generation)), COHORT_OK);
+        CHECK_INT(cohort_await(cohort_barrier(other, generation)), COHORT_OK);
+        cohort_comm_unref(other);
+    }
+}
+
+/* In the last call all wait for all. With it the tasks end, and so may the runtime, while the
+ * threads are still in it, or give their endpoints back. */
+static void play(const struct player *player)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, player->seed);
+    cohort_comm *comm;
+    const cohort_comm_options options = {
+        .num_sites = player->num_sites, .this_site = player->site, .auto_generation = true};
+    CHECK_INT(cohort_await(cohort_comm_create(&comm, "random", &options)), COHORT_OK);
+    for (uint64_t left = cohort__random_below(&random, NUM_CALLS); left > 0; left--)
+        call(comm, player, cohort__random_below(&random, 4));
+    call(comm, player, cohort__random_below(&random, 2));
+    cohort_comm_unref(comm);
+}
+
+static cohort_status play_inside(void *arg)
+{
+    play(arg);
+    return COHORT_OK;
+}
+
+static void *play_outside(void *arg)
+{
+    play(arg);
+    return NULL;
+}
+
+static void test_random(void)
+{
+    for (uint64_t seed = 1; seed <= NUM_ROUNDS; seed++) {
+        struct cohort__random random;
+        struct player players[MOST_SITES];
+        cohort__random_init(&random, seed + NUM_ROUNDS);
+        const uint32_t num_sites = 2 + (uint32_t)cohort__random_below(&random, MOST_SITES - 1);
+        CHECK_INT(cohort_start(&(cohort_start_options){.workers = 2}), COHORT_OK);
+        for (uint32_t i = 0; i < num_sites; i++) {
+            players[i] = (struct player){.seed = seed, .num_sites = num_sites, .site = i};
+            if (i == 0 || cohort__random_below(&random, 2))
+                players[i].task = cohort_async(play_inside, &players[i]);
+            else
+                CHECK_INT(pthread_create(&players[i].thread, NULL, play_outside, &players[i]), 0);
+        }
+        CHECK_INT(cohort_stop(COHORT_OK), COHORT_OK);
+        for (uint32_t i = 0; i < num_sites; i++)
+            if (players[i].task)
+                CHECK_INT(cohort_await(players[i].task), COHORT_OK);
+            else
+                CHECK_INT(pthread_join(players[i].thread, NULL), 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"last_call", test_last_call}};
+    static const struct test_case cases[] = {
+        {"last_call", test_last_call},
+        {"random", test_random},
+    };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
