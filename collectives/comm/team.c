@@ -275,6 +275,7 @@ static void post(struct cohort__team *team, struct cohort__round *round)
     if (round->placed > COHORT__BOARD_INLINE) {
         own->offset = round->offset;
         atomic_store_explicit(&own->share, COHORT__BOARD_SHARE_NONE, memory_order_relaxed);
+        atomic_store_explicit(&own->mark, 0, memory_order_relaxed);
     }
     atomic_store_explicit(&own->number, number, memory_order_release);
     cohort__room_take(&team->room, number, round->placed, round->offset);
@@ -286,14 +287,43 @@ static void alert_others(const struct cohort__team *team)
     cohort__boards_alert(team->process, team->slots, team->num_others);
 }
 
+void cohort__team_begin_post(struct cohort__team *team, struct cohort__round *round)
+{
+    if (round->piece > 0)
+        post(team, round);
+}
+
+void cohort__team_mark(const struct cohort__team *team, const struct cohort__round *round,
+                       size_t begin, size_t end)
+{
+    size_t first = begin / round->piece, num = (end - 1) / round->piece + 1 - first;
+    uint64_t pieces = UINT64_MAX >> (COHORT__BOARD_PIECES - num) << first;
+    atomic_fetch_or_explicit(&post_of(team, round, own_seat(team))->mark, pieces,
+                             memory_order_release);
+}
+
+/* How many bytes of the source's post, which is there, can be read. Several works may write at the
+ * same time, so pieces behind a missing one may be there. */
+static size_t readable(const struct cohort__team *team, const struct cohort__round *round)
+{
+    if (round->piece == 0)
+        return round->bytes;
+    uint64_t mark = atomic_load(&post_of(team, round, seat_of(team, round->source))->mark);
+    size_t num = mark == UINT64_MAX ? COHORT__BOARD_PIECES : (size_t)__builtin_ctzll(~mark);
+    return num * round->piece < round->bytes ? num * round->piece : round->bytes;
+}
+
 /* Does not wake the others yet, since a locality that sleeps has nothing to do before all have
  * posted. If several post at the same time, at least one of them sees all posts when it looks,
- * because of the fence. That one wakes the sleepers. */
+ * because of the fence. That one wakes the sleepers. A source is the only one to post. */
 void cohort__team_post(struct cohort__team *team, struct cohort__round *round)
 {
-    post(team, round);
-    round->is_to_wake = true;
+    if (!round->is_posted)
+        post(team, round);
+    round->is_to_wake = !round->has_source;
     atomic_thread_fence(memory_order_seq_cst);
+    if (round->has_source)
+        alert_others(team);
 }
 
 /* An error for a post that no call can have made. */
@@ -329,18 +359,21 @@ static bool is_posted(const struct cohort__team *team, const struct cohort__roun
 
 /* Looks for the only post that there will be. */
 static enum cohort__round_state look_at_source(const struct cohort__team *team,
-                                               const struct cohort__round *round,
-                                               uint32_t *ret_site)
+                                               struct cohort__round *round, uint32_t *ret_site)
 {
     const struct seat *seat = seat_of(team, round->source);
     if (seat == own_seat(team))
         return COHORT__ROUND_FULL; /* it is posted */
     if (!is_posted(team, round, seat))
         return COHORT__ROUND_PARTIAL;
-    if (fits(round, post_of(team, round, seat)))
+    if (!fits(round, post_of(team, round, seat))) {
+        *ret_site = seat->first_site;
+        return COHORT__ROUND_DIFFERENT;
+    }
+    round->num_readable = readable(team, round);
+    if (round->num_readable == round->bytes)
         return COHORT__ROUND_FULL;
-    *ret_site = seat->first_site;
-    return COHORT__ROUND_DIFFERENT;
+    return round->num_readable > round->num_read ? COHORT__ROUND_READABLE : COHORT__ROUND_PARTIAL;
 }
 
 static enum cohort__round_state look(struct cohort__team *team, struct cohort__round *round,
@@ -391,7 +424,8 @@ bool cohort__team_has_come(const struct cohort__team *team, const struct cohort_
 {
     const struct seat *seat = seat_of(team, site);
     if (!round->has_source || seat == seat_of(team, round->source))
-        return is_posted(team, round, seat) && fits(round, post_of(team, round, seat));
+        return is_posted(team, round, seat) && fits(round, post_of(team, round, seat)) &&
+               (!round->has_source || readable(team, round) == round->bytes);
     if (!cohort__team_posts(team, round))
         return true; /* it only waits for the source, as this one does */
     return atomic_load(cohort__board_passed(&team->board, seat->slot)) >= round->needed;

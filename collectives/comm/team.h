@@ -66,10 +66,15 @@ struct cohort__round {
     bool has_asked;     /* has asked a locality that posted for another call what that is */
     uint32_t num_there; /* others whose posts have been seen, in their order */
     uint64_t least_passed; /* by any of these, when they posted; UINT64_MAX at the beginning */
+
+    size_t piece;        /* of the source's post, see cohort__board_piece; 0: it has none */
+    size_t num_read;     /* bytes of that post that this locality has read */
+    size_t num_readable; /* that are there, as last looked up; those of a post without pieces */
 };
 
 enum cohort__round_state {
     COHORT__ROUND_PARTIAL,
+    COHORT__ROUND_READABLE, /* more of the source's post is there, but not all */
     COHORT__ROUND_FULL,
     COHORT__ROUND_DIFFERENT, /* some locality has posted for another call */
 };
@@ -86,6 +91,14 @@ bool cohort__team_posts(const struct cohort__team *team, const struct cohort__ro
  * news. */
 unsigned char *cohort__team_place(struct cohort__team *team, struct cohort__round *round,
                                   size_t bytes);
+
+/* If the post is to be read in pieces: posts it now, before anything is written there. */
+void cohort__team_begin_post(struct cohort__team *team, struct cohort__round *round);
+
+/* Then: what the source brings is written there from BEGIN to END, where pieces end. Needs no
+ * lock. */
+void cohort__team_mark(const struct cohort__team *team, const struct cohort__round *round,
+                       size_t begin, size_t end);
 
 /* Posts what was written there. A look must follow. */
 void cohort__team_post(struct cohort__team *team, struct cohort__round *round);

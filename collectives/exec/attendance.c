@@ -221,8 +221,7 @@ static void gathered(struct cohort__meetings *meetings, struct cohort__meeting *
         meetings->last_gathered = meeting->far.number;
         if (meeting->generation > cohort__board_generation(meetings->last_ended) + 1)
             cohort__meetings_pass(meetings);
-        entry->is_last =
-            cohort__meeting_await_others(meetings, meeting, &entry->looked) == COHORT__ROUND_FULL;
+        entry->is_last = cohort__meeting_await_others(meetings, meeting, &entry->looked);
     }
     if (entry->is_last)
         cohort__meeting_begin_moving(meetings, meeting);

@@ -480,6 +480,32 @@ static cohort_status copy_inputs(struct cohort__meeting *meeting)
     return COHORT_OK;
 }
 
+/* Reading ---------------------------------------------------------------------------------- */
+
+/* What a source posts in pieces is read as they come. */
+
+static void read_part(struct cohort__crew *crew, uint64_t part)
+{
+    const struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
+    size_t begin = meeting->far.num_read + part * COHORT__PART_BYTES;
+    cohort__movement_read(&meeting->movement, begin, part_end(begin, meeting->far.num_readable));
+}
+
+/* Without the lock: reads what is there and has not been read. True: it is read. False: it is much,
+ * so works read it, and the last of them calls OVER. */
+static bool meeting_read(struct cohort__meeting *meeting, void (*over)(struct cohort__crew *crew))
+{
+    const struct cohort__round *far = &meeting->far;
+    size_t bytes = far->num_readable - far->num_read;
+    if (bytes * meeting->meetings->num_local > COHORT__MEETING_ON_THE_SPOT) {
+        cohort__crew_start(&meeting->crew, meeting->meetings->group->commons, cohort__chore_post,
+                           num_parts(bytes), read_part, over);
+        return false;
+    }
+    cohort__movement_read(&meeting->movement, far->num_read, far->num_readable);
+    return true;
+}
+
 /* Without the lock. All are there: moves the data, by works if it is much, and tells all. */
 static void move_data(struct cohort__meeting *meeting)
 {
@@ -489,6 +515,11 @@ static void move_data(struct cohort__meeting *meeting)
     atomic_store_explicit(&meeting->has_error, false, memory_order_relaxed);
     if (meeting->are_shares_made) {
         meeting_collect(meeting);
+        return;
+    }
+    if (meeting->far.num_read > 0) {
+        if (meeting_read(meeting, over))
+            meeting_over(meeting);
         return;
     }
     bool is_on_board = meeting->far.is_posted; /* then the inputs are read on the board */
@@ -587,6 +618,9 @@ static void begin(struct cohort__meeting *meeting, const struct cohort__particip
         .source = has_source ? meeting->meetings->sites.sites[root] : 0,
         .least_passed = UINT64_MAX,
     };
+    meeting->far.num_readable = meeting->far.bytes;
+    if (has_source)
+        meeting->far.piece = cohort__board_piece(meeting->far.bytes);
 }
 
 struct cohort__meeting *cohort__meeting_open(struct cohort__meetings *meetings,
@@ -751,6 +785,22 @@ static void copy(struct cohort__meetings *meetings, const struct cohort__meeting
     }
 }
 
+/* The same, for a gathered meeting: in pieces that are read as they come, if the post is. */
+static void bring(struct cohort__meetings *meetings, const struct cohort__meeting *meeting,
+                  uint32_t rank, unsigned char *to, size_t begin, size_t end)
+{
+    size_t piece = meeting->far.piece;
+    if (piece == 0 || !cohort__meeting_brings(meeting, rank)) {
+        copy(meetings, meeting, rank, to, begin, end);
+        return;
+    }
+    for (; begin < end; begin += piece) {
+        size_t next = end - begin < piece ? end : begin + piece;
+        copy(meetings, meeting, rank, to, begin, next);
+        cohort__team_mark(meetings->team, &meeting->far, begin, next);
+    }
+}
+
 /* The number of this locality's sites that bring something. */
 static uint32_t num_bringing(const struct cohort__meeting *meeting)
 {
@@ -793,8 +843,8 @@ static void bring_perform(struct cohort__crew *crew, uint64_t part)
     uint64_t num_parts = parts_of_site(meeting);
     size_t begin = part % num_parts * COHORT__PART_BYTES, bytes = meeting->far.bytes;
     uint64_t index = part / num_parts;
-    copy(meetings, meeting, local_rank(meeting, index), meeting->place + index * bytes, begin,
-         bytes - begin < COHORT__PART_BYTES ? bytes : begin + COHORT__PART_BYTES);
+    bring(meetings, meeting, local_rank(meeting, index), meeting->place + index * bytes, begin,
+          bytes - begin < COHORT__PART_BYTES ? bytes : begin + COHORT__PART_BYTES);
 }
 
 /* This locality writes to its arena up to END. In steps, so that few calls have to say so. */
@@ -820,6 +870,7 @@ static bool meeting_bring(struct cohort__meetings *meetings, struct cohort__meet
         return false;
     if (bytes > COHORT__BOARD_INLINE)
         use_arena(meetings, meeting->far.offset + bytes);
+    cohort__team_begin_post(meetings->team, &meeting->far);
     if (bytes > COHORT__MEETING_ON_THE_SPOT &&
         copied_bytes(meetings, meeting, num) > COHORT__MEETING_ON_THE_SPOT) {
         meeting->state = COHORT__MEETING_BRINGING;
@@ -831,7 +882,7 @@ static bool meeting_bring(struct cohort__meetings *meetings, struct cohort__meet
     for (uint32_t rank = 0; bytes > 0 && rank < meeting->movement.num_sites; rank++) {
         if (!meeting->participants[rank])
             continue;
-        copy(meetings, meeting, rank, to, 0, meeting->far.bytes);
+        bring(meetings, meeting, rank, to, 0, meeting->far.bytes);
         to += meeting->far.bytes;
     }
     cohort__team_post(meetings->team, &meeting->far);
@@ -929,46 +980,59 @@ static void ask(struct cohort__meeting *meeting, uint32_t site, struct cohort__l
     looked->question.site = site;
 }
 
-/* By the last work that copies what this locality brings: posts it. If a participant has failed
- * meanwhile, fails the meeting now, which that participant could not do. */
-static void brought(struct cohort__crew *crew)
+/* Without the lock: nobody accesses the buffers of MEETING, which was busy, any more. Posts what is
+ * made, and goes on. If a participant has failed meanwhile, fails the meeting now, which that
+ * participant could not do; but what others may have begun to read is complete. */
+static void busy_over(struct cohort__meeting *meeting, struct cohort__looked *looked)
 {
-    struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
     struct cohort__meetings *meetings = meeting->meetings;
-    struct cohort__looked looked = {0};
     cohort__lock_take(&meetings->lock);
     struct cohort__error error = meeting->error;
+    enum cohort__meeting_state before = meeting->state;
     meeting->error = (struct cohort__error){0};
-    meeting->state = COHORT__MEETING_GATHERED;
-    if (error.status)
-        cohort__meeting_fail(meetings, meeting, &error, NULL, &looked.told);
-    else
+    meeting->state =
+        before == COHORT__MEETING_REDUCING ? COHORT__MEETING_REDUCED : COHORT__MEETING_GATHERED;
+    if (before == COHORT__MEETING_REDUCING)
+        cohort__team_post_share(meetings->team, &meeting->far);
+    else if (before == COHORT__MEETING_READING)
+        meeting->far.num_read = meeting->far.num_readable;
+    else if (!error.status || meeting->far.is_posted)
         cohort__team_post(meetings->team, &meeting->far);
-    cohort__meetings_look(meetings, &looked); /* later meetings had to wait for this one */
+    if (error.status)
+        cohort__meeting_fail(meetings, meeting, &error, NULL, &looked->told);
+    cohort__meetings_look(meetings, looked); /* later meetings may have waited for this one */
     cohort__lock_give(&meetings->lock);
     cohort__error_fini(&error);
+}
+
+/* By the last work. */
+static void crew_over(struct cohort__crew *crew)
+{
+    struct cohort__looked looked = {0};
+    busy_over(COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew), &looked);
     cohort__looked_go_on(&looked);
 }
 
-enum cohort__round_state cohort__meeting_await_others(struct cohort__meetings *meetings,
-                                                      struct cohort__meeting *meeting,
-                                                      struct cohort__looked *looked)
+bool cohort__meeting_await_others(struct cohort__meetings *meetings,
+                                  struct cohort__meeting *meeting, struct cohort__looked *looked)
 {
     uint32_t site = 0;
     struct cohort__error error = {0};
     bool is_to_post = cohort__team_posts(meetings->team, &meeting->far) && !meeting->far.is_posted;
-    if (is_to_post && !(is_next(meetings, meeting) && meeting_bring(meetings, meeting, brought)))
-        return COHORT__ROUND_PARTIAL;
+    if (is_to_post && !(is_next(meetings, meeting) && meeting_bring(meetings, meeting, crew_over)))
+        return false;
     if (meeting->state == COHORT__MEETING_REDUCED)
-        return cohort__team_look_shares(meetings->team, &meeting->far);
+        return cohort__team_look_shares(meetings->team, &meeting->far) == COHORT__ROUND_FULL;
     enum cohort__round_state state = cohort__team_look(meetings->team, &meeting->far, &site);
     if (state == COHORT__ROUND_DIFFERENT)
         ask(meeting, site, looked);
-    if (state != COHORT__ROUND_FULL || !find_inputs(meetings, meeting, &error))
-        return state;
+    if (state != COHORT__ROUND_FULL && state != COHORT__ROUND_READABLE)
+        return false;
+    if (!find_inputs(meetings, meeting, &error))
+        return true;
     cohort__meeting_fail(meetings, meeting, &error, NULL, &looked->told);
     cohort__error_fini(&error);
-    return COHORT__ROUND_PARTIAL;
+    return false;
 }
 
 void cohort__meeting_begin_moving(struct cohort__meetings *meetings,
@@ -976,6 +1040,10 @@ void cohort__meeting_begin_moving(struct cohort__meetings *meetings,
 {
     if (meeting->state == COHORT__MEETING_GATHERED && meeting_has_shares(meetings, meeting)) {
         meeting->state = COHORT__MEETING_REDUCING;
+        return;
+    }
+    if (meeting->far.num_readable < meeting->far.bytes) {
+        meeting->state = COHORT__MEETING_READING;
         return;
     }
     cohort__list_remove(&meeting->link);
@@ -997,7 +1065,7 @@ void cohort__meetings_look(struct cohort__meetings *meetings, struct cohort__loo
         next = link->next;
         bool waits =
             meeting->state == COHORT__MEETING_GATHERED || meeting->state == COHORT__MEETING_REDUCED;
-        if (!waits || cohort__meeting_await_others(meetings, meeting, looked) != COHORT__ROUND_FULL)
+        if (!waits || !cohort__meeting_await_others(meetings, meeting, looked))
             continue;
         cohort__meeting_begin_moving(meetings, meeting);
         meeting->next_full = NULL;
@@ -1014,36 +1082,6 @@ static void put_question(struct cohort__looked *looked)
     cohort__group_unref(group);
 }
 
-/* This locality's share is made. Tells the others. If the meeting has failed meanwhile, fails
- * it. */
-static void reduced(struct cohort__meeting *meeting, struct cohort__looked *looked)
-{
-    struct cohort__meetings *meetings = meeting->meetings;
-    cohort__lock_take(&meetings->lock);
-    struct cohort__error error = meeting->error;
-    meeting->error = (struct cohort__error){0};
-    meeting->state = COHORT__MEETING_REDUCED;
-    cohort__team_post_share(meetings->team, &meeting->far);
-    if (error.status)
-        cohort__meeting_fail(meetings, meeting, &error, NULL, &looked->told);
-    cohort__meetings_look(meetings, looked);
-    cohort__lock_give(&meetings->lock);
-    cohort__error_fini(&error);
-}
-
-static void reduce_over(struct cohort__crew *crew)
-{
-    struct cohort__looked looked = {0};
-    reduced(COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew), &looked);
-    cohort__looked_go_on(&looked);
-}
-
-static void reduce(struct cohort__meeting *meeting, struct cohort__looked *looked)
-{
-    if (meeting_reduce(meeting, reduce_over))
-        reduced(meeting, looked);
-}
-
 void cohort__looked_go_on(struct cohort__looked *looked)
 {
     for (;;) {
@@ -1055,9 +1093,10 @@ void cohort__looked_go_on(struct cohort__looked *looked)
         if (!meeting)
             break;
         looked->full = meeting->next_full; /* the meeting may be gone after the move */
-        if (meeting->state == COHORT__MEETING_REDUCING)
-            reduce(meeting, looked);
-        else
+        bool is_reading = meeting->state == COHORT__MEETING_READING;
+        if (!cohort__meeting_is_busy(meeting->state))
             move_data(meeting);
+        else if (is_reading ? meeting_read(meeting, crew_over) : meeting_reduce(meeting, crew_over))
+            busy_over(meeting, looked);
     }
 }

@@ -96,6 +96,9 @@ enum cohort__meeting_state {
     /* All have posted, and this locality's share of the result is made on the board. It fails like
      * BRINGING. */
     COHORT__MEETING_REDUCING,
+    /* A part of what the source has posted is there, and is copied from the board. It fails like
+     * BRINGING; else it is GATHERED again, and waits for more. */
+    COHORT__MEETING_READING,
     COHORT__MEETING_REDUCED, /* this share is made; waits for the others' */
     COHORT__MEETING_MOVING,  /* all are there, and data moves, or has moved; in the list `moving` */
     COHORT__MEETING_FAILED,  /* with `error`, before all were there */
@@ -104,7 +107,8 @@ enum cohort__meeting_state {
 /* Whether works access the buffers, so that the meeting can't fail yet. */
 static inline bool cohort__meeting_is_busy(enum cohort__meeting_state state)
 {
-    return state == COHORT__MEETING_BRINGING || state == COHORT__MEETING_REDUCING;
+    return state == COHORT__MEETING_BRINGING || state == COHORT__MEETING_REDUCING ||
+           state == COHORT__MEETING_READING;
 }
 
 struct cohort__meeting {
@@ -221,7 +225,7 @@ const struct cohort__meeting *cohort__meeting_first_to_post(const struct cohort_
                                                             const struct cohort__meeting *meeting);
 
 /* With the lock held. All are there: from now on the meeting moves data, or reduces its share
- * first. */
+ * first. Or it reads a part of what its source has posted. */
 void cohort__meeting_begin_moving(struct cohort__meetings *meetings,
                                   struct cohort__meeting *meeting);
 
@@ -237,11 +241,10 @@ struct cohort__looked {
 };
 
 /* With the lock held, for a gathered meeting: posts what this locality's sites bring, and looks
- * which others have posted. If the meeting fails by that, or another locality has called something
- * else, what has to follow is added to *LOOKED. */
-enum cohort__round_state cohort__meeting_await_others(struct cohort__meetings *meetings,
-                                                      struct cohort__meeting *meeting,
-                                                      struct cohort__looked *looked);
+ * which others have posted. Returns whether the meeting can go on. If the meeting fails by that, or
+ * another locality has called something else, what has to follow is added to *LOOKED. */
+bool cohort__meeting_await_others(struct cohort__meetings *meetings,
+                                  struct cohort__meeting *meeting, struct cohort__looked *looked);
 
 /* With the lock held: looks at the board for what all waiting meetings wait for, and adds what has
  * to follow to *LOOKED. */

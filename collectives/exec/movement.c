@@ -388,3 +388,18 @@ const struct cohort__movement_kind cohort__movement_kinds[COHORT__NUM_COLLECTIVE
     [COHORT__EXCLUSIVE_SCAN] = {.reads_late = true, .perform = exclusive_scan, .in_blocks = 1},
     [COHORT__SHIFT] = {.has_columns = true, .reads_late = true, .perform = shift, .in_blocks = 1},
 };
+
+void cohort__movement_read(const struct cohort__movement *movement, size_t begin, size_t end)
+{
+    const struct cohort__movement_kind *kind = movement->terms.kind;
+    size_t block = block_bytes(movement);
+    if (kind->in_blocks) {
+        kind->perform(movement, 0, 0, movement->num_sites, begin, end - begin);
+        return;
+    }
+    for (uint32_t site = (uint32_t)(begin / block); begin < end; site++) {
+        size_t next = (site + 1) * block < end ? (site + 1) * block : end;
+        kind->perform(movement, 0, site, site + 1, begin - site * block, next - begin);
+        begin = next;
+    }
+}

@@ -66,6 +66,9 @@ enum { COHORT__PART_BYTES = 32 * 1024 };
 uint64_t cohort__movement_num_parts(const struct cohort__movement *movement);
 cohort_status cohort__movement_perform(const struct cohort__movement *movement, uint64_t part);
 
+/* For a movement with a source: copies the bytes from BEGIN to END of what it has posted. */
+void cohort__movement_read(const struct cohort__movement *movement, size_t begin, size_t end);
+
 /* For an all_reduce by a built-in operation: reduces BYTES at PLACE of all inputs into TO. */
 void cohort__movement_fold(const struct cohort__movement *movement, unsigned char *to, size_t place,
                            size_t bytes);

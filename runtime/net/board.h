@@ -12,14 +12,14 @@
  *
  * For each generation every locality writes one post; or several, one for each segment, where the
  * data is longer than a post can be. Where only one locality brings data, only that one writes
- * posts. A post has a number, which rises with the generation, and then with the segment. Its place
- * is given by the locality's slot and by the number (cohort__board_index). A post is valid when its
- * `number` field has that number. Short data is in the post itself. Longer data is in the slot's
- * arena, at the offset that the post gives. Before a place, or a part of an arena, is used for a
- * later post, all other localities must have said that they don't read the earlier one any more. A
- * locality says so with the number that it has *passed*: in each of its posts, and in a separate
- * word for readers that can't wait for its next post. Each word has one writer, except the words of
- * the head. */
+ * posts; long ones can be read piece by piece, while it writes. A post has a number, which rises
+ * with the generation, and then with the segment. Its place is given by the locality's slot and by
+ * the number (cohort__board_index). A post is valid when its `number` field has that number. Short
+ * data is in the post itself. Longer data is in the slot's arena, at the offset that the post
+ * gives. Before a place, or a part of an arena, is used for a later post, all other localities must
+ * have said that they don't read the earlier one any more. A locality says so with the number that
+ * it has *passed*: in each of its posts, and in a separate word for readers that can't wait for its
+ * next post. Each word has one writer, except the words of the head. */
 enum {
     COHORT__BOARD_LINE = 64,
     /* How many posts there may be at the same time, so how far a root may be ahead of the readers.
@@ -31,6 +31,10 @@ enum {
      * kernel, as measured up to 1 MiB (docs/measurements.md, "Two copies against one"). The limit
      * balances that against the memory that each locality may take for a communicator. */
     COHORT__BOARD_POST = 2048 * 1024,
+    /* Bytes of a piece, see cohort__board_piece. With pieces of 4 or 16 KiB, posts of 16 and 32 KiB
+     * took longer to read. */
+    COHORT__BOARD_PIECE = 8 * 1024,
+    COHORT__BOARD_PIECES = 64, /* at most in a post */
     /* Room for one post of that length, or for several shorter ones with one line behind each.
      * Memory is taken only when it is first used. */
     COHORT__BOARD_ARENA = COHORT__BOARD_POST + COHORT__BOARD_DEPTH * COHORT__BOARD_LINE,
@@ -72,6 +76,7 @@ struct cohort__board_post {
         struct {
             uint32_t offset;        /* else its offset in the slot's arena */
             _Atomic uint32_t share; /* enum cohort__board_share */
+            _Atomic uint64_t mark;  /* a bit for each piece, see cohort__board_piece */
         };
     };
 };
@@ -82,6 +87,19 @@ enum cohort__board_share {
     COHORT__BOARD_SHARE_NONE,
     COHORT__BOARD_SHARE_THERE,
 };
+
+/* If only one locality brings data: a post of BYTES is there before its data is, and can be read
+ * piece by piece, as its mark says. The bytes of each piece, but perhaps of the last one. 0: it is
+ * short, and its data is there with it. */
+static inline size_t cohort__board_piece(size_t bytes)
+{
+    size_t piece = COHORT__BOARD_PIECE;
+    if (bytes < 2 * piece)
+        return 0;
+    while (piece * COHORT__BOARD_PIECES < bytes)
+        piece *= 2;
+    return piece;
+}
 
 struct cohort__board {
     uint32_t size; /* slots */

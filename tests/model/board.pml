@@ -32,9 +32,12 @@
  * or that it fails, come steps of others. Neighbours behave alike, so only the lower one makes
  * mistakes. That has 9,972,093 states, found in a minute in 1.9 GB (suite long).
  *
+ * With -DSOURCE only A brings data in some generations. It posts before the data is there. The post
+ * has a mark, by which B may read first one half of it, and then all. A's call may be cancelled while
+ * the data is written.
+ *
  * Also without an error: -DPLAN=2 or 3 (only that generation runs as a plan; without this option,
- * either one does), -DNO_PLAN (none does), -DSOURCE (only A brings data in some generations),
- * -DSHARES (the result is made in shares), -DSEGMENTS,BY_NUMBER (what is left out is judged by
+ * either one does), -DNO_PLAN (none does), -DSOURCE, -DSHARES (the result is made in shares), -DSEGMENTS,BY_NUMBER (what is left out is judged by
  * numbers: with all segments entered at once it makes no difference).
  *
  * Variants that have an error, which spin must find:
@@ -53,6 +56,10 @@
  *   NO_FORGOTTEN   a site that has said that it is through, but is missing, is waited for
  *   TWICE          that is decided by two answers, and not by a look after the first one
  *   BUSY           a meeting fails while works use its buffers
+ * with -DSOURCE:
+ *   NO_MARK   a post is read as soon as it is there
+ *   OLD_MARK  a post begins with the mark of the earlier one in its place
+ *   NO_REST   a source that has failed meanwhile does not write the rest
  * and with -DSEGMENTS:
  *   SEGMENT_LATE     a site enters a segment when the one before is over
  *   SEGMENT_ALONE    a failed segment does not fail the other one of its call
@@ -133,10 +140,11 @@
 #define GATHERED 2
 #define BRINGING 3
 #define REDUCING 4
-#define REDUCED 5
-#define MOVING 6
-#define MOVED 7
-#define FAILED 8
+#define READING 5
+#define REDUCED 6
+#define MOVING 7
+#define MOVED 8
+#define FAILED 9
 
 /* Masks have one bit for each number, generation or site. */
 typedef locality {
@@ -147,6 +155,11 @@ typedef locality {
     byte shared;
     byte untold, awaited, error;
     byte place[DEPTH]; /* on the board: the number in it */
+#ifdef SOURCE
+    byte written[DEPTH]; /* halves of that post that are there */
+    byte mark[DEPTH];    /* as the post says; the same */
+    byte read;           /* numbers of which one half is read */
+#endif
     byte passed;       /* what no site here reads any more */
     byte last_ended, last_gathered;
 #ifdef FAIL_ON_BOARD
@@ -187,6 +200,11 @@ byte shortened; /* in this one a site has called something with one segment */
 byte shortener; /* this site */
 #endif
 byte spoiled;  /* a site has rejected these, or left them out */
+#ifdef SOURCE
+byte cancelled; /* while A wrote to its post */
+#else
+#define cancelled 0
+#endif
 byte dropped;  /* messages about these */
 byte found;    /* a question has found that these were left out */
 byte rejections = REJECTIONS;
@@ -221,6 +239,21 @@ hidden byte i, j, least; /* each is used by one inline, which calls no other one
     (localities[l].place[PLACE(n)] == (n) && !(localities[l].failures & BIT(n)))
 #else
 #define IS_THERE(l, n) (localities[l].place[PLACE(n)] == (n) && IS_SAME(n))
+#endif
+
+/* What a post of A's says is there, and what B may read of it before all is. */
+#ifdef SOURCE
+#ifdef NO_MARK
+#define IS_WHOLE(l, n) true
+#else
+#define IS_WHOLE(l, n) (!HAS_SOURCE(GENERATION(n)) || localities[l].mark[PLACE(n)] == 2)
+#endif
+#define MAY_READ(l, n)                                                                             \
+    (L.state[n] == GATHERED && !POSTS(l, GENERATION(n)) && IS_THERE(1 - (l), n) &&                 \
+     localities[1 - (l)].mark[PLACE(n)] == 1 && !(L.read & BIT(n)))
+#else
+#define IS_WHOLE(l, n) true
+#define MAY_READ(l, n) false
 #endif
 
 /* Passing ---------------------------------------------------------------------------------- */
@@ -298,8 +331,9 @@ inline tell(me, g, is_for_all)
 
 inline meeting_fail(l, n, except)
 {
-    assert(spoiled & BIT(GENERATION(n)));
+    assert((spoiled | cancelled) & BIT(GENERATION(n)));
     assert(L.state[n] != BRINGING && L.state[n] != REDUCING); /* no work uses the buffers */
+    assert(L.state[n] != READING);
     if
     :: IS_AWAITED(l, n) -> L.awaited = L.awaited | BIT(n); L.untold = L.untold | BIT(n)
     :: else ->
@@ -371,6 +405,9 @@ inline leave(me, l, n)
         L.awaited = L.awaited & ~BIT(n);
         L.posted = L.posted & ~BIT(n);
         L.is_late = L.is_late & ~BIT(n);
+#ifdef SOURCE
+        L.read = L.read & ~BIT(n);
+#endif
         if
         :: L.last_ended < ENDED(n) -> L.last_ended = ENDED(n)
         :: else
@@ -450,7 +487,7 @@ inline fail(me, l, g)
 {
     if
     :: !(E.failing & BIT(g)) ->
-        assert(spoiled & BIT(g));
+        assert((spoiled | cancelled) & BIT(g));
         E.failing = E.failing | BIT(g);
         fail_number(me, l, g);
         end_call(me, l, g)
@@ -711,7 +748,8 @@ inline be_over(me, l, n)
 #define WAITS(l, n, far)                                                                           \
     ((!(HAS_SOURCE(GENERATION(n))) && !IS_THERE(far, n)) ||                                        \
      ((HAS_SOURCE(GENERATION(n))) && (l) == 0 && localities[far].passed < L.place[PLACE(n)]) ||    \
-     ((HAS_SOURCE(GENERATION(n))) && (l) == 1 && !IS_THERE(0, n)))
+     ((HAS_SOURCE(GENERATION(n))) && (l) == 1 &&                                          \
+      !(IS_THERE(0, n) && IS_WHOLE(0, n))))
 #else
 #define WAITS(l, n, far) (!IS_THERE(far, n))
 #endif
@@ -835,6 +873,11 @@ inline look_and_ask(me, l, g, site)
 
 /* Processes -------------------------------------------------------------------------------- */
 
+#ifdef SOURCE
+#define IS_WRITTEN(g) (L.state[g] == BRINGING && HAS_SOURCE(g) && (E.in_flight & BIT(g)))
+#define IS_WRITTEN_ANY (IS_WRITTEN(1) || IS_WRITTEN(2) || IS_WRITTEN(3) || IS_WRITTEN(4))
+#endif
+
 proctype site(byte me; byte l)
 {
     byte g, asked;
@@ -877,6 +920,17 @@ proctype site(byte me; byte l)
         call(me);
         reject(me, l, E.last);
         skip }
+#ifdef SOURCE
+    :: atomic { me == 0 && rejections > 0 && IS_WRITTEN_ANY ->
+        rejections--;
+        if
+        :: IS_WRITTEN(1) -> g = 1
+        :: IS_WRITTEN(2) -> g = 2
+        :: IS_WRITTEN(3) -> g = 3
+        :: IS_WRITTEN(4) -> g = 4
+        fi;
+        d_step { cancelled = BIT(g); fail(me, l, g); g = 0 } }
+#endif
     :: d_step { MAY_CALL && planned != E.next && E.next < G && !has_skipped &&
             MAY_SKIP(me) ->
         has_skipped = 1;
@@ -950,13 +1004,64 @@ proctype site(byte me; byte l)
 #endif
 
 /* Whether the other locality has posted what this locality reads. */
-#define IS_FULL(l, n) (POSTS(1 - (l), GENERATION(n)) -> IS_THERE(1 - (l), n) : true)
+#define IS_FULL(l, n)                                                                              \
+    (POSTS(1 - (l), GENERATION(n)) -> IS_THERE(1 - (l), n) && IS_WHOLE(1 - (l), n) : true)
+
+#ifdef SOURCE
+inline write_half(l, n)
+{
+    L.written[PLACE(n)]++;
+    L.mark[PLACE(n)] = L.written[PLACE(n)]
+}
+
+inline begin_post(l, n)
+{
+    if
+    :: HAS_SOURCE(GENERATION(n)) ->
+        assert(L.place[PLACE(n)] < n);
+        L.place[PLACE(n)] = n;
+        L.posted = L.posted | BIT(n);
+        L.written[PLACE(n)] = 0;
+#ifndef OLD_MARK
+        L.mark[PLACE(n)] = 0
+#endif
+    :: else
+    fi
+}
+
+inline read_half(l, n)
+{
+    assert(IS_THERE(1 - l, n) && localities[1 - l].written[PLACE(n)] >= 1);
+    L.state[n] = GATHERED;
+    L.read = L.read | BIT(n);
+    if
+    :: L.error & BIT(n) -> meeting_fail(l, n, NOBODY)
+    :: else
+    fi
+}
+#define IS_TO_WRITE(l, n) (HAS_SOURCE(GENERATION(n)) && L.written[PLACE(n)] == 0)
+#define IS_BEGUN(l, n) HAS_SOURCE(GENERATION(n))
+#else
+#define IS_TO_WRITE(l, n) false
+#define IS_BEGUN(l, n) false
+#endif
 
 inline post(l, n)
 {
     L.state[n] = GATHERED;
+#ifdef SOURCE
+    if
+#ifdef NO_REST
+    :: IS_BEGUN(l, n) && !(L.error & BIT(n)) -> write_half(l, n)
+#else
+    :: IS_BEGUN(l, n) -> write_half(l, n)
+#endif
+    :: else
+    fi;
+#endif
     if
     :: L.error & BIT(n) -> meeting_fail(l, g, NOBODY)
+    :: !(L.error & BIT(n)) && IS_BEGUN(l, n)
     :: else ->
         assert(L.place[PLACE(n)] < n); /* N is later than what is in the place */
         L.place[PLACE(n)] = n;
@@ -983,6 +1088,9 @@ inline begin_moving(l, n)
 inline move(l, n)
 {
     assert(IS_FULL(l, n)); /* still full: all data was read from there */
+#ifdef SOURCE
+    assert(POSTS(l, GENERATION(n)) || localities[1 - l].written[PLACE(n)] == 2);
+#endif
     L.state[n] = MOVED;
     for (i : 0 .. SITES - 1) {
         if
@@ -1014,8 +1122,8 @@ inline reduce(l, n)
     (L.state[n] == GATHERED && IS_TO_POST(l, n) && IS_NEXT(l, n) && HAS_PLACE(l, n))
 #define MAY_MOVE(n) (!IS_TO_POST(l, n) && IS_READY(l, n))
 #define MAY_GO_ON(n)                                                                               \
-    (L.state[n] == BRINGING || L.state[n] == REDUCING || L.state[n] == MOVING || MAY_BRING(n) ||   \
-     MAY_MOVE(n))
+    (L.state[n] == BRINGING || L.state[n] == REDUCING || L.state[n] == READING ||                  \
+     L.state[n] == MOVING || MAY_BRING(n) || MAY_MOVE(n) || MAY_READ(l, n))
 
 #ifdef SEGMENTS
 #define MAY_GO_ON_MORE (MAY_GO_ON(5) || MAY_GO_ON(6))
@@ -1026,14 +1134,23 @@ inline reduce(l, n)
 inline go_on(l, n)
 {
     if
-    :: L.state[n] == BRINGING -> post(l, n)
+#ifdef SOURCE
+    :: L.state[n] == BRINGING && IS_TO_WRITE(l, n) -> write_half(l, n)
+    :: L.state[n] == READING -> read_half(l, n)
+    :: MAY_READ(l, n) -> L.state[n] = READING
+#endif
+    :: L.state[n] == BRINGING && !IS_TO_WRITE(l, n) -> post(l, n)
     :: L.state[n] == MOVING -> move(l, n)
 #ifdef SHARES
     :: L.state[n] == REDUCING -> reduce(l, n)
 #endif
     :: L.state[n] == REDUCED -> begin_moving(l, n)
-    :: L.state[n] == GATHERED && IS_TO_POST(l, n) -> L.state[n] = BRINGING
-    :: L.state[n] == GATHERED && !IS_TO_POST(l, n) -> begin_moving(l, n)
+    :: L.state[n] == GATHERED && IS_TO_POST(l, n) ->
+        L.state[n] = BRINGING;
+#ifdef SOURCE
+        begin_post(l, n)
+#endif
+    :: L.state[n] == GATHERED && !IS_TO_POST(l, n) && !MAY_READ(l, n) -> begin_moving(l, n)
     fi
 }
 
