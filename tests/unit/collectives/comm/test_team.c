@@ -252,6 +252,95 @@ static void test_nonsense(void)
     close_all();
 }
 
+static void go_to_sleep(uint32_t rank)
+{
+    struct cohort__poller *poller = &localities.nets[rank]->poller;
+    while (!poller->arm(poller->context))
+        poller->progress(poller->context);
+}
+
+/* Whether the locality was woken since it went to sleep. It is awake afterwards. */
+static bool was_woken(uint32_t rank)
+{
+    struct cohort__poller *poller = &localities.nets[rank]->poller;
+    struct pollfd fd = {.fd = poller->fd, .events = POLLIN};
+    CHECK(poll(&fd, 1, 0) >= 0);
+    poller->disarm(poller->context);
+    poller->progress(poller->context);
+    return fd.revents & POLLIN;
+}
+
+/* Pieces ------------------------------------------------------------------------------------- */
+
+/* Site 3, of locality 1, is the only source. */
+static struct cohort__round attend_source(uint64_t generation, size_t bytes)
+{
+    struct cohort__round round = attend(generation, 5, bytes);
+    round.has_source = true;
+    round.source = 3;
+    round.piece = cohort__board_piece(bytes);
+    return round;
+}
+
+/* What locality 0 sees of ROUND: up to the first piece that is missing. */
+static void check_readable(struct cohort__round *round, enum cohort__round_state state,
+                           size_t bytes)
+{
+    CHECK_INT(look(0, round), state);
+    CHECK_INT(round->num_readable, bytes);
+    CHECK_INT(cohort__team_has_come(teams[0], round, 3), state == COHORT__ROUND_FULL);
+    round->num_read = round->num_readable;
+    if (state == COHORT__ROUND_READABLE)
+        CHECK_INT(look(0, round), COHORT__ROUND_PARTIAL);
+}
+
+/* NUM_PIECES pieces, the last of which has LAST bytes. Those of an earlier post in the same place
+ * say nothing. */
+static void read_in_pieces(uint64_t generation, size_t piece, size_t num_pieces, size_t last)
+{
+    size_t bytes = (num_pieces - 1) * piece + last;
+    struct cohort__round own = attend_source(generation, bytes);
+    struct cohort__round round = attend_source(generation, bytes);
+    CHECK_INT(own.piece, piece);
+    CHECK(cohort__team_place(teams[1], &own, bytes * num_sites[1]));
+    check_readable(&round, COHORT__ROUND_PARTIAL, 0);
+    cohort__team_begin_post(teams[1], &own);
+    check_readable(&round, COHORT__ROUND_PARTIAL, 0);
+    cohort__team_mark(teams[1], &own, (num_pieces - 1) * piece, bytes);
+    if (num_pieces > 2) {
+        check_readable(&round, COHORT__ROUND_PARTIAL, 0);
+        cohort__team_mark(teams[1], &own, 0, piece);
+        check_readable(&round, COHORT__ROUND_READABLE, piece);
+        cohort__team_mark(teams[1], &own, piece, (num_pieces - 1) * piece);
+    } else {
+        cohort__team_mark(teams[1], &own, 0, piece);
+    }
+    check_readable(&round, COHORT__ROUND_FULL, bytes);
+    go_to_sleep(0);
+    cohort__team_post(teams[1], &own);
+    CHECK_INT(look(1, &own), COHORT__ROUND_FULL);
+    CHECK(was_woken(0));
+    for (uint32_t rank = 0; rank < NUM; rank++)
+        cohort__team_pass(teams[rank], generation);
+}
+
+/* Who sleeps is woken when all is there. */
+static void test_pieces(void)
+{
+    enum { PIECE = COHORT__BOARD_PIECE, MOST = COHORT__BOARD_PIECES };
+    static const size_t nums[] = {2, 3, 5, MOST - 1, MOST};
+    CHECK_INT(cohort__board_piece(2 * PIECE - 1), 0);
+    CHECK_INT(cohort__board_piece(MOST * PIECE + 1), 2 * PIECE);
+    open_all();
+    uint64_t generation = 1;
+    for (size_t i = 0; i < sizeof(nums) / sizeof(nums[0]); i++)
+        for (size_t last = nums[i] > 2 ? 1 : PIECE; last <= PIECE; last += PIECE - 1) {
+            read_in_pieces(generation, PIECE, nums[i], last);
+            generation += COHORT__BOARD_DEPTH; /* the same place again */
+        }
+    close_all();
+}
+
 /* Shares ------------------------------------------------------------------------------------- */
 
 static enum cohort__round_state look_shares(uint32_t rank, struct cohort__round *all)
@@ -301,24 +390,6 @@ static void test_shares(void)
 }
 
 /* Sleeping and waking ------------------------------------------------------------------------ */
-
-static void go_to_sleep(uint32_t rank)
-{
-    struct cohort__poller *poller = &localities.nets[rank]->poller;
-    while (!poller->arm(poller->context))
-        poller->progress(poller->context);
-}
-
-/* Whether the locality was woken since it went to sleep. It is awake afterwards. */
-static bool was_woken(uint32_t rank)
-{
-    struct cohort__poller *poller = &localities.nets[rank]->poller;
-    struct pollfd fd = {.fd = poller->fd, .events = POLLIN};
-    CHECK(poll(&fd, 1, 0) >= 0);
-    poller->disarm(poller->context);
-    poller->progress(poller->context);
-    return fd.revents & POLLIN;
-}
 
 /* Only the last locality to post wakes the others. */
 static void test_wake_when_full(void)
@@ -477,6 +548,7 @@ static const struct test_case cases[] = {
     {"has_posted", test_has_posted},
     {"mismatch", test_mismatch},
     {"nonsense", test_nonsense},
+    {"pieces", test_pieces},
     {"shares", test_shares},
     {"wake_when_full", test_wake_when_full},
     {"places", test_places},
