@@ -491,15 +491,14 @@ static void read_part(struct cohort__crew *crew, uint64_t part)
     cohort__movement_read(&meeting->movement, begin, part_end(begin, meeting->far.num_readable));
 }
 
-/* Without the lock: reads what is there and has not been read. True: it is read. False: it is much,
- * so works read it, and the last of them calls OVER. */
+/* Without the lock: reads what is there and has not been read. True: it is read. False: with what
+ * has been read it is much, so works read it, and the last of them calls OVER. */
 static bool meeting_read(struct cohort__meeting *meeting, void (*over)(struct cohort__crew *crew))
 {
     const struct cohort__round *far = &meeting->far;
-    size_t bytes = far->num_readable - far->num_read;
-    if (bytes * meeting->meetings->num_local > COHORT__MEETING_ON_THE_SPOT) {
+    if (far->num_readable * meeting->meetings->num_local > COHORT__MEETING_ON_THE_SPOT) {
         cohort__crew_start(&meeting->crew, meeting->meetings->group->commons, cohort__chore_post,
-                           num_parts(bytes), read_part, over);
+                           num_parts(far->num_readable - far->num_read), read_part, over);
         return false;
     }
     cohort__movement_read(&meeting->movement, far->num_read, far->num_readable);

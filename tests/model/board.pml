@@ -33,12 +33,13 @@
  * mistakes. That has 9,972,093 states, found in a minute in 1.9 GB (suite long).
  *
  * With -DSOURCE only A brings data in some generations. It posts before the data is there. The post
- * has a mark, by which B may read first one half of it, and then all. A's call may be cancelled while
- * the data is written.
+ * has a mark, by which B may read first one half of it, and then all. A call of A's may be
+ * cancelled while the data is written. That has 3,534,452 states (suite long).
  *
  * Also without an error: -DPLAN=2 or 3 (only that generation runs as a plan; without this option,
- * either one does), -DNO_PLAN (none does), -DSOURCE, -DSHARES (the result is made in shares), -DSEGMENTS,BY_NUMBER (what is left out is judged by
- * numbers: with all segments entered at once it makes no difference).
+ * either one does), -DNO_PLAN (none does), -DSOURCE, -DSHARES (the result is made in shares),
+ * -DSEGMENTS,BY_NUMBER (what is left out is judged by numbers: with all segments entered at once it
+ * makes no difference).
  *
  * Variants that have an error, which spin must find:
  *   FAIL_ON_BOARD  a failure takes its generation's place
