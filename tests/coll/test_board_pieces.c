@@ -37,7 +37,7 @@ struct job {
 
 static enum event event;
 static struct cluster *cluster;
-static uint32_t slot; /* of locality 1 */
+static uint32_t slot;               /* of locality 1 */
 static _Atomic uint32_t num_called; /* by sites other than the source */
 static _Atomic size_t num_read;
 static atomic_bool has_failed, is_source_over;
