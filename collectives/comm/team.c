@@ -289,28 +289,31 @@ static void alert_others(const struct cohort__team *team)
 
 void cohort__team_begin_post(struct cohort__team *team, struct cohort__round *round)
 {
-    if (round->piece > 0)
+    if (cohort__round_piece(round) > 0)
         post(team, round);
 }
 
 void cohort__team_mark(const struct cohort__team *team, const struct cohort__round *round,
                        size_t begin, size_t end)
 {
-    size_t first = begin / round->piece, num = (end - 1) / round->piece + 1 - first;
+    size_t piece = cohort__round_piece(round);
+    size_t first = begin / piece, num = (end - 1) / piece + 1 - first;
     uint64_t pieces = UINT64_MAX >> (COHORT__BOARD_PIECES - num) << first;
     atomic_fetch_or_explicit(&post_of(team, round, own_seat(team))->mark, pieces,
                              memory_order_release);
 }
 
-/* How many bytes of the source's post, which is there, can be read. Several works may write at the
- * same time, so pieces behind a missing one may be there. */
-static size_t readable(const struct cohort__team *team, const struct cohort__round *round)
+/* Looks how many pieces of the source's post, which is there, can be read. Several works may write
+ * at the same time, so pieces behind a missing one may be there. False: not all. */
+static bool is_whole(const struct cohort__team *team, const struct cohort__round *round,
+                     uint8_t *ret_num)
 {
-    if (round->piece == 0)
-        return round->bytes;
+    *ret_num = 0;
+    if (cohort__round_piece(round) == 0)
+        return true;
     uint64_t mark = atomic_load(&post_of(team, round, seat_of(team, round->source))->mark);
-    size_t num = mark == UINT64_MAX ? COHORT__BOARD_PIECES : (size_t)__builtin_ctzll(~mark);
-    return num * round->piece < round->bytes ? num * round->piece : round->bytes;
+    *ret_num = mark == UINT64_MAX ? COHORT__BOARD_PIECES : (uint8_t)__builtin_ctzll(~mark);
+    return cohort__round_end(round, *ret_num) == round->bytes;
 }
 
 /* Does not wake the others yet, since a locality that sleeps has nothing to do before all have
@@ -370,8 +373,8 @@ static enum cohort__round_state look_at_source(const struct cohort__team *team,
         *ret_site = seat->first_site;
         return COHORT__ROUND_DIFFERENT;
     }
-    round->num_readable = readable(team, round);
-    if (round->num_readable == round->bytes)
+    round->is_partial = !is_whole(team, round, &round->num_readable);
+    if (!round->is_partial)
         return COHORT__ROUND_FULL;
     return round->num_readable > round->num_read ? COHORT__ROUND_READABLE : COHORT__ROUND_PARTIAL;
 }
@@ -423,9 +426,10 @@ bool cohort__team_has_come(const struct cohort__team *team, const struct cohort_
                            uint32_t site)
 {
     const struct seat *seat = seat_of(team, site);
+    uint8_t num;
     if (!round->has_source || seat == seat_of(team, round->source))
         return is_posted(team, round, seat) && fits(round, post_of(team, round, seat)) &&
-               (!round->has_source || readable(team, round) == round->bytes);
+               is_whole(team, round, &num);
     if (!cohort__team_posts(team, round))
         return true; /* it only waits for the source, as this one does */
     return atomic_load(cohort__board_passed(&team->board, seat->slot)) >= round->needed;

@@ -54,23 +54,36 @@ struct cohort__team;
 struct cohort__round {
     uint64_t number; /* of the post */
     uint64_t fingerprint;
-    size_t bytes;       /* that each site brings */
-    bool has_source;    /* one locality posts and waits for no other; the others wait only for it */
-    uint32_t source;    /* the site whose locality that is */
-    size_t placed;      /* bytes that this locality brings in all */
-    uint32_t offset;    /* where they are in its arena */
-    uint64_t needed;    /* what all must have passed for this place, as last looked up */
-    bool is_to_wake;    /* the next look wakes the others if it finds all posts */
-    bool is_posted;     /* by this locality */
-    bool is_overdue;    /* the next look also checks posts behind a missing one */
-    bool has_asked;     /* has asked a locality that posted for another call what that is */
-    uint32_t num_there; /* others whose posts have been seen, in their order */
+    size_t bytes;    /* that each site brings */
+    bool has_source; /* one locality posts and waits for no other; the others wait only for it */
+    uint32_t source; /* the site whose locality that is */
+    size_t placed;   /* bytes that this locality brings in all */
+    uint32_t offset; /* where they are in its arena */
+    /* Pieces of the source's post: those that this locality has read, and those that are there;
+     * whether more are to come. As last looked up. */
+    uint8_t num_read, num_readable;
+    bool is_partial;
+    uint64_t needed;       /* what all must have passed for this place, as last looked up */
+    bool is_to_wake;       /* the next look wakes the others if it finds all posts */
+    bool is_posted;        /* by this locality */
+    bool is_overdue;       /* the next look also checks posts behind a missing one */
+    bool has_asked;        /* has asked a locality that posted for another call what that is */
+    uint32_t num_there;    /* others whose posts have been seen, in their order */
     uint64_t least_passed; /* by any of these, when they posted; UINT64_MAX at the beginning */
-
-    size_t piece;        /* of the source's post, see cohort__board_piece; 0: it has none */
-    size_t num_read;     /* bytes of that post that this locality has read */
-    size_t num_readable; /* that are there, as last looked up; those of a post without pieces */
 };
+
+/* The bytes of a piece of the source's post. 0: it has none. */
+static inline size_t cohort__round_piece(const struct cohort__round *round)
+{
+    return round->has_source ? cohort__board_piece(round->bytes) : 0;
+}
+
+/* Where, in a post that has pieces, the first NUM of them end. */
+static inline size_t cohort__round_end(const struct cohort__round *round, uint8_t num)
+{
+    size_t end = num * cohort__board_piece(round->bytes);
+    return end < round->bytes ? end : round->bytes;
+}
 
 enum cohort__round_state {
     COHORT__ROUND_PARTIAL,

@@ -487,8 +487,10 @@ static cohort_status copy_inputs(struct cohort__meeting *meeting)
 static void read_part(struct cohort__crew *crew, uint64_t part)
 {
     const struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
-    size_t begin = meeting->far.num_read + part * COHORT__PART_BYTES;
-    cohort__movement_read(&meeting->movement, begin, part_end(begin, meeting->far.num_readable));
+    size_t end = cohort__round_end(&meeting->far, meeting->far.num_readable);
+    size_t begin =
+        cohort__round_end(&meeting->far, meeting->far.num_read) + part * COHORT__PART_BYTES;
+    cohort__movement_read(&meeting->movement, begin, part_end(begin, end));
 }
 
 /* Without the lock: reads what is there and has not been read. True: it is read. False: with what
@@ -496,12 +498,14 @@ static void read_part(struct cohort__crew *crew, uint64_t part)
 static bool meeting_read(struct cohort__meeting *meeting, void (*over)(struct cohort__crew *crew))
 {
     const struct cohort__round *far = &meeting->far;
-    if (far->num_readable * meeting->meetings->num_local > COHORT__MEETING_ON_THE_SPOT) {
+    size_t begin = cohort__round_end(far, far->num_read);
+    size_t end = cohort__round_end(far, far->num_readable);
+    if (end * meeting->meetings->num_local > COHORT__MEETING_ON_THE_SPOT) {
         cohort__crew_start(&meeting->crew, meeting->meetings->group->commons, cohort__chore_post,
-                           num_parts(far->num_readable - far->num_read), read_part, over);
+                           num_parts(end - begin), read_part, over);
         return false;
     }
-    cohort__movement_read(&meeting->movement, far->num_read, far->num_readable);
+    cohort__movement_read(&meeting->movement, begin, end);
     return true;
 }
 
@@ -617,9 +621,6 @@ static void begin(struct cohort__meeting *meeting, const struct cohort__particip
         .source = has_source ? meeting->meetings->sites.sites[root] : 0,
         .least_passed = UINT64_MAX,
     };
-    meeting->far.num_readable = meeting->far.bytes;
-    if (has_source)
-        meeting->far.piece = cohort__board_piece(meeting->far.bytes);
 }
 
 struct cohort__meeting *cohort__meeting_open(struct cohort__meetings *meetings,
@@ -788,7 +789,7 @@ static void copy(struct cohort__meetings *meetings, const struct cohort__meeting
 static void bring(struct cohort__meetings *meetings, const struct cohort__meeting *meeting,
                   uint32_t rank, unsigned char *to, size_t begin, size_t end)
 {
-    size_t piece = meeting->far.piece;
+    size_t piece = cohort__round_piece(&meeting->far);
     if (piece == 0 || !cohort__meeting_brings(meeting, rank)) {
         copy(meetings, meeting, rank, to, begin, end);
         return;
@@ -1041,7 +1042,7 @@ void cohort__meeting_begin_moving(struct cohort__meetings *meetings,
         meeting->state = COHORT__MEETING_REDUCING;
         return;
     }
-    if (meeting->far.num_readable < meeting->far.bytes) {
+    if (meeting->far.is_partial) {
         meeting->state = COHORT__MEETING_READING;
         return;
     }

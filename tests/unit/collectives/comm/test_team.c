@@ -278,7 +278,6 @@ static struct cohort__round attend_source(uint64_t generation, size_t bytes)
     struct cohort__round round = attend(generation, 5, bytes);
     round.has_source = true;
     round.source = 3;
-    round.piece = cohort__board_piece(bytes);
     return round;
 }
 
@@ -287,7 +286,7 @@ static void check_readable(struct cohort__round *round, enum cohort__round_state
                            size_t bytes)
 {
     CHECK_INT(look(0, round), state);
-    CHECK_INT(round->num_readable, bytes);
+    CHECK_INT(cohort__round_end(round, round->num_readable), bytes);
     CHECK_INT(cohort__team_has_come(teams[0], round, 3), state == COHORT__ROUND_FULL);
     round->num_read = round->num_readable;
     if (state == COHORT__ROUND_READABLE)
@@ -301,7 +300,7 @@ static void read_in_pieces(uint64_t generation, size_t piece, size_t num_pieces,
     size_t bytes = (num_pieces - 1) * piece + last;
     struct cohort__round own = attend_source(generation, bytes);
     struct cohort__round round = attend_source(generation, bytes);
-    CHECK_INT(own.piece, piece);
+    CHECK_INT(cohort__round_piece(&own), piece);
     CHECK(cohort__team_place(teams[1], &own, bytes * num_sites[1]));
     check_readable(&round, COHORT__ROUND_PARTIAL, 0);
     cohort__team_begin_post(teams[1], &own);
