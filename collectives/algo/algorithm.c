@@ -13,6 +13,13 @@ const struct cohort__algorithm *const cohort__algorithms[] = {
 #undef ROW
 const uint32_t cohort__num_algorithms = sizeof(cohort__algorithms) / sizeof(cohort__algorithms[0]);
 
+/* Their plans' names. */
+#define ROW(collective, name) #collective "_" #name,
+static const char *const plan_names[] = {
+#include "collectives/algo/rows.h"
+};
+#undef ROW
+
 const char cohort__needs_power_of_two[] = "a power of two sites";
 
 bool cohort__is_power_of_two(const struct cohort__request *request)
@@ -249,6 +256,22 @@ const char *cohort__algorithm_refuses(const struct cohort__algorithm *algorithm,
     return NULL;
 }
 
+cohort_status cohort__algorithm_plan(const struct cohort__algorithm *algorithm,
+                                     const struct cohort__request *request,
+                                     struct cohort__plan **ret_plan)
+{
+    struct cohort__plan_builder *builder = NULL;
+    uint32_t row = 0;
+    while (cohort__algorithms[row] != algorithm)
+        row++;
+    cohort_status status = cohort__plan_builder_create(&builder, plan_names[row],
+                                                       request->num_sites, request->this_site);
+    if (status)
+        return status;
+    algorithm->build(builder, request);
+    return cohort__plan_finish(builder, ret_plan);
+}
+
 cohort_status cohort__algorithm_build(const struct cohort__algorithm *algorithm,
                                       const struct cohort__request *request,
                                       struct cohort__plan **ret_plan)
@@ -262,7 +285,7 @@ cohort_status cohort__algorithm_build(const struct cohort__algorithm *algorithm,
                            algorithm->name, cohort__collective_name(request->collective),
                            request->this_site, request->num_sites, request->root, request->arity,
                            request->bytes, wrong);
-    return algorithm->build(request, ret_plan);
+    return cohort__algorithm_plan(algorithm, request, ret_plan);
 }
 
 enum { PHASE = 1 };

@@ -147,7 +147,9 @@ struct cohort__algorithm {
      * Depends only on what is equal at all sites. */
     const char *needs;
     bool (*accepts)(const struct cohort__request *request);
-    cohort_status (*build)(const struct cohort__request *request, struct cohort__plan **ret_plan);
+    /* Appends the steps of the request's site. What it can't have it tells the builder, which then
+     * fails. */
+    void (*build)(struct cohort__plan_builder *builder, const struct cohort__request *request);
     /* For a request without parts. The same for every this_site. The formula's source is in the
      * row's file. */
     struct cohort__cost (*cost)(const struct cohort__request *request);
@@ -198,11 +200,16 @@ const char *cohort__algorithm_name(uint32_t row, uint32_t inner,
 const char *cohort__algorithm_refuses(const struct cohort__algorithm *algorithm,
                                       const struct cohort__request *request);
 
-/* Checks REQUEST, also against overflow, and builds the plan. All callers except a row's own file
- * use this. */
+/* Checks REQUEST, also against overflow, and builds the plan, whose name is "all_gather_ring" for
+ * instance. */
 cohort_status cohort__algorithm_build(const struct cohort__algorithm *algorithm,
                                       const struct cohort__request *request,
                                       struct cohort__plan **ret_plan);
+
+/* The same unchecked, for a plan that is a part of another one. */
+cohort_status cohort__algorithm_plan(const struct cohort__algorithm *algorithm,
+                                     const struct cohort__request *request,
+                                     struct cohort__plan **ret_plan);
 
 /* The plan of a `shared` row for sites of one locality: the meeting as a step, to be embedded
  * behind an agreement. */

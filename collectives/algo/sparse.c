@@ -108,22 +108,23 @@ cohort_status cohort__sparse_build(const struct cohort__algorithm *row,
                                    const struct cohort__request *request,
                                    struct cohort__plan **ret_plan)
 {
-    static const char name[] = "all_to_all_sparse";
-    struct cohort__levels levels = {.request = request, .machine = request->machine};
-    /* The tiers are those of the levels that are used, and the other rows use none. */
-    cohort_status status =
-        row->stages ? cohort__levels_init(&levels, request, name)
-                    : cohort__plan_builder_create(&levels.builder, name, request->num_sites,
-                                                  request->this_site);
+    struct cohort__plan_builder *builder = NULL;
+    cohort_status status = cohort__plan_builder_create(&builder, "all_to_all_sparse",
+                                                       request->num_sites, request->this_site);
     if (status)
         return status;
+    struct cohort__levels levels = {
+        .builder = builder, .request = request, .machine = request->machine};
+    /* The tiers are those of the levels that are used, and the other rows use none. */
+    if (row->stages)
+        cohort__levels_init(&levels, builder, request);
     if (row->shared)
         append_shared(&levels);
     else if (row->stages)
         append_levels(&levels);
     else
         append_flat(&levels, row);
-    return cohort__plan_finish(levels.builder, ret_plan);
+    return cohort__plan_finish(builder, ret_plan);
 }
 
 const struct cohort__algorithm *cohort__sparse_row(const struct cohort__request *request)

@@ -73,8 +73,10 @@ static void *allocate(size_t count, size_t bytes)
     return memory;
 }
 
-void call_init(struct call *call, const struct cohort__request *request, call_build *build,
-               call_sizes *sizes, uint64_t seed)
+/* By ROW, or if that is NULL by BUILD. */
+static void init(struct call *call, const struct cohort__request *request,
+                 const struct cohort__algorithm *row, call_build *build, call_sizes *sizes,
+                 uint64_t seed)
 {
     uint32_t num_sites = request->num_sites;
     struct cohort__random random;
@@ -89,13 +91,27 @@ void call_init(struct call *call, const struct cohort__request *request, call_bu
     };
     for (uint32_t site = 0; site < num_sites; site++) {
         call->request.this_site = site;
-        call_expect(call, "build", build(&call->request, &call->plans[site]), seed);
+        cohort_status status = row ? cohort__algorithm_plan(row, &call->request, &call->plans[site])
+                                   : build(&call->request, &call->plans[site]);
+        call_expect(call, "build", status, seed);
         sizes(request, site, &call->in_bytes[site], &call->out_bytes[site]);
         call->in[site] = allocate(call->in_bytes[site], 1);
         call->out[site] = allocate(call->out_bytes[site], 1);
         for (size_t i = 0; i < call->in_bytes[site]; i++)
             call->in[site][i] = (uint8_t)cohort__random_next(&random);
     }
+}
+
+void call_init(struct call *call, const struct cohort__request *request, call_build *build,
+               call_sizes *sizes, uint64_t seed)
+{
+    init(call, request, NULL, build, sizes, seed);
+}
+
+void call_init_row(struct call *call, const struct cohort__request *request,
+                   const struct cohort__algorithm *row, call_sizes *sizes, uint64_t seed)
+{
+    init(call, request, row, NULL, sizes, seed);
 }
 
 void call_fini(struct call *call)

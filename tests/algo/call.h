@@ -31,6 +31,8 @@ void call_sizes_collective(const struct cohort__request *request, uint32_t site,
 /* Ends the test on failure. */
 void call_init(struct call *call, const struct cohort__request *request, call_build *build,
                call_sizes *sizes, uint64_t seed);
+void call_init_row(struct call *call, const struct cohort__request *request,
+                   const struct cohort__algorithm *row, call_sizes *sizes, uint64_t seed);
 void call_fini(struct call *call);
 
 /* Runs the plan check, and checks that the plans use the buffers up to their ends and not beyond.

@@ -48,7 +48,7 @@ void composed_verify(const struct cohort__algorithm *row, const struct cohort__r
                      uint64_t seed)
 {
     struct call call;
-    call_init(&call, request, row->build, composed_sizes, seed);
+    call_init_row(&call, request, row, composed_sizes, seed);
     call_expect(&call, row->name, call_check(&call), seed);
     check_memory(row, &call);
     plan_run_op *affine = request->bytes % 8 == 0 ? call_op_affine : call_op_affine_byte;

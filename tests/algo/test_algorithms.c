@@ -29,7 +29,7 @@ static void verify(const struct cohort__algorithm *row, const struct cohort__req
     struct call call;
     if (cohort__algorithm_refuses(row, request))
         return;
-    call_init(&call, request, row->build, call_sizes_collective, seed);
+    call_init_row(&call, request, row, call_sizes_collective, seed);
     call_expect(&call, row->name, call_check(&call), seed);
     for (uint32_t i = 0; i < num_seeds; i++)
         call_verify(&call, row->name, request->commutative ? call_op_add : affine, seed + i);
@@ -176,7 +176,7 @@ static void verify_barrier(const struct cohort__algorithm *row, uint32_t num_sit
     struct cohort__request request = {
         .collective = COHORT__BARRIER, .num_sites = num_sites, .arity = arity};
     struct call call;
-    call_init(&call, &request, row->build, call_sizes_collective, 1);
+    call_init_row(&call, &request, row, call_sizes_collective, 1);
     for (uint32_t absent = 0; absent < num_sites; absent++) {
         struct cohort__plan *present = call.plans[absent];
         struct cohort__plan late = *present;
@@ -233,7 +233,7 @@ static void test_linear_order(void)
                 struct call call;
                 if (i > 0 && root % 3 != 0)
                     continue;
-                call_init(&call, &request, row->build, call_sizes_collective, seed);
+                call_init_row(&call, &request, row, call_sizes_collective, seed);
                 call_expect(&call, row->name, call_check(&call), seed);
                 call_verify(&call, row->name, call_op_hash, seed);
                 CHECK(call.plans[root]->tmp_bytes <= (i == 0 ? 6 * 64 : 2 * blocks[1]));
@@ -256,7 +256,7 @@ static void test_same_bits(void)
                 cohort__algorithm_find(COHORT__ALL_REDUCE, "hierarchical");
             struct call call;
             uint8_t first[8];
-            call_init(&call, &request, row->build, call_sizes_collective, 1);
+            call_init_row(&call, &request, row, call_sizes_collective, 1);
             for (uint64_t seed = 1; seed <= 4; seed++) {
                 call_expect(&call, row->name, call_run(&call, call_op_hash, seed), seed);
                 if (seed == 1)

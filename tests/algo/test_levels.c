@@ -95,6 +95,12 @@ static void make_ragged(const struct place *place, size_t unit, struct cohort__r
         lay_out(place, site, random);
 }
 
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    return cohort__algorithm_plan(cohort__algorithm_find(request->collective, "levels"), request,
+                                  ret_plan);
+}
+
 static cohort_status build_ragged(const struct cohort__request *request,
                                   struct cohort__plan **ret_plan)
 {
@@ -255,13 +261,13 @@ static void add_traffic(const struct place *place, const struct cohort__plan *pl
 }
 
 static struct traffic traffic_of(const struct place *place, struct cohort__request request,
-                                 call_build *build)
+                                 call_build *build_plan)
 {
     struct traffic traffic = {0};
     for (uint32_t site = 0; site < place->num_sites; site++) {
         struct cohort__plan *plan = NULL;
         request.this_site = site;
-        CHECK_INT(build(&request, &plan), COHORT_OK);
+        CHECK_INT(build_plan(&request, &plan), COHORT_OK);
         add_traffic(place, plan, &traffic);
         cohort__plan_unref(plan);
     }
@@ -270,8 +276,7 @@ static struct traffic traffic_of(const struct place *place, struct cohort__reque
 
 static uint32_t between_hosts(const struct place *place, struct cohort__request request)
 {
-    const struct cohort__algorithm *row = cohort__algorithm_find(request.collective, "levels");
-    struct traffic traffic = traffic_of(place, request, row->build);
+    struct traffic traffic = traffic_of(place, request, build);
     if (request.has_notes)
         CHECK_INT(traffic.num_all, traffic.num);
     return traffic.num;
@@ -294,7 +299,7 @@ static bool check_shift(const struct place *place, const struct cohort__request 
         CHECK(!is_shared); /* all hosts are alike here */
         return false;
     }
-    struct traffic traffic = traffic_of(place, *request, row->build);
+    struct traffic traffic = traffic_of(place, *request, build);
     CHECK(is_shared);
     for (uint32_t from = 0; from < PLACE_MAX_HOSTS; from++)
         for (uint32_t to = 0; to < PLACE_MAX_HOSTS; to++)
@@ -452,8 +457,7 @@ static void check_switches(const struct place *place, uint32_t hosts, uint32_t s
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         request.collective = rows[i].collective;
         request.inner = inner_of(rows[i].collective, rows[i].inner);
-        const struct cohort__algorithm *row = cohort__algorithm_find(rows[i].collective, "levels");
-        struct traffic traffic = traffic_of(place, request, row->build);
+        struct traffic traffic = traffic_of(place, request, build);
         uint32_t top = rows[i].each ? rows[i].each * switches : switches - 1;
         CHECK_INT(traffic.num_of_switches, top);
         CHECK_INT(traffic.num, top + (rows[i].is_up_and_down ? up_and_down : up_and_down / 2));
@@ -472,8 +476,7 @@ static cohort_status build_checked(const struct cohort__request *request,
     CHECK_INT(cohort__algorithm_build(cohort__algorithm_find(COHORT__ALL_REDUCE, "levels"),
                                       &agreement, &minimum),
               COHORT_OK);
-    const struct cohort__algorithm *row = cohort__algorithm_find(request->collective, "levels");
-    CHECK_INT(row->build(request, &collective), COHORT_OK);
+    CHECK_INT(build(request, &collective), COHORT_OK);
     cohort_status status = cohort__agreement_build(minimum, collective, ret_plan);
     cohort__plan_unref(minimum);
     cohort__plan_unref(collective);

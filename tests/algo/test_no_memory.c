@@ -90,8 +90,9 @@ static void test_agreement(void)
         .collective = COHORT__GATHER, .num_sites = 9, .arity = 3, .bytes = 8};
     struct cohort__request minimum_request = cohort__agreement_request(&request);
     struct cohort__plan *gather = NULL, *minimum = NULL, *plan = NULL;
-    CHECK_INT(cohort__gather_hierarchical.build(&request, &gather), COHORT_OK);
-    CHECK_INT(cohort__all_reduce_hierarchical.build(&minimum_request, &minimum), COHORT_OK);
+    CHECK_INT(cohort__algorithm_plan(&cohort__gather_hierarchical, &request, &gather), COHORT_OK);
+    CHECK_INT(cohort__algorithm_plan(&cohort__all_reduce_hierarchical, &minimum_request, &minimum),
+              COHORT_OK);
     long failing = 0;
     for (bool has_failed = true; has_failed; failing++) {
         left = failing;

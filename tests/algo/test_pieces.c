@@ -129,7 +129,7 @@ static void check_elements(const struct cohort__algorithm *row, uint32_t num_sit
         struct call call;
         if (cohort__algorithm_refuses(row, &request))
             return;
-        call_init(&call, &request, row->build, call_sizes_collective, count);
+        call_init_row(&call, &request, row, call_sizes_collective, count);
         call_expect(&call, row->name, call_check(&call), count);
         call_verify(&call, row->name, commutative ? call_op_add : call_op_affine, count);
         for (uint32_t site = 0; site < num_sites; site++)
@@ -162,7 +162,7 @@ static void check_bits(const struct cohort__algorithm *row, uint32_t num_sites)
     struct call call;
     if (cohort__algorithm_refuses(row, &request))
         return;
-    call_init(&call, &request, row->build, call_sizes_collective, 1);
+    call_init_row(&call, &request, row, call_sizes_collective, 1);
     for (uint64_t seed = 1; seed <= 6; seed++) {
         call_expect(&call, row->name, call_run(&call, call_op_hash, seed), seed);
         for (uint32_t site = 0; site < num_sites; site++) {

@@ -102,7 +102,7 @@ static void check_order(const struct cohort__algorithm *row, uint32_t num_sites,
     struct call call;
     if (cohort__algorithm_refuses(row, &request))
         return;
-    call_init(&call, &request, row->build, call_sizes_collective, root + 1);
+    call_init_row(&call, &request, row, call_sizes_collective, root + 1);
     call_expect(&call, row->name, call_check(&call), root + 1);
     call_verify(&call, row->name, call_op_hash, root + 1);
     call_fini(&call);
@@ -140,7 +140,7 @@ static void check_elements(const char *name, uint32_t num_sites, uint32_t root, 
                                       .bytes = 24 * count,
                                       .element = 24};
     struct call call;
-    call_init(&call, &request, row->build, call_sizes_collective, 1);
+    call_init_row(&call, &request, row, call_sizes_collective, 1);
     call_expect(&call, name, call_check(&call), 1);
     call_verify(&call, name, call_op_affine, 1);
     for (uint32_t site = 0; site < num_sites; site++) {

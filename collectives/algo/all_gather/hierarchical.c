@@ -7,9 +7,9 @@
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/tree.h"
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    return cohort__all_gather_compose(request, request->arity, "all_gather_hierarchical", ret_plan);
+    cohort__all_gather_compose(builder, request, request->arity);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

@@ -16,15 +16,10 @@ static uint32_t range_append(struct cohort__plan_builder *builder,
                               count * request->bytes);
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     uint32_t this_site = request->this_site;
     uint32_t num_steps = cohort__log2_floor(request->num_sites);
-    cohort_status status = cohort__plan_builder_create(&builder, "all_gather_hypercube",
-                                                       request->num_sites, this_site);
-    if (status != COHORT_OK)
-        return status;
     for (uint32_t k = 0; k < num_steps; k++) {
         uint32_t partner = this_site ^ 1U << k;
         uint32_t block = range_append(builder, request, partner >> k << k, 1U << k);
@@ -42,7 +37,6 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
         if (k > 0)
             cohort__plan_after(builder, send, copy);
     }
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

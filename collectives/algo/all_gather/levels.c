@@ -44,18 +44,12 @@ static void append_ragged(struct cohort__levels *levels, const size_t *before)
     cohort__plan_set_gaps(levels->builder);
 }
 
-static cohort_status build_ragged(const struct cohort__request *request,
-                                  struct cohort__plan **ret_plan)
+static void append_parts(struct cohort__levels *levels)
 {
-    struct cohort__levels levels;
-    cohort_status status = cohort__levels_init(&levels, request, "all_gather_levels");
-    if (status)
-        return status;
-    size_t *before = cohort__levels_before(&levels, request->out_parts);
+    size_t *before = cohort__levels_before(levels, levels->request->out_parts);
     if (before)
-        append_ragged(&levels, before);
+        append_ragged(levels, before);
     free(before);
-    return cohort__plan_finish(levels.builder, ret_plan);
 }
 
 /* Blocks of one size. Where those of a subgroup are not next to each other in OUT, all of OUT is
@@ -83,16 +77,14 @@ static void append(struct cohort__levels *levels)
         cohort__levels_broadcast_shelf(levels, &pieces[i].shelf, pieces[i].come);
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     struct cohort__levels levels;
+    cohort__levels_init(&levels, builder, request);
     if (request->out_parts)
-        return build_ragged(request, ret_plan);
-    cohort_status status = cohort__levels_init(&levels, request, "all_gather_levels");
-    if (status)
-        return status;
-    append(&levels);
-    return cohort__plan_finish(levels.builder, ret_plan);
+        append_parts(&levels);
+    else
+        append(&levels);
 }
 
 static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)

@@ -10,17 +10,12 @@
 
 enum { PHASE = 1, TAG = 0 };
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     uint32_t num_sites = request->num_sites;
     uint32_t this_site = request->this_site;
     struct cohort__vector all =
         cohort__vector_of_blocks(request, COHORT__SPACE_OUT, request->out_parts);
-    cohort_status status =
-        cohort__plan_builder_create(&builder, "all_gather_linear", num_sites, this_site);
-    if (status != COHORT_OK)
-        return status;
     if (request->out_parts)
         cohort__plan_set_gaps(builder);
     for (uint32_t site = 0; site < num_sites; site++)
@@ -35,7 +30,6 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
         cohort__plan_send(builder, PHASE, cohort__wrap_after(this_site, round, num_sites), TAG,
                           &own, 1);
     cohort__plan_copy(builder, PHASE, this_site, own);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

@@ -5,17 +5,12 @@
 
 enum { PHASE = 1 };
 
-static cohort_status rings_build(const struct cohort__request *request, struct cohort__mesh mesh,
-                                 const char *name, struct cohort__plan **ret_plan)
+static void rings_build(struct cohort__plan_builder *builder, const struct cohort__request *request,
+                        struct cohort__mesh mesh)
 {
-    struct cohort__plan_builder *builder = NULL;
     struct cohort__rings rings = {.mesh = mesh, .this_site = request->this_site, .phase = PHASE};
     struct cohort__vector all =
         cohort__vector_of_blocks(request, COHORT__SPACE_OUT, request->out_parts);
-    cohort_status status =
-        cohort__plan_builder_create(&builder, name, request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     if (request->out_parts)
         cohort__plan_set_gaps(builder);
     uint32_t place = cohort__vector_block(builder, &all, request->this_site, 1);
@@ -23,7 +18,6 @@ static cohort_status rings_build(const struct cohort__request *request, struct c
                                       cohort__vector_bytes(&all, request->this_site, 1));
     uint32_t placed = cohort__plan_copy(builder, PHASE, place, own);
     cohort__rings_all_gather(builder, &rings, &all, own, COHORT__NO_STEP, placed);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost rings_cost(const struct cohort__request *request,
@@ -37,10 +31,9 @@ static struct cohort__cost rings_cost(const struct cohort__request *request,
  * before. In the first step it sends its own block.
  * Cost: (t_s + t_w m)(N-1). TMP: none.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4. */
-static cohort_status ring_build(const struct cohort__request *request,
-                                struct cohort__plan **ret_plan)
+static void ring_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    return rings_build(request, cohort__mesh_line(request->num_sites), "all_gather_ring", ret_plan);
+    rings_build(builder, request, cohort__mesh_line(request->num_sites));
 }
 
 static struct cohort__cost ring_cost(const struct cohort__request *request)
@@ -61,11 +54,9 @@ const struct cohort__algorithm cohort__all_gather_ring = {
  * Cost: t_s (rows + columns - 2) + t_w m (N-1); on a square 2 t_s (sqrt N - 1) + t_w m (N-1). TMP:
  * none.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4. */
-static cohort_status mesh_build(const struct cohort__request *request,
-                                struct cohort__plan **ret_plan)
+static void mesh_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    return rings_build(request, cohort__mesh_square(request->num_sites), "all_gather_mesh",
-                       ret_plan);
+    rings_build(builder, request, cohort__mesh_square(request->num_sites));
 }
 
 static struct cohort__cost mesh_cost(const struct cohort__request *request)
@@ -84,11 +75,10 @@ const struct cohort__algorithm cohort__all_gather_mesh = {
  * the other. Each message has all that was collected before its dimension.
  * Cost: t_s (sum of extents - d) + t_w m (N-1). TMP: none.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4. */
-static cohort_status mesh_nd_build(const struct cohort__request *request,
-                                   struct cohort__plan **ret_plan)
+static void mesh_nd_build(struct cohort__plan_builder *builder,
+                          const struct cohort__request *request)
 {
-    return rings_build(request, cohort__mesh_of_factors(request->num_sites), "all_gather_mesh_nd",
-                       ret_plan);
+    rings_build(builder, request, cohort__mesh_of_factors(request->num_sites));
 }
 
 static struct cohort__cost mesh_nd_cost(const struct cohort__request *request)

@@ -44,12 +44,10 @@ static void append_leaders(struct cohort__levels *levels, struct cohort__area ow
     free(ends);
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     struct cohort__levels levels;
-    cohort_status status = cohort__levels_init(&levels, request, "all_gather_shares");
-    if (status)
-        return status;
+    cohort__levels_init(&levels, builder, request);
     const uint32_t tier = levels.num_used - 1;
     struct cohort__area own = {COHORT__SPACE_IN, 0};
     struct cohort__piece pieces[COHORT__LEVELS_PIECES];
@@ -64,7 +62,6 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     for (uint32_t i = 0; i < num_pieces; i++)
         cohort__levels_broadcast_below(&levels, tier, pieces[i].shelf.piece, pieces[i].shelf.area,
                                        cohort__shelf_bytes(&pieces[i].shelf), pieces[i].come);
-    return cohort__plan_finish(levels.builder, ret_plan);
 }
 
 static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)

@@ -148,27 +148,23 @@ static void spare_append(struct halving *self)
     cohort__plan_send(self->builder, HALVE, site, PAIR_TAG, &in, 1);
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     struct cohort__pairs pairs = cohort__pairs_of(request->num_sites, request->this_site);
-    struct halving self = {.request = request,
+    struct halving self = {.builder = builder,
+                           .request = request,
                            .pairs = pairs,
                            .have = pieces_of(request, &pairs, COHORT__SPACE_IN),
                            .out = pieces_of(request, &pairs, COHORT__SPACE_OUT),
                            .count = pairs.num_ranks,
                            .reduce = COHORT__NO_STEP,
                            .buffer = COHORT__NO_STEP};
-    cohort_status status = cohort__plan_builder_create(&self.builder, "all_reduce_rabenseifner",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     if (request->num_sites == 1)
         cohort__alone_append(self.builder, request->bytes);
     else if (pairs.is_spare)
         spare_append(&self);
     else
         rank_append(&self);
-    return cohort__plan_finish(self.builder, ret_plan);
 }
 
 /* The first pieces are the largest, so the first half is the larger one. */

@@ -83,21 +83,15 @@ static void spare_append(struct cohort__plan_builder *builder,
     cohort__plan_send(builder, PHASE, request->this_site - 1, PAIR_TAG, &in, 1);
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     struct cohort__pairs pairs = cohort__pairs_of(request->num_sites, request->this_site);
-    cohort_status status = cohort__plan_builder_create(&builder, "all_reduce_recursive_doubling",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     if (request->num_sites == 1)
         cohort__alone_append(builder, request->bytes);
     else if (pairs.is_spare)
         spare_append(builder, request);
     else
         rank_append(builder, request, &pairs);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

@@ -22,18 +22,12 @@ static void tree_append(struct cohort__plan_builder *builder, const struct cohor
     cohort__mesh_tree_broadcast(builder, &tree, out, DOWN, end);
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
-    cohort_status status = cohort__plan_builder_create(&builder, "all_reduce_reduce_broadcast",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     if (request->num_sites > 1)
         tree_append(builder, request);
     else
         cohort__alone_append(builder, request->bytes);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

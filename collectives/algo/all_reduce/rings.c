@@ -18,19 +18,13 @@ static void all_reduce_append(struct cohort__plan_builder *builder,
     cohort__rings_all_gather(builder, &rings, &out, own, end, end);
 }
 
-static cohort_status rings_build(const struct cohort__request *request, struct cohort__mesh mesh,
-                                 const char *name, struct cohort__plan **ret_plan)
+static void rings_build(struct cohort__plan_builder *builder, const struct cohort__request *request,
+                        struct cohort__mesh mesh)
 {
-    struct cohort__plan_builder *builder = NULL;
-    cohort_status status =
-        cohort__plan_builder_create(&builder, name, request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     if (request->num_sites > 1)
         all_reduce_append(builder, request, mesh);
     else
         cohort__alone_append(builder, request->bytes);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost rings_cost(const struct cohort__request *request,
@@ -46,10 +40,9 @@ static struct cohort__cost rings_cost(const struct cohort__request *request,
  * in their places in OUT.
  * Cost: 2 (t_s + t_w m/N)(N-1) + t_r m/N (N-1). TMP: none.
  * Source: Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms (JPDC 2009). */
-static cohort_status ring_build(const struct cohort__request *request,
-                                struct cohort__plan **ret_plan)
+static void ring_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    return rings_build(request, cohort__mesh_line(request->num_sites), "all_reduce_ring", ret_plan);
+    rings_build(builder, request, cohort__mesh_line(request->num_sites));
 }
 
 static struct cohort__cost ring_cost(const struct cohort__request *request)
@@ -69,11 +62,9 @@ const struct cohort__algorithm cohort__all_reduce_ring = {
 /* All-reduce, mesh: all_reduce_ring with reduce_scatter_mesh and all_gather_mesh.
  * Cost: 2 t_s (rows + columns - 2) + (2 t_w + t_r) m (N-1)/N. TMP: two pieces.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4. */
-static cohort_status mesh_build(const struct cohort__request *request,
-                                struct cohort__plan **ret_plan)
+static void mesh_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    return rings_build(request, cohort__mesh_square(request->num_sites), "all_reduce_mesh",
-                       ret_plan);
+    rings_build(builder, request, cohort__mesh_square(request->num_sites));
 }
 
 static struct cohort__cost mesh_cost(const struct cohort__request *request)

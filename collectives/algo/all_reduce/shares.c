@@ -37,9 +37,9 @@ static uint32_t append(struct cohort__levels *levels, size_t offset, uint32_t af
     return is_up;
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    return cohort__levels_build_segments(request, "all_reduce_shares", append, ret_plan);
+    cohort__levels_build_segments(builder, request, append);
 }
 
 static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)

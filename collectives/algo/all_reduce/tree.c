@@ -6,10 +6,10 @@
 /* All-reduce, linear: reduce_linear to site 0 (phase 1), then broadcast_linear from it (phase 3).
  * Cost: 2 (N-1) messages, all of them at site 0. TMP: as reduce/linear.c.
  * Source: folklore; the composition of the reference design over one group. */
-static cohort_status linear_build(const struct cohort__request *request,
-                                  struct cohort__plan **ret_plan)
+static void linear_build(struct cohort__plan_builder *builder,
+                         const struct cohort__request *request)
 {
-    return cohort__all_reduce_compose(request, request->num_sites, "all_reduce_linear", ret_plan);
+    cohort__all_reduce_compose(builder, request, request->num_sites);
 }
 
 static struct cohort__cost linear_cost(const struct cohort__request *request)
@@ -31,10 +31,10 @@ const struct cohort__algorithm cohort__all_reduce_linear = {
  * TMP: at a representative the blocks that it receives, as in reduce/linear.c, for each level;
  * results are kept in OUT.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
-static cohort_status hierarchical_build(const struct cohort__request *request,
-                                        struct cohort__plan **ret_plan)
+static void hierarchical_build(struct cohort__plan_builder *builder,
+                               const struct cohort__request *request)
 {
-    return cohort__all_reduce_compose(request, request->arity, "all_reduce_hierarchical", ret_plan);
+    cohort__all_reduce_compose(builder, request, request->arity);
 }
 
 static struct cohort__cost hierarchical_cost(const struct cohort__request *request)

@@ -104,21 +104,14 @@ static void bruck_append(struct cohort__plan_builder *builder,
     cohort__plan_copy(builder, PHASE, num_ranks + this_rank, this_rank);
 }
 
-cohort_status cohort__all_to_all_bruck_subplan(const struct cohort__request *request,
-                                               struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
-    cohort_status status = cohort__plan_builder_create(&builder, "all_to_all_bruck",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     uint32_t *blocks = calloc(2 * (size_t)request->num_sites, sizeof(*blocks));
     if (blocks)
         bruck_append(builder, request, blocks);
     else
         cohort__plan_builder_fail(builder);
     free(blocks);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 /* Of each 2 k numbers in a row, the upper k have bit k. */
@@ -150,6 +143,6 @@ static struct cohort__cost cost(const struct cohort__request *request)
 const struct cohort__algorithm cohort__all_to_all_bruck = {
     .collective = COHORT__ALL_TO_ALL,
     .name = "bruck",
-    .build = cohort__all_to_all_bruck_subplan,
+    .build = build,
     .cost = cost,
 };

@@ -53,16 +53,11 @@ static void rounds_append(struct cohort__plan_builder *builder, uint32_t num_ran
     cohort__plan_copy(builder, PHASE, num_ranks + this_rank, this_rank);
 }
 
-static cohort_status direct_build(const struct cohort__request *request, const char *name,
-                                  enum partners partners, uint32_t window,
-                                  struct cohort__plan **ret_plan)
+static void direct_build(struct cohort__plan_builder *builder,
+                         const struct cohort__request *request, enum partners partners,
+                         uint32_t window)
 {
-    struct cohort__plan_builder *builder = NULL;
     uint32_t num_sites = request->num_sites;
-    cohort_status status =
-        cohort__plan_builder_create(&builder, name, num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     for (uint32_t site = 0; site < num_sites; site++) {
         struct cohort__part part = cohort__request_in(request, site);
         cohort__plan_range(builder, COHORT__SPACE_IN, part.offset, part.bytes);
@@ -74,7 +69,6 @@ static cohort_status direct_build(const struct cohort__request *request, const c
     if (request->out_parts)
         cohort__plan_set_gaps(builder);
     rounds_append(builder, num_sites, request->this_site, partners, window);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 /* A message to each other site. When they are sent, one from each other site has come. */
@@ -121,10 +115,10 @@ cohort_status cohort__all_to_all_linear_subplan(const struct cohort__request *re
     return cohort__plan_finish(builder, ret_plan);
 }
 
-static cohort_status linear_build(const struct cohort__request *request,
-                                  struct cohort__plan **ret_plan)
+static void linear_build(struct cohort__plan_builder *builder,
+                         const struct cohort__request *request)
 {
-    return direct_build(request, "all_to_all_linear", BY_OFFSET, request->num_sites, ret_plan);
+    direct_build(builder, request, BY_OFFSET, request->num_sites);
 }
 
 const struct cohort__algorithm cohort__all_to_all_linear = {
@@ -144,10 +138,10 @@ const struct cohort__algorithm cohort__all_to_all_linear = {
  * scattered all-to-all, but sliding instead of in batches. */
 enum { WINDOW = 4 };
 
-static cohort_status spread_build(const struct cohort__request *request,
-                                  struct cohort__plan **ret_plan)
+static void spread_build(struct cohort__plan_builder *builder,
+                         const struct cohort__request *request)
 {
-    return direct_build(request, "all_to_all_spread", BY_OFFSET, WINDOW, ret_plan);
+    direct_build(builder, request, BY_OFFSET, WINDOW);
 }
 
 const struct cohort__algorithm cohort__all_to_all_spread = {
@@ -163,10 +157,10 @@ const struct cohort__algorithm cohort__all_to_all_spread = {
  * sent more than one block at a time.
  * Cost: (t_s + t_w m)(N-1); N-1 messages out of and into each site, one block each. TMP: none.
  * Source: Thakur, Rabenseifner, Gropp (IJHPCA 2005), long messages. */
-static cohort_status pairwise_build(const struct cohort__request *request,
-                                    struct cohort__plan **ret_plan)
+static void pairwise_build(struct cohort__plan_builder *builder,
+                           const struct cohort__request *request)
 {
-    return direct_build(request, "all_to_all_pairwise", BY_OFFSET, 1, ret_plan);
+    direct_build(builder, request, BY_OFFSET, 1);
 }
 
 const struct cohort__algorithm cohort__all_to_all_pairwise = {
@@ -182,10 +176,10 @@ const struct cohort__algorithm cohort__all_to_all_pairwise = {
  * Cost: (t_s + t_w m)(N-1), which is optimal in a hypercube. TMP: none.
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.3: the optimal
  * algorithm. */
-static cohort_status pairwise_xor_build(const struct cohort__request *request,
-                                        struct cohort__plan **ret_plan)
+static void pairwise_xor_build(struct cohort__plan_builder *builder,
+                               const struct cohort__request *request)
 {
-    return direct_build(request, "all_to_all_pairwise_xor", BY_XOR, 1, ret_plan);
+    direct_build(builder, request, BY_XOR, 1);
 }
 
 const struct cohort__algorithm cohort__all_to_all_pairwise_xor = {

@@ -109,9 +109,9 @@ static uint32_t exchange(struct cohort__all_to_all *self, uint32_t after)
     return after;
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    return cohort__all_to_all_compose(request, "all_to_all_hierarchical", exchange, ret_plan);
+    cohort__all_to_all_compose(builder, request, exchange);
 }
 
 /* The representatives of the largest groups are busiest in all phases. */

@@ -271,20 +271,14 @@ static void lead(struct leaders *self)
     scatter(self, exchange(self, gather(self)));
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     struct leaders self;
-    cohort_status status = cohort__plan_builder_create(&builder, "all_to_all_leaders",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     leaders_init(&self, request);
     self.builder = builder;
     share_out(&self);
     if (self.place < self.num_leaders)
         lead(&self);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 /* The time at the port of a leader of the first group, which is a largest one: its share twice with

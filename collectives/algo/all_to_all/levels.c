@@ -151,13 +151,11 @@ static void go_down(const struct exchange *self, const struct cohort__piece *pie
     cohort__levels_scatter_down(levels, own, &columns, end);
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     struct cohort__levels levels;
     struct exchange self = {.levels = &levels};
-    cohort_status status = cohort__levels_init(&levels, request, "all_to_all_levels");
-    if (status)
-        return status;
+    cohort__levels_init(&levels, builder, request);
     struct cohort__lengths row = {.bytes = request->num_sites * request->bytes};
     struct cohort__area in = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
     struct cohort__shelf rows = cohort__levels_shelf(&levels, row, false);
@@ -174,7 +172,6 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     cohort__levels_cut(&levels, &self.received, num, end, pieces);
     for (uint32_t i = 0; i < num; i++)
         go_down(&self, &pieces[i], at(out, pieces[i].shelf.places.first * request->bytes));
-    return cohort__plan_finish(levels.builder, ret_plan);
 }
 
 static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)

@@ -191,23 +191,16 @@ static void mesh_append(struct cohort__plan_builder *builder, const struct cohor
     }
 }
 
-static cohort_status lines_build(const struct cohort__request *request, const char *name,
-                                 struct cohort__mesh mesh, bool both_ways,
-                                 struct cohort__plan **ret_plan)
+static void lines_build(struct cohort__plan_builder *builder, const struct cohort__request *request,
+                        struct cohort__mesh mesh, bool both_ways)
 {
-    struct cohort__plan_builder *builder = NULL;
     uint32_t *ranks = NULL;
-    cohort_status status =
-        cohort__plan_builder_create(&builder, name, request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     ranks = calloc(3 * (size_t)request->num_sites, sizeof(*ranks));
     if (ranks)
         mesh_append(builder, request, &mesh, both_ways, ranks);
     else
         cohort__plan_builder_fail(builder);
     free(ranks);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 /* A dimension of e sites costs e - 1 messages. They have N/e blocks for each of e - 1, e - 2 .. 1
@@ -237,11 +230,9 @@ static struct cohort__cost lines_cost(const struct cohort__request *request,
  * rounds.
  * Cost: (t_s + t_w m N/2)(N-1), which is optimal on a ring. TMP: 2 N - 5 blocks.
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.1. */
-static cohort_status ring_build(const struct cohort__request *request,
-                                struct cohort__plan **ret_plan)
+static void ring_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    return lines_build(request, "all_to_all_ring", cohort__mesh_line(request->num_sites), false,
-                       ret_plan);
+    lines_build(builder, request, cohort__mesh_line(request->num_sites), false);
 }
 
 static struct cohort__cost ring_cost(const struct cohort__request *request)
@@ -262,11 +253,10 @@ const struct cohort__algorithm cohort__all_to_all_ring = {
  * neighbour. TMP: up to 2 N - 8 blocks.
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.1, with the links
  * used both ways. */
-static cohort_status bidirectional_ring_build(const struct cohort__request *request,
-                                              struct cohort__plan **ret_plan)
+static void bidirectional_ring_build(struct cohort__plan_builder *builder,
+                                     const struct cohort__request *request)
 {
-    return lines_build(request, "all_to_all_bidirectional_ring",
-                       cohort__mesh_line(request->num_sites), true, ret_plan);
+    lines_build(builder, request, cohort__mesh_line(request->num_sites), true);
 }
 
 static struct cohort__cost bidirectional_ring_cost(const struct cohort__request *request)
@@ -294,10 +284,9 @@ static struct cohort__mesh square_of(const struct cohort__request *request)
     return mesh;
 }
 
-static cohort_status mesh_build(const struct cohort__request *request,
-                                struct cohort__plan **ret_plan)
+static void mesh_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    return lines_build(request, "all_to_all_mesh", square_of(request), false, ret_plan);
+    lines_build(builder, request, square_of(request), false);
 }
 
 static struct cohort__cost mesh_cost(const struct cohort__request *request)
@@ -317,11 +306,10 @@ const struct cohort__algorithm cohort__all_to_all_mesh = {
  * Cost: (t_s + t_w m N/2) sum(e - 1) over the factors e. TMP: up to 3 N blocks.
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.2 and 4.5.3, of
  * which this is the general case. */
-static cohort_status mesh_nd_build(const struct cohort__request *request,
-                                   struct cohort__plan **ret_plan)
+static void mesh_nd_build(struct cohort__plan_builder *builder,
+                          const struct cohort__request *request)
 {
-    return lines_build(request, "all_to_all_mesh_nd", cohort__mesh_of_factors(request->num_sites),
-                       false, ret_plan);
+    lines_build(builder, request, cohort__mesh_of_factors(request->num_sites), false);
 }
 
 static struct cohort__cost mesh_nd_cost(const struct cohort__request *request)
@@ -340,18 +328,11 @@ const struct cohort__algorithm cohort__all_to_all_mesh_nd = {
  * is for the other half of the hypercube. It is the mesh whose extents are all 2.
  * Cost: (t_s + t_w m N/2) log N: few messages, but log N / 2 times the bytes. TMP: N blocks.
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.3. */
-static cohort_status hypercube_build(const struct cohort__request *request,
-                                     struct cohort__plan **ret_plan)
-{
-    return lines_build(request, "all_to_all_hypercube", cohort__mesh_of_factors(request->num_sites),
-                       false, ret_plan);
-}
-
 const struct cohort__algorithm cohort__all_to_all_hypercube = {
     .collective = COHORT__ALL_TO_ALL,
     .name = "hypercube",
     .needs = cohort__needs_power_of_two,
     .accepts = cohort__is_power_of_two,
-    .build = hypercube_build,
+    .build = mesh_nd_build,
     .cost = mesh_nd_cost,
 };

@@ -107,7 +107,7 @@ static uint32_t exchange(struct cohort__all_to_all *self, uint32_t after)
         cohort__plan_get_block(builder, cohort__plan_tmp(builder, num_groups * padded.bytes))
             .offset;
     if (sites && blocks && lists)
-        cohort__all_to_all_linear_subplan(&request, NULL, &subplan);
+        cohort__algorithm_plan(&cohort__all_to_all_linear, &request, &subplan);
     if (subplan) {
         for (uint32_t i = 0; i < 2 * num_groups; i++) {
             uint32_t index = i % num_groups;
@@ -133,9 +133,9 @@ static uint32_t exchange(struct cohort__all_to_all *self, uint32_t after)
     return after;
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    return cohort__all_to_all_compose(request, "all_to_all_padded", exchange, ret_plan);
+    cohort__all_to_all_compose(builder, request, exchange);
 }
 
 /* The representatives of the largest groups are busiest in all phases. */

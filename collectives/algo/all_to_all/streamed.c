@@ -219,20 +219,14 @@ static void below_representative(struct cohort__all_to_all *self)
     }
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     struct cohort__all_to_all self;
-    cohort_status status = cohort__plan_builder_create(&builder, "all_to_all_streamed",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     cohort__all_to_all_init(&self, request, builder);
     if (self.is_representative)
         at_representative(&self);
     else
         below_representative(&self);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 /* How many children the representative of a group has, that is, how many messages it sends in a

@@ -157,7 +157,7 @@ static void scatter(struct tree *self, uint32_t after)
     struct arrays arrays;
     if (arrays_init(&arrays, self)) {
         arrays_fill(&arrays, self);
-        cohort__all_to_all_bruck_subplan(&request, &subplan);
+        cohort__algorithm_plan(&cohort__all_to_all_bruck, &request, &subplan);
     }
     if (subplan) {
         struct cohort__embedding embedding = {.sites = arrays.sites,
@@ -175,17 +175,11 @@ static void scatter(struct tree *self, uint32_t after)
     free(arrays.lists);
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     struct tree self;
-    cohort_status status = cohort__plan_builder_create(&builder, "all_to_all_tree",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     tree_init(&self, request, builder);
     scatter(&self, gather(&self));
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

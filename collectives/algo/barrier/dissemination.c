@@ -10,16 +10,11 @@
 
 enum { PHASE = 1, TAG = 0 };
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     uint32_t num_sites = request->num_sites;
     uint32_t this_site = request->this_site;
     uint32_t num_steps = cohort__log2_ceiling(num_sites);
-    cohort_status status =
-        cohort__plan_builder_create(&builder, "barrier_dissemination", num_sites, this_site);
-    if (status != COHORT_OK)
-        return status;
     for (uint32_t k = 0; k < num_steps; k++) /* they are steps 0, 1 .. of the plan */
         cohort__plan_recv(builder, PHASE, cohort__wrap_before(this_site, 1U << k, num_sites), TAG,
                           NULL, 0);
@@ -29,7 +24,6 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
         for (uint32_t recv = 0; recv < k; recv++)
             cohort__plan_after(builder, send, recv);
     }
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

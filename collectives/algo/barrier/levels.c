@@ -7,19 +7,16 @@
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/levels.h"
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     struct cohort__levels levels;
-    cohort_status status = cohort__levels_init(&levels, request, "barrier_levels");
-    if (status)
-        return status;
+    cohort__levels_init(&levels, builder, request);
     struct cohort__area nothing = {COHORT__SPACE_OUT, 0};
     struct cohort__shelf shelf = {.area = nothing};
     struct cohort__area own = nothing;
     uint32_t end = cohort__levels_gather_up(&levels, &own, &shelf);
     end = cohort__levels_at_top(&levels, COHORT__BARRIER, nothing, nothing, 0, end);
     cohort__levels_broadcast_down(&levels, nothing, 0, end);
-    return cohort__plan_finish(levels.builder, ret_plan);
 }
 
 static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)

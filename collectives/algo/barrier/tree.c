@@ -8,12 +8,12 @@
  * is there (phase 1). Then site 0 tells all (phase 3).
  * Cost: 2 (N-1) messages, all of them at site 0. TMP: none.
  * Source: folklore; the composition of the reference design over one group. */
-static cohort_status linear_build(const struct cohort__request *request,
-                                  struct cohort__plan **ret_plan)
+static void linear_build(struct cohort__plan_builder *builder,
+                         const struct cohort__request *request)
 {
     struct cohort__request empty = *request;
     empty.bytes = 0;
-    return cohort__all_gather_compose(&empty, request->num_sites, "barrier_linear", ret_plan);
+    cohort__all_gather_compose(builder, &empty, request->num_sites);
 }
 
 static struct cohort__cost linear_cost(const struct cohort__request *request)
@@ -34,12 +34,12 @@ const struct cohort__algorithm cohort__barrier_linear = {
  * Cost: 2 L levels of at most arity - 1 messages at each parent, 2 (N-1) messages in all. TMP:
  * none.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
-static cohort_status hierarchical_build(const struct cohort__request *request,
-                                        struct cohort__plan **ret_plan)
+static void hierarchical_build(struct cohort__plan_builder *builder,
+                               const struct cohort__request *request)
 {
     struct cohort__request empty = *request;
     empty.bytes = 0;
-    return cohort__all_gather_compose(&empty, request->arity, "barrier_hierarchical", ret_plan);
+    cohort__all_gather_compose(builder, &empty, request->arity);
 }
 
 static struct cohort__cost hierarchical_cost(const struct cohort__request *request)

@@ -9,19 +9,14 @@
 
 enum { PHASE = 1 };
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     uint32_t num_sites = request->num_sites;
     uint32_t this_site = request->this_site;
     uint32_t before = this_site > 0 ? this_site - 1 : num_sites - 1;
     uint32_t next = this_site + 1 < num_sites ? this_site + 1 : 0;
     bool is_root = this_site == request->root;
     struct cohort__chain chain = cohort__chain_make(request, 1, num_sites - 1);
-    cohort_status status =
-        cohort__plan_builder_create(&builder, "broadcast_chain", num_sites, this_site);
-    if (status != COHORT_OK)
-        return status;
     for (uint32_t i = 0; i < chain.num_segments; i++) {
         uint32_t recv = COHORT__NO_STEP;
         uint32_t block = cohort__chain_segment(
@@ -33,7 +28,6 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
         uint32_t send = cohort__plan_send(builder, PHASE, next, i, &block, 1);
         cohort__plan_after(builder, send, recv);
     }
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

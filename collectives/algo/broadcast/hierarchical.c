@@ -10,21 +10,15 @@
 
 enum { PHASE = 1 };
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     struct cohort__range all = {.first = 0, .count = request->num_sites};
     struct cohort__tree tree;
-    cohort_status status = cohort__plan_builder_create(&builder, "broadcast_hierarchical",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     cohort__tree_init(&tree, all, request->arity, request->root, request->this_site);
     bool is_root = cohort__tree_is_root(&tree);
     uint32_t block = cohort__plan_range(builder, is_root ? COHORT__SPACE_IN : COHORT__SPACE_OUT, 0,
                                         request->bytes);
     cohort__broadcast_down(builder, &tree, block, request->bytes, PHASE, COHORT__NO_STEP);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

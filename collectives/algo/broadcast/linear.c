@@ -8,15 +8,9 @@
 
 enum { PHASE = 1, TAG = 0 };
 
-cohort_status cohort__broadcast_linear_subplan(const struct cohort__request *request,
-                                               struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     bool is_root = request->this_site == request->root;
-    cohort_status status = cohort__plan_builder_create(&builder, "broadcast_linear",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     uint32_t block = cohort__plan_range(builder, is_root ? COHORT__SPACE_IN : COHORT__SPACE_OUT, 0,
                                         request->bytes);
     if (!is_root)
@@ -24,7 +18,6 @@ cohort_status cohort__broadcast_linear_subplan(const struct cohort__request *req
     for (uint32_t rank = 0; is_root && rank < request->num_sites; rank++)
         if (rank != request->root)
             cohort__plan_send(builder, PHASE, rank, TAG, &block, 1);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)
@@ -36,6 +29,6 @@ const struct cohort__algorithm cohort__broadcast_linear = {
     .collective = COHORT__BROADCAST,
     .name = "linear",
     .hierarchical = false,
-    .build = cohort__broadcast_linear_subplan,
+    .build = build,
     .cost = cost,
 };

@@ -8,11 +8,10 @@
  * the hypercube. For all others there are still ceil(log2 N) steps.
  * Cost: (t_s + t_w m) ceil(log2 N). TMP: none.
  * Source: Grama, Gupta, Karypis, Kumar: one-to-all broadcast, general hypercube template. */
-static cohort_status binomial_build(const struct cohort__request *request,
-                                    struct cohort__plan **ret_plan)
+static void binomial_build(struct cohort__plan_builder *builder,
+                           const struct cohort__request *request)
 {
-    return cohort__broadcast_over_mesh(request, cohort__mesh_line(request->num_sites),
-                                       "broadcast_binomial", ret_plan);
+    cohort__broadcast_over_mesh(builder, request, cohort__mesh_line(request->num_sites));
 }
 
 static struct cohort__cost binomial_cost(const struct cohort__request *request)
@@ -30,11 +29,9 @@ const struct cohort__algorithm cohort__broadcast_binomial = {
 /* Broadcast, mesh: the root's row first, binomially, then all columns at the same time.
  * Cost: (t_s + t_w m) (ceil(log2 columns) + ceil(log2 rows)). TMP: none.
  * Source: Grama, Gupta, Karypis, Kumar: broadcast on a mesh. */
-static cohort_status mesh_build(const struct cohort__request *request,
-                                struct cohort__plan **ret_plan)
+static void mesh_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    return cohort__broadcast_over_mesh(request, cohort__mesh_square(request->num_sites),
-                                       "broadcast_mesh", ret_plan);
+    cohort__broadcast_over_mesh(builder, request, cohort__mesh_square(request->num_sites));
 }
 
 static struct cohort__cost mesh_cost(const struct cohort__request *request)
@@ -54,11 +51,10 @@ const struct cohort__algorithm cohort__broadcast_mesh = {
  * dimension.
  * Cost: (t_s + t_w m) times the sum of ceil(log2 extent). TMP: none.
  * Source: Grama, Gupta, Karypis, Kumar: broadcast on a mesh, "generalizes to higher dimensions". */
-static cohort_status mesh_nd_build(const struct cohort__request *request,
-                                   struct cohort__plan **ret_plan)
+static void mesh_nd_build(struct cohort__plan_builder *builder,
+                          const struct cohort__request *request)
 {
-    return cohort__broadcast_over_mesh(request, cohort__mesh_of_factors(request->num_sites),
-                                       "broadcast_mesh_nd", ret_plan);
+    cohort__broadcast_over_mesh(builder, request, cohort__mesh_of_factors(request->num_sites));
 }
 
 static struct cohort__cost mesh_nd_cost(const struct cohort__request *request)

@@ -82,19 +82,13 @@ static void ring_append(struct cohort__plan_builder *builder, const struct cohor
     }
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     struct cohort__mesh line = cohort__mesh_line(request->num_sites);
     struct cohort__mesh_tree tree;
-    cohort_status status = cohort__plan_builder_create(&builder, "broadcast_scatter_all_gather",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     cohort__mesh_tree_init(&tree, &line, COHORT__MESH_ROWS_LAST, request->root, request->this_site);
     uint32_t scattered = scatter_append(builder, request, &tree);
     ring_append(builder, request, &tree, scattered);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

@@ -183,14 +183,9 @@ static void copies_append(struct cohort__plan_builder *builder,
     }
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     uint32_t num_sites = request->num_sites;
-    cohort_status status =
-        cohort__plan_builder_create(&builder, "exchange_linear", num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     uint32_t *next_tags = calloc(2 * (size_t)num_sites, sizeof(*next_tags));
     if (next_tags) {
         struct blocks blocks = {0}, more_blocks = {0};
@@ -204,7 +199,6 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     }
     free(next_tags);
     cohort__plan_set_gaps(builder);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 /* How many of PARTS are for other sites, and their bytes. */

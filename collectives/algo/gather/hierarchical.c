@@ -13,17 +13,12 @@
 
 enum { PHASE = 1 };
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     struct cohort__range all = {.first = 0, .count = request->num_sites};
     struct cohort__tree tree;
     struct cohort__layout layout;
     uint32_t ready = COHORT__NO_STEP;
-    cohort_status status = cohort__plan_builder_create(&builder, "gather_hierarchical",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     cohort__tree_init(&tree, all, request->arity, request->root, request->this_site);
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
     if (cohort__tree_is_root(&tree)) {
@@ -35,7 +30,6 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
         layout = cohort__layout_in_tmp(builder, &tree, own, request->bytes);
     }
     cohort__gather_up(builder, &tree, &layout, PHASE, ready);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

@@ -23,13 +23,11 @@ static void sort(struct cohort__levels *levels, const struct cohort__shelf *shel
                             pieces[i].come);
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     struct cohort__levels levels;
     bool is_root = request->this_site == request->root;
-    cohort_status status = cohort__levels_init(&levels, request, "gather_levels");
-    if (status)
-        return status;
+    cohort__levels_init(&levels, builder, request);
     struct cohort__area own = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
     struct cohort__lengths lengths = {.bytes = request->bytes};
     struct cohort__shelf shelf = {
@@ -40,7 +38,6 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     cohort__levels_gather_top(&levels, own, &shelf, end);
     if (is_root && !levels.keeps_order)
         sort(&levels, &shelf, out);
-    return cohort__plan_finish(levels.builder, ret_plan);
 }
 
 static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)

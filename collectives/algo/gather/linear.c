@@ -33,16 +33,11 @@ static void root_append(struct cohort__plan_builder *builder, const struct cohor
     }
 }
 
-cohort_status cohort__gather_linear_subplan(const struct cohort__request *request,
-                                            const uint32_t *weights, struct cohort__plan **ret_plan)
+static void append(struct cohort__plan_builder *builder, const struct cohort__request *request,
+                   const uint32_t *weights)
 {
-    struct cohort__plan_builder *builder = NULL;
     bool is_root = request->this_site == request->root;
     uint32_t weight = weights ? weights[is_root ? request->this_site : 0] : 1;
-    cohort_status status = cohort__plan_builder_create(&builder, "gather_linear",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     /* If blocks have different sizes, only the root has the parts. The others know their own
      * size. */
     size_t bytes = is_root ? cohort__request_out(request, request->root).bytes : request->bytes;
@@ -51,12 +46,23 @@ cohort_status cohort__gather_linear_subplan(const struct cohort__request *reques
         root_append(builder, request, weights);
     else
         cohort__plan_send(builder, PHASE, request->root, TAG, &own, 1);
+}
+
+cohort_status cohort__gather_linear_subplan(const struct cohort__request *request,
+                                            const uint32_t *weights, struct cohort__plan **ret_plan)
+{
+    struct cohort__plan_builder *builder = NULL;
+    cohort_status status = cohort__plan_builder_create(&builder, "gather_linear",
+                                                       request->num_sites, request->this_site);
+    if (status != COHORT_OK)
+        return status;
+    append(builder, request, weights);
     return cohort__plan_finish(builder, ret_plan);
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    return cohort__gather_linear_subplan(request, NULL, ret_plan);
+    append(builder, request, NULL);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

@@ -7,11 +7,10 @@
  * so the root receives directly into OUT.
  * Cost: t_s ceil(log2 N) + t_w m (N-1), for all N. TMP: see gather_mesh.
  * Source: Grama, Gupta, Karypis, Kumar: gather on a hypercube. */
-static cohort_status binomial_build(const struct cohort__request *request,
-                                    struct cohort__plan **ret_plan)
+static void binomial_build(struct cohort__plan_builder *builder,
+                           const struct cohort__request *request)
 {
-    return cohort__gather_over_mesh(request, cohort__mesh_line(request->num_sites),
-                                    "gather_binomial", ret_plan);
+    cohort__gather_over_mesh(builder, request, cohort__mesh_line(request->num_sites));
 }
 
 static struct cohort__cost binomial_cost(const struct cohort__request *request)
@@ -31,11 +30,9 @@ const struct cohort__algorithm cohort__gather_binomial = {
  * Cost: t_s (ceil(log2 columns) + ceil(log2 rows)) + t_w m (N-1). TMP: the blocks that a site sends
  * on for others; the root receives directly into OUT.
  * Source: Grama, Gupta, Karypis, Kumar: gather, the reverse of scatter. */
-static cohort_status mesh_build(const struct cohort__request *request,
-                                struct cohort__plan **ret_plan)
+static void mesh_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    return cohort__gather_over_mesh(request, cohort__mesh_square(request->num_sites), "gather_mesh",
-                                    ret_plan);
+    cohort__gather_over_mesh(builder, request, cohort__mesh_square(request->num_sites));
 }
 
 static struct cohort__cost mesh_cost(const struct cohort__request *request)

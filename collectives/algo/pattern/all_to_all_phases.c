@@ -57,71 +57,18 @@ uint32_t cohort__all_to_all_row_pieces(struct cohort__all_to_all *self, struct c
     return cohort__plan_block(self->builder, pieces);
 }
 
-/* Phase 3. Nothing of it starts before AFTER. */
-static void scatter(struct cohort__all_to_all *self, uint32_t after)
+void cohort__all_to_all_compose(struct cohort__plan_builder *builder,
+                                const struct cohort__request *request,
+                                cohort__all_to_all_exchange *exchange)
 {
-    cohort__scatter_down(self->builder, &self->tree, &self->columns, COHORT__ALL_TO_ALL_SCATTER,
-                         after);
-}
-
-cohort_status cohort__all_to_all_rows_build(const struct cohort__request *request,
-                                            struct cohort__plan **ret_plan)
-{
-    struct cohort__plan_builder *builder = NULL;
     struct cohort__all_to_all self;
-    cohort_status status = cohort__plan_builder_create(&builder, "all_to_all_rows",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
-    cohort__all_to_all_init(&self, request, builder);
-    if (self.is_representative) {
-        uint32_t to = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, self.row_bytes);
-        cohort__plan_copy(builder, COHORT__ALL_TO_ALL_GATHER, to, self.rows.own);
-        self.rows.space = COHORT__SPACE_OUT;
-        self.rows.offset = self.row_bytes;
-    }
-    cohort__all_to_all_gather(&self);
-    return cohort__plan_finish(builder, ret_plan);
-}
-
-cohort_status cohort__all_to_all_columns_build(const struct cohort__request *request,
-                                               struct cohort__plan **ret_plan)
-{
-    struct cohort__plan_builder *builder = NULL;
-    struct cohort__all_to_all self;
-    cohort_status status = cohort__plan_builder_create(&builder, "all_to_all_columns",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
-    cohort__all_to_all_init(&self, request, builder);
-    if (self.is_representative) {
-        uint32_t from = cohort__plan_range(builder, COHORT__SPACE_IN, 0, self.row_bytes);
-        cohort__plan_copy(builder, COHORT__ALL_TO_ALL_SCATTER, self.columns.own, from);
-        self.columns.space = COHORT__SPACE_IN;
-        self.columns.offset = self.row_bytes;
-    }
-    scatter(&self, COHORT__NO_STEP);
-    return cohort__plan_finish(builder, ret_plan);
-}
-
-cohort_status cohort__all_to_all_compose(const struct cohort__request *request, const char *name,
-                                         cohort__all_to_all_exchange *exchange,
-                                         struct cohort__plan **ret_plan)
-{
-    struct cohort__plan_builder *builder = NULL;
-    struct cohort__all_to_all self;
-    cohort_status status =
-        cohort__plan_builder_create(&builder, name, request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     cohort__all_to_all_init(&self, request, builder);
     uint32_t after = cohort__all_to_all_gather(&self);
     if (self.is_representative)
         after = exchange(&self, after);
     else if (!cohort__tree_has_children(&self.tree))
         after = COHORT__NO_STEP; /* rows are sent from IN, the column goes to OUT */
-    scatter(&self, after);
-    return cohort__plan_finish(builder, ret_plan);
+    cohort__scatter_down(builder, &self.tree, &self.columns, COHORT__ALL_TO_ALL_SCATTER, after);
 }
 
 /* The top-level groups have two sizes: *RET_NUM_LARGER of them have *RET_SIZE + 1 sites. */

@@ -45,20 +45,12 @@ uint32_t cohort__all_to_all_gather(struct cohort__all_to_all *self);
  * the sites of RANGE, as a piece of each row. Only if the group has other sites. */
 uint32_t cohort__all_to_all_row_pieces(struct cohort__all_to_all *self, struct cohort__range range);
 
-/* Phases 1 and 3 as plans of their own, for tests. Rows: IN is the site's row. At representatives,
- * OUT is the rows of the group. Columns: at representatives, IN is the columns of the group, one
- * after the other. OUT is the site's column. */
-cohort_status cohort__all_to_all_rows_build(const struct cohort__request *request,
-                                            struct cohort__plan **ret_plan);
-cohort_status cohort__all_to_all_columns_build(const struct cohort__request *request,
-                                               struct cohort__plan **ret_plan);
-
 /* Phases 1 and 3, with EXCHANGE for phase 2 at the representatives. EXCHANGE may start to send
  * after AFTER, and returns the step after which the representative's columns are there. */
 typedef uint32_t cohort__all_to_all_exchange(struct cohort__all_to_all *self, uint32_t after);
-cohort_status cohort__all_to_all_compose(const struct cohort__request *request, const char *name,
-                                         cohort__all_to_all_exchange *exchange,
-                                         struct cohort__plan **ret_plan);
+void cohort__all_to_all_compose(struct cohort__plan_builder *builder,
+                                const struct cohort__request *request,
+                                cohort__all_to_all_exchange *exchange);
 
 /* The cost of phase 1 or 3, in all groups at once. `memory` is that of both phases at a
  * representative. */

@@ -267,27 +267,23 @@ static uint32_t find_tier(struct cohort__levels *levels, uint32_t number)
     return leader;
 }
 
-cohort_status cohort__levels_init(struct cohort__levels *levels,
-                                  const struct cohort__request *request, const char *name)
+void cohort__levels_init(struct cohort__levels *levels, struct cohort__plan_builder *builder,
+                         const struct cohort__request *request)
 {
     bool is_rooted = cohort__collective_is_rooted(request->collective);
     bool has_order = needs_order(request);
     *levels = (struct cohort__levels){
+        .builder = builder,
         .request = request,
         .machine = request->machine,
         .root = is_rooted && !has_order ? request->root : COHORT__NO_ROOT,
         .turn = has_order ? 0 : request->turn,
     };
-    cohort_status status =
-        cohort__plan_builder_create(&levels->builder, name, request->num_sites, request->this_site);
-    if (status)
-        return status;
     levels->num_used = find_used(request->machine, levels->used);
     levels->keeps_order = keeps_order(request->machine, levels->used, levels->num_used);
     while (find_tier(levels, levels->height) == request->this_site &&
            levels->height < levels->num_used)
         levels->height++; /* at the top nobody goes on */
-    return COHORT_OK;
 }
 
 struct cohort__slice cohort__levels_slice(const struct cohort__levels *levels, uint32_t tier,
@@ -947,14 +943,12 @@ struct cohort__request cohort__levels_longest_segment(const struct cohort__reque
     return segment;
 }
 
-cohort_status cohort__levels_build_segments(const struct cohort__request *request, const char *name,
-                                            cohort__levels_segment *append,
-                                            struct cohort__plan **ret_plan)
+void cohort__levels_build_segments(struct cohort__plan_builder *builder,
+                                   const struct cohort__request *request,
+                                   cohort__levels_segment *append)
 {
     struct cohort__levels levels;
-    cohort_status status = cohort__levels_init(&levels, request, name);
-    if (status)
-        return status;
+    cohort__levels_init(&levels, builder, request);
     const size_t bytes = request->bytes, element = request->element;
     const uint32_t num = cohort__levels_num_segments(request);
     struct cohort__request segment = *request;
@@ -965,5 +959,4 @@ cohort_status cohort__levels_build_segments(const struct cohort__request *reques
         levels.segment = num > 1 ? i + 1 : 0;
         after = append(&levels, begin, after);
     }
-    return cohort__plan_finish(levels.builder, ret_plan);
 }

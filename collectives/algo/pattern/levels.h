@@ -49,9 +49,9 @@ void cohort__levels_stages(const struct cohort__request *request, struct cohort_
 /* How many levels of the machine are used. */
 uint32_t cohort__levels_num_used(const struct cohort__request *request);
 
-/* Makes the builder, for the request's site. */
-cohort_status cohort__levels_init(struct cohort__levels *levels,
-                                  const struct cohort__request *request, const char *name);
+/* For the request's site, of which BUILDER gets the steps. */
+void cohort__levels_init(struct cohort__levels *levels, struct cohort__plan_builder *builder,
+                         const struct cohort__request *request);
 
 /* Whether this site is a member of the top. */
 bool cohort__levels_is_at_top(const struct cohort__levels *levels);
@@ -95,10 +95,10 @@ struct cohort__request cohort__levels_longest_segment(const struct cohort__reque
 typedef uint32_t cohort__levels_segment(struct cohort__levels *levels, size_t offset,
                                         uint32_t after);
 
-/* Makes the plan of a row called NAME, segment by segment. */
-cohort_status cohort__levels_build_segments(const struct cohort__request *request, const char *name,
-                                            cohort__levels_segment *append,
-                                            struct cohort__plan **ret_plan);
+/* Appends all of the row, segment by segment. */
+void cohort__levels_build_segments(struct cohort__plan_builder *builder,
+                                   const struct cohort__request *request,
+                                   cohort__levels_segment *append);
 
 /* shelves -------------------------------------------------------------------------------------- */
 

@@ -217,40 +217,23 @@ void cohort__mesh_tree_broadcast(struct cohort__plan_builder *builder,
     }
 }
 
-/* Begins the plan of one of the collectives below. */
-static cohort_status begin(struct cohort__mesh_tree *tree, const struct cohort__request *request,
-                           const struct cohort__mesh *mesh, enum cohort__mesh_order order,
-                           const char *name, struct cohort__plan_builder **ret_builder)
+void cohort__broadcast_over_mesh(struct cohort__plan_builder *builder,
+                                 const struct cohort__request *request, struct cohort__mesh mesh)
 {
-    cohort__mesh_tree_init(tree, mesh, order, request->root, request->this_site);
-    return cohort__plan_builder_create(ret_builder, name, request->num_sites, request->this_site);
-}
-
-cohort_status cohort__broadcast_over_mesh(const struct cohort__request *request,
-                                          struct cohort__mesh mesh, const char *name,
-                                          struct cohort__plan **ret_plan)
-{
-    struct cohort__plan_builder *builder = NULL;
     struct cohort__mesh_tree tree;
-    cohort_status status = begin(&tree, request, &mesh, COHORT__MESH_ROWS_FIRST, name, &builder);
-    if (status != COHORT_OK)
-        return status;
+    cohort__mesh_tree_init(&tree, &mesh, COHORT__MESH_ROWS_FIRST, request->root,
+                           request->this_site);
     bool is_root = tree.parent == COHORT__NO_SITE;
     uint32_t block = cohort__plan_range(builder, is_root ? COHORT__SPACE_IN : COHORT__SPACE_OUT, 0,
                                         request->bytes);
     cohort__mesh_tree_broadcast(builder, &tree, block, PHASE, COHORT__NO_STEP);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
-cohort_status cohort__reduce_over_mesh(const struct cohort__request *request,
-                                       struct cohort__mesh mesh, const char *name,
-                                       struct cohort__plan **ret_plan)
+void cohort__reduce_over_mesh(struct cohort__plan_builder *builder,
+                              const struct cohort__request *request, struct cohort__mesh mesh)
 {
-    struct cohort__plan_builder *builder = NULL;
     struct cohort__mesh_tree tree;
-    cohort_status status = begin(&tree, request, &mesh, COHORT__MESH_ROWS_LAST, name, &builder);
-    if (status != COHORT_OK)
-        return status;
+    cohort__mesh_tree_init(&tree, &mesh, COHORT__MESH_ROWS_LAST, request->root, request->this_site);
     bool is_root = tree.parent == COHORT__NO_SITE;
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
     uint32_t result = own;
@@ -262,20 +245,15 @@ cohort_status cohort__reduce_over_mesh(const struct cohort__request *request,
         cohort__mesh_tree_reduce(builder, &tree, own, result, request->bytes, PHASE);
     else
         cohort__plan_copy(builder, PHASE, result, own);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
-cohort_status cohort__gather_over_mesh(const struct cohort__request *request,
-                                       struct cohort__mesh mesh, const char *name,
-                                       struct cohort__plan **ret_plan)
+void cohort__gather_over_mesh(struct cohort__plan_builder *builder,
+                              const struct cohort__request *request, struct cohort__mesh mesh)
 {
-    struct cohort__plan_builder *builder = NULL;
     struct cohort__mesh_tree tree;
     uint32_t parts[MAX_PARTS], num_parts;
     size_t bytes = request->bytes;
-    cohort_status status = begin(&tree, request, &mesh, COHORT__MESH_ROWS_LAST, name, &builder);
-    if (status != COHORT_OK)
-        return status;
+    cohort__mesh_tree_init(&tree, &mesh, COHORT__MESH_ROWS_LAST, request->root, request->this_site);
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, bytes);
     struct store store = store_make(builder, &tree, COHORT__SPACE_OUT, own, bytes);
     for (uint32_t i = tree.num_children; i-- > 0;) {
@@ -286,13 +264,12 @@ cohort_status cohort__gather_over_mesh(const struct cohort__request *request,
         uint32_t place =
             cohort__plan_range(builder, COHORT__SPACE_OUT, request->root * bytes, bytes);
         cohort__plan_copy(builder, PHASE, place, own);
-        return cohort__plan_finish(builder, ret_plan);
+        return;
     }
     num_parts = store_parts(builder, &store, tree.sites, parts);
     uint32_t send = cohort__plan_send(builder, PHASE, tree.parent, TAG, parts, num_parts);
     for (uint32_t i = 0; i < tree.num_children; i++)
         cohort__plan_after(builder, send, i); /* the RECVs are steps 0, 1 .. */
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static void send_append(struct cohort__plan_builder *builder, const struct store *store,
@@ -304,17 +281,13 @@ static void send_append(struct cohort__plan_builder *builder, const struct store
     cohort__plan_after(builder, send, after);
 }
 
-cohort_status cohort__scatter_over_mesh(const struct cohort__request *request,
-                                        struct cohort__mesh mesh, const char *name,
-                                        struct cohort__plan **ret_plan)
+void cohort__scatter_over_mesh(struct cohort__plan_builder *builder,
+                               const struct cohort__request *request, struct cohort__mesh mesh)
 {
-    struct cohort__plan_builder *builder = NULL;
     struct cohort__mesh_tree tree;
     uint32_t recv = COHORT__NO_STEP;
     size_t bytes = request->bytes;
-    cohort_status status = begin(&tree, request, &mesh, COHORT__MESH_ROWS_LAST, name, &builder);
-    if (status != COHORT_OK)
-        return status;
+    cohort__mesh_tree_init(&tree, &mesh, COHORT__MESH_ROWS_LAST, request->root, request->this_site);
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, bytes);
     struct store store = store_make(builder, &tree, COHORT__SPACE_IN, own, bytes);
     if (tree.parent != COHORT__NO_SITE) {
@@ -329,7 +302,6 @@ cohort_status cohort__scatter_over_mesh(const struct cohort__request *request,
             cohort__plan_range(builder, COHORT__SPACE_IN, request->root * bytes, bytes);
         cohort__plan_copy(builder, PHASE, own, place);
     }
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 /* Costs -------------------------------------------------------------------------------------- */

@@ -53,19 +53,15 @@ void cohort__mesh_tree_broadcast(struct cohort__plan_builder *builder,
                                  const struct cohort__mesh_tree *tree, uint32_t block,
                                  unsigned phase, uint32_t after);
 
-/* The rooted collectives over the tree. NAME is the plan's. */
-cohort_status cohort__broadcast_over_mesh(const struct cohort__request *request,
-                                          struct cohort__mesh mesh, const char *name,
-                                          struct cohort__plan **ret_plan);
-cohort_status cohort__reduce_over_mesh(const struct cohort__request *request,
-                                       struct cohort__mesh mesh, const char *name,
-                                       struct cohort__plan **ret_plan);
-cohort_status cohort__gather_over_mesh(const struct cohort__request *request,
-                                       struct cohort__mesh mesh, const char *name,
-                                       struct cohort__plan **ret_plan);
-cohort_status cohort__scatter_over_mesh(const struct cohort__request *request,
-                                        struct cohort__mesh mesh, const char *name,
-                                        struct cohort__plan **ret_plan);
+/* The rooted collectives over the tree. */
+void cohort__broadcast_over_mesh(struct cohort__plan_builder *builder,
+                                 const struct cohort__request *request, struct cohort__mesh mesh);
+void cohort__reduce_over_mesh(struct cohort__plan_builder *builder,
+                              const struct cohort__request *request, struct cohort__mesh mesh);
+void cohort__gather_over_mesh(struct cohort__plan_builder *builder,
+                              const struct cohort__request *request, struct cohort__mesh mesh);
+void cohort__scatter_over_mesh(struct cohort__plan_builder *builder,
+                               const struct cohort__request *request, struct cohort__mesh mesh);
 
 /* Their costs, with memory: the sum of those of a line of each dimension. Gather costs the same as
  * scatter. */

@@ -19,15 +19,6 @@ cohort_status cohort__scatter_linear_subplan(const struct cohort__request *reque
                                              const uint32_t *weights,
                                              struct cohort__plan **ret_plan);
 
-/* Block 0 is the only one. */
-cohort_status cohort__broadcast_linear_subplan(const struct cohort__request *request,
-                                               struct cohort__plan **ret_plan);
-
-/* Block 0 is this rank's own. At the root, block 1 is the result. With root 0 it may be mapped to
- * the same memory as block 0. */
-cohort_status cohort__reduce_linear_subplan(const struct cohort__request *request,
-                                            struct cohort__plan **ret_plan);
-
 /* The root's steps, in phase 1 with tag 0: reduces its block OWN and what all others send, strictly
  * from the left, to RESULT. Returns the last REDUCE. For more than one rank. */
 uint32_t cohort__reduce_linear_append(struct cohort__plan_builder *builder,
@@ -44,12 +35,7 @@ cohort_status cohort__all_to_all_linear_subplan(const struct cohort__request *re
                                                 const uint32_t *weights,
                                                 struct cohort__plan **ret_plan);
 
-/* Bruck's all-to-all as a subplan for embedding. Block r is what goes to rank r. Block num_sites +
- * r is what comes from rank r. */
-cohort_status cohort__all_to_all_bruck_subplan(const struct cohort__request *request,
-                                               struct cohort__plan **ret_plan);
-
-/* The cost for NUM_RANKS ranks, with BYTES from each to each other one. */
+/* The cost of Bruck's all_to_all for NUM_RANKS ranks, with BYTES from each to each other one. */
 struct cohort__cost cohort__all_to_all_bruck_cost(uint32_t num_ranks, size_t bytes);
 
 /* Reduce-scatter, linear, not as a subplan, but as steps. Each site sends its pieces of IN

@@ -245,7 +245,7 @@ uint32_t cohort__reduce_up(struct cohort__plan_builder *builder, const struct co
         struct cohort__embedding embedding = {
             .block_map = lists, .phase = phase, .after = after, .recv_after = COHORT__NO_STEP};
         struct cohort__plan *subplan = NULL;
-        cohort__reduce_linear_subplan(&request, &subplan);
+        cohort__algorithm_plan(&cohort__reduce_linear, &request, &subplan);
         after = tree_embed(builder, tree, level, subplan, embedding);
         own = result;
     }
@@ -284,7 +284,7 @@ void cohort__broadcast_down(struct cohort__plan_builder *builder, const struct c
         struct cohort__embedding embedding = {
             .block_map = &list, .phase = phase, .after = after, .recv_after = after};
         struct cohort__plan *subplan = NULL;
-        cohort__broadcast_linear_subplan(&request, &subplan);
+        cohort__algorithm_plan(&cohort__broadcast_linear, &request, &subplan);
         uint32_t end = tree_embed(builder, tree, level, subplan, embedding);
         if (tree->levels[level].this_rank > 0)
             after = end;
@@ -295,23 +295,19 @@ void cohort__broadcast_down(struct cohort__plan_builder *builder, const struct c
 
 enum { UP = 1, DOWN = 3 };
 
-/* Begins the plan called NAME, over a tree of all sites with site 0 as its root. */
-static cohort_status begin(const struct cohort__request *request, uint32_t arity, const char *name,
-                           struct cohort__tree *ret_tree, struct cohort__plan_builder **ret_builder)
+/* Makes the tree of all sites, with site 0 as its root. */
+static struct cohort__tree tree_of(const struct cohort__request *request, uint32_t arity)
 {
     struct cohort__range all = {.first = 0, .count = request->num_sites};
-    cohort__tree_init(ret_tree, all, arity, 0, request->this_site);
-    return cohort__plan_builder_create(ret_builder, name, request->num_sites, request->this_site);
+    struct cohort__tree tree;
+    cohort__tree_init(&tree, all, arity, 0, request->this_site);
+    return tree;
 }
 
-cohort_status cohort__all_reduce_compose(const struct cohort__request *request, uint32_t arity,
-                                         const char *name, struct cohort__plan **ret_plan)
+void cohort__all_reduce_compose(struct cohort__plan_builder *builder,
+                                const struct cohort__request *request, uint32_t arity)
 {
-    struct cohort__plan_builder *builder = NULL;
-    struct cohort__tree tree;
-    cohort_status status = begin(request, arity, name, &tree, &builder);
-    if (status != COHORT_OK)
-        return status;
+    struct cohort__tree tree = tree_of(request, arity);
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
     uint32_t result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
     uint32_t end = cohort__reduce_up(builder, &tree, own, result, request->bytes, UP);
@@ -321,7 +317,6 @@ cohort_status cohort__all_reduce_compose(const struct cohort__request *request, 
     cohort__broadcast_down(builder, &tree, result, request->bytes, DOWN, end);
     if (request->num_sites == 1)
         cohort__plan_copy(builder, UP, result, own);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 struct cohort__cost cohort__all_reduce_compose_cost(const struct cohort__request *request,
@@ -351,20 +346,15 @@ static uint32_t gather_append(struct cohort__plan_builder *builder,
     return cohort__gather_up(builder, tree, &layout, UP, ready);
 }
 
-cohort_status cohort__all_gather_compose(const struct cohort__request *request, uint32_t arity,
-                                         const char *name, struct cohort__plan **ret_plan)
+void cohort__all_gather_compose(struct cohort__plan_builder *builder,
+                                const struct cohort__request *request, uint32_t arity)
 {
-    struct cohort__plan_builder *builder = NULL;
     size_t all_bytes = request->num_sites * request->bytes;
-    struct cohort__tree tree;
-    cohort_status status = begin(request, arity, name, &tree, &builder);
-    if (status != COHORT_OK)
-        return status;
+    struct cohort__tree tree = tree_of(request, arity);
     uint32_t end = gather_append(builder, request, &tree);
     /* A site without children gathers nothing in OUT, so it may receive into OUT at any time. */
     if (!cohort__tree_has_children(&tree))
         end = COHORT__NO_STEP;
     uint32_t result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, all_bytes);
     cohort__broadcast_down(builder, &tree, result, all_bytes, DOWN, end);
-    return cohort__plan_finish(builder, ret_plan);
 }

@@ -107,17 +107,16 @@ void cohort__broadcast_down(struct cohort__plan_builder *builder, const struct c
                             uint32_t block, size_t bytes, unsigned phase, uint32_t after);
 
 /* The collectives of two phases, up a tree (phase 1) and down again (phase 3). With an arity of
- * num_sites the tree has one level, and they are compositions of two linear primitives. NAME is the
- * plan's. */
+ * num_sites the tree has one level, and they are compositions of two linear primitives. */
 
 /* Reduce, then broadcast. */
-cohort_status cohort__all_reduce_compose(const struct cohort__request *request, uint32_t arity,
-                                         const char *name, struct cohort__plan **ret_plan);
+void cohort__all_reduce_compose(struct cohort__plan_builder *builder,
+                                const struct cohort__request *request, uint32_t arity);
 struct cohort__cost cohort__all_reduce_compose_cost(const struct cohort__request *request,
                                                     uint32_t arity);
 
 /* Gather, then broadcast. */
-cohort_status cohort__all_gather_compose(const struct cohort__request *request, uint32_t arity,
-                                         const char *name, struct cohort__plan **ret_plan);
+void cohort__all_gather_compose(struct cohort__plan_builder *builder,
+                                const struct cohort__request *request, uint32_t arity);
 
 #endif

@@ -92,26 +92,20 @@ static void segment_append(struct cohort__plan_builder *builder,
     }
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     struct cohort__chain chain = make(request);
     struct store store;
-    cohort_status status = cohort__plan_builder_create(&builder, "reduce_chain", request->num_sites,
-                                                       request->this_site);
-    if (status != COHORT_OK)
-        return status;
     if (request->num_sites == 1) {
         uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
         uint32_t result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
         cohort__plan_copy(builder, PHASE, result, own);
-        return cohort__plan_finish(builder, ret_plan);
+        return;
     }
     store_init(&store, builder, &chain,
                request->this_site > 0 && request->this_site != request->root);
     for (uint32_t i = 0; i < chain.num_segments; i++)
         segment_append(builder, request, &store, &chain, i);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 /* A root that is neither the first nor the last site receives the segments of the chain, then those

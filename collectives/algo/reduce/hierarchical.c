@@ -27,17 +27,12 @@ static void hand_over(struct cohort__plan_builder *builder, const struct cohort_
         cohort__plan_after(builder, step, after);
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     struct cohort__range all = {.first = 0, .count = request->num_sites};
     uint32_t tree_root = request->commutative ? request->root : 0;
     struct cohort__tree tree;
     uint32_t result = COHORT__NO_BLOCK;
-    cohort_status status = cohort__plan_builder_create(&builder, "reduce_hierarchical",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     cohort__tree_init(&tree, all, request->arity, tree_root, request->this_site);
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
     if (request->this_site == request->root)
@@ -49,7 +44,6 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
         hand_over(builder, request, result, end);
     if (request->num_sites == 1)
         cohort__plan_copy(builder, PHASE, result, own);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

@@ -60,25 +60,18 @@ uint32_t cohort__reduce_linear_append(struct cohort__plan_builder *builder,
     return first_reduce + num_ranks - 2;
 }
 
-cohort_status cohort__reduce_linear_subplan(const struct cohort__request *request,
-                                            struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
-    cohort_status status = cohort__plan_builder_create(&builder, "reduce_linear",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
     if (request->this_site != request->root) {
         cohort__plan_send(builder, PHASE, request->root, TAG, &own, 1);
-        return cohort__plan_finish(builder, ret_plan);
+        return;
     }
     uint32_t result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
     if (request->num_sites > 1)
         cohort__reduce_linear_append(builder, request, own, result);
     else
         cohort__plan_copy(builder, PHASE, result, own);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)
@@ -98,6 +91,6 @@ const struct cohort__algorithm cohort__reduce_linear = {
     .collective = COHORT__REDUCE,
     .name = "linear",
     .ordered = true,
-    .build = cohort__reduce_linear_subplan,
+    .build = build,
     .cost = cost,
 };

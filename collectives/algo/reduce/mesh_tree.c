@@ -8,11 +8,10 @@
  * sites, so nothing has to commute, for every root.
  * Cost: (t_s + t_w m + t_r m) ceil(log2 N). TMP: see reduce_mesh.
  * Source: Grama, Gupta, Karypis, Kumar: all-to-one reduction. */
-static cohort_status binomial_build(const struct cohort__request *request,
-                                    struct cohort__plan **ret_plan)
+static void binomial_build(struct cohort__plan_builder *builder,
+                           const struct cohort__request *request)
 {
-    return cohort__reduce_over_mesh(request, cohort__mesh_line(request->num_sites),
-                                    "reduce_binomial", ret_plan);
+    cohort__reduce_over_mesh(builder, request, cohort__mesh_line(request->num_sites));
 }
 
 static struct cohort__cost binomial_cost(const struct cohort__request *request)
@@ -33,11 +32,9 @@ const struct cohort__algorithm cohort__reduce_binomial = {
  * except at the root, and one for each block that is received, as far as cohort__reduce_buffers
  * allows.
  * Source: Grama, Gupta, Karypis, Kumar: all-to-one reduction, a broadcast on a mesh reversed. */
-static cohort_status mesh_build(const struct cohort__request *request,
-                                struct cohort__plan **ret_plan)
+static void mesh_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    return cohort__reduce_over_mesh(request, cohort__mesh_square(request->num_sites), "reduce_mesh",
-                                    ret_plan);
+    cohort__reduce_over_mesh(builder, request, cohort__mesh_square(request->num_sites));
 }
 
 static struct cohort__cost mesh_cost(const struct cohort__request *request)
@@ -56,11 +53,10 @@ const struct cohort__algorithm cohort__reduce_mesh = {
  * dimension.
  * Cost: (t_s + t_w m + t_r m) times the sum of ceil(log2 extent). TMP: see reduce_mesh.
  * Source: Grama, Gupta, Karypis, Kumar: all-to-one reduction, in higher dimensions. */
-static cohort_status mesh_nd_build(const struct cohort__request *request,
-                                   struct cohort__plan **ret_plan)
+static void mesh_nd_build(struct cohort__plan_builder *builder,
+                          const struct cohort__request *request)
 {
-    return cohort__reduce_over_mesh(request, cohort__mesh_of_factors(request->num_sites),
-                                    "reduce_mesh_nd", ret_plan);
+    cohort__reduce_over_mesh(builder, request, cohort__mesh_of_factors(request->num_sites));
 }
 
 static struct cohort__cost mesh_nd_cost(const struct cohort__request *request)

@@ -272,25 +272,19 @@ static void gather_append(struct cohort__plan_builder *builder, const struct hal
     }
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     struct halving halving;
-    cohort_status status = cohort__plan_builder_create(&builder, "reduce_scatter_gather",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     if (request->num_sites == 1) {
         uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
         uint32_t result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
         cohort__plan_copy(builder, GATHER_PHASE, result, own);
-        return cohort__plan_finish(builder, ret_plan);
+        return;
     }
     halving_init(&halving, request);
     halving_append(&halving, builder, request->this_site == request->root);
     if (halving.folds_to == request->this_site)
         gather_append(builder, &halving);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 /* The bytes of all messages of the gather. In step s, the ranks whose bit s is not that of the root

@@ -144,18 +144,12 @@ static void steps_append(struct cohort__plan_builder *builder,
     }
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
-    cohort_status status = cohort__plan_builder_create(&builder, "reduce_scatter_bruck",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     if (request->num_sites > 1)
         steps_append(builder, request);
     else
         cohort__alone_append(builder, request->bytes);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

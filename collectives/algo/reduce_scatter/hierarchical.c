@@ -38,21 +38,15 @@ static void tree_append(struct cohort__plan_builder *builder, const struct cohor
     cohort__scatter_down(builder, tree, &layout, DOWN, has_children ? end : COHORT__NO_STEP);
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     struct cohort__range all = {.first = 0, .count = request->num_sites};
     struct cohort__tree tree;
-    cohort_status status = cohort__plan_builder_create(&builder, "reduce_scatter_hierarchical",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     cohort__tree_init(&tree, all, request->arity, 0, request->this_site);
     if (request->num_sites > 1)
         tree_append(builder, request, &tree);
     else
         cohort__alone_append(builder, request->bytes);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

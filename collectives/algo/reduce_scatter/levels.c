@@ -37,28 +37,22 @@ static void append_ragged(struct cohort__levels *levels, const size_t *before)
     cohort__levels_scatter_down(levels, out, &shelf, end);
 }
 
-static cohort_status build_ragged(const struct cohort__request *request,
-                                  struct cohort__plan **ret_plan)
+static void append_parts(struct cohort__levels *levels)
 {
-    struct cohort__levels levels;
-    cohort_status status = cohort__levels_init(&levels, request, "reduce_scatter_levels");
-    if (status)
-        return status;
-    size_t *before = cohort__levels_before(&levels, request->in_parts);
+    size_t *before = cohort__levels_before(levels, levels->request->in_parts);
     if (before)
-        append_ragged(&levels, before);
+        append_ragged(levels, before);
     free(before);
-    return cohort__plan_finish(levels.builder, ret_plan);
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     struct cohort__levels levels;
-    if (request->in_parts)
-        return build_ragged(request, ret_plan);
-    cohort_status status = cohort__levels_init(&levels, request, "reduce_scatter_levels");
-    if (status)
-        return status;
+    cohort__levels_init(&levels, builder, request);
+    if (request->in_parts) {
+        append_parts(&levels);
+        return;
+    }
     struct cohort__area in = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
     struct cohort__lengths lengths = {.bytes = request->bytes};
     uint32_t end = cohort__levels_reduce_up(&levels, &in, request->num_sites * request->bytes,
@@ -73,7 +67,6 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
                                     cohort__levels_part_at(&levels, levels.num_used, out, &shelf),
                                     lengths, end);
     cohort__levels_scatter_down(&levels, out, &shelf, end);
-    return cohort__plan_finish(levels.builder, ret_plan);
 }
 
 static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)

@@ -56,22 +56,16 @@ struct cohort__cost cohort__reduce_scatter_direct_cost(const struct cohort__vect
                                  .memory = largest > smallest ? largest : smallest};
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     struct cohort__vector in =
         cohort__vector_of_blocks(request, COHORT__SPACE_IN, request->in_parts);
     size_t bytes = cohort__vector_bytes(&in, request->this_site, 1);
-    cohort_status status = cohort__plan_builder_create(&builder, "reduce_scatter_linear",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     uint32_t result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, bytes);
     if (request->num_sites > 1)
         cohort__reduce_scatter_direct(builder, request, &in, result);
     else
         cohort__plan_copy(builder, PHASE, result, cohort__vector_block(builder, &in, 0, 1));
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

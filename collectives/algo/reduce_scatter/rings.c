@@ -5,24 +5,18 @@
 
 enum { PHASE = 1 };
 
-static cohort_status rings_build(const struct cohort__request *request, struct cohort__mesh mesh,
-                                 const char *name, struct cohort__plan **ret_plan)
+static void rings_build(struct cohort__plan_builder *builder, const struct cohort__request *request,
+                        struct cohort__mesh mesh)
 {
-    struct cohort__plan_builder *builder = NULL;
     struct cohort__rings rings = {.mesh = mesh, .this_site = request->this_site, .phase = PHASE};
     struct cohort__vector in =
         cohort__vector_of_blocks(request, COHORT__SPACE_IN, request->in_parts);
-    cohort_status status =
-        cohort__plan_builder_create(&builder, name, request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     uint32_t result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0,
                                          cohort__vector_bytes(&in, request->this_site, 1));
     if (request->num_sites > 1)
         cohort__rings_reduce_scatter(builder, &rings, &in, NULL, result);
     else
         cohort__plan_copy(builder, PHASE, result, cohort__vector_block(builder, &in, 0, 1));
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost rings_cost(const struct cohort__request *request,
@@ -37,11 +31,9 @@ static struct cohort__cost rings_cost(const struct cohort__request *request,
  * j.
  * Cost: (t_s + (t_w + t_r) m)(N-1). TMP: two blocks, which take turns (N = 3: one, N = 2: none).
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4: all-to-all reduction. */
-static cohort_status ring_build(const struct cohort__request *request,
-                                struct cohort__plan **ret_plan)
+static void ring_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    return rings_build(request, cohort__mesh_line(request->num_sites), "reduce_scatter_ring",
-                       ret_plan);
+    rings_build(builder, request, cohort__mesh_line(request->num_sites));
 }
 
 static struct cohort__cost ring_cost(const struct cohort__request *request)
@@ -64,11 +56,9 @@ const struct cohort__algorithm cohort__reduce_scatter_ring = {
  * Cost: t_s (rows + columns - 2) + (t_w + t_r) m (N-1). TMP: three rows of blocks and two blocks,
  * less on small meshes.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4: all-to-all reduction. */
-static cohort_status mesh_build(const struct cohort__request *request,
-                                struct cohort__plan **ret_plan)
+static void mesh_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    return rings_build(request, cohort__mesh_square(request->num_sites), "reduce_scatter_mesh",
-                       ret_plan);
+    rings_build(builder, request, cohort__mesh_square(request->num_sites));
 }
 
 static struct cohort__cost mesh_cost(const struct cohort__request *request)
@@ -89,11 +79,10 @@ const struct cohort__algorithm cohort__reduce_scatter_mesh = {
  * Cost: t_s (sum of extents - d) + (t_w + t_r) m (N-1). TMP: less than 2 N m.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4: all-to-all
  * reduction. */
-static cohort_status mesh_nd_build(const struct cohort__request *request,
-                                   struct cohort__plan **ret_plan)
+static void mesh_nd_build(struct cohort__plan_builder *builder,
+                          const struct cohort__request *request)
 {
-    return rings_build(request, cohort__mesh_of_factors(request->num_sites),
-                       "reduce_scatter_mesh_nd", ret_plan);
+    rings_build(builder, request, cohort__mesh_of_factors(request->num_sites));
 }
 
 static struct cohort__cost mesh_nd_cost(const struct cohort__request *request)

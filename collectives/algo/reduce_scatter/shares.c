@@ -25,12 +25,10 @@ static uint32_t append_leaders(struct cohort__levels *levels, struct cohort__are
     return after;
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     struct cohort__levels levels;
-    cohort_status status = cohort__levels_init(&levels, request, "reduce_scatter_shares");
-    if (status)
-        return status;
+    cohort__levels_init(&levels, builder, request);
     const uint32_t tier = levels.num_used - 1;
     struct cohort__area in = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
     struct cohort__lengths lengths = {.bytes = request->bytes};
@@ -40,7 +38,6 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     if (levels.height >= tier)
         end = append_leaders(&levels, in, cohort__levels_part_at(&levels, tier, out, &shelf), end);
     cohort__levels_scatter_below(&levels, tier, out, &shelf, end);
-    return cohort__plan_finish(levels.builder, ret_plan);
 }
 
 static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)

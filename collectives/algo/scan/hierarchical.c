@@ -155,24 +155,19 @@ static void go_down(struct scan *self)
     }
 }
 
-static cohort_status scan_build(const struct cohort__request *request, const char *name,
-                                struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     struct cohort__range all = {.first = 0, .count = request->num_sites};
-    struct scan self = {.request = request,
+    struct scan self = {.builder = builder,
+                        .request = request,
                         .is_exclusive = request->collective == COHORT__EXCLUSIVE_SCAN};
-    cohort_status status =
-        cohort__plan_builder_create(&self.builder, name, request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     cohort__tree_init(&self.tree, all, request->arity, 0, request->this_site);
     if (request->num_sites > 1) {
         go_up(&self);
         go_down(&self);
     }
     if (!self.is_exclusive && request->this_site == 0)
-        cohort__alone_append(self.builder, request->bytes);
-    return cohort__plan_finish(self.builder, ret_plan);
+        cohort__alone_append(builder, request->bytes);
 }
 
 /* The number of sites to which others send: each range of the lowest level has one. The ranges of a
@@ -252,32 +247,20 @@ static struct cohort__cost scan_cost(const struct cohort__request *request)
     return cost;
 }
 
-static cohort_status inclusive_build(const struct cohort__request *request,
-                                     struct cohort__plan **ret_plan)
-{
-    return scan_build(request, "scan_hierarchical", ret_plan);
-}
-
 const struct cohort__algorithm cohort__scan_hierarchical = {
     .collective = COHORT__SCAN,
     .name = "hierarchical",
     .hierarchical = true,
-    .build = inclusive_build,
+    .build = build,
     .cost = scan_cost,
 };
 
 /* Exclusive scan, hierarchical: the scan without a site's own block. Site 0 gets
  * nothing. The last site's block is not sent. */
-static cohort_status exclusive_build(const struct cohort__request *request,
-                                     struct cohort__plan **ret_plan)
-{
-    return scan_build(request, "exclusive_scan_hierarchical", ret_plan);
-}
-
 const struct cohort__algorithm cohort__exclusive_scan_hierarchical = {
     .collective = COHORT__EXCLUSIVE_SCAN,
     .name = "hierarchical",
     .hierarchical = true,
-    .build = exclusive_build,
+    .build = build,
     .cost = scan_cost,
 };

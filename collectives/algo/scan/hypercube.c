@@ -148,24 +148,19 @@ static void steps_append(struct prefix *self)
     }
 }
 
-static cohort_status scan_build(const struct cohort__request *request, const char *name,
-                                struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct prefix self = {.request = request,
+    struct prefix self = {.builder = builder,
+                          .request = request,
                           .is_exclusive = request->collective == COHORT__EXCLUSIVE_SCAN,
                           .total_step = COHORT__NO_STEP,
                           .result_step = COHORT__NO_STEP,
                           .result_read = COHORT__NO_STEP};
-    cohort_status status =
-        cohort__plan_builder_create(&self.builder, name, request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
-    self.total = cohort__plan_range(self.builder, COHORT__SPACE_IN, 0, request->bytes);
-    self.result = cohort__plan_range(self.builder, COHORT__SPACE_OUT, 0, request->bytes);
+    self.total = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
+    self.result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
     steps_append(&self);
     if (!self.is_exclusive && request->this_site == 0)
-        cohort__alone_append(self.builder, request->bytes);
-    return cohort__plan_finish(self.builder, ret_plan);
+        cohort__alone_append(builder, request->bytes);
 }
 
 /* In step k, `cubes` is the number of whole subcubes of 2^(k+1) sites that have sites after them.
@@ -195,30 +190,18 @@ static struct cohort__cost scan_cost(const struct cohort__request *request)
     return cost;
 }
 
-static cohort_status inclusive_build(const struct cohort__request *request,
-                                     struct cohort__plan **ret_plan)
-{
-    return scan_build(request, "scan_hypercube", ret_plan);
-}
-
 const struct cohort__algorithm cohort__scan_hypercube = {
     .collective = COHORT__SCAN,
     .name = "hypercube",
-    .build = inclusive_build,
+    .build = build,
     .cost = scan_cost,
 };
 
 /* Exclusive scan, hypercube: the scan without a site's own block. Site 0 gets nothing. The
  * last site's block is not sent. */
-static cohort_status exclusive_build(const struct cohort__request *request,
-                                     struct cohort__plan **ret_plan)
-{
-    return scan_build(request, "exclusive_scan_hypercube", ret_plan);
-}
-
 const struct cohort__algorithm cohort__exclusive_scan_hypercube = {
     .collective = COHORT__EXCLUSIVE_SCAN,
     .name = "hypercube",
-    .build = exclusive_build,
+    .build = build,
     .cost = scan_cost,
 };

@@ -135,21 +135,11 @@ static void append(struct scan *self)
         cohort__levels_copy(levels, COHORT__LEVELS_DOWN, out, in, self->bytes, end);
 }
 
-static cohort_status scan_build(const struct cohort__request *request, const char *name,
-                                struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     struct scan self = {.bytes = request->bytes};
-    cohort_status status = cohort__levels_init(&self.levels, request, name);
-    if (status)
-        return status;
+    cohort__levels_init(&self.levels, builder, request);
     append(&self);
-    return cohort__plan_finish(self.levels.builder, ret_plan);
-}
-
-static cohort_status inclusive_build(const struct cohort__request *request,
-                                     struct cohort__plan **ret_plan)
-{
-    return scan_build(request, "scan_levels", ret_plan);
 }
 
 static void scan_stages(const struct cohort__request *request, struct cohort__stages *ret_stages)
@@ -169,23 +159,17 @@ const struct cohort__algorithm cohort__scan_levels = {
     .name = "levels",
     .needs = cohort__levels_needs,
     .accepts = cohort__levels_accepts,
-    .build = inclusive_build,
+    .build = build,
     .stages = scan_stages,
     .top = COHORT__EXCLUSIVE_SCAN,
 };
-
-static cohort_status exclusive_build(const struct cohort__request *request,
-                                     struct cohort__plan **ret_plan)
-{
-    return scan_build(request, "exclusive_scan_levels", ret_plan);
-}
 
 const struct cohort__algorithm cohort__exclusive_scan_levels = {
     .collective = COHORT__EXCLUSIVE_SCAN,
     .name = "levels",
     .needs = cohort__levels_needs,
     .accepts = cohort__levels_accepts,
-    .build = exclusive_build,
+    .build = build,
     .stages = scan_stages,
     .top = COHORT__EXCLUSIVE_SCAN,
 };

@@ -33,20 +33,13 @@ static void chain_append(struct cohort__plan_builder *builder,
     }
 }
 
-static cohort_status scan_build(const struct cohort__request *request, const char *name,
-                                struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     bool is_exclusive = request->collective == COHORT__EXCLUSIVE_SCAN;
-    cohort_status status =
-        cohort__plan_builder_create(&builder, name, request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     if (!is_exclusive && request->this_site == 0)
         cohort__alone_append(builder, request->bytes);
     if (request->num_sites > 1)
         chain_append(builder, request, is_exclusive);
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost scan_cost(const struct cohort__request *request)
@@ -64,32 +57,20 @@ static struct cohort__cost scan_cost(const struct cohort__request *request)
                                  .memory = is_exclusive && reductions > 0 ? size : 0};
 }
 
-static cohort_status inclusive_build(const struct cohort__request *request,
-                                     struct cohort__plan **ret_plan)
-{
-    return scan_build(request, "scan_linear", ret_plan);
-}
-
 const struct cohort__algorithm cohort__scan_linear = {
     .collective = COHORT__SCAN,
     .name = "linear",
     .ordered = true,
-    .build = inclusive_build,
+    .build = build,
     .cost = scan_cost,
 };
 
 /* Exclusive scan, linear: the scan without a site's own block. Site 0 gets nothing. The last
  * site's block is not sent. */
-static cohort_status exclusive_build(const struct cohort__request *request,
-                                     struct cohort__plan **ret_plan)
-{
-    return scan_build(request, "exclusive_scan_linear", ret_plan);
-}
-
 const struct cohort__algorithm cohort__exclusive_scan_linear = {
     .collective = COHORT__EXCLUSIVE_SCAN,
     .name = "linear",
     .ordered = true,
-    .build = exclusive_build,
+    .build = build,
     .cost = scan_cost,
 };

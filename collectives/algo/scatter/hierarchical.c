@@ -12,16 +12,11 @@
 
 enum { PHASE = 1 };
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__plan_builder *builder = NULL;
     struct cohort__range all = {.first = 0, .count = request->num_sites};
     struct cohort__tree tree;
     struct cohort__layout layout;
-    cohort_status status = cohort__plan_builder_create(&builder, "scatter_hierarchical",
-                                                       request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     cohort__tree_init(&tree, all, request->arity, request->root, request->this_site);
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
     if (cohort__tree_is_root(&tree))
@@ -34,7 +29,6 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
                                             request->this_site * request->bytes, request->bytes);
         cohort__plan_copy(builder, PHASE, own, place);
     }
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

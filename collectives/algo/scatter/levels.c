@@ -9,13 +9,11 @@
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/levels.h"
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     struct cohort__levels levels;
     bool is_root = request->this_site == request->root;
-    cohort_status status = cohort__levels_init(&levels, request, "scatter_levels");
-    if (status)
-        return status;
+    cohort__levels_init(&levels, builder, request);
     struct cohort__area own = {COHORT__SPACE_OUT, 0}, in = {COHORT__SPACE_IN, 0};
     struct cohort__lengths lengths = {.bytes = request->bytes};
     struct cohort__shelf shelf = {.area = in, .places.num = request->num_sites, .lengths = lengths};
@@ -26,7 +24,6 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
         end = cohort__levels_sort(&levels, COHORT__LEVELS_UP, &shelf, in, NULL, true, end);
     end = cohort__levels_scatter_top(&levels, own, &shelf, end);
     cohort__levels_scatter_down(&levels, own, &shelf, end);
-    return cohort__plan_finish(levels.builder, ret_plan);
 }
 
 static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)

@@ -8,11 +8,10 @@
  * the root sends directly from IN.
  * Cost: t_s ceil(log2 N) + t_w m (N-1), for all N. TMP: see scatter_mesh.
  * Source: Grama, Gupta, Karypis, Kumar: scatter on a hypercube. */
-static cohort_status binomial_build(const struct cohort__request *request,
-                                    struct cohort__plan **ret_plan)
+static void binomial_build(struct cohort__plan_builder *builder,
+                           const struct cohort__request *request)
 {
-    return cohort__scatter_over_mesh(request, cohort__mesh_line(request->num_sites),
-                                     "scatter_binomial", ret_plan);
+    cohort__scatter_over_mesh(builder, request, cohort__mesh_line(request->num_sites));
 }
 
 static struct cohort__cost binomial_cost(const struct cohort__request *request)
@@ -32,11 +31,9 @@ const struct cohort__algorithm cohort__scatter_binomial = {
  * Cost: t_s (ceil(log2 rows) + ceil(log2 columns)) + t_w m (N-1). TMP: the blocks that a site sends
  * on; the root sends directly from IN.
  * Source: Grama, Gupta, Karypis, Kumar: scatter, with the structure of the broadcast on a mesh. */
-static cohort_status mesh_build(const struct cohort__request *request,
-                                struct cohort__plan **ret_plan)
+static void mesh_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    return cohort__scatter_over_mesh(request, cohort__mesh_square(request->num_sites),
-                                     "scatter_mesh", ret_plan);
+    cohort__scatter_over_mesh(builder, request, cohort__mesh_square(request->num_sites));
 }
 
 static struct cohort__cost mesh_cost(const struct cohort__request *request)

@@ -52,23 +52,16 @@ static void moves_append(struct cohort__plan_builder *builder,
 /* Moves the block from IN to OUT over NUM_HOPS hops, which must be the same number at all sites.
  * TMP: a block at a site that moves in two hops or more. Received blocks take turns in it and
  * OUT. */
-static cohort_status hops_build(const struct cohort__request *request, const char *name,
-                                const struct hop *hops, uint32_t num_hops,
-                                struct cohort__plan **ret_plan)
+static void hops_build(struct cohort__plan_builder *builder, const struct cohort__request *request,
+                       const struct hop *hops, uint32_t num_hops)
 {
-    struct cohort__plan_builder *builder = NULL;
     uint32_t num_moves = count_moves(request, hops, num_hops);
-    cohort_status status =
-        cohort__plan_builder_create(&builder, name, request->num_sites, request->this_site);
-    if (status != COHORT_OK)
-        return status;
     if (num_moves > 0)
         moves_append(builder, request, hops, num_moves);
     else
         cohort__plan_copy(builder, PHASE,
                           cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes),
                           cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes));
-    return cohort__plan_finish(builder, ret_plan);
 }
 
 /* The cost of NUM_HOPS hops in which all sites move. */
@@ -86,13 +79,13 @@ static struct cohort__cost hops_cost(const struct cohort__request *request, uint
  * Cost: t_s + t_w m. TMP: none.
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.6.2: what a hypercube
  * with E-cube routing needs. */
-static cohort_status direct_build(const struct cohort__request *request,
-                                  struct cohort__plan **ret_plan)
+static void direct_build(struct cohort__plan_builder *builder,
+                         const struct cohort__request *request)
 {
     struct hop hop = {
         .to = cohort__wrap_after(request->this_site, request->shift, request->num_sites),
         .from = cohort__wrap_before(request->this_site, request->shift, request->num_sites)};
-    return hops_build(request, "shift_direct", &hop, 1, ret_plan);
+    hops_build(builder, request, &hop, 1);
 }
 
 static struct cohort__cost direct_cost(const struct cohort__request *request)
@@ -116,8 +109,7 @@ static uint32_t ring_count_hops(const struct cohort__request *request)
     return request->shift < back ? request->shift : back;
 }
 
-static cohort_status ring_build(const struct cohort__request *request,
-                                struct cohort__plan **ret_plan)
+static void ring_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     uint32_t num_sites = request->num_sites, this_site = request->this_site;
     uint32_t num_hops = ring_count_hops(request);
@@ -126,15 +118,15 @@ static cohort_status ring_build(const struct cohort__request *request,
     uint32_t after = cohort__wrap_after(this_site, one, num_sites);
     uint32_t before = cohort__wrap_before(this_site, one, num_sites);
     struct hop *hops = calloc(num_hops + (size_t)1, sizeof(*hops));
-    if (!hops)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "plan shift_ring at site %u of %u: no memory",
-                           this_site, num_sites);
+    if (!hops) {
+        cohort__plan_builder_fail(builder);
+        return;
+    }
     for (uint32_t hop = 0; hop < num_hops; hop++)
         hops[hop] =
             (struct hop){.to = is_forward ? after : before, .from = is_forward ? before : after};
-    cohort_status status = hops_build(request, "shift_ring", hops, num_hops, ret_plan);
+    hops_build(builder, request, hops, num_hops);
     free(hops);
-    return status;
 }
 
 static struct cohort__cost ring_cost(const struct cohort__request *request)
@@ -204,19 +196,18 @@ static uint32_t mesh_hops(const struct cohort__request *request, const struct co
     return num_hops;
 }
 
-static cohort_status mesh_build(const struct cohort__request *request,
-                                struct cohort__plan **ret_plan)
+static void mesh_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     struct cohort__mesh mesh = cohort__mesh_square(request->num_sites);
     size_t most = mesh.extents[COLUMN] / 2 + mesh.extents[ROW] / 2 + (size_t)1;
     struct hop *hops = calloc(most, sizeof(*hops));
-    if (!hops)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "plan shift_mesh at site %u of %u: no memory",
-                           request->this_site, request->num_sites);
+    if (!hops) {
+        cohort__plan_builder_fail(builder);
+        return;
+    }
     uint32_t num_hops = mesh_hops(request, &mesh, hops);
-    cohort_status status = hops_build(request, "shift_mesh", hops, num_hops, ret_plan);
+    hops_build(builder, request, hops, num_hops);
     free(hops);
-    return status;
 }
 
 /* Only the first `columns` sites of each row make the hop to the next row, if there are several
@@ -285,12 +276,12 @@ static uint32_t hypercube_hops(const struct cohort__request *request, struct hop
     return num_hops;
 }
 
-static cohort_status hypercube_build(const struct cohort__request *request,
-                                     struct cohort__plan **ret_plan)
+static void hypercube_build(struct cohort__plan_builder *builder,
+                            const struct cohort__request *request)
 {
     struct hop hops[MAX_HOPS];
     uint32_t num_hops = hypercube_hops(request, hops);
-    return hops_build(request, "shift_hypercube", hops, num_hops, ret_plan);
+    hops_build(builder, request, hops, num_hops);
 }
 
 static struct cohort__cost hypercube_cost(const struct cohort__request *request)

@@ -157,12 +157,10 @@ static uint32_t exchange(struct cohort__levels *levels, struct cohort__area in,
     return after;
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     struct cohort__levels levels;
-    cohort_status status = cohort__levels_init(&levels, request, "shift_levels");
-    if (status)
-        return status;
+    cohort__levels_init(&levels, builder, request);
     struct cohort__area in = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
     struct cohort__lengths lengths = {.bytes = request->bytes};
     struct cohort__shelf sent = cohort__levels_shelf(&levels, lengths, false);
@@ -172,7 +170,6 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
         end = exchange(&levels, in,
                        cohort__levels_part_at(&levels, levels.num_used, out, &received), end);
     cohort__levels_scatter_down(&levels, out, &received, end);
-    return cohort__plan_finish(levels.builder, ret_plan);
 }
 
 /* Without two blocks with the same way, there are as many messages as without leaders. */
