@@ -227,7 +227,7 @@ const char *cohort__request_refuses(const struct cohort__request *request)
 bool cohort__algorithm_may_lead(const struct cohort__algorithm *algorithm,
                                 const struct cohort__algorithm *composed)
 {
-    return composed->stages && algorithm->collective == composed->top && algorithm->build &&
+    return composed->stages && algorithm->collective == composed->top && !algorithm->shared &&
            !algorithm->hierarchical && !algorithm->stages;
 }
 
@@ -256,6 +256,13 @@ const char *cohort__algorithm_refuses(const struct cohort__algorithm *algorithm,
     return NULL;
 }
 
+struct cohort__cost cohort__algorithm_cost(const struct cohort__algorithm *algorithm,
+                                           const struct cohort__request *request)
+{
+    return algorithm->mesh ? algorithm->cost_on(request, algorithm->mesh(request->num_sites))
+                           : algorithm->cost(request);
+}
+
 cohort_status cohort__algorithm_plan(const struct cohort__algorithm *algorithm,
                                      const struct cohort__request *request,
                                      struct cohort__plan **ret_plan)
@@ -268,7 +275,10 @@ cohort_status cohort__algorithm_plan(const struct cohort__algorithm *algorithm,
                                                        request->num_sites, request->this_site);
     if (status)
         return status;
-    algorithm->build(builder, request);
+    if (algorithm->mesh)
+        algorithm->build_on(builder, request, algorithm->mesh(request->num_sites));
+    else
+        algorithm->build(builder, request);
     return cohort__plan_finish(builder, ret_plan);
 }
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "cohort/layout.h"
+#include "collectives/algo/pattern/mesh.h"
 #include "collectives/plan/machine.h"
 #include "collectives/plan/plan.h"
 
@@ -153,6 +154,11 @@ struct cohort__algorithm {
     /* For a request without parts. The same for every this_site. The formula's source is in the
      * row's file. */
     struct cohort__cost (*cost)(const struct cohort__request *request);
+    /* In place of build and cost, of a row over a mesh: the mesh of NUM_SITES, and both on it. */
+    struct cohort__mesh (*mesh)(uint32_t num_sites);
+    void (*build_on)(struct cohort__plan_builder *builder, const struct cohort__request *request,
+                     struct cohort__mesh mesh);
+    struct cohort__cost (*cost_on)(const struct cohort__request *request, struct cohort__mesh mesh);
     /* In place of a cost, of a row that is composed of other rows. */
     void (*stages)(const struct cohort__request *request, struct cohort__stages *ret_stages);
     /* Of a composed row: what its leaders do among all of them, the stage that is_top. */
@@ -199,6 +205,10 @@ const char *cohort__algorithm_name(uint32_t row, uint32_t inner,
 /* Why ALGORITHM can't carry out REQUEST, or NULL if it can. */
 const char *cohort__algorithm_refuses(const struct cohort__algorithm *algorithm,
                                       const struct cohort__request *request);
+
+/* What REQUEST costs by ALGORITHM, which is not composed. */
+struct cohort__cost cohort__algorithm_cost(const struct cohort__algorithm *algorithm,
+                                           const struct cohort__request *request);
 
 /* Checks REQUEST, also against overflow, and builds the plan, whose name is "all_gather_ring" for
  * instance. */

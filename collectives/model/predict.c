@@ -312,7 +312,7 @@ static double predict_meeting(const struct cohort__parameters *parameters,
     struct cohort__request request = *like;
     request.num_sites = stage->num_sites;
     request.bytes = stage->bytes;
-    struct cohort__cost cost = cohort__algorithms[row]->cost(&request);
+    struct cohort__cost cost = cohort__algorithm_cost(cohort__algorithms[row], &request);
     cost.bytes *= num_blocks;
     cost.reduced *= num_blocks;
     cost.moved *= num_blocks;

@@ -141,8 +141,8 @@ static double memory_without_notes(const struct cohort__question *question,
     request.can_meet = false;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const struct cohort__algorithm *row = cohort__algorithm_find(stage->collective, names[i]);
-        bool is_priced = row && row->cost && !cohort__algorithm_refuses(row, &request);
-        double memory = is_priced ? row->cost(&request).memory : 0;
+        bool is_priced = row && !row->stages && !cohort__algorithm_refuses(row, &request);
+        double memory = is_priced ? cohort__algorithm_cost(row, &request).memory : 0;
         most = memory > most ? memory : most;
     }
     return most;
@@ -154,10 +154,10 @@ static bool price_stage(const struct cohort__question *question, const struct co
 {
     const struct cohort__algorithm *algorithm = cohort__algorithms[row];
     struct cohort__request request = stage_request(question, stage);
-    if (!algorithm->cost || stage_refuses(question, stage, algorithm))
+    if (algorithm->stages || stage_refuses(question, stage, algorithm))
         return false;
-    *ret_cost =
-        stage->collective == COHORT__EXCHANGE ? stage->exchanged : algorithm->cost(&request);
+    *ret_cost = stage->collective == COHORT__EXCHANGE ? stage->exchanged
+                                                      : cohort__algorithm_cost(algorithm, &request);
     if (stage->is_noted)
         ret_cost->memory = memory_without_notes(question, stage);
     *ret_time = cohort__predict_stage(question->parameters, question->placement, stage, row,
@@ -285,9 +285,9 @@ static struct cohort__candidate judge(const struct cohort__question *question,
     const struct cohort__algorithm *algorithm = cohort__algorithms[row];
     struct cohort__candidate candidate = {.algorithm = algorithm, .row = row};
     /* The cost formula of a row need not be right for requests that the row refuses. */
-    if (algorithm->cost && !cohort__algorithm_refuses(algorithm, common)) {
+    if (!algorithm->stages && !cohort__algorithm_refuses(algorithm, common)) {
         candidate.is_priced = true;
-        candidate.cost = algorithm->cost(common);
+        candidate.cost = cohort__algorithm_cost(algorithm, common);
         candidate.time = cohort__predict(question->parameters, question->placement, row, common,
                                          &candidate.cost);
     } else if (algorithm->stages && !cohort__algorithm_refuses(algorithm, common)) {

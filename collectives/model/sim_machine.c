@@ -84,7 +84,8 @@ static double sim_movement(const struct cohort__sim_machine *machine,
         .commutative = true,
         .can_meet = true,
     };
-    struct cohort__cost cost = cohort__algorithm_find(request.collective, "shared")->cost(&request);
+    struct cohort__cost cost =
+        cohort__algorithm_cost(cohort__algorithm_find(request.collective, "shared"), &request);
     return terms[COHORT__TERM_STARTUP] * cost.startups + terms[COHORT__TERM_BYTE] * cost.bytes +
            terms[COHORT__TERM_REDUCED] * cost.reduced + terms[COHORT__TERM_MOVED] * cost.moved +
            terms[COHORT__TERM_COMBINED] * cost.combined;

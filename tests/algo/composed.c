@@ -25,7 +25,7 @@ static double memory_of(const struct cohort__request *request, const struct coho
                                          .bytes = stage->bytes,
                                          .element = request->element,
                                          .commutative = request->commutative};
-    return stage->num_sites > 1 && row->cost ? row->cost(&part).memory : 0;
+    return stage->num_sites > 1 && !row->stages ? cohort__algorithm_cost(row, &part).memory : 0;
 }
 
 /* No plan takes more memory than the price says. */

@@ -105,7 +105,7 @@ static bool may_be_inner(const struct cohort__algorithm *row, const struct cohor
         request->collective == COHORT__GATHER || request->collective == COHORT__SCATTER ||
         request->collective == COHORT__ALL_GATHER || request->collective == COHORT__ALL_TO_ALL ||
         request->collective == COHORT__REDUCE_SCATTER;
-    return row->build && !place_is_composed(row) && !row->hierarchical &&
+    return !row->shared && !place_is_composed(row) && !row->hierarchical &&
            (row->ragged || !has_blocks || is_even) && !cohort__algorithm_refuses(row, request);
 }
 

@@ -212,9 +212,9 @@ static void check_claim(const struct claim *claim, const struct cohort__request 
         CHECK_INT(result.delayed, 0);
         CHECK_INT(result.contenders, 1);
         cohort__sim_result_fini(&result);
-        if (!row->cost)
+        if (row->stages)
             continue;
-        struct cohort__cost cost = row->cost(request);
+        struct cohort__cost cost = cohort__algorithm_cost(row, request);
         check_time(claim->row, claim->network, request, "by the row",
                    cost.startups * prices[i].startup + cost.bytes * prices[i].per_byte, want);
     }

@@ -130,7 +130,7 @@ static void check_time(const struct row *row, const struct cohort__algorithm *al
     double above = (complete ? row->complete : row->above) + rounding;
     if (cohort__algorithm_refuses(algorithm, request))
         return;
-    struct cohort__cost cost = algorithm->cost(request);
+    struct cohort__cost cost = cohort__algorithm_cost(algorithm, request);
     struct cohort__network network;
     CHECK_INT(cohort__network_init(&network, "full", request->num_sites), COHORT_OK);
     for (uint32_t i = 0; i < NUM_PARAMETERS; i++) {
@@ -158,7 +158,7 @@ static void check_sites(const struct row *row, uint32_t num_sites)
     uint32_t roots[] = {0, num_sites / 2, num_sites - 1};
     bool reduces = cohort__collective_reduces(row->collective);
     bool rooted = cohort__collective_is_rooted(row->collective);
-    CHECK(algorithm && algorithm->cost);
+    CHECK(algorithm && !algorithm->stages);
     for (uint32_t a = 0; a < (algorithm->hierarchical ? 4 : 1); a++)
         for (uint32_t r = 0; r < (rooted ? 3 : 1); r++)
             for (size_t bytes = 1024; bytes <= 65536; bytes *= 64)

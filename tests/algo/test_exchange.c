@@ -178,7 +178,8 @@ static void test_cost(void)
                                       .out_parts = out,
                                       .num_in_parts = 3,
                                       .num_out_parts = 2};
-    struct cohort__cost cost = cohort__algorithm_find(COHORT__EXCHANGE, "linear")->cost(&request);
+    struct cohort__cost cost =
+        cohort__algorithm_cost(cohort__algorithm_find(COHORT__EXCHANGE, "linear"), &request);
     CHECK_INT((long)cost.startups, 2);
     CHECK_INT((long)cost.bytes, 1000);
     CHECK_INT((long)cost.messages, 6);

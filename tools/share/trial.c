@@ -289,8 +289,10 @@ double trial_memory(struct trial_lead *lead, const struct trial *trial)
     double buffers = 2 * blocks * (double)trial->bytes;
     if (cohort__collective_is_rooted(request.collective))
         return buffers + request.num_sites * 2.0 * (double)trial->bytes +
-               (row->cost ? request.num_sites * row->cost(&request).memory : 0);
-    return request.num_sites * (buffers + (row->cost ? row->cost(&request).memory : 0));
+               (!row->stages ? request.num_sites * cohort__algorithm_cost(row, &request).memory
+                             : 0);
+    return request.num_sites *
+           (buffers + (!row->stages ? cohort__algorithm_cost(row, &request).memory : 0));
 }
 
 cohort_status trial_time(struct trial_lead *lead, const struct trial *trial, uint64_t calls,

@@ -29,8 +29,8 @@ const char *sim_refuses(const struct cohort__algorithm *algorithm,
                         const struct cohort__request *request)
 {
     const char *refuses = cohort__algorithm_refuses(algorithm, request);
-    if (!refuses && algorithm->cost)
-        refuses = sim_refuses_messages(algorithm->cost(request).messages);
+    if (!refuses && !algorithm->stages)
+        refuses = sim_refuses_messages(cohort__algorithm_cost(algorithm, request).messages);
     return refuses;
 }
 

@@ -10,9 +10,9 @@
 double sim_predicted(const struct cohort__algorithm *algorithm,
                      const struct cohort__request *request, const struct cohort__sim_costs *costs)
 {
-    if (!algorithm->cost)
+    if (algorithm->stages)
         return -1;
-    struct cohort__cost cost = algorithm->cost(request);
+    struct cohort__cost cost = cohort__algorithm_cost(algorithm, request);
     return cost.startups * costs->startup + cost.bytes * costs->per_byte +
            cost.reduced * costs->reduce;
 }

@@ -44,11 +44,11 @@ static void set_point(struct point *point, struct trial_lead *lead, const struct
 {
     const struct cohort__algorithm *algorithm = cohort__algorithms[trial->row];
     struct cohort__request request = trial_request(lead, trial);
-    if (!algorithm->cost || trial_memory(lead, trial) > max_memory)
+    if (algorithm->stages || trial_memory(lead, trial) > max_memory)
         return;
     struct cohort__placement placement = placement_of(measure);
     point->trial = *trial;
-    point->cost = algorithm->cost(&request);
+    point->cost = cohort__algorithm_cost(algorithm, &request);
     point->predicted = cohort__predict(parameters, &placement, trial->row, &request, &point->cost);
     point->is_possible = true;
 }

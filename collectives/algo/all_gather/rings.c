@@ -31,22 +31,13 @@ static struct cohort__cost rings_cost(const struct cohort__request *request,
  * before. In the first step it sends its own block.
  * Cost: (t_s + t_w m)(N-1). TMP: none.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4. */
-static void ring_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
-{
-    rings_build(builder, request, cohort__mesh_line(request->num_sites));
-}
-
-static struct cohort__cost ring_cost(const struct cohort__request *request)
-{
-    return rings_cost(request, cohort__mesh_line(request->num_sites));
-}
-
 const struct cohort__algorithm cohort__all_gather_ring = {
     .collective = COHORT__ALL_GATHER,
     .name = "ring",
     .ragged = true,
-    .build = ring_build,
-    .cost = ring_cost,
+    .mesh = cohort__mesh_line,
+    .build_on = rings_build,
+    .cost_on = rings_cost,
 };
 
 /* All-gather, mesh, as square as the factors of N allow. First rings along its rows, then rings
@@ -54,41 +45,22 @@ const struct cohort__algorithm cohort__all_gather_ring = {
  * Cost: t_s (rows + columns - 2) + t_w m (N-1); on a square 2 t_s (sqrt N - 1) + t_w m (N-1). TMP:
  * none.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4. */
-static void mesh_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
-{
-    rings_build(builder, request, cohort__mesh_square(request->num_sites));
-}
-
-static struct cohort__cost mesh_cost(const struct cohort__request *request)
-{
-    return rings_cost(request, cohort__mesh_square(request->num_sites));
-}
-
 const struct cohort__algorithm cohort__all_gather_mesh = {
     .collective = COHORT__ALL_GATHER,
     .name = "mesh",
-    .build = mesh_build,
-    .cost = mesh_cost,
+    .mesh = cohort__mesh_square,
+    .build_on = rings_build,
+    .cost_on = rings_cost,
 };
 
 /* All-gather, mesh of d dimensions, one for each prime factor of N. Rings along one dimension after
  * the other. Each message has all that was collected before its dimension.
  * Cost: t_s (sum of extents - d) + t_w m (N-1). TMP: none.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4. */
-static void mesh_nd_build(struct cohort__plan_builder *builder,
-                          const struct cohort__request *request)
-{
-    rings_build(builder, request, cohort__mesh_of_factors(request->num_sites));
-}
-
-static struct cohort__cost mesh_nd_cost(const struct cohort__request *request)
-{
-    return rings_cost(request, cohort__mesh_of_factors(request->num_sites));
-}
-
 const struct cohort__algorithm cohort__all_gather_mesh_nd = {
     .collective = COHORT__ALL_GATHER,
     .name = "mesh_nd",
-    .build = mesh_nd_build,
-    .cost = mesh_nd_cost,
+    .mesh = cohort__mesh_of_factors,
+    .build_on = rings_build,
+    .cost_on = rings_cost,
 };

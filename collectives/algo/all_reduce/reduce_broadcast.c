@@ -34,9 +34,8 @@ static struct cohort__cost cost(const struct cohort__request *request)
 {
     struct cohort__mesh line = cohort__mesh_line(request->num_sites);
     uint32_t num_children = cohort__log2_ceiling(request->num_sites);
-    struct cohort__cost cost =
-        cohort__cost_then(cohort__reduce_cost_over_mesh(line, request->bytes),
-                          cohort__broadcast_cost_over_mesh(line, request->bytes));
+    struct cohort__cost cost = cohort__cost_then(cohort__reduce_cost_over_mesh(request, line),
+                                                 cohort__broadcast_cost_over_mesh(request, line));
     cost.memory =
         cohort__reduce_buffers(request->bytes, num_children) * (double)(request->bytes + 64);
     return cost;

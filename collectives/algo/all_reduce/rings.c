@@ -40,43 +40,25 @@ static struct cohort__cost rings_cost(const struct cohort__request *request,
  * in their places in OUT.
  * Cost: 2 (t_s + t_w m/N)(N-1) + t_r m/N (N-1). TMP: none.
  * Source: Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms (JPDC 2009). */
-static void ring_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
-{
-    rings_build(builder, request, cohort__mesh_line(request->num_sites));
-}
-
-static struct cohort__cost ring_cost(const struct cohort__request *request)
-{
-    return rings_cost(request, cohort__mesh_line(request->num_sites));
-}
-
 const struct cohort__algorithm cohort__all_reduce_ring = {
     .collective = COHORT__ALL_REDUCE,
     .name = "ring",
     .needs = cohort__needs_commutative,
     .accepts = cohort__is_commutative,
-    .build = ring_build,
-    .cost = ring_cost,
+    .mesh = cohort__mesh_line,
+    .build_on = rings_build,
+    .cost_on = rings_cost,
 };
 
 /* All-reduce, mesh: all_reduce_ring with reduce_scatter_mesh and all_gather_mesh.
  * Cost: 2 t_s (rows + columns - 2) + (2 t_w + t_r) m (N-1)/N. TMP: two pieces.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4. */
-static void mesh_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
-{
-    rings_build(builder, request, cohort__mesh_square(request->num_sites));
-}
-
-static struct cohort__cost mesh_cost(const struct cohort__request *request)
-{
-    return rings_cost(request, cohort__mesh_square(request->num_sites));
-}
-
 const struct cohort__algorithm cohort__all_reduce_mesh = {
     .collective = COHORT__ALL_REDUCE,
     .name = "mesh",
     .needs = cohort__needs_commutative,
     .accepts = cohort__is_commutative,
-    .build = mesh_build,
-    .cost = mesh_cost,
+    .mesh = cohort__mesh_square,
+    .build_on = rings_build,
+    .cost_on = rings_cost,
 };

@@ -194,8 +194,7 @@ static void mesh_append(struct cohort__plan_builder *builder, const struct cohor
 static void lines_build(struct cohort__plan_builder *builder, const struct cohort__request *request,
                         struct cohort__mesh mesh, bool both_ways)
 {
-    uint32_t *ranks = NULL;
-    ranks = calloc(3 * (size_t)request->num_sites, sizeof(*ranks));
+    uint32_t *ranks = calloc(3 * (size_t)request->num_sites, sizeof(*ranks));
     if (ranks)
         mesh_append(builder, request, &mesh, both_ways, ranks);
     else
@@ -225,26 +224,29 @@ static struct cohort__cost lines_cost(const struct cohort__request *request,
     return cost;
 }
 
+static void one_way_build(struct cohort__plan_builder *builder,
+                          const struct cohort__request *request, struct cohort__mesh mesh)
+{
+    lines_build(builder, request, mesh, false);
+}
+
+static struct cohort__cost one_way_cost(const struct cohort__request *request,
+                                        struct cohort__mesh mesh)
+{
+    return lines_cost(request, mesh, false);
+}
+
 /* All-to-all, ring. A site sends all that it has for others as one message to the next site. A site
  * that gets a message takes its own part, which is the first one, and passes the rest on, in N-1
  * rounds.
  * Cost: (t_s + t_w m N/2)(N-1), which is optimal on a ring. TMP: 2 N - 5 blocks.
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.1. */
-static void ring_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
-{
-    lines_build(builder, request, cohort__mesh_line(request->num_sites), false);
-}
-
-static struct cohort__cost ring_cost(const struct cohort__request *request)
-{
-    return lines_cost(request, cohort__mesh_line(request->num_sites), false);
-}
-
 const struct cohort__algorithm cohort__all_to_all_ring = {
     .collective = COHORT__ALL_TO_ALL,
     .name = "ring",
-    .build = ring_build,
-    .cost = ring_cost,
+    .mesh = cohort__mesh_line,
+    .build_on = one_way_build,
+    .cost_on = one_way_cost,
 };
 
 /* All-to-all, ring in both directions, as all_to_all_ring. Blocks for the nearer half of the
@@ -253,22 +255,24 @@ const struct cohort__algorithm cohort__all_to_all_ring = {
  * neighbour. TMP: up to 2 N - 8 blocks.
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.1, with the links
  * used both ways. */
-static void bidirectional_ring_build(struct cohort__plan_builder *builder,
-                                     const struct cohort__request *request)
+static void both_ways_build(struct cohort__plan_builder *builder,
+                            const struct cohort__request *request, struct cohort__mesh mesh)
 {
-    lines_build(builder, request, cohort__mesh_line(request->num_sites), true);
+    lines_build(builder, request, mesh, true);
 }
 
-static struct cohort__cost bidirectional_ring_cost(const struct cohort__request *request)
+static struct cohort__cost both_ways_cost(const struct cohort__request *request,
+                                          struct cohort__mesh mesh)
 {
-    return lines_cost(request, cohort__mesh_line(request->num_sites), true);
+    return lines_cost(request, mesh, true);
 }
 
 const struct cohort__algorithm cohort__all_to_all_bidirectional_ring = {
     .collective = COHORT__ALL_TO_ALL,
     .name = "bidirectional_ring",
-    .build = bidirectional_ring_build,
-    .cost = bidirectional_ring_cost,
+    .mesh = cohort__mesh_line,
+    .build_on = both_ways_build,
+    .cost_on = both_ways_cost,
 };
 
 /* All-to-all, mesh, over the rows and columns of cohort__mesh_square. First among the sites of a
@@ -276,29 +280,20 @@ const struct cohort__algorithm cohort__all_to_all_bidirectional_ring = {
  * as in all_to_all_ring.
  * Cost: (2 t_s + t_w m N)(sqrt(N) - 1) for a square; a ring if N is prime. TMP: up to 3 N blocks.
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.2. */
-static struct cohort__mesh square_of(const struct cohort__request *request)
+static struct cohort__mesh square(uint32_t num_sites)
 {
-    struct cohort__mesh mesh = cohort__mesh_square(request->num_sites);
+    struct cohort__mesh mesh = cohort__mesh_square(num_sites);
     if (mesh.extents[1] == 1)
         mesh.num_dimensions = 1;
     return mesh;
 }
 
-static void mesh_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
-{
-    lines_build(builder, request, square_of(request), false);
-}
-
-static struct cohort__cost mesh_cost(const struct cohort__request *request)
-{
-    return lines_cost(request, square_of(request), false);
-}
-
 const struct cohort__algorithm cohort__all_to_all_mesh = {
     .collective = COHORT__ALL_TO_ALL,
     .name = "mesh",
-    .build = mesh_build,
-    .cost = mesh_cost,
+    .mesh = square,
+    .build_on = one_way_build,
+    .cost_on = one_way_cost,
 };
 
 /* All-to-all, mesh of many dimensions, one for each prime factor of N. It does in one dimension
@@ -306,22 +301,12 @@ const struct cohort__algorithm cohort__all_to_all_mesh = {
  * Cost: (t_s + t_w m N/2) sum(e - 1) over the factors e. TMP: up to 3 N blocks.
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.2 and 4.5.3, of
  * which this is the general case. */
-static void mesh_nd_build(struct cohort__plan_builder *builder,
-                          const struct cohort__request *request)
-{
-    lines_build(builder, request, cohort__mesh_of_factors(request->num_sites), false);
-}
-
-static struct cohort__cost mesh_nd_cost(const struct cohort__request *request)
-{
-    return lines_cost(request, cohort__mesh_of_factors(request->num_sites), false);
-}
-
 const struct cohort__algorithm cohort__all_to_all_mesh_nd = {
     .collective = COHORT__ALL_TO_ALL,
     .name = "mesh_nd",
-    .build = mesh_nd_build,
-    .cost = mesh_nd_cost,
+    .mesh = cohort__mesh_of_factors,
+    .build_on = one_way_build,
+    .cost_on = one_way_cost,
 };
 
 /* All-to-all, hypercube. In step i a site exchanges with site XOR 2^i the half of its blocks that
@@ -333,6 +318,7 @@ const struct cohort__algorithm cohort__all_to_all_hypercube = {
     .name = "hypercube",
     .needs = cohort__needs_power_of_two,
     .accepts = cohort__is_power_of_two,
-    .build = mesh_nd_build,
-    .cost = mesh_nd_cost,
+    .mesh = cohort__mesh_of_factors,
+    .build_on = one_way_build,
+    .cost_on = one_way_cost,
 };

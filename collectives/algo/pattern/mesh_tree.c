@@ -306,19 +306,21 @@ void cohort__scatter_over_mesh(struct cohort__plan_builder *builder,
 
 /* Costs -------------------------------------------------------------------------------------- */
 
-struct cohort__cost cohort__broadcast_cost_over_mesh(struct cohort__mesh mesh, size_t bytes)
+struct cohort__cost cohort__broadcast_cost_over_mesh(const struct cohort__request *request,
+                                                     struct cohort__mesh mesh)
 {
     struct cohort__cost cost = {0};
     for (uint32_t i = 0; i < mesh.num_dimensions; i++) {
-        struct cohort__cost line = cohort__cost_broadcast(mesh.extents[i], 2, bytes);
+        struct cohort__cost line = cohort__cost_broadcast(mesh.extents[i], 2, request->bytes);
         cost = cohort__cost_then(cost, cohort__cost_at_once(line, cohort__mesh_stride(&mesh, i)));
     }
     return cost;
 }
 
-struct cohort__cost cohort__reduce_cost_over_mesh(struct cohort__mesh mesh, size_t bytes)
+struct cohort__cost cohort__reduce_cost_over_mesh(const struct cohort__request *request,
+                                                  struct cohort__mesh mesh)
 {
-    struct cohort__cost cost = cohort__broadcast_cost_over_mesh(mesh, bytes);
+    struct cohort__cost cost = cohort__broadcast_cost_over_mesh(request, mesh);
     uint32_t top = mesh.extents[cohort__mesh_last_dimension(&mesh)];
     cost.reduced = cost.bytes;
     cost.combined = cost.moved;
@@ -326,24 +328,27 @@ struct cohort__cost cohort__reduce_cost_over_mesh(struct cohort__mesh mesh, size
      * others, is in TMP. */
     uint32_t at_root = (uint32_t)cost.startups;
     uint32_t at_child = at_root - cohort__log2_ceiling(top) + cohort__log2_ceiling(top / 2);
-    uint32_t root_blocks = cohort__reduce_buffers(bytes, at_root);
-    uint32_t child_blocks = at_child > 0 ? 1 + cohort__reduce_buffers(bytes, at_child) : 0;
-    cost.memory = cohort__cost_tmp(root_blocks > child_blocks ? root_blocks : child_blocks, bytes);
+    uint32_t root_blocks = cohort__reduce_buffers(request->bytes, at_root);
+    uint32_t child_blocks = at_child > 0 ? 1 + cohort__reduce_buffers(request->bytes, at_child) : 0;
+    cost.memory =
+        cohort__cost_tmp(root_blocks > child_blocks ? root_blocks : child_blocks, request->bytes);
     return cost;
 }
 
-struct cohort__cost cohort__scatter_cost_over_mesh(struct cohort__mesh mesh, size_t bytes)
+struct cohort__cost cohort__scatter_cost_over_mesh(const struct cohort__request *request,
+                                                   struct cohort__mesh mesh)
 {
     struct cohort__cost cost = {0};
     uint32_t top = cohort__mesh_last_dimension(&mesh);
     uint32_t num_sites = cohort__mesh_stride(&mesh, mesh.num_dimensions);
     for (uint32_t i = 0; i < mesh.num_dimensions; i++) {
         uint32_t stride = cohort__mesh_stride(&mesh, i);
-        struct cohort__cost line = cohort__cost_scatter(mesh.extents[i], 2, stride * bytes);
+        struct cohort__cost line =
+            cohort__cost_scatter(mesh.extents[i], 2, stride * request->bytes);
         uint32_t num_lines = num_sites / stride / mesh.extents[i];
         cost = cohort__cost_then(cost, cohort__cost_at_once(line, num_lines));
     }
     uint32_t below = mesh.extents[top] / 2 * cohort__mesh_stride(&mesh, top);
-    cost.memory = below > 1 ? (below - 1.0) * (double)bytes : 0;
+    cost.memory = below > 1 ? (below - 1.0) * (double)request->bytes : 0;
     return cost;
 }

@@ -65,8 +65,11 @@ void cohort__scatter_over_mesh(struct cohort__plan_builder *builder,
 
 /* Their costs, with memory: the sum of those of a line of each dimension. Gather costs the same as
  * scatter. */
-struct cohort__cost cohort__broadcast_cost_over_mesh(struct cohort__mesh mesh, size_t bytes);
-struct cohort__cost cohort__reduce_cost_over_mesh(struct cohort__mesh mesh, size_t bytes);
-struct cohort__cost cohort__scatter_cost_over_mesh(struct cohort__mesh mesh, size_t bytes);
+struct cohort__cost cohort__broadcast_cost_over_mesh(const struct cohort__request *request,
+                                                     struct cohort__mesh mesh);
+struct cohort__cost cohort__reduce_cost_over_mesh(const struct cohort__request *request,
+                                                  struct cohort__mesh mesh);
+struct cohort__cost cohort__scatter_cost_over_mesh(const struct cohort__request *request,
+                                                   struct cohort__mesh mesh);
 
 #endif

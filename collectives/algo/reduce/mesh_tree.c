@@ -8,22 +8,12 @@
  * sites, so nothing has to commute, for every root.
  * Cost: (t_s + t_w m + t_r m) ceil(log2 N). TMP: see reduce_mesh.
  * Source: Grama, Gupta, Karypis, Kumar: all-to-one reduction. */
-static void binomial_build(struct cohort__plan_builder *builder,
-                           const struct cohort__request *request)
-{
-    cohort__reduce_over_mesh(builder, request, cohort__mesh_line(request->num_sites));
-}
-
-static struct cohort__cost binomial_cost(const struct cohort__request *request)
-{
-    return cohort__reduce_cost_over_mesh(cohort__mesh_line(request->num_sites), request->bytes);
-}
-
 const struct cohort__algorithm cohort__reduce_binomial = {
     .collective = COHORT__REDUCE,
     .name = "binomial",
-    .build = binomial_build,
-    .cost = binomial_cost,
+    .mesh = cohort__mesh_line,
+    .build_on = cohort__reduce_over_mesh,
+    .cost_on = cohort__reduce_cost_over_mesh,
 };
 
 /* Reduce, mesh. First all rows at the same time, binomially. Then the root's column of their
@@ -32,42 +22,22 @@ const struct cohort__algorithm cohort__reduce_binomial = {
  * except at the root, and one for each block that is received, as far as cohort__reduce_buffers
  * allows.
  * Source: Grama, Gupta, Karypis, Kumar: all-to-one reduction, a broadcast on a mesh reversed. */
-static void mesh_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
-{
-    cohort__reduce_over_mesh(builder, request, cohort__mesh_square(request->num_sites));
-}
-
-static struct cohort__cost mesh_cost(const struct cohort__request *request)
-{
-    return cohort__reduce_cost_over_mesh(cohort__mesh_square(request->num_sites), request->bytes);
-}
-
 const struct cohort__algorithm cohort__reduce_mesh = {
     .collective = COHORT__REDUCE,
     .name = "mesh",
-    .build = mesh_build,
-    .cost = mesh_cost,
+    .mesh = cohort__mesh_square,
+    .build_on = cohort__reduce_over_mesh,
+    .cost_on = cohort__reduce_cost_over_mesh,
 };
 
 /* Reduce, mesh with a dimension for each prime factor of N: as reduce_mesh, dimension by
  * dimension.
  * Cost: (t_s + t_w m + t_r m) times the sum of ceil(log2 extent). TMP: see reduce_mesh.
  * Source: Grama, Gupta, Karypis, Kumar: all-to-one reduction, in higher dimensions. */
-static void mesh_nd_build(struct cohort__plan_builder *builder,
-                          const struct cohort__request *request)
-{
-    cohort__reduce_over_mesh(builder, request, cohort__mesh_of_factors(request->num_sites));
-}
-
-static struct cohort__cost mesh_nd_cost(const struct cohort__request *request)
-{
-    return cohort__reduce_cost_over_mesh(cohort__mesh_of_factors(request->num_sites),
-                                         request->bytes);
-}
-
 const struct cohort__algorithm cohort__reduce_mesh_nd = {
     .collective = COHORT__REDUCE,
     .name = "mesh_nd",
-    .build = mesh_nd_build,
-    .cost = mesh_nd_cost,
+    .mesh = cohort__mesh_of_factors,
+    .build_on = cohort__reduce_over_mesh,
+    .cost_on = cohort__reduce_cost_over_mesh,
 };

@@ -31,24 +31,15 @@ static struct cohort__cost rings_cost(const struct cohort__request *request,
  * j.
  * Cost: (t_s + (t_w + t_r) m)(N-1). TMP: two blocks, which take turns (N = 3: one, N = 2: none).
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4: all-to-all reduction. */
-static void ring_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
-{
-    rings_build(builder, request, cohort__mesh_line(request->num_sites));
-}
-
-static struct cohort__cost ring_cost(const struct cohort__request *request)
-{
-    return rings_cost(request, cohort__mesh_line(request->num_sites));
-}
-
 const struct cohort__algorithm cohort__reduce_scatter_ring = {
     .collective = COHORT__REDUCE_SCATTER,
     .name = "ring",
     .ragged = true,
     .needs = cohort__needs_commutative,
     .accepts = cohort__is_commutative,
-    .build = ring_build,
-    .cost = ring_cost,
+    .mesh = cohort__mesh_line,
+    .build_on = rings_build,
+    .cost_on = rings_cost,
 };
 
 /* Reduce-scatter, mesh: the reverse of all_gather_mesh. First rings along the columns, with the
@@ -56,45 +47,26 @@ const struct cohort__algorithm cohort__reduce_scatter_ring = {
  * Cost: t_s (rows + columns - 2) + (t_w + t_r) m (N-1). TMP: three rows of blocks and two blocks,
  * less on small meshes.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4: all-to-all reduction. */
-static void mesh_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
-{
-    rings_build(builder, request, cohort__mesh_square(request->num_sites));
-}
-
-static struct cohort__cost mesh_cost(const struct cohort__request *request)
-{
-    return rings_cost(request, cohort__mesh_square(request->num_sites));
-}
-
 const struct cohort__algorithm cohort__reduce_scatter_mesh = {
     .collective = COHORT__REDUCE_SCATTER,
     .name = "mesh",
     .needs = cohort__needs_commutative,
     .accepts = cohort__is_commutative,
-    .build = mesh_build,
-    .cost = mesh_cost,
+    .mesh = cohort__mesh_square,
+    .build_on = rings_build,
+    .cost_on = rings_cost,
 };
 
 /* Reduce-scatter, mesh of d dimensions: the reverse of all_gather_mesh_nd.
  * Cost: t_s (sum of extents - d) + (t_w + t_r) m (N-1). TMP: less than 2 N m.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4: all-to-all
  * reduction. */
-static void mesh_nd_build(struct cohort__plan_builder *builder,
-                          const struct cohort__request *request)
-{
-    rings_build(builder, request, cohort__mesh_of_factors(request->num_sites));
-}
-
-static struct cohort__cost mesh_nd_cost(const struct cohort__request *request)
-{
-    return rings_cost(request, cohort__mesh_of_factors(request->num_sites));
-}
-
 const struct cohort__algorithm cohort__reduce_scatter_mesh_nd = {
     .collective = COHORT__REDUCE_SCATTER,
     .name = "mesh_nd",
     .needs = cohort__needs_commutative,
     .accepts = cohort__is_commutative,
-    .build = mesh_nd_build,
-    .cost = mesh_nd_cost,
+    .mesh = cohort__mesh_of_factors,
+    .build_on = rings_build,
+    .cost_on = rings_cost,
 };

@@ -8,22 +8,12 @@
  * the root sends directly from IN.
  * Cost: t_s ceil(log2 N) + t_w m (N-1), for all N. TMP: see scatter_mesh.
  * Source: Grama, Gupta, Karypis, Kumar: scatter on a hypercube. */
-static void binomial_build(struct cohort__plan_builder *builder,
-                           const struct cohort__request *request)
-{
-    cohort__scatter_over_mesh(builder, request, cohort__mesh_line(request->num_sites));
-}
-
-static struct cohort__cost binomial_cost(const struct cohort__request *request)
-{
-    return cohort__scatter_cost_over_mesh(cohort__mesh_line(request->num_sites), request->bytes);
-}
-
 const struct cohort__algorithm cohort__scatter_binomial = {
     .collective = COHORT__SCATTER,
     .name = "binomial",
-    .build = binomial_build,
-    .cost = binomial_cost,
+    .mesh = cohort__mesh_line,
+    .build_on = cohort__scatter_over_mesh,
+    .cost_on = cohort__scatter_cost_over_mesh,
 };
 
 /* Scatter, mesh. First the root's column, binomially: each site of it gets the blocks of whole
@@ -31,19 +21,10 @@ const struct cohort__algorithm cohort__scatter_binomial = {
  * Cost: t_s (ceil(log2 rows) + ceil(log2 columns)) + t_w m (N-1). TMP: the blocks that a site sends
  * on; the root sends directly from IN.
  * Source: Grama, Gupta, Karypis, Kumar: scatter, with the structure of the broadcast on a mesh. */
-static void mesh_build(struct cohort__plan_builder *builder, const struct cohort__request *request)
-{
-    cohort__scatter_over_mesh(builder, request, cohort__mesh_square(request->num_sites));
-}
-
-static struct cohort__cost mesh_cost(const struct cohort__request *request)
-{
-    return cohort__scatter_cost_over_mesh(cohort__mesh_square(request->num_sites), request->bytes);
-}
-
 const struct cohort__algorithm cohort__scatter_mesh = {
     .collective = COHORT__SCATTER,
     .name = "mesh",
-    .build = mesh_build,
-    .cost = mesh_cost,
+    .mesh = cohort__mesh_square,
+    .build_on = cohort__scatter_over_mesh,
+    .cost_on = cohort__scatter_cost_over_mesh,
 };

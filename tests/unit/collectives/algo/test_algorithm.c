@@ -17,7 +17,8 @@ static void test_rows(void)
         const struct cohort__algorithm *row = cohort__algorithms[i];
         CHECK(cohort__algorithm_find(row->collective, row->name) == row);
         CHECK(row->collective < COHORT__NUM_COLLECTIVES);
-        CHECK_INT(row->build == NULL, row->shared);
+        CHECK_INT(!row->build && !row->build_on, row->shared);
+        CHECK_INT(!row->cost && !row->cost_on, row->stages != NULL);
         CHECK_INT(row->needs != NULL, row->accepts != NULL);
     }
     CHECK(!cohort__algorithm_find(COHORT__BARRIER, "padded"));

@@ -184,7 +184,7 @@ static void test_monotone(void)
     cohort__parameters_default(&parameters);
     for (uint32_t row = 0; row < cohort__num_algorithms; row++) {
         const struct cohort__algorithm *algorithm = cohort__algorithms[row];
-        for (uint32_t n = 2; algorithm->cost && n <= 64; n *= 4) {
+        for (uint32_t n = 2; !algorithm->stages && n <= 64; n *= 4) {
             struct cohort__placement here = {n, 1, 1, n, true, 0}, apart = {n, n, 1, 1, true, 0};
             struct cohort__placement mixed = {n, 2, 1, n / 2, true, 0};
             double last = 0;
@@ -197,7 +197,7 @@ static void test_monotone(void)
                                                   .commutative = true};
                 if (cohort__algorithm_refuses(algorithm, &request))
                     break;
-                struct cohort__cost cost = algorithm->cost(&request);
+                struct cohort__cost cost = cohort__algorithm_cost(algorithm, &request);
                 double time = cohort__predict(&parameters, &here, row, &request, &cost);
                 double far = cohort__predict(&parameters, &apart, row, &request, &cost);
                 double between = cohort__predict(&parameters, &mixed, row, &request, &cost);
@@ -227,7 +227,7 @@ static void test_calls_of_operation(void)
     const uint32_t number = cohort__algorithm_row(COHORT__REDUCE_SCATTER, "shared");
     const struct cohort__algorithm *row = cohort__algorithms[number];
     parameters.terms[COHORT__DISTANCE_TASKS][COHORT__TERM_COMBINED] = 1;
-    const struct cohort__cost cost = row->cost(&request);
+    const struct cohort__cost cost = cohort__algorithm_cost(row, &request);
     double factor = cohort__predict_factor(&parameters, COHORT__DISTANCE_TASKS, number, 16, 32);
     /* 4 localities on 2 cores; 16 sites bring 15 blocks of 32 bytes each for the others. */
     double want = factor * 2 * (16 * 15 * 32 + 16 * 48 * 400);

@@ -139,7 +139,7 @@ static void test_what_costs_decides(void)
 static double price(const struct cohort__algorithm *algorithm,
                     const struct cohort__request *request)
 {
-    struct cohort__cost cost = algorithm->cost(request);
+    struct cohort__cost cost = cohort__algorithm_cost(algorithm, request);
     return 1000 * cost.startups + cost.moved;
 }
 
@@ -195,7 +195,7 @@ static void test_budget(void)
     question.forced = cohort__algorithm_find(COHORT__ALL_TO_ALL, "hierarchical");
     if (!question.forced->cost)
         return;
-    double needs = question.forced->cost(&request).memory;
+    double needs = cohort__algorithm_cost(question.forced, &request).memory;
     struct cohort__candidate chosen;
     question.memory_budget = (uint64_t)needs;
     CHECK_INT(cohort__select(&question, &chosen), COHORT_OK);
@@ -251,7 +251,7 @@ static void test_ragged(void)
     request.collective = COHORT__ALL_GATHER;
     question.are_sizes_known = true;
     if (cohort__select(&question, &root) == COHORT_OK)
-        CHECK(root.algorithm->ragged && root.is_priced == (root.algorithm->cost != NULL));
+        CHECK(root.algorithm->ragged && root.is_priced == (root.algorithm->stages == NULL));
 }
 
 /* Makes row ROW nearly free between hosts. */
@@ -290,7 +290,7 @@ static void test_composed(void)
     for (uint32_t row = 0; row < cohort__num_algorithms; row++) {
         const struct cohort__algorithm *algorithm = cohort__algorithms[row];
         request.collective = algorithm->collective;
-        if (!algorithm->build || !algorithm->cost || algorithm->collective == COHORT__SCAN ||
+        if (algorithm->shared || algorithm->stages || algorithm->collective == COHORT__SCAN ||
             algorithm->collective == COHORT__SHIFT ||
             !cohort__algorithm_find(request.collective, "levels"))
             continue;
