@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/plan/plan_check.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/random.h"
 #include "runtime/base/sanitizer.h"
+#include "tests/support/plan_check.h"
 #include "tests/support/test.h"
 
 enum { RUBBISH = 0x5a };
@@ -145,7 +145,7 @@ cohort_status call_check(const struct call *call)
             return cohort_fail(COHORT_ERR_FAILED, "site %u writes %zu bytes of OUT, not %zu", site,
                                plan->out_bytes, call->out_bytes[site]);
     }
-    return cohort__plan_check(call->plans, call->request.num_sites);
+    return plan_check(call->plans, call->request.num_sites);
 }
 
 cohort_status call_run(const struct call *call, plan_run_op *op, uint64_t seed)

@@ -5,7 +5,7 @@
 
 #include "collectives/algo/algorithm.h"
 #include "collectives/plan/decorations.h"
-#include "collectives/plan/plan_check.h"
+#include "tests/support/plan_check.h"
 #include "tests/support/test.h"
 
 enum { LAST_SITES = 17, BYTES = 24 };
@@ -66,7 +66,7 @@ static void check_call(const struct cohort__algorithm *row, struct cohort__reque
         CHECK_INT(decorate(&request, plan, &plans[site]), COHORT_OK);
         cohort__plan_unref(plan);
     }
-    if (cohort__plan_check(plans, request.num_sites))
+    if (plan_check(plans, request.num_sites))
         test_failed(__FILE__, __LINE__, "%s of %s, %u sites, root %u: %s", row->name,
                     cohort__collective_name(row->collective), request.num_sites, request.root,
                     cohort_error_message());

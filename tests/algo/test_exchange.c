@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "collectives/algo/algorithm.h"
-#include "collectives/plan/plan_check.h"
 #include "runtime/base/random.h"
+#include "tests/support/plan_check.h"
 #include "tests/support/plan_run.h"
 #include "tests/support/test.h"
 
@@ -86,7 +86,7 @@ static void run(struct cohort__plan **plans, uint64_t seed)
     }
     struct plan_run run = {
         .plans = plans, .num_sites = graph.num_sites, .in = in, .out = out, .seed = seed};
-    if (cohort__plan_check(plans, graph.num_sites) != COHORT_OK || plan_run(&run) != COHORT_OK)
+    if (plan_check(plans, graph.num_sites) != COHORT_OK || plan_run(&run) != COHORT_OK)
         test_failed(__FILE__, __LINE__, "%s, %u sites, seed %llu: %s", plans[0]->name,
                     graph.num_sites, (unsigned long long)seed, cohort_error_message());
 }

@@ -6,11 +6,11 @@
 
 #include "collectives/algo/agreement.h"
 #include "collectives/algo/pattern/cost.h"
-#include "collectives/plan/plan_check.h"
 #include "runtime/base/random.h"
 #include "tests/algo/call.h"
 #include "tests/algo/composed.h"
 #include "tests/algo/place.h"
+#include "tests/support/plan_check.h"
 #include "tests/support/test.h"
 
 enum { NUM_MACHINES = 400, RUBBISH = 0x5a };
@@ -192,7 +192,7 @@ static void verify_ragged(const struct place *place, const struct cohort__reques
         request->collective == COHORT__ALL_GATHER && cohort__random_below(random, 8) == 0;
     make_ragged(place, is_long ? 500 : 1, random);
     call_init(&call, request, build_ragged, sizes_ragged, seed);
-    call_expect(&call, "levels", cohort__plan_check(call.plans, place->num_sites), seed);
+    call_expect(&call, "levels", plan_check(call.plans, place->num_sites), seed);
     plan_run_op *op = request->commutative ? call_op_add : call_op_affine_byte;
     call_expect(&call, "levels", call_run(&call, op, seed), seed);
     if (request->collective == COHORT__REDUCE_SCATTER)

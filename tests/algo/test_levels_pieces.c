@@ -5,9 +5,9 @@
 
 #include "collectives/algo/pattern/levels.h"
 #include "collectives/plan/decorations.h"
-#include "collectives/plan/plan_check.h"
 #include "tests/algo/call.h"
 #include "tests/algo/place.h"
+#include "tests/support/plan_check.h"
 #include "tests/support/test.h"
 
 enum { NUM_MACHINES = 60, FEW_MACHINES = 20, NUM_RESULTS = 40, FEW_RESULTS = 10 };
@@ -241,7 +241,7 @@ static void check_rows(const struct place *place, const struct cohort__request *
 {
     struct call call;
     call_init(&call, request, build, no_sizes, 1);
-    call_expect(&call, "levels", cohort__plan_check(call.plans, place->num_sites), 1);
+    call_expect(&call, "levels", plan_check(call.plans, place->num_sites), 1);
     check_messages(&call, place_num_leaders(place));
     check_waits(&call, place_num_leaders(place), num_pieces(place, request));
     call_fini(&call);

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "collectives/algo/pattern/levels.h"
-#include "collectives/plan/plan_check.h"
 #include "runtime/base/random.h"
 #include "tests/algo/composed.h"
 #include "tests/algo/place.h"
+#include "tests/support/plan_check.h"
 #include "tests/support/test.h"
 
 enum { KIB = 1024, NUM_CALLS = 60 };

@@ -4,8 +4,8 @@
  * timing. */
 #include <string.h>
 
-#include "collectives/plan/plan_check.h"
 #include "tests/algo/call.h"
+#include "tests/support/plan_check.h"
 #include "tests/support/test.h"
 
 enum { MAX_SITES = 21, GAP = 3, RUBBISH = 0x5a };
@@ -79,7 +79,7 @@ static void check_ragged(uint32_t num_sites)
     struct call call;
     parts_fill(num_sites);
     call_init(&call, &request, build_ragged, sizes_ragged, num_sites);
-    call_expect(&call, row_under_test->name, cohort__plan_check(call.plans, num_sites), num_sites);
+    call_expect(&call, row_under_test->name, plan_check(call.plans, num_sites), num_sites);
     for (uint64_t seed = 1; seed <= 3; seed++) {
         call_expect(&call, row_under_test->name, call_run(&call, call_op_add, seed), seed);
         if (request.collective == COHORT__ALL_GATHER)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "collectives/algo/pattern/levels.h"
-#include "collectives/plan/plan_check.h"
 #include "tests/algo/place.h"
+#include "tests/support/plan_check.h"
 #include "tests/support/test.h"
 
 static struct cohort__request request_of(const struct place *place)
@@ -32,7 +32,7 @@ static struct cohort__plan **build(const char *row, struct cohort__request reque
         CHECK_INT(cohort__sparse_build(algorithm, &request, &plans[site]), COHORT_OK);
         CHECK(plans[site]->in_bytes <= 1 && plans[site]->out_bytes == 1);
     }
-    if (cohort__plan_check(plans, request.num_sites))
+    if (plan_check(plans, request.num_sites))
         test_failed(__FILE__, __LINE__, "%s: %s", row, cohort_error_message());
     return plans;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A correct pair of plans passes. With a mistake in any one place it does not pass, and the message
  * names the place. */
-#include "collectives/plan/plan_check.h"
+#include "tests/support/plan_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -341,13 +341,13 @@ static cohort_status check_pair(void (*break_first)(struct broken *broken),
     broken_init(&second, 1);
     break_first(&first);
     break_second(&second);
-    return cohort__plan_check((struct cohort__plan *[]){&first.plan, &second.plan}, 2);
+    return plan_check((struct cohort__plan *[]){&first.plan, &second.plan}, 2);
 }
 
 static void test_good(void)
 {
     CHECK_INT(check_pair(no_defect, no_defect), COHORT_OK);
-    CHECK_INT(cohort__plan_check(NULL, 0), COHORT_OK);
+    CHECK_INT(plan_check(NULL, 0), COHORT_OK);
 }
 
 static void test_defects(void)
@@ -376,7 +376,7 @@ static void test_gaps(void)
     cohort__plan_set_gaps(builder);
     cohort__plan_zero(builder, 1, cohort__plan_range(builder, COHORT__SPACE_OUT, 1, 7));
     CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_OK);
-    CHECK_INT(cohort__plan_check(&plan, 1), COHORT_OK);
+    CHECK_INT(plan_check(&plan, 1), COHORT_OK);
     cohort__plan_unref(plan);
 }
 
@@ -409,7 +409,7 @@ static void test_needs_memory(void)
         cohort__plan_after(builder, cohort__plan_recv(builder, 1, 1 - site, 0, &out, 1), send);
         CHECK_INT(cohort__plan_finish(builder, &plans[site]), COHORT_OK);
     }
-    CHECK_INT(cohort__plan_check(plans, 2), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(plan_check(plans, 2), COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "never starts: deadlock");
     cohort__plan_unref(plans[0]);
     cohort__plan_unref(plans[1]);
@@ -426,7 +426,7 @@ static void test_writes_in_later(void)
     uint32_t copy = cohort__plan_copy(builder, 1, out, in);
     cohort__plan_after(builder, cohort__plan_zero(builder, 1, in), copy);
     CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_OK);
-    CHECK_INT(cohort__plan_check(&plan, 1), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(plan_check(&plan, 1), COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "step 1 (ZERO, phase 1): writes byte 0 of IN");
     cohort__plan_unref(plan);
 }
@@ -488,8 +488,7 @@ static void test_notes(void)
         struct cohort__plan *plans[3];
         for (uint32_t site = 0; site < 3; site++)
             plans[site] = note_plan(&cases[i], site);
-        CHECK_INT(cohort__plan_check(plans, 3),
-                  cases[i].message ? COHORT_ERR_BAD_PARAMETER : COHORT_OK);
+        CHECK_INT(plan_check(plans, 3), cases[i].message ? COHORT_ERR_BAD_PARAMETER : COHORT_OK);
         if (cases[i].message)
             CHECK_CONTAINS(cohort_error_message(), cases[i].message);
         for (uint32_t site = 0; site < 3; site++)

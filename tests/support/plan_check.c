@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/plan/plan_check.h"
+#include "tests/support/plan_check.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -685,7 +685,7 @@ static void check_fini(struct check *check)
     free(check->queue);
 }
 
-cohort_status cohort__plan_check(struct cohort__plan *const *plans, uint32_t num_sites)
+cohort_status plan_check(struct cohort__plan *const *plans, uint32_t num_sites)
 {
     struct check check;
     cohort_status status = COHORT_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_COLLECTIVES_PLAN_PLAN_CHECK_H
-#define COHORT_COLLECTIVES_PLAN_PLAN_CHECK_H
+#ifndef COHORT_TESTS_SUPPORT_PLAN_CHECK_H
+#define COHORT_TESTS_SUPPORT_PLAN_CHECK_H
 
 #include "collectives/plan/plan.h"
 
@@ -12,6 +12,6 @@
  *   - which bytes each site touches, and in which order (memory_check in plan_check.c).
  * It can't check whether the right values go to the right places. The message names the first
  * defect. */
-cohort_status cohort__plan_check(struct cohort__plan *const *plans, uint32_t num_sites);
+cohort_status plan_check(struct cohort__plan *const *plans, uint32_t num_sites);
 
 #endif
