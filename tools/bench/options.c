@@ -74,104 +74,43 @@ static const char help[] =
     "for\n"
     "a wrong result, and 2 for a wrong option.\n";
 
+static int read_seconds(const struct usage_value *value);
+static int read_subcommand(void *context, const char *word);
+
+#define PLACE(member) offsetof(struct bench_options, member)
+static const struct usage_option option_list[] = {
+    {"json", USAGE_FLAG, .place = PLACE(json)},
+    {"rounds", USAGE_COUNT, .place = PLACE(rounds), .min = 1, .max = BENCH_MAX_ROUNDS},
+    {"quick", USAGE_FLAG, .place = PLACE(quick)},
+    {"sites", USAGE_COUNT, .place = PLACE(sites), .min = 1, .max = MAX_SITES},
+    {"sites-per-locality", USAGE_COUNT, .place = PLACE(sites_per_locality), .min = 1,
+     .max = MAX_SITES},
+    {"tasks", USAGE_COUNT, .place = PLACE(tasks), .min = 1, .max = MAX_TASKS},
+    {"arity", USAGE_COUNT, .place = PLACE(arity), .min = 2, .max = MAX_SITES},
+    {"by-call", USAGE_FLAG, .place = PLACE(by_call)},
+    {"works", USAGE_TEXT, .place = PLACE(list)},
+    {"fresh", USAGE_FLAG, .place = PLACE(is_fresh)},
+    {"algorithms", USAGE_TEXT, .place = PLACE(algorithms)},
+    {"compute", USAGE_COUNT, .place = PLACE(computing), .min = 1, .max = 1000000},
+    {"seconds", USAGE_TEXT, .place = PLACE(seconds), .read = read_seconds},
+    {0},
+};
+
 static const struct usage usage = {
     .program = "cohort-bench",
     .line = "usage: cohort-bench [options] "
             "tasks|barrier|coll|check|kernels|suspended|select|describe...\n",
     .help = help,
+    .options = option_list,
+    .read_word = read_subcommand,
 };
 
-enum {
-    OPTION_JSON = USAGE_FIRST_OPTION,
-    OPTION_ROUNDS,
-    OPTION_QUICK,
-    OPTION_SITES,
-    OPTION_SITES_PER_LOCALITY,
-    OPTION_TASKS,
-    OPTION_ARITY,
-    OPTION_BY_CALL,
-    OPTION_WORKS,
-    OPTION_FRESH,
-    OPTION_ALGORITHMS,
-    OPTION_COMPUTE,
-    OPTION_SECONDS,
-};
-
-static const struct option long_options[] = {
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"rounds", required_argument, NULL, OPTION_ROUNDS},
-    {"quick", no_argument, NULL, OPTION_QUICK},
-    {"sites", required_argument, NULL, OPTION_SITES},
-    {"sites-per-locality", required_argument, NULL, OPTION_SITES_PER_LOCALITY},
-    {"tasks", required_argument, NULL, OPTION_TASKS},
-    {"arity", required_argument, NULL, OPTION_ARITY},
-    {"by-call", no_argument, NULL, OPTION_BY_CALL},
-    {"works", required_argument, NULL, OPTION_WORKS},
-    {"fresh", no_argument, NULL, OPTION_FRESH},
-    {"algorithms", required_argument, NULL, OPTION_ALGORITHMS},
-    {"compute", required_argument, NULL, OPTION_COMPUTE},
-    {"seconds", required_argument, NULL, OPTION_SECONDS},
-    {"help", no_argument, NULL, USAGE_HELP},
-    {"version", no_argument, NULL, USAGE_VERSION},
-    {0},
-};
-
-static int read_seconds(double *ret)
+static int read_seconds(const struct usage_value *value)
 {
-    return usage_parse_decimal(optarg, "0123456789.eE+-", 0.001, 100, ret)
+    return usage_parse_decimal(value->text, "0123456789.eE+-", 0.001, 100, value->place)
                ? -1
                : usage_wrong(&usage, "--seconds needs a number from 0.001 to 100, not '%s'",
-                             optarg);
-}
-
-/* Reads an option of --works, or of select. */
-static int read_work_option(int option, struct bench_options *options)
-{
-    switch (option) {
-    case OPTION_BY_CALL:
-        options->by_call = true;
-        return -1;
-    case OPTION_WORKS:
-        options->list = optarg;
-        return -1;
-    case OPTION_FRESH:
-        options->is_fresh = true;
-        return -1;
-    case OPTION_ALGORITHMS:
-        options->algorithms = optarg;
-        return -1;
-    default: /* OPTION_COMPUTE */
-        return usage_read_count(&usage, "--compute", optarg, 1, 1000000, &options->computing);
-    }
-}
-
-static int read_option(void *context, int option, const char *word)
-{
-    struct bench_options *options = context;
-    (void)word;
-    switch (option) {
-    case OPTION_JSON:
-        options->json = true;
-        return -1;
-    case OPTION_QUICK:
-        options->quick = true;
-        return -1;
-    case OPTION_ROUNDS:
-        return usage_read_count(&usage, "--rounds", optarg, 1, BENCH_MAX_ROUNDS, &options->rounds);
-    case OPTION_SECONDS:
-        return read_seconds(&options->seconds);
-    case OPTION_SITES:
-        return usage_read_count(&usage, "--sites", optarg, 1, MAX_SITES, &options->sites);
-    case OPTION_SITES_PER_LOCALITY:
-        return usage_read_count(&usage, "--sites-per-locality", optarg, 1, MAX_SITES,
-                                &options->sites_per_locality);
-    case OPTION_TASKS:
-        return usage_read_count(&usage, "--tasks", optarg, 1, MAX_TASKS, &options->tasks);
-    case OPTION_ARITY:
-        return usage_read_count(&usage, "--arity", optarg, 2, MAX_SITES, &options->arity);
-    default:
-        return read_work_option(option, options);
-    }
+                             value->text);
 }
 
 static int read_subcommand(void *context, const char *word)
@@ -260,9 +199,8 @@ static int complete(struct bench_options *options)
 
 int bench_options_read(int argc, char **argv, struct bench_options *ret_options)
 {
-    static const struct usage_reader reader = {"", long_options, read_option, read_subcommand};
     struct bench_options options = {0};
-    int status = usage_read(&usage, &reader, argc, argv, &options);
+    int status = usage_read(&usage, argc, argv, &options);
     if (status < 0)
         status = complete(&options);
     if (status < 0)

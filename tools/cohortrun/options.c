@@ -214,6 +214,44 @@ static const char *hint_for(const char *word)
     return NULL;
 }
 
+struct reading {
+    struct options options;
+    int argc;
+    char **argv;
+};
+
+static int read_size(const struct usage_value *value);
+static int read_variable(const struct usage_value *value);
+static int read_hosts(const struct usage_value *value);
+static int read_binding(const struct usage_value *value);
+static int read_duration(const struct usage_value *value);
+static int read_stall(const struct usage_value *value);
+static int read_agent(const struct usage_value *value);
+static int read_status(const struct usage_value *value);
+
+#define PLACE(member) offsetof(struct reading, options.member)
+static const struct usage_option option_list[] = {
+    {"n", USAGE_TEXT, .place = PLACE(size), .read = read_size},
+    {"x", USAGE_TEXT, .read = read_variable},
+    {"workers", USAGE_COUNT, .place = PLACE(workers), .min = 1, .max = COHORT__MAX_WORKERS},
+    {"bind", USAGE_TEXT, .place = PLACE(bind), .read = read_binding},
+    {"report-bindings", USAGE_FLAG, .place = PLACE(report_bindings)},
+    {"tag", USAGE_FLAG, .place = PLACE(tag)},
+    {"timeout", USAGE_TEXT, .place = PLACE(timeout_ns), .read = read_duration},
+    {"stall", USAGE_TEXT, .place = PLACE(stall_ns), .read = read_stall},
+    {"grace", USAGE_TEXT, .place = PLACE(grace_ns), .read = read_duration},
+    {"keep-going", USAGE_FLAG, .place = PLACE(keeps_going)},
+    {"hosts", USAGE_TEXT, .place = PLACE(hosts), .read = read_hosts},
+    {"hostfile", USAGE_TEXT, .place = PLACE(hosts), .read = read_hosts},
+    {"agent", USAGE_TEXT, .place = PLACE(agent), .read = read_agent},
+    {"listen", USAGE_TEXT, .place = PLACE(listen), .needs = "an address, not ''"},
+    {"connect-timeout", USAGE_TEXT, .place = PLACE(connect_timeout_ns), .read = read_duration},
+    {"heartbeat", USAGE_TEXT, .place = PLACE(heartbeat_ns), .read = read_duration},
+    {"heartbeat-timeout", USAGE_TEXT, .place = PLACE(heartbeat_timeout_ns), .read = read_duration},
+    {"status", USAGE_FLAG, .read = read_status},
+    {0},
+};
+
 static const struct usage usage = {
     .program = "cohortrun",
     .line = "usage: cohortrun -n N [--hosts HOST[:SLOTS],...] [--hostfile FILE] [--agent COMMAND] "
@@ -224,6 +262,7 @@ static const struct usage usage = {
             "       cohortrun --status [PID | FILE...] [--json]\n",
     .help = help,
     .hint_for = hint_for,
+    .options = option_list,
 };
 
 static bool read_seconds(const char *text, uint64_t *ret_ns)
@@ -235,8 +274,9 @@ static bool read_seconds(const char *text, uint64_t *ret_ns)
     return true;
 }
 
-static int set_variable(char *text)
+static int read_variable(const struct usage_value *given)
 {
+    char *text = given->text;
     char *value = strchr(text, '=');
     size_t name_bytes = value ? (size_t)(value - text) : strlen(text);
     if (name_bytes == 0)
@@ -249,166 +289,78 @@ static int set_variable(char *text)
     return -1;
 }
 
-enum {
-    OPTION_WORKERS = USAGE_FIRST_OPTION,
-    OPTION_BIND,
-    OPTION_REPORT_BINDINGS,
-    OPTION_TAG,
-    OPTION_TIMEOUT,
-    OPTION_STALL,
-    OPTION_GRACE,
-    OPTION_KEEP_GOING,
-    OPTION_HOSTS,
-    OPTION_HOSTFILE,
-    OPTION_AGENT,
-    OPTION_LISTEN,
-    OPTION_CONNECT_TIMEOUT,
-    OPTION_HEARTBEAT,
-    OPTION_HEARTBEAT_TIMEOUT,
-    OPTION_STATUS,
-};
-
-static const struct option long_options[] = {
-    {"workers", required_argument, NULL, OPTION_WORKERS},
-    {"bind", required_argument, NULL, OPTION_BIND},
-    {"report-bindings", no_argument, NULL, OPTION_REPORT_BINDINGS},
-    {"tag", no_argument, NULL, OPTION_TAG},
-    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
-    {"stall", required_argument, NULL, OPTION_STALL},
-    {"grace", required_argument, NULL, OPTION_GRACE},
-    {"keep-going", no_argument, NULL, OPTION_KEEP_GOING},
-    {"hosts", required_argument, NULL, OPTION_HOSTS},
-    {"hostfile", required_argument, NULL, OPTION_HOSTFILE},
-    {"agent", required_argument, NULL, OPTION_AGENT},
-    {"listen", required_argument, NULL, OPTION_LISTEN},
-    {"connect-timeout", required_argument, NULL, OPTION_CONNECT_TIMEOUT},
-    {"heartbeat", required_argument, NULL, OPTION_HEARTBEAT},
-    {"heartbeat-timeout", required_argument, NULL, OPTION_HEARTBEAT_TIMEOUT},
-    {"status", no_argument, NULL, OPTION_STATUS},
-    {"help", no_argument, NULL, USAGE_HELP},
-    {"version", no_argument, NULL, USAGE_VERSION},
-    {0},
-};
-
-static int read_hosts(struct options *options, bool from_file)
+static int read_hosts(const struct usage_value *value)
 {
-    if (options->hosts.num > 0)
+    struct host_list *hosts = value->place;
+    bool from_file = strcmp(value->option->name, "hostfile") == 0;
+    if (hosts->num > 0)
         return usage_wrong(&usage, "--hosts or --hostfile is given twice, or both are");
-    cohort_status status = from_file ? host_list_read(&options->hosts, optarg)
-                                     : host_list_parse(&options->hosts, optarg);
-    return status ? usage_wrong(&usage, "%s: %s", from_file ? "--hostfile" : "--hosts",
-                                cohort_error_message())
-                  : -1;
+    if (from_file ? host_list_read(hosts, value->text) : host_list_parse(hosts, value->text))
+        return usage_wrong(&usage, "--%s: %s", value->option->name, cohort_error_message());
+    return -1;
 }
 
-static int read_binding(enum binding_mode *ret_mode)
+static int read_binding(const struct usage_value *value)
 {
     static const char *const names[NUM_BINDING_MODES] = {
         [BINDING_CORE] = "core", [BINDING_NUMA] = "numa", [BINDING_NONE] = "none"};
     for (int mode = BINDING_AUTO + 1; mode < NUM_BINDING_MODES; mode++)
-        if (strcmp(optarg, names[mode]) == 0) {
-            *ret_mode = (enum binding_mode)mode;
+        if (strcmp(value->text, names[mode]) == 0) {
+            *(enum binding_mode *)value->place = (enum binding_mode)mode;
             return -1;
         }
-    return usage_wrong(&usage, "--bind needs core, numa or none, not '%s'", optarg);
+    return usage_wrong(&usage, "--bind needs core, numa or none, not '%s'", value->text);
 }
 
-static int read_duration(const char *word, uint64_t *ret_ns)
+static int read_duration(const struct usage_value *value)
 {
-    return read_seconds(optarg, ret_ns)
+    return read_seconds(value->text, value->place)
                ? -1
-               : usage_wrong(&usage, "%.*s needs seconds above 0, not '%s'",
-                             (int)strcspn(word, "="), word, optarg);
+               : usage_wrong(&usage, "--%s needs seconds above 0, not '%s'", value->option->name,
+                             value->text);
 }
 
-struct reading {
-    struct options *options;
-    int argc;
-    char **argv;
-};
-
-static int read_host_option(int option, struct options *options, const char *word)
+static int read_stall(const struct usage_value *value)
 {
-    switch (option) {
-    case OPTION_HOSTS:
-        return read_hosts(options, false);
-    case OPTION_HOSTFILE:
-        return read_hosts(options, true);
-    case OPTION_AGENT:
-        options->agent = optarg;
-        return strstr(optarg, "{host}")
-                   ? -1
-                   : usage_wrong(&usage, "--agent '%s' has no {host} in it", optarg);
-    case OPTION_LISTEN:
-        options->listen = optarg;
-        return optarg[0] ? -1 : usage_wrong(&usage, "--listen needs an address, not ''");
-    case OPTION_CONNECT_TIMEOUT:
-        return read_duration(word, &options->connect_timeout_ns);
-    case OPTION_HEARTBEAT:
-        return read_duration(word, &options->heartbeat_ns);
-    default: /* OPTION_HEARTBEAT_TIMEOUT */
-        return read_duration(word, &options->heartbeat_timeout_ns);
-    }
+    const char *text = value->text;
+    if (read_seconds(text, value->place))
+        return -1;
+    *(uint64_t *)value->place = 0;
+    return strspn(text, "0.") == strlen(text) && strchr(text, '0')
+               ? -1
+               : usage_wrong(&usage, "--stall needs seconds, or 0, not '%s'", text);
+}
+
+static int read_agent(const struct usage_value *value)
+{
+    *(const char **)value->place = value->text;
+    return strstr(value->text, "{host}")
+               ? -1
+               : usage_wrong(&usage, "--agent '%s' has no {host} in it", value->text);
+}
+
+static int read_status(const struct usage_value *value)
+{
+    (void)value;
+    return usage_wrong(
+        &usage, "--status comes first, with nothing but a pid or core files and --json behind it");
 }
 
 /* getopt takes -np for -n with the value p. */
-static int read_size(const struct reading *reading, const char *word)
+static int read_size(const struct usage_value *value)
 {
-    const char *value = optarg;
-    if (strcmp(word, "-np") == 0) {
+    const struct reading *reading = value->context;
+    const char *text = value->text;
+    if (strcmp(value->word, "-np") == 0) {
         if (optind >= reading->argc)
             return usage_wrong(&usage, "-np needs a value");
-        value = reading->argv[optind++];
+        text = reading->argv[optind++];
     }
-    return usage_read_count(&usage, strncmp(word, "-np", 3) == 0 ? "-np" : "-n", value, 1,
-                            MAX_LOCALITIES, &reading->options->size);
-}
-
-static int read_option(void *context, int option, const char *word)
-{
-    const struct reading *reading = context;
-    struct options *options = reading->options;
-    switch (option) {
-    case 'n':
-        return read_size(reading, word);
-    case 'x':
-        return set_variable(optarg);
-    case OPTION_WORKERS:
-        return usage_read_count(&usage, "--workers", optarg, 1, COHORT__MAX_WORKERS,
-                                &options->workers);
-    case OPTION_BIND:
-        return read_binding(&options->bind);
-    case OPTION_REPORT_BINDINGS:
-        options->report_bindings = true;
-        return -1;
-    case OPTION_TAG:
-        options->tag = true;
-        return -1;
-    case OPTION_KEEP_GOING:
-        options->keeps_going = true;
-        return -1;
-    case OPTION_TIMEOUT:
-        return read_seconds(optarg, &options->timeout_ns)
-                   ? -1
-                   : usage_wrong(&usage, "--timeout needs seconds above 0, not '%s'", optarg);
-    case OPTION_STALL:
-        if (read_seconds(optarg, &options->stall_ns))
-            return -1;
-        options->stall_ns = 0;
-        return strspn(optarg, "0.") == strlen(optarg) && strchr(optarg, '0')
-                   ? -1
-                   : usage_wrong(&usage, "--stall needs seconds, or 0, not '%s'", optarg);
-    case OPTION_GRACE:
-        return read_seconds(optarg, &options->grace_ns)
-                   ? -1
-                   : usage_wrong(&usage, "--grace needs seconds above 0, not '%s'", optarg);
-    case OPTION_STATUS:
-        return usage_wrong(&usage,
-                           "--status comes first, with nothing but a pid or core files and --json "
-                           "behind it");
-    default:
-        return read_host_option(option, options, word);
-    }
+    return usage_parse_count(text, 1, MAX_LOCALITIES, value->place)
+               ? -1
+               : usage_wrong(&usage, "%s needs a number from 1 to %d, not '%s'",
+                             strncmp(value->word, "-np", 3) == 0 ? "-np" : "-n", MAX_LOCALITIES,
+                             text);
 }
 
 /* Prints "cohortrun: SLURM_JOB_NODELIST: 3 localities on a:2,b". */
@@ -496,13 +448,12 @@ static int read_programs(struct options *options, char **words)
     return -1;
 }
 
-static int read_all(int argc, char **argv, struct options *options)
+static int read_all(int argc, char **argv, struct reading *reading)
 {
-    /* Reading stops at the program; what follows is its own. */
-    static const struct usage_reader reader = {"n:x:", long_options, read_option, NULL};
-    struct reading reading = {options, argc, argv};
+    struct options *options = &reading->options;
     const char *source = NULL, *agent = NULL;
-    int status = usage_read(&usage, &reader, argc, argv, &reading);
+    /* Reading stops at the program; what follows is its own. */
+    int status = usage_read(&usage, argc, argv, reading);
     if (status < 0)
         status = take_allocation(options, &source, &agent);
     if (status >= 0)
@@ -521,15 +472,17 @@ static int read_all(int argc, char **argv, struct options *options)
 
 int options_read(int argc, char **argv, struct options *ret_options)
 {
-    struct options options = {.stall_ns = 10 * second_ns,
-                              .grace_ns = second_ns,
-                              .connect_timeout_ns = 30 * second_ns,
-                              .heartbeat_ns = second_ns,
-                              .heartbeat_timeout_ns = 10 * second_ns};
-    int status = read_all(argc, argv, &options);
+    struct reading reading = {.options = {.stall_ns = 10 * second_ns,
+                                          .grace_ns = second_ns,
+                                          .connect_timeout_ns = 30 * second_ns,
+                                          .heartbeat_ns = second_ns,
+                                          .heartbeat_timeout_ns = 10 * second_ns},
+                              .argc = argc,
+                              .argv = argv};
+    int status = read_all(argc, argv, &reading);
     if (status >= 0)
-        options_fini(&options);
+        options_fini(&reading.options);
     else
-        *ret_options = options;
+        *ret_options = reading.options;
     return status;
 }

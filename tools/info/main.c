@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cohort-info: where it begins: prints the report or the advice. */
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -9,8 +8,12 @@
 #include "tools/info/facts.h"
 #include "tools/share/usage.h"
 
-enum { OPTION_CHECK = USAGE_FIRST_OPTION };
 enum { STATUS_FOUND = 1, STATUS_FAILED = 3 };
+
+static int read_word(void *context, const char *word);
+
+/* The context is a bool. */
+static const struct usage_option options[] = {{"check", USAGE_FLAG, .place = 0}, {0}};
 
 static const struct usage usage = {
     .program = "cohort-info",
@@ -23,14 +26,9 @@ static const struct usage usage = {
         "  --check   only what will not work well here, and what to do about it; the status is 1\n"
         "            if there is anything\n"
         "  --help, --version\n",
+    .options = options,
+    .read_word = read_word,
 };
-
-static int read_option(void *context, int option, const char *word)
-{
-    (void)word;
-    *(bool *)context |= option == OPTION_CHECK;
-    return -1;
-}
 
 static int read_word(void *context, const char *word)
 {
@@ -46,16 +44,9 @@ static void print_advice(void *context, const char *wrong, const char *remedy)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"check", no_argument, NULL, OPTION_CHECK},
-        {"help", no_argument, NULL, USAGE_HELP},
-        {"version", no_argument, NULL, USAGE_VERSION},
-        {0},
-    };
-    static const struct usage_reader reader = {"", options, read_option, read_word};
     static struct facts facts;
     bool checks = false;
-    int status = usage_read(&usage, &reader, argc, argv, &checks);
+    int status = usage_read(&usage, argc, argv, &checks);
     if (status >= 0)
         return status;
     facts_collect(&facts);

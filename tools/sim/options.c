@@ -55,10 +55,76 @@ static const char help[] =
     "1GiB.\n"
     "The status is 0, 1 after an error, and 2 for a wrong option.\n";
 
+/* Options while they are read. Those that depend on others are checked when all have been read. */
+struct reading {
+    struct sim_options options;
+    const char *collective;
+    const char *algorithm;
+    const char *from;
+    const char *to;
+    bool is_ordered;
+    /* Options that are given, or NULL. */
+    const char *over;
+    const char *inside;     /* of a host */
+    const char *of_network; /* one that is for networks */
+    const char *of_machine; /* one that is for machines */
+    const char *cores;      /* which of the two */
+};
+
+static int read_bytes(const struct usage_value *value);
+static int read_time(const struct usage_value *value);
+static int read_turn(const struct usage_value *value);
+static int read_machine(const struct usage_value *value);
+static int read_cores(const struct usage_value *value);
+static int read_over(const struct usage_value *value);
+static int read_collective(void *context, const char *word);
+
+#define PLACE(member) offsetof(struct reading, member)
+#define REQUEST(member) offsetof(struct reading, options.request.member)
+#define COST(member) offsetof(struct reading, options.costs.member)
+#define MACHINE(member) offsetof(struct reading, options.machine.member)
+static const struct usage_option option_list[] = {
+    {"sites", USAGE_COUNT, .place = REQUEST(num_sites), .min = 1, .max = MAX_SITES,
+     .note = PLACE(of_network)},
+    {"bytes", USAGE_TEXT, .place = REQUEST(bytes), .read = read_bytes},
+    {"network", USAGE_TEXT, .place = PLACE(options.network), .note = PLACE(of_network)},
+    {"algorithm", USAGE_TEXT, .place = PLACE(algorithm)},
+    {"arity", USAGE_COUNT, .place = REQUEST(arity), .min = 2, .max = MAX_SITES},
+    {"root", USAGE_COUNT, .place = REQUEST(root), .min = 0, .max = MAX_SITES - 1},
+    {"shift", USAGE_COUNT, .place = REQUEST(shift), .min = 0, .max = MAX_SITES - 1},
+    {"element", USAGE_TEXT, .place = REQUEST(element), .min = 1, .read = read_bytes},
+    {"ordered", USAGE_FLAG, .place = PLACE(is_ordered)},
+    {"startup", USAGE_TEXT, .place = COST(startup), .note = PLACE(of_network), .read = read_time},
+    {"per-byte", USAGE_TEXT, .place = COST(per_byte), .note = PLACE(of_network), .read = read_time},
+    {"reduce", USAGE_TEXT, .place = COST(reduce), .note = PLACE(of_network), .read = read_time},
+    {"inside-startup", USAGE_TEXT, .place = COST(inside_startup), .note = PLACE(inside),
+     .read = read_time},
+    {"inside-per-byte", USAGE_TEXT, .place = COST(inside_per_byte), .note = PLACE(inside),
+     .read = read_time},
+    {"machine", USAGE_TEXT, .read = read_machine},
+    {"cores", USAGE_COUNT, .place = MACHINE(cores), .min = 1, .max = MAX_SITES,
+     .note = PLACE(of_machine), .read = read_cores},
+    {"shared-cores", USAGE_COUNT, .place = MACHINE(cores), .min = 1, .max = MAX_SITES,
+     .note = PLACE(of_machine), .read = read_cores},
+    {"turn", USAGE_TEXT, .place = MACHINE(turn), .note = PLACE(of_machine), .read = read_turn},
+    {"domains", USAGE_COUNT, .place = MACHINE(domains), .min = 1, .max = MAX_SITES,
+     .note = PLACE(of_machine)},
+    {"tune", USAGE_TEXT, .place = PLACE(options.tune), .note = PLACE(of_machine)},
+    {"links", USAGE_FLAG, .place = PLACE(options.links), .note = PLACE(of_network)},
+    {"json", USAGE_FLAG, .place = PLACE(options.json)},
+    {"plot", USAGE_TEXT, .place = PLACE(options.plot), .needs = "a path"},
+    {"over", USAGE_TEXT, .note = PLACE(over), .read = read_over},
+    {"from", USAGE_TEXT, .place = PLACE(from)},
+    {"to", USAGE_TEXT, .place = PLACE(to)},
+    {0},
+};
+
 static const struct usage usage = {
     .program = "cohort-sim",
     .line = "usage: cohort-sim [options] COLLECTIVE\n",
     .help = help,
+    .options = option_list,
+    .read_word = read_collective,
 };
 
 /* Reads digits and, for bytes, a unit after them. False: there is anything else, or too much. */
@@ -82,99 +148,32 @@ static bool read_size(const char *text, size_t max, bool with_unit, size_t *ret)
     return true;
 }
 
-static int read_bytes(const char *word, size_t min, size_t *ret)
+static int read_bytes(const struct usage_value *value)
 {
-    size_t value = 0;
-    if (!read_size(optarg, max_bytes, true, &value) || value < min)
-        return usage_wrong(&usage, "%s needs bytes, as in 512, 64KiB or 4MiB, not '%s'", word,
-                           optarg);
-    *ret = value;
+    size_t bytes = 0;
+    if (!read_size(value->text, max_bytes, true, &bytes) || bytes < value->option->min)
+        return usage_wrong(&usage, "--%s needs bytes, as in 512, 64KiB or 4MiB, not '%s'",
+                           value->option->name, value->text);
+    *(size_t *)value->place = bytes;
     return -1;
 }
 
-static int read_time(const char *word, double *ret)
+static int read_time(const struct usage_value *value)
 {
-    return usage_parse_decimal(optarg, "0123456789.eE+-", 0, max_time, ret)
+    return usage_parse_decimal(value->text, "0123456789.eE+-", 0, max_time, value->place)
                ? -1
                : usage_wrong(&usage,
-                             "%s needs microseconds, 0 or more, as in 1.5 or 2e-4, not '%s'", word,
-                             optarg);
+                             "--%s needs microseconds, 0 or more, as in 1.5 or 2e-4, not '%s'",
+                             value->option->name, value->text);
 }
 
-enum {
-    OPTION_SITES = USAGE_FIRST_OPTION,
-    OPTION_BYTES,
-    OPTION_NETWORK,
-    OPTION_ALGORITHM,
-    OPTION_ARITY,
-    OPTION_ROOT,
-    OPTION_SHIFT,
-    OPTION_ELEMENT,
-    OPTION_ORDERED,
-    OPTION_STARTUP,
-    OPTION_PER_BYTE,
-    OPTION_REDUCE,
-    OPTION_INSIDE_STARTUP,
-    OPTION_INSIDE_PER_BYTE,
-    OPTION_MACHINE,
-    OPTION_CORES,
-    OPTION_SHARED_CORES,
-    OPTION_TURN,
-    OPTION_DOMAINS,
-    OPTION_TUNE,
-    OPTION_LINKS,
-    OPTION_JSON,
-    OPTION_PLOT,
-    OPTION_OVER,
-    OPTION_FROM,
-    OPTION_TO,
-};
-
-static const struct option long_options[] = {
-    {"sites", required_argument, NULL, OPTION_SITES},
-    {"bytes", required_argument, NULL, OPTION_BYTES},
-    {"network", required_argument, NULL, OPTION_NETWORK},
-    {"algorithm", required_argument, NULL, OPTION_ALGORITHM},
-    {"arity", required_argument, NULL, OPTION_ARITY},
-    {"root", required_argument, NULL, OPTION_ROOT},
-    {"shift", required_argument, NULL, OPTION_SHIFT},
-    {"element", required_argument, NULL, OPTION_ELEMENT},
-    {"ordered", no_argument, NULL, OPTION_ORDERED},
-    {"startup", required_argument, NULL, OPTION_STARTUP},
-    {"per-byte", required_argument, NULL, OPTION_PER_BYTE},
-    {"reduce", required_argument, NULL, OPTION_REDUCE},
-    {"inside-startup", required_argument, NULL, OPTION_INSIDE_STARTUP},
-    {"inside-per-byte", required_argument, NULL, OPTION_INSIDE_PER_BYTE},
-    {"machine", required_argument, NULL, OPTION_MACHINE},
-    {"cores", required_argument, NULL, OPTION_CORES},
-    {"shared-cores", required_argument, NULL, OPTION_SHARED_CORES},
-    {"turn", required_argument, NULL, OPTION_TURN},
-    {"domains", required_argument, NULL, OPTION_DOMAINS},
-    {"tune", required_argument, NULL, OPTION_TUNE},
-    {"links", no_argument, NULL, OPTION_LINKS},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"plot", required_argument, NULL, OPTION_PLOT},
-    {"over", required_argument, NULL, OPTION_OVER},
-    {"from", required_argument, NULL, OPTION_FROM},
-    {"to", required_argument, NULL, OPTION_TO},
-    {"help", no_argument, NULL, USAGE_HELP},
-    {"version", no_argument, NULL, USAGE_VERSION},
-    {0},
-};
-
-/* Options while they are read. Those that depend on others are checked when all have been read. */
-struct reading {
-    struct sim_options options;
-    const char *collective;
-    const char *algorithm;
-    const char *from;
-    const char *to;
-    bool has_over;
-    bool is_inside;
-    const char *of_network; /* an option that is for networks, or NULL */
-    const char *of_machine; /* one that is for machines */
-    const char *cores;      /* which of the two has been given, or NULL */
-};
+/* In nanoseconds. */
+static int read_turn(const struct usage_value *value)
+{
+    int status = read_time(value);
+    *(double *)value->place *= 1e3;
+    return status;
+}
 
 /* Prints what is possible in place of a wrong name. */
 static int wrong_collective(const char *name)
@@ -205,17 +204,17 @@ static int wrong_algorithm(enum cohort__collective collective, const char *name)
                        cohort__collective_name(collective), names);
 }
 
-static int read_over(struct reading *reading)
+static int read_over(const struct usage_value *value)
 {
-    reading->has_over = true;
-    if (strcmp(optarg, "bytes") == 0)
+    struct reading *reading = value->context;
+    if (strcmp(value->text, "bytes") == 0)
         reading->options.over = SIM_OVER_BYTES;
-    else if (strcmp(optarg, "sites") == 0)
+    else if (strcmp(value->text, "sites") == 0)
         reading->options.over = SIM_OVER_SITES;
-    else if (strcmp(optarg, "hosts") == 0)
+    else if (strcmp(value->text, "hosts") == 0)
         reading->options.over = SIM_OVER_HOSTS;
     else
-        return usage_wrong(&usage, "--over needs bytes, sites or hosts, not '%s'", optarg);
+        return usage_wrong(&usage, "--over needs bytes, sites or hosts, not '%s'", value->text);
     return -1;
 }
 
@@ -230,9 +229,10 @@ static bool read_extent(const char **text, char end, uint32_t *ret)
     return *ret > 0;
 }
 
-static int read_machine(struct cohort__sim_machine *machine)
+static int read_machine(const struct usage_value *value)
 {
-    const char *text = optarg;
+    struct cohort__sim_machine *machine = &((struct reading *)value->context)->options.machine;
+    const char *text = value->text;
     if (!read_extent(&text, 'x', &machine->hosts) ||
         !read_extent(&text, 'x', &machine->localities) ||
         !read_extent(&text, '\0', &machine->tasks) ||
@@ -241,114 +241,18 @@ static int read_machine(struct cohort__sim_machine *machine)
         return usage_wrong(&usage,
                            "--machine needs HxLxT, hosts, localities and tasks, up to %d sites in "
                            "all, not '%s'",
-                           MAX_SITES, optarg);
+                           MAX_SITES, value->text);
     return -1;
 }
 
-/* Reads an option that goes with --machine. */
-static int read_of_machine(int option, const char *word, struct reading *reading)
+static int read_cores(const struct usage_value *value)
 {
-    struct cohort__sim_machine *machine = &reading->options.machine;
-    reading->of_machine = word;
-    switch (option) {
-    case OPTION_TURN: {
-        int status = read_time(word, &machine->turn);
-        machine->turn *= 1e3;
-        return status;
-    }
-    case OPTION_TUNE:
-        reading->options.tune = optarg;
-        return -1;
-    case OPTION_DOMAINS:
-        return usage_read_count(&usage, word, optarg, 1, MAX_SITES, &machine->domains);
-    default:
-        if (reading->cores)
-            return usage_wrong(&usage, "%s is given twice, or with %s", word, reading->cores);
-        reading->cores = word;
-        machine->is_shared = option == OPTION_SHARED_CORES;
-        return usage_read_count(&usage, word, optarg, 1, MAX_SITES, &machine->cores);
-    }
-}
-
-static int read_number(int option, struct reading *reading)
-{
-    struct cohort__request *request = &reading->options.request;
-    struct cohort__sim_costs *costs = &reading->options.costs;
-    switch (option) {
-    case OPTION_SITES:
-        reading->of_network = "--sites";
-        return usage_read_count(&usage, "--sites", optarg, 1, MAX_SITES, &request->num_sites);
-    case OPTION_BYTES:
-        return read_bytes("--bytes", 0, &request->bytes);
-    case OPTION_ARITY:
-        return usage_read_count(&usage, "--arity", optarg, 2, MAX_SITES, &request->arity);
-    case OPTION_ROOT:
-        return usage_read_count(&usage, "--root", optarg, 0, MAX_SITES - 1, &request->root);
-    case OPTION_SHIFT:
-        return usage_read_count(&usage, "--shift", optarg, 0, MAX_SITES - 1, &request->shift);
-    case OPTION_ELEMENT:
-        return read_bytes("--element", 1, &request->element);
-    case OPTION_STARTUP:
-        reading->of_network = "--startup";
-        return read_time("--startup", &costs->startup);
-    case OPTION_PER_BYTE:
-        reading->of_network = "--per-byte";
-        return read_time("--per-byte", &costs->per_byte);
-    case OPTION_REDUCE:
-        reading->of_network = "--reduce";
-        return read_time("--reduce", &costs->reduce);
-    case OPTION_INSIDE_STARTUP:
-        reading->is_inside = true;
-        return read_time("--inside-startup", &costs->inside_startup);
-    default:
-        reading->is_inside = true;
-        return read_time("--inside-per-byte", &costs->inside_per_byte);
-    }
-}
-
-static int read_option(void *context, int option, const char *word)
-{
-    struct reading *reading = context;
-    switch (option) {
-    case OPTION_NETWORK:
-        reading->of_network = "--network";
-        reading->options.network = optarg;
-        return -1;
-    case OPTION_MACHINE:
-        return read_machine(&reading->options.machine);
-    case OPTION_CORES:
-    case OPTION_SHARED_CORES:
-    case OPTION_TURN:
-    case OPTION_DOMAINS:
-    case OPTION_TUNE:
-        return read_of_machine(option, word, reading);
-    case OPTION_ALGORITHM:
-        reading->algorithm = optarg;
-        return -1;
-    case OPTION_ORDERED:
-        reading->options.request.commutative = false;
-        return -1;
-    case OPTION_LINKS:
-        reading->of_network = "--links";
-        reading->options.links = true;
-        return -1;
-    case OPTION_JSON:
-        reading->options.json = true;
-        return -1;
-    case OPTION_PLOT:
-        reading->options.plot = optarg;
-        return optarg[0] ? -1 : usage_wrong(&usage, "--plot needs a path");
-    case OPTION_OVER:
-        return read_over(reading);
-    case OPTION_FROM:
-        reading->from = optarg;
-        return -1;
-    case OPTION_TO:
-        reading->to = optarg;
-        return -1;
-    default:
-        return read_number(option, reading);
-    }
+    struct reading *reading = value->context;
+    if (reading->cores)
+        return usage_wrong(&usage, "%s is given twice, or with %s", value->word, reading->cores);
+    reading->cores = value->word;
+    reading->options.machine.is_shared = strcmp(value->option->name, "shared-cores") == 0;
+    return usage_read_count(&usage, value);
 }
 
 static int read_collective(void *context, const char *word)
@@ -382,7 +286,7 @@ static int complete_plot(struct reading *reading)
     struct sim_options *options = &reading->options;
     bool is_bytes = options->over == SIM_OVER_BYTES;
     if (!options->plot)
-        return reading->has_over || reading->from || reading->to
+        return reading->over || reading->from || reading->to
                    ? usage_wrong(&usage, "--over, --from and --to are for --plot")
                    : -1;
     bool is_hosts = options->over == SIM_OVER_HOSTS;
@@ -409,10 +313,10 @@ static int complete_machine(struct reading *reading)
     struct cohort__sim_machine *machine = &options->machine;
     bool is_machine = machine->hosts > 0;
     if (!is_machine && reading->of_machine)
-        return usage_wrong(&usage, "%s is for --machine", reading->of_machine);
-    if (is_machine && (reading->of_network || reading->is_inside))
-        return usage_wrong(&usage, "%s is for networks, and --machine is none",
-                           reading->is_inside ? "--inside-startup" : reading->of_network);
+        return usage_wrong(&usage, "--%s is for --machine", reading->of_machine);
+    if (is_machine && (reading->of_network || reading->inside))
+        return usage_wrong(&usage, "--%s is for networks, and --machine is none",
+                           reading->inside ? reading->inside : reading->of_network);
     if (options->over == (is_machine ? SIM_OVER_SITES : SIM_OVER_HOSTS))
         return usage_wrong(&usage, is_machine ? "--over sites is for networks: over hosts?"
                                               : "--over hosts is for --machine");
@@ -435,6 +339,7 @@ static int complete(struct reading *reading)
     struct cohort__network network;
     if (!reading->collective)
         return wrong_collective(NULL);
+    options->request.commutative = !reading->is_ordered;
     int status = complete_machine(reading);
     if (status >= 0)
         return status;
@@ -445,7 +350,7 @@ static int complete(struct reading *reading)
     }
     if (cohort__network_init(&network, options->network, request->num_sites) != COHORT_OK)
         return usage_wrong(&usage, "--network: %s", cohort_error_message());
-    if (reading->is_inside && network.kind != COHORT__NETWORK_HOSTS)
+    if (reading->inside && network.kind != COHORT__NETWORK_HOSTS)
         return usage_wrong(&usage,
                            "--inside-startup and --inside-per-byte are for --network hosts:H");
     if (request->root >= request->num_sites)
@@ -468,14 +373,13 @@ static int complete(struct reading *reading)
 
 int sim_options_read(int argc, char **argv, struct sim_options *ret_options)
 {
-    static const struct usage_reader reader = {"", long_options, read_option, read_collective};
     struct reading reading = {.options = {.network = "full"}};
     reading.options.request = (struct cohort__request){
         .num_sites = 16, .arity = 4, .shift = 1, .bytes = 4096, .element = 1, .commutative = true};
     reading.options.costs = (struct cohort__sim_costs){
         .startup = 1, .per_byte = 1e-4, .inside_startup = -1, .inside_per_byte = -1};
     reading.options.machine.turn = 2.5e3;
-    int status = usage_read(&usage, &reader, argc, argv, &reading);
+    int status = usage_read(&usage, argc, argv, &reading);
     if (status < 0)
         status = complete(&reading);
     if (status < 0)

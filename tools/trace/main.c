@@ -9,9 +9,30 @@
 #include "tools/trace/report.h"
 
 enum { MOST_PARTS = 4096 };
-enum { OPTION_DIRECT = USAGE_FIRST_OPTION, OPTION_FROM, OPTION_TO, OPTION_CLOSED };
 enum { STATUS_FAILED = 1, STATUS_USAGE = 2 };
 enum { MOST_SECONDS = 1000000000 };
+
+struct program {
+    const char *command;
+    const char *file;
+    const char *parts[MOST_PARTS]; /* of plot: the picture */
+    uint32_t num_parts;
+    bool directly, only_closed;
+    const char *gives_from, *gives_to; /* NULL: all */
+    double from, to;                   /* seconds */
+};
+
+static int read_time(const struct usage_value *value);
+static int read_word(void *context, const char *word);
+
+#define PLACE(member) offsetof(struct program, member)
+static const struct usage_option options[] = {
+    {"direct", USAGE_FLAG, .place = PLACE(directly)},
+    {"from", USAGE_TEXT, .place = PLACE(from), .note = PLACE(gives_from), .read = read_time},
+    {"to", USAGE_TEXT, .place = PLACE(to), .note = PLACE(gives_to), .read = read_time},
+    {"closed", USAGE_FLAG, .place = PLACE(only_closed)},
+    {0},
+};
 
 static const struct usage usage = {
     .program = "cohort-trace",
@@ -30,16 +51,8 @@ static const struct usage usage = {
         "  --closed  only if all localities have come to their end, as a program does that was "
         "not\n"
         "            started by cohortrun\n",
-};
-
-struct program {
-    const char *command;
-    const char *file;
-    const char *parts[MOST_PARTS]; /* of plot: the picture */
-    uint32_t num_parts;
-    bool directly, only_closed;
-    bool has_from, has_to;
-    double from, to; /* seconds */
+    .options = options,
+    .read_word = read_word,
 };
 
 static bool is(const struct program *program, const char *command)
@@ -47,18 +60,11 @@ static bool is(const struct program *program, const char *command)
     return strcmp(program->command, command) == 0;
 }
 
-static int read_option(void *context, int option, const char *word)
+static int read_time(const struct usage_value *value)
 {
-    struct program *program = context;
-    program->directly |= option == OPTION_DIRECT;
-    program->only_closed |= option == OPTION_CLOSED;
-    if (option == OPTION_DIRECT || option == OPTION_CLOSED)
-        return -1;
-    double *value = option == OPTION_FROM ? &program->from : &program->to;
-    *(option == OPTION_FROM ? &program->has_from : &program->has_to) = true;
-    if (!usage_parse_decimal(optarg, "0123456789.", 0, MOST_SECONDS, value))
-        return usage_wrong(&usage, "%s %s: not a number of seconds", word, optarg);
-    return -1;
+    return usage_parse_decimal(value->text, "0123456789.", 0, MOST_SECONDS, value->place)
+               ? -1
+               : usage_wrong(&usage, "%s %s: not a number of seconds", value->word, value->text);
 }
 
 static int read_word(void *context, const char *word)
@@ -112,8 +118,8 @@ static struct sums_options options_of(const struct program *program, const struc
 {
     return (struct sums_options){
         .directly = program->directly,
-        .from = program->has_from ? time_of(model, program->from) : 0,
-        .to = program->has_to ? time_of(model, program->to) : UINT64_MAX,
+        .from = program->gives_from ? time_of(model, program->from) : 0,
+        .to = program->gives_to ? time_of(model, program->to) : UINT64_MAX,
     };
 }
 
@@ -149,9 +155,9 @@ static int check(const struct program *program)
         return usage_wrong(&usage, "%s: which FILE?", program->command);
     if (program->directly && !is(program, "report"))
         return usage_wrong(&usage, "--direct is for report");
-    if ((program->has_from || program->has_to) && !is(program, "report"))
+    if ((program->gives_from || program->gives_to) && !is(program, "report"))
         return usage_wrong(&usage, "--from and --to are for report");
-    if (program->has_from && program->has_to && program->from >= program->to)
+    if (program->gives_from && program->gives_to && program->from >= program->to)
         return usage_wrong(&usage, "--from has to be before --to");
     if (program->only_closed && (!is(program, "join") || program->num_parts > 0))
         return usage_wrong(&usage, "--closed is for join, of all parts");
@@ -164,18 +170,8 @@ static int check(const struct program *program)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"help", no_argument, NULL, USAGE_HELP},
-        {"version", no_argument, NULL, USAGE_VERSION},
-        {"direct", no_argument, NULL, OPTION_DIRECT},
-        {"from", required_argument, NULL, OPTION_FROM},
-        {"to", required_argument, NULL, OPTION_TO},
-        {"closed", no_argument, NULL, OPTION_CLOSED},
-        {0},
-    };
-    static const struct usage_reader reader = {"", options, read_option, read_word};
     static struct program program;
-    int status = usage_read(&usage, &reader, argc, argv, &program);
+    int status = usage_read(&usage, argc, argv, &program);
     if (status < 0)
         status = check(&program);
     if (status >= 0)

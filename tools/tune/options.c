@@ -47,77 +47,44 @@ static const char help[] =
     "wrong\n"
     "option.\n";
 
+static int read_samples(const struct usage_value *value);
+static int read_word(void *context, const char *word);
+
+#define PLACE(member) offsetof(struct tune_options, member)
+static const struct usage_option option_list[] = {
+    {"output", USAGE_TEXT, .place = PLACE(output), .needs = "a path"},
+    {"print", USAGE_FLAG, .place = PLACE(print)},
+    {"seconds", USAGE_COUNT, .place = PLACE(seconds), .min = 1, .max = MAX_SECONDS},
+    {"sites", USAGE_COUNT, .place = PLACE(max_sites), .min = 2, .max = MAX_SITES},
+    {"localities", USAGE_COUNT, .place = PLACE(localities), .min = 2, .max = MAX_SITES},
+    {"cohortrun", USAGE_TEXT, .place = PLACE(cohortrun), .needs = "a path"},
+    {"hosts", USAGE_TEXT, .place = PLACE(hosts), .needs = "a value"},
+    {"listen", USAGE_TEXT, .place = PLACE(listen), .needs = "a value"},
+    {"agent", USAGE_TEXT, .place = PLACE(agent), .needs = "a value"},
+    {"samples", USAGE_TEXT, .place = PLACE(samples), .read = read_samples},
+    {0},
+};
+
 static const struct usage usage = {
     .program = "cohort-tune",
     .line = "usage: [cohortrun -n K] cohort-tune [options]\n",
     .help = help,
+    .options = option_list,
+    .read_word = read_word,
 };
 
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"print", no_argument, NULL, 'p'},
-    {"seconds", required_argument, NULL, 's'},
-    {"sites", required_argument, NULL, 'n'},
-    {"localities", required_argument, NULL, 'l'},
-    {"cohortrun", required_argument, NULL, 'c'},
-    {"hosts", required_argument, NULL, 'H'},
-    {"listen", required_argument, NULL, 'L'},
-    {"agent", required_argument, NULL, 'a'},
-    {"samples", required_argument, NULL, 'm'},
-    {"help", no_argument, NULL, USAGE_HELP},
-    {"version", no_argument, NULL, USAGE_VERSION},
-    {0},
-};
-
-static int read_samples(struct tune_options *options)
+static int read_samples(const struct usage_value *value)
 {
+    enum tune_samples_of *samples = value->place;
     static const char *const names[] = {NULL, "tasks", "localities", "hosts"};
     for (unsigned i = TUNE_SAMPLES_TASKS; i <= TUNE_SAMPLES_HOSTS; i++)
-        if (strcmp(optarg, names[i]) == 0)
-            options->samples = (enum tune_samples_of)i;
-    return options->samples ? -1
-                            : usage_wrong(&usage,
-                                          "--samples needs 'tasks', 'localities' or 'hosts', "
-                                          "not '%s'",
-                                          optarg);
-}
-
-/* A text that must not be empty. */
-static int read_text(const char *option, const char **ret_text)
-{
-    *ret_text = optarg;
-    return optarg[0] ? -1 : usage_wrong(&usage, "%s needs a value", option);
-}
-
-static int read_option(void *context, int option, const char *word)
-{
-    struct tune_options *options = context;
-    (void)word;
-    switch (option) {
-    case 'o':
-        options->output = optarg;
-        return optarg[0] ? -1 : usage_wrong(&usage, "--output needs a path");
-    case 'p':
-        options->print = true;
-        return -1;
-    case 's':
-        return usage_read_count(&usage, "--seconds", optarg, 1, MAX_SECONDS, &options->seconds);
-    case 'n':
-        return usage_read_count(&usage, "--sites", optarg, 2, MAX_SITES, &options->max_sites);
-    case 'l':
-        return usage_read_count(&usage, "--localities", optarg, 2, MAX_SITES, &options->localities);
-    case 'H':
-        return read_text("--hosts", &options->hosts);
-    case 'L':
-        return read_text("--listen", &options->listen);
-    case 'a':
-        return read_text("--agent", &options->agent);
-    case 'c':
-        options->cohortrun = optarg;
-        return optarg[0] ? -1 : usage_wrong(&usage, "--cohortrun needs a path");
-    default: /* 'm' */
-        return read_samples(options);
-    }
+        if (strcmp(value->text, names[i]) == 0)
+            *samples = (enum tune_samples_of)i;
+    return *samples ? -1
+                    : usage_wrong(&usage,
+                                  "--samples needs 'tasks', 'localities' or 'hosts', "
+                                  "not '%s'",
+                                  value->text);
 }
 
 static int read_word(void *context, const char *word)
@@ -150,9 +117,8 @@ static int check(const struct tune_options *options)
 
 int tune_options_read(int argc, char **argv, struct tune_options *ret_options)
 {
-    static const struct usage_reader reader = {"", long_options, read_option, read_word};
     struct tune_options options = {.max_sites = MAX_SITES};
-    int status = usage_read(&usage, &reader, argc, argv, &options);
+    int status = usage_read(&usage, argc, argv, &options);
     if (status < 0)
         status = check(&options);
     if (options.seconds == 0)

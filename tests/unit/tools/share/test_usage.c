@@ -13,13 +13,6 @@ static const char *hint_for(const char *word)
     return strcmp(word, "-flags") == 0 || strcmp(word, "--flat") == 0 ? "--flag" : NULL;
 }
 
-static const struct usage usage = {"prog", "usage: prog ...\n", "help\n", hint_for};
-static const struct option long_options[] = {
-    {"flag", no_argument, NULL, USAGE_FIRST_OPTION},
-    {"value", required_argument, NULL, USAGE_FIRST_OPTION + 1},
-    {0},
-};
-
 /* What was read, as text: "flag|n=3|word|". */
 static char read_so_far[256];
 
@@ -30,14 +23,11 @@ static void add(const char *name, const char *value)
              value ? value : "");
 }
 
-static int read_option(void *context, int option, const char *word)
+static int read_option(const struct usage_value *value)
 {
-    CHECK_TEXT(context, "context");
-    CHECK(word[0] == '-');
-    if (option < USAGE_HELP)
-        add((char[]){(char)option, '\0'}, optarg);
-    else
-        add(option == USAGE_FIRST_OPTION ? "flag" : "value", optarg);
+    CHECK_TEXT(value->context, "context");
+    CHECK(value->word[0] == '-');
+    add(value->option->name, value->text);
     return -1;
 }
 
@@ -48,11 +38,20 @@ static int read_word(void *context, const char *word)
     return strcmp(word, "end") == 0 ? 7 : -1;
 }
 
-static const struct usage_reader with_words = {"", long_options, read_option, read_word};
-static const struct usage_reader with_letters = {"n:x", long_options, read_option, NULL};
+static const struct usage_option words[] = {
+    {"flag", USAGE_FLAG, .read = read_option}, {"value", USAGE_TEXT, .read = read_option}, {0}};
+static const struct usage_option words_and_letters[] = {{"flag", USAGE_FLAG, .read = read_option},
+                                                        {"n", USAGE_TEXT, .read = read_option},
+                                                        {"value", USAGE_TEXT, .read = read_option},
+                                                        {"x", USAGE_FLAG, .read = read_option},
+                                                        {0}};
+static const struct usage with_words = {"prog",   "usage: prog ...\n", "help\n", hint_for, words,
+                                        read_word};
+static const struct usage with_letters = {"prog",   "usage: prog ...\n", "help\n",
+                                          hint_for, words_and_letters,   NULL};
 
 /* Reads LINE, whose words are separated by single blanks. */
-static int read_line(const struct usage_reader *reader, const char *line)
+static int read_line(const struct usage *usage, const char *line)
 {
     static char words[256];
     char *argv[16] = {"prog"};
@@ -61,24 +60,24 @@ static int read_line(const struct usage_reader *reader, const char *line)
     snprintf(words, sizeof(words), "%s", line);
     for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
         argv[argc++] = word;
-    return usage_read(&usage, reader, argc, argv, "context");
+    return usage_read(usage, argc, argv, "context");
 }
 
-static void check_read(const struct usage_reader *reader, const char *line, const char *wanted)
+static void check_read(const struct usage *usage, const char *line, const char *wanted)
 {
-    CHECK_INT(read_line(reader, line), -1);
+    CHECK_INT(read_line(usage, line), -1);
     CHECK_TEXT(read_so_far, wanted);
 }
 
 /* Reading LINE ends with status 2, and prints WANTED. */
-static void check_wrong(const struct usage_reader *reader, const char *line, const char *wanted)
+static void check_wrong(const struct usage *usage, const char *line, const char *wanted)
 {
     FILE *saved = stderr;
     char *said = NULL, text[128];
     size_t bytes;
     stderr = open_memstream(&said, &bytes);
     CHECK(stderr);
-    int status = read_line(reader, line);
+    int status = read_line(usage, line);
     fclose(stderr);
     stderr = saved;
     CHECK_INT(status, 2);
@@ -125,6 +124,58 @@ static void test_wrong(void)
     check_wrong(&with_letters, "--value", "--value needs a value");
 }
 
+struct values {
+    bool flag;
+    const char *text;
+    uint32_t count;
+    const char *noted;
+};
+
+static struct values values;
+
+/* Reads LINE into `values`. Returns what is said. */
+static const char *values_read(const char *line)
+{
+#define PLACE(member) offsetof(struct values, member)
+    static const struct usage_option options[] = {
+        {"flag", USAGE_FLAG, .place = PLACE(flag)},
+        {"text", USAGE_TEXT, .place = PLACE(text), .needs = "a path"},
+        {"count", USAGE_COUNT, .place = PLACE(count), .min = 2, .max = 10},
+        {"other", USAGE_COUNT, .place = PLACE(count), .min = 0, .max = UINT32_MAX,
+         .note = PLACE(noted)},
+        {0},
+    };
+    static const struct usage usage = {"prog", "", "", NULL, options, NULL};
+    static char said[256];
+    char word[64], *argv[] = {"prog", word, NULL};
+    FILE *saved = stderr;
+    values = (struct values){0};
+    snprintf(word, sizeof(word), "%s", line);
+    stderr = fmemopen(said, sizeof(said), "w");
+    CHECK(stderr);
+    int status = usage_read(&usage, 2, argv, &values);
+    fclose(stderr);
+    stderr = saved;
+    CHECK(status == -1 || status == 2);
+    return status == -1 ? "" : said;
+}
+
+static void test_values(void)
+{
+    CHECK_TEXT(values_read("--flag"), "");
+    CHECK(values.flag && !values.text);
+    CHECK_TEXT(values_read("--text="), "prog: --text needs a path\n");
+    CHECK_TEXT(values_read("--count=10"), "");
+    CHECK_INT(values.count, 10);
+    CHECK_TEXT(values_read("--count=1"), "prog: --count needs a number from 2 to 10, not '1'\n");
+    CHECK_TEXT(values_read("--count=11"), "prog: --count needs a number from 2 to 10, not '11'\n");
+    CHECK_TEXT(values_read("--count=3x"), "prog: --count needs a number from 2 to 10, not '3x'\n");
+    CHECK_TEXT(values_read("--other=4294967295"), "");
+    CHECK_INT(values.count, UINT32_MAX);
+    CHECK_TEXT(values.noted, "other");
+    CHECK(values_read("--other=4294967296")[0]);
+}
+
 static void test_decimal(void)
 {
     static const char *const wrong[] = {"", ".", "1x", " 1", "x", "1e1", "-1", "3.01", "inf"};
@@ -141,10 +192,8 @@ static void test_decimal(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"mixed", test_mixed},
-        {"stops", test_stops},
-        {"wrong", test_wrong},
-        {"decimal", test_decimal},
+        {"mixed", test_mixed},   {"stops", test_stops},     {"wrong", test_wrong},
+        {"values", test_values}, {"decimal", test_decimal},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
