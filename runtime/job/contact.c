@@ -15,7 +15,8 @@ static cohort_status play(const struct cohort__bootstrap *bootstrap,
                           const struct cohort__topology *topology,
                           struct cohort__position *ret_position)
 {
-    uint32_t rank = cohort__bootstrap_rank(bootstrap), size = cohort__bootstrap_size(bootstrap);
+    const struct cohort__bootstrap_job *told = cohort__bootstrap_job(bootstrap);
+    uint32_t rank = told->rank, size = told->size;
     uint64_t each = (uint64_t)topology->domains * topology->localities; /* of a host */
     if (size > topology->hosts * each)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
@@ -24,8 +25,8 @@ static cohort_status play(const struct cohort__bootstrap *bootstrap,
                            (unsigned)topology->hosts, (unsigned)topology->domains,
                            (unsigned)topology->localities, (unsigned)size);
     uint64_t first = rank / each * each, end = first + each < size ? first + each : size;
-    uint32_t real_first = rank - cohort__bootstrap_slot(bootstrap);
-    if (first < real_first || end > real_first + cohort__bootstrap_sharing(bootstrap))
+    uint32_t real_first = rank - told->slot;
+    if (first < real_first || end > real_first + told->sharing)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                            "environment variable COHORT_TOPOLOGY is %ux%ux%u: localities %u to %u "
                            "are to be one host, but are on several",
@@ -41,13 +42,13 @@ cohort_status cohort__position_find(const struct cohort__bootstrap *bootstrap,
                                     const struct cohort__topology *topology,
                                     struct cohort__position *ret_position)
 {
+    const struct cohort__bootstrap_job *told = cohort__bootstrap_job(bootstrap);
     if (topology->hosts > 0)
         return play(bootstrap, topology, ret_position);
-    const struct cohort__binding *binding = cohort__bootstrap_binding(bootstrap);
+    const struct cohort__binding *binding = &told->binding;
     uint32_t domain = binding->sharing ? binding->domain : cohort__domain_find();
-    *ret_position = (struct cohort__position){.host = cohort__bootstrap_host(bootstrap),
-                                              .domain = domain,
-                                              .cores = cohort__cores_identify()};
+    *ret_position = (struct cohort__position){
+        .host = told->host, .domain = domain, .cores = cohort__cores_identify()};
     return COHORT_OK;
 }
 
@@ -103,8 +104,9 @@ static cohort_status show(struct cohort__bootstrap *bootstrap,
 static cohort_status see(const struct cohort__bootstrap *bootstrap, struct cohort__net *net,
                          struct cohort__position *positions, struct cohort__word *levels)
 {
+    const struct cohort__bootstrap_job *told = cohort__bootstrap_job(bootstrap);
     cohort_status status = COHORT_OK;
-    for (uint32_t rank = 0; !status && rank < cohort__bootstrap_size(bootstrap); rank++) {
+    for (uint32_t rank = 0; !status && rank < told->size; rank++) {
         struct cohort__contact contact;
         size_t bytes;
         const void *data = cohort__bootstrap_address(bootstrap, rank, &bytes);
@@ -113,7 +115,7 @@ static cohort_status see(const struct cohort__bootstrap *bootstrap, struct cohor
             positions[rank] = contact.position;
         if (!status)
             levels[rank] = (struct cohort__word){contact.levels.data, contact.levels.bytes};
-        if (!status && rank != cohort__bootstrap_rank(bootstrap))
+        if (!status && rank != told->rank)
             status = cohort__net_add_peer(net, rank, contact.address.data, contact.address.bytes);
     }
     return status;
@@ -124,7 +126,7 @@ cohort_status cohort__contacts_exchange(struct cohort__bootstrap *bootstrap,
                                         struct cohort__word levels, struct cohort__process *process,
                                         struct cohort__net *net)
 {
-    uint32_t size = cohort__bootstrap_size(bootstrap);
+    uint32_t size = cohort__bootstrap_job(bootstrap)->size;
     struct cohort__position *positions = calloc(size, sizeof(*positions));
     struct cohort__word *all_levels = calloc(size, sizeof(*all_levels));
     cohort_status status = COHORT_OK;

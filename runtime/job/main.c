@@ -237,10 +237,11 @@ static void tick(void *context)
 
 static unsigned cores_each(const struct job *job)
 {
-    const struct cohort__binding *binding = cohort__bootstrap_binding(job->bootstrap);
-    uint32_t sharing = cohort__bootstrap_sharing(job->bootstrap);
+    const struct cohort__bootstrap_job *told = cohort__bootstrap_job(job->bootstrap);
+    const struct cohort__binding *binding = &told->binding;
+    uint32_t sharing = told->sharing;
     if (binding->sharing == 0)
-        return cohort__cores_each(sharing, cohort__bootstrap_may_bind(job->bootstrap));
+        return cohort__cores_each(sharing, told->may_bind);
     /* The quota is that of all. */
     unsigned bound = cohort__cores_each(binding->sharing, false);
     unsigned paid = cohort__cores_quota("") / sharing;
@@ -250,7 +251,7 @@ static unsigned cores_each(const struct job *job)
 /* 0: nobody has said how many. */
 static unsigned workers_asked_for(const struct job *job)
 {
-    unsigned told = cohort__bootstrap_workers(job->bootstrap);
+    unsigned told = cohort__bootstrap_job(job->bootstrap)->workers;
     return told ? told : job->settings.workers ? job->settings.workers : job->options->workers;
 }
 
@@ -316,7 +317,7 @@ static void scheduler_options(const struct job *job, struct cohort__scheduler_op
     else if (shares_cores(job))
         options->spin_ns = 0;
     cohort__log(COHORT__LOG_DEBUG, "locality %u: %u workers%s, cores each: %u, spinning: %llu us",
-                (unsigned)cohort__bootstrap_rank(job->bootstrap), options->num_workers,
+                (unsigned)cohort__bootstrap_job(job->bootstrap)->rank, options->num_workers,
                 options->progress_thread ? " and a progress thread" : "", cores_each(job),
                 (unsigned long long)options->spin_ns / 1000);
 }
@@ -325,18 +326,18 @@ static void scheduler_options(const struct job *job, struct cohort__scheduler_op
  * has started before. */
 static void begin_ledger(const struct job *job)
 {
-    if (cohort__bootstrap_has_launcher(job->bootstrap) && cohort__ledger_inherit())
+    const struct cohort__bootstrap_job *told = cohort__bootstrap_job(job->bootstrap);
+    if (told->has_launcher && cohort__ledger_inherit())
         cohort__log(COHORT__LOG_WARN, "%s; its launcher can't show what it waits for",
                     cohort_error_message());
-    cohort__ledger_introduce(
-        cohort__bootstrap_rank(job->bootstrap), cohort__bootstrap_size(job->bootstrap),
-        cohort__bootstrap_key(job->bootstrap), cohort__bootstrap_epoch(job->bootstrap));
+    cohort__ledger_introduce(told->rank, told->size, told->key, told->epoch);
 }
 
 /* The trace and the counters, which use the same hooks. Jobs that the program starts would write
  * the same files. */
 static cohort_status begin_trace(struct job *job)
 {
+    const struct cohort__bootstrap_job *told = cohort__bootstrap_job(job->bootstrap);
     unsetenv("COHORT_TRACE");
     unsetenv("COHORT_STATS");
     if (!*job->settings.trace && !*job->settings.stats)
@@ -344,21 +345,20 @@ static cohort_status begin_trace(struct job *job)
     cohort_status status = cohort__trace_begin(&(struct cohort__trace_options){
         .file = *job->settings.trace ? job->settings.trace : NULL,
         .most_bytes = job->settings.trace_bytes,
-        .key = cohort__bootstrap_key(job->bootstrap),
-        .epoch = cohort__bootstrap_epoch(job->bootstrap),
-        .rank = cohort__bootstrap_rank(job->bootstrap),
-        .size = cohort__bootstrap_size(job->bootstrap),
+        .key = told->key,
+        .epoch = told->epoch,
+        .rank = told->rank,
+        .size = told->size,
     });
     if (status)
         return status;
-    return cohort__stats_begin(&job->stats,
-                               &(struct cohort__stats_options){
-                                   .setting = job->settings.stats,
-                                   .loop = job->loop,
-                                   .rank = cohort__bootstrap_rank(job->bootstrap),
-                                   .size = cohort__bootstrap_size(job->bootstrap),
-                                   .has_launcher = cohort__bootstrap_has_launcher(job->bootstrap),
-                               });
+    return cohort__stats_begin(&job->stats, &(struct cohort__stats_options){
+                                                .setting = job->settings.stats,
+                                                .loop = job->loop,
+                                                .rank = told->rank,
+                                                .size = told->size,
+                                                .has_launcher = told->has_launcher,
+                                            });
 }
 
 /* The last locality that ends makes the trace: each asks for it. */
@@ -381,19 +381,19 @@ static void join_trace(char *file)
  * alone) the program has to. */
 static void end_trace(struct job *job)
 {
-    if (cohort__trace_end() && !cohort__bootstrap_joins_traces(job->bootstrap))
+    if (cohort__trace_end() && !cohort__bootstrap_job(job->bootstrap)->joins_traces)
         join_trace(job->settings.trace);
 }
 
 /* What COHORT_FAULT wants of this locality. *RET_FAULT is NULL if it wants nothing of anybody. */
 static cohort_status draw_faults(struct job *job, const struct cohort__fault **ret_fault)
 {
-    job->fault.rank = cohort__bootstrap_rank(job->bootstrap);
+    const struct cohort__bootstrap_job *told = cohort__bootstrap_job(job->bootstrap);
+    job->fault.rank = told->rank;
     job->fault.plan = job->settings.fault;
     if (cohort__fault_plan_is_empty(&job->fault.plan))
         return COHORT_OK;
-    cohort_status status =
-        cohort__fault_plan_draw(&job->fault.plan, cohort__bootstrap_size(job->bootstrap));
+    cohort_status status = cohort__fault_plan_draw(&job->fault.plan, told->size);
     if (status)
         return cohort_fail(status, "environment variable COHORT_FAULT: %s", cohort_error_message());
     if (cohort__alloc_fault_is_wanted(&job->fault)) {
@@ -438,14 +438,15 @@ static cohort_status begin(struct job *job, const struct cohort__fault **ret_fau
 /* The others, and messages from and to them. */
 static cohort_status connect_process(struct job *job, const struct cohort__fault *fault)
 {
+    const struct cohort__bootstrap_job *told = cohort__bootstrap_job(job->bootstrap);
     struct cohort__process_options options = {
-        .rank = cohort__bootstrap_rank(job->bootstrap),
-        .size = cohort__bootstrap_size(job->bootstrap),
-        .job_key = cohort__bootstrap_key(job->bootstrap),
-        .epoch = cohort__bootstrap_epoch(job->bootstrap),
+        .rank = told->rank,
+        .size = told->size,
+        .job_key = told->key,
+        .epoch = told->epoch,
         .eager_budget = job->settings.eager_budget,
-        .accuse = cohort__bootstrap_tells_deaths(job->bootstrap) ? on_accused : NULL,
-        .letter = cohort__bootstrap_keeps_going(job->bootstrap) ? on_letter_out : NULL,
+        .accuse = told->tells_deaths ? on_accused : NULL,
+        .letter = told->keeps_going ? on_letter_out : NULL,
         .broken = on_broken,
         .more = on_more,
         .launcher = job,
@@ -493,8 +494,8 @@ static cohort_status start(struct job *job)
         return status;
     cohort__loop_attach(job->loop);
     cohort__process_set_current(job->process);
-    atomic_store(&this_locality, cohort__bootstrap_rank(job->bootstrap));
-    atomic_store(&num_localities, cohort__bootstrap_size(job->bootstrap));
+    atomic_store(&this_locality, cohort__bootstrap_job(job->bootstrap)->rank);
+    atomic_store(&num_localities, cohort__bootstrap_job(job->bootstrap)->size);
     if (fault && cohort__alloc_fault_is_wanted(fault))
         cohort__alloc_fault_begin(fault);
     return COHORT_OK;
@@ -532,7 +533,7 @@ static cohort_status run_program(void *context)
         cohort__bootstrap_report_failure(job->bootstrap, cohort__error_message(&error));
     }
     await_tasks();
-    if (!cohort__bootstrap_tells_deaths(job->bootstrap))
+    if (!cohort__bootstrap_job(job->bootstrap)->tells_deaths)
         cohort__process_watch(job->process);
     cohort__bootstrap_finished(job->bootstrap);
     if (job->status)
@@ -638,7 +639,7 @@ static bool has_cohortrun(void)
 /* A start that has failed is not taken back: its welcome is used up, and the launcher knows. */
 static enum standing standing_afterwards(const struct job *job, bool was_started, bool has_control)
 {
-    if (job->bootstrap ? cohort__bootstrap_may_begin_again(job->bootstrap) : !has_control)
+    if (job->bootstrap ? cohort__bootstrap_job(job->bootstrap)->may_begin_again : !has_control)
         return OUTSIDE;
     if (was_started)
         return cohort__inheritance_is_kept() ? OUTSIDE : GONE;
@@ -670,7 +671,7 @@ cohort_status cohort__run(const struct cohort__run_options *options, bool *ret_i
     bool was_started = !status;
     if (status)
         report_failure(&job);
-    *ret_is_launched = job.bootstrap && cohort__bootstrap_has_launcher(job.bootstrap);
+    *ret_is_launched = job.bootstrap && cohort__bootstrap_job(job.bootstrap)->has_launcher;
     if (!status && *ret_is_launched && options->owns_output)
         line_buffer_output();
     if (!status)

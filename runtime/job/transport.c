@@ -10,21 +10,22 @@ cohort_status cohort__transport_create(struct cohort__net **ret_net,
                                        const struct cohort__settings *settings, bool shares_cores,
                                        const struct cohort__net_handlers *handlers)
 {
+    const struct cohort__bootstrap_job *told = cohort__bootstrap_job(bootstrap);
     struct cohort__net *near = NULL, *far = NULL;
     enum cohort__transport transport = settings->transport;
     struct cohort__hub *hub = cohort__bootstrap_take_hub(bootstrap);
     cohort_status status = COHORT_OK;
-    bool all_near = cohort__bootstrap_num_hosts(bootstrap) == 1;
+    bool all_near = told->num_hosts == 1;
     if (!all_near && transport == COHORT__TRANSPORT_SHM) {
         cohort__hub_destroy(hub);
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                            "COHORT_NET is shm, but the job has %u hosts, which share no memory",
-                           (unsigned)cohort__bootstrap_num_hosts(bootstrap));
+                           (unsigned)told->num_hosts);
     }
     if (!hub && transport == COHORT__TRANSPORT_SHM)
         return cohort_fail(COHORT_ERR_NETWORK,
                            "COHORT_NET is shm, but locality %u was given no shared memory",
-                           (unsigned)cohort__bootstrap_rank(bootstrap));
+                           (unsigned)told->rank);
     bool wants_far = transport == COHORT__TRANSPORT_OFI || !hub ||
                      (transport == COHORT__TRANSPORT_ANY && !all_near);
     /* With SHM_STREAM, sender and receiver copy at the same time, which is faster if each has a
@@ -32,12 +33,11 @@ cohort_status cohort__transport_create(struct cohort__net **ret_net,
      * receiver copies, if the kernel allows that. */
     enum cohort__shm_copy copy = shares_cores ? COHORT__SHM_DIRECT : COHORT__SHM_STREAM;
     if (hub && transport != COHORT__TRANSPORT_OFI)
-        status = cohort__shm_create(handlers, hub, cohort__bootstrap_slot(bootstrap), copy, &near);
+        status = cohort__shm_create(handlers, hub, told->slot, copy, &near);
     else
         cohort__hub_destroy(hub);
     if (!status && wants_far)
-        status = cohort__ofi_create(handlers, cohort__bootstrap_rank(bootstrap),
-                                    cohort__bootstrap_host_address(bootstrap), &far);
+        status = cohort__ofi_create(handlers, told->rank, told->host_address, &far);
     if (status) {
         cohort__net_destroy(near);
         return status;

@@ -99,7 +99,7 @@ static void run_poor(struct cohort__loop *loop, struct cohort__loop_request *req
     struct cohort__bootstrap *bootstrap =
         COHORT_CONTAINER_OF(request, struct cohort__bootstrap, poor);
     if (!bootstrap->closing && bootstrap->way->accuse)
-        bootstrap->way->accuse(bootstrap, bootstrap->rank, true,
+        bootstrap->way->accuse(bootstrap, bootstrap->job.rank, true,
                                "has no memory to say what is wrong");
 }
 
@@ -122,9 +122,9 @@ cohort_status cohort__bootstrap_create(struct cohort__bootstrap **ret_bootstrap,
         return status;
     unsetenv("PMIX_NAMESPACE");
     unsetenv("PMIX_RANK");
-    if (bootstrap->way->tells_failures)
+    if (bootstrap->job.has_launcher)
         setenv("COHORT_ALONE", "1", 0); /* for what this locality starts */
-    bootstrap->binding = cohort__binding_take();
+    bootstrap->job.binding = cohort__binding_take();
     bootstrap->loop = loop;
     bootstrap->handlers = *handlers;
     bootstrap->finished.run = run_finished;
@@ -192,24 +192,9 @@ cohort_status cohort__bootstrap_exchange(struct cohort__bootstrap *bootstrap, co
     return bootstrap->way->exchange(bootstrap, address, bytes);
 }
 
-uint32_t cohort__bootstrap_rank(const struct cohort__bootstrap *bootstrap)
+const struct cohort__bootstrap_job *cohort__bootstrap_job(const struct cohort__bootstrap *bootstrap)
 {
-    return bootstrap->rank;
-}
-
-uint32_t cohort__bootstrap_size(const struct cohort__bootstrap *bootstrap)
-{
-    return bootstrap->size;
-}
-
-uint64_t cohort__bootstrap_key(const struct cohort__bootstrap *bootstrap)
-{
-    return bootstrap->key;
-}
-
-uint32_t cohort__bootstrap_epoch(const struct cohort__bootstrap *bootstrap)
-{
-    return bootstrap->epoch;
+    return &bootstrap->job;
 }
 
 void cohort__bootstrap_set_grace(struct cohort__bootstrap *bootstrap, uint64_t nanoseconds)
@@ -217,76 +202,11 @@ void cohort__bootstrap_set_grace(struct cohort__bootstrap *bootstrap, uint64_t n
     bootstrap->grace = nanoseconds;
 }
 
-uint32_t cohort__bootstrap_workers(const struct cohort__bootstrap *bootstrap)
-{
-    return bootstrap->workers;
-}
-
-const struct cohort__binding *cohort__bootstrap_binding(const struct cohort__bootstrap *bootstrap)
-{
-    return &bootstrap->binding;
-}
-
-uint32_t cohort__bootstrap_sharing(const struct cohort__bootstrap *bootstrap)
-{
-    return bootstrap->sharing;
-}
-
-bool cohort__bootstrap_may_bind(const struct cohort__bootstrap *bootstrap)
-{
-    return bootstrap->way->may_bind;
-}
-
-uint32_t cohort__bootstrap_slot(const struct cohort__bootstrap *bootstrap)
-{
-    return bootstrap->slot;
-}
-
-uint32_t cohort__bootstrap_num_hosts(const struct cohort__bootstrap *bootstrap)
-{
-    return bootstrap->num_hosts;
-}
-
-uint32_t cohort__bootstrap_host(const struct cohort__bootstrap *bootstrap)
-{
-    return bootstrap->host;
-}
-
-const char *cohort__bootstrap_host_address(const struct cohort__bootstrap *bootstrap)
-{
-    return bootstrap->host_address;
-}
-
 struct cohort__hub *cohort__bootstrap_take_hub(struct cohort__bootstrap *bootstrap)
 {
     struct cohort__hub *hub = bootstrap->hub;
     bootstrap->hub = NULL;
     return hub;
-}
-
-bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap)
-{
-    return bootstrap->way->tells_failures;
-}
-
-bool cohort__bootstrap_may_begin_again(const struct cohort__bootstrap *bootstrap)
-{
-    return bootstrap->way->may_begin_again;
-}
-
-bool cohort__bootstrap_joins_traces(const struct cohort__bootstrap *bootstrap)
-{
-    return bootstrap->way->joins_traces;
-}
-
-bool cohort__bootstrap_tells_deaths(const struct cohort__bootstrap *bootstrap)
-{
-    return bootstrap->way->tells_deaths;
-}
-
-bool cohort__bootstrap_keeps_going(const struct cohort__bootstrap *bootstrap)
-{
-    return bootstrap->keeps_going;
 }
 
 const void *cohort__bootstrap_address(const struct cohort__bootstrap *bootstrap, uint32_t rank,
@@ -329,7 +249,7 @@ void cohort__bootstrap_accuse(struct cohort__bootstrap *bootstrap, uint32_t rank
     struct accusation *accusation = malloc(sizeof(*accusation) + bytes);
     if (!accusation) {
         cohort__log(COHORT__LOG_ERROR, "locality %u: no memory to say that locality %u %s",
-                    (unsigned)bootstrap->rank, (unsigned)rank, why);
+                    (unsigned)bootstrap->job.rank, (unsigned)rank, why);
         if (!atomic_exchange(&bootstrap->is_poor, true))
             cohort__loop_request(bootstrap->loop, &bootstrap->poor);
         return;
@@ -347,7 +267,8 @@ void cohort__bootstrap_send_letter(struct cohort__bootstrap *bootstrap, const vo
 {
     struct letter *letter = malloc(sizeof(*letter) + bytes);
     if (!letter) {
-        cohort__bootstrap_accuse(bootstrap, bootstrap->rank, true, "has no memory for a letter");
+        cohort__bootstrap_accuse(bootstrap, bootstrap->job.rank, true,
+                                 "has no memory for a letter");
         return;
     }
     letter->request.run = run_letter;

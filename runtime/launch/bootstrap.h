@@ -8,6 +8,7 @@
 
 #include "cohort/status.h"
 #include "runtime/launch/binding.h"
+#include "runtime/launch/control.h"
 
 struct cohort__hub;
 struct cohort__loop;
@@ -17,10 +18,37 @@ struct cohort__loop;
  * launcher has started the program, the program learns the same through PMIx. If no launcher has,
  * the program is a job of one locality. The interface is the same in all three cases.
  *
- * The order of calls: create (after this, rank, size, key, epoch, workers and the place are known).
+ * The order of calls: create (after this, the job is known).
  * Then exchange (of addresses). Then the job runs. Then finished. Then each count_asked is answered
  * by report_counts. Then exit_allowed, and at last destroy. */
 struct cohort__bootstrap;
+
+/* What a locality is told of its job. */
+struct cohort__bootstrap_job {
+    uint32_t rank;
+    uint32_t size;
+    uint64_t key; /* the job's random number, the same in all localities */
+    uint32_t
+        epoch; /* 1; with cohortrun, programs one after the other on one connection: 1, 2, .. */
+    uint32_t workers; /* how many this locality is to start; 0: it may choose */
+    uint32_t sharing; /* the number of localities of the job on this host, with this one */
+    uint32_t slot;    /* its place among those, from 0; their ranks are consecutive */
+    uint32_t num_hosts;
+    uint32_t host; /* the number of this one, from 0 */
+    /* The local network address, in digits, at which the job's other hosts can reach this one. If
+     * there are no other hosts, that of the loopback interface. */
+    char host_address[COHORT__CONTROL_MAX_HOST_ADDRESS];
+    struct cohort__binding binding; /* the processors that cohortrun has bound it to */
+    bool keeps_going;               /* without localities that die */
+    bool has_launcher;              /* which prints the text of report_failure */
+    /* The launcher reports each death, soon and in the same order to all localities. Then only
+     * `died` makes a locality dead, and who can't reach one accuses it. */
+    bool tells_deaths;
+    bool joins_traces;    /* the launcher makes one trace of the parts that localities write */
+    bool may_bind;        /* the launcher may have bound each locality to cores of its own */
+    bool may_begin_again; /* there may be another bootstrap when this one is destroyed: only if it
+                           * was started alone, since launchers start a locality once */
+};
 
 /* Called by the loop's holder, and not before the exchange has got the addresses. Like all
  * callbacks of the loop, they may only enqueue work. */
@@ -59,6 +87,10 @@ cohort_status cohort__bootstrap_create(struct cohort__bootstrap **ret_bootstrap,
  * with it. */
 void cohort__bootstrap_refuse(const char *why);
 
+/* Valid until destroy. */
+const struct cohort__bootstrap_job *
+cohort__bootstrap_job(const struct cohort__bootstrap *bootstrap);
+
 /* Leaves the job properly if it has ended well, and closes the connection. From now on no handler
  * is called. If exit_allowed was not called before, the launcher takes this for a death. Holder
  * only. No other thread may call anything here any more. NULL is fine. */
@@ -74,44 +106,6 @@ void cohort__bootstrap_set_grace(struct cohort__bootstrap *bootstrap, uint64_t n
 cohort_status cohort__bootstrap_exchange(struct cohort__bootstrap *bootstrap, const void *address,
                                          size_t bytes);
 
-uint32_t cohort__bootstrap_rank(const struct cohort__bootstrap *bootstrap);
-uint32_t cohort__bootstrap_size(const struct cohort__bootstrap *bootstrap);
-/* The job's random number, the same in all localities. */
-uint64_t cohort__bootstrap_key(const struct cohort__bootstrap *bootstrap);
-/* 1. With cohortrun, programs that run one after the other on the same connection have 1, 2, ... */
-uint32_t cohort__bootstrap_epoch(const struct cohort__bootstrap *bootstrap);
-/* How many workers this locality was told to start. 0: it may choose. */
-uint32_t cohort__bootstrap_workers(const struct cohort__bootstrap *bootstrap);
-/* Whether there is a launcher. If so, the text of report_failure gets printed. */
-bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap);
-
-/* Whether this process may create another bootstrap when it has destroyed this one: only one that
- * was started alone, since launchers start a locality once. */
-bool cohort__bootstrap_may_begin_again(const struct cohort__bootstrap *bootstrap);
-
-/* Whether the launcher makes one trace of the parts that localities write with COHORT_TRACE. */
-bool cohort__bootstrap_joins_traces(const struct cohort__bootstrap *bootstrap);
-
-/* Whether the launcher reports each death, soon and in the same order to all localities. Then only
- * `died` makes a locality dead, and who can't reach one accuses it. */
-bool cohort__bootstrap_tells_deaths(const struct cohort__bootstrap *bootstrap);
-/* Whether the job goes on without localities that die. */
-bool cohort__bootstrap_keeps_going(const struct cohort__bootstrap *bootstrap);
-/* The number of localities of the job on this host, including this one. */
-uint32_t cohort__bootstrap_sharing(const struct cohort__bootstrap *bootstrap);
-/* The processors that cohortrun has bound this locality to. */
-const struct cohort__binding *cohort__bootstrap_binding(const struct cohort__bootstrap *bootstrap);
-/* Whether the launcher may have bound each locality to cores of its own. */
-bool cohort__bootstrap_may_bind(const struct cohort__bootstrap *bootstrap);
-/* This locality's place among those of its host, from 0. The ranks of these localities are
- * consecutive. */
-uint32_t cohort__bootstrap_slot(const struct cohort__bootstrap *bootstrap);
-/* The number of hosts of the job, and the number of this host, from 0. */
-uint32_t cohort__bootstrap_num_hosts(const struct cohort__bootstrap *bootstrap);
-uint32_t cohort__bootstrap_host(const struct cohort__bootstrap *bootstrap);
-/* The local network address, in digits, at which the job's other hosts can reach this one. If there
- * are no other hosts, that of the loopback interface. Valid until destroy. */
-const char *cohort__bootstrap_host_address(const struct cohort__bootstrap *bootstrap);
 /* The hub that the localities of this host share. It belongs to the caller from now on. NULL if
  * there is none. Once. */
 struct cohort__hub *cohort__bootstrap_take_hub(struct cohort__bootstrap *bootstrap);

@@ -70,7 +70,6 @@ static const struct cohort__bootstrap_way way = {
     .counted = counted,
     .failed = failed,
     .close = close_alone,
-    .may_begin_again = true,
 };
 
 cohort_status cohort__bootstrap_open_alone(struct cohort__bootstrap **ret_bootstrap)
@@ -82,9 +81,14 @@ cohort_status cohort__bootstrap_open_alone(struct cohort__bootstrap **ret_bootst
     if (!bootstrap)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "bootstrap: out of memory");
     bootstrap->way = &way;
-    bootstrap->size = bootstrap->epoch = bootstrap->sharing = bootstrap->num_hosts = 1;
-    snprintf(bootstrap->host_address, sizeof(bootstrap->host_address), "127.0.0.1");
-    if (getrandom(&bootstrap->key, sizeof(bootstrap->key), 0) != sizeof(bootstrap->key)) {
+    bootstrap->job = (struct cohort__bootstrap_job){.size = 1,
+                                                    .epoch = 1,
+                                                    .sharing = 1,
+                                                    .num_hosts = 1,
+                                                    .host_address = "127.0.0.1",
+                                                    .may_begin_again = true};
+    if (getrandom(&bootstrap->job.key, sizeof(bootstrap->job.key), 0) !=
+        sizeof(bootstrap->job.key)) {
         free(bootstrap);
         return cohort_fail(COHORT_ERR_SYSTEM, "random number for the job: %s", strerror(errno));
     }

@@ -64,9 +64,9 @@ static void send_control(struct launched *launched, const struct cohort__control
 static cohort_status addresses_came(struct launched *launched,
                                     const struct cohort__control *control)
 {
-    if (control->size != launched->base.size || launched->base.addresses)
+    if (control->size != launched->base.job.size || launched->base.addresses)
         return cohort_fail(COHORT_ERR_PROTOCOL, "the launcher sent %u addresses, not %u once",
-                           (unsigned)control->size, (unsigned)launched->base.size);
+                           (unsigned)control->size, (unsigned)launched->base.job.size);
     cohort_status status =
         cohort__bootstrap_store_addresses(&launched->base, control->addresses, control->size);
     if (!status)
@@ -85,9 +85,9 @@ static void fail_exchange(struct launched *launched)
 
 static cohort_status died(struct launched *launched, const struct cohort__control *control)
 {
-    if (control->rank >= launched->base.size)
+    if (control->rank >= launched->base.job.size)
         return cohort_fail(COHORT_ERR_PROTOCOL, "the launcher names locality %u of %u",
-                           (unsigned)control->rank, (unsigned)launched->base.size);
+                           (unsigned)control->rank, (unsigned)launched->base.job.size);
     if (launched->base.addresses) {
         launched->base.handlers.died(launched->base.handlers.context, control->rank, control->order,
                                      control->text);
@@ -194,18 +194,18 @@ static cohort_status welcomed(void *context, const struct cohort__control *contr
                            "cohortrun speaks version %u of the control protocol, this program "
                            "version %d",
                            (unsigned)control->version, COHORT__CONTROL_VERSION);
-    launched->base.rank = control->rank;
-    launched->base.size = control->size;
-    launched->base.epoch = control->epoch;
-    launched->base.workers = control->workers;
-    launched->base.sharing = control->sharing;
-    launched->base.slot = control->slot;
-    launched->base.num_hosts = control->num_hosts;
-    launched->base.host = control->host;
-    snprintf(launched->base.host_address, sizeof(launched->base.host_address), "%s",
+    launched->base.job.rank = control->rank;
+    launched->base.job.size = control->size;
+    launched->base.job.epoch = control->epoch;
+    launched->base.job.workers = control->workers;
+    launched->base.job.sharing = control->sharing;
+    launched->base.job.slot = control->slot;
+    launched->base.job.num_hosts = control->num_hosts;
+    launched->base.job.host = control->host;
+    snprintf(launched->base.job.host_address, sizeof(launched->base.job.host_address), "%s",
              control->host_address);
-    launched->base.key = control->key;
-    launched->base.keeps_going = control->keeps_going;
+    launched->base.job.key = control->key;
+    launched->base.job.keeps_going = control->keeps_going;
     return COHORT_OK;
 }
 
@@ -414,9 +414,6 @@ static const struct cohort__bootstrap_way way = {
     .accuse = accuse,
     .letter = letter,
     .close = close_launched,
-    .tells_failures = true,
-    .tells_deaths = true,
-    .joins_traces = true,
 };
 
 cohort_status cohort__bootstrap_open_launcher(struct cohort__bootstrap **ret_bootstrap,
@@ -426,6 +423,9 @@ cohort_status cohort__bootstrap_open_launcher(struct cohort__bootstrap **ret_boo
     if (!launched)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "bootstrap: out of memory");
     launched->base.way = &way;
+    launched->base.job.has_launcher = true;
+    launched->base.job.tells_deaths = true;
+    launched->base.job.joins_traces = true;
     launched->fd = -1;
     pthread_mutex_init(&launched->speaking, NULL);
     cohort_status status = take_descriptor(environment, &launched->fd);

@@ -270,7 +270,7 @@ static struct foreign *foreign_of(struct cohort__bootstrap *bootstrap)
 static uint32_t locality_of(const struct foreign *foreign, uint32_t process)
 {
     uint32_t rank = 0;
-    while (rank < foreign->base.size && foreign->roster.processes[rank] != process)
+    while (rank < foreign->base.job.size && foreign->roster.processes[rank] != process)
         rank++;
     return rank;
 }
@@ -288,7 +288,7 @@ static void say(const struct foreign *foreign, const char *text)
         if ((unsigned char)*c < ' ')
             *c = ' ';
     dprintf(STDERR_FILENO, "%s: locality %u: %s\n", program_invocation_name,
-            (unsigned)foreign->base.rank, line);
+            (unsigned)foreign->base.job.rank, line);
 }
 
 /* Runs in the grace's thread, or where that can't be created. A locality whose program has finished
@@ -343,7 +343,7 @@ static void died(struct foreign *foreign, const struct cohort__pmix_event *what)
 {
     char text[128];
     uint32_t rank = locality_of(foreign, what->process);
-    if (rank == foreign->base.size)
+    if (rank == foreign->base.job.size)
         return;
     snprintf(text, sizeof(text), "has ended: the launcher says %s",
              foreign->pmix.library.error_string(what->status));
@@ -393,12 +393,13 @@ static void event_came(void *context, const struct cohort__pmix_event *what)
  * program before it. */
 static void name_address(const struct foreign *foreign, char name[MAX_NAME])
 {
-    snprintf(name, MAX_NAME, "cohort.%016llx.address", (unsigned long long)foreign->base.key);
+    snprintf(name, MAX_NAME, "cohort.%016llx.address", (unsigned long long)foreign->base.job.key);
 }
 
 static void name_counts(const struct foreign *foreign, char name[MAX_NAME])
 {
-    snprintf(name, MAX_NAME, "cohort.%016llx.counts.%llu", (unsigned long long)foreign->base.key,
+    snprintf(name, MAX_NAME, "cohort.%016llx.counts.%llu",
+             (unsigned long long)foreign->base.job.key,
              (unsigned long long)foreign->base.counts.round);
 }
 
@@ -439,7 +440,7 @@ static cohort_status exchange(struct cohort__bootstrap *bootstrap, const void *a
                               size_t bytes)
 {
     struct foreign *foreign = foreign_of(bootstrap);
-    struct addresses addresses = {foreign, calloc(bootstrap->size, sizeof(*addresses.of))};
+    struct addresses addresses = {foreign, calloc(bootstrap->job.size, sizeof(*addresses.of))};
     char name[MAX_NAME];
     name_address(foreign, name);
     if (!addresses.of)
@@ -450,8 +451,8 @@ static cohort_status exchange(struct cohort__bootstrap *bootstrap, const void *a
         status = cohort__pmix_client_exchange(&foreign->pmix, name, address, bytes, take_address,
                                               &addresses);
     if (!status)
-        status = cohort__bootstrap_store_addresses(bootstrap, addresses.of, bootstrap->size);
-    for (uint32_t rank = 0; rank < bootstrap->size; rank++)
+        status = cohort__bootstrap_store_addresses(bootstrap, addresses.of, bootstrap->job.size);
+    for (uint32_t rank = 0; rank < bootstrap->job.size; rank++)
         free((void *)addresses.of[rank].data);
     free(addresses.of);
     return status;
@@ -526,7 +527,7 @@ static void all_have_counted(struct foreign *foreign)
 {
     char name[MAX_NAME];
     name_counts(foreign, name);
-    for (uint32_t rank = 0; rank < foreign->base.size; rank++) {
+    for (uint32_t rank = 0; rank < foreign->base.job.size; rank++) {
         struct cohort__pmix_counts counts;
         if (get_counts(foreign, rank, name, &counts)) {
             lose(foreign);
@@ -615,24 +616,22 @@ static const struct cohort__bootstrap_way way = {
     .broken = broken,
     .abort = abort_foreign,
     .close = close_foreign,
-    .tells_failures = true,
-    .may_bind = true,
 };
 
 static void take_place(struct foreign *foreign)
 {
-    struct cohort__bootstrap *base = &foreign->base;
+    struct cohort__bootstrap_job *job = &foreign->base.job;
     const struct cohort__place *place = &foreign->roster.place;
-    base->key = foreign->roster.key;
-    base->rank = place->rank;
-    base->size = foreign->pmix.size;
-    base->epoch = 1;
-    base->num_hosts = place->num_hosts;
-    base->host = place->host;
-    base->slot = place->slot;
-    base->sharing = place->sharing;
-    snprintf(base->host_address, sizeof(base->host_address), "%s", foreign->roster.host_address);
-    cohort__drain_init(&base->drain, base->size);
+    job->key = foreign->roster.key;
+    job->rank = place->rank;
+    job->size = foreign->pmix.size;
+    job->epoch = 1;
+    job->num_hosts = place->num_hosts;
+    job->host = place->host;
+    job->slot = place->slot;
+    job->sharing = place->sharing;
+    snprintf(job->host_address, sizeof(job->host_address), "%s", foreign->roster.host_address);
+    cohort__drain_init(&foreign->base.drain, job->size);
 }
 
 /* A locality that is alone on its host has a hub as well, as it has with cohortrun. Only a job of
@@ -640,14 +639,14 @@ static void take_place(struct foreign *foreign)
 static cohort_status share(struct foreign *foreign)
 {
     struct cohort__bootstrap *base = &foreign->base;
-    if (base->size == 1)
+    if (base->job.size == 1)
         return COHORT_OK;
-    uint64_t seconds = SHARE_SECONDS + base->sharing / SHARE_LOCALITIES_PER_SECOND;
+    uint64_t seconds = SHARE_SECONDS + base->job.sharing / SHARE_LOCALITIES_PER_SECOND;
     struct cohort__hub_party party = {.listener_id = foreign->roster.listener_id,
-                                      .key = base->key,
-                                      .rank = base->rank,
-                                      .slot = base->slot,
-                                      .size = base->sharing,
+                                      .key = base->job.key,
+                                      .rank = base->job.rank,
+                                      .slot = base->job.slot,
+                                      .size = base->job.sharing,
                                       .timeout_ns = seconds * 1000000000};
     return cohort__hub_share_meet(&foreign->share, &party, &base->hub);
 }
@@ -677,6 +676,8 @@ cohort_status cohort__bootstrap_open_pmix(struct cohort__bootstrap **ret_bootstr
     if (!foreign)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "bootstrap: out of memory");
     foreign->base.way = &way;
+    foreign->base.job.has_launcher = true;
+    foreign->base.job.may_bind = true;
     foreign->fenced.run = run_fenced;
     foreign->grace_over.run = run_grace_over;
     pthread_mutex_init(&foreign->lock, NULL);

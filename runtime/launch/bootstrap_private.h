@@ -35,11 +35,6 @@ struct cohort__bootstrap_way {
     void (*letter)(struct cohort__bootstrap *bootstrap, const void *data, size_t bytes);
     /* The last call. Leaves the job, properly if `released`, and frees BOOTSTRAP. */
     void (*close)(struct cohort__bootstrap *bootstrap);
-    bool tells_failures;  /* `failed` gets its text printed */
-    bool tells_deaths;    /* the launcher reports all deaths, soon */
-    bool joins_traces;    /* the launcher makes one trace of the localities' parts */
-    bool may_begin_again; /* who has left may create another bootstrap */
-    bool may_bind;        /* the launcher may give each locality cores of its own, by its mask */
 };
 
 /* The part that all ways have in common. Each way has it as the first member of its own struct. */
@@ -47,24 +42,13 @@ struct cohort__bootstrap {
     const struct cohort__bootstrap_way *way;
     struct cohort__loop *loop;
     struct cohort__bootstrap_handlers handlers;
-    uint32_t rank;
-    uint32_t size;
-    uint32_t epoch;
-    uint32_t workers;
-    uint32_t sharing;
-    struct cohort__binding binding;
-    uint32_t slot;
-    uint32_t num_hosts;
-    uint32_t host;
-    char host_address[COHORT__CONTROL_MAX_HOST_ADDRESS];
-    uint64_t key;
+    struct cohort__bootstrap_job job;
     _Atomic uint64_t grace;          /* ns; used if the launcher has no grace of its own */
     struct cohort__hub *hub;         /* NULL after it was taken */
     struct cohort__bytes *addresses; /* in one block with their bytes; NULL: not yet */
     bool exchanged;                  /* cohort__bootstrap_exchange was called */
     bool released;
-    bool keeps_going; /* the launcher says so */
-    bool closing;     /* no handler is called any more */
+    bool closing; /* no handler is called any more */
 
     struct cohort__loop_request finished;
     struct cohort__loop_request ask_returned;

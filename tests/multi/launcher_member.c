@@ -48,9 +48,9 @@ static bool is_mode(const struct member *member, const char *mode)
 static void count_asked(void *context, uint64_t round)
 {
     struct member *member = context;
-    uint32_t rank = cohort__bootstrap_rank(member->bootstrap);
+    uint32_t rank = cohort__bootstrap_job(member->bootstrap)->rank;
     bool busy = is_mode(member, "busy") && ++member->num_asked <= 20;
-    bool is_last = rank == cohort__bootstrap_size(member->bootstrap) - 1;
+    bool is_last = rank == cohort__bootstrap_job(member->bootstrap)->size - 1;
     /* As if rank 0 had sent 5 messages, and the last rank had received them. */
     const uint64_t num = member->goes_on ? 0 : 5;
     cohort__bootstrap_report_counts(member->bootstrap, round, rank == 0 ? num : 0,
@@ -104,7 +104,7 @@ static void misbehave(struct member *member, const char *other)
 
 static void quarrel(struct member *member, struct cohort__loop *loop, char **argv)
 {
-    const uint32_t rank = cohort__bootstrap_rank(member->bootstrap);
+    const uint32_t rank = cohort__bootstrap_job(member->bootstrap)->rank;
     const uint32_t who[] = {(uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3])};
     for (int i = 0; i < 2; i++)
         if (rank == who[i] && strcmp(argv[4 + i], "fault") == 0)
@@ -156,22 +156,22 @@ static int run(struct member *member, struct cohort__loop *loop, int argc, char 
                                                  .died = died,
                                                  .launcher_lost = launcher_lost}))
         return 10;
-    uint32_t rank = cohort__bootstrap_rank(member->bootstrap);
-    uint32_t size = cohort__bootstrap_size(member->bootstrap);
+    uint32_t rank = cohort__bootstrap_job(member->bootstrap)->rank;
+    uint32_t size = cohort__bootstrap_job(member->bootstrap)->size;
     snprintf(address, sizeof(address), "address of %u", (unsigned)rank);
     if (cohort__bootstrap_exchange(member->bootstrap, address, strlen(address) + 1))
         return 11;
     printf("%u of %u, epoch %u, workers %u, last is %s\n", (unsigned)rank, (unsigned)size,
-           (unsigned)cohort__bootstrap_epoch(member->bootstrap),
-           (unsigned)cohort__bootstrap_workers(member->bootstrap),
+           (unsigned)cohort__bootstrap_job(member->bootstrap)->epoch,
+           (unsigned)cohort__bootstrap_job(member->bootstrap)->workers,
            (const char *)cohort__bootstrap_address(member->bootstrap, size - 1, &bytes));
     if (is_mode(member, "place"))
         printf("%u is %u of %u on host %u of %u at %s\n", (unsigned)rank,
-               (unsigned)cohort__bootstrap_slot(member->bootstrap),
-               (unsigned)cohort__bootstrap_sharing(member->bootstrap),
-               (unsigned)cohort__bootstrap_host(member->bootstrap),
-               (unsigned)cohort__bootstrap_num_hosts(member->bootstrap),
-               cohort__bootstrap_host_address(member->bootstrap));
+               (unsigned)cohort__bootstrap_job(member->bootstrap)->slot,
+               (unsigned)cohort__bootstrap_job(member->bootstrap)->sharing,
+               (unsigned)cohort__bootstrap_job(member->bootstrap)->host,
+               (unsigned)cohort__bootstrap_job(member->bootstrap)->num_hosts,
+               cohort__bootstrap_job(member->bootstrap)->host_address);
     if (is_mode(member, "hub"))
         say_hub(member, rank);
     fflush(stdout);

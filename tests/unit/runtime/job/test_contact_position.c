@@ -9,12 +9,12 @@
 /* 7 localities: 4 on host 0, and 3 on host 1. */
 static struct cohort__bootstrap locality(uint32_t rank)
 {
-    return (struct cohort__bootstrap){.rank = rank,
-                                      .size = 7,
-                                      .num_hosts = 2,
-                                      .host = rank / 4,
-                                      .slot = rank % 4,
-                                      .sharing = rank < 4 ? 4 : 3};
+    return (struct cohort__bootstrap){.job = {.rank = rank,
+                                              .size = 7,
+                                              .num_hosts = 2,
+                                              .host = rank / 4,
+                                              .slot = rank % 4,
+                                              .sharing = rank < 4 ? 4 : 3}};
 }
 
 static cohort_status find(uint32_t rank, struct cohort__topology topology,

@@ -27,8 +27,8 @@ static cohort_status create(enum cohort__transport transport, uint32_t num_hosts
 {
     const struct cohort__settings settings = {.transport = transport};
     const struct cohort__net_handlers handlers = {0}; /* nothing is sent */
-    struct cohort__bootstrap bootstrap = {.size = 2, .num_hosts = num_hosts};
-    snprintf(bootstrap.host_address, sizeof(bootstrap.host_address), "127.0.0.1");
+    struct cohort__bootstrap bootstrap = {.job = {.size = 2, .num_hosts = num_hosts}};
+    snprintf(bootstrap.job.host_address, sizeof(bootstrap.job.host_address), "127.0.0.1");
     if (has_hub)
         CHECK_INT(cohort__hub_create(&bootstrap.hub, 2 / num_hosts), COHORT_OK);
     cohort_status status =
