@@ -48,12 +48,10 @@ static const char help[] =
     "                       2 to all hosts\n"
     "  --help, --version\n"
     "\n"
-    "A message of n bytes takes t_s + t_w n and holds, for all of that time, its sender's port "
-    "for\n"
-    "sending, its receiver's port for receiving and each link of its route. 'predicted' is what\n"
-    "the algorithm's own formula says for direct links. Bytes may be written 64, 64KiB, 4MiB, "
-    "1GiB.\n"
-    "The status is 0, 1 after an error, and 2 for a wrong option.\n";
+    "A message of n bytes takes t_s + t_w n and holds, for all of that time, its sender's port\n"
+    "for sending, its receiver's port for receiving and each link of its route. 'predicted' is\n"
+    "what the algorithm's own formula says for direct links. Bytes may be written 64, 64KiB,\n"
+    "4MiB, 1GiB. The status is 0, 1 after an error, and 2 for a wrong option.\n";
 
 /* Options while they are read. Those that depend on others are checked when all have been read. */
 struct reading {

@@ -12,9 +12,7 @@ enum { PHASE = 1 };
 
 static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__range all = {.first = 0, .count = request->num_sites};
-    struct cohort__tree tree;
-    cohort__tree_init(&tree, all, request->arity, request->root, request->this_site);
+    struct cohort__tree tree = cohort__tree_of(request, request->arity, request->root);
     bool is_root = cohort__tree_is_root(&tree);
     uint32_t block = cohort__plan_range(builder, is_root ? COHORT__SPACE_IN : COHORT__SPACE_OUT, 0,
                                         request->bytes);

@@ -26,6 +26,15 @@ void cohort__tree_init(struct cohort__tree *tree, struct cohort__range sites, ui
     }
 }
 
+struct cohort__tree cohort__tree_of(const struct cohort__request *request, uint32_t arity,
+                                    uint32_t root)
+{
+    struct cohort__range all = {.first = 0, .count = request->num_sites};
+    struct cohort__tree tree;
+    cohort__tree_init(&tree, all, arity, root, request->this_site);
+    return tree;
+}
+
 bool cohort__tree_is_root(const struct cohort__tree *tree)
 {
     return tree->this_number == 0;
@@ -295,19 +304,10 @@ void cohort__broadcast_down(struct cohort__plan_builder *builder, const struct c
 
 enum { UP = 1, DOWN = 3 };
 
-/* Makes the tree of all sites, with site 0 as its root. */
-static struct cohort__tree tree_of(const struct cohort__request *request, uint32_t arity)
-{
-    struct cohort__range all = {.first = 0, .count = request->num_sites};
-    struct cohort__tree tree;
-    cohort__tree_init(&tree, all, arity, 0, request->this_site);
-    return tree;
-}
-
 void cohort__all_reduce_compose(struct cohort__plan_builder *builder,
                                 const struct cohort__request *request, uint32_t arity)
 {
-    struct cohort__tree tree = tree_of(request, arity);
+    struct cohort__tree tree = cohort__tree_of(request, arity, 0);
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
     uint32_t result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
     uint32_t end = cohort__reduce_up(builder, &tree, own, result, request->bytes, UP);
@@ -350,7 +350,7 @@ void cohort__all_gather_compose(struct cohort__plan_builder *builder,
                                 const struct cohort__request *request, uint32_t arity)
 {
     size_t all_bytes = request->num_sites * request->bytes;
-    struct cohort__tree tree = tree_of(request, arity);
+    struct cohort__tree tree = cohort__tree_of(request, arity, 0);
     uint32_t end = gather_append(builder, request, &tree);
     /* A site without children gathers nothing in OUT, so it may receive into OUT at any time. */
     if (!cohort__tree_has_children(&tree))

@@ -33,6 +33,10 @@ struct cohort__tree {
 void cohort__tree_init(struct cohort__tree *tree, struct cohort__range sites, uint32_t arity,
                        uint32_t root, uint32_t this_site);
 
+/* That of all sites of REQUEST. */
+struct cohort__tree cohort__tree_of(const struct cohort__request *request, uint32_t arity,
+                                    uint32_t root);
+
 bool cohort__tree_is_root(const struct cohort__tree *tree);
 
 /* Whether other sites send to this one on the way up. If so, they do in its last level. */

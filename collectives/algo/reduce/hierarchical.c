@@ -29,11 +29,9 @@ static void hand_over(struct cohort__plan_builder *builder, const struct cohort_
 
 static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__range all = {.first = 0, .count = request->num_sites};
     uint32_t tree_root = request->commutative ? request->root : 0;
-    struct cohort__tree tree;
+    struct cohort__tree tree = cohort__tree_of(request, request->arity, tree_root);
     uint32_t result = COHORT__NO_BLOCK;
-    cohort__tree_init(&tree, all, request->arity, tree_root, request->this_site);
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
     if (request->this_site == request->root)
         result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);

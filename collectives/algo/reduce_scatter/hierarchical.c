@@ -40,9 +40,7 @@ static void tree_append(struct cohort__plan_builder *builder, const struct cohor
 
 static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__range all = {.first = 0, .count = request->num_sites};
-    struct cohort__tree tree;
-    cohort__tree_init(&tree, all, request->arity, 0, request->this_site);
+    struct cohort__tree tree = cohort__tree_of(request, request->arity, 0);
     if (request->num_sites > 1)
         tree_append(builder, request, &tree);
     else

@@ -157,11 +157,10 @@ static void go_down(struct scan *self)
 
 static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__range all = {.first = 0, .count = request->num_sites};
     struct scan self = {.builder = builder,
                         .request = request,
-                        .is_exclusive = request->collective == COHORT__EXCLUSIVE_SCAN};
-    cohort__tree_init(&self.tree, all, request->arity, 0, request->this_site);
+                        .is_exclusive = request->collective == COHORT__EXCLUSIVE_SCAN,
+                        .tree = cohort__tree_of(request, request->arity, 0)};
     if (request->num_sites > 1) {
         go_up(&self);
         go_down(&self);

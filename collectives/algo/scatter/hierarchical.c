@@ -14,10 +14,8 @@ enum { PHASE = 1 };
 
 static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
-    struct cohort__range all = {.first = 0, .count = request->num_sites};
-    struct cohort__tree tree;
+    struct cohort__tree tree = cohort__tree_of(request, request->arity, request->root);
     struct cohort__layout layout;
-    cohort__tree_init(&tree, all, request->arity, request->root, request->this_site);
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
     if (cohort__tree_is_root(&tree))
         layout = cohort__layout_by_site(COHORT__SPACE_IN, COHORT__NO_BLOCK, request->bytes);
