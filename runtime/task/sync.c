@@ -135,9 +135,16 @@ parking_check(const struct parking *parking, const char *noun, const char *funct
     cohort__misuse_check(&parking->refs, noun, parking, COHORT__MISUSE_UNREF, function);
 }
 
-static void parking_ref(struct parking *parking)
+/* The same for OBJECT, which may be NULL. Returns it, with one more reference. */
+__attribute__((always_inline)) static inline void *parking_ref(void *object, const char *noun,
+                                                               const char *function)
 {
+    struct parking *parking = object; /* its first member */
+    if (!parking)
+        return NULL;
+    parking_check(parking, noun, function);
     atomic_fetch_add_explicit(&parking->refs, 1, memory_order_relaxed);
+    return object;
 }
 
 static void leave(struct parking *parking, void (*fini)(struct parking *parking))
@@ -275,11 +282,7 @@ cohort_status cohort_mutex_create(cohort_mutex **ret_mutex)
 
 cohort_mutex *cohort_mutex_ref(cohort_mutex *mutex)
 {
-    if (!mutex)
-        return NULL;
-    parking_check(&mutex->parking, "mutex", "cohort_mutex_ref");
-    parking_ref(&mutex->parking);
-    return mutex;
+    return parking_ref(mutex, "mutex", "cohort_mutex_ref");
 }
 
 void cohort_mutex_unref(cohort_mutex *mutex)
@@ -438,11 +441,7 @@ cohort_status cohort_condition_create(cohort_condition **ret_condition)
 
 cohort_condition *cohort_condition_ref(cohort_condition *condition)
 {
-    if (!condition)
-        return NULL;
-    parking_check(&condition->parking, "condition", "cohort_condition_ref");
-    parking_ref(&condition->parking);
-    return condition;
+    return parking_ref(condition, "condition", "cohort_condition_ref");
 }
 
 void cohort_condition_unref(cohort_condition *condition)
@@ -545,11 +544,7 @@ cohort_status cohort_semaphore_create(uint64_t count, cohort_semaphore **ret_sem
 
 cohort_semaphore *cohort_semaphore_ref(cohort_semaphore *semaphore)
 {
-    if (!semaphore)
-        return NULL;
-    parking_check(&semaphore->parking, "semaphore", "cohort_semaphore_ref");
-    parking_ref(&semaphore->parking);
-    return semaphore;
+    return parking_ref(semaphore, "semaphore", "cohort_semaphore_ref");
 }
 
 void cohort_semaphore_unref(cohort_semaphore *semaphore)
@@ -625,11 +620,7 @@ cohort_status cohort_latch_create(uint64_t count, cohort_latch **ret_latch)
 
 cohort_latch *cohort_latch_ref(cohort_latch *latch)
 {
-    if (!latch)
-        return NULL;
-    parking_check(&latch->parking, "latch", "cohort_latch_ref");
-    parking_ref(&latch->parking);
-    return latch;
+    return parking_ref(latch, "latch", "cohort_latch_ref");
 }
 
 void cohort_latch_unref(cohort_latch *latch)
@@ -704,11 +695,7 @@ cohort_status cohort_local_barrier_create(uint64_t count, cohort_local_barrier *
 
 cohort_local_barrier *cohort_local_barrier_ref(cohort_local_barrier *barrier)
 {
-    if (!barrier)
-        return NULL;
-    parking_check(&barrier->parking, "local barrier", "cohort_local_barrier_ref");
-    parking_ref(&barrier->parking);
-    return barrier;
+    return parking_ref(barrier, "local barrier", "cohort_local_barrier_ref");
 }
 
 void cohort_local_barrier_unref(cohort_local_barrier *barrier)
@@ -797,11 +784,7 @@ cohort_status cohort_queue_create(size_t capacity, cohort_queue **ret_queue)
 
 cohort_queue *cohort_queue_ref(cohort_queue *queue)
 {
-    if (!queue)
-        return NULL;
-    parking_check(&queue->parking, "queue", "cohort_queue_ref");
-    parking_ref(&queue->parking);
-    return queue;
+    return parking_ref(queue, "queue", "cohort_queue_ref");
 }
 
 static void fini(struct parking *parking)
