@@ -28,8 +28,8 @@ struct cohort__bootstrap_job {
     uint32_t rank;
     uint32_t size;
     uint64_t key; /* the job's random number, the same in all localities */
-    uint32_t
-        epoch; /* 1; with cohortrun, programs one after the other on one connection: 1, 2, .. */
+    /* 1; with cohortrun, programs one after the other on one connection: 1, 2, .. */
+    uint32_t epoch;
     uint32_t workers; /* how many this locality is to start; 0: it may choose */
     uint32_t sharing; /* the number of localities of the job on this host, with this one */
     uint32_t slot;    /* its place among those, from 0; their ranks are consecutive */
