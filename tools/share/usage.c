@@ -2,6 +2,7 @@
 /* tools: reads command lines, and says what is wrong with one. */
 #include "tools/share/usage.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -97,6 +98,7 @@ static void forms_init(struct forms *forms, const struct usage *usage)
     *word++ = (struct option){"version", no_argument, NULL, VERSION};
     *word = (struct option){0};
     *letter = '\0';
+    assert(word < forms->words + MAX_OPTIONS && letter < forms->letters + MAX_OPTIONS);
 }
 
 /* WORD is none of the options. */
