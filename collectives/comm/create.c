@@ -16,8 +16,8 @@
 #include "runtime/base/ledger.h"
 #include "runtime/base/trace.h"
 #include "runtime/task/fork.h"
-#include "runtime/task/scheduler.h"
 #include "runtime/task/future.h"
+#include "runtime/task/scheduler.h"
 #include "runtime/task/scope.h"
 #include "runtime/task/wait.h"
 
