@@ -47,6 +47,7 @@
 #include "cohort/job.h"
 #include "cohort/layout.h"
 #include "cohort/machine.h"
+#include "cohort/memory.h"
 #include "cohort/object.h"
 #include "cohort/objects.h"
 #include "cohort/op.h"

@@ -55,7 +55,8 @@ extern "C" {
  * before gather and scatter, see collectives.h; 0), COHORT_TUNE (a file of cohort-tune, instead of
  * the one in the configuration folder), COHORT_TRACE (a file, in which the trace of the job is
  * found at the end, docs/TRACING.md; none), COHORT_TRACE_MIB (how much of it is kept of each
- * locality; 1024), COHORT_GRACE (under another launcher than cohortrun:
+ * locality; 1024), COHORT_MEMORY_MIB (how much of cohort_memory_alloc a locality may have; its part
+ * of half the host's memory), COHORT_GRACE (under another launcher than cohortrun:
  * seconds in which a locality may end by itself when the job is broken; 1), COHORT_ALONE (1: one of
  * several processes of a launcher without PMIx is a job of one locality, else that is an error; 0,
  * but 1 in what a locality starts), COHORT_LOG (error,

@@ -22,6 +22,7 @@ enum {
     MOST_PLACES = 4096,       /* as many as localities */
     TRACE_MIB = 1024,         /* of a locality, if COHORT_TRACE_MIB is not set */
     MOST_TRACE_MIB = 1 << 30, /* more than any disk has */
+    MOST_MEMORY_MIB = 1 << 30,
 };
 
 /* Reads a number at *TEXT, and moves *TEXT behind it. 0: there is none from 1 to 4096. */
@@ -179,7 +180,7 @@ static cohort_status check_log(void)
 
 static cohort_status read_numbers(struct cohort__settings *settings)
 {
-    unsigned long workers, spin, stack, budget, grace, blocking, trace_mib;
+    unsigned long workers, spin, stack, budget, grace, blocking, trace_mib, memory_mib;
     cohort_status status =
         cohort__variable_number("COHORT_WORKERS", 1, COHORT__MAX_WORKERS, 0, &workers);
     if (!status)
@@ -198,6 +199,8 @@ static cohort_status read_numbers(struct cohort__settings *settings)
     if (!status)
         status =
             cohort__variable_number("COHORT_TRACE_MIB", 1, MOST_TRACE_MIB, TRACE_MIB, &trace_mib);
+    if (!status)
+        status = cohort__variable_number("COHORT_MEMORY_MIB", 1, MOST_MEMORY_MIB, 0, &memory_mib);
     if (status)
         return status;
     settings->workers = (unsigned)workers;
@@ -207,6 +210,7 @@ static cohort_status read_numbers(struct cohort__settings *settings)
     settings->grace = grace * 1000000000;
     settings->blocking_threads = (unsigned)blocking;
     settings->trace_bytes = (uint64_t)trace_mib << 20;
+    settings->memory = (uint64_t)memory_mib << 20;
     return COHORT_OK;
 }
 

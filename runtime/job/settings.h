@@ -45,6 +45,7 @@ struct cohort__settings {
     char trace[COHORT__TRACE_PATH_BYTES]; /* absolute; empty: none */
     uint64_t trace_bytes;                 /* the most of a part */
     char stats[COHORT__TRACE_PATH_BYTES]; /* a file, or "1": a table; empty: none */
+    uint64_t memory;                      /* bytes of cohort_memory_alloc; 0: not set */
 };
 
 /* COHORT_ERR_BAD_PARAMETER, with a message that names the variable and what is wrong with it. */

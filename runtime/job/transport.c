@@ -42,6 +42,8 @@ cohort_status cohort__transport_create(struct cohort__net **ret_net,
         cohort__net_destroy(near);
         return status;
     }
+    if (near && settings->memory > 0)
+        cohort__shm_limit_heap(near, settings->memory);
     if (near && far)
         return cohort__mixed_create(near, far, ret_net);
     *ret_net = near ? near : far;

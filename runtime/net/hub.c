@@ -16,6 +16,7 @@
 #include "runtime/base/bell.h"
 #include "runtime/base/error.h"
 #include "runtime/base/memory_file.h"
+#include "runtime/net/heap.h"
 #include "runtime/net/shm_memory.h"
 
 static cohort_status fail(const char *what)
@@ -38,14 +39,23 @@ static struct cohort__hub *allocate(uint32_t size)
     return hub;
 }
 
+/* A locality may have all memory of the host for itself, if the others have none. */
+static uint64_t heap_bytes(uint32_t size)
+{
+    uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t most = COHORT__SHM_ALL_HEAPS / size;
+    return (memory < most ? memory : most) / COHORT__HEAP_HUGE * COHORT__HEAP_HUGE;
+}
+
 static cohort_status memory_create(struct cohort__hub *hub)
 {
-    struct cohort__shm_head head = {.magic = COHORT__SHM_MAGIC, .size = hub->size};
+    struct cohort__shm_head head = {
+        .magic = COHORT__SHM_MAGIC, .size = hub->size, .heap_bytes = heap_bytes(hub->size)};
     if (getrandom(&head.id, sizeof(head.id), 0) != sizeof(head.id))
         return fail("getrandom");
     const char *what;
-    hub->memory = cohort__memory_file_create("cohort", cohort__shm_memory_bytes(hub->size), &head,
-                                             sizeof(head), &what);
+    hub->memory = cohort__memory_file_create(
+        "cohort", cohort__shm_memory_bytes(hub->size, head.heap_bytes), &head, sizeof(head), &what);
     if (hub->memory < 0)
         return fail(what);
     return COHORT_OK;
@@ -80,11 +90,11 @@ static bool is_hub(const struct cohort__hub *hub)
 {
     struct cohort__shm_head head;
     struct stat stat;
-    uint64_t bytes = cohort__shm_memory_bytes(hub->size);
-    return cohort__memory_file_holds(hub->memory, bytes) && fstat(hub->memory, &stat) == 0 &&
-           (uint64_t)stat.st_size == bytes &&
-           pread(hub->memory, &head, sizeof(head), 0) == sizeof(head) &&
-           head.magic == COHORT__SHM_MAGIC && head.size == hub->size;
+    return pread(hub->memory, &head, sizeof(head), 0) == sizeof(head) &&
+           head.magic == COHORT__SHM_MAGIC && head.size == hub->size &&
+           head.heap_bytes <= COHORT__SHM_ALL_HEAPS / hub->size &&
+           cohort__memory_file_holds(hub->memory, 0) && fstat(hub->memory, &stat) == 0 &&
+           (uint64_t)stat.st_size == cohort__shm_memory_bytes(hub->size, head.heap_bytes);
 }
 
 /* Whether all doorbells are open. They are checked in batches, as there may be thousands. */

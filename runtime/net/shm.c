@@ -24,9 +24,14 @@ struct address {
     uint64_t hub; /* its id */
 };
 
+static const struct cohort__shm_head *head_of(const struct cohort__shm *shm)
+{
+    return (const struct cohort__shm_head *)(const void *)shm->common;
+}
+
 static uint64_t hub_id(const struct cohort__shm *shm)
 {
-    return ((const struct cohort__shm_head *)(const void *)shm->common)->id;
+    return head_of(shm)->id;
 }
 
 static void shm_address_set(struct cohort__shm *shm)
@@ -468,6 +473,18 @@ static enum cohort__net_sent send_message(struct cohort__net *net, uint32_t numb
     return sent;
 }
 
+static void heaps_close(struct cohort__shm *shm)
+{
+    if (!shm->common)
+        return;
+    const size_t num = cohort__heap_fini(&shm->heap);
+    if (num > 0)
+        cohort__log(COHORT__LOG_WARN, "%zu blocks of cohort_memory_alloc were not given back", num);
+    for (uint32_t slot = 0; slot < shm->hub->size; slot++)
+        if (shm->windows[slot])
+            munmap((void *)(uintptr_t)shm->windows[slot], head_of(shm)->heap_bytes);
+}
+
 /* Also destroys one that is only partly created. */
 static void destroy(struct cohort__net *net)
 {
@@ -484,6 +501,7 @@ static void destroy(struct cohort__net *net)
             shm_peer_destroy(shm->by_slot[slot]);
         }
     cohort__shm_regions_fini(shm);
+    heaps_close(shm);
     if (shm->common)
         munmap(shm->common, cohort__shm_common_bytes(shm->hub->size));
     cohort__hub_destroy(shm->hub);
@@ -495,6 +513,7 @@ static void destroy(struct cohort__net *net)
     free(shm->callers);
     free(shm->sources);
     free((void *)shm->has_died);
+    free((void *)shm->windows);
     free(shm);
 }
 
@@ -556,6 +575,14 @@ static void slot_init(struct cohort__shm *shm)
     own->pid_space = shm->pid_space = pid_space();
 }
 
+/* Half of the memory of this host, shared equally. */
+static size_t default_limit(const struct cohort__shm *shm)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t share = (size_t)sysconf(_SC_PHYS_PAGES) / 2 / shm->hub->size * page;
+    return share < head_of(shm)->heap_bytes ? share : head_of(shm)->heap_bytes;
+}
+
 static cohort_status open_memory(struct cohort__shm *shm)
 {
     shm->by_slot = calloc(shm->hub->size, sizeof(struct cohort__shm_peer *));
@@ -563,7 +590,9 @@ static cohort_status open_memory(struct cohort__shm *shm)
     shm->sources = calloc(shm->hub->size, sizeof(struct cohort__shm_peer *));
     shm->numbers = malloc(shm->hub->size * sizeof(*shm->numbers));
     shm->has_died = calloc(shm->hub->size, sizeof(*shm->has_died));
-    if (!shm->has_died || !shm->by_slot || !shm->callers || !shm->sources || !shm->numbers)
+    shm->windows = calloc(shm->hub->size, sizeof(*shm->windows));
+    if (!shm->has_died || !shm->windows || !shm->by_slot || !shm->callers || !shm->sources ||
+        !shm->numbers)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "shared memory of this host: out of memory");
     for (uint32_t slot = 0; slot < shm->hub->size; slot++)
         shm->numbers[slot] = COHORT__SHM_NONE;
@@ -571,6 +600,10 @@ static cohort_status open_memory(struct cohort__shm *shm)
     if (!shm->common)
         return cohort__error_slot()->status;
     slot_init(shm);
+    const uint32_t size = shm->hub->size;
+    const uint64_t heap_bytes = head_of(shm)->heap_bytes;
+    cohort__heap_init(&shm->heap, shm->hub->memory,
+                      cohort__shm_heap_offset(size, heap_bytes, shm->slot), default_limit(shm));
     return COHORT_OK;
 }
 
@@ -620,11 +653,6 @@ cohort_status cohort__shm_create(const struct cohort__net_handlers *handlers,
 }
 
 /* --- boards and notes --- */
-
-static struct cohort__shm_head *head_of(const struct cohort__shm *shm)
-{
-    return (struct cohort__shm_head *)(void *)shm->common;
-}
 
 uint64_t cohort__shm_hub_id(const struct cohort__net *net)
 {
@@ -688,6 +716,55 @@ bool cohort__shm_board_free(const struct cohort__board *board, uint32_t slot, si
 {
     unsigned char *arena = cohort__board_arena(board, slot);
     return free_pages(arena, arena + (bytes < COHORT__BOARD_ARENA ? bytes : COHORT__BOARD_ARENA));
+}
+
+struct cohort__heap *cohort__shm_heap(struct cohort__net *net)
+{
+    return &shm_of(net)->heap;
+}
+
+void cohort__shm_limit_heap(struct cohort__net *net, uint64_t bytes)
+{
+    const uint64_t most = head_of(shm_of(net))->heap_bytes;
+    shm_of(net)->heap.limit = bytes < most ? bytes : most;
+}
+
+/* Not in core files, for which the kernel would make memory of all that its owner never used. */
+static const unsigned char *open_window(struct cohort__shm *shm, uint32_t slot)
+{
+    const uint64_t bytes = head_of(shm)->heap_bytes;
+    const off_t offset = (off_t)cohort__shm_heap_offset(shm->hub->size, bytes, slot);
+    void *memory =
+        mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, shm->hub->memory, offset);
+    if (memory == MAP_FAILED) {
+        (void)cohort_fail(errno == ENOMEM ? COHORT_ERR_NO_MEMORY : COHORT_ERR_SYSTEM,
+                          "memory of another locality of this host: mmap of %llu bytes: %s",
+                          (unsigned long long)bytes, strerror(errno));
+        return NULL;
+    }
+    (void)madvise(memory, bytes, MADV_DONTDUMP);
+    return memory;
+}
+
+const unsigned char *cohort__shm_heap_read(struct cohort__net *net, uint32_t slot, uint64_t offset,
+                                           size_t bytes)
+{
+    struct cohort__shm *shm = shm_of(net);
+    const uint64_t heap_bytes = head_of(shm)->heap_bytes;
+    if (offset > heap_bytes || bytes > heap_bytes - offset) {
+        (void)cohort_fail(COHORT_ERR_PROTOCOL, "its memory has no %zu bytes at %llu", bytes,
+                          (unsigned long long)offset);
+        return NULL;
+    }
+    const unsigned char *window = atomic_load(&shm->windows[slot]);
+    if (!window) {
+        pthread_mutex_lock(&shm->lock);
+        window = atomic_load(&shm->windows[slot]);
+        if (!window)
+            atomic_store(&shm->windows[slot], window = open_window(shm, slot));
+        pthread_mutex_unlock(&shm->lock);
+    }
+    return window ? window + offset : NULL;
 }
 
 void cohort__shm_alert(struct cohort__net *net, const uint32_t *slots, uint32_t num)

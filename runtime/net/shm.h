@@ -3,6 +3,7 @@
 #define COHORT_RUNTIME_NET_SHM_H
 
 #include "runtime/net/board.h"
+#include "runtime/net/heap.h"
 #include "runtime/net/hub.h"
 #include "runtime/net/net.h"
 #include "runtime/net/notes.h"
@@ -28,7 +29,7 @@ cohort_status cohort__shm_create(const struct cohort__net_handlers *handlers,
  * cohort__shm_create. */
 bool cohort__shm_shares(const struct cohort__net *net, const void *address, size_t bytes);
 
-/* The functions below are for boards in the shared memory of NET, which was made by
+/* The functions below are for boards and heaps in the shared memory of NET, which was made by
  * cohort__shm_create. Any thread. */
 
 /* A random number, the same for all localities that share the memory. */
@@ -55,6 +56,19 @@ void cohort__shm_board_end(struct cohort__net *net, uint32_t number, uint64_t ti
 /* SLOT has died: the same for all boards that it has taken, or uses. The memory of its rings goes
  * back to the system when the peer is removed. */
 void cohort__shm_died(struct cohort__net *net, uint32_t slot);
+
+/* Memory of this end's that others may read where it is. */
+struct cohort__heap *cohort__shm_heap(struct cohort__net *net);
+
+/* Before it is used: all its blocks together may have BYTES; else half of the memory of this host,
+ * shared equally. */
+void cohort__shm_limit_heap(struct cohort__net *net, uint64_t bytes);
+
+/* What SLOT has OFFSET bytes behind the beginning of its heap: BYTES, which this end may only read.
+ * It stays mapped, whatever becomes of SLOT. NULL, with the error set: COHORT_ERR_PROTOCOL, that
+ * can't be in a heap; COHORT_ERR_NO_MEMORY, COHORT_ERR_SYSTEM. */
+const unsigned char *cohort__shm_heap_read(struct cohort__net *net, uint32_t slot, uint64_t offset,
+                                           size_t bytes);
 
 cohort_status cohort__shm_board_open(struct cohort__net *net, uint32_t number,
                                      struct cohort__board *ret_board);

@@ -9,6 +9,7 @@
 #include "runtime/base/copier.h"
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
+#include "runtime/net/heap.h"
 #include "runtime/net/ring.h"
 #include "runtime/net/shm.h"
 #include "runtime/net/shm_memory.h"
@@ -109,6 +110,9 @@ struct cohort__shm {
     enum cohort__shm_copy copy;
     unsigned char *common; /* the mapped head and slots */
     struct cohort__shm_slot *own;
+    struct cohort__heap heap; /* this end's */
+    /* The heaps of others, mapped when first read. By slot; NULL: not yet. */
+    _Atomic(const unsigned char *) *windows;
     uint64_t pid_space;
     _Atomic bool has_deferred;
     pthread_mutex_t lock;

@@ -2,6 +2,7 @@
 #include "runtime/net/shm_memory.h"
 
 #include "runtime/net/board.h"
+#include "runtime/net/heap.h"
 #include "runtime/net/notes.h"
 
 /* Rings begin at page boundaries, for any usual page size. */
@@ -79,7 +80,15 @@ size_t cohort__shm_notes_offset(uint32_t size, uint32_t number)
     return cohort__shm_bulk_offset(size, size, 0) + number * cohort__notes_bytes(size);
 }
 
-size_t cohort__shm_memory_bytes(uint32_t size)
+/* Huge pages are such parts of the file. */
+size_t cohort__shm_heap_offset(uint32_t size, uint64_t heap_bytes, uint32_t slot)
 {
-    return cohort__shm_notes_offset(size, COHORT__SHM_NUM_NOTES);
+    size_t begin = cohort__shm_notes_offset(size, COHORT__SHM_NUM_NOTES);
+    begin = (begin + COHORT__HEAP_HUGE - 1) / COHORT__HEAP_HUGE * COHORT__HEAP_HUGE;
+    return begin + slot * heap_bytes;
+}
+
+size_t cohort__shm_memory_bytes(uint32_t size, uint64_t heap_bytes)
+{
+    return cohort__shm_heap_offset(size, heap_bytes, size);
 }

@@ -8,9 +8,10 @@
 
 /* The layout of a hub's memory: a head, the holders of boards (shm.c), a slot for each
  * locality, the seats of boards, the boards themselves (runtime/net/board.h), for each ordered pair
- * of localities a ring for messages and a ring for bulk: the pieces of what is fetched; and notes
- * (runtime/net/notes.h). The file has the size of all of that, but only pages that were ever
- * touched take memory. What was never written is zero.
+ * of localities a ring for messages and a ring for bulk: the pieces of what is fetched; notes
+ * (runtime/net/notes.h); and a heap for each locality (runtime/net/heap.h). The file has the size
+ * of all of that, but only pages that were ever touched take memory. What was never written is
+ * zero.
  *
  * There are no locks here. Each word has one writer, except `sleeping`, `writer_waits`, `callers`,
  * holders and seats. These change by single atomic operations. So a process that is killed between
@@ -30,11 +31,16 @@ enum {
 
 struct cohort__shm_head {
     uint32_t magic;
-    uint32_t size; /* slots */
-    uint64_t id;   /* random; localities with the same id share this memory */
+    uint32_t size;       /* slots */
+    uint64_t id;         /* random; localities with the same id share this memory */
+    uint64_t heap_bytes; /* of each locality's heap */
 };
 
-enum { COHORT__SHM_MAGIC = 0x6d687343 };
+enum { COHORT__SHM_MAGIC = 0x6d687344 };
+
+/* The most that all heaps together may have: much less than there are addresses, since a locality
+ * may map all of them. */
+#define COHORT__SHM_ALL_HEAPS (UINT64_C(1) << 45)
 
 /* A locality writes its own slot before the others know where it is. */
 struct cohort__shm_slot {
@@ -48,8 +54,11 @@ struct cohort__shm_slot {
     _Alignas(COHORT__SHM_LINE) _Atomic uint64_t callers[COHORT__SHM_MAX_SLOTS / 64];
 };
 
-/* The size of the memory. */
-size_t cohort__shm_memory_bytes(uint32_t size);
+/* The size of the memory. HEAP_BYTES is as in the head. */
+size_t cohort__shm_memory_bytes(uint32_t size, uint64_t heap_bytes);
+
+/* Of the heap of slot SLOT. */
+size_t cohort__shm_heap_offset(uint32_t size, uint64_t heap_bytes, uint32_t slot);
 
 /* The size of head, slots and seats, which every locality maps, and the offsets of slot SLOT, of
  * its seat at board NUMBER, and of the ring FROM -> TO. */

@@ -121,6 +121,18 @@ bool cohort__boards_slot_of(struct cohort__process *process, uint32_t rank, uint
     return true;
 }
 
+bool cohort__boards_can_lend(struct cohort__process *process, const void *memory,
+                             uint64_t *ret_offset)
+{
+    return cohort__heap_has(cohort__shm_heap(near_of(process)), memory, ret_offset);
+}
+
+const unsigned char *cohort__boards_lent(struct cohort__process *process, uint32_t slot,
+                                         uint64_t offset, size_t bytes)
+{
+    return cohort__shm_heap_read(near_of(process), slot, offset, bytes);
+}
+
 void cohort__boards_alert(struct cohort__process *process, const uint32_t *slots, uint32_t num)
 {
     cohort__shm_alert(near_of(process), slots, num);

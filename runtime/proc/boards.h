@@ -66,6 +66,16 @@ void cohort__boards_close_notes(struct cohort__notes *notes);
  * communicator. */
 void cohort__boards_clear_notes(const struct cohort__notes *notes, uint32_t slot);
 
+/* Whether MEMORY is in this locality's heap (cohort/memory.h), where the others of its
+ * host can read it, *RET_OFFSET bytes behind its beginning. */
+bool cohort__boards_can_lend(struct cohort__process *process, const void *memory,
+                             uint64_t *ret_offset);
+
+/* Where this locality can read the BYTES there of SLOT's heap. NULL with the error set, see
+ * cohort__shm_heap_read. */
+const unsigned char *cohort__boards_lent(struct cohort__process *process, uint32_t slot,
+                                         uint64_t offset, size_t bytes);
+
 /* Wakes those of the NUM slots that sleep, so that they look at what this thread has written before
  * the call. */
 void cohort__boards_alert(struct cohort__process *process, const uint32_t *slots, uint32_t num);

@@ -24,7 +24,8 @@ static const char *const variables[] = {"COHORT_WORKERS",
                                         "COHORT_FAULT",
                                         "COHORT_TRACE",
                                         "COHORT_TRACE_MIB",
-                                        "COHORT_STATS"};
+                                        "COHORT_STATS",
+                                        "COHORT_MEMORY_MIB"};
 
 static struct cohort__settings settings;
 
@@ -50,7 +51,8 @@ static cohort_status read_with(const char *variable, const char *value)
                                          {.num_rules = 7},
                                          "seven",
                                          77,
-                                         "seven"};
+                                         "seven",
+                                         77};
     return cohort__settings_read(&settings);
 }
 
@@ -70,6 +72,7 @@ static void check_defaults(void)
     CHECK(cohort__fault_plan_is_empty(&settings.fault));
     CHECK_TEXT(settings.trace, "");
     CHECK_INT(settings.trace_bytes, 1024 << 20);
+    CHECK_INT(settings.memory, 0);
 }
 
 static void test_defaults(void)
@@ -120,6 +123,8 @@ static void test_values(void)
     CHECK_INT(chdir("/"), 0);
     CHECK_INT(read_with("COHORT_TRACE", "run.pb"), COHORT_OK);
     CHECK_CONTAINS(settings.trace, "/run.pb");
+    CHECK_INT(read_with("COHORT_MEMORY_MIB", "5"), COHORT_OK);
+    CHECK_INT(settings.memory, 5 << 20);
     CHECK_INT(read_with("COHORT_TRACE_MIB", "3"), COHORT_OK);
     CHECK_INT(settings.trace_bytes, 3 << 20);
     CHECK_TEXT(settings.stats, "");
@@ -179,6 +184,8 @@ static void test_mistakes(void)
         {"COHORT_GRACE", "0.5"},
         {"COHORT_GRACE", "86401"},
         {"COHORT_TRACE_MIB", "0"},
+        {"COHORT_MEMORY_MIB", "0"},
+        {"COHORT_MEMORY_MIB", "1073741825"},
         {"COHORT_EAGER_BUDGET", "-10"},
         {"COHORT_EAGER_BUDGET", "18446744073709551606"},
         {"COHORT_SPIN", "-1"},

@@ -40,12 +40,17 @@ static struct cohort__hub *create(uint32_t size)
     return hub;
 }
 
-static uint64_t id_of(const struct cohort__hub *hub)
+static struct cohort__shm_head head_of(const struct cohort__hub *hub)
 {
     struct cohort__shm_head head;
     CHECK_INT(pread(hub->memory, &head, sizeof head, 0), sizeof head);
     CHECK_INT(head.size, hub->size);
-    return head.id;
+    return head;
+}
+
+static uint64_t id_of(const struct cohort__hub *hub)
+{
+    return head_of(hub).id;
 }
 
 static void test_create(void)
@@ -75,7 +80,7 @@ static void test_sealed(void)
     struct cohort__hub *hub = create(3);
     struct stat stat;
     CHECK_INT(fstat(hub->memory, &stat), 0);
-    CHECK_INT(stat.st_size, (long long)cohort__shm_memory_bytes(3));
+    CHECK_INT(stat.st_size, (long long)cohort__shm_memory_bytes(3, head_of(hub).heap_bytes));
     CHECK_INT(stat.st_blocks > 64, 0); /* memory that is not used takes no blocks */
     CHECK_INT(ftruncate(hub->memory, 0), -1);
     CHECK_INT(errno, EPERM);
@@ -154,7 +159,7 @@ static void test_adopt_unsealed(void)
     CHECK_INT(pread(hub->memory, &head, sizeof head, 0), sizeof head);
     put_at(hub, FIRST);
     int memory = memfd_create("unsealed", MFD_ALLOW_SEALING);
-    CHECK_INT(ftruncate(memory, (off_t)cohort__shm_memory_bytes(4)), 0);
+    CHECK_INT(ftruncate(memory, (off_t)cohort__shm_memory_bytes(4, head.heap_bytes)), 0);
     CHECK_INT(pwrite(memory, &head, sizeof head, 0), sizeof head);
     CHECK_INT(dup2(memory, FIRST), FIRST);
     close(memory);

@@ -5,7 +5,7 @@
 #include "runtime/net/shm_end.h"
 #include "tests/support/test.h"
 
-enum { PAGE = 65536 };
+enum { PAGE = 65536, HEAP = 3 * COHORT__HEAP_HUGE };
 
 static const uint32_t sizes[] = {1,  2,  3,  5,  6,  7,    8,
                                  12, 16, 23, 24, 64, 1000, COHORT__SHM_MAX_SLOTS};
@@ -31,8 +31,11 @@ static void test_layout(void)
                   (long long)(cohort__shm_bulk_offset(size, 0, 0) + (slots - 1) * bulk));
         CHECK_INT(cohort__shm_notes_offset(size, 0),
                   (long long)(cohort__shm_bulk_offset(size, 0, 0) + slots * bulk));
-        CHECK_INT(cohort__shm_memory_bytes(size),
-                  (long long)cohort__shm_notes_offset(size, COHORT__SHM_NUM_NOTES));
+        CHECK(cohort__shm_heap_offset(size, HEAP, 0) >=
+              cohort__shm_notes_offset(size, COHORT__SHM_NUM_NOTES));
+        CHECK_INT(cohort__shm_heap_offset(size, HEAP, 0) % COHORT__HEAP_HUGE, 0);
+        CHECK_INT(cohort__shm_memory_bytes(size, HEAP),
+                  (long long)(cohort__shm_heap_offset(size, HEAP, size - 1) + HEAP));
         CHECK_INT(cohort__shm_notes_offset(size, 1) % PAGE, 0);
         CHECK_INT(cohort__shm_board_offset(size, 1) % PAGE, 0);
         CHECK_INT(cohort__shm_ring_offset(size, 0, 0) % PAGE, 0);
