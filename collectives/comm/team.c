@@ -112,9 +112,11 @@ struct place {
 struct cohort__team {
     struct cohort__process *process;
     struct cohort__board board;
-    uint64_t passed;          /* by this locality, as it has told all */
-    uint64_t all_passed;      /* all localities have passed at least this */
-    bool is_waiting;          /* for a place, and counted for that on the board */
+    uint64_t passed;        /* by this locality, as it has told all */
+    uint64_t others_passed; /* all others have passed at least this */
+    /* What this locality waits for others, and itself, to pass; at most. Then it is counted for
+     * that on the board. 0: it does not wait. */
+    uint64_t awaited;
     struct cohort__room room; /* this locality's */
     uint32_t num_others;
     uint32_t *slots;      /* of the others, then this locality's */
@@ -210,28 +212,44 @@ bool cohort__team_posts(const struct cohort__team *team, const struct cohort__ro
     return !round->has_source || seat_of(team, round->source) == own_seat(team);
 }
 
-/* What the others have passed is known from their posts. If that isn't enough, looks it up on the
- * board. A locality that waits first says so on the board, and then looks. A locality that passes
- * does it the other way round. So no wake-up is lost. */
-static void look_up_passed(struct cohort__team *team, uint64_t needed)
+static void look_up_passed(struct cohort__team *team)
 {
-    for (bool is_told = team->is_waiting;; is_told = true) {
-        uint64_t least = team->passed; /* a locality that posts reads its own posts, too */
-        for (uint32_t i = 0; i < team->num_others; i++) {
-            uint64_t passed = atomic_load(cohort__board_passed(&team->board, team->slots[i]));
-            if (passed < least)
-                least = passed;
-        }
-        team->all_passed = least;
-        if (least >= needed || is_told)
-            break;
-        team->is_waiting = true;
-        atomic_fetch_add(&cohort__board_head(&team->board)->num_waiting, 1);
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < team->num_others; i++) {
+        uint64_t passed = atomic_load(cohort__board_passed(&team->board, team->slots[i]));
+        if (passed < least)
+            least = passed;
     }
-    if (team->all_passed < needed || !team->is_waiting)
-        return;
-    team->is_waiting = false;
-    atomic_fetch_sub(&cohort__board_head(&team->board)->num_waiting, 1);
+    team->others_passed = least;
+}
+
+/* A locality that posts reads its own posts, too. */
+static uint64_t all_passed(const struct cohort__team *team)
+{
+    return team->others_passed < team->passed ? team->others_passed : team->passed;
+}
+
+/* Whether all others have passed NEEDED, and this locality, too, if it is OWN_TOO. What the others
+ * have passed is known from their posts. If that isn't enough, looks it up on the board. A locality
+ * that waits first says so on the board, and then looks. A locality that passes does it the other
+ * way round. So no wake-up is lost. */
+static bool await_passed(struct cohort__team *team, uint64_t needed, bool own_too)
+{
+    _Atomic uint32_t *num_waiting = &cohort__board_head(&team->board)->num_waiting;
+    const uint64_t passed = own_too ? team->passed : UINT64_MAX;
+    if (team->others_passed < needed)
+        look_up_passed(team);
+    if ((team->others_passed < needed || passed < needed) && team->awaited < needed) {
+        if (team->awaited == 0)
+            atomic_fetch_add(num_waiting, 1);
+        team->awaited = needed;
+        look_up_passed(team);
+    }
+    if (team->awaited > 0 && all_passed(team) >= team->awaited) {
+        team->awaited = 0;
+        atomic_fetch_sub(num_waiting, 1);
+    }
+    return team->others_passed >= needed && passed >= needed;
 }
 
 /* Finds a place for BYTES. False: there is none yet. */
@@ -240,11 +258,9 @@ static bool find_place(struct cohort__team *team, struct cohort__round *round, s
     uint64_t needed;
     round->placed = bytes;
     round->offset =
-        cohort__room_find(&team->room, round->number, round->placed, team->all_passed, &needed);
+        cohort__room_find(&team->room, round->number, round->placed, all_passed(team), &needed);
     round->needed = needed;
-    if (needed > team->all_passed || team->is_waiting)
-        look_up_passed(team, needed);
-    return needed <= team->all_passed;
+    return await_passed(team, needed, true);
 }
 
 static struct cohort__board_post *
@@ -272,8 +288,9 @@ static void post(struct cohort__team *team, struct cohort__round *round)
     own->fingerprint = round->fingerprint;
     own->passed = team->passed;
     own->bytes = round->bytes;
-    if (round->placed > COHORT__BOARD_INLINE) {
+    if (round->placed > COHORT__BOARD_INLINE || round->lent) {
         own->offset = round->offset;
+        own->lent = round->lent;
         atomic_store_explicit(&own->share, COHORT__BOARD_SHARE_NONE, memory_order_relaxed);
         atomic_store_explicit(&own->mark, 0, memory_order_relaxed);
     }
@@ -281,6 +298,59 @@ static void post(struct cohort__team *team, struct cohort__round *round)
     cohort__room_take(&team->room, number, round->placed, round->offset);
     round->is_posted = true;
 }
+
+/* Lending ---------------------------------------------------------------------------------- */
+
+bool cohort__team_lend(const struct cohort__team *team, struct cohort__round *round,
+                       const void *memory)
+{
+    uint64_t offset;
+    bool can_lend = round->bytes >= COHORT__BOARD_LENT && memory &&
+                    cohort__boards_can_lend(team->process, memory, &offset);
+    round->lent = can_lend ? offset + 1 : 0;
+    return can_lend;
+}
+
+static bool is_lent(const struct cohort__board_post *post)
+{
+    return post->bytes >= COHORT__BOARD_LENT && post->lent > 0;
+}
+
+/* Whether POST, which is or was there, counts as not there. */
+static bool is_withdrawn(const struct cohort__board_post *post)
+{
+    return is_lent(post) && atomic_load(&post->share) == COHORT__BOARD_WITHDRAWN;
+}
+
+bool cohort__team_is_returned(struct cohort__team *team, const struct cohort__round *round)
+{
+    return await_passed(team, round->number, false);
+}
+
+/* The fences of who lends and who has read are those of a sequence lock: who reads what was written
+ * after the first one sees the mark after the second one. */
+void cohort__team_withdraw(const struct cohort__team *team, const struct cohort__round *round)
+{
+    atomic_store(&post_of(team, round, own_seat(team))->share, COHORT__BOARD_WITHDRAWN);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+bool cohort__team_look_again(const struct cohort__team *team, struct cohort__round *round)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    for (uint32_t i = 0; round->reads_lent && i < team->num_others; i++) {
+        const struct seat *seat = &team->seats[i];
+        if (round->has_source && seat != seat_of(team, round->source))
+            continue;
+        if (is_withdrawn(post_of(team, round, seat))) {
+            round->num_there = 0;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Posts ------------------------------------------------------------------------------------ */
 
 static void alert_others(const struct cohort__team *team)
 {
@@ -309,9 +379,10 @@ static bool is_whole(const struct cohort__team *team, const struct cohort__round
                      uint8_t *ret_num)
 {
     *ret_num = 0;
-    if (cohort__round_piece(round) == 0)
+    const struct cohort__board_post *post = post_of(team, round, seat_of(team, round->source));
+    if (cohort__round_piece(round) == 0 || is_lent(post))
         return true;
-    uint64_t mark = atomic_load(&post_of(team, round, seat_of(team, round->source))->mark);
+    uint64_t mark = atomic_load(&post->mark);
     *ret_num = mark == UINT64_MAX ? COHORT__BOARD_PIECES : (uint8_t)__builtin_ctzll(~mark);
     return cohort__round_end(round, *ret_num) == round->bytes;
 }
@@ -357,7 +428,8 @@ static bool take_overdue(struct cohort__round *round)
 static bool is_posted(const struct cohort__team *team, const struct cohort__round *round,
                       const struct seat *seat)
 {
-    return cohort__board_is_posted(&team->board, seat->slot, round->number);
+    return cohort__board_is_posted(&team->board, seat->slot, round->number) &&
+           !is_withdrawn(post_of(team, round, seat));
 }
 
 /* Looks for the only post that there will be. */
@@ -403,11 +475,8 @@ static enum cohort__round_state look(struct cohort__team *team, struct cohort__r
     }
     if (round->num_there < team->num_others)
         return COHORT__ROUND_PARTIAL;
-    uint64_t least = round->least_passed;
-    if (least > team->passed)
-        least = team->passed;
-    if (least > team->all_passed)
-        team->all_passed = least;
+    if (round->least_passed > team->others_passed)
+        team->others_passed = round->least_passed;
     return COHORT__ROUND_FULL;
 }
 
@@ -427,6 +496,8 @@ bool cohort__team_has_come(const struct cohort__team *team, const struct cohort_
 {
     const struct seat *seat = seat_of(team, site);
     uint8_t num;
+    if (round->is_read)
+        return atomic_load(cohort__board_passed(&team->board, seat->slot)) >= round->number;
     if (!round->has_source || seat == seat_of(team, round->source))
         return is_posted(team, round, seat) && fits(round, post_of(team, round, seat)) &&
                is_whole(team, round, &num);
@@ -435,19 +506,44 @@ bool cohort__team_has_come(const struct cohort__team *team, const struct cohort_
     return atomic_load(cohort__board_passed(&team->board, seat->slot)) >= round->needed;
 }
 
+static const unsigned char *data_of(const struct cohort__team *team,
+                                    const struct cohort__round *round, const struct seat *seat)
+{
+    return cohort__board_data(&team->board, seat->slot, round->number,
+                              round->bytes * seat->num_sites);
+}
+
+/* What SEAT lends. */
+static const unsigned char *lent_by(const struct cohort__team *team,
+                                    const struct cohort__round *round, const struct seat *seat,
+                                    size_t extent, struct cohort__error *ret_error)
+{
+    const unsigned char *data = cohort__boards_lent(team->process, seat->slot,
+                                                    post_of(team, round, seat)->lent - 1, extent);
+    if (!data)
+        cohort__error_set(ret_error, cohort__error_slot()->status,
+                          "generation %" PRIu64 ": what locality %u (site %u) lends: %s",
+                          cohort__board_generation(round->number), (unsigned)seat->rank,
+                          (unsigned)seat->first_site, cohort_error_message());
+    return data;
+}
+
 const unsigned char *cohort__team_input(const struct cohort__team *team,
-                                        const struct cohort__round *round, uint32_t site,
-                                        struct cohort__error *ret_error)
+                                        struct cohort__round *round, uint32_t site, size_t extent,
+                                        bool *ret_is_lent, struct cohort__error *ret_error)
 {
     const struct place *place = &team->places[site];
     const struct seat *seat = &team->seats[place->seat];
-    const unsigned char *data =
-        cohort__board_data(&team->board, seat->slot, round->number, round->bytes * seat->num_sites);
+    const unsigned char *data = data_of(team, round, seat);
+    *ret_is_lent = is_lent(post_of(team, round, seat));
     if (!data) {
         set_nonsense(ret_error, seat, round);
         return NULL;
     }
-    return data + place->index * round->bytes;
+    if (!*ret_is_lent)
+        return data + place->index * round->bytes;
+    round->reads_lent = true;
+    return lent_by(team, round, seat, extent, ret_error);
 }
 
 /* Shares ----------------------------------------------------------------------------------- */
@@ -455,6 +551,12 @@ const unsigned char *cohort__team_input(const struct cohort__team *team,
 unsigned char *cohort__team_own(const struct cohort__team *team, const struct cohort__round *round)
 {
     return place_of(team, round);
+}
+
+const unsigned char *cohort__team_at(const struct cohort__team *team,
+                                     const struct cohort__round *round, uint32_t number)
+{
+    return data_of(team, round, &team->seats[team->by_number[number]]);
 }
 
 void cohort__team_post_share(struct cohort__team *team, struct cohort__round *round)
@@ -492,7 +594,7 @@ bool cohort__team_has_share(const struct cohort__team *team, const struct cohort
                             uint32_t site)
 {
     const struct seat *seat = seat_of(team, site);
-    return atomic_load(&post_of(team, round, seat)->share) != COHORT__BOARD_SHARE_NONE;
+    return atomic_load(&post_of(team, round, seat)->share) == COHORT__BOARD_SHARE_THERE;
 }
 
 uint32_t cohort__team_own_number(const struct cohort__team *team)
@@ -500,17 +602,12 @@ uint32_t cohort__team_own_number(const struct cohort__team *team)
     return own_seat(team)->number;
 }
 
-uint32_t cohort__team_first_site(const struct cohort__team *team, uint32_t number)
-{
-    return team->seats[team->by_number[number]].first_site;
-}
-
 bool cohort__team_free_arena(struct cohort__team *team, size_t bytes)
 {
     uint64_t needed = cohort__room_latest(&team->room);
-    if (needed > team->all_passed)
-        look_up_passed(team, 0);
-    if (needed > team->all_passed ||
+    if (needed > all_passed(team))
+        look_up_passed(team);
+    if (needed > all_passed(team) ||
         !cohort__boards_free(&team->board, own_seat(team)->slot, bytes))
         return false;
     cohort__room_forget(&team->room);

@@ -59,6 +59,9 @@ struct cohort__round {
     uint32_t source; /* the site whose locality that is */
     size_t placed;   /* bytes that this locality brings in all */
     uint32_t offset; /* where they are in its arena */
+    uint64_t lent;   /* as in the post of this locality */
+    bool reads_lent; /* some other locality lends what it brings */
+    bool is_read;    /* all of that was read, and was not withdrawn meanwhile */
     /* Pieces of the source's post: those that this locality has read, and those that are there;
      * whether more are to come. As last looked up. */
     uint8_t num_read, num_readable;
@@ -99,6 +102,20 @@ void cohort__team_destroy(struct cohort__team *team); /* NULL is fine */
 /* Whether this locality posts something. */
 bool cohort__team_posts(const struct cohort__team *team, const struct cohort__round *round);
 
+/* Has ROUND lend MEMORY, which is all that this locality's only site brings, if it can be. */
+bool cohort__team_lend(const struct cohort__team *team, struct cohort__round *round,
+                       const void *memory);
+
+/* Whether all others have read what this locality lends. If not, it is woken when they have. */
+bool cohort__team_is_returned(struct cohort__team *team, const struct cohort__round *round);
+
+/* From now on what this locality lends may change. */
+void cohort__team_withdraw(const struct cohort__team *team, const struct cohort__round *round);
+
+/* After all others' posts were there, and what they lend was read: whether it was theirs all the
+ * time. If not, what was read is worth nothing, and a look misses the posts that were withdrawn. */
+bool cohort__team_look_again(const struct cohort__team *team, struct cohort__round *round);
+
 /* Where to write the BYTES that this locality's sites bring together, site by site. They must be
  * posted before anything else is placed. NULL: there is no place yet. Try again when there is
  * news. */
@@ -122,20 +139,25 @@ enum cohort__round_state cohort__team_look(struct cohort__team *team, struct coh
                                            uint32_t *ret_site);
 
 /* Whether the locality of SITE, another one, has done all that this one waits for. It has posted
- * for this call. Or, if only this locality posts, it has passed what this one needs for a place. */
+ * for this call; and passed it, if this one has read all, and only waits until the others have. Or,
+ * if only this locality posts, it has passed what this one needs for a place. */
 bool cohort__team_has_come(const struct cohort__team *team, const struct cohort__round *round,
                            uint32_t site);
 
-/* Once a look was full: what SITE has brought. Its locality must have posted, and it must be a call
- * for which all sites of that locality bring something. Valid until this locality has passed the
- * post. NULL: the post makes no sense; *RET_ERROR says so. */
+/* Once a look was full: what SITE has brought, which lies in EXTENT bytes of it if it is lent, as
+ * *RET_IS_LENT says. Its locality must have posted, and it must be a call for which all sites of
+ * that locality bring something. Valid until this locality has passed the post. NULL: the post
+ * makes no sense, or what is lent can't be mapped; *RET_ERROR says so. */
 const unsigned char *cohort__team_input(const struct cohort__team *team,
-                                        const struct cohort__round *round, uint32_t site,
-                                        struct cohort__error *ret_error);
+                                        struct cohort__round *round, uint32_t site, size_t extent,
+                                        bool *ret_is_lent, struct cohort__error *ret_error);
 
-/* Where on the board is what this locality's sites have brought and posted. It must be more than
- * COHORT__BOARD_INLINE bytes. */
+/* Where on the board is what this locality's sites have brought and posted, or would be. It must be
+ * more than COHORT__BOARD_INLINE bytes. And the same of locality NUMBER, see below; NULL: the post
+ * makes no sense. */
 unsigned char *cohort__team_own(const struct cohort__team *team, const struct cohort__round *round);
+const unsigned char *cohort__team_at(const struct cohort__team *team,
+                                     const struct cohort__round *round, uint32_t number);
 
 /* That memory has become this locality's share of the result: posts it. A look must follow. */
 void cohort__team_post_share(struct cohort__team *team, struct cohort__round *round);
@@ -149,9 +171,8 @@ bool cohort__team_has_share(const struct cohort__team *team, const struct cohort
                             uint32_t site);
 
 /* The localities have the numbers of the group's machine, which are the same everywhere. This one's
- * number, and the first site of locality NUMBER. */
+ * number. */
 uint32_t cohort__team_own_number(const struct cohort__team *team);
-uint32_t cohort__team_first_site(const struct cohort__team *team, uint32_t number);
 
 /* This locality does not read posts of NUMBER, or earlier ones, any more. */
 void cohort__team_pass(struct cohort__team *team, uint64_t number);

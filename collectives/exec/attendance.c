@@ -384,8 +384,7 @@ static bool fail_meeting_of(struct cohort__meetings *meetings,
 {
     const struct cohort__error *failure = &participant->operation->failure;
     struct cohort__meeting *meeting = participant->meeting;
-    if (meeting->state == COHORT__MEETING_OPEN || meeting->state == COHORT__MEETING_GATHERED ||
-        meeting->state == COHORT__MEETING_REDUCED) {
+    if (meeting->state == COHORT__MEETING_OPEN || cohort__meeting_waits(meeting->state)) {
         cohort__meeting_fail(meetings, meeting, failure, participant, told);
         return true;
     }
@@ -447,14 +446,18 @@ static bool is_ready(const struct cohort__participant *participant)
     return participant && participant->is_ready;
 }
 
-/* The last answer of SITE to what MEETING has asked. */
+/* The last answer of SITE to what MEETING has asked. Who has read what is lent, and is through, may
+ * pass it later: as long as a call before this one is under way there. */
 static uint8_t answer_of(const struct cohort__meeting *meeting, uint32_t site)
 {
     const struct cohort__inquiry *inquiry = &meeting->inquiry;
+    uint8_t answer = COHORT__ANSWER_NONE;
     for (uint32_t i = 0; i < inquiry->num_sites; i++)
         if (inquiry->sites[i] == site)
-            return inquiry->answers[i];
-    return COHORT__ANSWER_NONE;
+            answer = inquiry->answers[i];
+    if (answer == COHORT__ANSWER_COMPLETED && meeting->state == COHORT__MEETING_READ)
+        answer = COHORT__ANSWER_IN_FLIGHT;
+    return answer;
 }
 
 /* With the lock held. Looks at all sites. */

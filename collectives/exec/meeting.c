@@ -382,7 +382,7 @@ static const unsigned char *share_of(const struct cohort__meetings *meetings,
 {
     if (number == cohort__team_own_number(meetings->team))
         return cohort__team_own(meetings->team, &meeting->far);
-    return meeting->movement.in[cohort__team_first_site(meetings->team, number)];
+    return cohort__team_at(meetings->team, &meeting->far, number);
 }
 
 static void collect_part(struct cohort__crew *crew, uint64_t part)
@@ -480,9 +480,43 @@ static cohort_status copy_inputs(struct cohort__meeting *meeting)
     return COHORT_OK;
 }
 
+/* Without the lock, when all are there: moves the data. True: it is moved. False: it is much, so
+ * works move it, and the last of them calls OVER. */
+static bool move_all(struct cohort__meeting *meeting, void (*over)(struct cohort__crew *crew))
+{
+    const struct cohort__movement *movement = &meeting->movement;
+    bool is_users = movement->terms.op && !cohort__op_is_builtin(movement->terms.op);
+    uint64_t num_parts = cohort__movement_num_parts(movement);
+    atomic_store_explicit(&meeting->has_error, false, memory_order_relaxed);
+    bool is_on_board = meeting->far.is_posted; /* then the inputs are read on the board */
+    bool copies = movement->terms.kind->reads_late && !is_on_board;
+    cohort_status status = copies ? copy_inputs(meeting) : COHORT_OK;
+    if (status)
+        keep_error(meeting, status);
+    else if (num_parts > 0 &&
+             (is_users || cohort__movement_bytes(movement) > COHORT__MEETING_ON_THE_SPOT)) {
+        cohort__crew_start(&meeting->crew, meeting->meetings->group->commons,
+                           is_users ? cohort__work_post : cohort__chore_post, num_parts, perform,
+                           over);
+        return false;
+    }
+    for (uint64_t part = 0; !status && part < num_parts; part++)
+        cohort__movement_perform(movement, part);
+    return true;
+}
+
 /* Reading ---------------------------------------------------------------------------------- */
 
-/* What a source posts in pieces is read as they come. */
+/* Whether some locality lends what it brings, of which the others read all. Where they share the
+ * reduction they have read it when they have made their shares. */
+static bool is_lending(const struct cohort__meeting *meeting)
+{
+    return (meeting->far.lent || meeting->far.reads_lent) &&
+           !meeting_has_shares(meeting->meetings, meeting);
+}
+
+/* What a source posts in pieces is read as they come. What is lent is read before anybody is told,
+ * as the meeting fails yet if it was withdrawn. */
 
 static void read_part(struct cohort__crew *crew, uint64_t part)
 {
@@ -498,6 +532,8 @@ static void read_part(struct cohort__crew *crew, uint64_t part)
 static bool meeting_read(struct cohort__meeting *meeting, void (*over)(struct cohort__crew *crew))
 {
     const struct cohort__round *far = &meeting->far;
+    if (!far->is_partial && is_lending(meeting))
+        return move_all(meeting, over);
     size_t begin = cohort__round_end(far, far->num_read);
     size_t end = cohort__round_end(far, far->num_readable);
     if (end * meeting->meetings->num_local > COHORT__MEETING_ON_THE_SPOT) {
@@ -512,34 +548,16 @@ static bool meeting_read(struct cohort__meeting *meeting, void (*over)(struct co
 /* Without the lock. All are there: moves the data, by works if it is much, and tells all. */
 static void move_data(struct cohort__meeting *meeting)
 {
-    const struct cohort__movement *movement = &meeting->movement;
-    bool is_users = movement->terms.op && !cohort__op_is_builtin(movement->terms.op);
-    uint64_t num_parts = cohort__movement_num_parts(movement);
-    atomic_store_explicit(&meeting->has_error, false, memory_order_relaxed);
     if (meeting->are_shares_made) {
         meeting_collect(meeting);
         return;
     }
-    if (meeting->far.num_read > 0) {
-        if (meeting_read(meeting, over))
-            meeting_over(meeting);
-        return;
-    }
-    bool is_on_board = meeting->far.is_posted; /* then the inputs are read on the board */
-    bool copies = movement->terms.kind->reads_late && !is_on_board;
-    cohort_status status = copies ? copy_inputs(meeting) : COHORT_OK;
-    if (status)
-        keep_error(meeting, status);
-    else if (num_parts > 0 &&
-             (is_users || cohort__movement_bytes(movement) > COHORT__MEETING_ON_THE_SPOT)) {
-        cohort__crew_start(&meeting->crew, meeting->meetings->group->commons,
-                           is_users ? cohort__work_post : cohort__chore_post, num_parts, perform,
-                           over);
-        return;
-    }
-    for (uint64_t part = 0; !status && part < num_parts; part++)
-        cohort__movement_perform(movement, part);
-    meeting_over(meeting);
+    bool is_moved = meeting->far.is_read;
+    if (!is_moved)
+        is_moved =
+            meeting->far.num_read > 0 ? meeting_read(meeting, over) : move_all(meeting, over);
+    if (is_moved)
+        meeting_over(meeting);
 }
 
 /* How a meeting goes. A participant enters it in its endpoint's turn, and is ready then, or later.
@@ -653,11 +671,14 @@ void cohort__meetings_pass(struct cohort__meetings *meetings)
     uint64_t least = cohort__board_number(ended + 1, 0);
     if (least < meetings->last_gathered)
         least = meetings->last_gathered;
+    if (least <= meetings->last_read)
+        least = meetings->last_read + 1;
     struct cohort__list *const lists[] = {&meetings->current, &meetings->moving};
     for (int i = 0; i < 2; i++)
         for (struct cohort__list *link = lists[i]->next; link != lists[i]; link = link->next) {
             const struct cohort__meeting *meeting = cohort__meeting_of(link);
-            if (meeting->state != COHORT__MEETING_FAILED && meeting->far.number < least)
+            bool reads = meeting->state != COHORT__MEETING_FAILED && !meeting->far.is_read;
+            if (reads && meeting->far.number < least)
                 least = meeting->far.number;
         }
     cohort__team_pass(meetings->team, least - 1);
@@ -679,7 +700,7 @@ static bool is_awaited(const struct cohort__meetings *meetings,
 {
     if (!meetings->team || !cohort__team_posts(meetings->team, &meeting->far))
         return false;
-    return !meeting->far.is_posted ||
+    return !meeting->far.is_posted || meeting->far.lent ||
            (meeting->state == COHORT__MEETING_GATHERED && meeting_has_shares(meetings, meeting));
 }
 
@@ -694,6 +715,8 @@ void cohort__meeting_fail(struct cohort__meetings *meetings, struct cohort__meet
     atomic_store_explicit(&meeting->is_untold, is_untold, memory_order_relaxed);
     if (!is_open)
         cohort__watch_end(&meetings->watch);
+    if (meeting->far.is_posted && meeting->far.lent)
+        cohort__team_withdraw(meetings->team, &meeting->far);
     meeting->state = COHORT__MEETING_FAILED;
     cohort__error_copy(&meeting->error, error);
     meeting_bunches_empty(meeting);
@@ -857,6 +880,32 @@ static void use_arena(struct cohort__meetings *meetings, size_t end)
                             bytes < COHORT__BOARD_ARENA ? bytes : COHORT__BOARD_ARENA);
 }
 
+/* Whether an input in place is still read after its site's output has been written. If sites of
+ * other localities are in between, that is so for all reductions. */
+static bool is_overwritten(const struct cohort__meeting *meeting)
+{
+    const struct cohort__movement_kind *kind = meeting->movement.terms.kind;
+    return kind->reads_late || kind == &cohort__movement_kinds[COHORT__SCAN] ||
+           kind == &cohort__movement_kinds[COHORT__ALL_REDUCE];
+}
+
+/* If the only site of this locality brings something that the others can read where it is, and that
+ * stays as it is as long as they do, this locality lends it. A user's operation must not see what
+ * may be anything. */
+static bool lend(const struct cohort__meetings *meetings, struct cohort__meeting *meeting)
+{
+    const struct cohort__movement *movement = &meeting->movement;
+    if (meetings->num_local > 1 || meeting->far.bytes < COHORT__BOARD_LENT ||
+        movement->terms.of_objects ||
+        (movement->terms.op && !cohort__op_is_builtin(movement->terms.op)))
+        return false;
+    const uint32_t rank = local_rank(meeting, 0);
+    const bool is_in_place = movement->in[rank] == movement->out[rank];
+    if (is_in_place && is_overwritten(meeting) && !meeting_has_shares(meetings, meeting))
+        return false;
+    return cohort__team_lend(meetings->team, &meeting->far, contribution(meeting, rank));
+}
+
 /* With the lock held, for a gathered meeting that is next: copies what its sites bring to the
  * board, and posts it. True: it is posted. False: there is no place yet, or works copy it. The last
  * of these calls OVER, which has to post it. */
@@ -864,12 +913,18 @@ static bool meeting_bring(struct cohort__meetings *meetings, struct cohort__meet
                           void (*over)(struct cohort__crew *crew))
 {
     uint32_t num = num_bringing(meeting);
-    size_t bytes = num > 0 ? meeting->far.bytes * meetings->num_local : 0; /* room for all */
+    bool is_lent = lend(meetings, meeting);
+    bool needs_room = num > 0 && (!is_lent || meeting_has_shares(meetings, meeting));
+    size_t bytes = needs_room ? meeting->far.bytes * meetings->num_local : 0; /* for all */
     unsigned char *to = cohort__team_place(meetings->team, &meeting->far, bytes);
     if (!to)
         return false;
     if (bytes > COHORT__BOARD_INLINE)
         use_arena(meetings, meeting->far.offset + bytes);
+    if (is_lent) {
+        cohort__team_post(meetings->team, &meeting->far);
+        return true;
+    }
     cohort__team_begin_post(meetings->team, &meeting->far);
     if (bytes > COHORT__MEETING_ON_THE_SPOT &&
         copied_bytes(meetings, meeting, num) > COHORT__MEETING_ON_THE_SPOT) {
@@ -927,22 +982,23 @@ const struct cohort__meeting *cohort__meeting_first_to_post(const struct cohort_
     return first;
 }
 
-/* Whether an input in place is still read after its site's output has been written. If sites of
- * other localities are in between, that is so for all reductions. */
-static bool is_overwritten(const struct cohort__meeting *meeting)
+/* How many bytes there are from the first to the last one of a site's input. */
+static size_t extent_of(const struct cohort__meeting *meeting)
 {
-    const struct cohort__movement_kind *kind = meeting->movement.terms.kind;
-    return kind->reads_late || kind == &cohort__movement_kinds[COHORT__SCAN] ||
-           kind == &cohort__movement_kinds[COHORT__ALL_REDUCE];
+    const struct cohort__movement *movement = &meeting->movement;
+    size_t num_blocks = cohort__movement_in_blocks(movement->terms.kind, movement->num_sites);
+    return (num_blocks - 1) * movement->terms.stride +
+           movement->terms.count * movement->terms.element;
 }
 
 /* All have posted. From now on the inputs of other localities are read on the board, and so are
  * those that will be overwritten. */
-static cohort_status find_inputs(const struct cohort__meetings *meetings,
-                                 struct cohort__meeting *meeting, struct cohort__error *ret_error)
+static bool find_inputs(const struct cohort__meetings *meetings, struct cohort__meeting *meeting,
+                        struct cohort__error *ret_error)
 {
     struct cohort__movement *movement = &meeting->movement;
     bool has_shares = meeting_has_shares(meetings, meeting);
+    const size_t extent = extent_of(meeting);
     movement->has_far = true;
     for (uint32_t rank = 0; rank < movement->num_sites; rank++) {
         bool is_far = !meeting->participants[rank];
@@ -952,13 +1008,15 @@ static cohort_status find_inputs(const struct cohort__meetings *meetings,
         if ((!is_far && !(is_in_place && is_overwritten(meeting) && !has_shares)) ||
             !cohort__meeting_brings(meeting, rank))
             continue;
-        movement->in[rank] = (unsigned char *)cohort__team_input(
-            meetings->team, &meeting->far, meetings->sites.sites[rank], ret_error);
-        movement->is_posted[rank] = true;
+        bool is_lent = false;
+        movement->in[rank] = (unsigned char *)cohort__team_input(meetings->team, &meeting->far,
+                                                                 meetings->sites.sites[rank],
+                                                                 extent, &is_lent, ret_error);
+        movement->is_posted[rank] = !is_lent;
         if (!movement->in[rank])
-            return ret_error->status;
+            return false;
     }
-    return COHORT_OK;
+    return true;
 }
 
 /* SITE's locality has posted for another call. Asks it which one, and tells it what this call is,
@@ -980,6 +1038,27 @@ static void ask(struct cohort__meeting *meeting, uint32_t site, struct cohort__l
     looked->question.site = site;
 }
 
+/* All that MEETING reads is read. If it was all right, the others are told so. */
+static void read_over(struct cohort__meetings *meetings, struct cohort__meeting *meeting)
+{
+    if (!cohort__team_look_again(meetings->team, &meeting->far))
+        return;
+    meeting->state = COHORT__MEETING_READ;
+    meeting->far.is_read = true;
+    if (meeting->far.number > meetings->last_read)
+        meetings->last_read = meeting->far.number;
+    cohort__meetings_pass(meetings);
+}
+
+/* The same for this locality's share of the result. */
+static void reduce_over(struct cohort__meetings *meetings, struct cohort__meeting *meeting)
+{
+    if (!cohort__team_look_again(meetings->team, &meeting->far))
+        return;
+    meeting->state = COHORT__MEETING_REDUCED;
+    cohort__team_post_share(meetings->team, &meeting->far);
+}
+
 /* Without the lock: nobody accesses the buffers of MEETING, which was busy, any more. Posts what is
  * made, and goes on. If a participant has failed meanwhile, fails the meeting now, which that
  * participant could not do; but what others may have begun to read is complete. */
@@ -990,12 +1069,13 @@ static void busy_over(struct cohort__meeting *meeting, struct cohort__looked *lo
     struct cohort__error error = meeting->error;
     enum cohort__meeting_state before = meeting->state;
     meeting->error = (struct cohort__error){0};
-    meeting->state =
-        before == COHORT__MEETING_REDUCING ? COHORT__MEETING_REDUCED : COHORT__MEETING_GATHERED;
+    meeting->state = COHORT__MEETING_GATHERED;
     if (before == COHORT__MEETING_REDUCING)
-        cohort__team_post_share(meetings->team, &meeting->far);
-    else if (before == COHORT__MEETING_READING)
+        reduce_over(meetings, meeting);
+    else if (before == COHORT__MEETING_READING && meeting->far.is_partial)
         meeting->far.num_read = meeting->far.num_readable;
+    else if (before == COHORT__MEETING_READING)
+        read_over(meetings, meeting);
     else if (!error.status || meeting->far.is_posted)
         cohort__team_post(meetings->team, &meeting->far);
     if (error.status)
@@ -1023,12 +1103,14 @@ bool cohort__meeting_await_others(struct cohort__meetings *meetings,
         return false;
     if (meeting->state == COHORT__MEETING_REDUCED)
         return cohort__team_look_shares(meetings->team, &meeting->far) == COHORT__ROUND_FULL;
+    if (meeting->state == COHORT__MEETING_READ)
+        return !meeting->far.lent || cohort__team_is_returned(meetings->team, &meeting->far);
     enum cohort__round_state state = cohort__team_look(meetings->team, &meeting->far, &site);
     if (state == COHORT__ROUND_DIFFERENT)
         ask(meeting, site, looked);
     if (state != COHORT__ROUND_FULL && state != COHORT__ROUND_READABLE)
         return false;
-    if (!find_inputs(meetings, meeting, &error))
+    if (find_inputs(meetings, meeting, &error))
         return true;
     cohort__meeting_fail(meetings, meeting, &error, NULL, &looked->told);
     cohort__error_fini(&error);
@@ -1042,7 +1124,7 @@ void cohort__meeting_begin_moving(struct cohort__meetings *meetings,
         meeting->state = COHORT__MEETING_REDUCING;
         return;
     }
-    if (meeting->far.is_partial) {
+    if (meeting->far.is_partial || (is_lending(meeting) && !meeting->far.is_read)) {
         meeting->state = COHORT__MEETING_READING;
         return;
     }
@@ -1063,9 +1145,8 @@ void cohort__meetings_look(struct cohort__meetings *meetings, struct cohort__loo
     for (link = meetings->current.next; link != &meetings->current; link = next) {
         struct cohort__meeting *meeting = cohort__meeting_of(link);
         next = link->next;
-        bool waits =
-            meeting->state == COHORT__MEETING_GATHERED || meeting->state == COHORT__MEETING_REDUCED;
-        if (!waits || !cohort__meeting_await_others(meetings, meeting, looked))
+        if (!cohort__meeting_waits(meeting->state) ||
+            !cohort__meeting_await_others(meetings, meeting, looked))
             continue;
         cohort__meeting_begin_moving(meetings, meeting);
         meeting->next_full = NULL;

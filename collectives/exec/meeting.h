@@ -41,6 +41,7 @@ struct cohort__meetings {
     struct cohort__arena arena;   /* this locality's on the board */
     uint64_t last_ended;          /* the highest number of one that has ended, see board.h */
     uint64_t last_gathered;       /* that of the latest to which all sites here have come */
+    uint64_t last_read;           /* the highest number of one that was READ */
 };
 
 /* What those above do with them. */
@@ -97,11 +98,14 @@ enum cohort__meeting_state {
      * BRINGING. */
     COHORT__MEETING_REDUCING,
     /* A part of what the source has posted is there, and is copied from the board. It fails like
-     * BRINGING; else it is GATHERED again, and waits for more. */
+     * BRINGING; else it is GATHERED again, and waits for more. Or all have posted, some of them
+     * lend, and the data moves: then it is READ, or GATHERED again if what was lent was withdrawn
+     * meanwhile. */
     COHORT__MEETING_READING,
     COHORT__MEETING_REDUCED, /* this share is made; waits for the others' */
-    COHORT__MEETING_MOVING,  /* all are there, and data moves, or has moved; in the list `moving` */
-    COHORT__MEETING_FAILED,  /* with `error`, before all were there */
+    COHORT__MEETING_READ, /* the data has moved; waits until others have read what this one lends */
+    COHORT__MEETING_MOVING, /* all are there, and data moves, or has moved; in the list `moving` */
+    COHORT__MEETING_FAILED, /* with `error`, before all were there */
 };
 
 /* Whether works access the buffers, so that the meeting can't fail yet. */
@@ -109,6 +113,13 @@ static inline bool cohort__meeting_is_busy(enum cohort__meeting_state state)
 {
     return state == COHORT__MEETING_BRINGING || state == COHORT__MEETING_REDUCING ||
            state == COHORT__MEETING_READING;
+}
+
+/* Whether it waits for other localities. It can fail at once. */
+static inline bool cohort__meeting_waits(enum cohort__meeting_state state)
+{
+    return state == COHORT__MEETING_GATHERED || state == COHORT__MEETING_REDUCED ||
+           state == COHORT__MEETING_READ;
 }
 
 struct cohort__meeting {

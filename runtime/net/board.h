@@ -77,6 +77,7 @@ struct cohort__board_post {
             uint32_t offset;        /* else its offset in the slot's arena */
             _Atomic uint32_t share; /* enum cohort__board_share */
             _Atomic uint64_t mark;  /* a bit for each piece, see cohort__board_piece */
+            uint64_t lent;          /* see COHORT__BOARD_LENT; only if BYTES is so much */
         };
     };
 };
@@ -86,7 +87,16 @@ struct cohort__board_post {
 enum cohort__board_share {
     COHORT__BOARD_SHARE_NONE,
     COHORT__BOARD_SHARE_THERE,
+    COHORT__BOARD_WITHDRAWN, /* see below */
 };
+
+/* A locality may *lend* what it brings instead of copying it: then LENT of its post is 1 more than
+ * the offset in its heap (runtime/net/heap.h) where the others read it; else 0. It decides that by
+ * itself, from so many bytes of a site on. What is lent stays as it is until all others have passed
+ * the post; or the call has failed, and the post is *withdrawn*, which counts as no post at all. So
+ * who has read what is lent looks at the post again: if it is withdrawn, that may have been
+ * anything. With less, to wait for the others takes longer than the copy. */
+enum { COHORT__BOARD_LENT = 32 * 1024 };
 
 /* If only one locality brings data: a post of BYTES is there before its data is, and can be read
  * piece by piece, as its mark says. The bytes of each piece, but perhaps of the last one. 0: it is

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What the sites of this locality share. */
 struct sites {
@@ -161,11 +162,29 @@ static cohort_status run_site(void *arg)
     return status;
 }
 
+static double *numbers_alloc(const struct sites *shared, size_t num)
+{
+    void *numbers = NULL;
+    if (!shared->group->bench->options->is_lent)
+        return calloc(num, sizeof(double));
+    if (cohort_memory_alloc(&numbers, num * sizeof(double)))
+        return NULL;
+    return memset(numbers, 0, num * sizeof(double));
+}
+
+static void numbers_free(const struct sites *shared, double *numbers)
+{
+    if (shared->group->bench->options->is_lent)
+        cohort_memory_free(numbers);
+    else
+        free(numbers);
+}
+
 static void sites_free(struct sites *shared)
 {
     for (uint32_t i = 0; shared->sites && i < shared->group->sites_per_locality; i++) {
-        free(shared->sites[i].call.in);
-        free(shared->sites[i].call.out);
+        numbers_free(shared, shared->sites[i].call.in);
+        numbers_free(shared, shared->sites[i].call.out);
         free(shared->sites[i].call.counts);
     }
     free(shared->sites);
@@ -191,8 +210,8 @@ static cohort_status sites_allocate(struct sites *shared)
         site->call.num_arrived = &shared->num_arrived;
         site->call.num_here = num_here;
         site->call.computing = group->bench->options->computing;
-        site->call.in = calloc(elements, sizeof(double));
-        site->call.out = calloc(elements, sizeof(double));
+        site->call.in = numbers_alloc(shared, elements);
+        site->call.out = numbers_alloc(shared, elements);
         site->call.counts = calloc(shared->num_sites, sizeof(size_t));
         is_complete = site->call.in && site->call.out && site->call.counts;
     }

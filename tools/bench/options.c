@@ -55,6 +55,7 @@ static const char help[] =
     "  --fresh                  coll --works: each site writes to all lines of its input before\n"
     "                           each call, so that no other core has them in its cache; the time\n"
     "                           for that is counted\n"
+    "  --lent                   coll --works: inputs and outputs are from cohort_memory_alloc\n"
     "  --algorithms NAMES       coll --works: these are forced, 'broadcast=shared' for instance\n"
     "  --compute N              coll --works: overlap computes N times 200 us; default 1\n"
     "  --seconds S              of a round, 0.001 to 100; default 0.02\n"
@@ -80,6 +81,7 @@ static const struct usage_option option_list[] = {
     {"by-call", USAGE_FLAG, .place = PLACE(by_call)},
     {"works", USAGE_TEXT, .place = PLACE(list)},
     {"fresh", USAGE_FLAG, .place = PLACE(is_fresh)},
+    {"lent", USAGE_FLAG, .place = PLACE(is_lent)},
     {"algorithms", USAGE_TEXT, .place = PLACE(algorithms)},
     {"compute", USAGE_COUNT, .place = PLACE(computing), .min = 1, .max = 1000000},
     {"seconds", USAGE_TEXT, .place = PLACE(seconds), .read = read_seconds},
@@ -149,6 +151,8 @@ static int check_works(struct bench_options *options)
         return usage_wrong(&usage, "--algorithms is for coll --works");
     if (options->is_fresh && !(options->list && is_coll))
         return usage_wrong(&usage, "--fresh is for coll --works");
+    if (options->is_lent && !(options->list && is_coll))
+        return usage_wrong(&usage, "--lent is for coll --works");
     if (options->by_call && !is_select)
         return usage_wrong(&usage, "--by-call is for select");
     return read_works(options);

@@ -35,6 +35,7 @@ struct bench_options {
     uint32_t computing;          /* of overlap in list: how many times 200 us */
     const char *algorithms;      /* of list; NULL: chosen */
     bool is_fresh;               /* of list: inputs are written before each call */
+    bool is_lent;                /* of list: memory of cohort_memory_alloc */
     struct bench_works works;    /* that list */
     unsigned subcommands;        /* of enum bench_subcommand */
 };

@@ -116,10 +116,20 @@ static void look_different(uint32_t rank, struct cohort__round *round, uint32_t 
     CHECK_INT(got_site, site);
 }
 
-static void check_inputs(uint32_t rank, const struct cohort__round *round)
+static const unsigned char *input(uint32_t rank, struct cohort__round *round, uint32_t site,
+                                  struct cohort__error *ret_error)
+{
+    bool is_lent = true;
+    const unsigned char *in =
+        cohort__team_input(teams[rank], round, site, round->bytes, &is_lent, ret_error);
+    CHECK(!is_lent);
+    return in;
+}
+
+static void check_inputs(uint32_t rank, struct cohort__round *round)
 {
     for (uint32_t site = 0; site < NUM_SITES; site++) {
-        const unsigned char *in = cohort__team_input(teams[rank], round, site, NULL);
+        const unsigned char *in = input(rank, round, site, NULL);
         for (size_t at = 0; at < round->bytes; at++)
             CHECK_INT(in[at], content(round->number, site, at));
     }
@@ -242,8 +252,8 @@ static void test_nonsense(void)
     CHECK(cohort__boards_slot_of(localities.processes[0], 1, &slot));
     cohort__board_post(&memory, slot, cohort__board_number(7, 3))->offset =
         COHORT__BOARD_ARENA - 1024;
-    CHECK(cohort__team_input(teams[0], &all[0], 1, &error));
-    CHECK(!cohort__team_input(teams[0], &all[0], 2, &error));
+    CHECK(input(0, &all[0], 1, &error));
+    CHECK(!input(0, &all[0], 2, &error));
     CHECK_INT(error.status, COHORT_ERR_PROTOCOL);
     CHECK_CONTAINS(cohort__error_message(&error), "locality 1 (site 2)");
     CHECK_CONTAINS(cohort__error_message(&error), "generation 7");
@@ -353,7 +363,6 @@ static void test_shares(void)
 {
     open_all();
     struct cohort__round all[NUM];
-    struct cohort__error error = {0};
     const uint32_t first_sites[NUM] = {0, 1, 2}, numbers[NUM] = {0, 2, 1};
     for (uint64_t generation = 1; generation < 20; generation++) {
         for (uint32_t rank = 0; rank < NUM; rank++) {
@@ -376,11 +385,8 @@ static void test_shares(void)
             CHECK_INT(look_shares(rank, all), COHORT__ROUND_FULL);
             CHECK_INT(cohort__team_own_number(teams[rank]), numbers[rank]);
             for (uint32_t number = 0; number < NUM; number++) {
-                uint32_t site = cohort__team_first_site(teams[rank], number);
-                CHECK_INT(site, first_sites[number]);
-                const unsigned char *share =
-                    cohort__team_input(teams[rank], &all[rank], site, &error);
-                CHECK_INT(share[999], locality_of[site] + 1);
+                const unsigned char *share = cohort__team_at(teams[rank], &all[rank], number);
+                CHECK_INT(share[999], locality_of[first_sites[number]] + 1);
             }
             cohort__team_pass(teams[rank], generation);
         }
