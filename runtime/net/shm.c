@@ -473,6 +473,15 @@ static enum cohort__net_sent send_message(struct cohort__net *net, uint32_t numb
     return sent;
 }
 
+/* Address space, mostly. */
+static const size_t window_least = 1 << 28;
+
+static void window_close(struct cohort__shm_window *window)
+{
+    munmap((void *)(uintptr_t)window->base, window->bytes);
+    free(window);
+}
+
 static void heaps_close(struct cohort__shm *shm)
 {
     if (!shm->common)
@@ -480,9 +489,14 @@ static void heaps_close(struct cohort__shm *shm)
     const size_t num = cohort__heap_fini(&shm->heap);
     if (num > 0)
         cohort__log(COHORT__LOG_WARN, "%zu blocks of cohort_memory_alloc were not given back", num);
-    for (uint32_t slot = 0; slot < shm->hub->size; slot++)
-        if (shm->windows[slot])
-            munmap((void *)(uintptr_t)shm->windows[slot], head_of(shm)->heap_bytes);
+    for (uint32_t slot = 0; slot < shm->hub->size; slot++) {
+        struct cohort__shm_window *window = shm->windows[slot];
+        while (window) {
+            struct cohort__shm_window *before = window->before;
+            window_close(window);
+            window = before;
+        }
+    }
 }
 
 /* Also destroys one that is only partly created. */
@@ -723,48 +737,75 @@ struct cohort__heap *cohort__shm_heap(struct cohort__net *net)
     return &shm_of(net)->heap;
 }
 
+bool cohort__shm_has_cores(const struct cohort__net *net)
+{
+    return shm_of(net)->copy == COHORT__SHM_STREAM;
+}
+
 void cohort__shm_limit_heap(struct cohort__net *net, uint64_t bytes)
 {
     const uint64_t most = head_of(shm_of(net))->heap_bytes;
     shm_of(net)->heap.limit = bytes < most ? bytes : most;
 }
 
-/* Not in core files, for which the kernel would make memory of all that its owner never used. */
-static const unsigned char *open_window(struct cohort__shm *shm, uint32_t slot)
+/* Opens one of at least BYTES. Not in core files, for which the kernel would make memory of all
+ * that its owner never used. */
+static struct cohort__shm_window *window_open(const struct cohort__shm *shm, uint32_t slot,
+                                              size_t bytes)
 {
-    const uint64_t bytes = head_of(shm)->heap_bytes;
-    const off_t offset = (off_t)cohort__shm_heap_offset(shm->hub->size, bytes, slot);
+    const size_t most = head_of(shm)->heap_bytes;
+    size_t size = window_least;
+    while (size < bytes)
+        size *= 2;
+    size = size < most ? size : most;
+    const off_t offset = (off_t)cohort__shm_heap_offset(shm->hub->size, most, slot);
+    struct cohort__shm_window *window = malloc(sizeof(*window));
     void *memory =
-        mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, shm->hub->memory, offset);
+        window ? mmap(NULL, size, PROT_READ, MAP_SHARED | MAP_NORESERVE, shm->hub->memory, offset)
+               : MAP_FAILED;
     if (memory == MAP_FAILED) {
         (void)cohort_fail(errno == ENOMEM ? COHORT_ERR_NO_MEMORY : COHORT_ERR_SYSTEM,
-                          "memory of another locality of this host: mmap of %llu bytes: %s",
-                          (unsigned long long)bytes, strerror(errno));
+                          "mmap of %zu bytes of it: %s", size, strerror(errno));
+        free(window);
         return NULL;
     }
-    (void)madvise(memory, bytes, MADV_DONTDUMP);
-    return memory;
+    (void)madvise(memory, size, MADV_DONTDUMP);
+    *window = (struct cohort__shm_window){.base = memory, .bytes = size};
+    return window;
+}
+
+static const struct cohort__shm_window *window_of(struct cohort__shm *shm, uint32_t slot,
+                                                  size_t bytes)
+{
+    struct cohort__shm_window *window = atomic_load(&shm->windows[slot]);
+    if (window && window->bytes >= bytes)
+        return window;
+    pthread_mutex_lock(&shm->lock);
+    struct cohort__shm_window *before = atomic_load(&shm->windows[slot]);
+    window = before;
+    if (!before || before->bytes < bytes) {
+        window = window_open(shm, slot, bytes);
+        if (window) {
+            window->before = before;
+            atomic_store(&shm->windows[slot], window);
+        }
+    }
+    pthread_mutex_unlock(&shm->lock);
+    return window;
 }
 
 const unsigned char *cohort__shm_heap_read(struct cohort__net *net, uint32_t slot, uint64_t offset,
                                            size_t bytes)
 {
     struct cohort__shm *shm = shm_of(net);
-    const uint64_t heap_bytes = head_of(shm)->heap_bytes;
-    if (offset > heap_bytes || bytes > heap_bytes - offset) {
-        (void)cohort_fail(COHORT_ERR_PROTOCOL, "its memory has no %zu bytes at %llu", bytes,
+    const uint64_t most = head_of(shm)->heap_bytes;
+    if (offset > most || bytes > most - offset) {
+        (void)cohort_fail(COHORT_ERR_PROTOCOL, "there can't be %zu bytes at %llu", bytes,
                           (unsigned long long)offset);
         return NULL;
     }
-    const unsigned char *window = atomic_load(&shm->windows[slot]);
-    if (!window) {
-        pthread_mutex_lock(&shm->lock);
-        window = atomic_load(&shm->windows[slot]);
-        if (!window)
-            atomic_store(&shm->windows[slot], window = open_window(shm, slot));
-        pthread_mutex_unlock(&shm->lock);
-    }
-    return window ? window + offset : NULL;
+    const struct cohort__shm_window *window = window_of(shm, slot, offset + bytes);
+    return window ? window->base + offset : NULL;
 }
 
 void cohort__shm_alert(struct cohort__net *net, const uint32_t *slots, uint32_t num)

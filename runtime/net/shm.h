@@ -60,6 +60,9 @@ void cohort__shm_died(struct cohort__net *net, uint32_t slot);
 /* Memory of this end's that others may read where it is. */
 struct cohort__heap *cohort__shm_heap(struct cohort__net *net);
 
+/* Whether each locality has cores of its own, so that it runs while others do. */
+bool cohort__shm_has_cores(const struct cohort__net *net);
+
 /* Before it is used: all its blocks together may have BYTES; else half of the memory of this host,
  * shared equally. */
 void cohort__shm_limit_heap(struct cohort__net *net, uint64_t bytes);

@@ -124,7 +124,9 @@ bool cohort__boards_slot_of(struct cohort__process *process, uint32_t rank, uint
 bool cohort__boards_can_lend(struct cohort__process *process, const void *memory,
                              uint64_t *ret_offset)
 {
-    return cohort__heap_has(cohort__shm_heap(near_of(process)), memory, ret_offset);
+    struct cohort__net *near = near_of(process);
+    return cohort__shm_has_cores(near) &&
+           cohort__heap_has(cohort__shm_heap(near), memory, ret_offset);
 }
 
 const unsigned char *cohort__boards_lent(struct cohort__process *process, uint32_t slot,

@@ -66,8 +66,9 @@ void cohort__boards_close_notes(struct cohort__notes *notes);
  * communicator. */
 void cohort__boards_clear_notes(const struct cohort__notes *notes, uint32_t slot);
 
-/* Whether MEMORY is in this locality's heap (cohort/memory.h), where the others of its
- * host can read it, *RET_OFFSET bytes behind its beginning. */
+/* Whether MEMORY is to be lent: it is in this locality's heap (cohort/memory.h), where the others
+ * of its host can read it, *RET_OFFSET bytes behind its beginning. Not where localities take turns
+ * on their cores: to wait for the others takes a turn of each of them. */
 bool cohort__boards_can_lend(struct cohort__process *process, const void *memory,
                              uint64_t *ret_offset);
 

@@ -348,6 +348,19 @@ void cluster_run(uint64_t seed, uint32_t num_localities, size_t eager_budget, st
     cluster_destroy(cluster);
 }
 
+void *cluster_memory_alloc(struct cluster *cluster, uint32_t locality, size_t bytes)
+{
+    void *memory = NULL;
+    CHECK_INT(cohort__heap_alloc(cohort__shm_heap(cluster->nets[locality]), &memory, bytes),
+              COHORT_OK);
+    return memory;
+}
+
+void cluster_memory_free(struct cluster *cluster, uint32_t locality, void *memory)
+{
+    CHECK(!memory || cohort__heap_free(cohort__shm_heap(cluster->nets[locality]), memory));
+}
+
 struct cohort__process *cluster_process(struct cluster *cluster, uint32_t locality)
 {
     return cluster->processes[locality];
