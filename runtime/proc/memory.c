@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cohort/memory.h"
+#include "runtime/proc/memory.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -22,8 +22,8 @@ static bool is_space_limited(void)
 /* NULL: there is nobody to share it with. */
 static struct cohort__heap *heap_of(const struct cohort__process *process)
 {
-    return process && process->net && process->net->near ? cohort__shm_heap(process->net->near)
-                                                         : NULL;
+    struct cohort__net *near = process && process->net ? process->net->near : NULL;
+    return near ? cohort__shm_heap(near) : NULL;
 }
 
 static cohort_status alloc_ordinary(void **ret_memory, size_t bytes)
@@ -37,6 +37,16 @@ static cohort_status alloc_ordinary(void **ret_memory, size_t bytes)
     return COHORT_OK;
 }
 
+cohort_status cohort__memory_alloc_for(struct cohort__process *process, void **ret_memory,
+                                       size_t bytes)
+{
+    struct cohort__heap *heap = heap_of(process);
+    if (!heap || is_space_limited())
+        return alloc_ordinary(ret_memory, bytes);
+    cohort_status status = cohort__heap_alloc(heap, ret_memory, bytes);
+    return status ? cohort_fail(status, "cohort_memory_alloc: %s", cohort_error_message()) : status;
+}
+
 cohort_status cohort_memory_alloc(void **ret_memory, size_t bytes)
 {
     struct cohort__process *process = cohort__process_current();
@@ -47,23 +57,23 @@ cohort_status cohort_memory_alloc(void **ret_memory, size_t bytes)
         return cohort__fork_refuse("cohort_memory_alloc");
     if (!process)
         return cohort_fail(COHORT_ERR_STATE, "cohort_memory_alloc: the runtime is not up");
-    struct cohort__heap *heap = heap_of(process);
-    if (!heap || is_space_limited())
-        return alloc_ordinary(ret_memory, bytes);
-    cohort_status status = cohort__heap_alloc(heap, ret_memory, bytes);
-    return status ? cohort_fail(status, "cohort_memory_alloc: %s", cohort_error_message()) : status;
+    return cohort__memory_alloc_for(process, ret_memory, bytes);
 }
 
-void cohort_memory_free(void *memory)
+void cohort__memory_free_for(struct cohort__process *process, void *memory)
 {
-    struct cohort__heap *heap = heap_of(cohort__process_current());
+    struct cohort__heap *heap = heap_of(process);
     uint64_t offset;
-    if (!memory || cohort__fork_is_child())
-        return;
     if (!heap || !cohort__heap_has(heap, memory, &offset))
         free(memory);
     else if (!cohort__heap_free(heap, memory))
         cohort__misuse_of("memory", memory, "",
                           "no block begins there, or it was given back before",
-                          "cohort_memory_free", __builtin_return_address(0));
+                          "cohort_memory_free", NULL);
+}
+
+void cohort_memory_free(void *memory)
+{
+    if (!cohort__fork_is_child())
+        cohort__memory_free_for(cohort__process_current(), memory);
 }

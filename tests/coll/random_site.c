@@ -17,7 +17,18 @@ static void *allocate(size_t bytes)
 
 static unsigned char *allocate_skewed(const struct random_site *site, size_t bytes)
 {
-    return (unsigned char *)allocate(bytes + site->skew) + site->skew;
+    const size_t all = bytes + site->skew;
+    void *memory = site->memory.alloc ? site->memory.alloc(site->memory.locality, all > 0 ? all : 1)
+                                      : allocate(all);
+    return (unsigned char *)memory + site->skew;
+}
+
+static void free_skewed(const struct random_site *site, unsigned char *memory)
+{
+    if (site->memory.alloc)
+        site->memory.free(site->memory.locality, memory - site->skew);
+    else
+        free(memory - site->skew);
 }
 
 static bool has_elements(const struct random_side *side)
@@ -671,7 +682,7 @@ void random_site_fini(struct random_site *site)
     free(site->from);
     free(site->in_objects);
     free(site->out_objects);
-    free(site->in - site->skew);
-    free(site->out - site->skew);
+    free_skewed(site, site->in);
+    free_skewed(site, site->out);
     free(site->before);
 }

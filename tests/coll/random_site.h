@@ -26,6 +26,13 @@ enum random_reject {
     RANDOM_NUM_REJECTS,
 };
 
+/* Where a site's buffers are. All zero: where malloc puts them. */
+struct random_memory {
+    void *(*alloc)(uint32_t locality, size_t bytes);
+    void (*free)(uint32_t locality, void *memory);
+    uint32_t locality;
+};
+
 struct random_site {
     const struct random_call *call;
     uint32_t site;
@@ -36,6 +43,7 @@ struct random_site {
     uint64_t layouts; /* of which the layouts are made; 0: there are none */
     bool has_rows;
     uint64_t deadline; /* 0: none */
+    struct random_memory memory;
     struct random_side in_side, out_side;
     unsigned char *in, *out;
     unsigned char *before; /* OUT as it was before the call */

@@ -65,6 +65,8 @@ struct job {
     cohort_comm *comms[RANDOM_SITES]; /* for roll-calls; NULL: not made yet, or already released */
 };
 
+static struct cluster *cluster;
+
 static uint64_t below(struct cohort__random *random, uint64_t num)
 {
     return cohort__random_below(random, num);
@@ -133,6 +135,13 @@ static void make_large(const struct job *job, struct random_call *call)
                        call->kind == RANDOM_REDUCE_SCATTER;
     size_t bytes = COHORT__BOARD_POST / job->max_local_sites;
     bytes /= is_for_each ? call->num_sites : 1;
+    call->count = bytes / random_element(call) + 1;
+}
+
+/* As long as what is lent, or a little shorter. */
+static void make_lent(struct random_call *call, struct cohort__random *random)
+{
+    size_t bytes = COHORT__BOARD_LENT * (3 + below(random, 6)) / 4;
     call->count = bytes / random_element(call) + 1;
 }
 
@@ -216,6 +225,8 @@ static void draw_call(const struct job *job, uint32_t index, struct cohort__rand
         random_call_draw(call, random, job->options.num_sites, job->options.root_site);
         if (call->kind > RANDOM_CHECK && call->kind < RANDOM_GATHERV && below(random, 60) == 0)
             make_large(job, call);
+        else if (call->kind > RANDOM_CHECK && call->kind < RANDOM_GATHERV && below(random, 12) == 0)
+            make_lent(call, random);
     }
     if (job->is_spread && below(random, 2))
         random_call_force(call, below(random, 3) ? "levels" : "shares");
@@ -560,6 +571,16 @@ static void call_again(struct player *player)
     CHECK_INT(cohort_await(cohort_barrier(player->comm, player->last)), COHORT_ERR_GENERATION);
 }
 
+static void *alloc_in(uint32_t locality, size_t bytes)
+{
+    return cluster_memory_alloc(cluster, locality, bytes);
+}
+
+static void free_in(uint32_t locality, void *memory)
+{
+    cluster_memory_free(cluster, locality, memory);
+}
+
 static void begin(struct player *player, struct step *step)
 {
     uint32_t me = cohort_comm_this_site(player->comm);
@@ -572,6 +593,7 @@ static void begin(struct player *player, struct step *step)
     struct flight *flight = calloc(1, sizeof(*flight));
     CHECK(flight);
     flight->step = step;
+    const uint32_t locality = locality_of(player->job, me);
     flight->site = (struct random_site){
         .call = calls_other ? &step->other : &step->call,
         .site = me,
@@ -582,6 +604,8 @@ static void begin(struct player *player, struct step *step)
         .skew = below(&player->random, 2) ? below(&player->random, 16) : 0,
         .layouts = below(&player->random, 3) == 0 ? 1 + below(&player->random, 1000) : 0,
     };
+    if (below(&player->random, 3) > 0)
+        flight->site.memory = (struct random_memory){alloc_in, free_in, locality};
     random_site_begin(&flight->site, player->comm,
                       calls_other ? step->other_input : step->inputs[me]);
     player->last = step->generation;
@@ -645,7 +669,7 @@ static void play_seed(struct job *job, uint64_t seed)
     cohort__random_init(&random, seed);
     draw_job(job, &random, seed);
     draw_steps(job, &random);
-    struct cluster *cluster = cluster_create(seed, job->num_localities, 0);
+    cluster = cluster_create(seed, job->num_localities, 0);
     cluster_place(cluster, job->placement);
     if (job->is_spread)
         cluster_locate(cluster, job->positions);

@@ -320,6 +320,9 @@ static void call(struct actor *actor, struct flight *flight)
         flight->call.skew = form >> 40 & 1 ? form >> 41 & 15 : 0;
         flight->call.layouts = form >> 8 & 1 ? 1 + (form >> 16 & 1023) : 0;
         flight->call.has_rows = form >> 32 & 1;
+        if (form >> 50 & 1)
+            flight->call.memory = (struct random_memory){stage_memory_alloc, stage_memory_free,
+                                                         world->program->locality_of[actor->index]};
     }
     /* Where a site is absent, the culprit's own call may end without that one. */
     if (step->trouble == TROUBLE_DEADLINE && (is_culprit || step->absent != NONE))

@@ -342,9 +342,9 @@ static void draw_call(struct program *program, struct step *step, struct choices
     if (seed == 0)
         step->call = (struct random_call){
             .kind = RANDOM_BARRIER, .num_sites = group->num_sites, .root = group->root};
-    /* Some are longer than what is unpacked, copied and reduced on the spot. */
-    static const size_t counts[] = {0, 0, 600, 3000};
-    size_t count = counts[choose(choices, 4)];
+    /* Some are longer than what is unpacked, copied and reduced on the spot, or is not lent. */
+    static const size_t counts[] = {0, 0, 600, 3000, 9000};
+    size_t count = counts[choose(choices, 5)];
     if (count > 0)
         step->call.count = count;
     step->form = choose(choices, 1 << 16);

@@ -85,6 +85,16 @@ cohort_status stage_scope_async_at(uint32_t locality, cohort_scope *scope, uint3
     return cohort__scope_async_at_from(cluster_process(cluster, locality), scope, to, name, in);
 }
 
+void *stage_memory_alloc(uint32_t locality, size_t bytes)
+{
+    return cluster_memory_alloc(cluster, locality, bytes);
+}
+
+void stage_memory_free(uint32_t locality, void *memory)
+{
+    cluster_memory_free(cluster, locality, memory);
+}
+
 void stage_kill(uint32_t locality)
 {
     cluster_kill(cluster, locality);

@@ -32,6 +32,9 @@ uint32_t stage_failed_localities(uint32_t locality, uint32_t *ret_ranks, uint32_
 cohort_status stage_scope_async_at(uint32_t locality, cohort_scope *scope, uint32_t to,
                                    const char *name, const cohort_object *in);
 
+void *stage_memory_alloc(uint32_t locality, size_t bytes);
+void stage_memory_free(uint32_t locality, void *memory);
+
 /* LOCALITY dies. Nothing if it has. */
 void stage_kill(uint32_t locality);
 

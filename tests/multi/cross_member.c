@@ -92,6 +92,20 @@ cohort_status stage_scope_async_at(uint32_t locality, cohort_scope *scope, uint3
     return cohort_scope_async_at(scope, to, name, in);
 }
 
+void *stage_memory_alloc(uint32_t locality, size_t bytes)
+{
+    void *memory = NULL;
+    CHECK(stage_has(locality));
+    CHECK_INT(cohort_memory_alloc(&memory, bytes), COHORT_OK);
+    return memory;
+}
+
+void stage_memory_free(uint32_t locality, void *memory)
+{
+    CHECK(stage_has(locality));
+    cohort_memory_free(memory);
+}
+
 void stage_kill(uint32_t locality)
 {
     while (shared->pids[locality] == 0)

@@ -17,6 +17,7 @@
 #include "runtime/loop/loop.h"
 #include "runtime/net/shm.h"
 #include "runtime/proc/boards.h"
+#include "runtime/proc/memory.h"
 #include "runtime/proc/process.h"
 #include "runtime/remote/tasks.h"
 #include "runtime/task/scheduler.h"
@@ -351,14 +352,13 @@ void cluster_run(uint64_t seed, uint32_t num_localities, size_t eager_budget, st
 void *cluster_memory_alloc(struct cluster *cluster, uint32_t locality, size_t bytes)
 {
     void *memory = NULL;
-    CHECK_INT(cohort__heap_alloc(cohort__shm_heap(cluster->nets[locality]), &memory, bytes),
-              COHORT_OK);
+    CHECK_INT(cohort__memory_alloc_for(cluster->processes[locality], &memory, bytes), COHORT_OK);
     return memory;
 }
 
 void cluster_memory_free(struct cluster *cluster, uint32_t locality, void *memory)
 {
-    CHECK(!memory || cohort__heap_free(cohort__shm_heap(cluster->nets[locality]), memory));
+    cohort__memory_free_for(cluster->processes[locality], memory);
 }
 
 struct cohort__process *cluster_process(struct cluster *cluster, uint32_t locality)

@@ -74,7 +74,7 @@ cohort_future *cluster_create_comm(void *cluster, cohort_comm **ret_comm, const 
  * Sets their `create` and `context`. All of them have to succeed. */
 void cluster_run(uint64_t seed, uint32_t num_localities, size_t eager_budget, struct sites sites);
 
-/* Memory that LOCALITY can lend, as cohort_memory_alloc would give it. In shared memory only. */
+/* As cohort_memory_alloc and cohort_memory_free, in LOCALITY. */
 void *cluster_memory_alloc(struct cluster *cluster, uint32_t locality, size_t bytes);
 void cluster_memory_free(struct cluster *cluster, uint32_t locality, void *memory);
 
