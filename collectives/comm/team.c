@@ -288,7 +288,7 @@ static void post(struct cohort__team *team, struct cohort__round *round)
     own->fingerprint = round->fingerprint;
     own->passed = team->passed;
     own->bytes = round->bytes;
-    if (round->placed > COHORT__BOARD_INLINE || round->lent) {
+    if (round->placed > COHORT__BOARD_INLINE) {
         own->offset = round->offset;
         own->lent = round->lent;
         atomic_store_explicit(&own->share, COHORT__BOARD_SHARE_NONE, memory_order_relaxed);
@@ -301,14 +301,10 @@ static void post(struct cohort__team *team, struct cohort__round *round)
 
 /* Lending ---------------------------------------------------------------------------------- */
 
-bool cohort__team_lend(const struct cohort__team *team, struct cohort__round *round,
-                       const void *memory)
+bool cohort__team_can_lend(const struct cohort__team *team, const void *memory,
+                           uint64_t *ret_offset)
 {
-    uint64_t offset;
-    bool can_lend = round->bytes >= COHORT__BOARD_LENT && memory &&
-                    cohort__boards_can_lend(team->process, memory, &offset);
-    round->lent = can_lend ? offset + 1 : 0;
-    return can_lend;
+    return cohort__boards_can_lend(team->process, memory, ret_offset);
 }
 
 static bool is_lent(const struct cohort__board_post *post)
@@ -513,14 +509,19 @@ static const unsigned char *data_of(const struct cohort__team *team,
                               round->bytes * seat->num_sites);
 }
 
-/* What SEAT lends. */
+/* What the site of PLACE lends. */
 static const unsigned char *lent_by(const struct cohort__team *team,
-                                    const struct cohort__round *round, const struct seat *seat,
+                                    const struct cohort__round *round, const struct place *place,
                                     size_t extent, struct cohort__error *ret_error)
 {
-    const unsigned char *data = cohort__boards_lent(team->process, seat->slot,
-                                                    post_of(team, round, seat)->lent - 1, extent);
-    if (!data)
+    const struct seat *seat = &team->seats[place->seat];
+    const uint64_t *table =
+        cohort__board_table(&team->board, seat->slot, round->number, seat->num_sites);
+    const unsigned char *data =
+        table ? cohort__boards_lent(team->process, seat->slot, table[place->index], extent) : NULL;
+    if (!table)
+        set_nonsense(ret_error, seat, round);
+    else if (!data)
         cohort__error_set(ret_error, cohort__error_slot()->status,
                           "generation %" PRIu64 ": what locality %u (site %u) lends: %s",
                           cohort__board_generation(round->number), (unsigned)seat->rank,
@@ -534,16 +535,16 @@ const unsigned char *cohort__team_input(const struct cohort__team *team,
 {
     const struct place *place = &team->places[site];
     const struct seat *seat = &team->seats[place->seat];
-    const unsigned char *data = data_of(team, round, seat);
     *ret_is_lent = is_lent(post_of(team, round, seat));
-    if (!data) {
-        set_nonsense(ret_error, seat, round);
-        return NULL;
+    if (!*ret_is_lent || round->has_shares) {
+        const unsigned char *data = data_of(team, round, seat);
+        if (!data)
+            set_nonsense(ret_error, seat, round);
+        if (!data || !*ret_is_lent)
+            return data ? data + place->index * round->bytes : NULL;
     }
-    if (!*ret_is_lent)
-        return data + place->index * round->bytes;
     round->reads_lent = true;
-    return lent_by(team, round, seat, extent, ret_error);
+    return lent_by(team, round, place, extent, ret_error);
 }
 
 /* Shares ----------------------------------------------------------------------------------- */

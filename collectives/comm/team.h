@@ -57,9 +57,10 @@ struct cohort__round {
     size_t bytes;    /* that each site brings */
     bool has_source; /* one locality posts and waits for no other; the others wait only for it */
     uint32_t source; /* the site whose locality that is */
+    bool has_shares; /* each locality also posts its share of the result, see below */
     size_t placed;   /* bytes that this locality brings in all */
     uint32_t offset; /* where they are in its arena */
-    uint64_t lent;   /* as in the post of this locality */
+    uint32_t lent;   /* as in the post of this locality */
     bool reads_lent; /* some other locality lends what it brings */
     bool is_read;    /* all of that was read, and was not withdrawn meanwhile */
     /* Pieces of the source's post: those that this locality has read, and those that are there;
@@ -102,9 +103,9 @@ void cohort__team_destroy(struct cohort__team *team); /* NULL is fine */
 /* Whether this locality posts something. */
 bool cohort__team_posts(const struct cohort__team *team, const struct cohort__round *round);
 
-/* Has ROUND lend MEMORY, which is all that this locality's only site brings, if it can be. */
-bool cohort__team_lend(const struct cohort__team *team, struct cohort__round *round,
-                       const void *memory);
+/* Whether this locality may lend MEMORY. *RET_OFFSET is where the others find it. */
+bool cohort__team_can_lend(const struct cohort__team *team, const void *memory,
+                           uint64_t *ret_offset);
 
 /* Whether all others have read what this locality lends. If not, it is woken when they have. */
 bool cohort__team_is_returned(struct cohort__team *team, const struct cohort__round *round);

@@ -297,8 +297,8 @@ enum {
 };
 
 /* Whether the localities share the reduction. */
-static bool meeting_has_shares(const struct cohort__meetings *meetings,
-                               const struct cohort__meeting *meeting)
+static bool has_shares(const struct cohort__meetings *meetings,
+                       const struct cohort__meeting *meeting)
 {
     return meetings->team &&
            meeting->movement.terms.kind == &cohort__movement_kinds[COHORT__ALL_REDUCE] &&
@@ -511,8 +511,7 @@ static bool move_all(struct cohort__meeting *meeting, void (*over)(struct cohort
  * reduction they have read it when they have made their shares. */
 static bool is_lending(const struct cohort__meeting *meeting)
 {
-    return (meeting->far.lent || meeting->far.reads_lent) &&
-           !meeting_has_shares(meeting->meetings, meeting);
+    return (meeting->far.lent || meeting->far.reads_lent) && !meeting->far.has_shares;
 }
 
 /* What a source posts in pieces is read as they come. What is lent is read before anybody is told,
@@ -639,6 +638,7 @@ static void begin(struct cohort__meeting *meeting, const struct cohort__particip
         .source = has_source ? meeting->meetings->sites.sites[root] : 0,
         .least_passed = UINT64_MAX,
     };
+    meeting->far.has_shares = has_shares(meeting->meetings, meeting);
 }
 
 struct cohort__meeting *cohort__meeting_open(struct cohort__meetings *meetings,
@@ -701,7 +701,7 @@ static bool is_awaited(const struct cohort__meetings *meetings,
     if (!meetings->team || !cohort__team_posts(meetings->team, &meeting->far))
         return false;
     return !meeting->far.is_posted || meeting->far.lent ||
-           (meeting->state == COHORT__MEETING_GATHERED && meeting_has_shares(meetings, meeting));
+           (meeting->state == COHORT__MEETING_GATHERED && meeting->far.has_shares);
 }
 
 void cohort__meeting_fail(struct cohort__meetings *meetings, struct cohort__meeting *meeting,
@@ -789,7 +789,7 @@ static void copy(struct cohort__meetings *meetings, const struct cohort__meeting
     bool is_in_place = from && from == movement->out[rank];
     if (!from)
         return;
-    if (meeting_has_shares(meetings, meeting)) {
+    if (meeting->far.has_shares) {
         bring_for_shares(meetings, meeting, to, from, begin, end);
         return;
     }
@@ -889,21 +889,36 @@ static bool is_overwritten(const struct cohort__meeting *meeting)
            kind == &cohort__movement_kinds[COHORT__ALL_REDUCE];
 }
 
-/* If the only site of this locality brings something that the others can read where it is, and that
- * stays as it is as long as they do, this locality lends it. A user's operation must not see what
- * may be anything. */
-static bool lend(const struct cohort__meetings *meetings, struct cohort__meeting *meeting)
+/* If the sites of this locality bring what the others can read where it is, and what stays as it is
+ * as long as they do, this locality lends it. A user's operation must not see what may be anything.
+ */
+static bool can_lend(const struct cohort__meetings *meetings, const struct cohort__meeting *meeting)
 {
     const struct cohort__movement *movement = &meeting->movement;
-    if (meetings->num_local > 1 || meeting->far.bytes < COHORT__BOARD_LENT ||
-        movement->terms.of_objects ||
+    uint64_t offset;
+    if (meeting->far.bytes < COHORT__BOARD_LENT || movement->terms.of_objects ||
         (movement->terms.op && !cohort__op_is_builtin(movement->terms.op)))
         return false;
-    const uint32_t rank = local_rank(meeting, 0);
-    const bool is_in_place = movement->in[rank] == movement->out[rank];
-    if (is_in_place && is_overwritten(meeting) && !meeting_has_shares(meetings, meeting))
-        return false;
-    return cohort__team_lend(meetings->team, &meeting->far, contribution(meeting, rank));
+    const bool may_be_in_place = !is_overwritten(meeting) || meeting->far.has_shares;
+    for (uint32_t rank = 0; rank < movement->num_sites; rank++) {
+        if (!meeting->participants[rank] || !cohort__meeting_brings(meeting, rank))
+            continue;
+        if (movement->in[rank] == movement->out[rank] && !may_be_in_place)
+            return false;
+        if (!cohort__team_can_lend(meetings->team, contribution(meeting, rank), &offset))
+            return false;
+    }
+    return true;
+}
+
+/* Says at TABLE, which is on the board, where the others find what is lent. */
+static void lend(const struct cohort__meetings *meetings, const struct cohort__meeting *meeting,
+                 unsigned char *table)
+{
+    uint64_t *next = (uint64_t *)(void *)table;
+    for (uint32_t rank = 0; rank < meeting->movement.num_sites; rank++)
+        if (meeting->participants[rank])
+            (void)cohort__team_can_lend(meetings->team, contribution(meeting, rank), next++);
 }
 
 /* With the lock held, for a gathered meeting that is next: copies what its sites bring to the
@@ -913,15 +928,20 @@ static bool meeting_bring(struct cohort__meetings *meetings, struct cohort__meet
                           void (*over)(struct cohort__crew *crew))
 {
     uint32_t num = num_bringing(meeting);
-    bool is_lent = lend(meetings, meeting);
-    bool needs_room = num > 0 && (!is_lent || meeting_has_shares(meetings, meeting));
+    bool is_lent = num > 0 && can_lend(meetings, meeting);
+    bool needs_room = num > 0 && (!is_lent || meeting->far.has_shares);
     size_t bytes = needs_room ? meeting->far.bytes * meetings->num_local : 0; /* for all */
+    const size_t before_table = cohort__board_lines(bytes);
+    if (is_lent)
+        bytes = before_table + cohort__board_lines(meetings->num_local * sizeof(uint64_t));
     unsigned char *to = cohort__team_place(meetings->team, &meeting->far, bytes);
     if (!to)
         return false;
     if (bytes > COHORT__BOARD_INLINE)
         use_arena(meetings, meeting->far.offset + bytes);
+    meeting->far.lent = is_lent ? (uint32_t)(meeting->far.offset + before_table + 1) : 0;
     if (is_lent) {
+        lend(meetings, meeting, to + before_table);
         cohort__team_post(meetings->team, &meeting->far);
         return true;
     }
@@ -997,7 +1017,6 @@ static bool find_inputs(const struct cohort__meetings *meetings, struct cohort__
                         struct cohort__error *ret_error)
 {
     struct cohort__movement *movement = &meeting->movement;
-    bool has_shares = meeting_has_shares(meetings, meeting);
     const size_t extent = extent_of(meeting);
     movement->has_far = true;
     for (uint32_t rank = 0; rank < movement->num_sites; rank++) {
@@ -1005,7 +1024,7 @@ static bool find_inputs(const struct cohort__meetings *meetings, struct cohort__
         bool is_in_place = movement->in[rank] && movement->in[rank] == movement->out[rank];
         if (is_far)
             movement->out[rank] = movement->in[rank] = NULL;
-        if ((!is_far && !(is_in_place && is_overwritten(meeting) && !has_shares)) ||
+        if ((!is_far && !(is_in_place && is_overwritten(meeting) && !meeting->far.has_shares)) ||
             !cohort__meeting_brings(meeting, rank))
             continue;
         bool is_lent = false;
@@ -1120,7 +1139,7 @@ bool cohort__meeting_await_others(struct cohort__meetings *meetings,
 void cohort__meeting_begin_moving(struct cohort__meetings *meetings,
                                   struct cohort__meeting *meeting)
 {
-    if (meeting->state == COHORT__MEETING_GATHERED && meeting_has_shares(meetings, meeting)) {
+    if (meeting->state == COHORT__MEETING_GATHERED && meeting->far.has_shares) {
         meeting->state = COHORT__MEETING_REDUCING;
         return;
     }

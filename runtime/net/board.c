@@ -75,3 +75,13 @@ const unsigned char *cohort__board_data(const struct cohort__board *board, uint3
         return NULL;
     return cohort__board_place(board, slot, number, bytes, offset);
 }
+
+const uint64_t *cohort__board_table(const struct cohort__board *board, uint32_t slot,
+                                    uint64_t number, uint32_t num)
+{
+    const size_t offset = cohort__board_post(board, slot, number)->lent - 1;
+    if (offset % COHORT__BOARD_LINE != 0 || offset > COHORT__BOARD_ARENA ||
+        COHORT__BOARD_ARENA - offset < num * sizeof(uint64_t))
+        return NULL;
+    return (const uint64_t *)(const void *)(cohort__board_arena(board, slot) + offset);
+}

@@ -40,6 +40,12 @@ enum {
     COHORT__BOARD_ARENA = COHORT__BOARD_POST + COHORT__BOARD_DEPTH * COHORT__BOARD_LINE,
 };
 
+/* BYTES in whole lines. */
+static inline size_t cohort__board_lines(size_t bytes)
+{
+    return (bytes + COHORT__BOARD_LINE - 1) / COHORT__BOARD_LINE * COHORT__BOARD_LINE;
+}
+
 /* The number of the post for SEGMENT, below COHORT__BOARD_SEGMENTS, of GENERATION. Generations are
  * below 2^54 (COHORT__GENERATION_MAX). */
 static inline uint64_t cohort__board_number(uint64_t generation, uint32_t segment)
@@ -77,7 +83,7 @@ struct cohort__board_post {
             uint32_t offset;        /* else its offset in the slot's arena */
             _Atomic uint32_t share; /* enum cohort__board_share */
             _Atomic uint64_t mark;  /* a bit for each piece, see cohort__board_piece */
-            uint64_t lent;          /* see COHORT__BOARD_LENT; only if BYTES is so much */
+            uint32_t lent;          /* see COHORT__BOARD_LENT; only if BYTES is so much */
         };
     };
 };
@@ -91,8 +97,9 @@ enum cohort__board_share {
 };
 
 /* A locality may *lend* what it brings instead of copying it: then LENT of its post is 1 more than
- * the offset in its heap (runtime/net/heap.h) where the others read it; else 0. It decides that by
- * itself, from so many bytes of a site on. What is lent stays as it is until all others have passed
+ * where there is a table in its arena, which says for each of its sites at which offset of its heap
+ * (runtime/net/heap.h) the others read it; else 0. It decides that by itself, from so many bytes of
+ * a site on. What is lent stays as it is until all others have passed
  * the post; or the call has failed, and the post is *withdrawn*, which counts as no post at all. So
  * who has read what is lent looks at the post again: if it is withdrawn, that may have been
  * anything. With less, to wait for the others takes longer than the copy. */
@@ -141,6 +148,10 @@ unsigned char *cohort__board_arena(const struct cohort__board *board, uint32_t s
  * post is impossible. */
 const unsigned char *cohort__board_data(const struct cohort__board *board, uint32_t slot,
                                         uint64_t number, size_t bytes);
+
+/* The same of the table for NUM sites, in a post that has one. */
+const uint64_t *cohort__board_table(const struct cohort__board *board, uint32_t slot,
+                                    uint64_t number, uint32_t num);
 
 /* Sequentially consistent: who waits for a post says so first, and looks then. */
 static inline bool cohort__board_is_posted(const struct cohort__board *board, uint32_t slot,
