@@ -225,7 +225,7 @@ static void draw_call(const struct job *job, uint32_t index, struct cohort__rand
         random_call_draw(call, random, job->options.num_sites, job->options.root_site);
         if (call->kind > RANDOM_CHECK && call->kind < RANDOM_GATHERV && below(random, 60) == 0)
             make_large(job, call);
-        else if (call->kind > RANDOM_CHECK && call->kind < RANDOM_GATHERV && below(random, 12) == 0)
+        else if (call->kind > RANDOM_CHECK && call->kind < RANDOM_GATHERV && below(random, 5) == 0)
             make_lent(call, random);
     }
     if (job->is_spread && below(random, 2))

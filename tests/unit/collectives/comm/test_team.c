@@ -7,6 +7,7 @@
 
 #include "collectives/comm/inbox.h"
 #include "collectives/comm/settings.h"
+#include "runtime/proc/memory.h"
 #include "runtime/base/random.h"
 #include "tests/support/test.h"
 #include "tests/unit/runtime/proc/localities.h"
@@ -478,6 +479,86 @@ static void test_waiting_no_more(void)
     close_all();
 }
 
+/* Who waits until others have read two posts is woken until both are read. */
+static void test_returned(void)
+{
+    open_all();
+    struct cohort__round first = attend(1, 5, 100), second = attend(2, 5, 100);
+    CHECK(post(0, &first));
+    CHECK(post(0, &second));
+    CHECK(!cohort__team_is_returned(teams[0], &first));
+    CHECK(!cohort__team_is_returned(teams[0], &second));
+    CHECK(!cohort__team_is_returned(teams[0], &first));
+    CHECK_INT(num_waiting(), 1);
+    for (uint32_t rank = 0; rank < NUM; rank++) {
+        CHECK(!cohort__team_is_returned(teams[0], &first) || rank > 1);
+        cohort__team_pass(teams[rank], 1);
+    }
+    CHECK(cohort__team_is_returned(teams[0], &first));
+    CHECK_INT(num_waiting(), 1);
+    CHECK(!cohort__team_is_returned(teams[0], &second));
+    for (uint32_t rank = 0; rank < NUM; rank++)
+        cohort__team_pass(teams[rank], 2);
+    CHECK(cohort__team_is_returned(teams[0], &second));
+    CHECK_INT(num_waiting(), 0);
+    close_all();
+}
+
+/* A post that lends, and is withdrawn then. Where its table can't be, it is nonsense. */
+static void test_lent(void)
+{
+    open_all();
+    struct cohort__board memory;
+    struct cohort__error error = {0};
+    struct cohort__round all[NUM];
+    bool is_lent;
+    void *block[NUM] = {0};
+    const size_t bytes = COHORT__BOARD_LENT, table_bytes = 2 * COHORT__BOARD_LINE;
+    CHECK_INT(cohort__boards_open(localities.processes[0], board, &memory), COHORT_OK);
+    for (uint32_t rank = 0; rank < NUM; rank++) {
+        all[rank] = attend(1, 5, bytes);
+        if (rank != 1) {
+            CHECK(post(rank, &all[rank]));
+            continue;
+        }
+        CHECK_INT(cohort__memory_alloc_for(localities.processes[1], &block[1], 2 * bytes),
+                  COHORT_OK);
+        ((unsigned char *)block[1])[7] = 77;
+        uint64_t *table = (uint64_t *)(void *)cohort__team_place(teams[1], &all[1], table_bytes);
+        for (uint32_t i = 0; i < num_sites[1]; i++)
+            CHECK(
+                cohort__team_can_lend(teams[1], (unsigned char *)block[1] + i * bytes, &table[i]));
+        CHECK(!cohort__team_can_lend(teams[0], block[1], &table[num_sites[1]]));
+        all[1].lent = all[1].offset + 1;
+        cohort__team_post(teams[1], &all[1]);
+    }
+    CHECK_INT(look(0, &all[0]), COHORT__ROUND_FULL);
+    const unsigned char *data = cohort__team_input(teams[0], &all[0], 2, bytes, &is_lent, &error);
+    CHECK(is_lent && all[0].reads_lent);
+    CHECK(data && data != block[1]);
+    CHECK_INT(data[7], 77);
+    CHECK(!cohort__team_input(teams[0], &all[0], 2, SIZE_MAX / 2, &is_lent, &error));
+    CHECK_INT(error.status, COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort__error_message(&error), "locality 1 (site 2)");
+    cohort__error_fini(&error);
+    CHECK(cohort__team_look_again(teams[0], &all[0]));
+    CHECK(cohort__team_has_come(teams[0], &all[0], 2));
+    cohort__team_withdraw(teams[1], &all[1]);
+    CHECK(!cohort__team_look_again(teams[0], &all[0]));
+    CHECK_INT(look(0, &all[0]), COHORT__ROUND_PARTIAL);
+    CHECK(!cohort__team_has_come(teams[0], &all[0], 2));
+    uint32_t slot;
+    error = (struct cohort__error){0};
+    CHECK(cohort__boards_slot_of(localities.processes[0], 1, &slot));
+    cohort__board_post(&memory, slot, 1)->lent = COHORT__BOARD_ARENA + 1;
+    CHECK(!cohort__team_input(teams[0], &all[0], 2, bytes, &is_lent, &error));
+    CHECK_INT(error.status, COHORT_ERR_PROTOCOL);
+    cohort__error_fini(&error);
+    cohort__memory_free_for(localities.processes[1], block[1]);
+    cohort__boards_close(&memory);
+    close_all();
+}
+
 /* There is no place either if the data of earlier posts fills the arena. A post that needs nothing
  * of the arena still has a place. */
 static void test_full_arena(void)
@@ -558,6 +639,8 @@ static const struct test_case cases[] = {
     {"wake_when_full", test_wake_when_full},
     {"places", test_places},
     {"waiting_no_more", test_waiting_no_more},
+    {"returned", test_returned},
+    {"lent", test_lent},
     {"full_arena", test_full_arena},
     {"random", test_random},
     {"create_fails", test_create_fails},
