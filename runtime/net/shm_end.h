@@ -61,7 +61,8 @@ struct cohort__shm_region {
 struct cohort__shm_fetch {
     struct cohort__list link;
     struct cohort__shm_request request;
-    uint64_t address; /* of its first byte in the owner's memory */
+    uint64_t address;          /* of its first byte in the owner's memory */
+    const unsigned char *lent; /* the same, where this end can read it; NULL: it can't */
     unsigned char *destination;
     size_t done;
     void *cookie;
@@ -88,7 +89,7 @@ struct cohort__shm_peer {
     struct cohort__ring_writer writer; /* ring NULL: not mapped yet */
     uint64_t head_written[COHORT__SHM_HEAD_WORDS]; /* of the last message; at first all zero */
     struct cohort__list deferred;                  /* in `deferred` */
-    struct cohort__list reads;                     /* fetches by process_vm_readv */
+    struct cohort__list reads;                     /* fetches without the owner's help */
     struct cohort__list unasked;                   /* fetches whose request had no room */
     struct cohort__list fetches;                   /* requested, in this order */
     struct cohort__list streams;                   /* blocks to be written for it, in this order */
@@ -185,6 +186,7 @@ struct cohort__shm_place {
     uint64_t region;
     uint64_t address;
     uint64_t bytes;
+    uint64_t lent; /* 1 more than the offset in the owner's heap; 0: it is not there */
 };
 
 /* Fetching from peers. */

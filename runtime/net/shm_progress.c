@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Reading blocks of peers: by process_vm_readv, or by a request. The owner answers requests with
- * pieces through the bulk ring, in the order of the requests. */
+/* Reading blocks of peers: out of the owner's heap, by process_vm_readv, or by a request. The owner
+ * answers requests with pieces through the bulk ring, in the order of the requests. */
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -60,7 +60,7 @@ static bool ask(struct cohort__shm_peer *peer, struct cohort__shm_fetch *fetch)
 static bool enqueue(struct cohort__shm_peer *peer, struct cohort__shm_fetch *fetch)
 {
     const bool is_inside = fetch->status == COHORT_OK;
-    const bool reads = peer->shm->copy == COHORT__SHM_DIRECT && peer->may_read;
+    const bool reads = fetch->lent || (peer->shm->copy == COHORT__SHM_DIRECT && peer->may_read);
     cohort__list_init(&fetch->link);
     if (is_inside && !reads && cohort__list_is_empty(&peer->unasked) && ask(peer, fetch))
         return true;
@@ -73,7 +73,8 @@ static bool enqueue(struct cohort__shm_peer *peer, struct cohort__shm_fetch *fet
 }
 
 /* NULL: no memory. */
-static struct cohort__shm_fetch *create_fetch(const struct cohort__net_token *from, size_t offset,
+static struct cohort__shm_fetch *create_fetch(struct cohort__shm *shm, uint32_t number,
+                                              const struct cohort__net_token *from, size_t offset,
                                               void *destination, size_t bytes, void *cookie)
 {
     struct cohort__shm_fetch *fetch = cohort__slab_alloc(sizeof(*fetch));
@@ -81,10 +82,15 @@ static struct cohort__shm_fetch *create_fetch(const struct cohort__net_token *fr
     memcpy(&place, from->bytes, sizeof(place));
     const bool is_inside = offset <= place.bytes && bytes <= place.bytes - offset &&
                            bytes <= COHORT__SHM_MAX_FETCH && bytes > 0;
+    uint32_t slot;
+    const bool is_lent =
+        is_inside && place.lent > 0 && cohort__shm_slot_of(&shm->net, number, &slot);
     if (fetch)
         *fetch = (struct cohort__shm_fetch){
             .request = {place.region, offset, bytes},
             .address = place.address + offset,
+            .lent = is_lent ? cohort__shm_heap_read(&shm->net, slot, place.lent - 1 + offset, bytes)
+                            : NULL,
             .destination = destination,
             .cookie = cookie,
             .status = is_inside ? COHORT_OK : COHORT_ERR_PROTOCOL,
@@ -97,7 +103,8 @@ enum cohort__net_sent cohort__shm_fetch(struct cohort__net *net, uint32_t number
                                         void *destination, size_t bytes, void *cookie)
 {
     struct cohort__shm *shm = (struct cohort__shm *)net;
-    struct cohort__shm_fetch *fetch = create_fetch(from, offset, destination, bytes, cookie);
+    struct cohort__shm_fetch *fetch =
+        create_fetch(shm, number, from, offset, destination, bytes, cookie);
     enum cohort__net_sent sent = COHORT__NET_SENT;
     uint32_t rung = shm->slot;
     pthread_mutex_lock(&shm->lock);
@@ -137,6 +144,20 @@ static struct cohort__shm_fetch *first_fetch(const struct cohort__list *fetches)
                : COHORT_CONTAINER_OF(fetches->next, struct cohort__shm_fetch, link);
 }
 
+static ssize_t read_lent(const struct cohort__shm_fetch *fetch, size_t bytes)
+{
+    cohort__copy(fetch->destination + fetch->done, fetch->lent + fetch->done, bytes);
+    return (ssize_t)bytes;
+}
+
+static ssize_t read_process(const struct cohort__shm_peer *peer,
+                            const struct cohort__shm_fetch *fetch, size_t bytes)
+{
+    struct iovec to = {fetch->destination + fetch->done, bytes};
+    struct iovec from = {(void *)(uintptr_t)(fetch->address + fetch->done), bytes};
+    return process_vm_readv(cohort__shm_slot(peer->shm, peer->slot)->pid, &to, 1, &from, 1, 0);
+}
+
 /* Reads a slice of the oldest fetch. With the lock held, except while it copies. */
 static void read_slice(struct cohort__shm_peer *peer)
 {
@@ -145,10 +166,8 @@ static void read_slice(struct cohort__shm_peer *peer)
     size_t bytes = fetch->request.bytes - fetch->done;
     if (bytes > COHORT__SHM_DIRECT_SLICE)
         bytes = COHORT__SHM_DIRECT_SLICE;
-    struct iovec to = {fetch->destination + fetch->done, bytes};
-    struct iovec from = {(void *)(uintptr_t)(fetch->address + fetch->done), bytes};
     pthread_mutex_unlock(&shm->lock);
-    ssize_t got = process_vm_readv(cohort__shm_slot(shm, peer->slot)->pid, &to, 1, &from, 1, 0);
+    ssize_t got = fetch->lent ? read_lent(fetch, bytes) : read_process(peer, fetch, bytes);
     int error = got < 0 ? errno : 0;
     pthread_mutex_lock(&shm->lock);
     if (atomic_load(&peer->is_dead))
@@ -340,7 +359,10 @@ cohort_status cohort__shm_expose(struct cohort__net *net, uint32_t number, const
     region->id = ++shm->next_region;
     cohort__map_insert(&shm->regions, &region->node, cohort__hash_u64(region->id));
     pthread_mutex_unlock(&shm->lock);
-    struct cohort__shm_place place = {region->id, (uintptr_t)base, bytes};
+    uint64_t offset;
+    struct cohort__shm_place place = {region->id, (uintptr_t)base, bytes, 0};
+    if (cohort__heap_has(&shm->heap, base, &offset))
+        place.lent = offset + 1;
     memset(ret_token, 0, sizeof(*ret_token));
     memcpy(ret_token->bytes, &place, sizeof(place));
     *ret_region = region;
