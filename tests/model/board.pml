@@ -42,9 +42,9 @@
  * it. That has 3,687,892 states, compressed in 0.7 GB, found in half a minute (suite long).
  *
  * Also without an error: -DPLAN=2 or 3 (only that generation runs as a plan; without this option,
- * either one does), -DNO_PLAN (none does), -DSOURCE, -DSHARES (the result is made in shares), -DLENT,
- * -DSEGMENTS,BY_NUMBER (what is left out is judged by numbers: with all segments entered at once it
- * makes no difference).
+ * either one does), -DNO_PLAN (none does), -DSOURCE, -DSHARES (the result is made in shares),
+ * -DLENT, -DSEGMENTS,BY_NUMBER (what is left out is judged by numbers: with all segments entered at
+ * once it makes no difference).
  *
  * Variants that have an error, which spin must find:
  *   FAIL_ON_BOARD  a failure takes its generation's place
