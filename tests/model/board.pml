@@ -36,10 +36,15 @@
  * has a mark, by which B may read first one half of it, and then all. A call of A's may be
  * cancelled while the data is written. That has 3,534,452 states (suite long).
  *
+ * With -DLENT a locality may lend what it brings: others read it where it is, and not on the board.
+ * In some generations both do so, or one of them, or only A brings data and lends it. A call whose
+ * data is lent may be cancelled while it is read, or while its locality waits until all have passed
+ * it. That has 3,687,892 states, compressed in 0.7 GB, found in half a minute (suite long).
+ *
  * Also without an error: -DPLAN=2 or 3 (only that generation runs as a plan; without this option,
  * either one does), -DNO_PLAN (none does), -DSOURCE, -DSHARES (the result is made in shares),
- * -DSEGMENTS,BY_NUMBER (what is left out is judged by numbers: with all segments entered at once it
- * makes no difference).
+ * -DLENT, -DSEGMENTS,BY_NUMBER (what is left out is judged by numbers: with all segments entered at
+ * once it makes no difference).
  *
  * Variants that have an error, which spin must find:
  *   FAIL_ON_BOARD  a failure takes its generation's place
@@ -61,6 +66,23 @@
  *   NO_MARK   a post is read as soon as it is there
  *   OLD_MARK  a post begins with the mark of the earlier one in its place
  *   NO_REST   a source that has failed meanwhile does not write the rest
+ * with -DLENT:
+ *   NO_SECOND_LOOK   who has read what was lent does not look again whether it was withdrawn
+ *   NO_WITHDRAW      a meeting that fails does not withdraw what it has lent
+ *   WITHDRAW_LATE    it does so when it ends, and not before its sites are told
+ *   WITHDRAW_PASSED  it does so even if all have passed its post
+ *   OLD_WITHDRAWAL   a post begins with the withdrawal of the earlier one in its place
+ *   NO_ACK           who has lent something does not wait until all have passed it
+ *   PASS_AT_END      a locality that has read all, but waits because it has lent something, has not
+ *                    passed that number
+ *   NO_LAST_READ     it passes it only when a later one has gathered or ended
+ *   LENT_UNTOLD      a failed meeting does not tell those that may read what it has lent
+ *   FAR_ALONE        it does not tell them if only its own locality has not passed its number
+ *   READ_BUSY        a meeting that has read all, but waits, can't fail
+ *   READ_UNASKED     it asks nobody
+ *   LENT_FORGOTTEN   there, a site that has said that it is through is missing
+ *   THROUGH_IGNORED  there, that does not count as if its locality had passed
+ *   BUSY
  * and with -DSEGMENTS:
  *   SEGMENT_LATE     a site enters a segment when the one before is over
  *   SEGMENT_ALONE    a failed segment does not fail the other one of its call
@@ -80,7 +102,7 @@
 #ifndef SITES
 #define SITES 3
 #endif
-#ifdef NO_FORGOTTEN
+#if defined(NO_FORGOTTEN) || defined(THROUGH_IGNORED)
 #define REJECTIONS 3
 #endif
 #ifndef REJECTIONS
@@ -97,13 +119,14 @@
 #define NOBODY 255
 
 #define BIT(i) (1 << (i))
+#define ALL_NUMBERS (BIT(N + 1) - 2)
 #define LOCALITY_OF(site) ((site) / 2)
 #define ALL_OF(l) ((l) == 0 -> 3 : (BIT(SITES) - 4))
 #define NEIGHBOUR(site) ((site) ^ 1) /* with SITES 3 B's site has none */
 
 /* Neighbours behave alike, and so do the localities if each of them brings data. So it is enough
  * that the lower sites make mistakes. */
-#if SITES == 4 && !defined(SOURCE)
+#if SITES == 4 && !defined(SOURCE) && !defined(LENT)
 #define MAY_SKIP(me) ((me) == 0)
 #else
 #define MAY_SKIP(me) ((me) != 1)
@@ -143,9 +166,10 @@
 #define REDUCING 4
 #define READING 5
 #define REDUCED 6
-#define MOVING 7
-#define MOVED 8
-#define FAILED 9
+#define READ 7
+#define MOVING 8
+#define MOVED 9
+#define FAILED 10
 
 /* Masks have one bit for each number, generation or site. */
 typedef locality {
@@ -160,6 +184,10 @@ typedef locality {
     byte written[DEPTH]; /* halves of that post that are there */
     byte mark[DEPTH];    /* as the post says; the same */
     byte read;           /* numbers of which one half is read */
+#endif
+#ifdef LENT
+    bit withdrawn[DEPTH]; /* as the post says: what it has lent is not to be read */
+    byte last_read;
 #endif
     byte passed;       /* what no site here reads any more */
     byte last_ended, last_gathered;
@@ -201,7 +229,10 @@ byte shortened; /* in this one a site has called something with one segment */
 byte shortener; /* this site */
 #endif
 byte spoiled;  /* a site has rejected these, or left them out */
-#ifdef SOURCE
+#ifdef LENT
+byte lends[2];  /* in these the locality lends what it brings */
+byte cancelled; /* while what is brought was lent */
+#elif defined(SOURCE)
 byte cancelled; /* while A wrote to its post */
 #else
 #define cancelled 0
@@ -216,14 +247,14 @@ hidden byte i, j, least; /* each is used by one inline, which calls no other one
 #define L localities[l]
 #define E endpoints[me]
 
-#ifdef SOURCE
+#if defined(SOURCE) || defined(LENT)
 #define HAS_SOURCE(g) (sourced & BIT(g))
 #else
 #define HAS_SOURCE(g) false
 #endif
 #define POSTS(l, g) (!HAS_SOURCE(g) || (l) == 0)
 
-#ifdef SOURCE
+#if defined(SOURCE) || defined(LENT)
 #define DEPENDS_ON(l, g) (POSTS(1 - (l), g) -> spoiled : L.spoiled)
 #else
 #define DEPENDS_ON(l, g) spoiled
@@ -239,7 +270,31 @@ hidden byte i, j, least; /* each is used by one inline, which calls no other one
 #define IS_THERE(l, n)                                                                             \
     (localities[l].place[PLACE(n)] == (n) && !(localities[l].failures & BIT(n)))
 #else
-#define IS_THERE(l, n) (localities[l].place[PLACE(n)] == (n) && IS_SAME(n))
+#define IS_THERE(l, n)                                                                             \
+    (localities[l].place[PLACE(n)] == (n) && IS_SAME(n) && !IS_WITHDRAWN(l, n))
+#endif
+
+#ifdef LENT
+#define LENDS(l, n) (lends[l] & BIT(n))
+#define IS_LENT(n) ((lends[0] | lends[1]) & BIT(n))
+#define IS_WITHDRAWN(l, n) localities[l].withdrawn[PLACE(n)]
+#define HAS_LENT(l, n) (LENDS(l, n) && (L.posted & BIT(n)))
+/* The other locality may still read there, or wait for this one to pass. */
+#ifdef FAR_ALONE
+#define IS_LENT_OUT(l, n) (HAS_LENT(l, n) && localities[1 - (l)].passed < (n))
+#else
+#define IS_LENT_OUT(l, n) (HAS_LENT(l, n) && !HAVE_PASSED(n))
+#endif
+/* The calls of this generation have ended at SITE, so that its buffers may be gone. */
+#define HAS_ENDED(site, g)                                                                         \
+    ((endpoints[site].called & BIT(g)) && !(endpoints[site].in_flight & BIT(g)))
+#define IS_GONE(l, g)                                                                              \
+    ((l) == 0 -> HAS_ENDED(0, g) || HAS_ENDED(1, g) : HAS_ENDED(2, g) || HAS_ENDED(SITES - 1, g))
+#else
+#define LENDS(l, n) false
+#define IS_LENT(n) false
+#define IS_WITHDRAWN(l, n) false
+#define IS_LENT_OUT(l, n) false
 #endif
 
 /* What a post of A's says is there, and what B may read of it before all is. */
@@ -257,6 +312,8 @@ hidden byte i, j, least; /* each is used by one inline, which calls no other one
 #define MAY_READ(l, n) false
 #endif
 
+#define HAVE_PASSED(n) (localities[0].passed >= (n) && localities[1].passed >= (n))
+
 /* Passing ---------------------------------------------------------------------------------- */
 
 #ifdef PASS_ENDED
@@ -264,14 +321,26 @@ hidden byte i, j, least; /* each is used by one inline, which calls no other one
 #else
 #define BEGINNING (L.last_ended + 1 < L.last_gathered -> L.last_gathered : L.last_ended + 1)
 #endif
+#if defined(LENT) && !defined(PASS_AT_END)
+#define IS_UNDER_WAY(l, n)                                                                         \
+    (L.state[n] != NONE && L.state[n] != FAILED && L.state[n] != READ)
+#else
+#define IS_UNDER_WAY(l, n) (L.state[n] != NONE && L.state[n] != FAILED)
+#endif
 
 inline pass(l)
 {
     least = BEGINNING;
+#if defined(LENT) && !defined(PASS_AT_END) && !defined(NO_LAST_READ)
+    if
+    :: least < L.last_read + 1 -> least = L.last_read + 1
+    :: else
+    fi;
+#endif
 #ifndef PASS_ACTIVE
     for (i : 1 .. N) {
         if
-        :: i < least && L.state[i] != NONE && L.state[i] != FAILED -> least = i
+        :: i < least && IS_UNDER_WAY(l, i) -> least = i
         :: else
         fi
     }
@@ -323,11 +392,31 @@ inline tell(me, g, is_for_all)
 #else
 #define MISSES_SHARE(n) false
 #endif
+#ifdef LENT_UNTOLD
+#define IS_TO_TELL_LENT(l, n) false
+#else
+#define IS_TO_TELL_LENT(l, n) IS_LENT_OUT(l, n)
+#endif
 #ifdef NO_TELL_FAR
 #define IS_AWAITED(l, n) false
 #else
 #define IS_AWAITED(l, n)                                                                           \
-    (POSTS(l, GENERATION(n)) && (!(L.posted & BIT(n)) || MISSES_SHARE(n)))
+    (POSTS(l, GENERATION(n)) &&                                                                    \
+     (!(L.posted & BIT(n)) || MISSES_SHARE(n) || IS_TO_TELL_LENT(l, n)))
+#endif
+
+#ifdef LENT
+inline withdraw(l, n)
+{
+    if
+#ifdef WITHDRAW_PASSED
+    :: HAS_LENT(l, n) -> L.withdrawn[PLACE(n)] = 1
+#else
+    :: IS_LENT_OUT(l, n) -> L.withdrawn[PLACE(n)] = 1
+#endif
+    :: else
+    fi
+}
 #endif
 
 inline meeting_fail(l, n, except)
@@ -343,6 +432,9 @@ inline meeting_fail(l, n, except)
         :: else
         fi
     fi;
+#if defined(LENT) && !defined(NO_WITHDRAW) && !defined(WITHDRAW_LATE)
+    withdraw(l, n);
+#endif
     L.state[n] = FAILED;
     L.error = L.error & ~BIT(n);
     for (i : 0 .. SITES - 1) {
@@ -400,6 +492,12 @@ inline leave(me, l, n)
     L.inside[n] = L.inside[n] & ~BIT(me);
     if
     :: L.inside[n] == 0 ->
+#ifdef WITHDRAW_LATE
+        if
+        :: L.state[n] == FAILED -> withdraw(l, n)
+        :: else
+        fi;
+#endif
         L.state[n] = NONE;
         L.come[n] = 0;
         /* No site will call this any more and would read these. */
@@ -441,9 +539,11 @@ inline end_call(me, l, g)
 
 #ifdef BUSY
 #define MAY_FAIL(n) (L.state[n] < MOVING)
+#elif defined(READ_BUSY)
+#define MAY_FAIL(n) (L.state[n] == OPEN || L.state[n] == GATHERED)
 #else
 #define MAY_FAIL(n)                                                                                \
-    (L.state[n] == OPEN || L.state[n] == GATHERED || L.state[n] == REDUCED)
+    (L.state[n] == OPEN || L.state[n] == GATHERED || L.state[n] == REDUCED || L.state[n] == READ)
 #endif
 
 /* A call fails, so its meeting fails, too, now or later. */
@@ -645,7 +745,7 @@ inline go_on_turn(me, l, n)
 inline spoil(l, g)
 {
     spoiled = spoiled | BIT(g);
-#ifdef SOURCE
+#if defined(SOURCE) || defined(LENT)
     L.spoiled = L.spoiled | BIT(g)
 #endif
 }
@@ -751,6 +851,16 @@ inline be_over(me, l, n)
      ((HAS_SOURCE(GENERATION(n))) && (l) == 0 && localities[far].passed < L.place[PLACE(n)]) ||    \
      ((HAS_SOURCE(GENERATION(n))) && (l) == 1 &&                                          \
       !(IS_THERE(0, n) && IS_WHOLE(0, n))))
+#elif defined(LENT)
+#ifdef READ_UNASKED
+#define MISSES_PASSED(l, n, far) false
+#else
+#define MISSES_PASSED(l, n, far) (L.state[n] == READ && localities[far].passed < (n))
+#endif
+#define WAITS(l, n, far)                                                                           \
+    (MISSES_PASSED(l, n, far) ||                                                                   \
+     (L.state[n] != READ && POSTS(far, n) && !IS_THERE(far, n)) ||                                 \
+     (L.state[n] != READ && !POSTS(far, n) && localities[far].passed < L.place[PLACE(n)]))
 #else
 #define WAITS(l, n, far) (!IS_THERE(far, n))
 #endif
@@ -801,7 +911,17 @@ inline be_over(me, l, n)
 #define SAYS_MOVED_PAST(site, g) ((g) < endpoints[site].last && !(endpoints[site].called & BIT(g)))
 #endif
 
-#if defined(NO_FORGOTTEN)
+/* In READ that is no error. The site's locality may be held back from passing by an earlier call.
+ * Or its call has failed outside of a meeting, so that it never passes. In both cases nobody there
+ * reads this number any more. */
+#if !defined(LENT) || defined(LENT_FORGOTTEN)
+#define IS_FINE(l, g) false
+#else
+#define IS_FINE(l, g) (L.state[g] == READ)
+#endif
+#if defined(THROUGH_IGNORED)
+#define MATTERS(me, g, site) (SAYS_THROUGH(site, g) && !IS_FINE(l, g))
+#elif defined(NO_FORGOTTEN)
 #define MATTERS(me, g, site) (SAYS_THROUGH(site, g) && !(E.through & BIT(g)))
 #else
 #define MATTERS(me, g, site) SAYS_THROUGH(site, g)
@@ -824,7 +944,8 @@ inline take_answer(me, l, g, site)
         assert(LOCALITY_OF(site) != (l) || IS_LATE(l, g) || endpoints[site].met < g);
         found = found | BIT(g);
         fail(me, l, g)
-    :: SAYS_THROUGH(site, g) ->
+    :: SAYS_THROUGH(site, g) && IS_FINE(l, g) -> E.through = E.through | BIT(g)
+    :: SAYS_THROUGH(site, g) && !IS_FINE(l, g) ->
         if
 #if !defined(HASTE) || defined(TWICE)
         :: E.through & BIT(g) -> IN_TIME(g); fail(me, l, g)
@@ -875,9 +996,15 @@ inline look_and_ask(me, l, g, site)
 /* Processes -------------------------------------------------------------------------------- */
 
 #ifdef SOURCE
-#define IS_WRITTEN(g) (L.state[g] == BRINGING && HAS_SOURCE(g) && (E.in_flight & BIT(g)))
-#define IS_WRITTEN_ANY (IS_WRITTEN(1) || IS_WRITTEN(2) || IS_WRITTEN(3) || IS_WRITTEN(4))
+#define MAY_STOP(g) (L.state[g] == BRINGING && HAS_SOURCE(g) && (E.in_flight & BIT(g)))
+#define MAY_CANCEL(me) ((me) == 0)
+#elif defined(LENT)
+#define MAY_STOP(g)                                                                                \
+    (LENDS(l, g) && (E.in_flight & BIT(g)) && !(E.failing & BIT(g)) &&                             \
+     (L.state[g] == GATHERED || L.state[g] == READING || L.state[g] == READ))
+#define MAY_CANCEL(me) ((me) % 2 == 0)
 #endif
+#define MAY_STOP_ANY (MAY_STOP(1) || MAY_STOP(2) || MAY_STOP(3) || MAY_STOP(4))
 
 proctype site(byte me; byte l)
 {
@@ -921,16 +1048,16 @@ proctype site(byte me; byte l)
         call(me);
         reject(me, l, E.last);
         skip }
-#ifdef SOURCE
-    :: atomic { me == 0 && rejections > 0 && IS_WRITTEN_ANY ->
+#if defined(SOURCE) || defined(LENT)
+    :: atomic { MAY_CANCEL(me) && rejections > 0 && MAY_STOP_ANY ->
         rejections--;
         if
-        :: IS_WRITTEN(1) -> g = 1
-        :: IS_WRITTEN(2) -> g = 2
-        :: IS_WRITTEN(3) -> g = 3
-        :: IS_WRITTEN(4) -> g = 4
+        :: MAY_STOP(1) -> g = 1
+        :: MAY_STOP(2) -> g = 2
+        :: MAY_STOP(3) -> g = 3
+        :: MAY_STOP(4) -> g = 4
         fi;
-        d_step { cancelled = BIT(g); fail(me, l, g); g = 0 } }
+        d_step { cancelled = cancelled | BIT(g); fail(me, l, g); g = 0 } }
 #endif
     :: d_step { MAY_CALL && planned != E.next && E.next < G && !has_skipped &&
             MAY_SKIP(me) ->
@@ -1000,8 +1127,7 @@ proctype site(byte me; byte l)
 #ifdef NO_WAIT
 #define HAS_PLACE(l, n) true
 #else
-#define HAS_PLACE(l, n)                                                                            \
-    (localities[0].passed >= L.place[PLACE(n)] && localities[1].passed >= L.place[PLACE(n)])
+#define HAS_PLACE(l, n) HAVE_PASSED(L.place[PLACE(n)])
 #endif
 
 /* Whether the other locality has posted what this locality reads. */
@@ -1067,6 +1193,10 @@ inline post(l, n)
         assert(L.place[PLACE(n)] < n); /* N is later than what is in the place */
         L.place[PLACE(n)] = n;
         L.posted = L.posted | BIT(n)
+#if defined(LENT) && !defined(OLD_WITHDRAWAL)
+        ;
+        L.withdrawn[PLACE(n)] = 0
+#endif
 #ifdef SEGMENTS
         ;
         if
@@ -1077,9 +1207,59 @@ inline post(l, n)
     fi
 }
 
+#ifdef LENT
+/* What is lent is not copied. A source reads nothing. */
+inline post_lent(l, n)
+{
+    assert(L.place[PLACE(n)] < n);
+    L.place[PLACE(n)] = n;
+    L.posted = L.posted | BIT(n);
+#ifndef OLD_WITHDRAWAL
+    L.withdrawn[PLACE(n)] = 0;
+#endif
+    if
+    :: HAS_SOURCE(n) -> be_read(l, n)
+    :: else
+    fi
+}
+
+inline be_read(l, n)
+{
+    L.state[n] = READ;
+    L.last_read = (L.last_read < n -> n : L.last_read);
+    pass(l)
+}
+
+/* Looks again. If all that was read was still lent, it was there all the time. */
+inline end_reading(l, n)
+{
+    if
+#ifndef NO_SECOND_LOOK
+    :: LENDS(1 - l, n) && IS_WITHDRAWN(1 - l, n) -> L.state[n] = GATHERED
+#endif
+    :: else ->
+        assert(localities[1 - l].place[PLACE(n)] == n);
+        assert(!LENDS(1 - l, n) || !IS_GONE(1 - l, n));
+        L.state[n] = READ
+    fi;
+    if
+    :: L.error & BIT(n) -> L.state[n] = GATHERED; meeting_fail(l, n, NOBODY)
+    :: !(L.error & BIT(n)) && L.state[n] == READ ->
+        be_read(l, n);
+        if
+        :: LENDS(l, n)
+        :: else -> move(l, n)
+        fi
+    :: else
+    fi
+}
+#endif
+
 inline begin_moving(l, n)
 {
-#ifdef SHARES
+#ifdef LENT
+    L.state[n] = (IS_LENT(n) -> READING : MOVING)
+#elif defined(SHARES)
     L.state[n] = (L.state[n] == REDUCED -> MOVING : REDUCING)
 #else
     L.state[n] = MOVING
@@ -1088,7 +1268,7 @@ inline begin_moving(l, n)
 
 inline move(l, n)
 {
-    assert(IS_FULL(l, n)); /* still full: all data was read from there */
+    assert(IS_LENT(n) || IS_FULL(l, n)); /* still full: all data was read from there */
 #ifdef SOURCE
     assert(POSTS(l, GENERATION(n)) || localities[1 - l].written[PLACE(n)] == 2);
 #endif
@@ -1119,12 +1299,29 @@ inline reduce(l, n)
 #define IS_READY(l, n) (L.state[n] == GATHERED && IS_FULL(l, n))
 #endif
 
+#ifdef NO_ACK
+#define IS_READ_BY_ALL(l, n) (L.state[n] == READ)
+#elif defined(LENT)
+#if defined(LENT_FORGOTTEN) || defined(THROUGH_IGNORED)
+#define IS_THROUGH(l, n) false
+#else
+#define IS_THROUGH(l, n)                                                                           \
+    ((l) == 0 -> (endpoints[0].through | endpoints[1].through) & BIT(n)                            \
+              : (endpoints[2].through | endpoints[SITES - 1].through) & BIT(n))
+#endif
+#define IS_READ_BY_ALL(l, n)                                                                       \
+    (L.state[n] == READ && (HAVE_PASSED(n) || IS_THROUGH(l, n)))
+#else
+#define IS_READ_BY_ALL(l, n) false
+#endif
+
 #define MAY_BRING(n)                                                                               \
     (L.state[n] == GATHERED && IS_TO_POST(l, n) && IS_NEXT(l, n) && HAS_PLACE(l, n))
 #define MAY_MOVE(n) (!IS_TO_POST(l, n) && IS_READY(l, n))
 #define MAY_GO_ON(n)                                                                               \
     (L.state[n] == BRINGING || L.state[n] == REDUCING || L.state[n] == READING ||                  \
-     L.state[n] == MOVING || MAY_BRING(n) || MAY_MOVE(n) || MAY_READ(l, n))
+     L.state[n] == MOVING || MAY_BRING(n) || MAY_MOVE(n) || MAY_READ(l, n) ||                      \
+     IS_READ_BY_ALL(l, n))
 
 #ifdef SEGMENTS
 #define MAY_GO_ON_MORE (MAY_GO_ON(5) || MAY_GO_ON(6))
@@ -1140,13 +1337,18 @@ inline go_on(l, n)
     :: L.state[n] == READING -> read_half(l, n)
     :: MAY_READ(l, n) -> L.state[n] = READING
 #endif
+#ifdef LENT
+    :: L.state[n] == GATHERED && IS_TO_POST(l, n) && LENDS(l, n) -> post_lent(l, n)
+    :: L.state[n] == READING -> end_reading(l, n)
+    :: L.state[n] == READ -> move(l, n)
+#endif
     :: L.state[n] == BRINGING && !IS_TO_WRITE(l, n) -> post(l, n)
     :: L.state[n] == MOVING -> move(l, n)
 #ifdef SHARES
     :: L.state[n] == REDUCING -> reduce(l, n)
 #endif
     :: L.state[n] == REDUCED -> begin_moving(l, n)
-    :: L.state[n] == GATHERED && IS_TO_POST(l, n) ->
+    :: L.state[n] == GATHERED && IS_TO_POST(l, n) && !LENDS(l, n) ->
         L.state[n] = BRINGING;
 #ifdef SOURCE
         begin_post(l, n)
@@ -1197,11 +1399,19 @@ init
 #ifdef SINGLE
     single = SINGLE;
 #endif
+#ifdef LENT
+    if
+    :: lends[0] = ALL_NUMBERS; sourced = ALL_NUMBERS
+    :: lends[0] = ALL_NUMBERS; lends[1] = ALL_NUMBERS
+    :: lends[0] = BIT(1) | BIT(3); lends[1] = BIT(3) | BIT(4)
+    :: lends[1] = BIT(1) | BIT(2); lends[0] = BIT(3) | BIT(4); sourced = lends[0]
+    fi;
+#endif
 #ifdef SOURCE
     if
     :: sourced = BIT(1) | BIT(3)
     :: sourced = BIT(2) | BIT(3) | BIT(4)
-    :: sourced = BIT(1) | BIT(2) | BIT(3) | BIT(4)
+    :: sourced = ALL_NUMBERS
     fi;
 #endif
     atomic {
