@@ -229,17 +229,15 @@ static uint64_t all_passed(const struct cohort__team *team)
     return team->others_passed < team->passed ? team->others_passed : team->passed;
 }
 
-/* Whether all others have passed NEEDED, and this locality, too, if it is OWN_TOO. What the others
- * have passed is known from their posts. If that isn't enough, looks it up on the board. A locality
- * that waits first says so on the board, and then looks. A locality that passes does it the other
- * way round. So no wake-up is lost. */
-static bool await_passed(struct cohort__team *team, uint64_t needed, bool own_too)
+/* Whether all have passed NEEDED. What the others have passed is known from their posts. If that
+ * isn't enough, looks it up on the board. A locality that waits first says so on the board, and
+ * then looks. A locality that passes does it the other way round. So no wake-up is lost. */
+static bool await_passed(struct cohort__team *team, uint64_t needed)
 {
     _Atomic uint32_t *num_waiting = &cohort__board_head(&team->board)->num_waiting;
-    const uint64_t passed = own_too ? team->passed : UINT64_MAX;
-    if (team->others_passed < needed)
+    if (all_passed(team) < needed)
         look_up_passed(team);
-    if ((team->others_passed < needed || passed < needed) && team->awaited < needed) {
+    if (all_passed(team) < needed && team->awaited < needed) {
         if (team->awaited == 0)
             atomic_fetch_add(num_waiting, 1);
         team->awaited = needed;
@@ -249,7 +247,7 @@ static bool await_passed(struct cohort__team *team, uint64_t needed, bool own_to
         team->awaited = 0;
         atomic_fetch_sub(num_waiting, 1);
     }
-    return team->others_passed >= needed && passed >= needed;
+    return all_passed(team) >= needed;
 }
 
 /* Finds a place for BYTES. False: there is none yet. */
@@ -260,7 +258,7 @@ static bool find_place(struct cohort__team *team, struct cohort__round *round, s
     round->offset =
         cohort__room_find(&team->room, round->number, round->placed, all_passed(team), &needed);
     round->needed = needed;
-    return await_passed(team, needed, true);
+    return await_passed(team, needed);
 }
 
 static struct cohort__board_post *
@@ -318,15 +316,41 @@ static bool is_withdrawn(const struct cohort__board_post *post)
     return is_lent(post) && atomic_load(&post->share) == COHORT__BOARD_WITHDRAWN;
 }
 
-bool cohort__team_is_returned(struct cohort__team *team, const struct cohort__round *round)
+void cohort__team_set_through(const struct cohort__team *team, bool *through, uint32_t site)
 {
-    return await_passed(team, round->number, false);
+    through[team->places[site].seat] = true;
+}
+
+static bool is_returned_by(const struct cohort__team *team, const struct cohort__round *round,
+                           const bool *through, uint32_t seat)
+{
+    return through[seat] ||
+           atomic_load(cohort__board_passed(&team->board, team->seats[seat].slot)) >= round->number;
+}
+
+bool cohort__team_is_returned(struct cohort__team *team, const struct cohort__round *round,
+                              const bool *through)
+{
+    if (await_passed(team, round->number))
+        return true;
+    uint32_t seat = 0;
+    while (seat < team->num_others && is_returned_by(team, round, through, seat))
+        seat++;
+    return seat == team->num_others;
+}
+
+bool cohort__team_is_returned_by(const struct cohort__team *team, const struct cohort__round *round,
+                                 const bool *through, uint32_t site)
+{
+    return is_returned_by(team, round, through, team->places[site].seat);
 }
 
 /* The fences of who lends and who has read are those of a sequence lock: who reads what was written
  * after the first one sees the mark after the second one. */
 void cohort__team_withdraw(const struct cohort__team *team, const struct cohort__round *round)
 {
+    if (all_passed(team) >= round->number)
+        return; /* another post may be in that place */
     atomic_store(&post_of(team, round, own_seat(team))->share, COHORT__BOARD_WITHDRAWN);
     atomic_thread_fence(memory_order_seq_cst);
 }
@@ -492,8 +516,6 @@ bool cohort__team_has_come(const struct cohort__team *team, const struct cohort_
 {
     const struct seat *seat = seat_of(team, site);
     uint8_t num;
-    if (round->is_read)
-        return atomic_load(cohort__board_passed(&team->board, seat->slot)) >= round->number;
     if (!round->has_source || seat == seat_of(team, round->source))
         return is_posted(team, round, seat) && fits(round, post_of(team, round, seat)) &&
                is_whole(team, round, &num);

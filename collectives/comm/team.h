@@ -107,10 +107,17 @@ bool cohort__team_posts(const struct cohort__team *team, const struct cohort__ro
 bool cohort__team_can_lend(const struct cohort__team *team, const void *memory,
                            uint64_t *ret_offset);
 
-/* Whether all others have read what this locality lends. If not, it is woken when they have. */
-bool cohort__team_is_returned(struct cohort__team *team, const struct cohort__round *round);
+/* Whether all others have read what this locality lends. If not, it is woken when they have. They
+ * have if they have passed the post; or, as their sites have said, are THROUGH with the call, which
+ * says so for each locality: a call before it may keep one from passing it, or it may have failed
+ * there, and been forgotten. */
+bool cohort__team_is_returned(struct cohort__team *team, const struct cohort__round *round,
+                              const bool *through);
+bool cohort__team_is_returned_by(const struct cohort__team *team, const struct cohort__round *round,
+                                 const bool *through, uint32_t site);
+void cohort__team_set_through(const struct cohort__team *team, bool *through, uint32_t site);
 
-/* From now on what this locality lends may change. */
+/* From now on what this locality lends may change, unless all have passed it. */
 void cohort__team_withdraw(const struct cohort__team *team, const struct cohort__round *round);
 
 /* After all others' posts were there, and what they lend was read: whether it was theirs all the
@@ -140,8 +147,7 @@ enum cohort__round_state cohort__team_look(struct cohort__team *team, struct coh
                                            uint32_t *ret_site);
 
 /* Whether the locality of SITE, another one, has done all that this one waits for. It has posted
- * for this call; and passed it, if this one has read all, and only waits until the others have. Or,
- * if only this locality posts, it has passed what this one needs for a place. */
+ * for this call. Or, if only this locality posts, it has passed what this one needs for a place. */
 bool cohort__team_has_come(const struct cohort__team *team, const struct cohort__round *round,
                            uint32_t site);
 

@@ -435,6 +435,8 @@ void cohort__participant_leave(struct cohort__participant *participant)
 static bool is_there(const struct cohort__meetings *meetings, const struct cohort__meeting *meeting,
                      const struct cohort__meeting *first, uint32_t site)
 {
+    if (meeting->state == COHORT__MEETING_READ)
+        return cohort__team_is_returned_by(meetings->team, &meeting->far, meeting->through, site);
     bool has_come = cohort__team_has_come(meetings->team, &meeting->far, site) &&
                     (first == meeting || cohort__team_has_come(meetings->team, &first->far, site));
     return has_come && (meeting->state != COHORT__MEETING_REDUCED ||
@@ -446,18 +448,14 @@ static bool is_ready(const struct cohort__participant *participant)
     return participant && participant->is_ready;
 }
 
-/* The last answer of SITE to what MEETING has asked. Who has read what is lent, and is through, may
- * pass it later: as long as a call before this one is under way there. */
+/* The last answer of SITE to what MEETING has asked. */
 static uint8_t answer_of(const struct cohort__meeting *meeting, uint32_t site)
 {
     const struct cohort__inquiry *inquiry = &meeting->inquiry;
-    uint8_t answer = COHORT__ANSWER_NONE;
     for (uint32_t i = 0; i < inquiry->num_sites; i++)
         if (inquiry->sites[i] == site)
-            answer = inquiry->answers[i];
-    if (answer == COHORT__ANSWER_COMPLETED && meeting->state == COHORT__MEETING_READ)
-        answer = COHORT__ANSWER_IN_FLIGHT;
-    return answer;
+            return inquiry->answers[i];
+    return COHORT__ANSWER_NONE;
 }
 
 /* With the lock held. Looks at all sites. */
@@ -600,5 +598,11 @@ void cohort__participant_answered(const struct cohort__participant *participant,
     for (uint32_t i = 0; i < meeting->inquiry.num_sites; i++)
         if (meeting->inquiry.sites[i] == site)
             meeting->inquiry.answers[i] = (uint8_t)answer;
+    struct cohort__looked looked = {0};
+    if (answer == COHORT__ANSWER_COMPLETED && meetings->team) {
+        cohort__team_set_through(meetings->team, meeting->through, site);
+        cohort__meetings_look(meetings, &looked);
+    }
     cohort__lock_give(&meetings->lock);
+    cohort__looked_go_on(&looked);
 }

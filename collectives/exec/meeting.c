@@ -576,7 +576,7 @@ static struct cohort__meeting *meeting_create(struct cohort__meetings *meetings)
     struct cohort__list *link = cohort__list_pop_front(&meetings->spare);
     if (link)
         return cohort__meeting_of(link);
-    size_t a_site = 3 * sizeof(void *) + sizeof(bool);
+    size_t a_site = 3 * sizeof(void *) + 2 * sizeof(bool);
     struct cohort__meeting *meeting = calloc(1, sizeof(*meeting) + num_sites * a_site);
     if (!meeting || !meeting_bunches_create(meeting, meetings->num_local)) {
         free(meeting);
@@ -587,6 +587,7 @@ static struct cohort__meeting *meeting_create(struct cohort__meetings *meetings)
     meeting->movement.in = (unsigned char **)(meeting->participants + num_sites);
     meeting->movement.out = meeting->movement.in + num_sites;
     meeting->movement.is_posted = (bool *)(meeting->movement.out + num_sites);
+    meeting->through = meeting->movement.is_posted + num_sites;
     return meeting;
 }
 
@@ -658,6 +659,7 @@ static void meeting_put_away(struct cohort__meetings *meetings, struct cohort__m
     memset(meeting->participants, 0,
            meeting->movement.num_sites * sizeof(meeting->participants[0]));
     memset(meeting->movement.is_posted, false, meeting->movement.num_sites);
+    memset(meeting->through, false, meeting->movement.num_sites);
     cohort__error_fini(&meeting->error);
     meeting->error = (struct cohort__error){0};
     cohort__list_push_front(&meetings->spare, &meeting->link);
@@ -1123,7 +1125,8 @@ bool cohort__meeting_await_others(struct cohort__meetings *meetings,
     if (meeting->state == COHORT__MEETING_REDUCED)
         return cohort__team_look_shares(meetings->team, &meeting->far) == COHORT__ROUND_FULL;
     if (meeting->state == COHORT__MEETING_READ)
-        return !meeting->far.lent || cohort__team_is_returned(meetings->team, &meeting->far);
+        return !meeting->far.lent ||
+               cohort__team_is_returned(meetings->team, &meeting->far, meeting->through);
     enum cohort__round_state state = cohort__team_look(meetings->team, &meeting->far, &site);
     if (state == COHORT__ROUND_DIFFERENT)
         ask(meeting, site, looked);

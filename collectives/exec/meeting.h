@@ -143,6 +143,7 @@ struct cohort__meeting {
     atomic_bool has_error; /* `error` is set, or being set, while data moves */
     atomic_bool is_untold; /* it has failed, and sites outside have not been told */
     bool is_awaited;       /* these sites include other localities, which wait for this one */
+    bool *through;         /* of the team: whose sites have said that their calls are over */
     unsigned char *copies; /* of inputs in place; the memory is kept for the next meeting */
     size_t copies_bytes;
     unsigned char *place;                       /* on the board, where the crew copies to */

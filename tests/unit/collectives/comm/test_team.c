@@ -482,25 +482,37 @@ static void test_waiting_no_more(void)
 /* Who waits until others have read two posts is woken until both are read. */
 static void test_returned(void)
 {
+    const bool none[NUM] = {false};
     open_all();
     struct cohort__round first = attend(1, 5, 100), second = attend(2, 5, 100);
     CHECK(post(0, &first));
     CHECK(post(0, &second));
-    CHECK(!cohort__team_is_returned(teams[0], &first));
-    CHECK(!cohort__team_is_returned(teams[0], &second));
-    CHECK(!cohort__team_is_returned(teams[0], &first));
+    CHECK(!cohort__team_is_returned(teams[0], &first, none));
+    CHECK(!cohort__team_is_returned(teams[0], &second, none));
+    CHECK(!cohort__team_is_returned(teams[0], &first, none));
     CHECK_INT(num_waiting(), 1);
     for (uint32_t rank = 0; rank < NUM; rank++) {
-        CHECK(!cohort__team_is_returned(teams[0], &first) || rank > 1);
+        CHECK(!cohort__team_is_returned(teams[0], &first, none) || rank > 1);
         cohort__team_pass(teams[rank], 1);
     }
-    CHECK(cohort__team_is_returned(teams[0], &first));
+    CHECK(cohort__team_is_returned(teams[0], &first, none));
     CHECK_INT(num_waiting(), 1);
-    CHECK(!cohort__team_is_returned(teams[0], &second));
+    CHECK(!cohort__team_is_returned(teams[0], &second, none));
     for (uint32_t rank = 0; rank < NUM; rank++)
         cohort__team_pass(teams[rank], 2);
-    CHECK(cohort__team_is_returned(teams[0], &second));
+    CHECK(cohort__team_is_returned(teams[0], &second, none));
     CHECK_INT(num_waiting(), 0);
+    /* What all have passed is not withdrawn: the place is another post's by then. */
+    struct cohort__round later = attend(1 + COHORT__BOARD_DEPTH, 5, 100);
+    struct cohort__board memory;
+    uint32_t slot;
+    CHECK(post(0, &later));
+    cohort__team_withdraw(teams[0], &first);
+    CHECK_INT(cohort__boards_open(localities.processes[0], board, &memory), COHORT_OK);
+    CHECK(cohort__boards_slot_of(localities.processes[0], 0, &slot));
+    CHECK_INT(cohort__board_post(&memory, slot, 1 + COHORT__BOARD_DEPTH)->share,
+              COHORT__BOARD_SHARE_NONE);
+    cohort__boards_close(&memory);
     close_all();
 }
 

@@ -35,13 +35,20 @@ static size_t pieces_in_ring(void)
 
 /* Fetches ------------------------------------------------------------------------------------- */
 
-static void fetch_all_sizes(enum cohort__shm_copy copy)
+/* IS_LENT: the block is in its owner's heap, and the owner is not asked for anything. */
+static void fetch_all_sizes(enum cohort__shm_copy copy, bool is_lent)
 {
     static const size_t sizes[] = {1,     2,     63,     64,     65,          4095,    4096, 16367,
                                    16368, 16369, 100000, 262144, MIB / 2 + 1, MIB - 1, MIB};
     void *region;
-    unsigned char *source = shm_ends_block(2 * MIB), *target = malloc(MIB + 1);
+    unsigned char *block = shm_ends_block(2 * MIB), *target = malloc(MIB + 1), *source = block;
     shm_ends_open(2, copy);
+    if (is_lent) {
+        void *memory;
+        CHECK_INT(cohort__heap_alloc(cohort__shm_heap(&shm_ends_shm(0)->net), &memory, 2 * MIB),
+                  COHORT_OK);
+        source = memcpy(memory, block, 2 * MIB);
+    }
     shm_stations[1].peer = &shm_stations[0];
     struct cohort__net_token token = shm_ends_expose(0, source, 2 * MIB, &region);
     unsigned long num = 0;
@@ -64,15 +71,23 @@ static void fetch_all_sizes(enum cohort__shm_copy copy)
     CHECK(shm_ends_is_pattern(target, 0, MIB));
     CHECK_INT(shm_stations[1].num_failed, 0);
     CHECK_INT(shm_stations[0].num_messages + shm_stations[1].num_messages, 0);
-    free(source);
+    CHECK(!is_lent || atomic_load(&shm_ends_shm(1)->num_sources) == 0);
+    CHECK(!is_lent || cohort__heap_free(cohort__shm_heap(&shm_ends_shm(0)->net), source));
+    free(block);
     free(target);
     shm_ends_close();
 }
 
 static void test_fetch(void)
 {
-    fetch_all_sizes(COHORT__SHM_STREAM);
-    fetch_all_sizes(COHORT__SHM_DIRECT);
+    fetch_all_sizes(COHORT__SHM_STREAM, false);
+    fetch_all_sizes(COHORT__SHM_DIRECT, false);
+}
+
+static void test_fetch_lent(void)
+{
+    fetch_all_sizes(COHORT__SHM_STREAM, true);
+    fetch_all_sizes(COHORT__SHM_DIRECT, true);
 }
 
 static void expect_refused(struct cohort__net_token *token, size_t offset, size_t bytes)
@@ -587,7 +602,7 @@ static void test_forbidden(void)
         shm_ends_open(2, COHORT__SHM_DIRECT);
         CHECK(cohort__shm_peer_get(shm_ends_shm(1), 0)->may_read);
         shm_ends_close();
-        fetch_all_sizes(COHORT__SHM_DIRECT);
+        fetch_all_sizes(COHORT__SHM_DIRECT, false);
         _exit(0);
     }
     CHECK_INT(waitpid(pid, &status, 0), pid);
@@ -713,6 +728,7 @@ static const struct test_case cases[] = {
     {"bulk_writer_asleep", test_bulk_writer_asleep},
     {"bulk_reader_asleep", test_bulk_reader_asleep},
     {"fetch", test_fetch},
+    {"fetch_lent", test_fetch_lent},
     {"fetch_outside", test_fetch_outside},
     {"fetch_wrong_when_full", test_fetch_wrong_when_full},
     {"withdraw_under_way", test_withdraw_under_way},
