@@ -39,11 +39,15 @@ static struct cohort__hub *allocate(uint32_t size)
     return hub;
 }
 
+/* The most that all heaps together may have: much less than there are addresses, since a locality
+ * may map all of them. */
+static const uint64_t all_heaps = UINT64_C(1) << 45;
+
 /* A locality may have all memory of the host for itself, if the others have none. */
 static uint64_t heap_bytes(uint32_t size)
 {
     uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t most = COHORT__SHM_ALL_HEAPS / size;
+    uint64_t most = all_heaps / size;
     return (memory < most ? memory : most) / COHORT__HEAP_HUGE * COHORT__HEAP_HUGE;
 }
 
@@ -92,8 +96,8 @@ static bool is_hub(const struct cohort__hub *hub)
     struct stat stat;
     return pread(hub->memory, &head, sizeof(head), 0) == sizeof(head) &&
            head.magic == COHORT__SHM_MAGIC && head.size == hub->size &&
-           head.heap_bytes <= COHORT__SHM_ALL_HEAPS / hub->size &&
-           cohort__memory_file_holds(hub->memory, 0) && fstat(hub->memory, &stat) == 0 &&
+           head.heap_bytes <= all_heaps / hub->size && cohort__memory_file_holds(hub->memory, 0) &&
+           fstat(hub->memory, &stat) == 0 &&
            (uint64_t)stat.st_size == cohort__shm_memory_bytes(hub->size, head.heap_bytes);
 }
 

@@ -38,10 +38,6 @@ struct cohort__shm_head {
 
 enum { COHORT__SHM_MAGIC = 0x6d687344 };
 
-/* The most that all heaps together may have: much less than there are addresses, since a locality
- * may map all of them. */
-#define COHORT__SHM_ALL_HEAPS (UINT64_C(1) << 45)
-
 /* A locality writes its own slot before the others know where it is. */
 struct cohort__shm_slot {
     /* 1: the locality wants its doorbell rung when something is sent to it. Cleared by the process

@@ -6,6 +6,7 @@
 
 #include <cohort/cohort.h>
 
+#include "collectives/comm/operation.h"
 #include "collectives/comm/team.h"
 #include "collectives/exec/attendance.h"
 #include "collectives/exec/movement.h"
@@ -526,7 +527,8 @@ static void test_lender_fails(void)
  * before it waits for locality 2, so that it has not passed it. That is nothing to fail for,
  * however often it says so. */
 
-static _Atomic uint32_t num_through;
+static atomic_bool is_through;
+static _Atomic uint32_t num_asked; /* answers of locality 2 since */
 
 void __real_cohort__participant_answered(const struct cohort__participant *participant,
                                          uint32_t site, enum cohort__answer answer);
@@ -536,7 +538,9 @@ void __wrap_cohort__participant_answered(const struct cohort__participant *parti
 void __wrap_cohort__participant_answered(const struct cohort__participant *participant,
                                          uint32_t site, enum cohort__answer answer)
 {
-    num_through += site == 1 && answer == COHORT__ANSWER_COMPLETED;
+    if (site == 1 && answer == COHORT__ANSWER_COMPLETED)
+        is_through = true;
+    num_asked += is_through && site == 2 && participant->operation->generation == 2;
     __real_cohort__participant_answered(participant, site, answer);
 }
 
@@ -546,7 +550,7 @@ static cohort_status hold_back(cohort_comm *comm, void *arg)
     struct part part;
     uint64_t one = 1, sum = 0;
     const uint32_t site = cohort_comm_this_site(comm);
-    while (site == 2 && num_through < 3)
+    while (site == 2 && num_asked < 3)
         cohort_yield();
     cohort_future *earlier = cohort_all_reduce(comm, &one, &sum, 1, COHORT_UINT64, COHORT_SUM, 1);
     begin(job, comm, &part, 2);
@@ -561,7 +565,8 @@ static void test_held_back(void)
     const struct call call = {
         .kind = BROADCAST, .count = COHORT__BOARD_LENT, .lends = {true, true, true}};
     struct job job = {.num_localities = 3, .num_sites = 3, .call = &call};
-    num_through = 0;
+    is_through = false;
+    num_asked = 0;
     cluster = cluster_create(1, 3, 0);
     run_sites(&job, all_shared, hold_back, 20000000);
     cluster_destroy(cluster);

@@ -214,6 +214,7 @@ def test_wrong_options():
             (['tasks', '--works', 'fib:30', '--compute', '2'], '--compute is for coll --works'),
             (['coll', '--algorithms', 'x=y'], '--algorithms is for coll --works'),
             (['coll', '--fresh'], '--fresh is for coll --works'),
+            (['coll', '--lent'], '--lent is for coll --works'),
             (['tasks', '--works', 'fib:30', '--fresh'], '--fresh is for coll --works'),
             (['coll', '--works', 'barrier:0', '--sites', '2'], '--works has only'),
             (['coll', '--works', 'barrier'], "--works needs a list like all_reduce:8,barrier:0"),
@@ -288,6 +289,9 @@ def test_works():
     results = read(*run('-n', 2, BENCH, '--json', '--quick', '--rounds', 1, 'coll', '--works',
                         'overlap:8', '--compute', 100))['results']
     check(results[0]['min'] >= 100 * 200, results)
+    results = read(*run('-n', 2, BENCH, '--json', '--quick', '--rounds', 1, 'coll', '--lent',
+                        '--works', 'all_to_all:65536'))['results']
+    check_equal([result['params']['bytes'] for result in results], [65536])
     results = read(*bench('--json', '--quick', 'coll', '--works', 'broadcast:64'))['results']
     check_equal([result['name'] for result in results], ['broadcast'])
     results = read(*run('-n', 3, BENCH, '--json', '--quick', '--rounds', 1, 'coll', '--works',

@@ -27,6 +27,7 @@ static const struct variable variables[] = {
     {"COHORT_LOG", "off", "what is said on standard error"},
     {"COHORT_TRACE", "none", "file for the job's trace"},
     {"COHORT_TRACE_MIB", "1024", "MiB of the trace that a locality keeps"},
+    {"COHORT_MEMORY_MIB", "a share of half the memory", "MiB of cohort_memory_alloc"},
     {"COHORT_STATS", "0", "counters at the job's end"},
     {"COHORT_FAULT", "none", "faults to happen, for tests"},
     {"COHORT_GRACE", "1", "s to end in a broken job, without cohortrun"},

@@ -7,6 +7,7 @@ import time
 import mpi
 from comparison import Comparison
 from job import Job
+from options import passed_on
 from pingpong import Pingpong
 from row import Row, works_of
 from rounds import Contender
@@ -107,7 +108,7 @@ class Cohort(OfJobs):
     def job(self, rows, number):
         args = [*self.programs.launch(rows[0].num), "--rounds", "1", "--seconds",
                 str(self.options.seconds), "--works", works_of(rows), "coll"]
-        return Job(args + ["--fresh"] * self.options.fresh, {"COHORT_NET": self.net})
+        return Job(args + passed_on(self.options), {"COHORT_NET": self.net})
 
 
 class OfMpi(OfJobs):

@@ -6,6 +6,7 @@ import hosts
 import mpi
 from comparison import Comparison
 from job import Job
+from options import passed_on
 from places import Places
 from row import Row, works_of
 from rounds import Contender
@@ -80,7 +81,7 @@ class Cohort(Contender):
                                     *hosts.launch(places))
         args += ["--rounds", "1", "--seconds", str(self.options.seconds), "--works",
                  works_of(rows), "--sites-per-locality", str(places.tasks), "coll"]
-        return Job(args + ["--fresh"] * self.options.fresh)
+        return Job(args + passed_on(self.options))
 
 
 class OfMpi(Contender):

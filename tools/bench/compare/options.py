@@ -32,6 +32,7 @@ prints a table of medians.
                            as root; HxLxT: and T tasks as sites of each locality
   --fresh                  coll: each site writes to all lines of its input before each call, so
                            that no other core has them in its cache; the time for that is counted
+  --lent                   coll: Cohort's inputs and outputs are from cohort_memory_alloc
   --by-call                select: algorithms take turns by a few calls, not by rounds: one call
                            that is not timed, then four that are, or one if they take long; with a
                            barrier behind each where no site waits for all others
@@ -50,8 +51,9 @@ from wrong import PROGRAM, complain
 
 COMPARISONS = "coll", "tasks", "figures", "spread", "hierarchy", "select"
 # Options of some of them alone.
-ONLY_OF = {"hosts": ("coll", "select"), "fresh": ("coll",), "by_call": ("select",),
-           "limit": ("select",), "only": ("coll", "tasks", "spread", "hierarchy", "select")}
+ONLY_OF = {"hosts": ("coll", "select"), "fresh": ("coll",), "lent": ("coll",),
+           "by_call": ("select",), "limit": ("select",),
+           "only": ("coll", "tasks", "spread", "hierarchy", "select")}
 MOST_SITES = 128
 HOSTS = re.compile(r"[1-9]\d{0,2}x[1-9]\d{0,2}(x[1-9]\d{0,2})?")
 
@@ -85,11 +87,17 @@ def places(text):
                                      f"{MOST_SITES} sites, not '{text}'")
 
 
+def passed_on(options):
+    """What cohort-bench is told as well."""
+    return [f"--{name}" for name in ("fresh", "lent") if getattr(options, name)]
+
+
 def read(args):
     parser = Parser(prog=PROGRAM, add_help=False, allow_abbrev=False)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("--lent", action="store_true")
     parser.add_argument("--by-call", action="store_true")
     parser.add_argument("--limit", type=number(int, 1, 86400))
     parser.add_argument("--rounds", type=number(int, 1, 999))

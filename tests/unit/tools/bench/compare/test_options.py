@@ -24,6 +24,7 @@ class Options(unittest.TestCase):
                 (["tasks", "--rounds"], "--rounds: expected one argument"),
                 (["tasks", "--hosts", "2x2"], "--hosts is for coll and select"),
                 (["tasks", "--fresh"], "--fresh is for coll"),
+                (["tasks", "--lent"], "--lent is for coll"),
                 (["tasks", "--by-call"], "--by-call is for select"),
                 (["coll", "--limit", "5"], "--limit is for select"),
                 (["figures", "--only", "x"], "--only is for coll")]:
