@@ -19,9 +19,14 @@ struct block {
     bool is_free;
 };
 
-void cohort__heap_init(struct cohort__heap *heap, int memory, uint64_t file_begin, size_t limit)
+void cohort__heap_init(struct cohort__heap *heap, int memory, uint64_t file_begin, size_t bytes,
+                       size_t limit)
 {
-    *heap = (struct cohort__heap){.memory = memory, .file_begin = file_begin, .limit = limit};
+    const size_t enough = 2 * limit + COHORT__HEAP_HUGE;
+    *heap = (struct cohort__heap){.memory = memory,
+                                  .file_begin = file_begin,
+                                  .bytes = bytes < enough ? bytes : enough,
+                                  .limit = limit};
     pthread_mutex_init(&heap->lock, NULL);
     cohort__list_init(&heap->blocks);
     cohort__map_init(&heap->used_blocks);
@@ -58,7 +63,7 @@ static bool open_range(struct cohort__heap *heap)
     if (heap->reserved)
         return true;
     struct block *block = calloc(1, sizeof(*block));
-    unsigned char *reserved = block ? reserve(heap->limit + COHORT__HEAP_HUGE) : NULL;
+    unsigned char *reserved = block ? reserve(heap->bytes + COHORT__HEAP_HUGE) : NULL;
     if (!reserved) {
         free(block);
         return false;
@@ -66,7 +71,7 @@ static bool open_range(struct cohort__heap *heap)
     size_t behind = (uintptr_t)reserved % COHORT__HEAP_HUGE;
     heap->reserved = reserved;
     atomic_store(&heap->base, reserved + (behind ? COHORT__HEAP_HUGE - behind : 0));
-    block->bytes = heap->limit;
+    block->bytes = heap->bytes;
     cohort__list_push_back(&heap->blocks, &block->link);
     set_free(heap, block);
     return true;
@@ -215,7 +220,7 @@ size_t cohort__heap_fini(struct cohort__heap *heap)
         free(block);
     }
     if (heap->reserved)
-        munmap(heap->reserved, heap->limit + COHORT__HEAP_HUGE);
+        munmap(heap->reserved, heap->bytes + COHORT__HEAP_HUGE);
     cohort__map_fini(&heap->used_blocks);
     pthread_mutex_destroy(&heap->lock);
     return num;

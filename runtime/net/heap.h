@@ -21,6 +21,7 @@ struct cohort__heap {
     pthread_mutex_t lock;
     int memory;          /* the file */
     uint64_t file_begin; /* where its range begins there */
+    size_t bytes;        /* of the range: of addresses, too */
     size_t limit;        /* of what all blocks together may have */
     size_t used;
     unsigned char *reserved;        /* address space */
@@ -33,8 +34,11 @@ struct cohort__heap {
 /* Blocks of at least that many bytes begin at multiples of it, and may be huge pages. */
 enum { COHORT__HEAP_HUGE = 2 << 20 };
 
-/* A heap in the range of the file MEMORY, which stays open, that begins at FILE_BEGIN. */
-void cohort__heap_init(struct cohort__heap *heap, int memory, uint64_t file_begin, size_t limit);
+/* A heap in the range of the file MEMORY, which stays open, that has BYTES from FILE_BEGIN on. Of
+ * these it uses at most twice what the blocks may have, since gaps between them may be too small.
+ */
+void cohort__heap_init(struct cohort__heap *heap, int memory, uint64_t file_begin, size_t bytes,
+                       size_t limit);
 
 /* Gives everything back. Returns how many blocks there still were. */
 size_t cohort__heap_fini(struct cohort__heap *heap);
@@ -51,7 +55,7 @@ static inline bool cohort__heap_has(const struct cohort__heap *heap, const void 
 {
     uintptr_t base = (uintptr_t)atomic_load_explicit(&heap->base, memory_order_relaxed);
     *ret_offset = (uint64_t)((uintptr_t)memory - base);
-    return base && *ret_offset < heap->limit;
+    return base && *ret_offset < heap->bytes;
 }
 
 #endif

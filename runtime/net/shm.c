@@ -617,7 +617,8 @@ static cohort_status open_memory(struct cohort__shm *shm)
     const uint32_t size = shm->hub->size;
     const uint64_t heap_bytes = head_of(shm)->heap_bytes;
     cohort__heap_init(&shm->heap, shm->hub->memory,
-                      cohort__shm_heap_offset(size, heap_bytes, shm->slot), default_limit(shm));
+                      cohort__shm_heap_offset(size, heap_bytes, shm->slot), heap_bytes,
+                      default_limit(shm));
     return COHORT_OK;
 }
 
@@ -744,8 +745,11 @@ bool cohort__shm_has_cores(const struct cohort__net *net)
 
 void cohort__shm_limit_heap(struct cohort__net *net, uint64_t bytes)
 {
-    const uint64_t most = head_of(shm_of(net))->heap_bytes;
-    shm_of(net)->heap.limit = bytes < most ? bytes : most;
+    struct cohort__shm *shm = shm_of(net);
+    const uint64_t most = head_of(shm)->heap_bytes;
+    const uint64_t begin = shm->heap.file_begin;
+    (void)cohort__heap_fini(&shm->heap);
+    cohort__heap_init(&shm->heap, shm->hub->memory, begin, most, bytes < most ? bytes : most);
 }
 
 /* Opens one of at least BYTES. Not in core files, for which the kernel would make memory of all
