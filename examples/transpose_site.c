@@ -172,20 +172,23 @@ static cohort_status exchange_timed(struct transpose_site *site, const void *out
 }
 
 /* Exchanges this site's rows for its columns, which come in one block from each site. Frees
- * MINE. */
+ * MINE. The other localities of this host read the blocks where they are. */
 static cohort_status exchange(struct transpose_site *site, void *mine, void **ret_in)
 {
     void *out = NULL;
     void *in = NULL;
-    cohort_status status = allocate(site, site->base->num_sites * site->rows, site->columns, &out);
+    size_t bytes =
+        site->base->num_sites * site->rows * site->columns * cohort_datatype_size(site->sample);
+    cohort_status status = cohort_memory_alloc(&out, bytes > 0 ? bytes : 1);
     if (!status) {
+        memset(out, 0, bytes);
         pack(site, mine, out);
         status = allocate(site, site->base->num_sites * site->rows, site->columns, &in);
     }
     free(mine);
     for (uint32_t i = 0; !status && i < site->options->repeat; i++)
         status = exchange_timed(site, out, in, &site->times[i]);
-    free(out);
+    cohort_memory_free(out);
     if (status)
         free(in);
     else

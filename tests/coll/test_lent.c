@@ -354,7 +354,7 @@ struct moment {
 };
 
 static const struct moment *_Atomic moment; /* NULL: not now */
-static cohort_future *_Atomic lender;
+static cohort_future *_Atomic lender;       /* a reference */
 static uint64_t *lent;
 static size_t lent_bytes;
 static atomic_bool is_read, has_failed, is_over;
@@ -465,7 +465,7 @@ static cohort_status call_in_order(cohort_comm *comm, void *arg)
     if (site == 0) {
         lent = part.in;
         lent_bytes = in_count(job, &part.call) * sizeof(uint64_t);
-        atomic_store(&lender, part.done);
+        atomic_store(&lender, cohort_future_ref(part.done));
     }
     if (moment->event == NOTHING_ELSE) {
         end(job, site, &part, 1);
@@ -489,6 +489,7 @@ static void run_moment(struct moment what)
     run_sites(&what.job, all_shared, call_in_order, never);
     CHECK(is_read);
     moment = NULL;
+    cohort_future_unref(lender);
     if (what.event == NOTHING_ELSE)
         cluster_destroy(cluster);
     else
