@@ -258,7 +258,7 @@ static bool find_place(struct cohort__team *team, struct cohort__round *round, s
     round->offset =
         cohort__room_find(&team->room, round->number, round->placed, all_passed(team), &needed);
     round->needed = needed;
-    return await_passed(team, needed);
+    return (team->awaited == 0 && needed <= all_passed(team)) || await_passed(team, needed);
 }
 
 static struct cohort__board_post *
@@ -445,11 +445,17 @@ static bool take_overdue(struct cohort__round *round)
     return is_overdue;
 }
 
+static inline bool is_there(const struct cohort__round *round,
+                            const struct cohort__board_post *post)
+{
+    return cohort__board_is_posted(post, round->number) &&
+           (round->bytes < COHORT__BOARD_LENT || !is_withdrawn(post));
+}
+
 static bool is_posted(const struct cohort__team *team, const struct cohort__round *round,
                       const struct seat *seat)
 {
-    return cohort__board_is_posted(&team->board, seat->slot, round->number) &&
-           !is_withdrawn(post_of(team, round, seat));
+    return is_there(round, post_of(team, round, seat));
 }
 
 /* Looks for the only post that there will be. */
@@ -478,7 +484,7 @@ static enum cohort__round_state look(struct cohort__team *team, struct cohort__r
     for (uint32_t i = round->num_there; i < team->num_others; i++) {
         const struct seat *seat = &team->seats[i];
         const struct cohort__board_post *post = post_of(team, round, seat);
-        if (!is_posted(team, round, seat)) {
+        if (!is_there(round, post)) {
             if (!goes_on)
                 break;
             continue;
@@ -539,11 +545,13 @@ static const unsigned char *lent_by(const struct cohort__team *team,
     const struct seat *seat = &team->seats[place->seat];
     const uint64_t *table =
         cohort__board_table(&team->board, seat->slot, round->number, seat->num_sites);
-    const unsigned char *data =
-        table ? cohort__boards_lent(team->process, seat->slot, table[place->index], extent) : NULL;
-    if (!table)
+    if (!table || (round->has_shares && !data_of(team, round, seat))) {
         set_nonsense(ret_error, seat, round);
-    else if (!data)
+        return NULL;
+    }
+    const unsigned char *data =
+        cohort__boards_lent(team->process, seat->slot, table[place->index], extent);
+    if (!data)
         cohort__error_set(ret_error, cohort__error_slot()->status,
                           "generation %" PRIu64 ": what locality %u (site %u) lends: %s",
                           cohort__board_generation(round->number), (unsigned)seat->rank,
@@ -557,16 +565,17 @@ const unsigned char *cohort__team_input(const struct cohort__team *team,
 {
     const struct place *place = &team->places[site];
     const struct seat *seat = &team->seats[place->seat];
-    *ret_is_lent = is_lent(post_of(team, round, seat));
-    if (!*ret_is_lent || round->has_shares) {
-        const unsigned char *data = data_of(team, round, seat);
-        if (!data)
-            set_nonsense(ret_error, seat, round);
-        if (!data || !*ret_is_lent)
-            return data ? data + place->index * round->bytes : NULL;
+    *ret_is_lent = round->bytes >= COHORT__BOARD_LENT && is_lent(post_of(team, round, seat));
+    if (*ret_is_lent) {
+        round->reads_lent = true;
+        return lent_by(team, round, place, extent, ret_error);
     }
-    round->reads_lent = true;
-    return lent_by(team, round, place, extent, ret_error);
+    const unsigned char *data = data_of(team, round, seat);
+    if (!data) {
+        set_nonsense(ret_error, seat, round);
+        return NULL;
+    }
+    return data + place->index * round->bytes;
 }
 
 /* Shares ----------------------------------------------------------------------------------- */

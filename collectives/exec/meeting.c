@@ -300,9 +300,9 @@ enum {
 static bool has_shares(const struct cohort__meetings *meetings,
                        const struct cohort__meeting *meeting)
 {
-    return meetings->team &&
+    return meeting->far.bytes >= FROM_BYTES && meetings->team &&
            meeting->movement.terms.kind == &cohort__movement_kinds[COHORT__ALL_REDUCE] &&
-           meetings->group->num_localities >= FROM_LOCALITIES && meeting->far.bytes >= FROM_BYTES &&
+           meetings->group->num_localities >= FROM_LOCALITIES &&
            cohort__op_is_builtin(meeting->movement.terms.op);
 }
 
@@ -482,7 +482,8 @@ static cohort_status copy_inputs(struct cohort__meeting *meeting)
 
 /* Without the lock, when all are there: moves the data. True: it is moved. False: it is much, so
  * works move it, and the last of them calls OVER. */
-static bool move_all(struct cohort__meeting *meeting, void (*over)(struct cohort__crew *crew))
+__attribute__((always_inline)) static inline bool move_all(struct cohort__meeting *meeting,
+                                                           void (*over)(struct cohort__crew *crew))
 {
     const struct cohort__movement *movement = &meeting->movement;
     bool is_users = movement->terms.op && !cohort__op_is_builtin(movement->terms.op);
@@ -658,8 +659,7 @@ static void meeting_put_away(struct cohort__meetings *meetings, struct cohort__m
 {
     memset(meeting->participants, 0,
            meeting->movement.num_sites * sizeof(meeting->participants[0]));
-    memset(meeting->movement.is_posted, false, meeting->movement.num_sites);
-    memset(meeting->through, false, meeting->movement.num_sites);
+    memset(meeting->movement.is_posted, false, 2 * meeting->movement.num_sites); /* and through */
     cohort__error_fini(&meeting->error);
     meeting->error = (struct cohort__error){0};
     cohort__list_push_front(&meetings->spare, &meeting->link);
@@ -1019,7 +1019,7 @@ static bool find_inputs(const struct cohort__meetings *meetings, struct cohort__
                         struct cohort__error *ret_error)
 {
     struct cohort__movement *movement = &meeting->movement;
-    const size_t extent = extent_of(meeting);
+    const size_t extent = meeting->far.bytes < COHORT__BOARD_LENT ? 0 : extent_of(meeting);
     movement->has_far = true;
     for (uint32_t rank = 0; rank < movement->num_sites; rank++) {
         bool is_far = !meeting->participants[rank];

@@ -154,10 +154,9 @@ const uint64_t *cohort__board_table(const struct cohort__board *board, uint32_t 
                                     uint64_t number, uint32_t num);
 
 /* Sequentially consistent: who waits for a post says so first, and looks then. */
-static inline bool cohort__board_is_posted(const struct cohort__board *board, uint32_t slot,
-                                           uint64_t number)
+static inline bool cohort__board_is_posted(const struct cohort__board_post *post, uint64_t number)
 {
-    return atomic_load(&cohort__board_post(board, slot, number)->number) == number;
+    return atomic_load(&post->number) == number;
 }
 
 #endif

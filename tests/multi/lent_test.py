@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of cohort_memory_alloc: collectives read it where it is, it has a limit, and it is ordinary
-memory where it can't be shared. Usage: lent_test.py COHORTRUN MEMBER [case...]"""
+"""Memory of cohort_memory_alloc: collectives read it where it is, it has a limit, and it is
+ordinary memory where it can't be shared. Usage: lent_test.py COHORTRUN MEMBER [case...]"""
 import os
 import re
 import sys

@@ -141,13 +141,14 @@ static void test_empty(void)
     for (uint32_t slot = 0; slot < MAX_SIZE; slot++) {
         CHECK_INT((long long)atomic_load(cohort__board_passed(&board, slot)), 0);
         for (uint64_t generation = 1; generation < 20; generation++)
-            CHECK(!cohort__board_is_posted(&board, slot, generation));
+            CHECK(
+                !cohort__board_is_posted(cohort__board_post(&board, slot, generation), generation));
     }
     atomic_store(&cohort__board_post(&board, 1, 9)->number, 9);
-    CHECK(cohort__board_is_posted(&board, 1, 9));
-    CHECK(!cohort__board_is_posted(&board, 1, 1));
-    CHECK(!cohort__board_is_posted(&board, 1, 17));
-    CHECK(!cohort__board_is_posted(&board, 0, 9));
+    CHECK(cohort__board_is_posted(cohort__board_post(&board, 1, 9), 9));
+    CHECK(!cohort__board_is_posted(cohort__board_post(&board, 1, 1), 1));
+    CHECK(!cohort__board_is_posted(cohort__board_post(&board, 1, 17), 17));
+    CHECK(!cohort__board_is_posted(cohort__board_post(&board, 0, 9), 9));
     free(board.memory);
 }
 
