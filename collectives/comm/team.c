@@ -310,10 +310,13 @@ static bool is_lent(const struct cohort__board_post *post)
     return post->bytes >= COHORT__BOARD_LENT && post->lent > 0;
 }
 
-/* Whether POST, which is or was there, counts as not there. */
-static bool is_withdrawn(const struct cohort__board_post *post)
+/* Whether POST of SEAT, which is or was there, counts as not there: it is withdrawn, or what it
+ * lends is gone with its locality. */
+static bool is_withdrawn(const struct cohort__team *team, const struct seat *seat,
+                         const struct cohort__board_post *post)
 {
-    return is_lent(post) && atomic_load(&post->share) == COHORT__BOARD_WITHDRAWN;
+    return is_lent(post) && (atomic_load(&post->share) == COHORT__BOARD_WITHDRAWN ||
+                             cohort__boards_is_gone(team->process, seat->slot));
 }
 
 void cohort__team_set_through(const struct cohort__team *team, bool *through, uint32_t site)
@@ -362,7 +365,7 @@ bool cohort__team_look_again(const struct cohort__team *team, struct cohort__rou
         const struct seat *seat = &team->seats[i];
         if (round->has_source && seat != seat_of(team, round->source))
             continue;
-        if (is_withdrawn(post_of(team, round, seat))) {
+        if (is_withdrawn(team, seat, post_of(team, round, seat))) {
             round->num_there = 0;
             return false;
         }
@@ -445,17 +448,17 @@ static bool take_overdue(struct cohort__round *round)
     return is_overdue;
 }
 
-static inline bool is_there(const struct cohort__round *round,
-                            const struct cohort__board_post *post)
+static inline bool is_there(const struct cohort__team *team, const struct cohort__round *round,
+                            const struct seat *seat, const struct cohort__board_post *post)
 {
     return cohort__board_is_posted(post, round->number) &&
-           (round->bytes < COHORT__BOARD_LENT || !is_withdrawn(post));
+           (round->bytes < COHORT__BOARD_LENT || !is_withdrawn(team, seat, post));
 }
 
 static bool is_posted(const struct cohort__team *team, const struct cohort__round *round,
                       const struct seat *seat)
 {
-    return is_there(round, post_of(team, round, seat));
+    return is_there(team, round, seat, post_of(team, round, seat));
 }
 
 /* Looks for the only post that there will be. */
@@ -484,7 +487,7 @@ static enum cohort__round_state look(struct cohort__team *team, struct cohort__r
     for (uint32_t i = round->num_there; i < team->num_others; i++) {
         const struct seat *seat = &team->seats[i];
         const struct cohort__board_post *post = post_of(team, round, seat);
-        if (!is_there(round, post)) {
+        if (!is_there(team, round, seat, post)) {
             if (!goes_on)
                 break;
             continue;

@@ -2,6 +2,7 @@
 #include "runtime/net/shm.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -583,6 +584,7 @@ static void slot_init(struct cohort__shm *shm)
     struct cohort__shm_slot *own = cohort__shm_slot(shm, shm->slot);
     shm->own = own;
     atomic_store(&own->sleeping, 0);
+    atomic_store(&own->is_heap_gone, 0);
     for (uint32_t word = 0; word * 64 < shm->hub->size; word++)
         atomic_store(&own->callers[word], 0);
     own->pid = getpid();
@@ -736,6 +738,21 @@ bool cohort__shm_board_free(const struct cohort__board *board, uint32_t slot, si
 struct cohort__heap *cohort__shm_heap(struct cohort__net *net)
 {
     return &shm_of(net)->heap;
+}
+
+void cohort__shm_heap_end(struct cohort__net *net, uint32_t slot)
+{
+    const struct cohort__shm *shm = shm_of(net);
+    const uint64_t bytes = head_of(shm)->heap_bytes;
+    atomic_store(&cohort__shm_slot(shm, slot)->is_heap_gone, 1);
+    atomic_thread_fence(memory_order_seq_cst);
+    (void)fallocate(shm->hub->memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                    (off_t)cohort__shm_heap_offset(shm->hub->size, bytes, slot), (off_t)bytes);
+}
+
+bool cohort__shm_heap_is_gone(const struct cohort__net *net, uint32_t slot)
+{
+    return atomic_load(&cohort__shm_slot(shm_of(net), slot)->is_heap_gone) != 0;
 }
 
 bool cohort__shm_has_cores(const struct cohort__net *net)

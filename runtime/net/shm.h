@@ -73,6 +73,14 @@ void cohort__shm_limit_heap(struct cohort__net *net, uint64_t bytes);
 const unsigned char *cohort__shm_heap_read(struct cohort__net *net, uint32_t slot, uint64_t offset,
                                            size_t bytes);
 
+/* SLOT's process has ended, and the job goes on: gives the memory of its heap back to the system.
+ */
+void cohort__shm_heap_end(struct cohort__net *net, uint32_t slot);
+
+/* Whether some locality has done that. Who has read there looks at it behind a fence: what was read
+ * before is what was there. */
+bool cohort__shm_heap_is_gone(const struct cohort__net *net, uint32_t slot);
+
 cohort_status cohort__shm_board_open(struct cohort__net *net, uint32_t number,
                                      struct cohort__board *ret_board);
 void cohort__shm_board_close(struct cohort__board *board);

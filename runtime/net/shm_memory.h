@@ -44,8 +44,9 @@ struct cohort__shm_slot {
      * that rings. */
     _Alignas(COHORT__SHM_LINE) _Atomic uint32_t sleeping;
     _Alignas(COHORT__SHM_LINE) int32_t pid;
-    uint64_t pid_space;           /* the pid namespace in which `pid` is valid */
-    _Atomic uint64_t num_tickets; /* for boards, so far, also in programs before this one */
+    uint64_t pid_space;            /* the pid namespace in which `pid` is valid */
+    _Atomic uint32_t is_heap_gone; /* others have given its memory back, see cohort__shm_heap_end */
+    _Atomic uint64_t num_tickets;  /* for boards, so far, also in programs before this one */
     /* A bit for each slot whose ring to this one has just begun. */
     _Alignas(COHORT__SHM_LINE) _Atomic uint64_t callers[COHORT__SHM_MAX_SLOTS / 64];
 };

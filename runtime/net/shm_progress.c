@@ -147,6 +147,7 @@ static struct cohort__shm_fetch *first_fetch(const struct cohort__list *fetches)
 static ssize_t read_lent(const struct cohort__shm_fetch *fetch, size_t bytes)
 {
     cohort__copy(fetch->destination + fetch->done, fetch->lent + fetch->done, bytes);
+    atomic_thread_fence(memory_order_seq_cst);
     return (ssize_t)bytes;
 }
 
@@ -172,6 +173,10 @@ static void read_slice(struct cohort__shm_peer *peer)
     pthread_mutex_lock(&shm->lock);
     if (atomic_load(&peer->is_dead))
         return; /* its fetches are ended elsewhere */
+    if (fetch->lent && cohort__shm_heap_is_gone(&shm->net, peer->slot)) {
+        cohort__shm_peer_lose(peer, "its process has ended");
+        return;
+    }
     if (got > 0) {
         fetch->done += (size_t)got;
         if (fetch->done == fetch->request.bytes)

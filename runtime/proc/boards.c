@@ -67,9 +67,12 @@ void cohort__boards_leave(struct cohort__process *process, struct cohort__board_
 
 void cohort__boards_peer_died(struct cohort__process *process, uint32_t rank)
 {
+    struct cohort__net *near = near_of(process);
     uint32_t slot;
-    if (near_of(process) && cohort__shm_slot_ever(near_of(process), rank, &slot))
-        cohort__shm_died(near_of(process), slot);
+    if (!near || !cohort__shm_slot_ever(near, rank, &slot))
+        return;
+    cohort__shm_died(near, slot);
+    cohort__shm_heap_end(near, slot);
 }
 
 bool cohort__boards_has(const struct cohort__process *process, struct cohort__board_name name)
@@ -133,6 +136,11 @@ const unsigned char *cohort__boards_lent(struct cohort__process *process, uint32
                                          uint64_t offset, size_t bytes)
 {
     return cohort__shm_heap_read(near_of(process), slot, offset, bytes);
+}
+
+bool cohort__boards_is_gone(const struct cohort__process *process, uint32_t slot)
+{
+    return cohort__shm_heap_is_gone(near_of(process), slot);
 }
 
 void cohort__boards_alert(struct cohort__process *process, const uint32_t *slots, uint32_t num)

@@ -39,7 +39,8 @@ cohort_status cohort__boards_begin(struct cohort__process *process, struct cohor
  * is a second time. */
 void cohort__boards_leave(struct cohort__process *process, struct cohort__board_name name);
 
-/* Locality RANK has died: it doesn't use any board any more. */
+/* Locality RANK has ended, and the job goes on: it doesn't use any board any more, and the memory
+ * of its heap goes back to the system. */
 void cohort__boards_peer_died(struct cohort__process *process, uint32_t rank);
 
 /* Whether NAME is a board in memory that this locality shares. */
@@ -76,6 +77,9 @@ bool cohort__boards_can_lend(struct cohort__process *process, const void *memory
  * cohort__shm_heap_read. */
 const unsigned char *cohort__boards_lent(struct cohort__process *process, uint32_t slot,
                                          uint64_t offset, size_t bytes);
+
+/* Whether what SLOT has lent is gone with it. To be asked behind a fence when it has been read. */
+bool cohort__boards_is_gone(const struct cohort__process *process, uint32_t slot);
 
 /* Wakes those of the NUM slots that sleep, so that they look at what this thread has written before
  * the call. */

@@ -516,6 +516,13 @@ static void test_returned(void)
     close_all();
 }
 
+static uint32_t slot_of(uint32_t rank)
+{
+    uint32_t slot;
+    CHECK(cohort__boards_slot_of(localities.processes[0], rank, &slot));
+    return slot;
+}
+
 /* A post that lends, and is withdrawn then. Where its table can't be, it is nonsense. */
 static void test_lent(void)
 {
@@ -559,10 +566,12 @@ static void test_lent(void)
     CHECK(!cohort__team_look_again(teams[0], &all[0]));
     CHECK_INT(look(0, &all[0]), COHORT__ROUND_PARTIAL);
     CHECK(!cohort__team_has_come(teams[0], &all[0], 2));
-    uint32_t slot;
+    cohort__board_post(&memory, slot_of(1), 1)->share = COHORT__BOARD_SHARE_NONE;
+    CHECK(cohort__team_look_again(teams[0], &all[0]));
+    cohort__boards_peer_died(localities.processes[2], 1);
+    CHECK(!cohort__team_look_again(teams[0], &all[0])); /* gone with its locality */
     error = (struct cohort__error){0};
-    CHECK(cohort__boards_slot_of(localities.processes[0], 1, &slot));
-    cohort__board_post(&memory, slot, 1)->lent = COHORT__BOARD_ARENA + 1;
+    cohort__board_post(&memory, slot_of(1), 1)->lent = COHORT__BOARD_ARENA + 1;
     CHECK(!cohort__team_input(teams[0], &all[0], 2, bytes, &is_lent, &error));
     CHECK_INT(error.status, COHORT_ERR_PROTOCOL);
     cohort__error_fini(&error);

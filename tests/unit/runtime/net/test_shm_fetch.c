@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -715,6 +716,31 @@ static void test_killed_under_way(void)
     shm_ends_close();
 }
 
+/* The owner's process has ended, as another one knows, which has given the memory of its heap back:
+ * what is read there is worth nothing. */
+static void test_lent_gone(void)
+{
+    void *region, *memory;
+    unsigned char target[100];
+    struct stat before, after;
+    shm_ends_open(3, COHORT__SHM_STREAM);
+    CHECK_INT(cohort__heap_alloc(cohort__shm_heap(&shm_ends_shm(1)->net), &memory, MIB), COHORT_OK);
+    memset(memory, 7, MIB);
+    struct cohort__net_token token = shm_ends_expose(1, memory, MIB, &region);
+    CHECK(!cohort__shm_heap_is_gone(&shm_ends_shm(0)->net, 1));
+    CHECK_INT(fstat(shm_hub->memory, &before), 0);
+    cohort__shm_heap_end(&shm_ends_shm(2)->net, 1);
+    CHECK_INT(fstat(shm_hub->memory, &after), 0);
+    CHECK_INT(after.st_blocks, before.st_blocks - MIB / 512);
+    CHECK(cohort__shm_heap_is_gone(&shm_ends_shm(0)->net, 1));
+    CHECK_INT(station_fetch(&shm_stations[0], 1, &token, 0, target, sizeof target),
+              COHORT__NET_SENT);
+    station_until_unreachable(&shm_stations[0], 1);
+    CHECK_INT(shm_stations[0].num_fetched, shm_stations[0].num_failed);
+    CHECK(cohort__heap_free(cohort__shm_heap(&shm_ends_shm(1)->net), memory));
+    shm_ends_close();
+}
+
 static void test_killed(void)
 {
     kill_server(COHORT__SHM_STREAM);
@@ -729,6 +755,7 @@ static const struct test_case cases[] = {
     {"bulk_reader_asleep", test_bulk_reader_asleep},
     {"fetch", test_fetch},
     {"fetch_lent", test_fetch_lent},
+    {"lent_gone", test_lent_gone},
     {"fetch_outside", test_fetch_outside},
     {"fetch_wrong_when_full", test_fetch_wrong_when_full},
     {"withdraw_under_way", test_withdraw_under_way},
