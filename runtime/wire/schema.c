@@ -354,8 +354,8 @@ cohort_status cohort__schema_unpack_block(const struct cohort__schema *schema, c
         return status;
     const size_t before = schema->bytes + lists_bytes(unpacked, schema);
     unsigned char *block = calloc(1, before + bytes + 1);
-    struct reading reading = {unpacked, what, data, block + before, block + schema->bytes};
     if (block) {
+        struct reading reading = {unpacked, what, data, block + before, block + schema->bytes};
         memcpy(block + before, data, bytes);
         status = read_struct(&reading, cohort__unpacked_root(unpacked), schema, block);
     } else {

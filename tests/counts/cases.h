@@ -5,14 +5,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a program whose arguments are a case and a number: the one of NUM CASES, of BYTES each, that
- * is named, which its first member (const char *) does, and *RET_NUMBER. With other arguments it
- * says which there are, and the program exits with status 2. */
-const void *cases_choose(const void *cases, size_t num, size_t bytes, int argc, char **argv,
-                         uint64_t *ret_number);
+/* Runs a CASE, of those below, with the number that stands behind its name. Returns a status for
+ * main. */
+typedef int cases_run(const void *chosen, uint64_t number);
 
-#define CASES_CHOOSE(cases, argc, argv, ret_number)                                                \
-    cases_choose(cases, sizeof(cases) / sizeof((cases)[0]), sizeof((cases)[0]), argc, argv,        \
-                 ret_number)
+/* The main of a program whose arguments are a case and a number: RUNs that of NUM CASES, of BYTES
+ * each, that is named, which its first member (const char *) does. If there are more pairs, each
+ * runs in a process of its own, as the first one has run in this: valgrind, whose start takes
+ * longer than most cases, begins once, and has read and translated what they have in common. With
+ * other arguments it says which cases there are, and the status is 2. */
+int cases_main(const void *cases, size_t num, size_t bytes, int argc, char **argv, cases_run *run);
+
+#define CASES_MAIN(cases, argc, argv, run)                                                         \
+    cases_main(cases, sizeof(cases) / sizeof((cases)[0]), sizeof((cases)[0]), argc, argv, run)
 
 #endif

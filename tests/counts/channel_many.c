@@ -184,15 +184,20 @@ static cohort_status run(void *arg)
     return status;
 }
 
-int main(int argc, char **argv)
+static int run_case(const void *chosen, uint64_t num)
 {
-    struct job job = {0};
-    what = CASES_CHOOSE(whats, argc, argv, &job.num);
+    struct job job = {.num = num};
+    what = chosen;
     job.num_sites = what->num_sites ? what->num_sites : (uint32_t)job.num + 1;
     job.comms = calloc(job.num_sites, sizeof(cohort_comm *));
     job.futures = calloc(job.num + job.num_sites, sizeof(cohort_future *));
-    int result = job.comms && job.futures ? cohort_main(argc, argv, run, &job) : 1;
+    int result = job.comms && job.futures ? cohort_main(0, NULL, run, &job) : 1;
     free(job.comms);
     free(job.futures);
     return result;
+}
+
+int main(int argc, char **argv)
+{
+    return CASES_MAIN(whats, argc, argv, run_case);
 }

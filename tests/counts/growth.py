@@ -27,8 +27,14 @@ def grows(what, few, many, sites=SITES, of='site', factor=FACTOR):
 def main():
     callgrind.skip_without()
 
+    fewer = SITES[0] // 4, SITES[1] // 4
+    cases = [('create', 1), *((what, sites) for what in ['create', *WHATS] for sites in SITES),
+             *((what, sites) for what in ['create', *OF_ALL_PAIRS] for sites in fewer)]
+    counted = dict(zip(cases, (all_of_it for all_of_it, _ in
+                               callgrind.count_cases(sys.argv[1], cases))))
+
     def count(what, sites):
-        return callgrind.count([sys.argv[1], what, str(sites)])
+        return counted[what, sites]
 
     start = count('create', 1)
     created = [count('create', sites) - start for sites in SITES]
@@ -36,7 +42,6 @@ def main():
     for what in WHATS:
         counts = [count(what, sites) - start for sites in SITES]
         failed |= grows(what, *(there - base for there, base in zip(counts, created)))
-    fewer = SITES[0] // 4, SITES[1] // 4
     created = [count('create', sites) for sites in fewer]
     for what in OF_ALL_PAIRS:
         counts = [count(what, sites) - base for sites, base in zip(fewer, created)]

@@ -12,10 +12,9 @@ FACTOR = 13 # for ten times as many
 WHATS = ['exchange', 'strides', 'left_out', 'deadlines', 'scoped', 'cancelled', 'agree']
 
 
-def grows(program, what, numbers):
+def grows(what, numbers, start, *counts):
     """Prints the numbers of instructions. Returns whether they grow too much."""
-    start = callgrind.count([program, what, '1'])
-    counts = [callgrind.count([program, what, str(number)]) - start for number in numbers]
+    counts = [count - start for count in counts]
     for number, count in zip(numbers, counts):
         print(f'{what} {number}: {count / number:.0f} instructions each', flush=True)
     return any(more > FACTOR * less for less, more in zip(counts, counts[1:]))
@@ -24,7 +23,11 @@ def grows(program, what, numbers):
 def main():
     callgrind.skip_without()
     numbers = [int(number) for number in sys.argv[2:]]
-    sys.exit(any([grows(sys.argv[1], what, numbers) for what in WHATS]))
+    counts = [all_of_it for all_of_it, _ in callgrind.count_cases(
+        sys.argv[1], [(what, number) for what in WHATS for number in [1, *numbers]])]
+    each = 1 + len(numbers)
+    sys.exit(any([grows(what, numbers, *counts[i * each:(i + 1) * each])
+                  for i, what in enumerate(WHATS)]))
 
 
 main()

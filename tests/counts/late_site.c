@@ -166,14 +166,14 @@ static cohort_status run(void *arg)
     return status;
 }
 
-static int run_job(int argc, char **argv, struct job *job)
+static int run_job(struct job *job)
 {
     job->done = calloc(SITES * job->num, sizeof(cohort_future *));
     job->values = calloc((1 + SITES) * job->num, sizeof(*job->values));
     job->blocks = calloc(job->num, sizeof(*job->blocks));
     job->agreed = calloc(SITES * job->num, sizeof(*job->agreed));
     bool has_memory = job->done && job->values && job->blocks && job->agreed;
-    int result = has_memory ? cohort_main(argc, argv, run, job) : 1;
+    int result = has_memory ? cohort_main(0, NULL, run, job) : 1;
     free(job->done);
     free(job->values);
     free(job->blocks);
@@ -181,10 +181,12 @@ static int run_job(int argc, char **argv, struct job *job)
     return result;
 }
 
+static int run_case(const void *what, uint64_t num)
+{
+    return run_job(&(struct job){.what = what, .num = num});
+}
+
 int main(int argc, char **argv)
 {
-    uint64_t num;
-    struct job job = {.what = CASES_CHOOSE(whats, argc, argv, &num)};
-    job.num = num;
-    return run_job(argc, argv, &job);
+    return CASES_MAIN(whats, argc, argv, run_case);
 }

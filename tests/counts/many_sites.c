@@ -230,7 +230,7 @@ static cohort_status run(void *arg)
     return status;
 }
 
-static int run_job(int argc, char **argv, struct job *job)
+static int run_job(struct job *job)
 {
     size_t num_sites = job->num_sites;
     job->comms = calloc(num_sites, sizeof(cohort_comm *));
@@ -241,17 +241,19 @@ static int run_job(int argc, char **argv, struct job *job)
         job->out = job->in + num_sites;
         job->gathered = job->out + num_sites;
     }
-    int result = has_memory ? cohort_main(argc, argv, run, job) : 1;
+    int result = has_memory ? cohort_main(0, NULL, run, job) : 1;
     free(job->comms);
     free(job->done);
     free(job->in);
     return result;
 }
 
+static int run_case(const void *what, uint64_t num)
+{
+    return run_job(&(struct job){.what = what, .num_sites = (uint32_t)num});
+}
+
 int main(int argc, char **argv)
 {
-    uint64_t num;
-    struct job job = {.what = CASES_CHOOSE(whats, argc, argv, &num)};
-    job.num_sites = (uint32_t)num;
-    return run_job(argc, argv, &job);
+    return CASES_MAIN(whats, argc, argv, run_case);
 }

@@ -371,12 +371,16 @@ static cohort_status run(struct program *program)
     return status ? status : program->status;
 }
 
-int main(int argc, char **argv)
+static int run_case(const void *chosen, uint64_t rounds)
 {
-    struct program program = {0};
-    program.chosen = CASES_CHOOSE(cases, argc, argv, &program.rounds);
+    struct program program = {.chosen = chosen, .rounds = rounds};
     cohort_status status = run(&program);
     if (status)
-        fprintf(stderr, "task_calls: %s: %s\n", argv[1], cohort_error_message());
+        fprintf(stderr, "task_calls: %s: %s\n", program.chosen->name, cohort_error_message());
     return status != COHORT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    return CASES_MAIN(cases, argc, argv, run_case);
 }

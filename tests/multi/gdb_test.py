@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from jobs import TIMEOUT, Job, check, check_equal, far_hosts, is_running, read_proc
+from jobs import TIMEOUT, Job, check, check_equal, far_hosts, is_running, pause, read_proc
 
 MEMBER, SCRIPT = (os.path.abspath(path) for path in sys.argv[2:4])
 # Of hang_member alone that wait; the main task may itself run the one that it awaits.
@@ -97,6 +97,7 @@ def ask_locality_1(program, status_text, *commands):
                 [sys.argv[1], '--status', str(job.process.pid)], stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL, text=True).stdout:
             check(time.monotonic() < deadline, 'it does not hang')
+            pause(0.1)
         pid, = [p for p in job.processes() if is_running(p, MEMBER) and
                 b'\0COHORT_LOCALITY=1\0' in open('/proc/%d/environ' % p, 'rb').read()]
         return gdb(['-p', str(pid)], *commands)
@@ -178,6 +179,7 @@ def check_job(folder):
         # It has to have been one before the last tick of each process.
         while not re.search(DEADLOCK + r'[3-9]\.', status(str(job.process.pid))[1], re.MULTILINE):
             check(time.monotonic() < deadline, 'it does not hang')
+            pause(0.1)
         pids = {}
         for pid in job.processes():
             rank = re.search(rb'\0COHORT_LOCALITY=(\d+)', read_proc(pid, 'environ'))
@@ -226,6 +228,7 @@ def check_inputs():
             deadline = time.monotonic() + TIMEOUT
             while not re.search('^deadlock: ', status(str(job.process.pid))[1], re.MULTILINE):
                 check(time.monotonic() < deadline, 'it does not hang')
+                pause(0.1)
             pid = next(p for p in job.processes() if is_running(p, MEMBER))
             text = gdb(['-p', str(pid)], 'cohort tasks')
         finally:
@@ -260,6 +263,7 @@ def main():
                     [sys.argv[1], '--status', str(process.pid)], stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL, text=True).stdout, re.MULTILINE):
                 check(time.monotonic() < deadline, 'it does not hang')
+                pause(0.1)
             check_said(['-p', str(process.pid)], 'process %d' % process.pid)
             said = gdb(['-p', str(process.pid)], *('cohort bt ' + n for n in ('0', '1003', 'x')))
             check_equal(said.count('cohort bt needs a number from 1 to 100'), 3)

@@ -123,6 +123,7 @@ def await_status(pid, *patterns, job=None):
         if job and job.process.poll() is not None:
             raise jobs.Failed('the job has ended', *job.finish())
         check(time.monotonic() < deadline, 'no', missing, 'in', out, err)
+        jobs.pause(0.1)
 
 
 class Hang(Job):
@@ -136,6 +137,7 @@ class Hang(Job):
         deadline = time.monotonic() + TIMEOUT
         while len(pids) < self.size:
             check(time.monotonic() < deadline, 'only', pids)
+            jobs.pause()
             for pid in self.processes():
                 rank = re.search(rb'\0COHORT_LOCALITY=(\d+)', jobs.read_proc(pid, 'environ'))
                 if rank and is_running(pid, MEMBER):
@@ -440,6 +442,7 @@ def test_unread():
         if code == 1 and "localities 0-1 can't be read: " in out:
             break
         check(time.monotonic() < deadline, code, out)
+        jobs.pause(0.1)
     job.process.terminate()
     job.finish()
 
@@ -567,7 +570,7 @@ def await_no_children(pid):
     deadline = time.monotonic() + TIMEOUT
     while children_of(pid):
         check(time.monotonic() < deadline, 'children', children_of(pid))
-        time.sleep(0.001)
+        jobs.pause()
 
 
 def test_signal():

@@ -15,7 +15,7 @@ import tempfile
 import time
 
 import jobs
-from jobs import TIMEOUT, Job, check, check_equal, children_of, read_proc, run
+from jobs import TIMEOUT, Job, check, check_equal, children_of, pause, read_proc, run
 
 MEMBER = sys.argv[2]
 NONSENSE = os.path.join(os.path.dirname(os.path.abspath(MEMBER)), 'nonsense_member')
@@ -392,6 +392,7 @@ def await_catching(job, rank, number):
     deadline = time.monotonic() + TIMEOUT
     while True:
         check(time.monotonic() < deadline, 'signal', number, 'is not caught')
+        pause()
         for pid in job.processes():
             environment = read_proc(pid, 'environ').split(b'\0')
             if read_proc(pid, 'cmdline').startswith(b'sh\0') and catches(pid, number) and \

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs under test, whose launcher is the first argument of the program.
 
-Nothing here sleeps. A test waits for a line, an end of file or a process, each with a deadline
-(TIMEOUT) that is reached only on failure. Each job gets a variable of its own in its environment,
-by which its processes are found in /proc afterwards: none may be left over. A process that has lost
-its parent becomes a child of this process, so it is found in any case."""
+A test waits for a line, an end of file or a process, each with a deadline (TIMEOUT) that is reached
+only on failure. Nothing here sleeps, but between two looks at what is not there yet (pause). Each
+job gets a variable of its own in its environment, by which its processes are found in /proc
+afterwards: none may be left over. A process that has lost its parent becomes a child of this
+process, so it is found in any case."""
 import contextlib
 import ctypes
 import os
@@ -53,6 +54,11 @@ class Skipped(Exception):
 def check(condition, *what):
     if not condition:
         raise Failed(' '.join(str(w) for w in what))
+
+
+def pause(seconds=0.01):
+    """Between two looks, of which each would take a core from what they wait for."""
+    time.sleep(seconds)
 
 
 def check_equal(got, want):
@@ -130,6 +136,7 @@ class Job:
         deadline = time.monotonic() + TIMEOUT
         while len(self.processes()) < num:
             check(time.monotonic() < deadline, 'only', self.processes())
+            pause()
 
     def await_rest(self):
         """Waits until all of its processes sleep at the same time. Then none of them continues by
@@ -140,6 +147,7 @@ class Job:
             if None not in before.values() and before == self.switches():
                 return
             check(time.monotonic() < deadline, 'it never rests')
+            pause()
 
     def switches(self):
         """How often each process has given up its core. None for a process that has a core or wants

@@ -23,7 +23,7 @@ if not MPIRUN:
 sys.argv[1] = MPIRUN
 
 import jobs  # it reads the program's first argument
-from jobs import Failed, Job, check, check_equal, is_running, read_proc
+from jobs import Failed, Job, check, check_equal, is_running, pause, read_proc
 
 BUILD = os.path.abspath(sys.argv[2])
 COLL = os.path.join(BUILD, 'tests/multi/coll_member')
@@ -143,7 +143,7 @@ def check_nobody_listens(port):
             except OSError as error:
                 if time.monotonic() > deadline:
                     raise Failed('port %d: %s' % (port, error)) from error
-        time.sleep(0.05)
+        pause(0.05)
 
 
 def outlive(folder, provider):

@@ -109,7 +109,7 @@ def await_counter(file, name, num, ranks):
         if all(rank in lines and lines[rank][-1].get(name) == num for rank in ranks):
             return lines
         check(time.monotonic() < deadline, 'no such lines:', lines)
-        time.sleep(0.01)
+        jobs.pause()
 
 
 def lose_one(name, *options):

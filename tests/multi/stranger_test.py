@@ -16,7 +16,7 @@ import sys
 import time
 
 import jobs
-from jobs import Job, TIMEOUT, check, check_equal, is_running, read_proc
+from jobs import Job, TIMEOUT, check, check_equal, is_running, pause, read_proc
 
 COLL = os.path.abspath(os.path.join(sys.argv[2], 'coll_member'))
 IDLE = os.path.abspath(os.path.join(sys.argv[2], 'idle_member'))
@@ -51,6 +51,7 @@ def await_listeners(job, program):
         if len(found) == NUM_LOCALITIES:
             return found
         check(time.monotonic() < deadline and job.process.poll() is None, 'listeners:', found)
+        pause()
 
 
 def call(address, data=b''):

@@ -51,6 +51,7 @@ def await_stopped(job):
     deadline = time.monotonic() + jobs.TIMEOUT
     while True:
         check(time.monotonic() < deadline, 'nobody stops')
+        jobs.pause()
         for pid in job.processes():
             if re.search(rb'State:\s*T', jobs.read_proc(pid, 'status')):
                 return pid

@@ -107,8 +107,8 @@ const char *world_say_by(void (*write)(FILE *file, const struct status_model *mo
     free(text);
     text = NULL;
     for (uint32_t rank = 0; rank < w.job.num; rank++)
-        if (w.localities[rank].look)
-            look_sort(w.localities[rank].look);
+        if (w.job.localities[rank].look)
+            look_sort(w.job.localities[rank].look);
     CHECK_INT(status_model_create(&model, &w.job), COHORT_OK);
     FILE *file = open_memstream(&text, &bytes);
     CHECK(file);
