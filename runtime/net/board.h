@@ -34,10 +34,12 @@ enum {
     /* Bytes of a piece, see cohort__board_piece. With pieces of 4 or 16 KiB, posts of 16 and 32 KiB
      * took longer to read. */
     COHORT__BOARD_PIECE = 8 * 1024,
-    COHORT__BOARD_PIECES = 64, /* at most in a post */
-    /* Room for one post of that length, or for several shorter ones with one line behind each.
-     * Memory is taken only when it is first used. */
-    COHORT__BOARD_ARENA = COHORT__BOARD_POST + COHORT__BOARD_DEPTH * COHORT__BOARD_LINE,
+    COHORT__BOARD_PIECES = 64,                    /* at most in a post */
+    COHORT__BOARD_TABLE = 8 * COHORT__BOARD_LINE, /* bytes of the longest, see COHORT__BOARD_LENT */
+    /* Room for one post of that length, with a table, or for several shorter ones with one line
+     * behind each. Memory is taken only when it is first used. */
+    COHORT__BOARD_ARENA =
+        COHORT__BOARD_POST + COHORT__BOARD_DEPTH * COHORT__BOARD_LINE + COHORT__BOARD_TABLE,
 };
 
 /* BYTES in whole lines. */
@@ -104,6 +106,10 @@ enum cohort__board_share {
  * who has read what is lent looks at the post again: if it is withdrawn, that may have been
  * anything. With less, to wait for the others takes longer than the copy. */
 enum { COHORT__BOARD_LENT = 32 * 1024 };
+
+_Static_assert((size_t)COHORT__BOARD_POST / COHORT__BOARD_LENT * sizeof(uint64_t) <=
+                   COHORT__BOARD_TABLE,
+               "a table has an entry for each site that fits into a post");
 
 /* If only one locality brings data: a post of BYTES is there before its data is, and can be read
  * piece by piece, as its mark says. The bytes of each piece, but perhaps of the last one. 0: it is
