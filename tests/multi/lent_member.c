@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -109,7 +110,7 @@ static cohort_status program(void *arg)
     const char *how = arg;
     unsigned char *block = NULL;
     cohort_status status = COHORT_ERR_BAD_PARAMETER;
-    if (strcmp(how, "exchange") == 0)
+    if (strcmp(how, "exchange") == 0 || strcmp(how, "limited") == 0)
         status = exchange(UINT32_MAX);
     else if (strcmp(how, "killed") == 0)
         status = exchange(1);
@@ -131,6 +132,10 @@ static cohort_status program(void *arg)
 int main(int argc, char **argv)
 {
     void *block = NULL;
+    const rlim_t much = (rlim_t)1 << 46; /* sanitizers take as much; limited it is all the same */
+    if (argc > 1 && strcmp(argv[1], "limited") == 0 &&
+        setrlimit(RLIMIT_AS, &(struct rlimit){much, much}) != 0)
+        return 2;
     if (cohort_memory_alloc(&block, 1) != COHORT_ERR_STATE)
         return 3;
     int status = cohort_main(argc, argv, program, argv[1]);

@@ -30,7 +30,7 @@ def test_exchange():
 
 def test_ordinary():
     done(2, 'exchange', '-x', 'COHORT_NET=ofi')
-    done(2, 'exchange', 'sh', '-c', 'ulimit -v 8000000; exec "$0" "$@"')
+    done(2, 'limited')
     done(4, 'exchange', '-x', 'COHORT_TOPOLOGY=2x1x2')
 
 
