@@ -31,9 +31,10 @@ typedef cohort_status cohort_remote_function(const cohort_object *in, cohort_obj
 /* Gives FUNCTION a name, by which every locality of the job may call it in this one. CONTEXT is
  * only passed on. To be called before cohort_main or cohort_start, in each locality that is to run
  * the function: a program does so at the beginning of main. NAME is copied; it has 1 to 255 bytes.
- * Registered functions stay for as long as the process. COHORT_ERR_BAD_PARAMETER (no name, no
- * function, a name of another length, or one that is taken), COHORT_ERR_STATE (the runtime is up
- * already), COHORT_ERR_NO_MEMORY. Any thread; never suspends. */
+ * Names that begin with "cohort_" are the library's. Registered functions stay for as long as the
+ * process. COHORT_ERR_BAD_PARAMETER (no name, no function, a name of another length, one of the
+ * library's, or one that is taken), COHORT_ERR_STATE (the runtime is up already),
+ * COHORT_ERR_NO_MEMORY. Any thread; never suspends. */
 COHORT_API cohort_status cohort_remote_register(const char *name, cohort_remote_function *function,
                                                 void *context) COHORT_MUST_USE;
 

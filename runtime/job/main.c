@@ -36,6 +36,7 @@
 #include "runtime/proc/process.h"
 #include "runtime/proc/registry.h"
 #include "runtime/remote/functions.h"
+#include "runtime/remote/memory.h"
 #include "runtime/remote/tasks.h"
 #include "runtime/task/callbacks.h"
 #include "runtime/task/fork.h"
@@ -458,6 +459,8 @@ static cohort_status connect_process(struct job *job, const struct cohort__fault
                                           job);
     if (!status)
         status = cohort__remote_tasks_create(job->process);
+    if (!status)
+        status = cohort__remote_memory_register();
     if (!status)
         status = options.size > 1 ? connect_peers(job) : stay_alone(job);
     if (!status)

@@ -479,7 +479,7 @@ static const size_t window_least = 1 << 28;
 
 static void window_close(struct cohort__shm_window *window)
 {
-    munmap((void *)(uintptr_t)window->base, window->bytes);
+    munmap(window->base, window->bytes);
     free(window);
 }
 
@@ -490,8 +490,8 @@ static void heaps_close(struct cohort__shm *shm)
     const size_t num = cohort__heap_fini(&shm->heap);
     if (num > 0)
         cohort__log(COHORT__LOG_WARN, "%zu blocks of cohort_memory_alloc were not given back", num);
-    for (uint32_t slot = 0; slot < shm->hub->size; slot++) {
-        struct cohort__shm_window *window = shm->windows[slot];
+    for (uint32_t i = 0; i < 2 * shm->hub->size; i++) {
+        struct cohort__shm_window *window = shm->windows[i];
         while (window) {
             struct cohort__shm_window *before = window->before;
             window_close(window);
@@ -606,7 +606,7 @@ static cohort_status open_memory(struct cohort__shm *shm)
     shm->sources = calloc(shm->hub->size, sizeof(struct cohort__shm_peer *));
     shm->numbers = malloc(shm->hub->size * sizeof(*shm->numbers));
     shm->has_died = calloc(shm->hub->size, sizeof(*shm->has_died));
-    shm->windows = calloc(shm->hub->size, sizeof(*shm->windows));
+    shm->windows = calloc(2 * (size_t)shm->hub->size, sizeof(*shm->windows));
     if (!shm->has_died || !shm->windows || !shm->by_slot || !shm->callers || !shm->sources ||
         !shm->numbers)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "shared memory of this host: out of memory");
@@ -769,10 +769,11 @@ void cohort__shm_limit_heap(struct cohort__net *net, uint64_t bytes)
     cohort__heap_init(&shm->heap, shm->hub->memory, begin, most, bytes < most ? bytes : most);
 }
 
-/* Opens one of at least BYTES. Not in core files, for which the kernel would make memory of all
+/* Opens one of at least BYTES. To write has a mapping of its own, so that who only reads can do no
+ * harm. Not in core files, for which the kernel would make memory of all
  * that its owner never used. */
 static struct cohort__shm_window *window_open(const struct cohort__shm *shm, uint32_t slot,
-                                              size_t bytes)
+                                              size_t bytes, bool is_to_write)
 {
     const size_t most = head_of(shm)->heap_bytes;
     size_t size = window_least;
@@ -781,8 +782,9 @@ static struct cohort__shm_window *window_open(const struct cohort__shm *shm, uin
     size = size < most ? size : most;
     const off_t offset = (off_t)cohort__shm_heap_offset(shm->hub->size, most, slot);
     struct cohort__shm_window *window = malloc(sizeof(*window));
+    const int access = is_to_write ? PROT_READ | PROT_WRITE : PROT_READ;
     void *memory =
-        window ? mmap(NULL, size, PROT_READ, MAP_SHARED | MAP_NORESERVE, shm->hub->memory, offset)
+        window ? mmap(NULL, size, access, MAP_SHARED | MAP_NORESERVE, shm->hub->memory, offset)
                : MAP_FAILED;
     if (memory == MAP_FAILED) {
         (void)cohort_fail(errno == ENOMEM ? COHORT_ERR_NO_MEMORY : COHORT_ERR_SYSTEM,
@@ -796,27 +798,29 @@ static struct cohort__shm_window *window_open(const struct cohort__shm *shm, uin
 }
 
 static const struct cohort__shm_window *window_of(struct cohort__shm *shm, uint32_t slot,
-                                                  size_t bytes)
+                                                  size_t bytes, bool is_to_write)
 {
-    struct cohort__shm_window *window = atomic_load(&shm->windows[slot]);
+    _Atomic(struct cohort__shm_window *) *place =
+        &shm->windows[slot + (is_to_write ? shm->hub->size : 0)];
+    struct cohort__shm_window *window = atomic_load(place);
     if (window && window->bytes >= bytes)
         return window;
     pthread_mutex_lock(&shm->lock);
-    struct cohort__shm_window *before = atomic_load(&shm->windows[slot]);
+    struct cohort__shm_window *before = atomic_load(place);
     window = before;
     if (!before || before->bytes < bytes) {
-        window = window_open(shm, slot, bytes);
+        window = window_open(shm, slot, bytes, is_to_write);
         if (window) {
             window->before = before;
-            atomic_store(&shm->windows[slot], window);
+            atomic_store(place, window);
         }
     }
     pthread_mutex_unlock(&shm->lock);
     return window;
 }
 
-const unsigned char *cohort__shm_heap_read(struct cohort__net *net, uint32_t slot, uint64_t offset,
-                                           size_t bytes)
+static unsigned char *reach(struct cohort__net *net, uint32_t slot, uint64_t offset, size_t bytes,
+                            bool is_to_write)
 {
     struct cohort__shm *shm = shm_of(net);
     const uint64_t most = head_of(shm)->heap_bytes;
@@ -825,8 +829,20 @@ const unsigned char *cohort__shm_heap_read(struct cohort__net *net, uint32_t slo
                           (unsigned long long)offset);
         return NULL;
     }
-    const struct cohort__shm_window *window = window_of(shm, slot, offset + bytes);
+    const struct cohort__shm_window *window = window_of(shm, slot, offset + bytes, is_to_write);
     return window ? window->base + offset : NULL;
+}
+
+const unsigned char *cohort__shm_heap_read(struct cohort__net *net, uint32_t slot, uint64_t offset,
+                                           size_t bytes)
+{
+    return reach(net, slot, offset, bytes, false);
+}
+
+unsigned char *cohort__shm_heap_write(struct cohort__net *net, uint32_t slot, uint64_t offset,
+                                      size_t bytes)
+{
+    return reach(net, slot, offset, bytes, true);
 }
 
 void cohort__shm_alert(struct cohort__net *net, const uint32_t *slots, uint32_t num)

@@ -73,6 +73,10 @@ void cohort__shm_limit_heap(struct cohort__net *net, uint64_t bytes);
 const unsigned char *cohort__shm_heap_read(struct cohort__net *net, uint32_t slot, uint64_t offset,
                                            size_t bytes);
 
+/* The same to be written, too: a mapping of its own, for who does that. */
+unsigned char *cohort__shm_heap_write(struct cohort__net *net, uint32_t slot, uint64_t offset,
+                                      size_t bytes);
+
 /* SLOT's process has ended, and the job goes on: gives the memory of its heap back to the system.
  */
 void cohort__shm_heap_end(struct cohort__net *net, uint32_t slot);

@@ -102,12 +102,12 @@ struct cohort__shm_peer {
     struct cohort__ring_reader bulk_reader;
 };
 
-/* The beginning of a peer's heap, mapped. What is behind it is mapped by another one, of twice the
- * size or more, since somebody may be reading here. */
+/* The beginning of a peer's heap, mapped to be read, or also to be written. What is behind it is
+ * mapped by another one, of twice the size or more, since somebody may be reading here. */
 struct cohort__shm_window {
-    const unsigned char *base;
+    unsigned char *base;
     size_t bytes;
-    struct cohort__shm_window *before; /* a smaller one of the same peer, or NULL */
+    struct cohort__shm_window *before; /* a smaller one of the same peer and kind, or NULL */
 };
 
 enum { COHORT__SHM_NONE = UINT32_MAX };
@@ -120,7 +120,8 @@ struct cohort__shm {
     unsigned char *common; /* the mapped head and slots */
     struct cohort__shm_slot *own;
     struct cohort__heap heap; /* this end's */
-    /* The heaps of others, as far as they were read. By slot; NULL: not yet. */
+    /* The heaps of others, as far as they were read, and behind these as far as they were written.
+     * By slot; NULL: not yet. */
     _Atomic(struct cohort__shm_window *) *windows;
     uint64_t pid_space;
     _Atomic bool has_deferred;

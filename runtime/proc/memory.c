@@ -2,10 +2,12 @@
 #include "runtime/proc/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/hash.h"
 #include "runtime/base/misuse.h"
 #include "runtime/net/shm.h"
 #include "runtime/proc/peer.h"
@@ -37,14 +39,32 @@ static cohort_status alloc_ordinary(void **ret_memory, size_t bytes)
     return COHORT_OK;
 }
 
+/* False: it is in HEAP, and no block begins there. */
+static bool give_back(struct cohort__heap *heap, void *memory)
+{
+    uint64_t offset;
+    if (heap && cohort__heap_has(heap, memory, &offset))
+        return cohort__heap_free(heap, memory);
+    free(memory);
+    return true;
+}
+
 cohort_status cohort__memory_alloc_for(struct cohort__process *process, void **ret_memory,
                                        size_t bytes)
 {
-    struct cohort__heap *heap = heap_of(process);
-    if (!heap || is_space_limited())
-        return alloc_ordinary(ret_memory, bytes);
-    cohort_status status = cohort__heap_alloc(heap, ret_memory, bytes);
-    return status ? cohort_fail(status, "cohort_memory_alloc: %s", cohort_error_message()) : status;
+    struct cohort__heap *heap = is_space_limited() ? NULL : heap_of(process);
+    void *memory = NULL;
+    cohort_status status =
+        heap ? cohort__heap_alloc(heap, &memory, bytes) : alloc_ordinary(&memory, bytes);
+    if (status)
+        return heap ? cohort_fail(status, "cohort_memory_alloc: %s", cohort_error_message())
+                    : status;
+    if (!cohort__blocks_add(&process->blocks, memory, bytes)) {
+        give_back(heap, memory);
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "cohort_memory_alloc: no memory for a block");
+    }
+    *ret_memory = memory;
+    return COHORT_OK;
 }
 
 cohort_status cohort_memory_alloc(void **ret_memory, size_t bytes)
@@ -63,10 +83,10 @@ cohort_status cohort_memory_alloc(void **ret_memory, size_t bytes)
 void cohort__memory_free_for(struct cohort__process *process, void *memory)
 {
     struct cohort__heap *heap = heap_of(process);
+    const bool is_known = process && cohort__blocks_remove(&process->blocks, memory);
     uint64_t offset;
-    if (!heap || !cohort__heap_has(heap, memory, &offset))
-        free(memory);
-    else if (!cohort__heap_free(heap, memory))
+    const bool is_in_heap = heap && cohort__heap_has(heap, memory, &offset);
+    if ((is_in_heap && !is_known) || !give_back(heap, memory))
         cohort__misuse_of("memory", memory, "",
                           "no block begins there, or it was given back before",
                           "cohort_memory_free", NULL);
@@ -76,4 +96,54 @@ void cohort_memory_free(void *memory)
 {
     if (!cohort__fork_is_child())
         cohort__memory_free_for(cohort__process_current(), memory);
+}
+
+/* The same for all that a handle says, so that nothing of it can be taken for that of another. */
+static uint64_t seal_of(const struct cohort__process *process, const cohort_memory_handle *handle,
+                        const struct cohort__block_name *name)
+{
+    uint64_t seal = cohort__hash_mix(process->options.job_key, process->options.epoch);
+    const uint64_t words[] = {handle->locality, handle->reserved, handle->bytes, name->id,
+                              name->offset,     name->in_heap,    name->word};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        seal = cohort__hash_mix(seal, words[i]);
+    return seal;
+}
+
+bool cohort__memory_place(const struct cohort__process *process, const cohort_memory_handle *handle,
+                          struct cohort__memory_place *ret_place)
+{
+    _Static_assert(sizeof(*ret_place) == sizeof(handle->of_the_library), "it is all of it");
+    memcpy(ret_place, handle->of_the_library, sizeof(*ret_place));
+    return handle->locality < process->options.size &&
+           ret_place->seal == seal_of(process, handle, &ret_place->name);
+}
+
+cohort_status cohort__memory_share_for(struct cohort__process *process,
+                                       cohort_memory_handle *ret_handle, const void *memory,
+                                       size_t bytes)
+{
+    struct cohort__memory_place place;
+    if (!cohort__blocks_share(&process->blocks, heap_of(process), memory, bytes, &place.name))
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "cohort_memory_share: %p is not %zu bytes of a block of "
+                           "cohort_memory_alloc",
+                           memory, bytes);
+    *ret_handle = (cohort_memory_handle){.locality = process->options.rank, .bytes = bytes};
+    place.seal = seal_of(process, ret_handle, &place.name);
+    memcpy(ret_handle->of_the_library, &place, sizeof(place));
+    return COHORT_OK;
+}
+
+cohort_status cohort_memory_share(cohort_memory_handle *ret_handle, const void *memory,
+                                  size_t bytes)
+{
+    struct cohort__process *process = cohort__process_current();
+    if (!ret_handle)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_memory_share: ret_handle is NULL");
+    if (cohort__fork_is_child())
+        return cohort__fork_refuse("cohort_memory_share");
+    if (!process)
+        return cohort_fail(COHORT_ERR_STATE, "cohort_memory_share: the runtime is not up");
+    return cohort__memory_share_for(process, ret_handle, memory, bytes);
 }

@@ -10,6 +10,7 @@
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
 #include "runtime/base/named_levels.h"
+#include "runtime/proc/blocks.h"
 #include "runtime/proc/process.h"
 #include "runtime/proc/registry.h"
 
@@ -97,6 +98,7 @@ struct cohort__process {
     struct cohort__process_handlers own_remote_handlers;
     struct cohort__net *net; /* NULL in a job with one locality */
     struct cohort__registry *registry;
+    struct cohort__blocks blocks;      /* of cohort_memory_alloc */
     uint32_t *hosts, *domains, *cores; /* of the localities, see positions.h */
     uint32_t num_named_levels;
     struct {

@@ -37,6 +37,7 @@ cohort_status cohort__process_create(struct cohort__process **ret_process,
         process->options.eager_budget = DEFAULT_EAGER_BUDGET;
     process->window = cohort__send_window(options->size);
     cohort__list_init(&process->delayed);
+    cohort__blocks_init(&process->blocks);
     atomic_init(&process->handlers, &no_handlers);
     atomic_init(&process->remote_handlers, &no_handlers);
     atomic_init(&process->next_handle, 1);
@@ -82,6 +83,7 @@ void cohort__process_stop(struct cohort__process *process)
     }
     stop_user(&process->handlers);
     stop_user(&process->remote_handlers);
+    cohort__blocks_close(&process->blocks);
 }
 
 void cohort__process_destroy(struct cohort__process *process)
@@ -91,6 +93,7 @@ void cohort__process_destroy(struct cohort__process *process)
     cohort__registry_destroy(process->registry);
     for (uint32_t rank = 0; rank < process->options.size; rank++)
         cohort__peer_destroy(atomic_load(&process->peers[rank]));
+    cohort__blocks_fini(&process->blocks);
     free(process->hosts);
     free(process->domains);
     free(process->cores);

@@ -558,7 +558,7 @@ bool cohort__remote_calls_end_some(struct cohort__remote_tasks *tasks,
 /* A call of this locality. Its task carries it. */
 struct own_call {
     struct cohort__remote_name name;
-    uint32_t rank;
+    struct cohort__process *process;
     cohort_object in;
     cohort_object *ret_out;             /* or NULL */
     alignas(16) unsigned char copied[]; /* a short IN */
@@ -588,13 +588,14 @@ static cohort_status run_own(void *arg)
     cohort_object out = {0};
     if (call->in.bytes > 0 && call->in.bytes <= COHORT_REMOTE_COPIED_BYTES)
         call->in.data = call->copied;
-    cohort_status status = cohort__remote_function_call(function, &call->in, &out);
+    cohort_status status = cohort__remote_function_call(function, call->process, &call->in, &out);
     if (cohort__fork_is_child())
         return status; /* of a child process, which is no locality */
     if (!status)
         status = give(call, &out);
     if (status)
-        cohort__remote_error_set(cohort__error_slot(), &call->name, call->rank, status,
+        cohort__remote_error_set(cohort__error_slot(), &call->name,
+                                 cohort__process_rank(call->process), status,
                                  cohort_error_message());
     return status;
 }
@@ -606,14 +607,15 @@ struct membership {
     bool is_begun;       /* set: it counts; else the future says at once why it was not begun */
 };
 
-static cohort_future *call_own(struct membership *membership, uint32_t rank,
+static cohort_future *call_own(struct cohort__process *process, struct membership *membership,
                                const struct cohort__remote_name *name, const cohort_object *in,
                                cohort_object *ret_out)
 {
     const struct cohort__remote_function *function = cohort__remote_function_find(name->hash);
     if (!function) {
         struct cohort__error error = {0};
-        cohort__remote_error_set(&error, name, rank, COHORT_ERR_BAD_PARAMETER,
+        cohort__remote_error_set(&error, name, cohort__process_rank(process),
+                                 COHORT_ERR_BAD_PARAMETER,
                                  "no function of that name is registered there");
         cohort_future *future = cohort__future_of_status(error.status, &error);
         cohort__error_fini(&error);
@@ -623,7 +625,8 @@ static cohort_future *call_own(struct membership *membership, uint32_t rank,
     alignas(16) unsigned char memory[sizeof(struct own_call) + COHORT_REMOTE_COPIED_BYTES];
     struct own_call *call = (struct own_call *)memory;
     *call = (struct own_call){
-        .name = {name->hash, function->name}, .rank = rank, .in = *in, .ret_out = ret_out};
+
+        .name = {name->hash, function->name}, .process = process, .in = *in, .ret_out = ret_out};
     if (copied > 0)
         memcpy(call->copied, in->data, copied);
     cohort_future *future = cohort__task_start_carrying(
@@ -751,7 +754,7 @@ cohort_future *cohort__remote_call(struct cohort__remote_tasks *tasks, uint32_t 
 {
     struct membership membership = {.scope = cohort__scope_current()};
     return rank == cohort__process_rank(tasks->process)
-               ? call_own(&membership, rank, name, in, ret_out)
+               ? call_own(tasks->process, &membership, name, in, ret_out)
                : call_other(tasks, &membership, rank, span, name, in, ret_out);
 }
 
@@ -825,7 +828,7 @@ cohort_status cohort__scope_async_at_from(struct cohort__process *process, cohor
     struct membership membership = {.scope = scope, .fails_scope = true};
     cohort_future *future =
         locality == cohort__process_rank(tasks->process)
-            ? call_own(&membership, locality, &looked_for, in, NULL)
+            ? call_own(tasks->process, &membership, &looked_for, in, NULL)
             : call_other(tasks, &membership, locality, 1, &looked_for, in, NULL);
     if (!membership.is_begun)
         return cohort_await(future); /* the error */

@@ -34,10 +34,12 @@ const struct cohort__remote_function *cohort__remote_function_find(uint64_t hash
 }
 
 cohort_status cohort__remote_function_call(const struct cohort__remote_function *function,
-                                           const cohort_object *in, cohort_object *ret_out)
+                                           struct cohort__process *process, const cohort_object *in,
+                                           cohort_object *ret_out)
 {
     cohort_object out = {0};
-    cohort_status status = function->function(in, &out, function->context);
+    cohort_status status =
+        function->function(in, &out, function->is_own ? (void *)process : function->context);
     if (cohort__fork_is_child())
         return status;
     bool is_in = out.data == in->data;
@@ -77,7 +79,7 @@ void cohort__remote_functions_unseal(void)
 /* With the lock held. Takes MADE on success. */
 static cohort_status add(struct cohort__remote_function *made, uint64_t hash)
 {
-    if (functions.is_sealed)
+    if (functions.is_sealed && !made->is_own)
         return cohort_fail(COHORT_ERR_STATE,
                            "cohort_remote_register: \"%s\": the runtime is up already", made->name);
     const struct cohort__remote_function *other = cohort__remote_function_find(hash);
@@ -93,6 +95,26 @@ static cohort_status add(struct cohort__remote_function *made, uint64_t hash)
     return COHORT_OK;
 }
 
+static cohort_status make(const char *name, cohort_remote_function *function, void *context,
+                          bool is_own)
+{
+    size_t bytes = strlen(name);
+    struct cohort__remote_function *made = malloc(sizeof(*made) + bytes + 1);
+    if (!made)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "cohort_remote_register: no memory for \"%s\"",
+                           name);
+    made->function = function;
+    made->context = context;
+    made->is_own = is_own;
+    memcpy(made->name, name, bytes + 1);
+    pthread_mutex_lock(&functions.lock);
+    cohort_status status = add(made, cohort__remote_hash(name));
+    pthread_mutex_unlock(&functions.lock);
+    if (status)
+        free(made);
+    return status;
+}
+
 cohort_status cohort_remote_register(const char *name, cohort_remote_function *function,
                                      void *context)
 {
@@ -104,17 +126,19 @@ cohort_status cohort_remote_register(const char *name, cohort_remote_function *f
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                            "cohort_remote_register: a name of %zu bytes; 1 to %d are possible",
                            bytes, NAME_BYTES_MAX);
-    struct cohort__remote_function *made = malloc(sizeof(*made) + bytes + 1);
-    if (!made)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "cohort_remote_register: no memory for \"%s\"",
+    if (strncmp(name, "cohort_", strlen("cohort_")) == 0)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "cohort_remote_register: \"%s\": names that begin with \"cohort_\" are "
+                           "the library's",
                            name);
-    made->function = function;
-    made->context = context;
-    memcpy(made->name, name, bytes + 1);
+    return make(name, function, context, false);
+}
+
+cohort_status cohort__remote_register_own(const char *name, cohort_remote_function *function)
+{
     pthread_mutex_lock(&functions.lock);
-    cohort_status status = add(made, cohort__remote_hash(name));
+    const struct cohort__remote_function *other =
+        cohort__remote_function_find(cohort__remote_hash(name));
     pthread_mutex_unlock(&functions.lock);
-    if (status)
-        free(made);
-    return status;
+    return other && other->is_own ? COHORT_OK : make(name, function, NULL, true);
 }

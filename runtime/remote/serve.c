@@ -114,7 +114,8 @@ static cohort_status call_what_is_named(struct served *served)
     if (served->span > 1)
         return run_span(served);
     const struct cohort__remote_function *function = cohort__remote_function_find(served->hash);
-    return cohort__remote_function_call(function, &served->in, &served->out);
+    return cohort__remote_function_call(function, served->tasks->process, &served->in,
+                                        &served->out);
 }
 
 /* In a task: calls the function. */

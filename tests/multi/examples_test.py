@@ -288,6 +288,19 @@ def test_word_count():
     check(status == 1 and 'usage: word_count SECONDS FILE...' in err, status, err)
 
 
+# histogram
+
+
+def test_histogram():
+    for num_localities in 0, 1, 3:
+        check_equal(succeed('histogram', num_localities),
+                    '1000000 draws of 1000 values: each is counted\n')
+    check_equal(succeed('histogram', 2, 7, 1), '70000 draws of 1 values: each is counted\n')
+    check_equal(succeed('histogram', 2, 0), '0 draws of 1000 values: each is counted\n')
+    status, out, err = example('histogram', 1, 1, 0)
+    check(status == 1 and 'usage: histogram [PIECES [VALUES]]' in err, status, err)
+
+
 # fft
 
 

@@ -19,6 +19,7 @@
 #include "runtime/proc/boards.h"
 #include "runtime/proc/memory.h"
 #include "runtime/proc/process.h"
+#include "runtime/remote/memory.h"
 #include "runtime/remote/tasks.h"
 #include "runtime/task/scheduler.h"
 #include "tests/support/hub_copy.h"
@@ -180,6 +181,7 @@ static struct cluster *create(struct cluster *cluster, size_t eager_budget)
         }
         CHECK_INT(cohort__process_create(&cluster->processes[rank], &options), COHORT_OK);
         CHECK_INT(cohort__remote_tasks_create(cluster->processes[rank]), COHORT_OK);
+        CHECK_INT(cohort__remote_memory_register(), COHORT_OK);
         net_create(cluster, shared, rank);
         cohort__process_attach_net(cluster->processes[rank], cluster->nets[rank]);
     }

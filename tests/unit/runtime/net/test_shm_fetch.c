@@ -91,6 +91,38 @@ static void test_fetch_lent(void)
     fetch_all_sizes(COHORT__SHM_DIRECT, true);
 }
 
+/* Who only reads a heap can't write there; both mappings grow on their own. */
+static void test_heap_windows(void)
+{
+    enum { FAR = 300 * MIB };
+    void *memory;
+    shm_ends_open(2, COHORT__SHM_STREAM);
+    struct cohort__net *owner = &shm_ends_shm(0)->net, *other = &shm_ends_shm(1)->net;
+    const uint32_t slot = cohort__shm_own_slot(owner);
+    CHECK_INT(cohort__heap_alloc(cohort__shm_heap(owner), &memory, MIB), COHORT_OK);
+    unsigned char *owned = memory;
+    uint64_t at;
+    CHECK(cohort__heap_has(cohort__shm_heap(owner), owned, &at));
+    const unsigned char *seen = cohort__shm_heap_read(other, slot, at, MIB);
+    CHECK(seen && seen[5] == 0);
+    CHECK(!atomic_load(&shm_ends_shm(1)->windows[2 + slot])); /* nobody writes */
+    unsigned char *written = cohort__shm_heap_write(other, slot, at, MIB);
+    CHECK(written && written != seen);
+    written[5] = 55;
+    CHECK(seen[5] == 55 && owned[5] == 55);
+    CHECK(cohort__shm_heap_read(other, slot, at + 5, 1) == seen + 5);
+    CHECK(cohort__shm_heap_write(other, slot, at + 5, 1) == written + 5);
+    CHECK(cohort__shm_heap_write(other, slot, FAR, 1));
+    CHECK(cohort__shm_heap_write(other, slot, at, 1) != written); /* a larger one */
+    CHECK(cohort__shm_heap_read(other, slot, at, 1) == seen);
+    written[6] = 66; /* the smaller one stays */
+    CHECK(seen[6] == 66);
+    CHECK(!cohort__shm_heap_write(other, slot, UINT64_MAX, 1));
+    CHECK_CONTAINS(cohort_error_message(), "there can't be 1 bytes");
+    CHECK(cohort__heap_free(cohort__shm_heap(owner), memory));
+    shm_ends_close();
+}
+
 static void expect_refused(struct cohort__net_token *token, size_t offset, size_t bytes)
 {
     static unsigned char target[MIB];
@@ -756,6 +788,7 @@ static const struct test_case cases[] = {
     {"fetch", test_fetch},
     {"fetch_lent", test_fetch_lent},
     {"lent_gone", test_lent_gone},
+    {"heap_windows", test_heap_windows},
     {"fetch_outside", test_fetch_outside},
     {"fetch_wrong_when_full", test_fetch_wrong_when_full},
     {"withdraw_under_way", test_withdraw_under_way},

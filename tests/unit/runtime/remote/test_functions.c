@@ -66,6 +66,33 @@ static void test_wrong(void)
     CHECK(!cohort__remote_function_find(cohort__remote_hash("two")));
 }
 
+/* Those of the library may be registered late, and again, and know the process that they run in. */
+static cohort_status tell_context(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)ret_out;
+    CHECK(context == in->data);
+    return COHORT_OK;
+}
+
+static void test_own(void)
+{
+    struct cohort__process *process = (struct cohort__process *)&process;
+    const cohort_object in = {process, 0};
+    cohort_object out;
+    CHECK_INT(cohort_remote_register("cohort_own", nothing, NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "\"cohort_own\": names that begin with");
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(cohort__remote_register_own("cohort_own", tell_context), COHORT_OK);
+    CHECK_INT(
+        cohort__remote_function_call(
+            cohort__remote_function_find(cohort__remote_hash("cohort_own")), process, &in, &out),
+        COHORT_OK);
+    CHECK_INT(cohort_remote_register("theirs", tell_context, process), COHORT_OK);
+    CHECK_INT(cohort__remote_function_call(
+                  cohort__remote_function_find(cohort__remote_hash("theirs")), NULL, &in, &out),
+              COHORT_OK);
+}
+
 static void test_sealed(void)
 {
     cohort__remote_functions_seal();
@@ -73,11 +100,12 @@ static void test_sealed(void)
     CHECK_CONTAINS(cohort_error_message(), "\"late\": the runtime is up already");
     CHECK(!cohort__remote_function_find(cohort__remote_hash("late")));
     CHECK(cohort__remote_function_find(cohort__remote_hash("one")));
+    CHECK_INT(cohort__remote_register_own("cohort_late", nothing), COHORT_OK);
 }
 
 static const struct test_case cases[] = {
     {"empty", test_empty}, {"register", test_register}, {"many", test_many},
-    {"wrong", test_wrong}, {"sealed", test_sealed},
+    {"wrong", test_wrong}, {"own", test_own},           {"sealed", test_sealed},
 };
 
 int main(int argc, char **argv)
