@@ -25,11 +25,11 @@ extern "C" {
  * COHORT_NET is ofi, and where the size of address space is limited (ulimit -v). The same functions
  * do there. */
 
-/* BYTES bytes of memory, whatever they hold, to read and to write: whole pages, which begin at a
- * multiple of 64, and from 2 MiB on at one of 2 MiB, where the kernel may use huge pages. It takes
- * no memory before it is first written, from the NUMA node of who does. It costs system calls:
- * allocate once what is used often. The caller owns it until it gives it back, which is to be done
- * before the runtime ends: what is left then is gone.
+/* BYTES bytes of memory, whatever they hold, to read and to write, which begin at a multiple of 64,
+ * and from 2 MiB on at one of 2 MiB, where the kernel may use huge pages. What is shared takes
+ * whole pages. It takes no memory before it is first written, from the NUMA node of who does. It
+ * costs system calls: allocate once what is used often. The caller owns it until it gives it back,
+ * which is to be done before the runtime ends: what is left then is gone.
  *
  * Any thread, also outside of tasks. Does not suspend.
  *

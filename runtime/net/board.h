@@ -102,9 +102,10 @@ enum cohort__board_share {
  * where there is a table in its arena, which says for each of its sites at which offset of its heap
  * (runtime/net/heap.h) the others read it; else 0. It decides that by itself, from so many bytes of
  * a site on. What is lent stays as it is until all others have passed
- * the post; or the call has failed, and the post is *withdrawn*, which counts as no post at all. So
- * who has read what is lent looks at the post again: if it is withdrawn, that may have been
- * anything. With less, to wait for the others takes longer than the copy. */
+ * the post, or said that they are through with the call; or the call has failed, and the post is
+ * *withdrawn*, which counts as no post at all. So who has read what is lent looks at the post
+ * again: if it is withdrawn, that may have been anything. With less, to wait for the others takes
+ * longer than the copy. */
 enum { COHORT__BOARD_LENT = 32 * 1024 };
 
 _Static_assert((size_t)COHORT__BOARD_POST / COHORT__BOARD_LENT * sizeof(uint64_t) <=

@@ -2,6 +2,7 @@
 #include "runtime/net/heap.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -149,14 +150,20 @@ static bool map_block(const struct cohort__heap *heap, const struct block *block
     return true;
 }
 
-/* Others may have mapped the pages, too, so the file gives them back. If the kernel can't take the
- * addresses back now, for want of memory of its own, they stay mapped, and are empty. */
-static void unmap_block(const struct cohort__heap *heap, const struct block *block)
+/* Takes access away. False: the kernel has no memory for that. Then what was mapped there may be
+ * gone, and the addresses anybody's. */
+static bool unmap_block(const struct cohort__heap *heap, const struct block *block)
 {
-    void *memory = atomic_load(&heap->base) + block->offset;
-    (void)madvise(memory, block->bytes, MADV_REMOVE);
-    (void)mmap(memory, block->bytes, PROT_NONE,
-               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    return mmap(atomic_load(&heap->base) + block->offset, block->bytes, PROT_NONE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+/* Others may have mapped the pages, too, and the program may have locked them, so it is the file
+ * that gives them back. */
+static void empty_block(const struct cohort__heap *heap, const struct block *block)
+{
+    (void)fallocate(heap->memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                    (off_t)(heap->file_begin + block->offset), (off_t)block->bytes);
 }
 
 static cohort_status allocate(struct cohort__heap *heap, void **ret_memory, size_t bytes)
@@ -172,7 +179,8 @@ static cohort_status allocate(struct cohort__heap *heap, void **ret_memory, size
                            bytes, heap->used);
     if (!map_block(heap, block)) {
         cohort_fail(COHORT_ERR_NO_MEMORY, "mapping %zu bytes: %s", bytes, strerror(errno));
-        release(heap, block);
+        if (unmap_block(heap, block)) /* else it is used no more */
+            release(heap, block);
         return COHORT_ERR_NO_MEMORY;
     }
     cohort__map_insert(&heap->used_blocks, &block->node, block->offset);
@@ -201,9 +209,10 @@ bool cohort__heap_free(struct cohort__heap *heap, void *memory)
     if (node) {
         struct block *block = COHORT_CONTAINER_OF(node, struct block, node);
         cohort__map_remove(&heap->used_blocks, node);
-        unmap_block(heap, block);
+        empty_block(heap, block);
         heap->used -= block->bytes;
-        release(heap, block);
+        if (unmap_block(heap, block)) /* else it is used no more */
+            release(heap, block);
     }
     pthread_mutex_unlock(&heap->lock);
     return node;
@@ -216,7 +225,7 @@ size_t cohort__heap_fini(struct cohort__heap *heap)
     while ((link = cohort__list_pop_front(&heap->blocks))) {
         struct block *block = block_of(link);
         if (!block->is_free)
-            unmap_block(heap, block);
+            empty_block(heap, block);
         free(block);
     }
     if (heap->reserved)

@@ -43,12 +43,14 @@ static struct cohort__hub *allocate(uint32_t size)
  * may map all of them. */
 static const uint64_t all_heaps = UINT64_C(1) << 45;
 
-/* A locality may have all memory of the host for itself, if the others have none. */
+/* A locality may have all memory of the host for itself, if the others have none, and room between
+ * its blocks. */
 static uint64_t heap_bytes(uint32_t size)
 {
     uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t most = all_heaps / size;
-    return (memory < most ? memory : most) / COHORT__HEAP_HUGE * COHORT__HEAP_HUGE;
+    uint64_t wanted = 2 * memory + COHORT__HEAP_HUGE;
+    return (wanted < most ? wanted : most) / COHORT__HEAP_HUGE * COHORT__HEAP_HUGE;
 }
 
 static cohort_status memory_create(struct cohort__hub *hub)

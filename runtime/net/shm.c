@@ -766,7 +766,8 @@ void cohort__shm_limit_heap(struct cohort__net *net, uint64_t bytes)
     const uint64_t most = head_of(shm)->heap_bytes;
     const uint64_t begin = shm->heap.file_begin;
     (void)cohort__heap_fini(&shm->heap);
-    cohort__heap_init(&shm->heap, shm->hub->memory, begin, most, bytes < most ? bytes : most);
+    cohort__heap_init(&shm->heap, shm->hub->memory, begin, most,
+                      bytes < most / 2 ? bytes : most / 2);
 }
 
 /* Opens one of at least BYTES. To write has a mapping of its own, so that who only reads can do no

@@ -44,6 +44,7 @@ struct operation {
     size_t bytes;
     void *mine;     /* of add: where the number before goes, or NULL */
     uint64_t value; /* to be added */
+    uint32_t slot;  /* of the heap in which it is done, if that is another locality's */
 };
 
 /* What the owner is asked; the bytes of a put follow. */
@@ -245,7 +246,7 @@ static cohort_status fail(const struct operation *operation, cohort_status statu
 /* *RET_THERE is NULL where this locality has no way to the heap of the owner, which is another one.
  * There is none to that of a dead one, either, since it is no peer any more: who asks it hears so.
  */
-static cohort_status look_in_heap(const struct operation *operation, unsigned char **ret_there)
+static cohort_status look_in_heap(struct operation *operation, unsigned char **ret_there)
 {
     const struct cohort__block_name *name = &operation->place.name;
     struct cohort__net *near = operation->process->net ? operation->process->net->near : NULL;
@@ -264,11 +265,21 @@ static cohort_status look_in_heap(const struct operation *operation, unsigned ch
         return COHORT_OK;
     if (__atomic_load_n((const uint64_t *)(const void *)word, __ATOMIC_SEQ_CST) != name->id)
         return fail(operation, COHORT_ERR_GONE, given_back);
+    operation->slot = slot;
     *ret_there = there;
     return COHORT_OK;
 }
 
-static cohort_status find(const struct operation *operation, unsigned char **ret_there)
+/* Whether what is done is worth nothing: the owner has ended meanwhile, and another locality, which
+ * knew of it before, has given its memory back. Then it is asked, too. */
+static bool is_gone(const struct operation *operation)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    return operation->handle.locality != operation->process->options.rank &&
+           cohort__shm_heap_is_gone(operation->process->net->near, operation->slot);
+}
+
+static cohort_status find(struct operation *operation, unsigned char **ret_there)
 {
     const uint32_t rank = operation->handle.locality;
     const struct cohort__block_name *name = &operation->place.name;
@@ -311,6 +322,8 @@ static cohort_status run(void *arg)
         if (status || !there)
             return status ? status : ask(operation);
         move(&piece, there);
+        if (is_gone(&piece))
+            return ask(operation);
         done += piece.bytes;
         if (done == operation->bytes)
             return COHORT_OK;
@@ -354,7 +367,8 @@ static cohort_future *start(struct operation *operation, const cohort_memory_han
     cohort_scope *scope = cohort__scope_current();
     if (there && operation->bytes <= ON_THE_SPOT && !(scope && cohort__scope_is_cancelled(scope))) {
         move(operation, there);
-        return cohort_future_of_value(NULL);
+        if (!is_gone(operation))
+            return cohort_future_of_value(NULL);
     }
     return cohort__task_start_carrying(scope, 0, run, shown[operation->kind], operation,
                                        sizeof(*operation));
