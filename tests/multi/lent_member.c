@@ -132,7 +132,7 @@ static cohort_status program(void *arg)
 int main(int argc, char **argv)
 {
     void *block = NULL;
-    const rlim_t much = (rlim_t)1 << 46; /* sanitizers take as much; limited it is all the same */
+    const rlim_t much = (rlim_t)1 << 50; /* sanitizers take as much; limited it is all the same */
     if (argc > 1 && strcmp(argv[1], "limited") == 0 &&
         setrlimit(RLIMIT_AS, &(struct rlimit){much, much}) != 0)
         return 2;
