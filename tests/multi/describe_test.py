@@ -16,7 +16,7 @@ CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 
 
 # Where the localities share memory.
-BOARD = re.compile(r'board \d+ of the host: this locality has 0 of 2048 KiB in memory, and 0 on '
+BOARD = re.compile(r'board \d+ of the host: this locality has 0 of 2049 KiB in memory, and 0 on '
                    'all its boards')
 
 
