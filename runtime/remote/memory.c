@@ -243,6 +243,15 @@ static cohort_status fail(const struct operation *operation, cohort_status statu
                        why);
 }
 
+/* Whether what was read, or done, is worth nothing: the owner has ended, and another locality,
+ * which knew of it before this one, has given its memory back. Then it is asked, too. */
+static bool is_gone(const struct operation *operation)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    return operation->handle.locality != operation->process->options.rank &&
+           cohort__shm_heap_is_gone(operation->process->net->near, operation->slot);
+}
+
 /* *RET_THERE is NULL where this locality has no way to the heap of the owner, which is another one.
  * There is none to that of a dead one, either, since it is no peer any more: who asks it hears so.
  */
@@ -263,20 +272,12 @@ static cohort_status look_in_heap(struct operation *operation, unsigned char **r
             : cohort__shm_heap_write(near, slot, at, operation->bytes);
     if (!word || !there)
         return COHORT_OK;
-    if (__atomic_load_n((const uint64_t *)(const void *)word, __ATOMIC_SEQ_CST) != name->id)
-        return fail(operation, COHORT_ERR_GONE, given_back);
     operation->slot = slot;
-    *ret_there = there;
+    if (__atomic_load_n((const uint64_t *)(const void *)word, __ATOMIC_SEQ_CST) == name->id)
+        *ret_there = there;
+    else if (!is_gone(operation))
+        return fail(operation, COHORT_ERR_GONE, given_back);
     return COHORT_OK;
-}
-
-/* Whether what is done is worth nothing: the owner has ended meanwhile, and another locality, which
- * knew of it before, has given its memory back. Then it is asked, too. */
-static bool is_gone(const struct operation *operation)
-{
-    atomic_thread_fence(memory_order_seq_cst);
-    return operation->handle.locality != operation->process->options.rank &&
-           cohort__shm_heap_is_gone(operation->process->net->near, operation->slot);
 }
 
 static cohort_status find(struct operation *operation, unsigned char **ret_there)

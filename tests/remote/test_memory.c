@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/boards.h"
 #include "runtime/remote/memory.h"
 
 #include <stdio.h>
@@ -199,6 +200,30 @@ static void test_given_back(void)
 }
 
 /* Adds of all localities at the same time: each number before is there once. */
+/* Another locality knows that the owner has ended, and has given its memory back, which this one
+ * does not know yet: it is no block that was given back, so the owner is asked. Here that one is
+ * there all the same. */
+static void test_gone(void)
+{
+    unsigned char mine[8];
+    uint32_t slot;
+    if (!is_shared)
+        return;
+    cluster = cluster_create(7, NUM, 0);
+    unsigned char *owned = cluster_memory_alloc(cluster, 1, MIB);
+    memset(owned, 7, MIB);
+    cohort_memory_handle handle = share(1, owned, MIB);
+    CHECK_INT(cohort_await(get(0, &handle, 0, mine, 8)), COHORT_OK);
+    CHECK(cohort__boards_slot_of(cluster_process(cluster, 0), 1, &slot));
+    cohort__boards_peer_died(cluster_process(cluster, 2), 1);
+    CHECK(cohort__boards_is_gone(cluster_process(cluster, 0), slot));
+    CHECK_INT(cohort_await(put(0, &handle, 0, "another", 8)), COHORT_OK);
+    CHECK_INT(cohort_await(get(0, &handle, 0, mine, 8)), COHORT_OK);
+    CHECK_TEXT((const char *)mine, "another");
+    cluster_memory_free(cluster, 1, owned);
+    cluster_abandon(cluster);
+}
+
 static void test_adds(void)
 {
     enum { EACH = 200 };
@@ -381,10 +406,11 @@ static void test_death(void)
 }
 
 static const struct test_case cases[] = {
-    {"sizes", test_sizes}, {"on_the_spot", test_on_the_spot},
-    {"wrong", test_wrong}, {"given_back", test_given_back},
-    {"adds", test_adds},   {"random", test_random},
-    {"scope", test_scope}, {"death", test_death},
+    {"sizes", test_sizes},   {"on_the_spot", test_on_the_spot},
+    {"wrong", test_wrong},   {"given_back", test_given_back},
+    {"gone", test_gone},     {"adds", test_adds},
+    {"random", test_random}, {"scope", test_scope},
+    {"death", test_death},
 };
 
 int main(int argc, char **argv)
