@@ -14,12 +14,14 @@ extern "C" {
 
 /* Memory that the other localities of this host can read where it is. Collectives take any memory;
  * a large block from here they need not copy into memory that the localities share, but others read
- * it out of this one: one copy instead of two, from some 32 KiB on. The results are the same.
+ * it out of this one: one copy instead of two, from some 32 KiB on. The results are the same. How
+ * much time that saves depends on the machine, and on what is written between calls: a line that
+ * another core has read is slower to write again (docs/performance.md has both). Measure it.
  *
  * What is different: a call whose input is lent like that ends when the others have read it; so a
  * root waits for them, as it does where localities are on several hosts. As in any call, an input
- * belongs to the call until it ends. Each locality that has a core for itself gains, and where
- * localities take turns on one, inputs are copied as before.
+ * belongs to the call until it ends. Where localities take turns on their cores, inputs are copied
+ * as before.
  *
  * It is ordinary memory where there is nobody to share it with: in a job of one locality, where
  * COHORT_NET is ofi, and where the size of address space is limited (ulimit -v). The same functions
