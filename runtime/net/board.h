@@ -101,11 +101,10 @@ enum cohort__board_share {
 /* A locality may *lend* what it brings instead of copying it: then LENT of its post is 1 more than
  * where there is a table in its arena, which says for each of its sites at which offset of its heap
  * (runtime/net/heap.h) the others read it; else 0. It decides that by itself, from so many bytes of
- * a site on. What is lent stays as it is until all others have passed
- * the post, or said that they are through with the call; or the call has failed, and the post is
- * *withdrawn*, which counts as no post at all. So who has read what is lent looks at the post
- * again: if it is withdrawn, that may have been anything. With less, to wait for the others takes
- * longer than the copy. */
+ * a site on: with less, to wait for the others takes longer than the copy. What is lent stays as it
+ * is until all others have passed the post, or said that they are through with the call; or the
+ * call has failed, and the post is *withdrawn*, which counts as no post at all. So who has read
+ * what is lent looks at the post again: if it is withdrawn, that may have been anything. */
 enum { COHORT__BOARD_LENT = 32 * 1024 };
 
 _Static_assert((size_t)COHORT__BOARD_POST / COHORT__BOARD_LENT * sizeof(uint64_t) <=
