@@ -180,8 +180,7 @@ static uint32_t callers_needed(const struct world *world, const struct flight *f
     return sites;
 }
 
-/* The sites of which the call at FLIGHT's site needs something. */
-static uint32_t needed(const struct world *world, const struct flight *flight)
+uint32_t oracle_needed(const struct world *world, const struct flight *flight)
 {
     const struct step *step = flight->step;
     uint32_t num_sites = group_of(world, flight)->num_sites, all = (1u << num_sites) - 1;
@@ -325,7 +324,7 @@ static const char *check_agreed(struct world *world, const struct flight *flight
 
 static const char *check_success(struct world *world, const struct flight *flight)
 {
-    if (needed(world, flight) & ~world->facts->steps[flight->number].begun)
+    if (oracle_needed(world, flight) & ~world->facts->steps[flight->number].begun)
         return "without a site that has not called";
     switch (flight->kind) {
     case FLIGHT_CALL:

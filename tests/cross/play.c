@@ -213,6 +213,8 @@ static void end(struct actor *actor, struct flight *flight, cohort_status status
     }
     if (flight->kind == FLIGHT_CALL) {
         finish_rows(actor, flight);
+        if (!status && !(actor->world->facts->done >> actor->index & 1))
+            memory_check_inputs(actor->world, flight, oracle_needed(actor->world, flight));
         random_site_fini(&flight->call);
     }
     if (flight->made && status == COHORT_OK)
@@ -320,9 +322,12 @@ static void call(struct actor *actor, struct flight *flight)
         flight->call.skew = form >> 40 & 1 ? form >> 41 & 15 : 0;
         flight->call.layouts = form >> 8 & 1 ? 1 + (form >> 16 & 1023) : 0;
         flight->call.has_rows = form >> 32 & 1;
+        const uint32_t locality = world->program->locality_of[actor->index];
         if (form >> 50 & 1)
-            flight->call.memory = (struct random_memory){stage_memory_alloc, stage_memory_free,
-                                                         world->program->locality_of[actor->index]};
+            flight->call.memory =
+                form >> 51 & 1
+                    ? (struct random_memory){memory_alloc, memory_free, locality}
+                    : (struct random_memory){stage_memory_alloc, stage_memory_free, locality};
     }
     /* Where a site is absent, the culprit's own call may end without that one. */
     if (step->trouble == TROUBLE_DEADLINE && (is_culprit || step->absent != NONE))
@@ -334,6 +339,7 @@ static void call(struct actor *actor, struct flight *flight)
     scarce_pause();
     random_site_prepare(&flight->call, world->inputs[flight->number][flight->site]);
     scarce_go_on();
+    memory_tell_input(flight);
     hooks_forget();
     random_site_call(&flight->call, actor->comms[step->group]);
     flight->begun = hooks_begun();
@@ -908,6 +914,10 @@ static void take(struct actor *actor, uint32_t number, uint32_t site)
         if (is_culprit)
             die(step->to);
         break;
+    case VERB_MEMORY:
+        if (is_culprit)
+            memory_play(step, actor->index);
+        break;
     default:
         if (is_culprit)
             revoke_group(actor, number, site);
@@ -1073,7 +1083,11 @@ static cohort_status act(void *arg)
     struct actor *actor = arg;
     const struct program *program = actor->world->program;
     cohort_future *made[MAX_GROUPS];
+    const uint32_t locality = program->locality_of[actor->index];
+    bool is_caller = program_caller(program, actor->index) == actor->index;
     size_t num = 0;
+    if (is_caller)
+        memory_begin(actor->world, locality);
     for (uint32_t g = 0; g < program->num_groups; g++) {
         const struct group *group = &program->groups[g];
         uint32_t site = program_site(group, actor->index);
@@ -1091,6 +1105,8 @@ static cohort_status act(void *arg)
     for (actor->step = 0; actor->step < program->num_steps; actor->step++)
         walk(actor, actor->step);
     finish_all(actor);
+    if (is_caller)
+        memory_check_all(locality);
     come_home(actor);
     return COHORT_OK;
 }
@@ -1111,6 +1127,9 @@ static struct world *world_create(const struct program *program)
 
 static void world_destroy(struct world *world)
 {
+    for (uint32_t i = 0; i < world->program->num_localities; i++)
+        if (stage_has(i))
+            memory_end(i);
     stage_end();
     for (uint32_t s = 0; s < MAX_STEPS; s++)
         for (uint32_t site = 0; site < MAX_ACTORS; site++)

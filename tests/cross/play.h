@@ -21,6 +21,15 @@ struct step_facts {
     _Atomic uint32_t is_gone;      /* the get has not, since the setter has left */
     /* VERB_AGREE, VERB_SHRINK, VERB_ASK: what the first one has got, as a number that is not 0. */
     _Atomic uint64_t result;
+    _Atomic uint32_t
+        input_at[MAX_ACTORS]; /* VERB_CALL: in the block of the site's locality, or 0 */
+};
+
+/* The block of a locality. */
+struct memory_facts {
+    cohort_memory_handle handle;
+    _Atomic uint32_t state;
+    _Atomic uint64_t begun, done; /* sums of what has been added, or was about to be */
 };
 
 struct group_facts {
@@ -38,6 +47,7 @@ struct facts {
     _Atomic uint32_t deaths[MAX_LOCALITIES]; /* in their order, the locality + 1 */
     struct step_facts steps[MAX_STEPS];
     struct group_facts groups[MAX_GROUPS];
+    struct memory_facts memory[MAX_LOCALITIES];
 };
 
 struct world {
@@ -116,6 +126,21 @@ void errands_register(void);
 /* errands.c. In a task of LOCALITY: tasks in other localities, in a scope. */
 void errands_play(struct world *world, uint32_t number, uint32_t locality);
 
+/* memory.c. Makes the block of LOCALITY, if the program has use for one, and gives it back. */
+void memory_begin(struct world *world, uint32_t locality);
+void memory_end(uint32_t locality);
+/* In a task. */
+void memory_play(const struct step *step, uint32_t actor);
+/* For inputs of calls, in LOCALITY's block if there is room. */
+void *memory_alloc(uint32_t locality, size_t bytes);
+void memory_free(uint32_t locality, void *memory);
+/* FLIGHT's input is there. Others may read it when they know of the call by the library. */
+void memory_tell_input(const struct flight *flight);
+/* FLIGHT, a call, has succeeded, for which inputs of SITES (a bit each) were needed. */
+void memory_check_inputs(struct world *world, const struct flight *flight, uint32_t sites);
+/* When all actors are done. */
+void memory_check_all(uint32_t locality);
+
 /* Plays PROGRAM, in a task. Ends the process with status 1 if anything is wrong, and with
  * PLAY_KILLED where cohortrun would have ended the job. */
 enum { PLAY_KILLED = 3 };
@@ -180,6 +205,9 @@ void oracle_check_row(struct world *world, const struct flight *flight, uint32_t
 
 /* Whether ACTOR was in a locality that has died: nobody asks what becomes of it. */
 bool oracle_is_dead(const struct world *world, uint32_t actor);
+
+/* The sites of which the call at FLIGHT's site needs something, a bit each. */
+uint32_t oracle_needed(const struct world *world, const struct flight *flight);
 
 /* Whether NUMBER, which is not 0, is what all sites have got in STEP. */
 bool oracle_is_the_same(struct step_facts *step, uint64_t number);

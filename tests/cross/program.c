@@ -29,6 +29,7 @@ static const char *const verbs[NUM_VERBS] = {
     [VERB_ERRANDS] = "errands",
     [VERB_CREATE] = "create",
     [VERB_SITES] = "sites",
+    [VERB_MEMORY] = "memory",
 };
 
 static const char *const troubles[NUM_TROUBLES] = {
@@ -177,6 +178,9 @@ static void draw_machine(struct program *program, struct choices *choices)
     draw_gaps(program, choices);
     program->has_accidents = program->num_gaps > 0 || program->lost_number > 0;
     program->has_hooks = choose_rarely(choices, 4);
+    /* What is done at once, by a task, and in several pieces. */
+    static const size_t areas[] = {4000, 4000, 4000, 4000, 300000, 300000, 300000, 5000000};
+    program->area = areas[choose(choices, sizeof(areas) / sizeof(areas[0]))];
 }
 
 /* The window of an endpoint has 64 generations. */
@@ -382,7 +386,8 @@ static bool has_trouble(const struct step *step, enum trouble trouble)
         return step->verb == VERB_CALL;
     case TROUBLE_SCOPE:
         return step->verb == VERB_CALL || step->verb == VERB_REMOTE ||
-               step->verb == VERB_EVERYWHERE || program_needs_all(step->verb) ||
+               step->verb == VERB_EVERYWHERE || step->verb == VERB_MEMORY ||
+               program_needs_all(step->verb) ||
                (step->verb == VERB_MESSAGE && step->getter != GET_PROBED);
     case TROUBLE_SKIPPED:
         return step->verb == VERB_CALL || step->verb == VERB_MESSAGE;
@@ -547,6 +552,10 @@ static void draw_step(struct program *program, struct choices *choices)
         step->bytes = sizes[choose(choices, NUM_SIZES)];
     } else if (step->verb == VERB_TASKS || step->verb == VERB_ERRANDS)
         step->form = choose(choices, 1 << 16);
+    else if (step->verb == VERB_MEMORY) {
+        step->to = program->locality_of[choose(choices, program->num_actors)];
+        step->form = choose(choices, 1 << 16);
+    }
     draw_trouble(program, step, choices);
     if (step->verb == VERB_SITES)
         find_callers(program, step);
@@ -613,7 +622,8 @@ static void print_step(const struct step *step)
         snprintf(text, sizeof(text), "of %zu bytes from site %u to %u, got by %d%s%s", step->bytes,
                  step->from, step->to, step->getter, step->has_own_tag ? ", own tag" : "",
                  step->sets_layout ? ", set by layout" : "");
-    if (step->verb == VERB_KILL || step->verb == VERB_REMOTE || step->verb == VERB_SPLIT_LEVEL)
+    if (step->verb == VERB_KILL || step->verb == VERB_REMOTE || step->verb == VERB_MEMORY ||
+        step->verb == VERB_SPLIT_LEVEL)
         snprintf(text, sizeof(text), step->verb == VERB_SPLIT_LEVEL ? "level %u" : "locality %u",
                  step->to);
     if (step->verb == VERB_SITES)
@@ -623,7 +633,8 @@ static void print_step(const struct step *step)
             verbs[step->verb], step->group, step->generation, step->timing, step->form, text);
     if (step->trouble || step->verb == VERB_LEAVE || step->verb == VERB_REVOKE ||
         step->verb == VERB_IDLE || step->verb == VERB_KILL || step->verb == VERB_REMOTE ||
-        step->verb == VERB_TASKS || step->verb == VERB_EVERYWHERE || step->verb == VERB_ERRANDS)
+        step->verb == VERB_TASKS || step->verb == VERB_EVERYWHERE || step->verb == VERB_ERRANDS ||
+        step->verb == VERB_MEMORY)
         fprintf(stderr, "; site %u %s (%u)", step->culprit, troubles[step->trouble], step->moment);
     if (step->absent != NONE)
         fprintf(stderr, "; site %u %s", step->absent,
@@ -653,6 +664,7 @@ void program_print(const struct program *program)
         fprintf(stderr, "; budget %zu", program->eager_budget);
     if (program->slow[0])
         fprintf(stderr, "; %s", program->slow);
+    fprintf(stderr, "; areas of %zu bytes", program->area);
     fputs("\n", stderr);
     for (uint32_t g = 0; g < program->num_groups; g++) {
         const struct group *group = &program->groups[g];

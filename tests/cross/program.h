@@ -64,6 +64,7 @@ enum verb {
     VERB_KILL,       /* a locality dies; the same */
     VERB_CREATE,     /* a communicator by its name, again where that is taken back */
     VERB_SITES,      /* cohort_sites in each locality, called by one actor of it */
+    VERB_MEMORY,     /* one-sided access to the block of locality TO; seen by the culprit only */
     NUM_VERBS,
 };
 
@@ -111,7 +112,7 @@ struct step {
     /* VERB_SITES; one of these is 0, as the call has them. FAILING: a site, or NONE */
     uint32_t each, num, failing;
     bool fails_late; /* after its collective */
-    /* VERB_MESSAGE; TO is a locality with VERB_REMOTE, and with VERB_KILL, which ends it */
+    /* VERB_MESSAGE; TO is a locality with VERB_REMOTE, VERB_MEMORY, and VERB_KILL, which ends it */
     uint32_t from, to;
     size_t bytes;
     enum getter getter;
@@ -143,6 +144,7 @@ struct program {
     uint32_t num_localities;
     bool is_spread;
     struct cohort__position positions[MAX_LOCALITIES];
+    size_t area; /* of the block of a locality that an actor puts into */
     uint32_t num_actors;
     uint32_t locality_of[MAX_ACTORS];
     bool keeps_going;        /* without those that die: then these may be several */

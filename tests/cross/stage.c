@@ -5,7 +5,9 @@
 
 #include "collectives/coll/comm_create.h"
 #include "collectives/coll/sites.h"
+#include "runtime/proc/memory.h"
 #include "runtime/proc/process.h"
+#include "runtime/remote/memory.h"
 #include "runtime/remote/tasks.h"
 #include "runtime/task/scheduler.h"
 #include "tests/support/cluster.h"
@@ -93,6 +95,31 @@ void *stage_memory_alloc(uint32_t locality, size_t bytes)
 void stage_memory_free(uint32_t locality, void *memory)
 {
     cluster_memory_free(cluster, locality, memory);
+}
+
+cohort_status stage_memory_share(uint32_t locality, cohort_memory_handle *ret_handle,
+                                 const void *memory, size_t bytes)
+{
+    return cohort__memory_share_for(cluster_process(cluster, locality), ret_handle, memory, bytes);
+}
+
+cohort_future *stage_memory_get(uint32_t locality, const cohort_memory_handle *handle,
+                                size_t offset, void *to, size_t bytes)
+{
+    return cohort__memory_get_from(cluster_process(cluster, locality), handle, offset, to, bytes);
+}
+
+cohort_future *stage_memory_put(uint32_t locality, const cohort_memory_handle *handle,
+                                size_t offset, const void *from, size_t bytes)
+{
+    return cohort__memory_put_from(cluster_process(cluster, locality), handle, offset, from, bytes);
+}
+
+cohort_future *stage_memory_add(uint32_t locality, const cohort_memory_handle *handle,
+                                size_t offset, uint64_t value, uint64_t *ret_before)
+{
+    return cohort__memory_add_from(cluster_process(cluster, locality), handle, offset, value,
+                                   ret_before);
 }
 
 void stage_kill(uint32_t locality)

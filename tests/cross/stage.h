@@ -34,6 +34,14 @@ cohort_status stage_scope_async_at(uint32_t locality, cohort_scope *scope, uint3
 
 void *stage_memory_alloc(uint32_t locality, size_t bytes);
 void stage_memory_free(uint32_t locality, void *memory);
+cohort_status stage_memory_share(uint32_t locality, cohort_memory_handle *ret_handle,
+                                 const void *memory, size_t bytes);
+cohort_future *stage_memory_get(uint32_t locality, const cohort_memory_handle *handle,
+                                size_t offset, void *to, size_t bytes);
+cohort_future *stage_memory_put(uint32_t locality, const cohort_memory_handle *handle,
+                                size_t offset, const void *from, size_t bytes);
+cohort_future *stage_memory_add(uint32_t locality, const cohort_memory_handle *handle,
+                                size_t offset, uint64_t value, uint64_t *ret_before);
 
 /* LOCALITY dies. Nothing if it has. */
 void stage_kill(uint32_t locality);

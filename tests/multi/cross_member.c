@@ -106,6 +106,34 @@ void stage_memory_free(uint32_t locality, void *memory)
     cohort_memory_free(memory);
 }
 
+cohort_status stage_memory_share(uint32_t locality, cohort_memory_handle *ret_handle,
+                                 const void *memory, size_t bytes)
+{
+    CHECK(stage_has(locality));
+    return cohort_memory_share(ret_handle, memory, bytes);
+}
+
+cohort_future *stage_memory_get(uint32_t locality, const cohort_memory_handle *handle,
+                                size_t offset, void *to, size_t bytes)
+{
+    CHECK(stage_has(locality));
+    return cohort_memory_get(handle, offset, to, bytes);
+}
+
+cohort_future *stage_memory_put(uint32_t locality, const cohort_memory_handle *handle,
+                                size_t offset, const void *from, size_t bytes)
+{
+    CHECK(stage_has(locality));
+    return cohort_memory_put(handle, offset, from, bytes);
+}
+
+cohort_future *stage_memory_add(uint32_t locality, const cohort_memory_handle *handle,
+                                size_t offset, uint64_t value, uint64_t *ret_before)
+{
+    CHECK(stage_has(locality));
+    return cohort_memory_add(handle, offset, value, ret_before);
+}
+
 void stage_kill(uint32_t locality)
 {
     while (shared->pids[locality] == 0)
