@@ -25,7 +25,7 @@ static void print_board(FILE *file, struct cohort__group *group)
     fprintf(file,
             "board %u of the host: this locality has %zu of %d KiB in memory, and %zu on all its "
             "boards\n",
-            (unsigned)group->board.number, bytes / 1024, COHORT__BOARD_ARENA / 1024,
+            (unsigned)group->membership->number, bytes / 1024, COHORT__BOARD_ARENA / 1024,
             all_bytes / 1024);
 }
 

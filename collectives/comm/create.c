@@ -149,10 +149,7 @@ static void on_joined(struct cohort__join *join, cohort_status status,
 {
     struct creation *creation = COHORT_CONTAINER_OF(join, struct creation, join);
     struct cohort__inbox *inbox = creation->inbox;
-    struct cohort__process *process = cohort__inbox_commons(inbox)->process;
-    if (status) {
-        cohort__boards_leave(process, creation->choice.settings.board);
-    } else { /* from now on the board is the group's */
+    if (!status) {
         cohort__membership_ref(membership);
         status = make_endpoint(creation, membership);
         if (status)
@@ -309,16 +306,12 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
         failed = cohort__comm_settings_read(&choice.settings);
         if (!failed)
             failed = survey(options.this_site, &choice.settings);
-        if (!failed && options.this_site == 0 && options.num_sites > 1)
-            choice.settings.board = cohort__boards_take(process);
     }
     struct creation *creation =
         status ? NULL : creation_create(ret_comm, name, &options, &choice, failed);
     cohort_future *future = creation ? cohort__future_create() : NULL;
     if (!future) {
         creation_destroy(creation);
-        if (process)
-            cohort__boards_leave(process, choice.settings.board);
         return cohort__future_of_status(cohort__error_slot()->status, cohort__error_slot());
     }
     creation->join.left_instance = left_instance;
@@ -354,7 +347,6 @@ static void take_over(const struct cohort_comm *parent, const struct cohort__com
     memcpy(ret_choice->forced, parent->forced, sizeof(parent->forced));
     if (child->this_site == 0)
         ret_choice->settings = parent->settings;
-    ret_choice->settings.board = (struct cohort__board_name){0};
 }
 
 /* The registry's name of a child goes on behind the 0 of its name for messages: with the parent's
@@ -370,8 +362,6 @@ void cohort__comm_create_child(struct cohort_comm *parent, const struct cohort__
     cohort_comm_options options;
     struct cohort__comm_choice choice;
     take_over(parent, child, &options, &choice);
-    if (child->this_site == 0 && !child->is_whole)
-        choice.settings.board = cohort__boards_take(process);
     struct creation *creation =
         creation_create(ret_comm, child->name, &options, &choice, COHORT_OK);
     struct cohort__error error = {0};
@@ -384,7 +374,6 @@ void cohort__comm_create_child(struct cohort_comm *parent, const struct cohort__
     cohort_comm_unref(parent);          /* now that its settings have been copied */
     if (!creation) {
         cohort__membership_unref(membership);
-        cohort__boards_leave(process, choice.settings.board);
         cohort__registry_lost(cohort__process_registry(process), cohort__process_rank(process),
                               error.status);
         cohort__future_complete(future, error.status, &error);

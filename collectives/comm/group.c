@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "collectives/comm/message.h"
-#include "collectives/comm/settings.h"
 #include "runtime/base/container.h"
 #include "runtime/base/ledger.h"
 #include "runtime/proc/positions.h"
@@ -44,36 +43,6 @@ static cohort_status find_machine(struct cohort__group *group)
     return COHORT_OK;
 }
 
-/* The group has the board that site 0 has taken, unless a locality can't reach it. All localities
- * come to the same result, since the memory is shared by all or not at all. On failure the board
- * stays as it is: another site here may make the group, or cohort__inbox_give_up leaves it. */
-static cohort_status find_board(struct cohort__group *group)
-{
-    const struct cohort__membership *membership = group->membership;
-    struct cohort__process *process = group->commons->process;
-    struct cohort__comm_settings settings;
-    cohort_status status = cohort__comm_settings_unpack(&settings, membership->settings,
-                                                        membership->settings_bytes, group->name);
-    if (status)
-        return status;
-    group->board = settings.board;
-    if (group->is_whole || !cohort__boards_has(process, group->board)) {
-        cohort__boards_leave(process, group->board);
-        return COHORT_OK;
-    }
-    uint32_t *ranks = malloc(group->num_localities * sizeof(*ranks));
-    if (!ranks)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory", group->name);
-    for (uint32_t i = 0; i < group->num_localities; i++)
-        ranks[i] = membership->locality_of[cohort__group_first_site(group, i)];
-    status = cohort__boards_begin(process, group->board, ranks, group->num_localities,
-                                  &group->has_board);
-    free(ranks);
-    if (!status && membership->locality_of[0] == group->rank && !group->has_board)
-        cohort__boards_leave(process, group->board);
-    return status;
-}
-
 struct cohort__children cohort__group_host_localities(const struct cohort__group *group)
 {
     uint32_t host = cohort__machine_find(group->machine, "host");
@@ -100,28 +69,25 @@ cohort_status cohort__group_hosts_sharing(const struct cohort__group *group, uin
     return COHORT_OK;
 }
 
-/* All localities of a host come to the same result, see find_board. */
-static void find_notes(struct cohort__group *group)
+/* Whether this locality and NUM ones from FIRST on share memory: they all come to the same result.
+ */
+static bool share_memory(const struct cohort__group *group, uint32_t first, uint32_t num)
 {
     const struct cohort__membership *membership = group->membership;
-    struct cohort__process *process = group->commons->process;
-    struct cohort__children here = cohort__group_host_localities(group);
-    uint32_t slot;
-    group->has_notes = here.num > 1 && membership->number != COHORT__NO_NUMBER;
-    for (uint32_t i = 0; group->has_notes && i < here.num; i++) {
-        uint32_t site = cohort__group_first_site(group, here.first + i);
-        group->has_notes = cohort__boards_slot_of(process, membership->locality_of[site], &slot);
+    bool shares = num > 1 && membership->number != COHORT__NO_NUMBER;
+    for (uint32_t i = 0; shares && i < num; i++) {
+        uint32_t site = cohort__group_first_site(group, first + i);
+        shares = cohort__boards_shares(group->commons->process, membership->locality_of[site]);
     }
+    return shares;
 }
 
 /* This locality uses nothing of the group any more. */
 static void give_back(const struct cohort__group *group)
 {
-    struct cohort__process *process = group->commons->process;
-    if (group->has_board)
-        cohort__boards_leave(process, group->board);
     if (group->has_ended)
-        cohort__registry_return(cohort__process_registry(process), group->membership);
+        cohort__registry_return(cohort__process_registry(group->commons->process),
+                                group->membership);
 }
 
 static void home_ref(struct cohort__actor_home *home)
@@ -165,8 +131,6 @@ cohort_status cohort__group_create(struct cohort__group **ret_group,
     /* Then this locality has given all back: see cohort__inbox_give_up. */
     const bool is_revoked = atomic_load(&membership->revoked_by) != 0;
     cohort_status status = find_machine(group);
-    if (!status && !is_revoked)
-        status = find_board(group);
     if (!status && !take_line(group))
         status = cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory", name);
     if (status) {
@@ -174,10 +138,13 @@ cohort_status cohort__group_create(struct cohort__group **ret_group,
         free(group);
         return status;
     }
-    if (is_revoked)
+    if (is_revoked) {
         atomic_store(&group->standing, COHORT__STANDING_REVOKED);
-    else
-        find_notes(group);
+    } else {
+        const struct cohort__children here = cohort__group_host_localities(group);
+        group->has_board = share_memory(group, 0, group->num_localities);
+        group->has_notes = share_memory(group, here.first, here.num);
+    }
     pthread_mutex_init(&group->lock, NULL);
     cohort__list_init(&group->retired);
     *ret_group = group;

@@ -59,9 +59,8 @@ struct cohort__group {
     struct cohort__membership *membership;
     uint32_t rank;            /* of this locality */
     bool is_whole;            /* all sites are in this locality */
-    bool has_board;           /* not whole, and all localities can reach `board` */
+    bool has_board;           /* several localities, which all share memory */
     _Atomic uint8_t standing; /* enum cohort__standing */
-    struct cohort__board_name board;
     bool has_notes; /* several localities are on this host, and can leave each other notes */
     struct cohort__machine *machine; /* localities, domains, hosts */
     struct cohort__members local;    /* the sites of this locality */

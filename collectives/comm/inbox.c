@@ -323,19 +323,6 @@ cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
     return COHORT_OK;
 }
 
-/* This locality will not begin to use the board of MEMBERSHIP's instance. */
-static void leave_board(struct cohort__inbox *inbox, const struct cohort__membership *membership)
-{
-    struct cohort__comm_settings settings;
-    char name[40];
-    snprintf(name, sizeof(name), "instance %" PRIu64, membership->instance);
-    if (cohort__comm_settings_unpack(&settings, membership->settings, membership->settings_bytes,
-                                     name))
-        cohort__log(COHORT__LOG_ERROR, "a board is not given back: %s", cohort_error_message());
-    else
-        cohort__boards_leave(inbox->commons.process, settings.board);
-}
-
 /* Nobody here will take part in INSTANCE: what has come for it is answered now, and what comes as
  * soon as it does. */
 static void pass_over(struct cohort__inbox *inbox, uint64_t instance)
@@ -350,7 +337,6 @@ static void pass_over(struct cohort__inbox *inbox, uint64_t instance)
 
 static void on_unused(void *context, const struct cohort__membership *membership)
 {
-    leave_board(context, membership);
     pass_over(context, membership->instance);
 }
 
@@ -369,7 +355,6 @@ void cohort__inbox_give_up(struct cohort__inbox *inbox, struct cohort__membershi
         return;
     }
     pass_over(inbox, membership->instance);
-    leave_board(inbox, membership);
     cohort__registry_return(cohort__process_registry(inbox->commons.process), membership);
 }
 

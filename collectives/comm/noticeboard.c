@@ -524,12 +524,9 @@ static void release(struct cohort__noticeboard *board)
 static void clear_dead(const struct cohort__noticeboard *board)
 {
     const struct cohort__group *group = board->group;
-    if (!cohort__process_keeps_going(board->process) || !cohort__process_any_dead(board->process))
-        return;
     for (uint32_t i = 0; i < board->num_localities; i++) {
-        struct cohort__death death;
         uint32_t site = cohort__group_first_site(group, board->first_locality + i);
-        if (!cohort__process_death_of(board->process, group->membership->locality_of[site], &death))
+        if (!cohort__boards_is_dead(board->process, group->membership->locality_of[site]))
             continue;
         cohort__boards_clear_notes(&board->notes, board->slots[i]);
         atomic_store(cohort__notes_num_waiting(&board->notes), 0);

@@ -24,14 +24,8 @@ cohort_status cohort__comm_settings_read(struct cohort__comm_settings *ret_setti
 void cohort__comm_settings_pack(const struct cohort__comm_settings *settings,
                                 struct cohort__packer *packer)
 {
-    bool has_board = settings->board.hub != 0;
-    cohort__pack_map(packer, 1 + (has_board ? 3 : 0) + (settings->tuning_bytes > 0 ? 1 : 0));
+    cohort__pack_map(packer, 1 + (settings->tuning_bytes > 0 ? 1 : 0));
     cohort__pack_field_bool(packer, "check_asymmetric", settings->check_asymmetric);
-    if (has_board) {
-        cohort__pack_field_unsigned(packer, "hub", settings->board.hub);
-        cohort__pack_field_unsigned(packer, "board", settings->board.number);
-        cohort__pack_field_unsigned(packer, "ticket", settings->board.ticket);
-    }
     if (settings->tuning_bytes > 0)
         cohort__pack_field_bytes(packer, "tuning", settings->tuning, settings->tuning_bytes);
 }
@@ -43,23 +37,6 @@ static cohort_status read_bool(const struct cohort__unpacked *unpacked, const ch
     bool has = false;
     cohort_status status = cohort__has_field(unpacked, map, key, &has);
     return status || !has ? status : cohort__get_bool(unpacked, map, key, value);
-}
-
-static cohort_status read_board(const struct cohort__unpacked *unpacked,
-                                struct cohort__board_name *ret_board)
-{
-    const struct cohort__value *map = cohort__unpacked_root(unpacked);
-    uint64_t number = 0;
-    bool has = false;
-    cohort_status status = cohort__has_field(unpacked, map, "hub", &has);
-    if (!status && has)
-        status = cohort__get_unsigned(unpacked, map, "hub", UINT64_MAX, &ret_board->hub);
-    if (!status && has)
-        status = cohort__get_unsigned(unpacked, map, "board", COHORT__NUM_BOARDS - 1, &number);
-    if (!status && has)
-        status = cohort__get_unsigned(unpacked, map, "ticket", UINT64_MAX, &ret_board->ticket);
-    ret_board->number = (uint32_t)number;
-    return status;
 }
 
 static cohort_status read_tuning(const struct cohort__unpacked *unpacked,
@@ -84,8 +61,6 @@ cohort_status cohort__comm_settings_unpack(struct cohort__comm_settings *ret_set
     if (status)
         return status;
     status = read_bool(unpacked, "check_asymmetric", &settings.check_asymmetric);
-    if (!status)
-        status = read_board(unpacked, &settings.board);
     if (!status)
         status = read_tuning(unpacked, &settings);
     cohort__unpacked_destroy(unpacked);

@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 
-#include "runtime/proc/boards.h"
 #include "runtime/wire/pack.h"
 
 /* What a communicator has to do in the same way at all of its sites, though each locality has its
@@ -12,7 +11,6 @@
  * added here, to `defaults` if it does not default to 0, to pack and to unpack. */
 struct cohort__comm_settings {
     bool check_asymmetric; /* an agreement in front of gather, gatherv, scatter and scatterv */
-    struct cohort__board_name board; /* of the group, if all of its localities share that memory */
     /* What the choice of algorithms depends on, encoded by the layer that makes the choice. 0
      * bytes: that layer's defaults. It points into the memory that the settings were unpacked
      * from. */

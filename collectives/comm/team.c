@@ -130,7 +130,7 @@ size_t cohort__team_share(const struct cohort__group *group)
     return COHORT__BOARD_POST / group->max_local_sites;
 }
 
-void cohort__team_destroy(struct cohort__team *team)
+static void team_free(struct cohort__team *team)
 {
     if (!team)
         return;
@@ -176,7 +176,7 @@ cohort_status cohort__team_create(struct cohort__team **ret_team, struct cohort_
         status = cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%.60s\": no memory for %u sites",
                              group->name, (unsigned)num_sites);
     if (!status)
-        status = cohort__boards_open(team->process, group->board, &team->board);
+        status = cohort__boards_open(team->process, group->membership->number, &team->board);
     if (!status) {
         team->room.spread = COHORT__ROOM_SPREAD / group->num_localities;
         take_seats(team, group);
@@ -190,11 +190,22 @@ cohort_status cohort__team_create(struct cohort__team **ret_team, struct cohort_
         team->slots[i] = seat->slot;
     }
     if (status) {
-        cohort__team_destroy(team);
+        team_free(team);
         return status;
     }
     *ret_team = team;
     return COHORT_OK;
+}
+
+/* All sites have left. Does for those that have died what they would have done. */
+void cohort__team_destroy(struct cohort__team *team)
+{
+    if (!team)
+        return;
+    for (uint32_t i = 0; i <= team->num_others; i++)
+        if (i == team->num_others || cohort__boards_is_dead(team->process, team->seats[i].rank))
+            cohort__boards_clear(&team->board, team->slots[i]);
+    team_free(team);
 }
 
 static const struct seat *own_seat(const struct cohort__team *team)

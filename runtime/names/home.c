@@ -387,7 +387,7 @@ void cohort__registry_home_init(struct cohort__registry_home *home, uint32_t ran
     home->num_instances = 0;
     cohort__map_init(&home->names);
     cohort__numbers_init(&home->numbers, is_only ? 0 : rank, is_only ? 1 : size,
-                         COHORT__NUM_NOTICEBOARDS);
+                         COHORT__NUM_NUMBERS);
 }
 
 static void home_creation_destroy(struct creation *creation)

@@ -15,8 +15,10 @@ enum {
     COHORT__MAP_SITE_BYTES = 2,
     COHORT__MAP_SITES_MAX = 1 << 24,
     COHORT__MAP_RUNS_MOST = 349000,
-    /* How many communicators may have notes (runtime/net/notes.h) at the same time. */
-    COHORT__NUM_NOTICEBOARDS = 16384,
+    /* How many communicators may share memory within hosts (runtime/net/board.h, notes.h) at the
+     * same time. Each home has its part of the numbers. What is not used takes addresses of the
+     * memory's file only. */
+    COHORT__NUM_NUMBERS = 1 << 20,
     /* In place of a locality's rank: cohortrun, which is the home of names if the job goes on
      * without the dead. Above all ranks. */
     COHORT__HOME_LAUNCHER = 4096,

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Numbers that the home of names lends to instances: of the notes that their localities share
- * within each host (runtime/net/notes.h). No two instances of a job that live at the same time have
+/* Numbers that the home of names lends to instances: of the memory that their localities share
+ * within each host (runtime/net/board.h, notes.h). No two instances of a job that live at the same time have
  * the same one, since each home has numbers of its own. One is lent again when all localities of
  * the instance have given it back. One thread at a time. */
 struct cohort__numbers {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/net/board.h"
 
+#include <string.h>
+
 /* The layout: a line with the head, a line for each slot with what it has passed, the posts of all
  * slots for each place, and the arenas. Each arena begins one line later in its page than the one
  * before, so that data that is read together doesn't compete for the same few cache sets. */
@@ -23,14 +25,14 @@ static size_t place_of(uint32_t size, uint32_t slot, uint64_t number)
     return (size_t)cohort__board_index(number) * size + slot;
 }
 
-size_t cohort__board_clear_bytes(uint32_t size)
+static size_t arenas_offset(uint32_t size)
 {
     return posts_offset(size) + (size_t)COHORT__BOARD_DEPTH * size * COHORT__BOARD_LINE;
 }
 
 size_t cohort__board_bytes(uint32_t size)
 {
-    return cohort__board_clear_bytes(size) + (size_t)size * ARENA_STRIDE;
+    return arenas_offset(size) + (size_t)size * ARENA_STRIDE;
 }
 
 struct cohort__board_head *cohort__board_head(const struct cohort__board *board)
@@ -51,9 +53,18 @@ struct cohort__board_post *cohort__board_post(const struct cohort__board *board,
                                                      COHORT__BOARD_LINE);
 }
 
+void cohort__board_clear(const struct cohort__board *board, uint32_t slot)
+{
+    for (uint64_t place = 0; place < COHORT__BOARD_DEPTH; place++)
+        memset(cohort__board_post(board, slot, cohort__board_number(place, 0)), 0,
+               sizeof(struct cohort__board_post));
+    atomic_store(cohort__board_passed(board, slot), 0);
+    atomic_store(&cohort__board_head(board)->num_waiting, 0);
+}
+
 unsigned char *cohort__board_arena(const struct cohort__board *board, uint32_t slot)
 {
-    return board->memory + cohort__board_clear_bytes(board->size) + (size_t)slot * ARENA_STRIDE;
+    return board->memory + arenas_offset(board->size) + (size_t)slot * ARENA_STRIDE;
 }
 
 unsigned char *cohort__board_place(const struct cohort__board *board, uint32_t slot,

@@ -129,10 +129,12 @@ struct cohort__board {
     unsigned char *memory;
 };
 
-/* How many bytes a board for SIZE slots needs, and how many of them, from the beginning, have to be
- * zero for it to be empty. */
+/* How many bytes a board for SIZE slots needs. It is empty if they are zero. */
 size_t cohort__board_bytes(uint32_t size);
-size_t cohort__board_clear_bytes(uint32_t size);
+
+/* Makes SLOT's posts zero, and what it has passed; and nobody waits. So the board is empty when all
+ * have done that. */
+void cohort__board_clear(const struct cohort__board *board, uint32_t slot);
 
 struct cohort__board_head *cohort__board_head(const struct cohort__board *board);
 

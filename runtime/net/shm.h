@@ -32,29 +32,13 @@ bool cohort__shm_shares(const struct cohort__net *net, const void *address, size
 /* The functions below are for boards and heaps in the shared memory of NET, which was made by
  * cohort__shm_create. Any thread. */
 
-/* A random number, the same for all localities that share the memory. */
-uint64_t cohort__shm_hub_id(const struct cohort__net *net);
-
 /* The slots of this end and of a peer. False: the peer doesn't share the memory. */
 uint32_t cohort__shm_own_slot(const struct cohort__net *net);
 bool cohort__shm_slot_of(struct cohort__net *net, uint32_t peer, uint32_t *ret_slot);
 /* The same, also for a peer that was removed. */
 bool cohort__shm_slot_ever(struct cohort__net *net, uint32_t peer, uint32_t *ret_slot);
 
-/* Reserves an empty board for those who know its number and its ticket. False: none is left, or
- * memory ran out. */
-bool cohort__shm_board_take(struct cohort__net *net, uint32_t *ret_number, uint64_t *ret_ticket);
-/* This end begins to use it, as one of the NUM in SLOTS, of which each one does so. False: it was
- * given back. */
-bool cohort__shm_board_begin(struct cohort__net *net, uint32_t number, uint64_t ticket,
-                             const uint32_t *slots, uint32_t num);
-/* SLOT uses it no more, or is not going to. When nobody uses it, it is given back, with the memory
- * of its arenas. SLOT is that of this end; or of one that has died, so that it writes nothing any
- * more. */
-void cohort__shm_board_end(struct cohort__net *net, uint32_t number, uint64_t ticket,
-                           uint32_t slot);
-/* SLOT has died: the same for all boards that it has taken, or uses. The memory of its rings goes
- * back to the system when the peer is removed. */
+/* SLOT has died: the memory of its rings goes back to the system when the peer is removed. */
 void cohort__shm_died(struct cohort__net *net, uint32_t slot);
 
 /* Memory of this end's that others may read where it is. */
@@ -85,6 +69,7 @@ void cohort__shm_heap_end(struct cohort__net *net, uint32_t slot);
  * before is what was there. */
 bool cohort__shm_heap_is_gone(const struct cohort__net *net, uint32_t slot);
 
+/* The board of communicator NUMBER, below COHORT__SHM_NUM_COMMS. */
 cohort_status cohort__shm_board_open(struct cohort__net *net, uint32_t number,
                                      struct cohort__board *ret_board);
 void cohort__shm_board_close(struct cohort__board *board);
@@ -94,7 +79,7 @@ void cohort__shm_board_close(struct cohort__board *board);
  * the system does not take it. */
 bool cohort__shm_board_free(const struct cohort__board *board, uint32_t slot, size_t bytes);
 
-/* The notes of communicator NUMBER, below COHORT__SHM_NUM_NOTES. */
+/* The notes of communicator NUMBER. */
 cohort_status cohort__shm_notes_open(struct cohort__net *net, uint32_t number,
                                      struct cohort__notes *ret_notes);
 void cohort__shm_notes_close(struct cohort__notes *notes);

@@ -8,30 +8,15 @@
 /* Rings begin at page boundaries, for any usual page size. */
 enum { PAGE = 65536 };
 
-enum { HEAD_BYTES = COHORT__SHM_LINE + COHORT__SHM_NUM_BOARDS * (int)sizeof(uint64_t) };
-
-_Static_assert(sizeof(struct cohort__shm_head) <= COHORT__SHM_LINE, "the holders are behind it");
+_Static_assert(sizeof(struct cohort__shm_head) <= COHORT__SHM_LINE, "the slots are behind it");
 
 _Static_assert(COHORT__SHM_RING_BYTES % PAGE == 0 && COHORT__SHM_BULK_LEAST % PAGE == 0 &&
                    COHORT__SHM_BULK_MOST % PAGE == 0,
                "rings are mapped one by one");
 
-size_t cohort__shm_holder_offset(uint32_t number)
-{
-    return COHORT__SHM_LINE + number * sizeof(uint64_t);
-}
-
 size_t cohort__shm_slot_offset(uint32_t slot)
 {
-    return HEAD_BYTES + slot * sizeof(struct cohort__shm_slot);
-}
-
-/* The seats of a board are in lines of their own. */
-size_t cohort__shm_seat_offset(uint32_t size, uint32_t number, uint32_t slot)
-{
-    const size_t in_line = COHORT__SHM_LINE / sizeof(uint64_t);
-    const size_t row = (size + in_line - 1) / in_line * in_line;
-    return cohort__shm_slot_offset(size) + (number * row + slot) * sizeof(uint64_t);
+    return COHORT__SHM_LINE + slot * sizeof(struct cohort__shm_slot);
 }
 
 static size_t pages(size_t bytes)
@@ -41,7 +26,7 @@ static size_t pages(size_t bytes)
 
 size_t cohort__shm_common_bytes(uint32_t size)
 {
-    return pages(cohort__shm_seat_offset(size, COHORT__SHM_NUM_BOARDS, 0));
+    return pages(cohort__shm_slot_offset(size));
 }
 
 size_t cohort__shm_board_bytes(uint32_t size)
@@ -56,7 +41,7 @@ size_t cohort__shm_board_offset(uint32_t size, uint32_t number)
 
 size_t cohort__shm_ring_offset(uint32_t size, uint32_t from, uint32_t to)
 {
-    return cohort__shm_board_offset(size, COHORT__SHM_NUM_BOARDS) +
+    return cohort__shm_board_offset(size, COHORT__SHM_NUM_COMMS) +
            ((size_t)from * size + to) * (size_t)COHORT__SHM_RING_BYTES;
 }
 
@@ -83,7 +68,7 @@ size_t cohort__shm_notes_offset(uint32_t size, uint32_t number)
 /* Huge pages are such parts of the file. */
 size_t cohort__shm_heap_offset(uint32_t size, uint64_t heap_bytes, uint32_t slot)
 {
-    size_t begin = cohort__shm_notes_offset(size, COHORT__SHM_NUM_NOTES);
+    size_t begin = cohort__shm_notes_offset(size, COHORT__SHM_NUM_COMMS);
     begin = (begin + COHORT__HEAP_HUGE - 1) / COHORT__HEAP_HUGE * COHORT__HEAP_HUGE;
     return begin + slot * heap_bytes;
 }

@@ -1,68 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/proc/boards.h"
 
-#include <stdlib.h>
-
-#include "runtime/base/error.h"
+#include "runtime/names/limits.h"
 #include "runtime/net/shm.h"
 #include "runtime/net/shm_memory.h"
 #include "runtime/proc/peer.h"
 
-_Static_assert((int)COHORT__NUM_BOARDS == (int)COHORT__SHM_NUM_BOARDS, "the same boards");
-_Static_assert((int)COHORT__NUM_NOTICEBOARDS == (int)COHORT__SHM_NUM_NOTES, "the same notes");
+_Static_assert((int)COHORT__NUM_NUMBERS == (int)COHORT__SHM_NUM_COMMS, "the same numbers");
 
 static struct cohort__net *near_of(const struct cohort__process *process)
 {
     return process->net ? process->net->near : NULL;
-}
-
-struct cohort__board_name cohort__boards_take(struct cohort__process *process)
-{
-    struct cohort__net *near = near_of(process);
-    struct cohort__board_name name = {0};
-    if (near && cohort__shm_board_take(near, &name.number, &name.ticket))
-        name.hub = cohort__shm_hub_id(near);
-    return name;
-}
-
-/* The slot that RANK has, or had. */
-static bool find_slot(const struct cohort__process *process, uint32_t rank, uint32_t *ret_slot)
-{
-    if (rank != process->options.rank)
-        return cohort__shm_slot_ever(near_of(process), rank, ret_slot);
-    *ret_slot = cohort__shm_own_slot(near_of(process));
-    return true;
-}
-
-static bool find_slots(const struct cohort__process *process, const uint32_t *ranks, uint32_t num,
-                       uint32_t *ret_slots)
-{
-    for (uint32_t i = 0; i < num; i++)
-        if (!find_slot(process, ranks[i], &ret_slots[i]))
-            return false;
-    return true;
-}
-
-cohort_status cohort__boards_begin(struct cohort__process *process, struct cohort__board_name name,
-                                   const uint32_t *ranks, uint32_t num, bool *ret_begun)
-{
-    *ret_begun = false;
-    if (!cohort__boards_has(process, name))
-        return COHORT_OK;
-    uint32_t *slots = malloc(num * sizeof(*slots));
-    if (!slots)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the board of %u localities", num);
-    *ret_begun = find_slots(process, ranks, num, slots) &&
-                 cohort__shm_board_begin(near_of(process), name.number, name.ticket, slots, num);
-    free(slots);
-    return COHORT_OK;
-}
-
-void cohort__boards_leave(struct cohort__process *process, struct cohort__board_name name)
-{
-    if (cohort__boards_has(process, name))
-        cohort__shm_board_end(near_of(process), name.number, name.ticket,
-                              cohort__shm_own_slot(near_of(process)));
 }
 
 void cohort__boards_peer_died(struct cohort__process *process, uint32_t rank)
@@ -75,17 +23,24 @@ void cohort__boards_peer_died(struct cohort__process *process, uint32_t rank)
     cohort__shm_heap_end(near, slot);
 }
 
-bool cohort__boards_has(const struct cohort__process *process, struct cohort__board_name name)
+bool cohort__boards_shares(const struct cohort__process *process, uint32_t rank)
 {
-    struct cohort__net *near = near_of(process);
-    return near && name.hub != 0 && name.hub == cohort__shm_hub_id(near) &&
-           name.number < COHORT__NUM_BOARDS;
+    uint32_t slot;
+    return near_of(process) &&
+           (rank == process->options.rank || cohort__shm_slot_ever(near_of(process), rank, &slot));
 }
 
-cohort_status cohort__boards_open(struct cohort__process *process, struct cohort__board_name name,
+bool cohort__boards_is_dead(struct cohort__process *process, uint32_t rank)
+{
+    struct cohort__death death;
+    return cohort__process_keeps_going(process) && cohort__process_any_dead(process) &&
+           cohort__process_death_of(process, rank, &death);
+}
+
+cohort_status cohort__boards_open(struct cohort__process *process, uint32_t number,
                                   struct cohort__board *ret_board)
 {
-    return cohort__shm_board_open(near_of(process), name.number, ret_board);
+    return cohort__shm_board_open(near_of(process), number, ret_board);
 }
 
 void cohort__boards_close(struct cohort__board *board)
@@ -96,6 +51,12 @@ void cohort__boards_close(struct cohort__board *board)
 bool cohort__boards_free(const struct cohort__board *board, uint32_t slot, size_t bytes)
 {
     return cohort__shm_board_free(board, slot, bytes);
+}
+
+void cohort__boards_clear(const struct cohort__board *board, uint32_t slot)
+{
+    cohort__board_clear(board, slot);
+    (void)cohort__shm_board_free(board, slot, COHORT__BOARD_ARENA);
 }
 
 cohort_status cohort__boards_open_notes(struct cohort__process *process, uint32_t number,

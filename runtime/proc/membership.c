@@ -155,7 +155,7 @@ cohort_status cohort__membership_read(struct cohort__membership **ret_membership
         status = cohort__get_unsigned(unpacked, map, "num_sites", INT32_MAX, &num_sites);
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "number", UINT32_MAX, &number);
-    if (!status && number != COHORT__NO_NUMBER && number >= COHORT__NUM_NOTICEBOARDS)
+    if (!status && number != COHORT__NO_NUMBER && number >= COHORT__NUM_NUMBERS)
         status = cohort_fail(COHORT_ERR_PROTOCOL, "a map with number %u", (unsigned)number);
     if (status)
         return status;

@@ -20,7 +20,8 @@ struct cohort__membership {
     _Atomic uint32_t refs;
     void *settings; /* the settings that site 0 has joined with; NULL if there were none */
     size_t settings_bytes;
-    uint32_t number; /* of its notes, below COHORT__NUM_NOTICEBOARDS; COHORT__NO_NUMBER: none */
+    uint32_t
+        number; /* of its board, or notes, below COHORT__NUM_NUMBERS; COHORT__NO_NUMBER: none */
     /* The site + 1 that has revoked it; 0: none, as far as is known here. Set by those who have the
      * sites (_set_revoked). */
     _Atomic uint32_t revoked_by;

@@ -162,21 +162,12 @@ static bool check_name(void)
     return is_made;
 }
 
-/* What all of this round's communicators have had is free: the board, and the number of the notes,
- * of which each home lends its lowest first. */
+/* The number of what all of this round's communicators have had is free: each home lends its lowest
+ * first. */
 static void check_free(void)
 {
     const uint64_t end = cohort__clock_after(patience);
-    struct cohort__process *process = cluster_process(cluster, 0);
-    struct cohort__board_name board;
     uint32_t lent;
-    while ((board = cohort__boards_take(process)).number > 0) {
-        cohort__boards_leave(process, board);
-        if (cohort__clock_now() > end)
-            test_failed(__FILE__, __LINE__, "allocation %ld: a board is not given back", number);
-        cohort_yield();
-    }
-    cohort__boards_leave(process, board);
     do {
         for (uint32_t i = 0; i < SITES; i++)
             create_with(&sites[i], 0);

@@ -421,7 +421,7 @@ struct one_of_many {
     uint32_t number;
 };
 
-enum { SITES_OF_ONE = 3, NUM_LEFT = 64, MANY_COMMS = 1000, FEW_COMMS = 100 };
+enum { SITES_OF_ONE = 3, NUM_AGAIN = 64, MANY_COMMS = 1000, FEW_COMMS = 100 };
 
 static cohort_status run_one(void *arg)
 {
@@ -581,18 +581,13 @@ static void test_full_arena(void)
     run("full", 2, 2, never, fill_arena, NULL);
 }
 
-/* Somebody has taken all boards but NUM_LEFT. Boards that have been given back, which may take a
- * moment, are used again. If they are not, this test hangs. */
-static void test_few_boards(void)
+/* Many boards at the same time, again and again: those that have been given back, which may take a
+ * moment, are used again. */
+static void test_many_again(void)
 {
     struct cluster *cluster = cluster_create(1, 3, 0);
-    cluster_take_boards(cluster, NUM_LEFT);
-    CHECK_INT((long long)run_many(cluster, NUM_LEFT, false), 0);
-    for (uint64_t round = 0; round < test_rounds(3, 1); round++) {
-        CHECK(run_many(cluster, NUM_LEFT + 6, false) > 0);
-        while (run_many(cluster, NUM_LEFT, false) > 0)
-            cohort_yield();
-    }
+    for (uint64_t round = 0; round < test_rounds(3, 1); round++)
+        CHECK_INT((long long)run_many(cluster, NUM_AGAIN, true), 0);
     cluster_destroy(cluster);
 }
 
@@ -703,7 +698,7 @@ static const struct test_case cases[] = {
     {"leave", test_leave},
     {"in_flight", test_in_flight},
     {"many_comms", test_many_comms},
-    {"few_boards", test_few_boards},
+    {"many_again", test_many_again},
     {"again", test_again},
     {"through", test_through},
     {"large_comms", test_large_comms},

@@ -270,20 +270,6 @@ static void test_no_votes(void)
     end(&row);
 }
 
-/* Board NUMBER is free again: those below are not. */
-static void await_board(struct cluster *cluster, uint32_t number)
-{
-    struct cohort__process *process = cluster_process(cluster, 0);
-    const uint64_t end = cohort__clock_after(patience);
-    struct cohort__board_name board;
-    do {
-        cohort_yield();
-        board = cohort__boards_take(process);
-        cohort__boards_leave(process, board);
-        CHECK(cohort__clock_now() < end);
-    } while (board.hub != 0 && board.number > number);
-}
-
 /* The map of a child comes where its sites do not wait for it any more. They leave it there, so its
  * home forgets it when the others have left it, too. */
 static void test_late_map(void)
@@ -313,7 +299,6 @@ static void test_late_map(void)
            num_of_type[COHORT__REGISTRY_RETURN] < LOCALITIES - 1 ||
            num_of_type[COHORT__REGISTRY_END] < LOCALITIES - 1)
         cohort_yield();
-    await_board(row.cluster, 1);
     end(&row);
 }
 

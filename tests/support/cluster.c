@@ -232,12 +232,6 @@ static bool is_quiet(struct cluster *cluster, uint64_t *ret_sent)
     return same && sent == received && !busy;
 }
 
-void cluster_take_boards(struct cluster *cluster, uint32_t num_left)
-{
-    for (uint32_t i = num_left; i < COHORT__NUM_BOARDS; i++)
-        CHECK(cohort__boards_take(cluster->processes[0]).hub != 0);
-}
-
 uint64_t cluster_num_sent(struct cluster *cluster)
 {
     uint64_t sent = 0;

@@ -47,9 +47,6 @@ void cluster_locate(struct cluster *cluster, const struct cohort__position *posi
  * cluster_locate, before there are communicators. */
 void cluster_name_levels(struct cluster *cluster, const char *const *texts);
 
-/* Takes all boards but NUM_LEFT, as if other communicators had them. In shared memory only. */
-void cluster_take_boards(struct cluster *cluster, uint32_t num_left);
-
 /* In which localities the sites of communicators are. */
 enum cluster_placement {
     CLUSTER_ROUND_ROBIN, /* site i in locality i % num_localities; the default */

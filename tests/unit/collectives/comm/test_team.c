@@ -22,11 +22,11 @@ static const uint32_t num_sites[NUM] = {2, 3, 2};
 static struct localities localities;
 static struct cohort__group *groups[NUM];
 static struct cohort__team *teams[NUM];
-static struct cohort__board_name board;
+enum { NUMBER = 3 };
 
 static void group_open(uint32_t rank)
 {
-    struct cohort__comm_settings settings = {.board = board};
+    struct cohort__comm_settings settings = {0};
     struct cohort__packer packer = {0};
     struct cohort__inbox *inbox;
     struct cohort__membership *membership = calloc(1, sizeof(*membership) + sizeof(locality_of));
@@ -36,6 +36,7 @@ static void group_open(uint32_t rank)
     memcpy(membership->settings, packer.data, packer.bytes);
     membership->settings_bytes = packer.bytes;
     membership->instance = 1;
+    membership->number = NUMBER;
     membership->num_sites = NUM_SITES;
     membership->refs = 1;
     memcpy(membership->locality_of, locality_of, sizeof(locality_of));
@@ -52,8 +53,6 @@ static void open_all(void)
     CHECK_INT(cohort__hub_create(&hub, NUM + 1), COHORT_OK);
     localities_open_shared(&localities, hub, 1, NUM);
     cohort__hub_destroy(hub);
-    board = cohort__boards_take(localities.processes[0]);
-    CHECK(board.hub != 0);
     for (uint32_t rank = 0; rank < NUM; rank++)
         group_open(rank);
 }
@@ -68,7 +67,7 @@ static void close_all(void)
 static uint32_t num_waiting(void)
 {
     struct cohort__board memory;
-    CHECK_INT(cohort__boards_open(localities.processes[0], board, &memory), COHORT_OK);
+    CHECK_INT(cohort__boards_open(localities.processes[0], NUMBER, &memory), COHORT_OK);
     uint32_t num = atomic_load(&cohort__board_head(&memory)->num_waiting);
     cohort__boards_close(&memory);
     return num;
@@ -174,7 +173,7 @@ static void test_free_arena(void)
     size_t share = cohort__team_share(groups[0]);
     struct cohort__board memory;
     uint32_t slot;
-    CHECK_INT(cohort__boards_open(localities.processes[1], board, &memory), COHORT_OK);
+    CHECK_INT(cohort__boards_open(localities.processes[1], NUMBER, &memory), COHORT_OK);
     CHECK(cohort__boards_slot_of(localities.processes[0], 0, &slot));
     const unsigned char *middle = cohort__board_arena(&memory, slot) + share;
     for (uint64_t generation = 1; generation < 5; generation++) {
@@ -243,7 +242,7 @@ static void test_nonsense(void)
     struct cohort__board memory;
     struct cohort__round all[NUM];
     struct cohort__error error = {0};
-    CHECK_INT(cohort__boards_open(localities.processes[0], board, &memory), COHORT_OK);
+    CHECK_INT(cohort__boards_open(localities.processes[0], NUMBER, &memory), COHORT_OK);
     for (uint32_t rank = 0; rank < NUM; rank++) {
         all[rank] = attend(cohort__board_number(7, 3), 5, 1000);
         CHECK(post(rank, &all[rank]));
@@ -508,7 +507,7 @@ static void test_returned(void)
     uint32_t slot;
     CHECK(post(0, &later));
     cohort__team_withdraw(teams[0], &first);
-    CHECK_INT(cohort__boards_open(localities.processes[0], board, &memory), COHORT_OK);
+    CHECK_INT(cohort__boards_open(localities.processes[0], NUMBER, &memory), COHORT_OK);
     CHECK(cohort__boards_slot_of(localities.processes[0], 0, &slot));
     CHECK_INT(cohort__board_post(&memory, slot, 1 + COHORT__BOARD_DEPTH)->share,
               COHORT__BOARD_SHARE_NONE);
@@ -533,7 +532,7 @@ static void test_lent(void)
     bool is_lent;
     void *block[NUM] = {0};
     const size_t bytes = COHORT__BOARD_LENT, table_bytes = 2 * COHORT__BOARD_LINE;
-    CHECK_INT(cohort__boards_open(localities.processes[0], board, &memory), COHORT_OK);
+    CHECK_INT(cohort__boards_open(localities.processes[0], NUMBER, &memory), COHORT_OK);
     for (uint32_t rank = 0; rank < NUM; rank++) {
         all[rank] = attend(1, 5, bytes);
         if (rank != 1) {

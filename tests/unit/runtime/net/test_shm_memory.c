@@ -17,13 +17,10 @@ static void test_layout(void)
     for (size_t i = 0; i < NUM_SIZES; i++) {
         uint32_t size = sizes[i];
         size_t bulk = cohort__shm_bulk_bytes(size), slots = (size_t)size * size;
-        CHECK_INT(cohort__shm_seat_offset(size, 0, 0), (long long)cohort__shm_slot_offset(size));
-        CHECK(cohort__shm_seat_offset(size, 1, 0) > cohort__shm_seat_offset(size, 0, size - 1));
-        CHECK(cohort__shm_common_bytes(size) >
-              cohort__shm_seat_offset(size, COHORT__SHM_NUM_BOARDS - 1, size - 1));
+        CHECK(cohort__shm_common_bytes(size) >= cohort__shm_slot_offset(size));
         CHECK_INT(cohort__shm_board_offset(size, 0), (long long)cohort__shm_common_bytes(size));
         CHECK_INT(cohort__shm_ring_offset(size, 0, 0),
-                  (long long)cohort__shm_board_offset(size, COHORT__SHM_NUM_BOARDS));
+                  (long long)cohort__shm_board_offset(size, COHORT__SHM_NUM_COMMS));
         CHECK_INT(
             cohort__shm_bulk_offset(size, 0, 0),
             (long long)(cohort__shm_ring_offset(size, 0, 0) + slots * COHORT__SHM_RING_BYTES));
@@ -32,7 +29,7 @@ static void test_layout(void)
         CHECK_INT(cohort__shm_notes_offset(size, 0),
                   (long long)(cohort__shm_bulk_offset(size, 0, 0) + slots * bulk));
         CHECK(cohort__shm_heap_offset(size, HEAP, 0) >=
-              cohort__shm_notes_offset(size, COHORT__SHM_NUM_NOTES));
+              cohort__shm_notes_offset(size, COHORT__SHM_NUM_COMMS));
         CHECK_INT(cohort__shm_heap_offset(size, HEAP, 0) % COHORT__HEAP_HUGE, 0);
         CHECK_INT(cohort__shm_memory_bytes(size, HEAP),
                   (long long)(cohort__shm_heap_offset(size, HEAP, size - 1) + HEAP));

@@ -32,7 +32,7 @@ static struct cohort__notes notes_open(uint32_t end, uint32_t number)
  * those of another. */
 static void test_shared(void)
 {
-    static const uint32_t numbers[] = {0, 1, NUMBER, COHORT__SHM_NUM_NOTES - 1};
+    static const uint32_t numbers[] = {0, 1, NUMBER, COHORT__SHM_NUM_COMMS - 1};
     enum { NUM_NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
     shm_ends_open(NUM, COHORT__SHM_STREAM);
     for (uint32_t i = 0; i < NUM_NUMBERS; i++) {
