@@ -69,12 +69,16 @@ static size_t block_bytes(void)
     return areas_end() + INPUTS;
 }
 
-void memory_begin(struct world *world, uint32_t locality)
+void memory_init(const struct world *world)
 {
-    struct memory_facts *its = &world->facts->memory[locality];
-    struct block *block = &blocks[locality];
     program = world->program;
     facts = world->facts;
+}
+
+void memory_begin(uint32_t locality)
+{
+    struct memory_facts *its = &facts->memory[locality];
+    struct block *block = &blocks[locality];
     if (!uses_memory())
         return;
     block->memory = stage_memory_alloc(locality, block_bytes());

@@ -1087,7 +1087,7 @@ static cohort_status act(void *arg)
     bool is_caller = program_caller(program, actor->index) == actor->index;
     size_t num = 0;
     if (is_caller)
-        memory_begin(actor->world, locality);
+        memory_begin(locality);
     for (uint32_t g = 0; g < program->num_groups; g++) {
         const struct group *group = &program->groups[g];
         uint32_t site = program_site(group, actor->index);
@@ -1122,6 +1122,7 @@ static struct world *world_create(const struct program *program)
             world->inputs[s][site] = random_input(&program->steps[s].call, s + 1, site);
     stage_begin(program);
     world->facts = stage_facts();
+    memory_init(world);
     return world;
 }
 

@@ -126,8 +126,10 @@ void errands_register(void);
 /* errands.c. In a task of LOCALITY: tasks in other localities, in a scope. */
 void errands_play(struct world *world, uint32_t number, uint32_t locality);
 
-/* memory.c. Makes the block of LOCALITY, if the program has use for one, and gives it back. */
-void memory_begin(struct world *world, uint32_t locality);
+/* memory.c. Before the others. */
+void memory_init(const struct world *world);
+/* Makes the block of LOCALITY, if the program has use for one, and gives it back. */
+void memory_begin(uint32_t locality);
 void memory_end(uint32_t locality);
 /* In a task. */
 void memory_play(const struct step *step, uint32_t actor);
