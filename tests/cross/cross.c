@@ -96,7 +96,7 @@ static _Noreturn void child(void)
 
 /* The parent --------------------------------------------------------------------------------- */
 
-enum { TEXT_BYTES = 1 << 16, REAL_SECONDS = 60 };
+enum { TEXT_BYTES = 1 << 16, REAL_SECONDS = 120 };
 
 /* Plays what result->choices gives or draws. Returns what the child has said, which the caller
  * frees, if it has failed; else NULL. */

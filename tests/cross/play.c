@@ -22,7 +22,8 @@
  * flight on it, but not before all else is over. */
 
 enum { MAX_FLIGHTS = 2 * MAX_STEPS, MOST_IN_FLIGHT = 8, MOST_ELEMENTS = 10000 };
-static const uint64_t LIMIT = UINT64_C(30000000000); /* so long nothing takes */
+/* So long nothing takes; on threads, within a sanitizer, beside other work. */
+static const uint64_t LIMIT = UINT64_C(30000000000), REAL_LIMIT = UINT64_C(100000000000);
 static const uint64_t PATIENCE = UINT64_C(1000000000);
 static const uint64_t GRACE = UINT64_C(2000000000); /* of cohortrun, for those whose job is over */
 
@@ -1170,9 +1171,10 @@ void play_end_as_killed(void)
 static bool wait_for_end(const struct program *program, cohort_future *all)
 {
     enum cohort_wait_end end = COHORT_WAIT_EXPIRED;
+    const uint64_t limit = simulation_means.has_threads ? REAL_LIMIT : LIMIT;
     const uint64_t begin = simulation_time();
     uint64_t over = 0;
-    while (end != COHORT_WAIT_COMPLETE && simulation_time() - begin < LIMIT) {
+    while (end != COHORT_WAIT_COMPLETE && simulation_time() - begin < limit) {
         cohort_status status = cohort_wait(all, PATIENCE, &end);
         CHECK(status == COHORT_OK || is_shortage(status));
         if (over == 0 && will_be_killed(program))
