@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 /* Numbers that the home of names lends to instances: of the memory that their localities share
- * within each host (runtime/net/board.h, notes.h). No two instances of a job that live at the same time have
- * the same one, since each home has numbers of its own. One is lent again when all localities of
- * the instance have given it back. One thread at a time. */
+ * within each host (runtime/net/board.h, notes.h). No two instances of a job that live at the same
+ * time have the same one, since each home has numbers of its own. One is lent again when all
+ * localities of the instance have given it back. One thread at a time. */
 struct cohort__numbers {
     uint32_t first; /* the home's numbers are this one, and each `step` after it */
     uint32_t step;
