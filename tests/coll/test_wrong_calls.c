@@ -116,7 +116,8 @@ static cohort_status call_untold(cohort_comm *comm, void *arg)
 {
     struct scene *scene = arg;
     if (cohort_comm_this_site(comm) == 0) {
-        CHECK(cohort__actor_turn_begin(&comm->actor));
+        while (!cohort__actor_turn_begin(&comm->actor)) /* somebody asks it already */
+            cohort_yield();
         cohort__endpoint_leave_out(comm, 1);
         cohort__endpoint_leave_out(comm, 2);
         cohort__actor_turn_end(&comm->actor);
