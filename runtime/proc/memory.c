@@ -98,16 +98,26 @@ void cohort_memory_free(void *memory)
         cohort__memory_free_for(cohort__process_current(), memory);
 }
 
-/* The same for all that a handle says, so that nothing of it can be taken for that of another. */
+/* The same for all that a handle says, so that nothing of it can be taken for that of another. Each
+ * operation computes it: so the products do not wait for each other. */
 static uint64_t seal_of(const struct cohort__process *process, const cohort_memory_handle *handle,
                         const struct cohort__block_name *name)
 {
-    uint64_t seal = cohort__hash_mix(process->options.job_key, process->options.epoch);
-    const uint64_t words[] = {handle->locality, handle->reserved, handle->bytes, name->id,
-                              name->offset,     name->in_heap,    name->word};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        seal = cohort__hash_mix(seal, words[i]);
-    return seal;
+    const uint64_t words[] = {process->options.job_key,
+                              process->options.epoch,
+                              handle->locality | (uint64_t)handle->reserved << 32,
+                              handle->bytes,
+                              name->id,
+                              name->offset,
+                              name->in_heap,
+                              name->word};
+    const uint64_t step = UINT64_C(0x9e3779b97f4a7c15); /* odd: a word that differs is seen */
+    uint64_t sum = 0, factor = 1;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        factor *= step;
+        sum += words[i] * factor;
+    }
+    return cohort__hash_u64(sum);
 }
 
 bool cohort__memory_place(const struct cohort__process *process, const cohort_memory_handle *handle,
