@@ -82,9 +82,10 @@ def peers(*args, **options):
 
 
 def test_peers():
-    results, left_out = peers('--only', '*[eg]/8/2', '--fresh')
+    results, left_out = peers('--only', '*[egd]/8/2', '--fresh')
     names = [(result['name'], result['size']) for result in results]
-    check_equal(names, [(name, 8) for name in ('all_reduce', 'ping_pong', 'rate', 'ofi_ping_pong')])
+    check_equal(names, [(name, 8) for name in ('all_reduce', 'ping_pong', 'rate', 'add',
+                                               'ofi_ping_pong')])
     for result in results:
         want = ['fi_pingpong'] if result['name'] == 'ofi_ping_pong' else [
             peer + form for peer in ('openmpi', 'mpich') for form in ('', '_wait')]

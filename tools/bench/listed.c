@@ -24,7 +24,8 @@ static const struct listed {
     {&bench_operation_check, false},       {&bench_operation_remote, true},
     {&bench_operation_rate, true},         {&bench_operation_communicators, true},
     {&bench_operation_sparse, false},      {&bench_operation_counted, false},
-    {&bench_operation_halo, true},
+    {&bench_operation_halo, true},         {&bench_operation_get, true},
+    {&bench_operation_put, true},          {&bench_operation_add, true},
 };
 
 static cohort_status measure(const struct bench *bench, const struct bench_work *work)

@@ -70,6 +70,11 @@ extern const struct bench_operation bench_operation_communicators;
 extern const struct bench_operation bench_operation_exchange;
 extern const struct bench_operation bench_operation_overlap;
 
+/* For two sites: one-sided access to the other one's memory (one_sided.c). */
+extern const struct bench_operation bench_operation_get;
+extern const struct bench_operation bench_operation_put;
+extern const struct bench_operation bench_operation_add;
+
 /* Registers the function that `remote` calls. Before cohort_main. */
 cohort_status bench_pairs_register(void);
 

@@ -273,6 +273,81 @@ static void overlap(const struct site *site)
     end(site, &request);
 }
 
+/* One-sided access. The window has room for all works, and is open to all. */
+
+static struct {
+    MPI_Win window;
+    double *memory;
+    size_t count; /* 0: there is none */
+} shared;
+
+static void open_window(const struct site *site)
+{
+    const size_t bytes = (size_t)site->count * sizeof(double);
+    if (shared.count >= (size_t)site->count)
+        return;
+    if (shared.count > 0) {
+        MPI_Win_unlock_all(shared.window);
+        MPI_Win_free(&shared.window);
+    }
+    MPI_Win_allocate((MPI_Aint)bytes, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &shared.memory,
+                     &shared.window);
+    memset(shared.memory, 0, bytes);
+    shared.count = (size_t)site->count;
+    MPI_Win_lock_all(0, shared.window);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* WAITS: all of them are under way before the first is waited for. */
+static void one_sided(const struct site *site, void (*operate)(const struct site *site))
+{
+    open_window(site);
+    for (int i = 0; i < BENCH_ONE_SIDED; i++) {
+        operate(site);
+        if (!site->waits || i == BENCH_ONE_SIDED - 1)
+            MPI_Win_flush(site->other, shared.window);
+    }
+}
+
+static void get_one(const struct site *site)
+{
+    MPI_Get(site->out, site->count, MPI_DOUBLE, site->other, 0, site->count, MPI_DOUBLE,
+            shared.window);
+}
+
+static void put_one(const struct site *site)
+{
+    MPI_Put(site->in, site->count, MPI_DOUBLE, site->other, 0, site->count, MPI_DOUBLE,
+            shared.window);
+}
+
+/* WAITS: the number before is not wanted. */
+static void add_one(const struct site *site)
+{
+    static const uint64_t one = 1;
+    static uint64_t before;
+    if (site->waits)
+        MPI_Accumulate(&one, 1, MPI_UINT64_T, site->other, 0, 1, MPI_UINT64_T, MPI_SUM,
+                       shared.window);
+    else
+        MPI_Fetch_and_op(&one, &before, MPI_UINT64_T, site->other, 0, MPI_SUM, shared.window);
+}
+
+static void get(const struct site *site)
+{
+    one_sided(site, get_one);
+}
+
+static void put(const struct site *site)
+{
+    one_sided(site, put_one);
+}
+
+static void add(const struct site *site)
+{
+    one_sided(site, add_one);
+}
+
 static const struct call {
     const char *name;
     void (*make)(const struct site *site);
@@ -300,6 +375,9 @@ static const struct call {
      .num_in_call = BENCH_RATE_MESSAGES,
      .num_buffers = BENCH_RATE_MESSAGES},
     {.name = "halo", .make = halo, .is_for_two = true},
+    {.name = "get", .make = get, .is_for_two = true, .num_in_call = BENCH_ONE_SIDED},
+    {.name = "put", .make = put, .is_for_two = true, .num_in_call = BENCH_ONE_SIDED},
+    {.name = "add", .make = add, .is_for_two = true, .num_in_call = BENCH_ONE_SIDED},
     {.name = "overlap", .make = overlap, .has_blocks = true, .is_for_two = true},
 };
 
@@ -452,6 +530,10 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &site.num_ranks);
     site.other = 1 - site.rank;
     run(&site, &options);
+    if (shared.count > 0) {
+        MPI_Win_unlock_all(shared.window);
+        MPI_Win_free(&shared.window);
+    }
     MPI_Finalize();
     return 0;
 }

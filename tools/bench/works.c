@@ -5,11 +5,11 @@
 #include <string.h>
 
 const char *const bench_works_of_coll[] = {
-    "barrier",        "all_reduce",     "all_to_all", "broadcast", "all_gather",
-    "reduce_scatter", "overlap",        "exchange",   "stream",    "ping_pong",
-    "memory_rss",     "memory_pss",     "nothing",    "gather",    "gatherv",
-    "all_to_allv",    "checked_gather", "check",      "remote",    "rate",
-    "communicators",  "sparse",         "counted",    "halo",      NULL,
+    "barrier", "all_reduce", "all_to_all",    "broadcast",   "all_gather",     "reduce_scatter",
+    "overlap", "exchange",   "stream",        "ping_pong",   "memory_rss",     "memory_pss",
+    "nothing", "gather",     "gatherv",       "all_to_allv", "checked_gather", "check",
+    "remote",  "rate",       "communicators", "sparse",      "counted",        "halo",
+    "get",     "put",        "add",           NULL,
 };
 
 const char *const bench_works_of_tasks[] = {

@@ -32,7 +32,9 @@ WORKS = [("barrier", 0, SHORT), ("all_reduce", 8, SHORT), ("all_to_all", 8, SHOR
 # Besides those above. A stream's time is that of one of its messages: half of the time is twice the
 # bandwidth. An all_gather has the square of the number of localities as many blocks in all.
 MORE = {2: [("ping_pong", 8, (1.5, 1.5)), ("stream", MIB, (0.5, 0.5)), ("rate", 8, (1, 1)),
-            ("halo", 32 * KIB, (1, 1)), ("halo", 256 * KIB, (1, 1)), ("halo", 2 * MIB, (1, 1))],
+            ("halo", 32 * KIB, (1, 1)), ("halo", 256 * KIB, (1, 1)), ("halo", 2 * MIB, (1, 1)),
+            *((work, size, (0.5, 0.5)) for work in ("get", "put") for size in (8, 4 * KIB, MIB)),
+            ("add", 8, (0.5, 0.5))],
         4: [("all_gather", 64 * KIB, (0.8, 0.8)), ("all_gather", MIB, (0.8, 0.8))]}
 OVERLAP_US = 200 # that overlap computes
 
