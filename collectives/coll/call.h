@@ -97,6 +97,32 @@ struct cohort__call {
     bool is_scoped;                        /* its task is in a scope */
 };
 
+/* Sets in CALL what follows from its collective, and from who calls it: which buffers it needs,
+ * what COHORT_IN_PLACE means, and whether it has rows. Inline for those to whom the collective is a
+ * constant. */
+static inline void cohort__call_take_form(struct cohort__call *call)
+{
+    const enum cohort__collective collective = call->collective;
+    const bool is_root = call->role == COHORT__ROLE_ROOT;
+    const bool is_away = call->role == COHORT__ROLE_NON_ROOT;
+    const bool goes_out = collective == COHORT__SCATTER || collective == COHORT__BROADCAST;
+    const bool comes_in = collective == COHORT__GATHER || collective == COHORT__REDUCE;
+    call->needs_in = !(goes_out && is_away);
+    call->needs_out = !(comes_in && is_away) && !(collective == COHORT__BROADCAST && is_root) &&
+                      !(collective == COHORT__EXCLUSIVE_SCAN && call->comm &&
+                        cohort_comm_this_site(call->comm) == 0);
+    if (call->of_objects || is_away)
+        return;
+    call->has_rows = collective == COHORT__GATHER || collective == COHORT__ALL_GATHER ||
+                     collective == COHORT__ALL_TO_ALL;
+    if (collective == COHORT__GATHER || collective == COHORT__ALL_GATHER)
+        call->in_place = COHORT__IN_PLACE_OWN;
+    else if (collective == COHORT__SCATTER)
+        call->in_place = COHORT__IN_PLACE_OUT;
+    else if (cohort__collective_reduces(collective) || collective == COHORT__ALL_TO_ALL)
+        call->in_place = COHORT__IN_PLACE_ALL;
+}
+
 /* Where the plan is to put a future for each row, or NULL. */
 static inline cohort_future **cohort__call_ret_rows(const struct cohort__call *call)
 {

@@ -5,6 +5,22 @@
 #include "cohort/ragged.h"
 #include "collectives/coll/call_start.h"
 
+/* Starts CALL, of which this is the rest. Inline, so that what a collective has is known when the
+ * library is compiled. */
+__attribute__((always_inline)) static inline cohort_future *
+start(struct cohort__call *call, cohort_comm *comm, const void *in, void *out, size_t count,
+      cohort_datatype datatype, uint64_t generation)
+{
+    call->comm = comm;
+    call->in = in;
+    call->out = out;
+    call->count = count;
+    call->datatype = datatype;
+    call->generation = generation;
+    cohort__call_take_form(call);
+    return cohort__call_start(call);
+}
+
 cohort_future *cohort_barrier(cohort_comm *comm, uint64_t generation)
 {
     return cohort__call_start(&(struct cohort__call){
@@ -18,111 +34,60 @@ cohort_future *cohort_barrier(cohort_comm *comm, uint64_t generation)
 cohort_future *cohort_broadcast_to(cohort_comm *comm, const void *in, size_t count,
                                    cohort_datatype datatype, uint64_t generation)
 {
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_broadcast_to",
-        .collective = COHORT__BROADCAST,
-        .role = COHORT__ROLE_ROOT,
-        .needs_in = true,
-        .comm = comm,
-        .in = in,
-        .count = count,
-        .datatype = datatype,
-        .generation = generation,
-    });
+    return start(&(struct cohort__call){.function = "cohort_broadcast_to",
+                                        .collective = COHORT__BROADCAST,
+                                        .role = COHORT__ROLE_ROOT},
+                 comm, in, NULL, count, datatype, generation);
 }
 
 cohort_future *cohort_broadcast_from(cohort_comm *comm, void *out, size_t count,
                                      cohort_datatype datatype, uint64_t generation)
 {
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_broadcast_from",
-        .collective = COHORT__BROADCAST,
-        .role = COHORT__ROLE_NON_ROOT,
-        .needs_out = true,
-        .comm = comm,
-        .out = out,
-        .count = count,
-        .datatype = datatype,
-        .generation = generation,
-    });
+    return start(&(struct cohort__call){.function = "cohort_broadcast_from",
+                                        .collective = COHORT__BROADCAST,
+                                        .role = COHORT__ROLE_NON_ROOT},
+                 comm, NULL, out, count, datatype, generation);
 }
 
 cohort_future *cohort_reduce_here(cohort_comm *comm, const void *in, void *out, size_t count,
                                   cohort_datatype datatype, const cohort_op *op,
                                   uint64_t generation)
 {
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_reduce_here",
-        .collective = COHORT__REDUCE,
-        .role = COHORT__ROLE_ROOT,
-        .in_place = COHORT__IN_PLACE_ALL,
-        .needs_in = true,
-        .needs_out = true,
-        .comm = comm,
-        .in = in,
-        .out = out,
-        .count = count,
-        .datatype = datatype,
-        .op = op,
-        .generation = generation,
-    });
+    return start(&(struct cohort__call){.function = "cohort_reduce_here",
+                                        .collective = COHORT__REDUCE,
+                                        .role = COHORT__ROLE_ROOT,
+                                        .op = op},
+                 comm, in, out, count, datatype, generation);
 }
 
 cohort_future *cohort_reduce_there(cohort_comm *comm, const void *in, size_t count,
                                    cohort_datatype datatype, const cohort_op *op,
                                    uint64_t generation)
 {
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_reduce_there",
-        .collective = COHORT__REDUCE,
-        .role = COHORT__ROLE_NON_ROOT,
-        .needs_in = true,
-        .comm = comm,
-        .in = in,
-        .count = count,
-        .datatype = datatype,
-        .op = op,
-        .generation = generation,
-    });
+    return start(&(struct cohort__call){.function = "cohort_reduce_there",
+                                        .collective = COHORT__REDUCE,
+                                        .role = COHORT__ROLE_NON_ROOT,
+                                        .op = op},
+                 comm, in, NULL, count, datatype, generation);
 }
 
 cohort_future *cohort_all_reduce(cohort_comm *comm, const void *in, void *out, size_t count,
                                  cohort_datatype datatype, const cohort_op *op, uint64_t generation)
 {
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_all_reduce",
-        .collective = COHORT__ALL_REDUCE,
-        .in_place = COHORT__IN_PLACE_ALL,
-        .needs_in = true,
-        .needs_out = true,
-        .comm = comm,
-        .in = in,
-        .out = out,
-        .count = count,
-        .datatype = datatype,
-        .op = op,
-        .generation = generation,
-    });
+    return start(&(struct cohort__call){.function = "cohort_all_reduce",
+                                        .collective = COHORT__ALL_REDUCE,
+                                        .op = op},
+                 comm, in, out, count, datatype, generation);
 }
 
 cohort_future *cohort_reduce_scatter(cohort_comm *comm, const void *in, void *out, size_t count,
                                      cohort_datatype datatype, const cohort_op *op,
                                      uint64_t generation)
 {
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_reduce_scatter",
-        .collective = COHORT__REDUCE_SCATTER,
-        .in_place = COHORT__IN_PLACE_ALL,
-        .needs_in = true,
-        .needs_out = true,
-        .comm = comm,
-        .in = in,
-        .out = out,
-        .count = count,
-        .datatype = datatype,
-        .op = op,
-        .generation = generation,
-    });
+    return start(&(struct cohort__call){.function = "cohort_reduce_scatter",
+                                        .collective = COHORT__REDUCE_SCATTER,
+                                        .op = op},
+                 comm, in, out, count, datatype, generation);
 }
 
 cohort_future *cohort_reduce_scatterv(cohort_comm *comm, const void *in, void *out,
@@ -134,96 +99,48 @@ cohort_future *cohort_reduce_scatterv(cohort_comm *comm, const void *in, void *o
         .counts_agree = true,
         .in = {.name = "counts", .counts = counts},
     };
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_reduce_scatterv",
-        .collective = COHORT__REDUCE_SCATTER,
-        .in_place = COHORT__IN_PLACE_ALL,
-        .needs_in = true,
-        .needs_out = true,
-        .comm = comm,
-        .in = in,
-        .out = out,
-        .count = comm && counts ? counts[cohort_comm_this_site(comm)] : 0,
-        .datatype = datatype,
-        .op = op,
-        .generation = generation,
-        .ragged = &ragged,
-    });
+    return start(&(struct cohort__call){.function = "cohort_reduce_scatterv",
+                                        .collective = COHORT__REDUCE_SCATTER,
+                                        .op = op,
+                                        .ragged = &ragged},
+                 comm, in, out, comm && counts ? counts[cohort_comm_this_site(comm)] : 0, datatype,
+                 generation);
 }
 
 cohort_future *cohort_scan(cohort_comm *comm, const void *in, void *out, size_t count,
                            cohort_datatype datatype, const cohort_op *op, uint64_t generation)
 {
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_scan",
-        .collective = COHORT__SCAN,
-        .in_place = COHORT__IN_PLACE_ALL,
-        .needs_in = true,
-        .needs_out = true,
-        .comm = comm,
-        .in = in,
-        .out = out,
-        .count = count,
-        .datatype = datatype,
-        .op = op,
-        .generation = generation,
-    });
+    return start(
+        &(struct cohort__call){.function = "cohort_scan", .collective = COHORT__SCAN, .op = op},
+        comm, in, out, count, datatype, generation);
 }
 
 cohort_future *cohort_exclusive_scan(cohort_comm *comm, const void *in, void *out, size_t count,
                                      cohort_datatype datatype, const cohort_op *op,
                                      uint64_t generation)
 {
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_exclusive_scan",
-        .collective = COHORT__EXCLUSIVE_SCAN,
-        .in_place = COHORT__IN_PLACE_ALL,
-        .needs_in = true,
-        .needs_out = comm && cohort_comm_this_site(comm) > 0,
-        .comm = comm,
-        .in = in,
-        .out = out,
-        .count = count,
-        .datatype = datatype,
-        .op = op,
-        .generation = generation,
-    });
+    return start(&(struct cohort__call){.function = "cohort_exclusive_scan",
+                                        .collective = COHORT__EXCLUSIVE_SCAN,
+                                        .op = op},
+                 comm, in, out, count, datatype, generation);
 }
 
 cohort_future *cohort_gather_here(cohort_comm *comm, const void *in, void *out, size_t count,
                                   cohort_datatype datatype, uint64_t generation)
 {
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_gather_here",
-        .collective = COHORT__GATHER,
-        .role = COHORT__ROLE_ROOT,
-        .in_place = COHORT__IN_PLACE_OWN,
-        .needs_in = true,
-        .needs_out = true,
-        .has_rows = true,
-        .comm = comm,
-        .in = in,
-        .out = out,
-        .count = count,
-        .datatype = datatype,
-        .generation = generation,
-    });
+    return start(&(struct cohort__call){.function = "cohort_gather_here",
+                                        .collective = COHORT__GATHER,
+                                        .role = COHORT__ROLE_ROOT},
+                 comm, in, out, count, datatype, generation);
 }
 
 cohort_future *cohort_gather_there(cohort_comm *comm, const void *in, size_t count,
                                    cohort_datatype datatype, uint64_t generation)
 {
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_gather_there",
-        .collective = COHORT__GATHER,
-        .role = COHORT__ROLE_NON_ROOT,
-        .needs_in = true,
-        .comm = comm,
-        .in = in,
-        .count = count,
-        .datatype = datatype,
-        .generation = generation,
-    });
+    return start(&(struct cohort__call){.function = "cohort_gather_there",
+                                        .collective = COHORT__GATHER,
+                                        .role = COHORT__ROLE_NON_ROOT},
+                 comm, in, NULL, count, datatype, generation);
 }
 
 cohort_future *cohort_gatherv_here(cohort_comm *comm, const void *in, size_t in_count, void *out,
@@ -235,75 +152,40 @@ cohort_future *cohort_gatherv_here(cohort_comm *comm, const void *in, size_t in_
         .checks_own = true,
         .out = {.name = "counts", .counts = counts, .displacements = displacements},
     };
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_gatherv_here",
-        .collective = COHORT__GATHER,
-        .role = COHORT__ROLE_ROOT,
-        .in_place = COHORT__IN_PLACE_OWN,
-        .needs_in = true,
-        .needs_out = true,
-        .has_rows = true,
-        .comm = comm,
-        .in = in,
-        .out = out,
-        .count = in_count,
-        .datatype = datatype,
-        .generation = generation,
-        .ragged = &ragged,
-    });
+    return start(&(struct cohort__call){.function = "cohort_gatherv_here",
+                                        .collective = COHORT__GATHER,
+                                        .role = COHORT__ROLE_ROOT,
+                                        .ragged = &ragged},
+                 comm, in, out, in_count, datatype, generation);
 }
 
 cohort_future *cohort_gatherv_there(cohort_comm *comm, const void *in, size_t count,
                                     cohort_datatype datatype, uint64_t generation)
 {
     const struct cohort__ragged ragged = {.variant = COHORT__VARIANT_COUNTS};
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_gatherv_there",
-        .collective = COHORT__GATHER,
-        .role = COHORT__ROLE_NON_ROOT,
-        .needs_in = true,
-        .comm = comm,
-        .in = in,
-        .count = count,
-        .datatype = datatype,
-        .generation = generation,
-        .ragged = &ragged,
-    });
+    return start(&(struct cohort__call){.function = "cohort_gatherv_there",
+                                        .collective = COHORT__GATHER,
+                                        .role = COHORT__ROLE_NON_ROOT,
+                                        .ragged = &ragged},
+                 comm, in, NULL, count, datatype, generation);
 }
 
 cohort_future *cohort_scatter_to(cohort_comm *comm, const void *in, void *out, size_t count,
                                  cohort_datatype datatype, uint64_t generation)
 {
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_scatter_to",
-        .collective = COHORT__SCATTER,
-        .role = COHORT__ROLE_ROOT,
-        .in_place = COHORT__IN_PLACE_OUT,
-        .needs_in = true,
-        .needs_out = true,
-        .comm = comm,
-        .in = in,
-        .out = out,
-        .count = count,
-        .datatype = datatype,
-        .generation = generation,
-    });
+    return start(&(struct cohort__call){.function = "cohort_scatter_to",
+                                        .collective = COHORT__SCATTER,
+                                        .role = COHORT__ROLE_ROOT},
+                 comm, in, out, count, datatype, generation);
 }
 
 cohort_future *cohort_scatter_from(cohort_comm *comm, void *out, size_t count,
                                    cohort_datatype datatype, uint64_t generation)
 {
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_scatter_from",
-        .collective = COHORT__SCATTER,
-        .role = COHORT__ROLE_NON_ROOT,
-        .needs_out = true,
-        .comm = comm,
-        .out = out,
-        .count = count,
-        .datatype = datatype,
-        .generation = generation,
-    });
+    return start(&(struct cohort__call){.function = "cohort_scatter_from",
+                                        .collective = COHORT__SCATTER,
+                                        .role = COHORT__ROLE_NON_ROOT},
+                 comm, NULL, out, count, datatype, generation);
 }
 
 cohort_future *cohort_scatterv_to(cohort_comm *comm, const void *in, const size_t *counts,
@@ -315,58 +197,30 @@ cohort_future *cohort_scatterv_to(cohort_comm *comm, const void *in, const size_
         .checks_own = true,
         .in = {.name = "counts", .counts = counts, .displacements = displacements},
     };
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_scatterv_to",
-        .collective = COHORT__SCATTER,
-        .role = COHORT__ROLE_ROOT,
-        .in_place = COHORT__IN_PLACE_OUT,
-        .needs_in = true,
-        .needs_out = true,
-        .comm = comm,
-        .in = in,
-        .out = out,
-        .count = out_count,
-        .datatype = datatype,
-        .generation = generation,
-        .ragged = &ragged,
-    });
+    return start(&(struct cohort__call){.function = "cohort_scatterv_to",
+                                        .collective = COHORT__SCATTER,
+                                        .role = COHORT__ROLE_ROOT,
+                                        .ragged = &ragged},
+                 comm, in, out, out_count, datatype, generation);
 }
 
 cohort_future *cohort_scatterv_from(cohort_comm *comm, void *out, size_t count,
                                     cohort_datatype datatype, uint64_t generation)
 {
     const struct cohort__ragged ragged = {.variant = COHORT__VARIANT_COUNTS};
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_scatterv_from",
-        .collective = COHORT__SCATTER,
-        .role = COHORT__ROLE_NON_ROOT,
-        .needs_out = true,
-        .comm = comm,
-        .out = out,
-        .count = count,
-        .datatype = datatype,
-        .generation = generation,
-        .ragged = &ragged,
-    });
+    return start(&(struct cohort__call){.function = "cohort_scatterv_from",
+                                        .collective = COHORT__SCATTER,
+                                        .role = COHORT__ROLE_NON_ROOT,
+                                        .ragged = &ragged},
+                 comm, NULL, out, count, datatype, generation);
 }
 
 cohort_future *cohort_all_gather(cohort_comm *comm, const void *in, void *out, size_t count,
                                  cohort_datatype datatype, uint64_t generation)
 {
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_all_gather",
-        .collective = COHORT__ALL_GATHER,
-        .in_place = COHORT__IN_PLACE_OWN,
-        .needs_in = true,
-        .needs_out = true,
-        .has_rows = true,
-        .comm = comm,
-        .in = in,
-        .out = out,
-        .count = count,
-        .datatype = datatype,
-        .generation = generation,
-    });
+    return start(
+        &(struct cohort__call){.function = "cohort_all_gather", .collective = COHORT__ALL_GATHER},
+        comm, in, out, count, datatype, generation);
 }
 
 cohort_future *cohort_all_gatherv(cohort_comm *comm, const void *in, void *out,
@@ -378,40 +232,19 @@ cohort_future *cohort_all_gatherv(cohort_comm *comm, const void *in, void *out,
         .counts_agree = true,
         .out = {.name = "counts", .counts = counts, .displacements = displacements},
     };
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_all_gatherv",
-        .collective = COHORT__ALL_GATHER,
-        .in_place = COHORT__IN_PLACE_OWN,
-        .needs_in = true,
-        .needs_out = true,
-        .has_rows = true,
-        .comm = comm,
-        .in = in,
-        .out = out,
-        .count = comm && counts ? counts[cohort_comm_this_site(comm)] : 0,
-        .datatype = datatype,
-        .generation = generation,
-        .ragged = &ragged,
-    });
+    return start(&(struct cohort__call){.function = "cohort_all_gatherv",
+                                        .collective = COHORT__ALL_GATHER,
+                                        .ragged = &ragged},
+                 comm, in, out, comm && counts ? counts[cohort_comm_this_site(comm)] : 0, datatype,
+                 generation);
 }
 
 cohort_future *cohort_all_to_all(cohort_comm *comm, const void *in, void *out, size_t count,
                                  cohort_datatype datatype, uint64_t generation)
 {
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_all_to_all",
-        .collective = COHORT__ALL_TO_ALL,
-        .in_place = COHORT__IN_PLACE_ALL,
-        .needs_in = true,
-        .needs_out = true,
-        .has_rows = true,
-        .comm = comm,
-        .in = in,
-        .out = out,
-        .count = count,
-        .datatype = datatype,
-        .generation = generation,
-    });
+    return start(
+        &(struct cohort__call){.function = "cohort_all_to_all", .collective = COHORT__ALL_TO_ALL},
+        comm, in, out, count, datatype, generation);
 }
 
 cohort_future *cohort_all_to_allv(cohort_comm *comm, const void *in, const size_t *in_counts,
@@ -425,20 +258,10 @@ cohort_future *cohort_all_to_allv(cohort_comm *comm, const void *in, const size_
         .in = {.name = "in_counts", .counts = in_counts, .displacements = in_displacements},
         .out = {.name = "out_counts", .counts = out_counts, .displacements = out_displacements},
     };
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_all_to_allv",
-        .collective = COHORT__ALL_TO_ALL,
-        .in_place = COHORT__IN_PLACE_ALL,
-        .needs_in = true,
-        .needs_out = true,
-        .has_rows = true,
-        .comm = comm,
-        .in = in,
-        .out = out,
-        .datatype = datatype,
-        .generation = generation,
-        .ragged = &ragged,
-    });
+    return start(&(struct cohort__call){.function = "cohort_all_to_allv",
+                                        .collective = COHORT__ALL_TO_ALL,
+                                        .ragged = &ragged},
+                 comm, in, out, 0, datatype, generation);
 }
 
 cohort_future *cohort_all_to_allw(cohort_comm *comm, const void *in, const size_t *in_counts,
@@ -459,37 +282,18 @@ cohort_future *cohort_all_to_allw(cohort_comm *comm, const void *in, const size_
                 .displacements = out_displacements,
                 .types = out_types},
     };
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_all_to_allw",
-        .collective = COHORT__ALL_TO_ALL,
-        .in_place = COHORT__IN_PLACE_ALL,
-        .needs_in = true,
-        .needs_out = true,
-        .has_rows = true,
-        .comm = comm,
-        .in = in,
-        .out = out,
-        .generation = generation,
-        .ragged = &ragged,
-    });
+    return start(&(struct cohort__call){.function = "cohort_all_to_allw",
+                                        .collective = COHORT__ALL_TO_ALL,
+                                        .ragged = &ragged},
+                 comm, in, out, 0, 0, generation);
 }
 
 cohort_future *cohort_shift(cohort_comm *comm, const void *in, void *out, size_t count,
                             cohort_datatype datatype, int64_t q, uint64_t generation)
 {
-    return cohort__call_start(&(struct cohort__call){
-        .function = "cohort_shift",
-        .collective = COHORT__SHIFT,
-        .needs_in = true,
-        .needs_out = true,
-        .comm = comm,
-        .in = in,
-        .out = out,
-        .count = count,
-        .datatype = datatype,
-        .q = q,
-        .generation = generation,
-    });
+    return start(
+        &(struct cohort__call){.function = "cohort_shift", .collective = COHORT__SHIFT, .q = q},
+        comm, in, out, count, datatype, generation);
 }
 
 cohort_future *cohort_check_rooted(cohort_comm *comm, cohort_datatype datatype, uint64_t generation)

@@ -11,16 +11,10 @@ static cohort_future *start(const char *function, enum cohort__collective collec
                             enum cohort__role role, cohort_comm *comm, const cohort_object *in,
                             cohort_object *out, uint64_t generation)
 {
-    bool is_gather = collective == COHORT__GATHER, is_broadcast = collective == COHORT__BROADCAST;
-    bool is_scatter = collective == COHORT__SCATTER, is_root = role == COHORT__ROLE_ROOT;
-    bool needs_in = is_root || !(is_scatter || is_broadcast);
-    bool needs_out = !(is_gather && !is_root) && !(is_broadcast && is_root);
     struct cohort__call call = {
         .function = function,
         .collective = collective,
         .role = role,
-        .needs_in = needs_in,
-        .needs_out = needs_out,
         .of_objects = true,
         .comm = comm,
         .in = in,
@@ -28,6 +22,7 @@ static cohort_future *start(const char *function, enum cohort__collective collec
         .count = 1,
         .generation = generation,
     };
+    cohort__call_take_form(&call);
     size_t num_out = comm && out ? cohort__call_array_bytes(&call, true) / sizeof(*out) : 0;
     /* IN, if that is the same array, stays for who is told so. */
     bool is_apart = !in || num_out == 0 ||
