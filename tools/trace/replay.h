@@ -10,7 +10,6 @@
 #include "runtime/base/map.h"
 #include "tools/trace/event.h"
 #include "tools/trace/keyed.h"
-#include "tools/trace/phases.h"
 
 /* It remembers only what is open, so a trace may be longer than the memory: who wants more of it
  * (model), or shows it (view), is told of each event. Texts of events have to last. */
@@ -55,6 +54,36 @@ struct open_wait {
     uint64_t flow;    /* another one for each */
     uint64_t track;   /* on which the view shows it; 0: it does not */
 };
+
+/* The phases of calls: each goes from the first of its steps to the end of the last one. */
+
+/* How the levels of an endpoint's machine are called, the finest first. */
+struct phase_levels {
+    uint32_t num;
+    char names[COHORT__TRACE_NO_LEVEL][32];
+};
+
+/* Those of one call. */
+struct phases {
+    struct phase {
+        uint64_t begin, end;
+        uint32_t num_open; /* steps that are not over */
+        uint32_t level;    /* the coarsest one of its steps */
+        bool is_used;
+    } of[COHORT__TRACE_PHASES];
+};
+
+/* The parts of a STEP or OVER. */
+enum cohort__trace_step phases_step(const struct event *event);
+uint32_t phases_phase(const struct event *event);
+uint32_t phases_peer(const struct event *event);
+uint32_t phases_level(const struct event *event);
+
+/* Whether two have one phase and one tag, which tell a step apart from others of its kind. */
+bool phases_match(const struct event *left, const struct event *right);
+
+/* How LEVEL is called: "host"; "beyond host", if it is no level any more; "" for NO_LEVEL. */
+void phase_levels_name(const struct phase_levels *levels, uint32_t level, char text[48]);
 
 struct endpoint {
     struct keyed keyed; /* rank, endpoint */

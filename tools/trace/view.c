@@ -10,7 +10,7 @@
 #include "runtime/base/hash.h"
 #include "tools/share/wait_words.h"
 #include "tools/trace/keyed.h"
-#include "tools/trace/lanes.h"
+#include "tools/trace/list.h"
 #include "tools/trace/replay.h"
 
 enum {
@@ -22,6 +22,79 @@ enum {
 };
 
 static const uint64_t communicators_track = 1;
+static const uint64_t first_lane = UINT64_C(1) << 63; /* others have smaller numbers */
+
+/* Lanes ---------------------------------------------------------------------------------------- */
+
+/* Tracks of one name, for what may overlap. On each there is one thing at a time. They are made
+ * when they are needed. */
+struct lanes {
+    uint64_t parent;
+    struct lane {
+        uint64_t track, until; /* it is taken */
+    } * list;
+    uint32_t num, most;
+    char name[340];
+};
+
+static void lanes_init(struct lanes *lanes, uint64_t parent, const char *name, uint32_t most)
+{
+    *lanes = (struct lanes){.parent = parent, .most = most};
+    snprintf(lanes->name, sizeof(lanes->name), "%s", name);
+}
+
+/* All zero is fine. */
+static void lanes_fini(struct lanes *lanes)
+{
+    free(lanes->list);
+    *lanes = (struct lanes){0};
+}
+
+/* The track of the first one that is free from BEGIN on; it is taken until END. 0: all are taken,
+ * or there is no memory, as PERFETTO knows then. */
+static uint64_t lanes_take(struct lanes *lanes, struct perfetto *perfetto, uint64_t begin,
+                           uint64_t end)
+{
+    uint32_t lane = 0;
+    while (lane < lanes->num && lanes->list[lane].until > begin)
+        lane++;
+    if (lane == lanes->most)
+        return 0;
+    if (lane == lanes->num) {
+        if (!list_grow(&lanes->list, lanes->num, sizeof(*lanes->list))) {
+            perfetto->proto.has_failed = true;
+            return 0;
+        }
+        lanes->list[lane].track = first_lane + perfetto->num_tracks++;
+        perfetto_track(perfetto, lanes->list[lane].track, lanes->parent, lanes->name);
+        lanes->num++;
+    }
+    lanes->list[lane].until = end;
+    return lanes->list[lane].track;
+}
+
+/* It is free from AT on. */
+static void lanes_give_back(struct lanes *lanes, uint64_t track, uint64_t at)
+{
+    for (uint32_t lane = 0; lane < lanes->num; lane++)
+        if (lanes->list[lane].track == track)
+            lanes->list[lane].until = at;
+}
+
+/* Shows SLICE, which begins at its time and lasts until END. They come by END. */
+static void lanes_show(struct lanes *lanes, struct perfetto *perfetto, struct perfetto_event slice,
+                       uint64_t end)
+{
+    slice.track = lanes_take(lanes, perfetto, slice.at, end);
+    if (slice.track == 0)
+        return;
+    slice.type = PERFETTO_BEGIN;
+    perfetto_event(perfetto, &slice);
+    perfetto_event(perfetto,
+                   &(struct perfetto_event){.track = slice.track, .at = end, .type = PERFETTO_END});
+}
+
+/* The view ------------------------------------------------------------------------------------- */
 
 /* Where an endpoint is shown. */
 struct site {
