@@ -33,7 +33,7 @@ UNITS = [
     ("collectives/algo/pattern/", "levels levels_notes"),
     # Rows that are building blocks of others, too.
     ("collectives/algo/", """all_to_all/direct broadcast/linear gather/linear reduce/linear
-        scatter/linear all_to_all/bruck reduce_scatter/linear pattern/subplans"""),
+        all_to_all/bruck reduce_scatter/linear pattern/subplans"""),
     # What may be named on the command line, and what is done then.
     ("tools/bench/", "options select select_report"),
     ("tools/share/", "plot plot_axis"),

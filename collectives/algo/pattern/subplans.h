@@ -10,14 +10,12 @@
  * those of the rows, but their blocks have an order that a block map can rely on. With WEIGHTS
  * blocks have different sizes. WEIGHTS NULL: all are 1. */
 
-/* Block 0 is this rank's own, its weight times the request's bytes. At the root, block 1 + r is
- * that of rank r. WEIGHTS: at the root a number for each rank, elsewhere only this rank's. */
-cohort_status cohort__gather_linear_subplan(const struct cohort__request *request,
+/* Of a GATHER or a SCATTER. Block 0 is this rank's own, its weight times the request's bytes. At
+ * the root, block 1 + r is that of rank r. WEIGHTS: at the root a number for each rank, elsewhere
+ * only this rank's. */
+cohort_status cohort__rooted_linear_subplan(const struct cohort__request *request,
                                             const uint32_t *weights,
                                             struct cohort__plan **ret_plan);
-cohort_status cohort__scatter_linear_subplan(const struct cohort__request *request,
-                                             const uint32_t *weights,
-                                             struct cohort__plan **ret_plan);
 
 /* The root's steps, in phase 1 with tag 0: reduces its block OWN and what all others send, strictly
  * from the left, to RESULT. Returns the last REDUCE. For more than one rank. */

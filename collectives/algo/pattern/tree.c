@@ -203,14 +203,15 @@ static void list_fill(struct arrays *arrays, uint32_t index, struct cohort__plan
     arrays->lists[index] = (struct cohort__block_list){.blocks = parts, .num_blocks = num_parts};
 }
 
-/* Embeds this primitive for one level. A rank's block is the blocks of its group. Returns what
- * cohort__plan_embed does. */
+/* Embeds a linear gather or scatter for one level. A rank's block is the blocks of its group.
+ * Returns what cohort__plan_embed does. */
 static uint32_t layout_embed(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
                              uint32_t level, const struct cohort__layout *layout,
-                             cohort__level_subplan *build, unsigned phase, uint32_t after,
+                             enum cohort__collective collective, unsigned phase, uint32_t after,
                              uint32_t recv_after)
 {
     struct cohort__request request = tree_level_request(tree, level, layout->bytes);
+    request.collective = collective;
     struct cohort__plan *subplan = NULL;
     struct arrays arrays;
     if (arrays_init(&arrays, tree, level)) {
@@ -220,7 +221,7 @@ static uint32_t layout_embed(struct cohort__plan_builder *builder, const struct 
             group = cohort__tree_group(tree, level, rank);
             list_fill(&arrays, 1 + rank, builder, tree, layout, group);
         }
-        build(&request, arrays.weights, &subplan);
+        cohort__rooted_linear_subplan(&request, arrays.weights, &subplan);
     }
     struct cohort__embedding embedding = {.block_map = arrays.lists,
                                           .phase = phase,
@@ -238,8 +239,8 @@ uint32_t cohort__gather_up(struct cohort__plan_builder *builder, const struct co
                            const struct cohort__layout *layout, unsigned phase, uint32_t after)
 {
     for (uint32_t level = tree->num_levels; level-- > 0;)
-        after = layout_embed(builder, tree, level, layout, cohort__gather_linear_subplan, phase,
-                             after, COHORT__NO_STEP);
+        after = layout_embed(builder, tree, level, layout, COHORT__GATHER, phase, after,
+                             COHORT__NO_STEP);
     return after;
 }
 
@@ -277,8 +278,8 @@ void cohort__scatter_down(struct cohort__plan_builder *builder, const struct coh
                           const struct cohort__layout *layout, unsigned phase, uint32_t after)
 {
     for (uint32_t level = 0; level < tree->num_levels; level++) {
-        uint32_t end = layout_embed(builder, tree, level, layout, cohort__scatter_linear_subplan,
-                                    phase, after, after);
+        uint32_t end =
+            layout_embed(builder, tree, level, layout, COHORT__SCATTER, phase, after, after);
         if (tree->levels[level].this_rank > 0)
             after = end;
     }

@@ -78,12 +78,6 @@ double cohort__layout_memory(uint32_t num_sites, uint32_t arity, size_t bytes);
 /* In a buffer of the caller, in the order of the sites. The own block is in OWN. */
 struct cohort__layout cohort__layout_by_site(enum cohort__space space, uint32_t own, size_t bytes);
 
-/* A primitive that moves blocks of weights[rank] * bytes between the ranks of a level and rank 0:
- * cohort__gather_linear_subplan or cohort__scatter_linear_subplan. */
-typedef cohort_status cohort__level_subplan(const struct cohort__request *request,
-                                            const uint32_t *weights,
-                                            struct cohort__plan **ret_plan);
-
 /* Up and down a tree: the linear primitives, embedded level by level. Steps may be
  * COHORT__NO_STEP. */
 
