@@ -115,7 +115,7 @@ static size_t bundle_bytes(const struct cohort__blob *bundle)
 {
     const struct cohort__entry *entries = cohort__bundle_entries(bundle);
     size_t num = cohort__bundle_num(bundle);
-    size_t sum = num <= UINT32_MAX ? cohort__bins_map_bytes((uint32_t)num) : 0;
+    size_t sum = num <= UINT32_MAX ? cohort__bins_head_bytes((uint32_t)num) : 0;
     for (size_t i = 0; sum > 0 && i < num; i++) {
         size_t bytes = cohort__bins_string_bytes(entries[i].object->bytes);
         if (bytes == 0 || __builtin_add_overflow(sum, COHORT__BINS_NAME_BYTES + bytes, &sum))

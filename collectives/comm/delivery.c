@@ -15,13 +15,6 @@ void cohort__delivery_run(struct cohort__actor *actor, struct cohort__item *item
                              COHORT_CONTAINER_OF(item, struct cohort__message, item));
 }
 
-/* In the endpoint's turn. If the message is early, its item runs later. */
-static void receive(struct cohort_comm *comm, struct cohort__message *message)
-{
-    message->item.run = cohort__delivery_run;
-    cohort__endpoint_receive(comm, message);
-}
-
 /* A failure that all sites of this locality have to be told, or a part of a verdict. */
 static bool arrive_for_all(struct cohort__group *group, struct cohort__arrival *arrival)
 {
@@ -50,13 +43,15 @@ bool cohort__delivery_arrive(struct cohort__group *group, struct cohort__arrival
     bool is_taken =
         is_turn && arrival->envelope.generation == 0 && cohort__channels_take(comm, arrival);
     struct cohort__message *message = is_taken ? NULL : cohort__message_from_arrival(arrival);
-    if (message && is_turn)
-        receive(comm, message);
-    else if (message)
+    if (message && is_turn) {
+        message->item.run = cohort__delivery_run; /* later, if it is early */
+        cohort__endpoint_receive(comm, message);
+    } else if (message) {
         cohort__group_deliver(group, site, message);
-    else if (!is_taken)
+    } else if (!is_taken) {
         cohort__log(COHORT__LOG_ERROR, "communicator \"%s\": lost a message to site %u: %s",
                     group->name, site, cohort_error_message());
+    }
     if (is_turn)
         cohort__actor_turn_end(actor);
     return message || is_taken;

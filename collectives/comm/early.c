@@ -68,7 +68,7 @@ static struct cohort__message *message_of(struct cohort__list *same)
     return COHORT_CONTAINER_OF(node, struct cohort__message, in_order);
 }
 
-static void put_in(struct cohort_comm *comm, struct cohort__message *message)
+void cohort__early_put(struct cohort_comm *comm, struct cohort__message *message)
 {
     struct cohort__early *early = &comm->early;
     cohort__map_insert(&early->places, &message->of_place, hash_of(place_of(message)));
@@ -84,7 +84,7 @@ static void forget(struct cohort_comm *comm, struct cohort__message *message)
     comm->window[message->generation % COHORT__WINDOW].num_parked--;
 }
 
-static void take_out(struct cohort_comm *comm, struct cohort__message *message)
+void cohort__early_take(struct cohort_comm *comm, struct cohort__message *message)
 {
     cohort__tree_remove(&comm->early.generations, &message->in_order);
     forget(comm, message);
@@ -124,22 +124,12 @@ void cohort__early_park(struct cohort_comm *comm, struct cohort__message *messag
         return;
     }
     if (other) {
-        take_out(comm, other);
+        cohort__early_take(comm, other);
         cohort__message_release(other);
     }
     if (message->arrival)
         cohort__arrival_park(message->arrival);
-    put_in(comm, message);
-}
-
-void cohort__early_mark(struct cohort_comm *comm, struct cohort__message *mark)
-{
-    put_in(comm, mark);
-}
-
-void cohort__early_unmark(struct cohort_comm *comm, struct cohort__message *mark)
-{
-    take_out(comm, mark);
+    cohort__early_put(comm, message);
 }
 
 void cohort__early_refuse(struct cohort_comm *comm, struct cohort__message *mark)
@@ -182,19 +172,4 @@ void cohort__early_sweep(struct cohort_comm *comm, uint64_t first, uint64_t end)
         first = node->key;
         receive_all(comm, node);
     }
-}
-
-void cohort__early_release(struct cohort_comm *comm)
-{
-    cohort__early_sweep(comm, 0, UINT64_MAX);
-}
-
-void cohort__early_init(struct cohort_comm *comm)
-{
-    cohort__map_init(&comm->early.places);
-}
-
-void cohort__early_fini(struct cohort_comm *comm)
-{
-    cohort__map_fini(&comm->early.places);
 }

@@ -13,9 +13,6 @@
  * to the others, so what is done with one of them does not depend on that, but for the logarithm of
  * the number of generations that have some. All of this in the endpoint's turn. */
 
-void cohort__early_init(struct cohort_comm *comm);
-void cohort__early_fini(struct cohort_comm *comm);
-
 /* Takes MESSAGE, which has been delivered. */
 void cohort__early_park(struct cohort_comm *comm, struct cohort__message *message);
 
@@ -35,8 +32,8 @@ void cohort__early_sweep(struct cohort_comm *comm, uint64_t first, uint64_t end)
  * with another tag, that it has to wait. When the generation is called or left out, or when this
  * site leaves, its item runs, as those of messages do. There is at most one mark for a generation,
  * it belongs to who has left it, and no site is its source. */
-void cohort__early_mark(struct cohort_comm *comm, struct cohort__message *mark);
-void cohort__early_unmark(struct cohort_comm *comm, struct cohort__message *mark);
+void cohort__early_put(struct cohort_comm *comm, struct cohort__message *mark);
+void cohort__early_take(struct cohort_comm *comm, struct cohort__message *mark);
 
 /* MARK, which is in place, refuses the call from now on. Its error is set. */
 void cohort__early_refuse(struct cohort_comm *comm, struct cohort__message *mark);
@@ -44,8 +41,5 @@ void cohort__early_refuse(struct cohort_comm *comm, struct cohort__message *mark
 /* NULL: there is none. */
 const struct cohort__message *cohort__early_find_mark(const struct cohort_comm *comm,
                                                       uint64_t generation);
-
-/* This site has left: receives all, which answers or drops them. */
-void cohort__early_release(struct cohort_comm *comm);
 
 #endif

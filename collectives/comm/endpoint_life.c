@@ -122,12 +122,6 @@ static void pending_line_write(struct cohort_comm *comm, uint64_t stalled, uint6
     atomic_store_explicit(&line->at, cohort__clock_cycles(), memory_order_release);
 }
 
-static void pending_line_give_back(struct cohort_comm *comm)
-{
-    cohort__ledger_give_back(COHORT__LEDGER_PENDING, comm->pending);
-    comm->pending = NULL;
-}
-
 /* Rare events ------------------------------------------------------------------------------ */
 
 static void post_event(struct cohort_comm *comm, struct cohort__event *event)
@@ -262,7 +256,8 @@ static void give_lines_back(struct cohort_comm *comm)
 {
     cohort__ledger_give_back(COHORT__LEDGER_SITES, comm->line);
     comm->line = NULL;
-    pending_line_give_back(comm);
+    cohort__ledger_give_back(COHORT__LEDGER_PENDING, comm->pending);
+    comm->pending = NULL;
 }
 
 static void run_leave(struct cohort__actor *actor, struct cohort__item *item)
@@ -285,7 +280,7 @@ static void run_leave(struct cohort__actor *actor, struct cohort__item *item)
             cohort__operation_leave(operation);
     cohort__deadlines_leave(comm);
     cohort__scoped_calls_leave(comm);
-    cohort__early_release(comm);
+    cohort__early_sweep(comm, 0, UINT64_MAX);
     cohort__channels_leave(comm);
     for (uint32_t i = 0; i < COHORT__NUM_SUBGROUPS; i++) {
         struct cohort__annex *meetings = atomic_load(&comm->group->meetings[i]);
@@ -345,7 +340,7 @@ cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct coho
     cohort__list_init(&comm->idle_waiters);
     cohort__map_init(&comm->waiting_of);
     cohort__scoped_calls_init(comm);
-    cohort__early_init(comm);
+    cohort__map_init(&comm->early.places);
     comm->tick.item.run = run_tick;
     comm->more.item.run = run_more;
     comm->untold.item.run = run_untold;
@@ -368,7 +363,7 @@ void cohort__endpoint_destroy(struct cohort__actor *actor)
     give_lines_back(comm);
     cohort__history_fini(&comm->history);
     cohort__map_fini(&comm->waiting_of);
-    cohort__early_fini(comm);
+    cohort__map_fini(&comm->early.places);
     cohort__channels_fini(&comm->channels);
     cohort__endpoint_bury(comm);
 }

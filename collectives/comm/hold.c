@@ -71,12 +71,6 @@ static void run_mark(struct cohort__actor *actor, struct cohort__item *item)
     hold->over(hold);
 }
 
-static void leave_mark(struct cohort__hold *hold)
-{
-    hold->is_marked = true;
-    cohort__early_mark(hold->comm, &hold->mark);
-}
-
 /* How the site stands with a generation that it has passed. */
 static enum cohort__vote vote_of_past(const struct cohort_comm *comm, uint64_t generation)
 {
@@ -101,7 +95,8 @@ static enum cohort__vote freeze(struct cohort__hold *hold)
     bool waits = cohort__endpoint_find_waiting(comm, generation) != NULL;
     if (!waits && (comm->has_left || generation <= comm->history.last))
         return vote_of_past(comm, generation);
-    leave_mark(hold);
+    hold->is_marked = true;
+    cohort__early_put(comm, &hold->mark);
     return waits ? COHORT__VOTE_WAITS : COHORT__VOTE_NOT_CALLED;
 }
 
@@ -154,7 +149,7 @@ static void tell_marked(struct cohort__hold *hold)
         }
         cohort__endpoint_resume(comm);
     } else {
-        cohort__early_unmark(comm, &hold->mark);
+        cohort__early_take(comm, &hold->mark);
         hold->is_marked = false;
         cohort__endpoint_resume(comm);
         hold->over(hold);

@@ -292,12 +292,6 @@ static void look_at_agreement(struct cohort__execution *execution, uint32_t step
     }
 }
 
-static void done(struct cohort__execution *execution, uint32_t step)
-{
-    cohort__execution_row_done(execution, step_at(execution, step)->peer);
-    cohort__execution_step_over(execution, step);
-}
-
 /* STEP, which waits for no other step any more, begins. */
 static void step_start(struct cohort__execution *execution, uint32_t step)
 {
@@ -310,7 +304,8 @@ static void step_start(struct cohort__execution *execution, uint32_t step)
         cohort__execution_step_over(execution, step);
         break;
     case COHORT__STEP_DONE:
-        done(execution, step);
+        cohort__execution_row_done(execution, what->peer);
+        cohort__execution_step_over(execution, step);
         break;
     case COHORT__STEP_SEND:
         mode_at(execution, step)->send(execution, step);

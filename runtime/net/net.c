@@ -37,33 +37,15 @@ bool cohort__net_may_lose(const struct cohort__net *net, uint32_t peer)
     return net->operations->may_lose && net->operations->may_lose(net, peer);
 }
 
-static const struct cohort__net *half_to(const struct cohort__net *net, uint32_t peer)
+const struct cohort__net *cohort__net_half_to(const struct cohort__net *net, uint32_t peer)
 {
     return net->operations->half_to ? net->operations->half_to(net, peer) : net;
 }
 
 size_t cohort__net_max_message(const struct cohort__net *net, uint32_t peer)
 {
-    const struct cohort__net *half = half_to(net, peer);
+    const struct cohort__net *half = cohort__net_half_to(net, peer);
     return half ? half->max_message : 0;
-}
-
-size_t cohort__net_max_in_fragments(const struct cohort__net *net, uint32_t peer)
-{
-    const struct cohort__net *half = half_to(net, peer);
-    return half ? half->max_in_fragments : 0;
-}
-
-size_t cohort__net_max_fetch(const struct cohort__net *net, uint32_t peer)
-{
-    const struct cohort__net *half = half_to(net, peer);
-    return half ? half->max_fetch : 0;
-}
-
-unsigned cohort__net_max_fetches(const struct cohort__net *net, uint32_t peer)
-{
-    const struct cohort__net *half = half_to(net, peer);
-    return half ? half->max_fetches : 0;
 }
 
 enum cohort__net_sent cohort__net_send(struct cohort__net *net, uint32_t peer,

@@ -122,11 +122,11 @@ void cohort__net_remove_peer(struct cohort__net *net, uint32_t peer);
  * itself. */
 bool cohort__net_may_lose(const struct cohort__net *net, uint32_t peer);
 
-/* The limits towards PEER, see above. 0: never added. */
+/* What carries to PEER, with its limits. NULL: it was never added. */
+const struct cohort__net *cohort__net_half_to(const struct cohort__net *net, uint32_t peer);
+
+/* The max_message towards PEER. 0: never added. */
 size_t cohort__net_max_message(const struct cohort__net *net, uint32_t peer);
-size_t cohort__net_max_in_fragments(const struct cohort__net *net, uint32_t peer);
-size_t cohort__net_max_fetch(const struct cohort__net *net, uint32_t peer);
-unsigned cohort__net_max_fetches(const struct cohort__net *net, uint32_t peer);
 
 /* Sends the parts as one message. */
 enum cohort__net_sent cohort__net_send(struct cohort__net *net, uint32_t peer,

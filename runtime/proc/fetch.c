@@ -24,14 +24,14 @@ static void keep(struct cohort__peer *peer, struct cohort__fetch *fetch)
 static void request(struct cohort__process *process, struct cohort__peer *peer,
                     struct cohort__fetch *fetch)
 {
-    const size_t most = cohort__net_max_fetch(process->net, peer->rank);
-    const unsigned at_once = cohort__net_max_fetches(process->net, peer->rank);
-    if (!fetch->status && at_once == 0) /* it was never added */
+    const struct cohort__net *half = cohort__net_half_to(process->net, peer->rank);
+    if (!fetch->status && !half)
         fetch->status = COHORT_ERR_PEER_DIED;
-    while (!fetch->status && fetch->requested < fetch->bytes && fetch->in_flight < at_once) {
+    while (!fetch->status && fetch->requested < fetch->bytes &&
+           fetch->in_flight < half->max_fetches) {
         size_t bytes = fetch->bytes - fetch->requested;
-        if (bytes > most)
-            bytes = most;
+        if (bytes > half->max_fetch)
+            bytes = half->max_fetch;
         switch (cohort__net_fetch(process->net, peer->rank, &fetch->token, fetch->requested,
                                   (unsigned char *)fetch->destination + fetch->requested, bytes,
                                   fetch)) {

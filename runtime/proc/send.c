@@ -205,9 +205,10 @@ static bool is_eager(const struct cohort__process *process, const struct cohort_
                      const struct cohort__send *send)
 {
     const size_t bytes = send->bytes;
+    const struct cohort__net *half = cohort__net_half_to(process->net, peer->rank);
     return cohort__eager_bytes(&send->envelope, bytes) <= peer->budget &&
            (bytes <= cohort__peer_max_payload(process, peer) ||
-            bytes <= cohort__net_max_in_fragments(process->net, peer->rank));
+            (half && bytes <= half->max_in_fragments));
 }
 
 /* SEND takes budget. */

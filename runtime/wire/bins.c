@@ -118,11 +118,6 @@ unsigned char *cohort__bins_put_run(unsigned char *to, uint32_t num)
     return put_number(to, num, num <= UINT16_MAX ? 2 : 4);
 }
 
-size_t cohort__bins_map_bytes(uint32_t count)
-{
-    return cohort__bins_head_bytes(count);
-}
-
 unsigned char *cohort__bins_put_map(unsigned char *to, uint32_t count)
 {
     return put_count(to, count, MAP_SHORT, MAP_16);

@@ -22,9 +22,9 @@ unsigned char *cohort__bins_put_head(unsigned char *to, uint32_t count);
 unsigned char *cohort__bins_put_string(unsigned char *to, const void *data, size_t bytes);
 size_t cohort__bins_run_bytes(uint32_t num);
 unsigned char *cohort__bins_put_run(unsigned char *to, uint32_t num);
-/* A map: its head, then for each of its COUNT strings the name and the string. */
+/* A map: its head, as long as that of an array, then for each of its COUNT strings the name and the
+ * string. */
 enum { COHORT__BINS_NAME_BYTES = 9 };
-size_t cohort__bins_map_bytes(uint32_t count);
 unsigned char *cohort__bins_put_map(unsigned char *to, uint32_t count);
 unsigned char *cohort__bins_put_name(unsigned char *to, uint64_t name);
 
