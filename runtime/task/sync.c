@@ -38,6 +38,9 @@ struct parking {
     pthread_mutex_t lock;
     _Atomic uint32_t refs;  /* the program's */
     _Atomic uint32_t users; /* one for all of those, and one for each that waits */
+    struct parking_list waiting;
+    struct parking_list getting;           /* those of a queue that are not putters */
+    void (*fini)(struct parking *parking); /* called before the memory is freed; or NULL */
 };
 
 /* How a wait is to be done. */
@@ -48,8 +51,7 @@ struct parking_terms {
     uint64_t nanoseconds;
     bool always;                               /* no limit, and its scope does not matter */
     void (*withdraw)(struct parking *parking); /* see below; these may be NULL */
-    void (*fini)(struct parking *parking);     /* as above */
-    void (*listed)(void *arg);                 /* see below */
+    void (*listed)(void *arg);
     void *arg;
 };
 
@@ -101,9 +103,11 @@ static bool parking_serve(struct parking_list *list, cohort_status status,
     return true;
 }
 
-static void parking_wake(struct parking_list *to_wake)
+/* Gives the lock back, and wakes TO_WAKE. */
+static void parking_wake(struct parking *parking, struct parking_list *to_wake)
 {
     struct parked *parked = to_wake->first;
+    pthread_mutex_unlock(&parking->lock);
     while (parked) {
         struct parked *next = parked->next; /* it may go when it is woken */
         cohort__wait_wake(&parked->wait);
@@ -147,31 +151,52 @@ __attribute__((always_inline)) static inline void *parking_ref(void *object, con
     return object;
 }
 
-static void leave(struct parking *parking, void (*fini)(struct parking *parking))
+/* For a public FUNCTION: takes the lock of OBJECT, a NOUN. COHORT_ERR_BAD_PARAMETER: it is NULL. */
+__attribute__((always_inline)) static inline cohort_status
+parking_enter(void *object, const char *noun, const char *function)
+{
+    struct parking *parking = object;
+    if (!parking)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: %s is NULL", function, noun);
+    parking_check(parking, noun, function);
+    pthread_mutex_lock(&parking->lock);
+    return COHORT_OK;
+}
+
+static void leave(struct parking *parking)
 {
     if (atomic_fetch_sub_explicit(&parking->users, 1, memory_order_acq_rel) != 1)
         return;
-    if (fini)
-        fini(parking);
+    if (parking->fini)
+        parking->fini(parking);
     pthread_mutex_destroy(&parking->lock);
     cohort__slab_free(parking);
 }
 
-/* Gives a reference back. If it was the last one, those in LISTS get COHORT_ERR_GONE. Then FINI,
- * which may be NULL, is called when the last of them has left, before the memory is freed. */
-static void parking_unref(struct parking *parking, struct parking_list *lists, unsigned num_lists,
-                          void (*fini)(struct parking *parking))
+/* With the lock, which it gives back: those who wait get COHORT_ERR_GONE. */
+static void parking_close(struct parking *parking)
 {
+    struct parking_list to_wake = {0};
+    while (parking_serve(&parking->waiting, COHORT_ERR_GONE, &to_wake) ||
+           parking_serve(&parking->getting, COHORT_ERR_GONE, &to_wake))
+        ;
+    parking_wake(parking, &to_wake);
+}
+
+/* For a public FUNCTION: gives a reference to OBJECT, a NOUN or NULL, back. After the last one the
+ * memory is freed when the last of those who waited has left. */
+__attribute__((always_inline)) static inline void parking_unref(void *object, const char *noun,
+                                                                const char *function)
+{
+    struct parking *parking = object;
+    if (!parking)
+        return;
+    parking_check(parking, noun, function);
     if (atomic_fetch_sub_explicit(&parking->refs, 1, memory_order_acq_rel) != 1)
         return;
-    struct parking_list to_wake = {0};
     pthread_mutex_lock(&parking->lock);
-    for (unsigned i = 0; i < num_lists; i++)
-        while (parking_serve(&lists[i], COHORT_ERR_GONE, &to_wake))
-            ;
-    pthread_mutex_unlock(&parking->lock);
-    parking_wake(&to_wake);
-    leave(parking, fini);
+    parking_close(parking);
+    leave(parking);
 }
 
 /* --- waiting --- */
@@ -229,7 +254,7 @@ COHORT__IN_THREAD_OF_NOW static cohort_status ended(struct parking *parking, str
     bool is_served = end == COHORT_WAIT_COMPLETE || withdraw(parking, parked, terms);
     cohort_status status = is_served ? status_of(parked, terms) : fail(terms, end);
     cohort__wait_fini(&parked->wait);
-    leave(parking, terms->fini);
+    leave(parking);
     return status;
 }
 
@@ -255,6 +280,19 @@ static cohort_status parking_wait(struct parking *parking, struct parking_list *
                  cohort__wait_suspend(&parked->wait, terms->what, terms->caller));
 }
 
+/* The same for an object that is waited for in one way only. KIND is that of the wait. */
+static cohort_status parking_wait_simply(struct parking *parking, uintptr_t kind,
+                                         const char *function, const void *caller,
+                                         uint64_t nanoseconds)
+{
+    struct parked parked = {0};
+    const struct parking_terms terms = {.function = function,
+                                        .caller = caller,
+                                        .what = (uintptr_t)parking + kind,
+                                        .nanoseconds = nanoseconds};
+    return parking_wait(parking, &parking->waiting, &parked, &terms);
+}
+
 /* mutex ---------------------------------------------------------------------------------------- */
 
 /* Who holds the mutex is one word, so that locking and unlocking are one atomic operation each
@@ -265,7 +303,6 @@ enum { WAITED_FOR = 1 };
 struct cohort_mutex {
     struct parking parking;  /* first */
     _Atomic uintptr_t owner; /* see wait_line_self; 0: nobody */
-    struct parking_list waiting;
 };
 
 cohort_status cohort_mutex_create(cohort_mutex **ret_mutex)
@@ -287,10 +324,7 @@ cohort_mutex *cohort_mutex_ref(cohort_mutex *mutex)
 
 void cohort_mutex_unref(cohort_mutex *mutex)
 {
-    if (!mutex)
-        return;
-    parking_check(&mutex->parking, "mutex", "cohort_mutex_unref");
-    parking_unref(&mutex->parking, &mutex->waiting, 1, NULL);
+    parking_unref(mutex, "mutex", "cohort_mutex_unref");
 }
 
 static bool try_lock(cohort_mutex *mutex, uintptr_t me, uintptr_t *ret_owner)
@@ -318,7 +352,7 @@ static bool mark(cohort_mutex *mutex, uintptr_t me)
 static void mutex_withdraw(struct parking *parking)
 {
     cohort_mutex *mutex = (cohort_mutex *)(void *)parking;
-    if (!mutex->waiting.first)
+    if (!mutex->parking.waiting.first)
         atomic_fetch_and_explicit(&mutex->owner, ~(uintptr_t)WAITED_FOR, memory_order_relaxed);
 }
 
@@ -326,7 +360,7 @@ static void mutex_withdraw(struct parking *parking)
  * list, so this stays right unless that one gives up waiting. */
 static uintptr_t before_me(const cohort_mutex *mutex)
 {
-    const struct parked *last = mutex->waiting.last;
+    const struct parked *last = mutex->parking.waiting.last;
     return last
                ? last->actor
                : atomic_load_explicit(&mutex->owner, memory_order_relaxed) & ~(uintptr_t)WAITED_FOR;
@@ -341,7 +375,7 @@ static cohort_status wait(cohort_mutex *mutex, uintptr_t me, struct parking_term
         return COHORT_OK;
     }
     terms->what = before_me(mutex) + COHORT__WAIT_MUTEX;
-    return parking_wait(&mutex->parking, &mutex->waiting, &parked, terms);
+    return parking_wait(&mutex->parking, &mutex->parking.waiting, &parked, terms);
 }
 
 cohort_status cohort_mutex_lock(cohort_mutex *mutex, uint64_t nanoseconds)
@@ -386,13 +420,12 @@ static void hand_on(cohort_mutex *mutex)
 {
     struct parking_list to_wake = {0};
     pthread_mutex_lock(&mutex->parking.lock);
-    uintptr_t owner = mutex->waiting.first ? mutex->waiting.first->actor : 0;
-    parking_serve(&mutex->waiting, COHORT_OK, &to_wake);
-    if (mutex->waiting.first)
+    uintptr_t owner = mutex->parking.waiting.first ? mutex->parking.waiting.first->actor : 0;
+    parking_serve(&mutex->parking.waiting, COHORT_OK, &to_wake);
+    if (mutex->parking.waiting.first)
         owner |= WAITED_FOR;
     atomic_store_explicit(&mutex->owner, owner, memory_order_release);
-    pthread_mutex_unlock(&mutex->parking.lock);
-    parking_wake(&to_wake);
+    parking_wake(&mutex->parking, &to_wake);
 }
 
 /* Unlocks MUTEX, which the caller holds. */
@@ -424,7 +457,6 @@ cohort_status cohort_mutex_unlock(cohort_mutex *mutex)
 
 struct cohort_condition {
     struct parking parking; /* first */
-    struct parking_list waiting;
 };
 
 cohort_status cohort_condition_create(cohort_condition **ret_condition)
@@ -446,10 +478,7 @@ cohort_condition *cohort_condition_ref(cohort_condition *condition)
 
 void cohort_condition_unref(cohort_condition *condition)
 {
-    if (!condition)
-        return;
-    parking_check(&condition->parking, "condition", "cohort_condition_unref");
-    parking_unref(&condition->parking, &condition->waiting, 1, NULL);
+    parking_unref(condition, "condition", "cohort_condition_unref");
 }
 
 struct held {
@@ -487,7 +516,7 @@ cohort_status cohort_condition_wait(cohort_condition *condition, cohort_mutex *m
                                   .listed = unlock,
                                   .arg = &held};
     pthread_mutex_lock(&condition->parking.lock);
-    status = parking_wait(&condition->parking, &condition->waiting, &parked, &terms);
+    status = parking_wait(&condition->parking, &condition->parking.waiting, &parked, &terms);
     if (held.is_unlocked)
         mutex_lock_always(mutex, name, caller);
     return status;
@@ -498,10 +527,9 @@ static void wake(cohort_condition *condition, uint64_t most)
 {
     struct parking_list to_wake = {0};
     pthread_mutex_lock(&condition->parking.lock);
-    while (most > 0 && parking_serve(&condition->waiting, COHORT_OK, &to_wake))
+    while (most > 0 && parking_serve(&condition->parking.waiting, COHORT_OK, &to_wake))
         most--;
-    pthread_mutex_unlock(&condition->parking.lock);
-    parking_wake(&to_wake);
+    parking_wake(&condition->parking, &to_wake);
 }
 
 void cohort_condition_signal(cohort_condition *condition)
@@ -525,7 +553,6 @@ void cohort_condition_broadcast(cohort_condition *condition)
 /* While somebody waits there are no permits. */
 struct cohort_semaphore {
     struct parking parking; /* first */
-    struct parking_list waiting;
     uint64_t count;
 };
 
@@ -549,51 +576,37 @@ cohort_semaphore *cohort_semaphore_ref(cohort_semaphore *semaphore)
 
 void cohort_semaphore_unref(cohort_semaphore *semaphore)
 {
-    if (!semaphore)
-        return;
-    parking_check(&semaphore->parking, "semaphore", "cohort_semaphore_unref");
-    parking_unref(&semaphore->parking, &semaphore->waiting, 1, NULL);
+    parking_unref(semaphore, "semaphore", "cohort_semaphore_unref");
 }
 
 cohort_status cohort_semaphore_acquire(cohort_semaphore *semaphore, uint64_t nanoseconds)
 {
     const char *name = "cohort_semaphore_acquire";
-    const void *caller = __builtin_return_address(0);
-    if (!semaphore)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: semaphore is NULL", name);
-    parking_check(&semaphore->parking, "semaphore", name);
-    pthread_mutex_lock(&semaphore->parking.lock);
-    if (semaphore->count > 0) {
-        semaphore->count--;
-        pthread_mutex_unlock(&semaphore->parking.lock);
-        return COHORT_OK;
-    }
-    struct parked parked = {0};
-    struct parking_terms terms = {.function = name,
-                                  .caller = caller,
-                                  .what = (uintptr_t)semaphore + COHORT__WAIT_SEMAPHORE,
-                                  .nanoseconds = nanoseconds};
-    return parking_wait(&semaphore->parking, &semaphore->waiting, &parked, &terms);
+    if (parking_enter(semaphore, "semaphore", name))
+        return COHORT_ERR_BAD_PARAMETER;
+    if (semaphore->count == 0)
+        return parking_wait_simply(&semaphore->parking, COHORT__WAIT_SEMAPHORE, name,
+                                   __builtin_return_address(0), nanoseconds);
+    semaphore->count--;
+    pthread_mutex_unlock(&semaphore->parking.lock);
+    return COHORT_OK;
 }
 
 cohort_status cohort_semaphore_release(cohort_semaphore *semaphore, uint64_t count)
 {
     const char *name = "cohort_semaphore_release";
     struct parking_list to_wake = {0};
-    if (!semaphore)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: semaphore is NULL", name);
-    parking_check(&semaphore->parking, "semaphore", name);
-    pthread_mutex_lock(&semaphore->parking.lock);
+    if (parking_enter(semaphore, "semaphore", name))
+        return COHORT_ERR_BAD_PARAMETER;
     if (count > UINT64_MAX - semaphore->count) {
         pthread_mutex_unlock(&semaphore->parking.lock);
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: %llu more permits are too many", name,
                            (unsigned long long)count);
     }
-    while (count > 0 && parking_serve(&semaphore->waiting, COHORT_OK, &to_wake))
+    while (count > 0 && parking_serve(&semaphore->parking.waiting, COHORT_OK, &to_wake))
         count--;
     semaphore->count += count;
-    pthread_mutex_unlock(&semaphore->parking.lock);
-    parking_wake(&to_wake);
+    parking_wake(&semaphore->parking, &to_wake);
     return COHORT_OK;
 }
 
@@ -601,7 +614,6 @@ cohort_status cohort_semaphore_release(cohort_semaphore *semaphore, uint64_t cou
 
 struct cohort_latch {
     struct parking parking; /* first */
-    struct parking_list waiting;
     uint64_t count;
 };
 
@@ -625,27 +637,21 @@ cohort_latch *cohort_latch_ref(cohort_latch *latch)
 
 void cohort_latch_unref(cohort_latch *latch)
 {
-    if (!latch)
-        return;
-    parking_check(&latch->parking, "latch", "cohort_latch_unref");
-    parking_unref(&latch->parking, &latch->waiting, 1, NULL);
+    parking_unref(latch, "latch", "cohort_latch_unref");
 }
 
 cohort_status cohort_latch_count_down(cohort_latch *latch, uint64_t count)
 {
     const char *name = "cohort_latch_count_down";
     struct parking_list to_wake = {0};
-    if (!latch)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: latch is NULL", name);
-    parking_check(&latch->parking, "latch", name);
-    pthread_mutex_lock(&latch->parking.lock);
+    if (parking_enter(latch, "latch", name))
+        return COHORT_ERR_BAD_PARAMETER;
     uint64_t left = latch->count;
     if (count <= left)
         latch->count -= count;
-    while (latch->count == 0 && parking_serve(&latch->waiting, COHORT_OK, &to_wake))
+    while (latch->count == 0 && parking_serve(&latch->parking.waiting, COHORT_OK, &to_wake))
         ;
-    pthread_mutex_unlock(&latch->parking.lock);
-    parking_wake(&to_wake);
+    parking_wake(&latch->parking, &to_wake);
     return count <= left ? COHORT_OK
                          : cohort_fail(COHORT_ERR_STATE, "%s: by %llu, but only %llu are left",
                                        name, (unsigned long long)count, (unsigned long long)left);
@@ -654,28 +660,19 @@ cohort_status cohort_latch_count_down(cohort_latch *latch, uint64_t count)
 cohort_status cohort_latch_wait(cohort_latch *latch, uint64_t nanoseconds)
 {
     const char *name = "cohort_latch_wait";
-    const void *caller = __builtin_return_address(0);
-    if (!latch)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: latch is NULL", name);
-    parking_check(&latch->parking, "latch", name);
-    pthread_mutex_lock(&latch->parking.lock);
-    if (latch->count == 0) {
-        pthread_mutex_unlock(&latch->parking.lock);
-        return COHORT_OK;
-    }
-    struct parked parked = {0};
-    struct parking_terms terms = {.function = name,
-                                  .caller = caller,
-                                  .what = (uintptr_t)latch + COHORT__WAIT_LATCH,
-                                  .nanoseconds = nanoseconds};
-    return parking_wait(&latch->parking, &latch->waiting, &parked, &terms);
+    if (parking_enter(latch, "latch", name))
+        return COHORT_ERR_BAD_PARAMETER;
+    if (latch->count > 0)
+        return parking_wait_simply(&latch->parking, COHORT__WAIT_LATCH, name,
+                                   __builtin_return_address(0), nanoseconds);
+    pthread_mutex_unlock(&latch->parking.lock);
+    return COHORT_OK;
 }
 
 /* barrier -------------------------------------------------------------------------------------- */
 
 struct cohort_local_barrier {
     struct parking parking; /* first */
-    struct parking_list waiting;
     uint64_t count;
 };
 
@@ -700,47 +697,31 @@ cohort_local_barrier *cohort_local_barrier_ref(cohort_local_barrier *barrier)
 
 void cohort_local_barrier_unref(cohort_local_barrier *barrier)
 {
-    if (!barrier)
-        return;
-    parking_check(&barrier->parking, "local barrier", "cohort_local_barrier_unref");
-    parking_unref(&barrier->parking, &barrier->waiting, 1, NULL);
+    parking_unref(barrier, "local barrier", "cohort_local_barrier_unref");
 }
 
 /* Under the lock, which it gives back: the caller is the last one. */
 static void let_all_go(cohort_local_barrier *barrier)
 {
     struct parking_list to_wake = {0};
-    while (parking_serve(&barrier->waiting, COHORT_OK, &to_wake))
+    while (parking_serve(&barrier->parking.waiting, COHORT_OK, &to_wake))
         ;
-    pthread_mutex_unlock(&barrier->parking.lock);
-    parking_wake(&to_wake);
-}
-
-/* Under the lock, which it gives back. */
-static cohort_status barrier_wait(cohort_local_barrier *barrier, const struct parking_terms *terms)
-{
-    struct parked parked = {0};
-    return parking_wait(&barrier->parking, &barrier->waiting, &parked, terms);
+    parking_wake(&barrier->parking, &to_wake);
 }
 
 cohort_status cohort_local_barrier_wait(cohort_local_barrier *barrier, uint64_t nanoseconds,
                                         bool *ret_is_last)
 {
     const char *name = "cohort_local_barrier_wait";
-    struct parking_terms terms = {.function = name,
-                                  .caller = __builtin_return_address(0),
-                                  .what = (uintptr_t)barrier + COHORT__WAIT_LOCAL_BARRIER,
-                                  .nanoseconds = nanoseconds};
     cohort_status status = COHORT_OK;
-    if (!barrier)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: barrier is NULL", name);
-    parking_check(&barrier->parking, "local barrier", name);
-    pthread_mutex_lock(&barrier->parking.lock);
-    bool is_last = barrier->waiting.num + 1 == barrier->count;
+    if (parking_enter(barrier, "local barrier", name))
+        return COHORT_ERR_BAD_PARAMETER;
+    bool is_last = barrier->parking.waiting.num + 1 == barrier->count;
     if (is_last)
         let_all_go(barrier);
     else
-        status = barrier_wait(barrier, &terms);
+        status = parking_wait_simply(&barrier->parking, COHORT__WAIT_LOCAL_BARRIER, name,
+                                     __builtin_return_address(0), nanoseconds);
     if (status == COHORT_OK && ret_is_last)
         *ret_is_last = is_last;
     return status;
@@ -753,7 +734,6 @@ cohort_status cohort_local_barrier_wait(cohort_local_barrier *barrier, uint64_t 
  * getters only while it is empty. */
 struct cohort_queue {
     struct parking parking; /* first */
-    struct parking_list lists[2];
     void **items;
     size_t capacity;
     size_t num;
@@ -761,7 +741,10 @@ struct cohort_queue {
     bool is_closed;
 };
 
-enum { PUTTERS, GETTERS };
+static void fini(struct parking *parking)
+{
+    free(((cohort_queue *)(void *)parking)->items);
+}
 
 cohort_status cohort_queue_create(size_t capacity, cohort_queue **ret_queue)
 {
@@ -772,6 +755,7 @@ cohort_status cohort_queue_create(size_t capacity, cohort_queue **ret_queue)
     cohort_queue *queue = parking_create(sizeof(*queue), name);
     if (!queue)
         return COHORT_ERR_NO_MEMORY;
+    queue->parking.fini = fini;
     queue->capacity = capacity;
     queue->items = calloc(capacity, sizeof(*queue->items));
     if (!queue->items) {
@@ -787,17 +771,9 @@ cohort_queue *cohort_queue_ref(cohort_queue *queue)
     return parking_ref(queue, "queue", "cohort_queue_ref");
 }
 
-static void fini(struct parking *parking)
-{
-    free(((cohort_queue *)(void *)parking)->items);
-}
-
 void cohort_queue_unref(cohort_queue *queue)
 {
-    if (!queue)
-        return;
-    parking_check(&queue->parking, "queue", "cohort_queue_unref");
-    parking_unref(&queue->parking, queue->lists, 2, fini);
+    parking_unref(queue, "queue", "cohort_queue_unref");
 }
 
 /* --- under the lock --- */
@@ -818,17 +794,17 @@ static void *pop(cohort_queue *queue)
 /* False: nobody waits for an item. */
 static bool give(cohort_queue *queue, void *item, struct parking_list *to_wake)
 {
-    if (queue->lists[GETTERS].first)
-        queue->lists[GETTERS].first->item = item;
-    return parking_serve(&queue->lists[GETTERS], COHORT_OK, to_wake);
+    if (queue->parking.getting.first)
+        queue->parking.getting.first->item = item;
+    return parking_serve(&queue->parking.getting, COHORT_OK, to_wake);
 }
 
 /* There is room for one more item: that of the first putter. */
 static void fill(cohort_queue *queue, struct parking_list *to_wake)
 {
-    if (queue->lists[PUTTERS].first)
-        push(queue, queue->lists[PUTTERS].first->item);
-    parking_serve(&queue->lists[PUTTERS], COHORT_OK, to_wake);
+    if (queue->parking.waiting.first)
+        push(queue, queue->parking.waiting.first->item);
+    parking_serve(&queue->parking.waiting, COHORT_OK, to_wake);
 }
 
 /* --- putting and getting --- */
@@ -844,24 +820,20 @@ cohort_status cohort_queue_put(cohort_queue *queue, void *item, uint64_t nanosec
     struct parking_terms terms = {.function = "cohort_queue_put",
                                   .caller = __builtin_return_address(0),
                                   .what = (uintptr_t)queue + COHORT__WAIT_QUEUE,
-                                  .nanoseconds = nanoseconds,
-                                  .fini = fini};
+                                  .nanoseconds = nanoseconds};
     struct parking_list to_wake = {0};
-    if (!queue)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: queue is NULL", terms.function);
-    parking_check(&queue->parking, "queue", terms.function);
-    pthread_mutex_lock(&queue->parking.lock);
+    if (parking_enter(queue, "queue", terms.function))
+        return COHORT_ERR_BAD_PARAMETER;
     if (queue->is_closed)
         return closed(queue, terms.function);
     if (!give(queue, item, &to_wake)) {
         if (queue->num == queue->capacity) {
             struct parked parked = {.item = item};
-            return parking_wait(&queue->parking, &queue->lists[PUTTERS], &parked, &terms);
+            return parking_wait(&queue->parking, &queue->parking.waiting, &parked, &terms);
         }
         push(queue, item);
     }
-    pthread_mutex_unlock(&queue->parking.lock);
-    parking_wake(&to_wake);
+    parking_wake(&queue->parking, &to_wake);
     return COHORT_OK;
 }
 
@@ -872,7 +844,7 @@ static cohort_status wait_for_item(cohort_queue *queue, void **ret_item,
     struct parked parked = {0};
     if (queue->is_closed)
         return closed(queue, terms->function);
-    cohort_status status = parking_wait(&queue->parking, &queue->lists[GETTERS], &parked, terms);
+    cohort_status status = parking_wait(&queue->parking, &queue->parking.getting, &parked, terms);
     if (status == COHORT_OK)
         *ret_item = parked.item;
     return status;
@@ -883,8 +855,7 @@ cohort_status cohort_queue_get(cohort_queue *queue, void **ret_item, uint64_t na
     struct parking_terms terms = {.function = "cohort_queue_get",
                                   .caller = __builtin_return_address(0),
                                   .what = (uintptr_t)queue + COHORT__WAIT_QUEUE,
-                                  .nanoseconds = nanoseconds,
-                                  .fini = fini};
+                                  .nanoseconds = nanoseconds};
     struct parking_list to_wake = {0};
     if (!queue || !ret_item)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: %s is NULL", terms.function,
@@ -895,22 +866,16 @@ cohort_status cohort_queue_get(cohort_queue *queue, void **ret_item, uint64_t na
         return wait_for_item(queue, ret_item, &terms);
     *ret_item = pop(queue);
     fill(queue, &to_wake);
-    pthread_mutex_unlock(&queue->parking.lock);
-    parking_wake(&to_wake);
+    parking_wake(&queue->parking, &to_wake);
     return COHORT_OK;
 }
 
 void cohort_queue_close(cohort_queue *queue)
 {
-    struct parking_list to_wake = {0};
     if (!queue)
         return;
     parking_check(&queue->parking, "queue", "cohort_queue_close");
     pthread_mutex_lock(&queue->parking.lock);
     queue->is_closed = true;
-    for (int i = PUTTERS; i <= GETTERS; i++)
-        while (parking_serve(&queue->lists[i], COHORT_ERR_GONE, &to_wake))
-            ;
-    pthread_mutex_unlock(&queue->parking.lock);
-    parking_wake(&to_wake);
+    parking_close(&queue->parking);
 }
