@@ -56,7 +56,6 @@ struct cohort__channel_key {
  * message is sorted once at most. In the endpoint's turn. */
 struct cohort__channel_any {
     struct cohort__map_node node; /* by tag; the hash is the key */
-    uint64_t tag;
     struct cohort__list messages; /* linked by `of_tag` */
     struct cohort__list gets;
 };
@@ -197,7 +196,6 @@ static struct cohort__channel_any *channel_any_need(struct cohort__channels *cha
     any = cohort__slab_alloc(sizeof(*any));
     if (!any)
         return NULL;
-    any->tag = tag;
     cohort__list_init(&any->messages);
     cohort__list_init(&any->gets);
     cohort__map_insert(&channels->any, &any->node, cohort__hash_u64(tag));

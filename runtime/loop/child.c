@@ -13,7 +13,6 @@ struct cohort__child {
     uv_process_t process;
     void *context;
     void (*ended)(void *context, int status, int signal);
-    int pid;
     bool has_ended;
     bool closing;
 };
@@ -62,7 +61,6 @@ cohort_status cohort__child_start(struct cohort__child **ret_child, struct cohor
                                : COHORT_ERR_SYSTEM,
                            "%s", uv_strerror(error));
     }
-    child->pid = child->process.pid;
     *ret_child = child;
     return COHORT_OK;
 }

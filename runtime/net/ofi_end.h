@@ -53,11 +53,10 @@ struct cohort__ofi_peer {
     struct cohort__ofi_send *batch; /* messages that wait for others; NULL: none */
     unsigned num_sending;           /* packets under way */
     uint32_t number;
-    bool is_dead;    /* lost or removed */
-    bool is_removed; /* nothing is reported about it any more */
-    bool is_known;   /* address is valid */
-    bool is_here;    /* on this host, where the kernel ends its connections when it dies */
-    bool is_met;     /* it has answered, see ofi_peer.c: messages may go to it */
+    bool is_dead;  /* lost or removed */
+    bool is_known; /* address is valid */
+    bool is_here;  /* on this host, where the kernel ends its connections when it dies */
+    bool is_met;   /* it has answered, see ofi_peer.c: messages may go to it */
     fi_addr_t address;
     const char *why;
     uint64_t refused_since; /* every attempt has got EAGAIN since then; 0: not so */

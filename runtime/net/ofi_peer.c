@@ -353,7 +353,6 @@ void cohort__ofi_peer_remove(struct cohort__net *net, uint32_t number)
     struct cohort__ofi_peer *peer = find(ofi, number);
     if (peer) {
         cohort__map_remove(&ofi->peers, &peer->node);
-        peer->is_removed = true;
         cohort__list_remove(&peer->lost);
         disconnect(ofi, peer);
         cohort__ofi_wake(ofi);

@@ -100,7 +100,6 @@ static cohort_status check(const struct bench_call *call)
 
 const struct bench_operation bench_operation_halo = {
     .name = "halo",
-    .has_data = true,
     .fill = fill,
     .start = start,
     .check = check,

@@ -70,7 +70,6 @@ static cohort_status check_all_reduce(const struct bench_call *call)
 
 const struct bench_operation bench_operation_all_reduce = {
     .name = "all_reduce",
-    .has_data = true,
     .fill = fill_all_reduce,
     .start = start_all_reduce,
     .check = check_all_reduce,
@@ -114,7 +113,6 @@ static cohort_status check_all_to_all(const struct bench_call *call)
 
 const struct bench_operation bench_operation_all_to_all = {
     .name = "all_to_all",
-    .has_data = true,
     .has_blocks = true,
     .fill = fill_all_to_all,
     .start = start_all_to_all,
@@ -129,7 +127,6 @@ static cohort_future *start_all_to_allv(const struct bench_call *call, uint64_t 
 
 const struct bench_operation bench_operation_all_to_allv = {
     .name = "all_to_allv",
-    .has_data = true,
     .has_blocks = true,
     .fill = fill_all_to_all,
     .start = start_all_to_allv,
@@ -169,7 +166,6 @@ static cohort_status check_reduce_scatter(const struct bench_call *call)
 
 const struct bench_operation bench_operation_reduce_scatter = {
     .name = "reduce_scatter",
-    .has_data = true,
     .has_blocks = true,
     .fill = fill_reduce_scatter,
     .start = start_reduce_scatter,
@@ -204,7 +200,6 @@ cohort_status bench_check_pattern(const struct bench_call *call)
 
 const struct bench_operation bench_operation_broadcast = {
     .name = "broadcast",
-    .has_data = true,
     .is_one_way = true,
     .fill = fill_broadcast,
     .start = start_broadcast,
@@ -271,7 +266,6 @@ static cohort_future *start_all_gather(const struct bench_call *call, uint64_t g
 
 const struct bench_operation bench_operation_all_gather = {
     .name = "all_gather",
-    .has_data = true,
     .has_blocks = true,
     .fill = fill_gather,
     .start = start_all_gather,
@@ -280,7 +274,6 @@ const struct bench_operation bench_operation_all_gather = {
 
 const struct bench_operation bench_operation_gather = {
     .name = "gather",
-    .has_data = true,
     .has_blocks = true,
     .fill = fill_gather,
     .start = start_gather,
@@ -289,7 +282,6 @@ const struct bench_operation bench_operation_gather = {
 
 const struct bench_operation bench_operation_gatherv = {
     .name = "gatherv",
-    .has_data = true,
     .has_blocks = true,
     .fill = fill_gather,
     .start = start_gatherv,
@@ -298,7 +290,6 @@ const struct bench_operation bench_operation_gatherv = {
 
 const struct bench_operation bench_operation_checked_gather = {
     .name = "checked_gather",
-    .has_data = true,
     .has_blocks = true,
     .fill = fill_gather,
     .start = start_checked_gather,

@@ -27,7 +27,6 @@ struct bench_call {
  * output. */
 struct bench_operation {
     const char *name;
-    bool has_data;
     bool has_blocks;          /* IN and OUT are one block for each site */
     size_t num_buffers;       /* else so many blocks; 0: one */
     unsigned num_in_call;     /* how many times a call does what the name says; 0: once */

@@ -85,7 +85,6 @@ static cohort_future *start_sparse(const struct bench_call *call, uint64_t gener
 
 const struct bench_operation bench_operation_sparse = {
     .name = "sparse",
-    .has_data = true,
     .has_blocks = true,
     .fill = fill,
     .start = start_sparse,
@@ -119,7 +118,6 @@ static cohort_future *start_counted(const struct bench_call *call, uint64_t gene
 
 const struct bench_operation bench_operation_counted = {
     .name = "counted",
-    .has_data = true,
     .has_blocks = true,
     .num_generations = 2,
     .fill = fill,

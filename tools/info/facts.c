@@ -95,7 +95,6 @@ static void find_memory(struct facts *facts)
     }
     bool has_shm = statvfs("/dev/shm", &shm) == 0;
     facts->shm_bytes = has_shm ? (uint64_t)shm.f_blocks * shm.f_frsize : FACTS_UNKNOWN;
-    facts->shm_free = has_shm ? (uint64_t)shm.f_bavail * shm.f_frsize : FACTS_UNKNOWN;
     facts->max_maps = read_number("/proc/sys/vm/max_map_count");
     facts->ptrace_scope = read_number("/proc/sys/kernel/yama/ptrace_scope");
 }

@@ -21,7 +21,7 @@ struct facts {
     uint64_t cores;      /* what follows for a locality that is alone */
     uint64_t max_maps;   /* mappings of a process, vm.max_map_count */
     uint64_t locked;     /* bytes, RLIMIT_MEMLOCK */
-    uint64_t shm_bytes, shm_free;
+    uint64_t shm_bytes;
     uint64_t descriptors, most_descriptors; /* RLIMIT_NOFILE, soft and hard */
     uint64_t processes;                     /* RLIMIT_NPROC */
     uint64_t ptrace_scope;                  /* kernel.yama.ptrace_scope */

@@ -100,7 +100,6 @@ static void take_join(void *context, const void *line)
                                .future = from->future,
                                .site = from->site,
                                .num_sites = from->num_sites,
-                               .rank = from->rank,
                                .kind = from->kind <= COHORT__JOIN_AGREEMENT
                                            ? (enum cohort__join_kind)from->kind
                                            : COHORT__JOIN_NAME,

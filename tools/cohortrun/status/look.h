@@ -24,7 +24,6 @@ struct look_join {
     uint64_t future;
     uint32_t site;
     uint32_t num_sites;
-    uint32_t rank;
     enum cohort__join_kind kind;
     uint64_t parent;  /* of a shrink or an agreement: the instance of the communicator; else 0 */
     uint32_t of_site; /* the same: which of its sites this is */

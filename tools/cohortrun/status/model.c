@@ -216,8 +216,7 @@ static struct status_site describe_site(const struct status_job *job,
 /* The sites of one instance that are there. */
 struct range {
     const struct status_entry *sites;
-    uint32_t num;         /* lines, of which a damaged ledger may have several of a site */
-    uint32_t num_present; /* sites */
+    uint32_t num; /* lines, of which a damaged ledger may have several of a site */
     uint64_t lowest, highest;
 };
 
@@ -228,7 +227,6 @@ static struct range next_range(const struct status_index *index, uint32_t first)
         const struct cohort__site_line *site = index->sites[i].site;
         if (site->instance != range.sites[0].site->instance)
             break;
-        range.num_present += i == first || site->site != index->sites[i - 1].site->site;
         range.lowest = site->last_called < range.lowest ? site->last_called : range.lowest;
         range.highest = site->last_called > range.highest ? site->last_called : range.highest;
         range.num++;

@@ -93,7 +93,7 @@ void world_add_join(uint32_t rank, const char *name, uint32_t site, uint32_t num
     struct look *look = &w.looks[rank];
     struct look_join *join = &look->joins[look->num_joins++];
     *join = (struct look_join){
-        .age = 12 * second, .future = future, .site = site, .num_sites = num_sites, .rank = rank};
+        .age = 12 * second, .future = future, .site = site, .num_sites = num_sites};
     snprintf(join->name, sizeof(join->name), "%s", name);
 }
 
