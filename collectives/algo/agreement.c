@@ -36,31 +36,13 @@ struct place {
     size_t offset;
 };
 
-/* Embeds SUBPLAN for the same sites. Returns what cohort__plan_embed does. */
-static uint32_t embed(struct cohort__plan_builder *builder, const struct cohort__plan *subplan,
-                      const struct place *places, struct cohort__embedding embedding)
+/* CONTEXT: the places of IN and OUT. */
+static struct cohort__block moved(const void *context, struct cohort__block block)
 {
-    uint32_t *blocks = calloc(subplan->num_blocks + (size_t)1, sizeof(*blocks));
-    struct cohort__block_list *lists = calloc(subplan->num_blocks + (size_t)1, sizeof(*lists));
-    uint32_t end = COHORT__NO_STEP;
-    if (blocks && lists) {
-        for (uint32_t i = 0; i < subplan->num_blocks; i++) {
-            struct cohort__block block = subplan->blocks[i];
-            if (block.space == COHORT__SPACE_TMP)
-                continue;
-            block.offset += places[block.space].offset;
-            block.space = places[block.space].space;
-            blocks[i] = cohort__plan_block(builder, block);
-            lists[i] = (struct cohort__block_list){.blocks = &blocks[i], .num_blocks = 1};
-        }
-        embedding.block_map = lists;
-        end = cohort__plan_embed(builder, subplan, &embedding);
-    } else {
-        cohort__plan_builder_fail(builder);
-    }
-    free(blocks);
-    free(lists);
-    return end;
+    const struct place *place = &((const struct place *)context)[block.space];
+    block.offset += place->offset;
+    block.space = place->space;
+    return block;
 }
 
 /* Returns the GUARD. It comes when this site has received and sent everything of the phase. So if
@@ -78,7 +60,7 @@ static uint32_t agree(struct cohort__plan_builder *builder, const struct cohort_
                                           .after = COHORT__NO_STEP,
                                           .recv_after = COHORT__NO_STEP};
     cohort__plan_set_op(builder, COHORT__STEP_OP_MIN);
-    uint32_t end = embed(builder, minimum, places, embedding);
+    uint32_t end = cohort__plan_embed_moved(builder, minimum, moved, places, embedding);
     cohort__plan_set_op(builder, COHORT__STEP_OP_CALL);
     uint32_t copy = cohort__plan_copy(builder, COHORT__PHASE_CHECK, check, result);
     uint32_t guard = cohort__plan_guard(builder, check);
@@ -101,7 +83,7 @@ cohort_status cohort__agreement_build(const struct cohort__plan *minimum,
         return status;
     uint32_t guard = agree(builder, minimum);
     if (collective)
-        embed(builder, collective, same,
+        cohort__plan_embed_moved(builder, collective, moved, same,
               (struct cohort__embedding){.phase = COHORT__KEEP_PHASE,
                                          .first_note = COHORT__ROW_NOTES,
                                          .after = guard,

@@ -275,10 +275,14 @@ cohort_status cohort__algorithm_plan(const struct cohort__algorithm *algorithm,
                                                        request->num_sites, request->this_site);
     if (status)
         return status;
-    if (algorithm->mesh)
+    if (request->num_sites == 1 && cohort__collective_reduces(algorithm->collective)) {
+        if (algorithm->collective != COHORT__EXCLUSIVE_SCAN)
+            cohort__alone_append(builder, request);
+    } else if (algorithm->mesh) {
         algorithm->build_on(builder, request, algorithm->mesh(request->num_sites));
-    else
+    } else {
         algorithm->build(builder, request);
+    }
     return cohort__plan_finish(builder, ret_plan);
 }
 
@@ -300,9 +304,11 @@ cohort_status cohort__algorithm_build(const struct cohort__algorithm *algorithm,
 
 enum { PHASE = 1 };
 
-void cohort__alone_append(struct cohort__plan_builder *builder, size_t bytes)
+void cohort__alone_append(struct cohort__plan_builder *builder,
+                          const struct cohort__request *request)
 {
-    uint32_t to = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, bytes);
-    uint32_t from = cohort__plan_range(builder, COHORT__SPACE_IN, 0, bytes);
+    const struct cohort__part in = cohort__request_in(request, 0);
+    uint32_t to = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, in.bytes);
+    uint32_t from = cohort__plan_range(builder, COHORT__SPACE_IN, in.offset, in.bytes);
     cohort__plan_copy(builder, PHASE, to, from);
 }

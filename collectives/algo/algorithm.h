@@ -149,7 +149,7 @@ struct cohort__algorithm {
     const char *needs;
     bool (*accepts)(const struct cohort__request *request);
     /* Appends the steps of the request's site. What it can't have it tells the builder, which then
-     * fails. */
+     * fails. Not for a reduction over one site, which is the same for all rows. */
     void (*build)(struct cohort__plan_builder *builder, const struct cohort__request *request);
     /* For a request without parts. The same for every this_site. The formula's source is in the
      * row's file. */
@@ -172,8 +172,10 @@ bool cohort__is_power_of_two(const struct cohort__request *request);
 extern const char cohort__needs_commutative[];
 bool cohort__is_commutative(const struct cohort__request *request);
 
-/* What most rows do for a single site: copies the first BYTES of IN to OUT. */
-void cohort__alone_append(struct cohort__plan_builder *builder, size_t bytes);
+/* What reductions are for a single site, or the first one of a scan: copies its block of IN to
+ * OUT. */
+void cohort__alone_append(struct cohort__plan_builder *builder,
+                          const struct cohort__request *request);
 
 /* The rows. Each is defined in the file of its algorithm, or in that of several that are alike. */
 #define ROW(collective, name) extern const struct cohort__algorithm cohort__##collective##_##name;

@@ -57,34 +57,21 @@ static struct span *spans_of(const struct cohort__plan *plan, enum cohort__space
     return spans;
 }
 
-/* Embeds PLAN unchanged, except that the blocks in FROM move to TMP: byte FIRST of FROM is at BASE
- * there. */
-static void embed(struct cohort__plan_builder *builder, const struct cohort__plan *plan,
-                  enum cohort__space from, size_t first, size_t base, uint32_t after)
+/* The blocks in a space move to TMP: byte `first` there is at `base`. */
+struct move {
+    enum cohort__space from;
+    size_t first;
+    size_t base;
+};
+
+static struct cohort__block moved(const void *context, struct cohort__block block)
 {
-    uint32_t *blocks = calloc(plan->num_blocks + (size_t)1, sizeof(*blocks));
-    struct cohort__block_list *lists = calloc(plan->num_blocks + (size_t)1, sizeof(*lists));
-    if (blocks && lists) {
-        for (uint32_t i = 0; i < plan->num_blocks; i++) {
-            struct cohort__block block = plan->blocks[i];
-            if (is_used(&block, from)) {
-                block.space = COHORT__SPACE_TMP;
-                block.offset = block.offset - first + base;
-            }
-            if (plan->blocks[i].space != COHORT__SPACE_TMP)
-                blocks[i] = cohort__plan_block(builder, block);
-            lists[i] = (struct cohort__block_list){.blocks = &blocks[i], .num_blocks = 1};
-        }
-        cohort__plan_embed(builder, plan,
-                           &(struct cohort__embedding){.block_map = lists,
-                                                       .phase = COHORT__KEEP_PHASE,
-                                                       .after = after,
-                                                       .recv_after = after});
-    } else {
-        cohort__plan_builder_fail(builder);
+    const struct move *move = context;
+    if (is_used(&block, move->from)) {
+        block.space = COHORT__SPACE_TMP;
+        block.offset = block.offset - move->first + move->base;
     }
-    free(blocks);
-    free(lists);
+    return block;
 }
 
 /* Appends the copies. Returns a step that is done when all of them are. */
@@ -127,10 +114,14 @@ static cohort_status move_to_tmp(struct cohort__plan *plan, enum cohort__space f
         cohort__plan_builder_create(&builder, plan->name, plan->num_sites, plan->this_site);
     if (!status) {
         uint32_t tmp = cohort__plan_tmp(builder, spans[num - 1].end - spans[0].begin);
-        size_t base = cohort__plan_get_block(builder, tmp).offset;
+        const struct move move = {from, spans[0].begin,
+                                  cohort__plan_get_block(builder, tmp).offset};
         uint32_t after =
-            copies ? copies_append(builder, spans, num, offset, base) : COHORT__NO_STEP;
-        embed(builder, plan, from, spans[0].begin, base, after);
+            copies ? copies_append(builder, spans, num, offset, move.base) : COHORT__NO_STEP;
+        cohort__plan_embed_moved(builder, plan, moved, &move,
+                                 (struct cohort__embedding){.phase = COHORT__KEEP_PHASE,
+                                                            .after = after,
+                                                            .recv_after = after});
         if (plan->has_gaps)
             cohort__plan_set_gaps(builder);
         status = cohort__plan_finish(builder, ret_plan);

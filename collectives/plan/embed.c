@@ -30,6 +30,9 @@ static struct cohort__block_list list_of(const struct embedder *self, uint32_t b
 {
     if (self->subplan->blocks[block].space == COHORT__SPACE_TMP)
         return (struct cohort__block_list){.blocks = &self->tmp_blocks[block], .num_blocks = 1};
+    if (self->embedding->blocks)
+        return (struct cohort__block_list){.blocks = &self->embedding->blocks[block],
+                                           .num_blocks = 1};
     return self->embedding->block_map[block];
 }
 
@@ -362,5 +365,25 @@ uint32_t cohort__plan_embed(struct cohort__plan_builder *builder,
         cohort__plan_builder_fail(builder);
     }
     embedder_fini(&self);
+    return end;
+}
+
+uint32_t cohort__plan_embed_moved(struct cohort__plan_builder *builder,
+                                  const struct cohort__plan *subplan,
+                                  struct cohort__block (*moved)(const void *context,
+                                                                struct cohort__block block),
+                                  const void *context, struct cohort__embedding embedding)
+{
+    uint32_t *blocks = calloc(subplan->num_blocks + (size_t)1, sizeof(*blocks));
+    uint32_t end = COHORT__NO_STEP;
+    for (uint32_t i = 0; blocks && i < subplan->num_blocks; i++)
+        if (subplan->blocks[i].space != COHORT__SPACE_TMP)
+            blocks[i] = cohort__plan_block(builder, moved(context, subplan->blocks[i]));
+    embedding.blocks = blocks;
+    if (blocks)
+        end = cohort__plan_embed(builder, subplan, &embedding);
+    else
+        cohort__plan_builder_fail(builder);
+    free(blocks);
     return end;
 }

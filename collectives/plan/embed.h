@@ -18,6 +18,7 @@ struct cohort__embedding {
     /* One list for each block of the subplan. The subplan's TMP blocks get TMP memory of the
      * outer plan, so their lists are ignored. */
     const struct cohort__block_list *block_map;
+    const uint32_t *blocks; /* in place of that: one block for each */
     unsigned phase; /* of all appended steps, or COHORT__KEEP_PHASE */
     uint32_t tag;   /* added to the subplan's tags */
     /* Added to a tag as many times as the number of the step's phase in the subplan. It keeps
@@ -41,5 +42,13 @@ struct cohort__embedding {
 uint32_t cohort__plan_embed(struct cohort__plan_builder *builder,
                             const struct cohort__plan *subplan,
                             const struct cohort__embedding *embedding);
+
+/* The same, where each block of SUBPLAN that is not in TMP becomes the one that MOVED returns for
+ * it. */
+uint32_t cohort__plan_embed_moved(struct cohort__plan_builder *builder,
+                                  const struct cohort__plan *subplan,
+                                  struct cohort__block (*moved)(const void *context,
+                                                                struct cohort__block block),
+                                  const void *context, struct cohort__embedding embedding);
 
 #endif

@@ -546,7 +546,6 @@ static struct cohort__plan *plan_create(const struct cohort__plan_builder *build
                                          .members = members_bytes > 0 ? members : NULL,
                                          .num_posts = builder->num_posts,
                                          .num_reads = builder->num_reads,
-                                         .num_sharers = builder->sharers.count,
                                          .sharers = sharers,
                                          .num_blocks = builder->blocks.count,
                                          .num_block_refs = builder->block_refs.count,

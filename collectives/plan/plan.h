@@ -164,8 +164,7 @@ struct cohort__plan {
     uint32_t num_posts;      /* POST and READ steps */
     uint32_t num_reads;
     struct cohort__sharers notes[COHORT__PLAN_NOTES]; /* of this site */
-    uint32_t num_sharers;
-    const uint32_t *sharers; /* sites */
+    const uint32_t *sharers;                          /* sites */
     uint32_t num_blocks, num_block_refs, num_steps, num_successors;
     const struct cohort__block *blocks;
     const uint32_t *block_refs; /* indices into blocks */

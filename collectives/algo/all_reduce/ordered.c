@@ -11,8 +11,7 @@
 
 enum { GATHER = 3 };
 
-static void pieces_append(struct cohort__plan_builder *builder,
-                          const struct cohort__request *request)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     struct cohort__vector in = cohort__vector_of_cut(request, COHORT__SPACE_IN);
     struct cohort__vector out = cohort__vector_of_cut(request, COHORT__SPACE_OUT);
@@ -22,14 +21,6 @@ static void pieces_append(struct cohort__plan_builder *builder,
     uint32_t own = cohort__vector_block(builder, &out, request->this_site, 1);
     uint32_t end = cohort__reduce_scatter_direct(builder, request, &in, own);
     cohort__rings_all_gather(builder, &rings, &out, own, end, end);
-}
-
-static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
-{
-    if (request->num_sites > 1)
-        pieces_append(builder, request);
-    else
-        cohort__alone_append(builder, request->bytes);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

@@ -159,9 +159,7 @@ static void build(struct cohort__plan_builder *builder, const struct cohort__req
                            .count = pairs.num_ranks,
                            .reduce = COHORT__NO_STEP,
                            .buffer = COHORT__NO_STEP};
-    if (request->num_sites == 1)
-        cohort__alone_append(self.builder, request->bytes);
-    else if (pairs.is_spare)
+    if (pairs.is_spare)
         spare_append(&self);
     else
         rank_append(&self);

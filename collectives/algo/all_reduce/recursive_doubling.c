@@ -86,9 +86,7 @@ static void spare_append(struct cohort__plan_builder *builder,
 static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     struct cohort__pairs pairs = cohort__pairs_of(request->num_sites, request->this_site);
-    if (request->num_sites == 1)
-        cohort__alone_append(builder, request->bytes);
-    else if (pairs.is_spare)
+    if (pairs.is_spare)
         spare_append(builder, request);
     else
         rank_append(builder, request, &pairs);

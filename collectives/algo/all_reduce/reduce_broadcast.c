@@ -11,7 +11,7 @@
 
 enum { UP = 1, DOWN = 3 };
 
-static void tree_append(struct cohort__plan_builder *builder, const struct cohort__request *request)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     struct cohort__mesh line = cohort__mesh_line(request->num_sites);
     struct cohort__mesh_tree tree;
@@ -20,14 +20,6 @@ static void tree_append(struct cohort__plan_builder *builder, const struct cohor
     cohort__mesh_tree_init(&tree, &line, COHORT__MESH_ROWS_LAST, 0, request->this_site);
     uint32_t end = cohort__mesh_tree_reduce(builder, &tree, in, out, request->bytes, UP);
     cohort__mesh_tree_broadcast(builder, &tree, out, DOWN, end);
-}
-
-static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
-{
-    if (request->num_sites > 1)
-        tree_append(builder, request);
-    else
-        cohort__alone_append(builder, request->bytes);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

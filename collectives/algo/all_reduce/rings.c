@@ -6,8 +6,8 @@
 
 enum { UP = 1, DOWN = 3 };
 
-static void all_reduce_append(struct cohort__plan_builder *builder,
-                              const struct cohort__request *request, struct cohort__mesh mesh)
+static void rings_build(struct cohort__plan_builder *builder, const struct cohort__request *request,
+                        struct cohort__mesh mesh)
 {
     struct cohort__rings rings = {.mesh = mesh, .this_site = request->this_site, .phase = UP};
     struct cohort__vector in = cohort__vector_of_cut(request, COHORT__SPACE_IN);
@@ -16,15 +16,6 @@ static void all_reduce_append(struct cohort__plan_builder *builder,
     uint32_t end = cohort__rings_reduce_scatter(builder, &rings, &in, &out, COHORT__NO_STEP);
     rings.phase = DOWN;
     cohort__rings_all_gather(builder, &rings, &out, own, end, end);
-}
-
-static void rings_build(struct cohort__plan_builder *builder, const struct cohort__request *request,
-                        struct cohort__mesh mesh)
-{
-    if (request->num_sites > 1)
-        all_reduce_append(builder, request, mesh);
-    else
-        cohort__alone_append(builder, request->bytes);
 }
 
 static struct cohort__cost rings_cost(const struct cohort__request *request,

@@ -96,7 +96,6 @@ static uint32_t exchange(struct cohort__all_to_all *self, uint32_t after)
     uint32_t num_groups = self->num_groups;
     uint32_t *sites = calloc(num_groups, sizeof(*sites));
     uint32_t *blocks = calloc(2 * (size_t)num_groups, sizeof(*blocks));
-    struct cohort__block_list *lists = calloc(2 * (size_t)num_groups, sizeof(*lists));
     struct cohort__plan *subplan = NULL;
     padded.bytes = (size_t)padded.largest * padded.largest * self->request->bytes;
     struct cohort__request request = {
@@ -106,7 +105,7 @@ static uint32_t exchange(struct cohort__all_to_all *self, uint32_t after)
     padded.from =
         cohort__plan_get_block(builder, cohort__plan_tmp(builder, num_groups * padded.bytes))
             .offset;
-    if (sites && blocks && lists)
+    if (sites && blocks)
         cohort__algorithm_plan(&cohort__all_to_all_linear, &request, &subplan);
     if (subplan) {
         for (uint32_t i = 0; i < 2 * num_groups; i++) {
@@ -115,10 +114,9 @@ static uint32_t exchange(struct cohort__all_to_all *self, uint32_t after)
             sites[index] = cohort__all_to_all_group(self, index).first;
             blocks[i] = cohort__plan_range(builder, COHORT__SPACE_TMP,
                                            matrix + index * padded.bytes, padded.bytes);
-            lists[i] = (struct cohort__block_list){.blocks = &blocks[i], .num_blocks = 1};
         }
         struct cohort__embedding embedding = {.sites = sites,
-                                              .block_map = lists,
+                                              .blocks = blocks,
                                               .phase = PHASE,
                                               .after = fill(self, &padded, all, after),
                                               .recv_after = COHORT__NO_STEP};
@@ -127,7 +125,6 @@ static uint32_t exchange(struct cohort__all_to_all *self, uint32_t after)
         cohort__plan_builder_fail(builder);
     }
     cohort__plan_unref(subplan);
-    free(lists);
     free(blocks);
     free(sites);
     return after;

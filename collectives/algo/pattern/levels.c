@@ -345,50 +345,19 @@ uint32_t cohort__levels_piece(const struct cohort__levels *levels,
     return part->piece > 0 ? part->piece : levels->segment;
 }
 
-/* The block that stands for BLOCK of a part. */
-static uint32_t block_of(struct cohort__levels *levels, const struct cohort__tier_part *part,
-                         struct cohort__block block)
+/* The block that stands for BLOCK of a part, which is CONTEXT. */
+static struct cohort__block moved(const void *context, struct cohort__block block)
 {
+    const struct cohort__tier_part *part = context;
     struct cohort__area area = block.space == COHORT__SPACE_IN ? part->in : part->out;
     block.space = area.space;
     block.offset += area.offset;
-    return cohort__plan_block(levels->builder, block);
+    return block;
 }
 
 static uint32_t first_tag(uint32_t piece)
 {
     return piece == 0 ? 0 : NUM_PHASES * TAGS_PER_PHASE + (piece - 1) * TAGS_PER_PIECE;
-}
-
-static uint32_t embed(struct cohort__levels *levels, const struct cohort__party *party,
-                      const struct cohort__tier_part *part, const struct cohort__plan *subplan,
-                      uint32_t after)
-{
-    const uint32_t piece = cohort__levels_piece(levels, part);
-    uint32_t end = COHORT__NO_STEP;
-    uint32_t *blocks = calloc(subplan->num_blocks + (size_t)1, sizeof(*blocks));
-    struct cohort__block_list *lists = calloc(subplan->num_blocks + (size_t)1, sizeof(*lists));
-    if (blocks && lists) {
-        for (uint32_t i = 0; i < subplan->num_blocks; i++) {
-            if (subplan->blocks[i].space != COHORT__SPACE_TMP)
-                blocks[i] = block_of(levels, part, subplan->blocks[i]);
-            lists[i] = (struct cohort__block_list){.blocks = &blocks[i], .num_blocks = 1};
-        }
-        struct cohort__embedding embedding = {.sites = party->sites,
-                                              .block_map = lists,
-                                              .phase = part->phase,
-                                              .tag = first_tag(piece),
-                                              .tags_per_phase =
-                                                  piece > 0 ? PIECE_TAGS_PER_PHASE : TAGS_PER_PHASE,
-                                              .after = after,
-                                              .recv_after = after};
-        end = cohort__plan_embed(levels->builder, subplan, &embedding);
-    } else {
-        cohort__plan_builder_fail(levels->builder);
-    }
-    free(lists);
-    free(blocks);
-    return end;
 }
 
 uint32_t cohort__levels_append_party(struct cohort__levels *levels,
@@ -401,7 +370,15 @@ uint32_t cohort__levels_append_party(struct cohort__levels *levels,
         cohort__plan_builder_fail_too(levels->builder, status);
         return COHORT__NO_STEP;
     }
-    uint32_t end = embed(levels, party, part, subplan, after);
+    const uint32_t piece = cohort__levels_piece(levels, part);
+    const uint32_t tags = piece > 0 ? PIECE_TAGS_PER_PHASE : TAGS_PER_PHASE;
+    uint32_t end = cohort__plan_embed_moved(levels->builder, subplan, moved, part,
+                                            (struct cohort__embedding){.sites = party->sites,
+                                                                       .phase = part->phase,
+                                                                       .tag = first_tag(piece),
+                                                                       .tags_per_phase = tags,
+                                                                       .after = after,
+                                                                       .recv_after = after});
     cohort__plan_unref(subplan);
     return end;
 }

@@ -241,10 +241,7 @@ void cohort__reduce_over_mesh(struct cohort__plan_builder *builder,
         result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
     else if (tree.num_children > 0)
         result = cohort__plan_tmp(builder, request->bytes);
-    if (request->num_sites > 1)
-        cohort__mesh_tree_reduce(builder, &tree, own, result, request->bytes, PHASE);
-    else
-        cohort__plan_copy(builder, PHASE, result, own);
+    cohort__mesh_tree_reduce(builder, &tree, own, result, request->bytes, PHASE);
 }
 
 void cohort__gather_over_mesh(struct cohort__plan_builder *builder,

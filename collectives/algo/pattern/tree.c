@@ -250,10 +250,9 @@ uint32_t cohort__reduce_up(struct cohort__plan_builder *builder, const struct co
     uint32_t after = COHORT__NO_STEP;
     for (uint32_t level = tree->num_levels; level-- > 0;) {
         struct cohort__request request = tree_level_request(tree, level, bytes);
-        struct cohort__block_list lists[] = {{.blocks = &own, .num_blocks = 1},
-                                             {.blocks = &result, .num_blocks = 1}};
+        const uint32_t blocks[] = {own, result};
         struct cohort__embedding embedding = {
-            .block_map = lists, .phase = phase, .after = after, .recv_after = COHORT__NO_STEP};
+            .blocks = blocks, .phase = phase, .after = after, .recv_after = COHORT__NO_STEP};
         struct cohort__plan *subplan = NULL;
         cohort__algorithm_plan(&cohort__reduce_linear, &request, &subplan);
         after = tree_embed(builder, tree, level, subplan, embedding);
@@ -288,11 +287,10 @@ void cohort__scatter_down(struct cohort__plan_builder *builder, const struct coh
 void cohort__broadcast_down(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
                             uint32_t block, size_t bytes, unsigned phase, uint32_t after)
 {
-    struct cohort__block_list list = {.blocks = &block, .num_blocks = 1};
     for (uint32_t level = 0; level < tree->num_levels; level++) {
         struct cohort__request request = tree_level_request(tree, level, bytes);
         struct cohort__embedding embedding = {
-            .block_map = &list, .phase = phase, .after = after, .recv_after = after};
+            .blocks = &block, .phase = phase, .after = after, .recv_after = after};
         struct cohort__plan *subplan = NULL;
         cohort__algorithm_plan(&cohort__broadcast_linear, &request, &subplan);
         uint32_t end = tree_embed(builder, tree, level, subplan, embedding);
@@ -316,8 +314,6 @@ void cohort__all_reduce_compose(struct cohort__plan_builder *builder,
     if (!cohort__tree_has_children(&tree))
         end = COHORT__NO_STEP;
     cohort__broadcast_down(builder, &tree, result, request->bytes, DOWN, end);
-    if (request->num_sites == 1)
-        cohort__plan_copy(builder, UP, result, own);
 }
 
 struct cohort__cost cohort__all_reduce_compose_cost(const struct cohort__request *request,

@@ -96,12 +96,6 @@ static void build(struct cohort__plan_builder *builder, const struct cohort__req
 {
     struct cohort__chain chain = make(request);
     struct store store;
-    if (request->num_sites == 1) {
-        uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
-        uint32_t result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
-        cohort__plan_copy(builder, PHASE, result, own);
-        return;
-    }
     store_init(&store, builder, &chain,
                request->this_site > 0 && request->this_site != request->root);
     for (uint32_t i = 0; i < chain.num_segments; i++)

@@ -40,8 +40,6 @@ static void build(struct cohort__plan_builder *builder, const struct cohort__req
     uint32_t end = cohort__reduce_up(builder, &tree, own, result, request->bytes, PHASE);
     if (tree_root != request->root)
         hand_over(builder, request, result, end);
-    if (request->num_sites == 1)
-        cohort__plan_copy(builder, PHASE, result, own);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

@@ -68,10 +68,7 @@ static void build(struct cohort__plan_builder *builder, const struct cohort__req
         return;
     }
     uint32_t result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
-    if (request->num_sites > 1)
-        cohort__reduce_linear_append(builder, request, own, result);
-    else
-        cohort__plan_copy(builder, PHASE, result, own);
+    cohort__reduce_linear_append(builder, request, own, result);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

@@ -275,12 +275,6 @@ static void gather_append(struct cohort__plan_builder *builder, const struct hal
 static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     struct halving halving;
-    if (request->num_sites == 1) {
-        uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
-        uint32_t result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
-        cohort__plan_copy(builder, GATHER_PHASE, result, own);
-        return;
-    }
     halving_init(&halving, request);
     halving_append(&halving, builder, request->this_site == request->root);
     if (halving.folds_to == request->this_site)

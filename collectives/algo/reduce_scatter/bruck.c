@@ -118,8 +118,7 @@ static uint32_t count_arriving(uint32_t num_sites)
     return num_steps > 2 ? 1U << (num_steps - 2) : 0;
 }
 
-static void steps_append(struct cohort__plan_builder *builder,
-                         const struct cohort__request *request)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     uint32_t num_sites = request->num_sites;
     uint32_t num_steps = cohort__log2_ceiling(num_sites);
@@ -142,14 +141,6 @@ static void steps_append(struct cohort__plan_builder *builder,
         send_append(builder, &held, 1U << k, count);
         reduces_append(builder, &held, recv, arrived, k == 0 ? out : reduced, count);
     }
-}
-
-static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
-{
-    if (request->num_sites > 1)
-        steps_append(builder, request);
-    else
-        cohort__alone_append(builder, request->bytes);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

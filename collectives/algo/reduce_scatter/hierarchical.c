@@ -14,37 +14,28 @@ enum { UP = 1, DOWN = 3 };
 
 /* What comes down for a subtree comes to the same place as its result on the way up, which has been
  * sent by then. */
-static void tree_append(struct cohort__plan_builder *builder, const struct cohort__request *request,
-                        const struct cohort__tree *tree)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
+    struct cohort__tree tree = cohort__tree_of(request, request->arity, 0);
     size_t bytes = request->bytes;
     size_t all_bytes = request->num_sites * bytes;
-    bool has_children = cohort__tree_has_children(tree);
+    bool has_children = cohort__tree_has_children(&tree);
     uint32_t in = cohort__plan_range(builder, COHORT__SPACE_IN, 0, all_bytes);
     uint32_t out = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, bytes);
     uint32_t result = has_children ? cohort__plan_tmp(builder, all_bytes) : COHORT__NO_BLOCK;
-    uint32_t end = cohort__reduce_up(builder, tree, in, result, all_bytes, UP);
+    uint32_t end = cohort__reduce_up(builder, &tree, in, result, all_bytes, UP);
     size_t offset = has_children ? cohort__plan_get_block(builder, result).offset : 0;
     struct cohort__layout layout = {.bytes = bytes,
                                     .own = out,
                                     .space = COHORT__SPACE_TMP,
-                                    .first = tree->this_number + 1,
+                                    .first = tree.this_number + 1,
                                     .offset = offset};
-    if (cohort__tree_is_root(tree)) {
+    if (cohort__tree_is_root(&tree)) {
         uint32_t own = cohort__plan_range(builder, COHORT__SPACE_TMP, offset, bytes);
         cohort__plan_after(builder, cohort__plan_copy(builder, DOWN, out, own), end);
         layout.offset += bytes; /* after the root's own block, which is the first */
     }
-    cohort__scatter_down(builder, tree, &layout, DOWN, has_children ? end : COHORT__NO_STEP);
-}
-
-static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
-{
-    struct cohort__tree tree = cohort__tree_of(request, request->arity, 0);
-    if (request->num_sites > 1)
-        tree_append(builder, request, &tree);
-    else
-        cohort__alone_append(builder, request->bytes);
+    cohort__scatter_down(builder, &tree, &layout, DOWN, has_children ? end : COHORT__NO_STEP);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

@@ -53,8 +53,7 @@ static void halve(struct cohort__plan_builder *builder, const struct cohort__req
 
 /* The first half arrives where it is then held. The last one arrives in OUT, those between in a
  * buffer. */
-static void steps_append(struct cohort__plan_builder *builder,
-                         const struct cohort__request *request)
+static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
 {
     uint32_t num_steps = cohort__log2_floor(request->num_sites);
     struct held held = {.space = COHORT__SPACE_IN, .reduce = COHORT__NO_STEP};
@@ -75,14 +74,6 @@ static void steps_append(struct cohort__plan_builder *builder,
         }
         halve(builder, request, &held, k, arrived, free, !is_first && k > 0);
     }
-}
-
-static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
-{
-    if (request->num_sites > 1)
-        steps_append(builder, request);
-    else
-        cohort__alone_append(builder, request->bytes);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

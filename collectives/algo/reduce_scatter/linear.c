@@ -62,10 +62,7 @@ static void build(struct cohort__plan_builder *builder, const struct cohort__req
         cohort__vector_of_blocks(request, COHORT__SPACE_IN, request->in_parts);
     size_t bytes = cohort__vector_bytes(&in, request->this_site, 1);
     uint32_t result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, bytes);
-    if (request->num_sites > 1)
-        cohort__reduce_scatter_direct(builder, request, &in, result);
-    else
-        cohort__plan_copy(builder, PHASE, result, cohort__vector_block(builder, &in, 0, 1));
+    cohort__reduce_scatter_direct(builder, request, &in, result);
 }
 
 static struct cohort__cost cost(const struct cohort__request *request)

@@ -13,10 +13,7 @@ static void rings_build(struct cohort__plan_builder *builder, const struct cohor
         cohort__vector_of_blocks(request, COHORT__SPACE_IN, request->in_parts);
     uint32_t result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0,
                                          cohort__vector_bytes(&in, request->this_site, 1));
-    if (request->num_sites > 1)
-        cohort__rings_reduce_scatter(builder, &rings, &in, NULL, result);
-    else
-        cohort__plan_copy(builder, PHASE, result, cohort__vector_block(builder, &in, 0, 1));
+    cohort__rings_reduce_scatter(builder, &rings, &in, NULL, result);
 }
 
 static struct cohort__cost rings_cost(const struct cohort__request *request,

@@ -161,12 +161,10 @@ static void build(struct cohort__plan_builder *builder, const struct cohort__req
                         .request = request,
                         .is_exclusive = request->collective == COHORT__EXCLUSIVE_SCAN,
                         .tree = cohort__tree_of(request, request->arity, 0)};
-    if (request->num_sites > 1) {
-        go_up(&self);
-        go_down(&self);
-    }
+    go_up(&self);
+    go_down(&self);
     if (!self.is_exclusive && request->this_site == 0)
-        cohort__alone_append(builder, request->bytes);
+        cohort__alone_append(builder, request);
 }
 
 /* The number of sites to which others send: each range of the lowest level has one. The ranges of a

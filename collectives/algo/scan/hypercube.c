@@ -160,7 +160,7 @@ static void build(struct cohort__plan_builder *builder, const struct cohort__req
     self.result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
     steps_append(&self);
     if (!self.is_exclusive && request->this_site == 0)
-        cohort__alone_append(builder, request->bytes);
+        cohort__alone_append(builder, request);
 }
 
 /* In step k, `cubes` is the number of whole subcubes of 2^(k+1) sites that have sites after them.

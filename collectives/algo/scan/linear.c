@@ -37,9 +37,8 @@ static void build(struct cohort__plan_builder *builder, const struct cohort__req
 {
     bool is_exclusive = request->collective == COHORT__EXCLUSIVE_SCAN;
     if (!is_exclusive && request->this_site == 0)
-        cohort__alone_append(builder, request->bytes);
-    if (request->num_sites > 1)
-        chain_append(builder, request, is_exclusive);
+        cohort__alone_append(builder, request);
+    chain_append(builder, request, is_exclusive);
 }
 
 static struct cohort__cost scan_cost(const struct cohort__request *request)
