@@ -32,7 +32,7 @@ static const char transport_name[] = "mixed";
  * (u8), the near half's address, and the far half's address. */
 enum { HEAD_BYTES = sizeof(transport_name) + 1 };
 
-static struct cohort__net *of_peer(const struct cohort__net *net, uint32_t peer)
+static struct cohort__net *half_to(const struct cohort__net *net, uint32_t peer)
 {
     const struct mixed *mixed = (const struct mixed *)net;
     return mixed->halves[peer < mixed->num_peers ? mixed->of_peer[peer] : NOBODY];
@@ -79,60 +79,17 @@ static cohort_status add_peer(struct cohort__net *net, uint32_t peer, const void
     return status;
 }
 
-static void remove_peer(struct cohort__net *net, uint32_t peer)
-{
-    struct cohort__net *half = of_peer(net, peer);
-    if (half)
-        cohort__net_remove_peer(half, peer);
-}
-
 static enum cohort__net_sent send_message(struct cohort__net *net, uint32_t peer,
                                           const struct iovec *parts, int num_parts)
 {
     struct mixed *mixed = (struct mixed *)net;
-    struct cohort__net *half = of_peer(net, peer);
+    struct cohort__net *half = half_to(net, peer);
     if (!half)
         return COHORT__NET_DEAD;
     enum cohort__net_sent sent = cohort__net_send(half, peer, parts, num_parts);
     if (half == mixed->halves[FAR])
         atomic_store_explicit(&mixed->has_sent, true, memory_order_release);
     return sent;
-}
-
-static cohort_status expose(struct cohort__net *net, uint32_t peer, const void *base, size_t bytes,
-                            void **ret_region, struct cohort__net_token *ret_token)
-{
-    struct cohort__net *half = of_peer(net, peer);
-    if (!half)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "peer %u was never added", (unsigned)peer);
-    return cohort__net_expose(half, peer, base, bytes, ret_region, ret_token);
-}
-
-static void withdraw(struct cohort__net *net, uint32_t peer, void *region)
-{
-    struct cohort__net *half = of_peer(net, peer);
-    if (half)
-        cohort__net_withdraw(half, peer, region);
-}
-
-static enum cohort__net_sent fetch(struct cohort__net *net, uint32_t peer,
-                                   const struct cohort__net_token *token, size_t offset,
-                                   void *destination, size_t bytes, void *cookie)
-{
-    struct cohort__net *half = of_peer(net, peer);
-    return half ? cohort__net_fetch(half, peer, token, offset, destination, bytes, cookie)
-                : COHORT__NET_DEAD;
-}
-
-static bool may_lose(const struct cohort__net *net, uint32_t peer)
-{
-    const struct cohort__net *half = of_peer(net, peer);
-    return half && cohort__net_may_lose(half, peer);
-}
-
-static const struct cohort__net *half_to(const struct cohort__net *net, uint32_t peer)
-{
-    return of_peer(net, peer);
 }
 
 static bool progress_of(struct mixed *mixed, enum half half)
@@ -205,17 +162,13 @@ static void destroy(struct cohort__net *net)
     free(mixed);
 }
 
-/* Messages know the half that they came from, so this transport is never asked to release one. */
+/* Messages know the half that they came from, so this transport is never asked to release one; and
+ * for what is about one peer but no message, its half is asked. */
 static const struct cohort__net_operations operations = {
     .name = transport_name,
     .destroy = destroy,
     .add_peer = add_peer,
-    .remove_peer = remove_peer,
     .send = send_message,
-    .expose = expose,
-    .withdraw = withdraw,
-    .fetch = fetch,
-    .may_lose = may_lose,
     .half_to = half_to,
 };
 

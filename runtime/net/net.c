@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/net/net.h"
 
+#include "runtime/base/error.h"
 #include "runtime/base/log.h"
 #include "runtime/wire/envelope.h"
 
@@ -27,19 +28,23 @@ cohort_status cohort__net_add_peer(struct cohort__net *net, uint32_t peer, const
     return net->operations->add_peer(net, peer, address, bytes);
 }
 
+struct cohort__net *cohort__net_half_to(const struct cohort__net *net, uint32_t peer)
+{
+    return net->operations->half_to ? net->operations->half_to(net, peer)
+                                    : (struct cohort__net *)net;
+}
+
 void cohort__net_remove_peer(struct cohort__net *net, uint32_t peer)
 {
-    net->operations->remove_peer(net, peer);
+    struct cohort__net *half = cohort__net_half_to(net, peer);
+    if (half)
+        half->operations->remove_peer(half, peer);
 }
 
 bool cohort__net_may_lose(const struct cohort__net *net, uint32_t peer)
 {
-    return net->operations->may_lose && net->operations->may_lose(net, peer);
-}
-
-const struct cohort__net *cohort__net_half_to(const struct cohort__net *net, uint32_t peer)
-{
-    return net->operations->half_to ? net->operations->half_to(net, peer) : net;
+    const struct cohort__net *half = cohort__net_half_to(net, peer);
+    return half && half->operations->may_lose && half->operations->may_lose(half, peer);
 }
 
 size_t cohort__net_max_message(const struct cohort__net *net, uint32_t peer)
@@ -71,17 +76,24 @@ cohort_status cohort__net_expose(struct cohort__net *net, uint32_t peer, const v
                                  size_t bytes, void **ret_region,
                                  struct cohort__net_token *ret_token)
 {
-    return net->operations->expose(net, peer, base, bytes, ret_region, ret_token);
+    struct cohort__net *half = cohort__net_half_to(net, peer);
+    if (!half)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "peer %u was never added", (unsigned)peer);
+    return half->operations->expose(half, peer, base, bytes, ret_region, ret_token);
 }
 
 void cohort__net_withdraw(struct cohort__net *net, uint32_t peer, void *region)
 {
-    net->operations->withdraw(net, peer, region);
+    struct cohort__net *half = cohort__net_half_to(net, peer);
+    if (half)
+        half->operations->withdraw(half, peer, region);
 }
 
 enum cohort__net_sent cohort__net_fetch(struct cohort__net *net, uint32_t peer,
                                         const struct cohort__net_token *token, size_t offset,
                                         void *destination, size_t bytes, void *cookie)
 {
-    return net->operations->fetch(net, peer, token, offset, destination, bytes, cookie);
+    struct cohort__net *half = cohort__net_half_to(net, peer);
+    return half ? half->operations->fetch(half, peer, token, offset, destination, bytes, cookie)
+                : COHORT__NET_DEAD;
 }

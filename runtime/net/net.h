@@ -84,8 +84,9 @@ struct cohort__net_operations {
                                    void *destination, size_t bytes, void *cookie);
     bool (*may_lose)(const struct cohort__net *net, uint32_t peer); /* NULL: nothing */
     /* The half that carries to PEER; NULL: PEER was never added. Where there are no halves, the
-     * operation itself is NULL. */
-    const struct cohort__net *(*half_to)(const struct cohort__net *net, uint32_t peer);
+     * operation itself is NULL; where there are, it is the halves that know remove_peer, expose,
+     * withdraw, fetch and may_lose. */
+    struct cohort__net *(*half_to)(const struct cohort__net *net, uint32_t peer);
 };
 
 /* The first member of every transport's own struct. */
@@ -123,7 +124,7 @@ void cohort__net_remove_peer(struct cohort__net *net, uint32_t peer);
 bool cohort__net_may_lose(const struct cohort__net *net, uint32_t peer);
 
 /* What carries to PEER, with its limits. NULL: it was never added. */
-const struct cohort__net *cohort__net_half_to(const struct cohort__net *net, uint32_t peer);
+struct cohort__net *cohort__net_half_to(const struct cohort__net *net, uint32_t peer);
 
 /* The max_message towards PEER. 0: never added. */
 size_t cohort__net_max_message(const struct cohort__net *net, uint32_t peer);
