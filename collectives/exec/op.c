@@ -10,37 +10,22 @@
 #include "runtime/base/slab.h"
 #include "runtime/task/fork.h"
 
+#define BUILT_IN(NAME, name_)                                                                      \
+    [COHORT__KERNEL_##NAME] = {.number = COHORT__KERNEL_##NAME, .commutative = true, .name = name_}
+
 static const cohort_op built_in[COHORT__KERNEL_END] = {
-    [COHORT__KERNEL_SUM] = {.number = COHORT__KERNEL_SUM, .commutative = true, .name = "sum"},
-    [COHORT__KERNEL_PRODUCT] = {.number = COHORT__KERNEL_PRODUCT,
-                                .commutative = true,
-                                .name = "product"},
-    [COHORT__KERNEL_MIN] = {.number = COHORT__KERNEL_MIN, .commutative = true, .name = "min"},
-    [COHORT__KERNEL_MAX] = {.number = COHORT__KERNEL_MAX, .commutative = true, .name = "max"},
-    [COHORT__KERNEL_LOGICAL_AND] = {.number = COHORT__KERNEL_LOGICAL_AND,
-                                    .commutative = true,
-                                    .name = "logical and"},
-    [COHORT__KERNEL_LOGICAL_OR] = {.number = COHORT__KERNEL_LOGICAL_OR,
-                                   .commutative = true,
-                                   .name = "logical or"},
-    [COHORT__KERNEL_LOGICAL_XOR] = {.number = COHORT__KERNEL_LOGICAL_XOR,
-                                    .commutative = true,
-                                    .name = "logical xor"},
-    [COHORT__KERNEL_BITWISE_AND] = {.number = COHORT__KERNEL_BITWISE_AND,
-                                    .commutative = true,
-                                    .name = "bitwise and"},
-    [COHORT__KERNEL_BITWISE_OR] = {.number = COHORT__KERNEL_BITWISE_OR,
-                                   .commutative = true,
-                                   .name = "bitwise or"},
-    [COHORT__KERNEL_BITWISE_XOR] = {.number = COHORT__KERNEL_BITWISE_XOR,
-                                    .commutative = true,
-                                    .name = "bitwise xor"},
-    [COHORT__KERNEL_MINLOC] = {.number = COHORT__KERNEL_MINLOC,
-                               .commutative = true,
-                               .name = "minloc"},
-    [COHORT__KERNEL_MAXLOC] = {.number = COHORT__KERNEL_MAXLOC,
-                               .commutative = true,
-                               .name = "maxloc"},
+    BUILT_IN(SUM, "sum"),
+    BUILT_IN(PRODUCT, "product"),
+    BUILT_IN(MIN, "min"),
+    BUILT_IN(MAX, "max"),
+    BUILT_IN(LOGICAL_AND, "logical and"),
+    BUILT_IN(LOGICAL_OR, "logical or"),
+    BUILT_IN(LOGICAL_XOR, "logical xor"),
+    BUILT_IN(BITWISE_AND, "bitwise and"),
+    BUILT_IN(BITWISE_OR, "bitwise or"),
+    BUILT_IN(BITWISE_XOR, "bitwise xor"),
+    BUILT_IN(MINLOC, "minloc"),
+    BUILT_IN(MAXLOC, "maxloc"),
 };
 
 const cohort_op *const COHORT_SUM = &built_in[COHORT__KERNEL_SUM];

@@ -214,14 +214,8 @@ void cohort__timers_close(struct cohort__loop *loop)
 void cohort__timers_end(struct cohort__loop *loop)
 {
     struct cohort__timers *timers = &loop->timers;
-    struct cohort__timer *timer = atomic_exchange(&timers->cancelled, NULL);
-    absorb_incoming(loop);
-    while (timer) {
-        struct cohort__timer *next = timer->cancel_next;
-        remove_timer(timers, timer);
-        timer->expired(timer);
-        timer = next;
-    }
+    struct cohort__timer *timer;
+    cohort__timers_absorb(loop);
     while ((timer = timers->root)) {
         remove_timer(timers, timer);
         expire(timer);
