@@ -5,10 +5,7 @@
 
 #include "runtime/base/cores.h"
 
-/* With nothing else in it, so that it takes little time to load. The processors that this process
- * may not use are in it as well, so that all processes of the host see the same. NULL: nobody
- * knows. */
-static hwloc_topology_t load(void)
+hwloc_topology_t cohort__domain_load(bool has_cores)
 {
     hwloc_topology_t topology;
     if (hwloc_topology_init(&topology))
@@ -16,6 +13,8 @@ static hwloc_topology_t load(void)
     /* Groups have the processors of NUMA nodes that are not those of a cache. */
     bool is_loaded =
         hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) == 0 &&
+        (!has_cores || hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE,
+                                                      HWLOC_TYPE_FILTER_KEEP_ALL) == 0) &&
         hwloc_topology_set_type_filter(topology, HWLOC_OBJ_L3CACHE, HWLOC_TYPE_FILTER_KEEP_ALL) ==
             0 &&
         hwloc_topology_set_type_filter(topology, HWLOC_OBJ_GROUP,
@@ -48,7 +47,7 @@ uint32_t cohort__domain_in(hwloc_topology_t topology, hwloc_const_cpuset_t proce
 uint32_t cohort__domain_of(const cpu_set_t *mask, size_t bytes)
 {
     uint32_t found = COHORT__NO_DOMAIN;
-    hwloc_topology_t topology = load();
+    hwloc_topology_t topology = cohort__domain_load(false);
     if (!topology)
         return found;
     hwloc_bitmap_t processors = hwloc_bitmap_alloc();

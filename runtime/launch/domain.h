@@ -4,6 +4,7 @@
 
 #include <hwloc.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,7 +18,12 @@ enum { COHORT__NO_DOMAIN = UINT32_MAX };
  * none has, or nobody knows. Reads files, for about 5 ms on a small machine. */
 uint32_t cohort__domain_of(const cpu_set_t *mask, size_t bytes);
 
-/* The same for PROCESSORS of a TOPOLOGY that is loaded, with its caches of level 3. */
+/* What domains are found in, and if HAS_CORES the cores; with nothing else in it, so that it takes
+ * little time to load. The processors that this process may not use are in it as well, so that all
+ * processes of the host see the same. NULL: nobody knows. */
+hwloc_topology_t cohort__domain_load(bool has_cores);
+
+/* The same for PROCESSORS of a TOPOLOGY that was loaded so. */
 uint32_t cohort__domain_in(hwloc_topology_t topology, hwloc_const_cpuset_t processors);
 
 /* The domain of the calling thread's affinity mask. A thread that may run on all processors of the

@@ -132,29 +132,6 @@ static unsigned threads_of(const struct binding_wish *wish, uint32_t num)
     return workers ? workers + (progress && strcmp(progress, "thread") == 0) : 0;
 }
 
-static cohort_status load(hwloc_topology_t *ret_topology)
-{
-    hwloc_topology_t topology;
-    if (hwloc_topology_init(&topology))
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "--bind: no memory for the topology");
-    /* As domain.c, and with cores. */
-    bool is_loaded =
-        hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) == 0 &&
-        hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL) == 0 &&
-        hwloc_topology_set_type_filter(topology, HWLOC_OBJ_L3CACHE, HWLOC_TYPE_FILTER_KEEP_ALL) ==
-            0 &&
-        hwloc_topology_set_type_filter(topology, HWLOC_OBJ_GROUP,
-                                       HWLOC_TYPE_FILTER_KEEP_STRUCTURE) == 0 &&
-        hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
-        hwloc_topology_load(topology) == 0;
-    if (!is_loaded) {
-        hwloc_topology_destroy(topology);
-        return cohort_fail(COHORT_ERR_SYSTEM, "--bind: hwloc can't tell the cores of this host");
-    }
-    *ret_topology = topology;
-    return COHORT_OK;
-}
-
 static cohort_status plan(struct bindings *bindings, enum binding_mode mode, unsigned threads,
                           hwloc_const_bitmap_t allowed)
 {
@@ -180,9 +157,10 @@ static cohort_status plan(struct bindings *bindings, enum binding_mode mode, uns
 
 static cohort_status fill(struct bindings *bindings, enum binding_mode mode, unsigned threads)
 {
-    cohort_status status = load(&bindings->topology);
-    if (status)
-        return status;
+    cohort_status status = COHORT_OK;
+    bindings->topology = cohort__domain_load(true);
+    if (!bindings->topology)
+        return cohort_fail(COHORT_ERR_SYSTEM, "--bind: hwloc can't tell the cores of this host");
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
     bool has_memory = allowed && bindings->before && bindings->mask && bindings->told;
     for (uint32_t i = 0; i < bindings->num; i++)

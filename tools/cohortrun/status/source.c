@@ -13,23 +13,20 @@ struct source {
     Dwfl_Module *module;
 };
 
+/* clang-format off */
+#define FUNCTIONS(F)                                                                               \
+    F(dwfl_begin) F(dwfl_end) F(dwfl_report_begin) F(dwfl_report_elf) F(dwfl_report_end)           \
+    F(dwfl_offline_section_address) F(dwfl_module_getsrc) F(dwfl_lineinfo) F(dwfl_module_nextcu)   \
+    F(dwarf_haspc) F(dwarf_getsrc_die) F(dwarf_linesrc) F(dwarf_lineno)
+/* clang-format on */
+#define DECLARE(name) __typeof__(name) *name;
+#define FIND(name) dw.is_there &= (dw.name = dlsym(handle, #name)) != NULL;
+
 /* libdw is loaded when the first file is opened, since each guardian is this program, too, and
  * would take longer to start. It stays loaded. */
 static struct {
     bool is_tried, is_there;
-    __typeof__(dwfl_begin) *begin;
-    __typeof__(dwfl_end) *end;
-    __typeof__(dwfl_report_begin) *report_begin;
-    __typeof__(dwfl_report_elf) *report_elf;
-    __typeof__(dwfl_report_end) *report_end;
-    __typeof__(dwfl_offline_section_address) *section_address;
-    __typeof__(dwfl_module_getsrc) *find_line;
-    __typeof__(dwfl_lineinfo) *line_info;
-    __typeof__(dwfl_module_nextcu) *next_unit;
-    __typeof__(dwarf_haspc) *has_address;
-    __typeof__(dwarf_getsrc_die) *find_line_in;
-    __typeof__(dwarf_linesrc) *line_file;
-    __typeof__(dwarf_lineno) *line_number;
+    FUNCTIONS(DECLARE)
 } dw;
 
 static bool load(void)
@@ -38,22 +35,8 @@ static bool load(void)
     dw.is_tried = true;
     if (!handle)
         return dw.is_there;
-    dw.begin = dlsym(handle, "dwfl_begin");
-    dw.end = dlsym(handle, "dwfl_end");
-    dw.report_begin = dlsym(handle, "dwfl_report_begin");
-    dw.report_elf = dlsym(handle, "dwfl_report_elf");
-    dw.report_end = dlsym(handle, "dwfl_report_end");
-    dw.section_address = dlsym(handle, "dwfl_offline_section_address");
-    dw.find_line = dlsym(handle, "dwfl_module_getsrc");
-    dw.line_info = dlsym(handle, "dwfl_lineinfo");
-    dw.next_unit = dlsym(handle, "dwfl_module_nextcu");
-    dw.has_address = dlsym(handle, "dwarf_haspc");
-    dw.find_line_in = dlsym(handle, "dwarf_getsrc_die");
-    dw.line_file = dlsym(handle, "dwarf_linesrc");
-    dw.line_number = dlsym(handle, "dwarf_lineno");
-    dw.is_there = dw.begin && dw.end && dw.report_begin && dw.report_elf && dw.report_end &&
-                  dw.section_address && dw.find_line && dw.line_info && dw.next_unit &&
-                  dw.has_address && dw.find_line_in && dw.line_file && dw.line_number;
+    dw.is_there = true;
+    FUNCTIONS(FIND)
     return dw.is_there;
 }
 
@@ -72,12 +55,12 @@ struct source *source_open(const char *path)
     struct source *source = load() ? calloc(1, sizeof(*source)) : NULL;
     if (!source)
         return NULL;
-    callbacks.section_address = dw.section_address;
-    source->session = dw.begin(&callbacks);
+    callbacks.section_address = dw.dwfl_offline_section_address;
+    source->session = dw.dwfl_begin(&callbacks);
     if (source->session) {
-        dw.report_begin(source->session);
-        source->module = dw.report_elf(source->session, "", path, -1, 0, true);
-        dw.report_end(source->session, NULL, NULL);
+        dw.dwfl_report_begin(source->session);
+        source->module = dw.dwfl_report_elf(source->session, "", path, -1, 0, true);
+        dw.dwfl_report_end(source->session, NULL, NULL);
     }
     if (source->module)
         return source;
@@ -89,11 +72,12 @@ struct source *source_open(const char *path)
 static const char *find_in_units(const struct source *source, uint64_t offset, int *ret_line)
 {
     Dwarf_Addr bias = 0;
-    for (Dwarf_Die *unit = NULL; (unit = dw.next_unit(source->module, unit, &bias));) {
-        Dwarf_Line *found =
-            dw.has_address(unit, offset - bias) > 0 ? dw.find_line_in(unit, offset - bias) : NULL;
-        if (found && dw.line_number(found, ret_line) == 0)
-            return dw.line_file(found, NULL, NULL);
+    for (Dwarf_Die *unit = NULL; (unit = dw.dwfl_module_nextcu(source->module, unit, &bias));) {
+        Dwarf_Line *found = dw.dwarf_haspc(unit, offset - bias) > 0
+                                ? dw.dwarf_getsrc_die(unit, offset - bias)
+                                : NULL;
+        if (found && dw.dwarf_lineno(found, ret_line) == 0)
+            return dw.dwarf_linesrc(found, NULL, NULL);
     }
     return NULL;
 }
@@ -101,8 +85,8 @@ static const char *find_in_units(const struct source *source, uint64_t offset, i
 bool source_line(struct source *source, uint64_t offset, char *text, size_t bytes)
 {
     int line = 0;
-    Dwfl_Line *found = dw.find_line(source->module, offset);
-    const char *path = found ? dw.line_info(found, NULL, &line, NULL, NULL, NULL)
+    Dwfl_Line *found = dw.dwfl_module_getsrc(source->module, offset);
+    const char *path = found ? dw.dwfl_lineinfo(found, NULL, &line, NULL, NULL, NULL)
                              : find_in_units(source, offset, &line);
     if (!path || line <= 0)
         return false;
@@ -116,6 +100,6 @@ void source_close(struct source *source)
     if (!source)
         return;
     if (source->session)
-        dw.end(source->session);
+        dw.dwfl_end(source->session);
     free(source);
 }
