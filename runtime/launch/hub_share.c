@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/descriptors.h"
 #include "runtime/base/error.h"
 #include "runtime/net/hub.h"
 
@@ -479,21 +480,7 @@ static bool hub_share_wait(int socket, uint64_t deadline)
 ssize_t cohort__hub_share_send(int socket, const struct cohort__hub_note *note,
                                const int *descriptors, uint32_t num)
 {
-    union {
-        struct cmsghdr head;
-        char bytes[CMSG_SPACE(COHORT__HUB_SHARE_PIECE_DESCRIPTORS * sizeof(int))];
-    } control = {0};
-    struct iovec iovec = {.iov_base = (void *)note, .iov_len = sizeof(*note)};
-    struct msghdr message = {.msg_iov = &iovec, .msg_iovlen = 1};
-    if (num > 0) {
-        message.msg_control = &control;
-        message.msg_controllen = CMSG_SPACE(num * sizeof(int));
-        control.head.cmsg_level = SOL_SOCKET;
-        control.head.cmsg_type = SCM_RIGHTS;
-        control.head.cmsg_len = CMSG_LEN(num * sizeof(int));
-        memcpy(CMSG_DATA(&control.head), descriptors, num * sizeof(int));
-    }
-    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return cohort__descriptors_send(socket, note, sizeof(*note), descriptors, num, MSG_DONTWAIT);
 }
 
 void cohort__hub_share_tell(int socket, uint64_t key, uint32_t slot)

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/base/descriptors.h"
 #include "runtime/loop/child.h"
 #include "runtime/loop/stream.h"
 #include "runtime/net/hub.h"
@@ -184,21 +185,8 @@ cohort_status guarded_start(struct guarded *guarded, const struct guarded_option
 static cohort_status hand_over(int link, const int fds[GUARDIAN_FD_LINK])
 {
     enum { TIMEOUT_MS = 30000 };
-    union {
-        struct cmsghdr head;
-        char bytes[CMSG_SPACE(GUARDIAN_FD_LINK * sizeof(int))];
-    } control = {0};
-    char byte = 0;
-    struct iovec iovec = {.iov_base = &byte, .iov_len = sizeof(byte)};
-    struct msghdr message = {.msg_iov = &iovec,
-                             .msg_iovlen = 1,
-                             .msg_control = &control,
-                             .msg_controllen = sizeof(control)};
-    control.head.cmsg_level = SOL_SOCKET;
-    control.head.cmsg_type = SCM_RIGHTS;
-    control.head.cmsg_len = CMSG_LEN(GUARDIAN_FD_LINK * sizeof(int));
-    memcpy(CMSG_DATA(&control.head), fds, GUARDIAN_FD_LINK * sizeof(int));
-    for (int ms = 0; sendmsg(link, &message, MSG_NOSIGNAL) < 0; ms++) {
+    const char byte = 0;
+    for (int ms = 0; cohort__descriptors_send(link, &byte, 1, fds, GUARDIAN_FD_LINK, 0) < 0; ms++) {
         if (errno == EPIPE || errno == ECONNRESET)
             return COHORT_OK;
         if (errno != ETOOMANYREFS || ms == TIMEOUT_MS)

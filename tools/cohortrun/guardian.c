@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/base/descriptors.h"
 #include "tools/cohortrun/bytes.h"
 #include "tools/cohortrun/descendants.h"
 #include "tools/cohortrun/oom.h"
@@ -36,37 +37,19 @@ static void report(enum report_kind kind, int value)
     send_report(&(struct report){.kind = (uint32_t)kind, .value = value});
 }
 
-/* How many descriptors came with MESSAGE. */
-static size_t count_descriptors(struct msghdr *message)
-{
-    struct cmsghdr *head = CMSG_FIRSTHDR(message);
-    if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
-        return 0;
-    return (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-}
-
 /* Puts the program's descriptors at their numbers. False: none come, since cohortrun has ended or
  * given up; or they can't be had, which is reported. */
 static bool take_descriptors(void)
 {
-    union {
-        struct cmsghdr head;
-        char bytes[CMSG_SPACE(GUARDIAN_FD_LINK * sizeof(int))];
-    } control;
     char byte;
-    struct iovec iovec = {.iov_base = &byte, .iov_len = sizeof(byte)};
-    struct msghdr message = {.msg_iov = &iovec,
-                             .msg_iovlen = 1,
-                             .msg_control = &control,
-                             .msg_controllen = sizeof(control)};
     int fds[GUARDIAN_FD_LINK];
-    if (recvmsg(GUARDIAN_FD_LINK, &message, MSG_CMSG_CLOEXEC) != sizeof(byte))
+    unsigned num = GUARDIAN_FD_LINK;
+    if (cohort__descriptors_receive(GUARDIAN_FD_LINK, &byte, sizeof(byte), fds, &num) != 1)
         return false;
-    if (count_descriptors(&message) != GUARDIAN_FD_LINK) {
+    if (num != GUARDIAN_FD_LINK) {
         report(REPORT_FAILED, EMFILE); /* the kernel has dropped those that were too many */
         return false;
     }
-    memcpy(fds, CMSG_DATA(&control.head), sizeof(fds));
     for (int fd = 0; fd < GUARDIAN_FD_LINK; fd++) {
         if (dup2(fds[fd], fd) < 0) {
             report(REPORT_FAILED, errno);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/descriptors.h"
 #include "runtime/loop/child.h"
 #include "runtime/loop/lines.h"
 #include "runtime/loop/listener.h"
@@ -225,22 +226,8 @@ static bool is_same_user(int fd)
 /* One byte, and LEDGER with it. The connection is new, so there is room for it. */
 static bool hand_over(int fd, int ledger)
 {
-    union {
-        struct cmsghdr head;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } control = {0};
-    char byte = 0;
-    struct iovec iovec = {.iov_base = &byte, .iov_len = sizeof(byte)};
-    struct msghdr message = {.msg_iov = &iovec, .msg_iovlen = 1};
-    if (ledger >= 0) {
-        message.msg_control = &control;
-        message.msg_controllen = sizeof(control);
-        control.head.cmsg_level = SOL_SOCKET;
-        control.head.cmsg_type = SCM_RIGHTS;
-        control.head.cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(&control.head), &ledger, sizeof(int));
-    }
-    return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(byte);
+    const char byte = 0;
+    return cohort__descriptors_send(fd, &byte, 1, &ledger, ledger >= 0, MSG_DONTWAIT) == 1;
 }
 
 static void accepted(void *context, int fd)

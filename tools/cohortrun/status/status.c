@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/descriptors.h"
 #include "runtime/base/error.h"
 #include "runtime/base/ledger_read.h"
 #include "runtime/loop/stream.h"
@@ -188,25 +189,15 @@ static void card_far_destroy(struct card_far *fars, uint32_t num)
 /* The first byte, and the ledger with it. */
 static cohort_status read_ledger(const struct query *query, int *ret_ledger)
 {
-    union {
-        struct cmsghdr head;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } control;
     char byte;
-    struct iovec iovec = {.iov_base = &byte, .iov_len = sizeof(byte)};
-    struct msghdr message = {.msg_iov = &iovec,
-                             .msg_iovlen = 1,
-                             .msg_control = &control,
-                             .msg_controllen = sizeof(control)};
+    unsigned num = 1;
     cohort_status status = wait_for(query);
     if (status)
         return status;
-    if (recvmsg(query->socket, &message, MSG_CMSG_CLOEXEC) != sizeof(byte))
+    if (cohort__descriptors_receive(query->socket, &byte, sizeof(byte), ret_ledger, &num) != 1)
         return is_gone(query);
-    const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-    *ret_ledger = -1;
-    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
-        memcpy(ret_ledger, CMSG_DATA(head), sizeof(int));
+    if (num == 0)
+        *ret_ledger = -1;
     return COHORT_OK;
 }
 
