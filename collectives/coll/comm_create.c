@@ -122,13 +122,10 @@ static const struct cohort__signature_names names = {
  * found now, and not when they are site 0 of another communicator. */
 static cohort_status survey_tuning(uint32_t this_site, struct cohort__comm_settings *settings)
 {
-    const void *data = NULL;
-    size_t bytes = 0;
-    cohort_status status = cohort__tuning_local(&data, &bytes);
-    if (!status && this_site == 0) {
-        settings->tuning = data;
-        settings->tuning_bytes = bytes;
-    }
+    struct cohort__bytes own = {0};
+    cohort_status status = cohort__tuning_local(&own.data, &own.bytes);
+    if (!status && this_site == 0)
+        settings->tuning = own;
     return status;
 }
 

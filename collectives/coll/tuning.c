@@ -181,14 +181,13 @@ cohort_status cohort__tuning_local(const void **ret_data, size_t *ret_bytes)
 
 static cohort_status make(const cohort_comm *comm, struct cohort__tuning *tuning)
 {
-    const struct cohort__comm_settings *settings = &comm->settings;
+    const struct cohort__bytes *own = &comm->settings.tuning;
     tuning->placement = cohort__placement_of(comm->group->machine);
     cohort_status status = cohort__group_hosts_sharing(comm->group, &tuning->placement.sharing);
     if (status)
         return status;
-    if (settings->tuning_bytes > 0)
-        return cohort__parameters_decode(&tuning->parameters, settings->tuning,
-                                         settings->tuning_bytes);
+    if (own->bytes > 0)
+        return cohort__parameters_decode(&tuning->parameters, own->data, own->bytes);
     cohort__parameters_default(&tuning->parameters);
     return COHORT_OK;
 }

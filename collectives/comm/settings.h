@@ -4,18 +4,17 @@
 
 #include <stdbool.h>
 
-#include "runtime/wire/pack.h"
+#include "runtime/wire/schema.h"
 
 /* What a communicator has to do in the same way at all of its sites, though each locality has its
  * own environment. Every site joins with its settings, and all use those of site 0. A new field is
- * added here, to `defaults` if it does not default to 0, to pack and to unpack. */
+ * added here, and to the table of those that travel. */
 struct cohort__comm_settings {
     bool check_asymmetric; /* an agreement in front of gather, gatherv, scatter and scatterv */
     /* What the choice of algorithms depends on, encoded by the layer that makes the choice. 0
      * bytes: that layer's defaults. It points into the memory that the settings were unpacked
      * from. */
-    const void *tuning;
-    size_t tuning_bytes;
+    struct cohort__bytes tuning;
 };
 
 /* Reads the environment. COHORT_ERR_BAD_PARAMETER, naming variable and value. */
@@ -25,9 +24,8 @@ cohort_status cohort__comm_settings_read(struct cohort__comm_settings *ret_setti
 void cohort__comm_settings_pack(const struct cohort__comm_settings *settings,
                                 struct cohort__packer *packer);
 
-/* The settings may come from another locality, perhaps of another version. Unknown fields are
- * ignored. Missing ones have their defaults. COHORT_ERR_PROTOCOL for anything else that is wrong.
- * NAME is the communicator's. */
+/* The settings may come from another locality. COHORT_ERR_PROTOCOL if they are none. NAME is the
+ * communicator's. */
 cohort_status cohort__comm_settings_unpack(struct cohort__comm_settings *ret_settings,
                                            const void *data, size_t bytes, const char *name);
 

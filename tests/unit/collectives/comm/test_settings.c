@@ -55,23 +55,6 @@ static void test_round_trip(void)
     }
 }
 
-static void test_unknown_and_missing(void)
-{
-    struct cohort__comm_settings settings = {.check_asymmetric = true};
-    struct cohort__packer packer = {0};
-    cohort__pack_map(&packer, 0);
-    CHECK_INT(cohort__comm_settings_unpack(&settings, packer.data, packer.bytes, "x"), COHORT_OK);
-    CHECK(!settings.check_asymmetric);
-    cohort__packer_reset(&packer);
-    cohort__pack_map(&packer, 3);
-    cohort__pack_field_unsigned(&packer, "of another version", 7);
-    cohort__pack_field_bool(&packer, "check_asymmetric", true);
-    cohort__pack_field_text(&packer, "and more", "text");
-    CHECK_INT(cohort__comm_settings_unpack(&settings, packer.data, packer.bytes, "x"), COHORT_OK);
-    CHECK(settings.check_asymmetric);
-    cohort__packer_fini(&packer);
-}
-
 static void test_malformed(void)
 {
     struct cohort__comm_settings settings;
@@ -116,7 +99,7 @@ static void test_random_bytes(void)
 
 static const struct test_case cases[] = {
     {"environment", test_environment},   {"round_trip", test_round_trip},
-    {"malformed", test_malformed},       {"unknown_and_missing", test_unknown_and_missing},
+    {"malformed", test_malformed},
     {"random_bytes", test_random_bytes},
 };
 
