@@ -256,17 +256,29 @@ const char *cohort__algorithm_refuses(const struct cohort__algorithm *algorithm,
     return NULL;
 }
 
+/* REQUEST as ALGORITHM sees it. */
+static struct cohort__request own_of(const struct cohort__algorithm *algorithm,
+                                     const struct cohort__request *request)
+{
+    struct cohort__request own = *request;
+    if (algorithm->flat)
+        own.arity = own.num_sites;
+    return own;
+}
+
 struct cohort__cost cohort__algorithm_cost(const struct cohort__algorithm *algorithm,
                                            const struct cohort__request *request)
 {
-    return algorithm->mesh ? algorithm->cost_on(request, algorithm->mesh(request->num_sites))
-                           : algorithm->cost(request);
+    const struct cohort__request own = own_of(algorithm, request);
+    return algorithm->mesh ? algorithm->cost_on(&own, algorithm->mesh(own.num_sites))
+                           : algorithm->cost(&own);
 }
 
 cohort_status cohort__algorithm_plan(const struct cohort__algorithm *algorithm,
                                      const struct cohort__request *request,
                                      struct cohort__plan **ret_plan)
 {
+    const struct cohort__request own = own_of(algorithm, request);
     struct cohort__plan_builder *builder = NULL;
     uint32_t row = 0;
     while (cohort__algorithms[row] != algorithm)
@@ -279,9 +291,9 @@ cohort_status cohort__algorithm_plan(const struct cohort__algorithm *algorithm,
         if (algorithm->collective != COHORT__EXCLUSIVE_SCAN)
             cohort__alone_append(builder, request);
     } else if (algorithm->mesh) {
-        algorithm->build_on(builder, request, algorithm->mesh(request->num_sites));
+        algorithm->build_on(builder, &own, algorithm->mesh(own.num_sites));
     } else {
-        algorithm->build(builder, request);
+        algorithm->build(builder, &own);
     }
     return cohort__plan_finish(builder, ret_plan);
 }

@@ -133,6 +133,7 @@ struct cohort__algorithm {
     enum cohort__collective collective;
     const char *name;  /* like "hierarchical"; unique for the collective */
     bool hierarchical; /* uses the arity */
+    bool flat;         /* likewise, but always the number of sites, so that its tree is one level */
     bool direct;       /* likewise, but within one of the `arity` groups messages go directly */
     bool ragged;       /* takes blocks of different sizes */
     /* For sites that share memory: no plan, `build` is NULL. exec moves the data when all sites are

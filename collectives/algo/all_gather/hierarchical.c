@@ -7,11 +7,6 @@
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/tree.h"
 
-static void build(struct cohort__plan_builder *builder, const struct cohort__request *request)
-{
-    cohort__all_gather_compose(builder, request, request->arity);
-}
-
 static struct cohort__cost cost(const struct cohort__request *request)
 {
     uint32_t num_sites = request->num_sites;
@@ -24,6 +19,6 @@ const struct cohort__algorithm cohort__all_gather_hierarchical = {
     .collective = COHORT__ALL_GATHER,
     .name = "hierarchical",
     .hierarchical = true,
-    .build = build,
+    .build = cohort__all_gather_compose,
     .cost = cost,
 };

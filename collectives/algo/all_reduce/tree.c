@@ -6,23 +6,13 @@
 /* All-reduce, linear: reduce_linear to site 0 (phase 1), then broadcast_linear from it (phase 3).
  * Cost: 2 (N-1) messages, all of them at site 0. TMP: as reduce/linear.c.
  * Source: folklore; the composition of the reference design over one group. */
-static void linear_build(struct cohort__plan_builder *builder,
-                         const struct cohort__request *request)
-{
-    cohort__all_reduce_compose(builder, request, request->num_sites);
-}
-
-static struct cohort__cost linear_cost(const struct cohort__request *request)
-{
-    return cohort__all_reduce_compose_cost(request, request->num_sites);
-}
-
 const struct cohort__algorithm cohort__all_reduce_linear = {
     .collective = COHORT__ALL_REDUCE,
     .name = "linear",
+    .flat = true,
     .ordered = true,
-    .build = linear_build,
-    .cost = linear_cost,
+    .build = cohort__all_reduce_compose,
+    .cost = cohort__all_reduce_compose_cost,
 };
 
 /* All-reduce, hierarchical: reduce up the tree to site 0 (phase 1), broadcast down (phase 3). The
@@ -31,21 +21,10 @@ const struct cohort__algorithm cohort__all_reduce_linear = {
  * TMP: at a representative the blocks that it receives, as in reduce/linear.c, for each level;
  * results are kept in OUT.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
-static void hierarchical_build(struct cohort__plan_builder *builder,
-                               const struct cohort__request *request)
-{
-    cohort__all_reduce_compose(builder, request, request->arity);
-}
-
-static struct cohort__cost hierarchical_cost(const struct cohort__request *request)
-{
-    return cohort__all_reduce_compose_cost(request, request->arity);
-}
-
 const struct cohort__algorithm cohort__all_reduce_hierarchical = {
     .collective = COHORT__ALL_REDUCE,
     .name = "hierarchical",
     .hierarchical = true,
-    .build = hierarchical_build,
-    .cost = hierarchical_cost,
+    .build = cohort__all_reduce_compose,
+    .cost = cohort__all_reduce_compose_cost,
 };

@@ -304,9 +304,9 @@ void cohort__broadcast_down(struct cohort__plan_builder *builder, const struct c
 enum { UP = 1, DOWN = 3 };
 
 void cohort__all_reduce_compose(struct cohort__plan_builder *builder,
-                                const struct cohort__request *request, uint32_t arity)
+                                const struct cohort__request *request)
 {
-    struct cohort__tree tree = cohort__tree_of(request, arity, 0);
+    struct cohort__tree tree = cohort__tree_of(request, request->arity, 0);
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
     uint32_t result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
     uint32_t end = cohort__reduce_up(builder, &tree, own, result, request->bytes, UP);
@@ -316,13 +316,12 @@ void cohort__all_reduce_compose(struct cohort__plan_builder *builder,
     cohort__broadcast_down(builder, &tree, result, request->bytes, DOWN, end);
 }
 
-struct cohort__cost cohort__all_reduce_compose_cost(const struct cohort__request *request,
-                                                    uint32_t arity)
+struct cohort__cost cohort__all_reduce_compose_cost(const struct cohort__request *request)
 {
-    struct cohort__cost cost =
-        cohort__cost_then(cohort__cost_reduce(request->num_sites, arity, request->bytes),
-                          cohort__cost_broadcast(request->num_sites, arity, request->bytes));
-    cost.memory = cohort__reduce_up_memory(request->num_sites, arity, request->bytes);
+    struct cohort__cost cost = cohort__cost_then(
+        cohort__cost_reduce(request->num_sites, request->arity, request->bytes),
+        cohort__cost_broadcast(request->num_sites, request->arity, request->bytes));
+    cost.memory = cohort__reduce_up_memory(request->num_sites, request->arity, request->bytes);
     return cost;
 }
 
@@ -344,10 +343,10 @@ static uint32_t gather_append(struct cohort__plan_builder *builder,
 }
 
 void cohort__all_gather_compose(struct cohort__plan_builder *builder,
-                                const struct cohort__request *request, uint32_t arity)
+                                const struct cohort__request *request)
 {
     size_t all_bytes = request->num_sites * request->bytes;
-    struct cohort__tree tree = cohort__tree_of(request, arity, 0);
+    struct cohort__tree tree = cohort__tree_of(request, request->arity, 0);
     uint32_t end = gather_append(builder, request, &tree);
     /* A site without children gathers nothing in OUT, so it may receive into OUT at any time. */
     if (!cohort__tree_has_children(&tree))

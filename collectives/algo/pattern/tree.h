@@ -104,17 +104,16 @@ void cohort__scatter_down(struct cohort__plan_builder *builder, const struct coh
 void cohort__broadcast_down(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
                             uint32_t block, size_t bytes, unsigned phase, uint32_t after);
 
-/* The collectives of two phases, up a tree (phase 1) and down again (phase 3). With an arity of
- * num_sites the tree has one level, and they are compositions of two linear primitives. */
+/* The collectives of two phases, up a tree (phase 1) and down again (phase 3). In a tree of one
+ * level they are compositions of two linear primitives. */
 
 /* Reduce, then broadcast. */
 void cohort__all_reduce_compose(struct cohort__plan_builder *builder,
-                                const struct cohort__request *request, uint32_t arity);
-struct cohort__cost cohort__all_reduce_compose_cost(const struct cohort__request *request,
-                                                    uint32_t arity);
+                                const struct cohort__request *request);
+struct cohort__cost cohort__all_reduce_compose_cost(const struct cohort__request *request);
 
 /* Gather, then broadcast. */
 void cohort__all_gather_compose(struct cohort__plan_builder *builder,
-                                const struct cohort__request *request, uint32_t arity);
+                                const struct cohort__request *request);
 
 #endif
