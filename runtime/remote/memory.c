@@ -357,7 +357,7 @@ static cohort_status check(struct operation *operation, const cohort_memory_hand
     return COHORT_OK;
 }
 
-static cohort_future *start(struct operation *operation, const cohort_memory_handle *handle)
+static cohort_future *start_held(struct operation *operation, const cohort_memory_handle *handle)
 {
     unsigned char *there = NULL;
     cohort_status status = check(operation, handle);
@@ -373,6 +373,18 @@ static cohort_future *start(struct operation *operation, const cohort_memory_han
     }
     return cohort__task_start_carrying(scope, 0, run, shown[operation->kind], operation,
                                        sizeof(*operation));
+}
+
+/* A process that is NULL is this one's, if the runtime is up. */
+static cohort_future *start(struct operation *operation, const cohort_memory_handle *handle)
+{
+    if (cohort__fork_is_child())
+        return cohort__fork_refused(names[operation->kind]);
+    if (cohort__scheduler_hold() && !operation->process)
+        operation->process = cohort__process_current();
+    cohort_future *future = start_held(operation, handle);
+    cohort__scheduler_release();
+    return future;
 }
 
 cohort_future *cohort__memory_get_from(struct cohort__process *process,
@@ -413,35 +425,17 @@ cohort_future *cohort__memory_add_from(struct cohort__process *process,
 cohort_future *cohort_memory_get(const cohort_memory_handle *handle, size_t offset, void *to,
                                  size_t bytes)
 {
-    if (cohort__fork_is_child())
-        return cohort__fork_refused(names[GET]);
-    bool is_up = cohort__scheduler_hold();
-    cohort_future *future = cohort__memory_get_from(is_up ? cohort__process_current() : NULL,
-                                                    handle, offset, to, bytes);
-    cohort__scheduler_release();
-    return future;
+    return cohort__memory_get_from(NULL, handle, offset, to, bytes);
 }
 
 cohort_future *cohort_memory_put(const cohort_memory_handle *handle, size_t offset,
                                  const void *from, size_t bytes)
 {
-    if (cohort__fork_is_child())
-        return cohort__fork_refused(names[PUT]);
-    bool is_up = cohort__scheduler_hold();
-    cohort_future *future = cohort__memory_put_from(is_up ? cohort__process_current() : NULL,
-                                                    handle, offset, from, bytes);
-    cohort__scheduler_release();
-    return future;
+    return cohort__memory_put_from(NULL, handle, offset, from, bytes);
 }
 
 cohort_future *cohort_memory_add(const cohort_memory_handle *handle, size_t offset, uint64_t value,
                                  uint64_t *ret_before)
 {
-    if (cohort__fork_is_child())
-        return cohort__fork_refused(names[ADD]);
-    bool is_up = cohort__scheduler_hold();
-    cohort_future *future = cohort__memory_add_from(is_up ? cohort__process_current() : NULL,
-                                                    handle, offset, value, ret_before);
-    cohort__scheduler_release();
-    return future;
+    return cohort__memory_add_from(NULL, handle, offset, value, ret_before);
 }
