@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/base/descriptors.h"
 
+#include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -21,6 +21,36 @@ void cohort__descriptors_open_standard(void)
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         close(fd);
+}
+
+bool cohort__descriptor_read(int fd, void *buffer, size_t bytes, uint64_t at)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t got = pread(fd, (char *)buffer + done, bytes - done, (off_t)(at + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got == 0)
+            errno = 0;
+        if (got <= 0)
+            return false;
+        done += (size_t)got;
+    }
+    return true;
+}
+
+bool cohort__descriptor_write(int fd, const void *data, size_t bytes, uint64_t at)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t put = pwrite(fd, (const char *)data + done, bytes - done, (off_t)(at + done));
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put == 0)
+            errno = 0;
+        if (put <= 0)
+            return false;
+        done += (size_t)put;
+    }
+    return true;
 }
 
 ssize_t cohort__descriptors_send(int socket, const void *data, size_t bytes, const int *descriptors,

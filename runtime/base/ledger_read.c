@@ -9,28 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/descriptors.h"
 #include "runtime/base/error.h"
 #include "runtime/base/ledger.h"
 
 /* Lines that are read at a time: so many bytes, or one. */
 enum { BLOCK_BYTES = 256 * 1024 };
-
-/* False: errno is set, or 0 where the memory is shorter. */
-static bool read_at(int memory, uint64_t at, void *buffer, size_t bytes)
-{
-    size_t done = 0;
-    while (done < bytes) {
-        ssize_t got = pread(memory, (char *)buffer + done, bytes - done, (off_t)(at + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            errno = got ? errno : 0;
-            return false;
-        }
-        done += (size_t)got;
-    }
-    return true;
-}
 
 static cohort_status fail_to_read(void)
 {
@@ -61,7 +45,7 @@ cohort_status cohort__ledger_view_init(struct cohort__ledger_view *view, int mem
 {
     view->memory = memory;
     view->region = slot * COHORT__LEDGER_REGION_BYTES;
-    if (!read_at(memory, view->region, &view->head, sizeof(view->head)))
+    if (!cohort__descriptor_read(memory, &view->head, sizeof(view->head), view->region))
         return fail_to_read();
     if (view->head.magic != COHORT__LEDGER_MAGIC)
         return cohort_fail(COHORT_ERR_PROTOCOL, "no program has begun to write the ledger");
@@ -98,8 +82,8 @@ static cohort_status each_of_chunk(const struct cohort__ledger_view *view,
         uint32_t num = chunk->num - done < step ? chunk->num - done : step;
         size_t bytes = (size_t)num * chunk->stride;
         uint64_t begin = at + (uint64_t)done * chunk->stride;
-        if (!read_at(view->memory, begin, buffer, bytes) ||
-            !read_at(view->memory, begin, buffer + BLOCK_BYTES, bytes))
+        if (!cohort__descriptor_read(view->memory, buffer, bytes, begin) ||
+            !cohort__descriptor_read(view->memory, buffer + BLOCK_BYTES, bytes, begin))
             return fail_to_read();
         visit_lines(buffer, buffer + BLOCK_BYTES, num, chunk->stride, visit, context);
     }

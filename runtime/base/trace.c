@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/descriptors.h"
 #include "runtime/base/error.h"
 #include "runtime/base/ledger.h"
 #include "runtime/base/log.h"
@@ -59,20 +60,6 @@ static uint64_t cycles(void)
     return trace.uses_clock ? cohort__clock_now() : cohort__clock_cycles();
 }
 
-static bool write_at(const void *data, size_t bytes, uint64_t at)
-{
-    for (size_t done = 0; done < bytes;) {
-        ssize_t written =
-            pwrite(trace.part, (const char *)data + done, bytes - done, (off_t)(at + done));
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        done += (size_t)written;
-    }
-    return true;
-}
-
 /* Once. */
 static void say_full(const char *why)
 {
@@ -90,8 +77,8 @@ static bool spool(struct writer *writer)
         say_full("it is as long as COHORT_TRACE_MIB allows");
         return false;
     }
-    if (write_at(writer->block, sizeof(*writer->block),
-                 COHORT__TRACE_HEAD_BYTES + index * COHORT__TRACE_BLOCK_BYTES))
+    if (cohort__descriptor_write(trace.part, writer->block, sizeof(*writer->block),
+                                 COHORT__TRACE_HEAD_BYTES + index * COHORT__TRACE_BLOCK_BYTES))
         return true;
     say_full(strerror(errno));
     return false;
@@ -476,7 +463,7 @@ static cohort_status open_part(const struct cohort__trace_options *options)
     errno = ENAMETOOLONG;
     if (bytes < (int)sizeof(trace.path) && (unlink(trace.path) == 0 || errno == ENOENT))
         trace.part = open(trace.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-    if (trace.part >= 0 && write_at(&trace.head, sizeof(trace.head), 0))
+    if (trace.part >= 0 && cohort__descriptor_write(trace.part, &trace.head, sizeof(trace.head), 0))
         return COHORT_OK;
     cohort_status status =
         cohort_fail(COHORT_ERR_SYSTEM, "environment variable COHORT_TRACE: %s can't be written: %s",
@@ -549,7 +536,7 @@ bool cohort__trace_end(void)
     }
     pthread_mutex_unlock(&trace.lock);
     trace.head.is_closed = 1;
-    if (!write_at(&trace.head, sizeof(trace.head), 0))
+    if (!cohort__descriptor_write(trace.part, &trace.head, sizeof(trace.head), 0))
         say_full(strerror(errno));
     close(trace.part);
     trace.part = -1;

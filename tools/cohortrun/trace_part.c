@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/descriptors.h"
 #include "runtime/base/error.h"
 #include "runtime/base/ledger_read.h"
 #include "runtime/base/trace_format.h"
@@ -107,14 +108,9 @@ cohort_status trace_part_copy_take(struct trace_part_copy *copy, const unsigned 
     if (!status && bytes > copy->most - copy->at)
         status = cohort_fail(COHORT_ERR_PROTOCOL, "the part of locality %u is too long",
                              (unsigned)copy->rank);
-    for (size_t done = 0; !status && done < bytes;) {
-        ssize_t written = pwrite(copy->file, data + done, bytes - done, (off_t)(copy->at + done));
-        if (written > 0)
-            done += (size_t)written;
-        else if (written == 0 || errno != EINTR)
-            status = cohort_fail(COHORT_ERR_SYSTEM, "%s can't be written: %s", copy->path,
-                                 strerror(written == 0 ? ENOSPC : errno));
-    }
+    if (!status && !cohort__descriptor_write(copy->file, data, bytes, copy->at))
+        status = cohort_fail(COHORT_ERR_SYSTEM, "%s can't be written: %s", copy->path,
+                             strerror(errno ? errno : ENOSPC));
     if (!status)
         copy->at += bytes;
     return status;

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/descriptors.h"
+
 /* What is larger is no table of symbols that a program should wait for. */
 enum { MAX_TABLE_BYTES = 512 << 20, MAX_NOTE_BYTES = 4096 };
 
@@ -31,26 +33,13 @@ struct build_id {
     size_t bytes;
 };
 
-/* Reading a file ----------------------------------------------------------------------------- */
-
-static bool read_at(int fd, uint64_t at, void *buffer, size_t bytes)
-{
-    for (size_t done = 0; done < bytes;) {
-        ssize_t got = pread(fd, (char *)buffer + done, bytes - done, (off_t)(at + done));
-        if (got <= 0)
-            return false;
-        done += (size_t)got;
-    }
-    return true;
-}
-
 /* A copy of what SECTION holds, and a 0 behind it. NULL: there is none. */
 static void *read_section(int fd, const ElfW(Shdr) * section)
 {
     if (section->sh_size > MAX_TABLE_BYTES || section->sh_type == SHT_NOBITS)
         return NULL;
     char *data = malloc(section->sh_size + 1);
-    if (data && !read_at(fd, section->sh_offset, data, section->sh_size)) {
+    if (data && !cohort__descriptor_read(fd, data, section->sh_size, section->sh_offset)) {
         free(data);
         return NULL;
     }
@@ -64,11 +53,13 @@ static ElfW(Shdr) * read_sections(int fd, size_t *ret_num)
 {
     ElfW(Ehdr) head;
     const unsigned char class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
-    if (!read_at(fd, 0, &head, sizeof(head)) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-        head.e_ident[EI_CLASS] != class || head.e_shentsize != sizeof(ElfW(Shdr)))
+    if (!cohort__descriptor_read(fd, &head, sizeof(head), 0) ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != class ||
+        head.e_shentsize != sizeof(ElfW(Shdr)))
         return NULL;
     ElfW(Shdr) *sections = calloc(head.e_shnum + 1U, sizeof(*sections));
-    if (sections && !read_at(fd, head.e_shoff, sections, head.e_shnum * sizeof(*sections))) {
+    if (sections &&
+        !cohort__descriptor_read(fd, sections, head.e_shnum * sizeof(*sections), head.e_shoff)) {
         free(sections);
         return NULL;
     }

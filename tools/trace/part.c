@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/descriptors.h"
 #include "tools/share/elf_symbols.h"
 #include "runtime/base/error.h"
 #include "tools/trace/list.h"
@@ -19,19 +20,6 @@ static const double most_ns = 1e18;
 
 /* What is more is no trace that was written by the library. */
 enum { MOST_THREADS = 1 << 20, MOST_MODULES = 1 << 14 };
-
-static bool read_at(int file, void *data, size_t bytes, uint64_t at)
-{
-    for (size_t done = 0; done < bytes;) {
-        ssize_t got = pread(file, (char *)data + done, bytes - done, (off_t)(at + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        done += (size_t)got;
-    }
-    return true;
-}
 
 /* One thread's events ------------------------------------------------------------------------- */
 
@@ -59,8 +47,8 @@ static bool fill(struct stream *stream)
         uint64_t at = stream->part->blocks[stream->block].at +
                       offsetof(struct cohort__trace_block, records) +
                       stream->num_read * sizeof(stream->records[0]);
-        bool is_there = num > 0 && read_at(stream->part->file, stream->records,
-                                           num * sizeof(stream->records[0]), at);
+        bool is_there = num > 0 && cohort__descriptor_read(stream->part->file, stream->records,
+                                                           num * sizeof(stream->records[0]), at);
         if (is_there && stream->records[0].at != 0) {
             stream->num_read += num;
             stream->num = num;
@@ -257,7 +245,7 @@ static cohort_status find_blocks(struct part *part, uint64_t bytes)
 {
     for (uint64_t at = COHORT__TRACE_HEAD_BYTES; at + 64 < bytes; at += COHORT__TRACE_BLOCK_BYTES) {
         uint64_t words[2];
-        if (!read_at(part->file, words, sizeof(words), at))
+        if (!cohort__descriptor_read(part->file, words, sizeof(words), at))
             break;
         if (words[0] == 0 || words[0] > MOST_THREADS)
             continue; /* was not written: the disk was full, or the process was killed */
@@ -326,7 +314,8 @@ int part_open(const char *path, int flags, struct cohort__trace_head *ret_head)
     if (file < 0)
         return -1;
     if (fstat(file, &stat) == 0 && S_ISREG(stat.st_mode) &&
-        read_at(file, ret_head, sizeof(*ret_head), 0) && ret_head->magic == COHORT__TRACE_MAGIC)
+        cohort__descriptor_read(file, ret_head, sizeof(*ret_head), 0) &&
+        ret_head->magic == COHORT__TRACE_MAGIC)
         return file;
     close(file);
     errno = EBADMSG;

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/descriptors.h"
 #include "runtime/base/error.h"
 #include "runtime/base/ledger_format.h"
 #include "runtime/base/ledger_read.h"
@@ -51,15 +52,9 @@ static cohort_status read_at(const struct reading *reading, uint64_t at, void *b
 {
     if (at > reading->bytes || bytes > reading->bytes - at)
         return fail_as_cut(reading);
-    for (size_t done = 0; done < bytes;) {
-        ssize_t got = pread(reading->file, (char *)buffer + done, bytes - done, (off_t)(at + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return got ? fail_to_read(reading) : fail_as_cut(reading);
-        done += (size_t)got;
-    }
-    return COHORT_OK;
+    if (cohort__descriptor_read(reading->file, buffer, bytes, at))
+        return COHORT_OK;
+    return errno ? fail_to_read(reading) : fail_as_cut(reading);
 }
 
 /* The file --------------------------------------------------------------------------------------
