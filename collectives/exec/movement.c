@@ -315,44 +315,26 @@ static cohort_status reduce_scatter(const struct cohort__movement *movement, uin
     return fold(movement, movement->out[row] + offset, row, offset, bytes);
 }
 
-/* Results between two sites of this locality are reduced in the place of the next one's output. */
+/* Results between two sites of this locality are reduced in the place of the next one's output. An
+ * exclusive scan leaves a site the result of those before it. */
 static cohort_status scan(const struct cohort__movement *movement, uint32_t row, uint32_t first,
                           uint32_t end, size_t offset, size_t bytes)
 {
     (void)row, (void)first, (void)end;
+    const uint32_t before =
+        movement->terms.kind == &cohort__movement_kinds[COHORT__EXCLUSIVE_SCAN] ? 1 : 0;
     struct reduction reduction = reduction_of(movement, bytes);
     cohort_status status = COHORT_OK;
     const unsigned char *left = movement->in[0] + offset;
-    for (uint32_t site = 0; !status && site < movement->num_sites; site++) {
+    for (uint32_t site = before; !status && site < movement->num_sites; site++) {
         uint32_t target = first_local(movement, site);
         if (target == movement->num_sites)
             break;
         unsigned char *to = movement->out[target] + offset;
-        if (site == 0)
+        if (site == before)
             move(movement, to, left, bytes);
         else
-            status = apply(&reduction, to, left, movement->in[site] + offset);
-        left = to;
-    }
-    return status;
-}
-
-static cohort_status exclusive_scan(const struct cohort__movement *movement, uint32_t row,
-                                    uint32_t first, uint32_t end, size_t offset, size_t bytes)
-{
-    (void)row, (void)first, (void)end;
-    struct reduction reduction = reduction_of(movement, bytes);
-    cohort_status status = COHORT_OK;
-    const unsigned char *left = movement->in[0] + offset;
-    for (uint32_t site = 1; !status && site < movement->num_sites; site++) {
-        uint32_t target = first_local(movement, site);
-        if (target == movement->num_sites)
-            break;
-        unsigned char *to = movement->out[target] + offset;
-        if (site == 1)
-            move(movement, to, left, bytes);
-        else
-            status = apply(&reduction, to, left, movement->in[site - 1] + offset);
+            status = apply(&reduction, to, left, movement->in[site - before] + offset);
         left = to;
     }
     return status;
@@ -385,7 +367,7 @@ const struct cohort__movement_kind cohort__movement_kinds[COHORT__NUM_COLLECTIVE
     [COHORT__BARRIER] = {.perform = nothing, .in_blocks = 1},
     [COHORT__REDUCE_SCATTER] = {.has_rows = true, .reads_late = true, .perform = reduce_scatter},
     [COHORT__SCAN] = {.perform = scan, .in_blocks = 1},
-    [COHORT__EXCLUSIVE_SCAN] = {.reads_late = true, .perform = exclusive_scan, .in_blocks = 1},
+    [COHORT__EXCLUSIVE_SCAN] = {.reads_late = true, .perform = scan, .in_blocks = 1},
     [COHORT__SHIFT] = {.has_columns = true, .reads_late = true, .perform = shift, .in_blocks = 1},
 };
 

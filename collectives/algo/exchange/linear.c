@@ -88,31 +88,23 @@ static const cohort_layout *layout_of(const cohort_layout *const *layouts, uint3
     return layouts ? layouts[index] : NULL;
 }
 
-static void recvs_append(struct cohort__plan_builder *builder,
-                         const struct cohort__request *request, struct blocks *blocks,
-                         uint32_t *next_tags)
+/* A message for each part of IN, or if RECEIVES of OUT. */
+static void messages_append(struct cohort__plan_builder *builder,
+                            const struct cohort__request *request, bool receives,
+                            struct blocks *blocks, uint32_t *next_tags)
 {
-    for (uint32_t i = 0; i < request->num_out_parts; i++) {
-        const struct cohort__part *part = &request->out_parts[i];
-        if (part->site == request->this_site)
+    const struct cohort__part *parts = receives ? request->out_parts : request->in_parts;
+    const uint32_t num = receives ? request->num_out_parts : request->num_in_parts;
+    for (uint32_t i = 0; i < num; i++) {
+        const uint32_t site = parts[i].site;
+        if (site == request->this_site)
             continue;
-        find_blocks(builder, COHORT__SPACE_OUT, part, layout_of(request->out_layouts, i), blocks);
-        cohort__plan_recv(builder, PHASE, part->site, next_tags[part->site]++, blocks->list,
-                          blocks->num);
-    }
-}
-
-static void sends_append(struct cohort__plan_builder *builder,
-                         const struct cohort__request *request, struct blocks *blocks,
-                         uint32_t *next_tags)
-{
-    for (uint32_t i = 0; i < request->num_in_parts; i++) {
-        const struct cohort__part *part = &request->in_parts[i];
-        if (part->site == request->this_site)
-            continue;
-        find_blocks(builder, COHORT__SPACE_IN, part, layout_of(request->in_layouts, i), blocks);
-        cohort__plan_send(builder, PHASE, part->site, next_tags[part->site]++, blocks->list,
-                          blocks->num);
+        find_blocks(builder, receives ? COHORT__SPACE_OUT : COHORT__SPACE_IN, &parts[i],
+                    layout_of(receives ? request->out_layouts : request->in_layouts, i), blocks);
+        if (receives)
+            cohort__plan_recv(builder, PHASE, site, next_tags[site]++, blocks->list, blocks->num);
+        else
+            cohort__plan_send(builder, PHASE, site, next_tags[site]++, blocks->list, blocks->num);
     }
 }
 
@@ -189,8 +181,8 @@ static void build(struct cohort__plan_builder *builder, const struct cohort__req
     uint32_t *next_tags = calloc(2 * (size_t)num_sites, sizeof(*next_tags));
     if (next_tags) {
         struct blocks blocks = {0}, more_blocks = {0};
-        recvs_append(builder, request, &blocks, next_tags);
-        sends_append(builder, request, &blocks, next_tags + num_sites);
+        messages_append(builder, request, true, &blocks, next_tags);
+        messages_append(builder, request, false, &blocks, next_tags + num_sites);
         copies_append(builder, request, &blocks, &more_blocks);
         free(blocks.list);
         free(more_blocks.list);
