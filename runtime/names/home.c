@@ -378,6 +378,33 @@ void cohort__registry_letter_destroy(struct cohort__registry_letter *letter)
     free(letter);
 }
 
+#define OF(type) (1U << COHORT__REGISTRY_##type)
+#define WORD(kinds, member, most)                                                                  \
+    COHORT__FIELD_OF(kinds, struct cohort__registry_words, member, most)
+static const struct cohort__field fields[] = {
+    WORD(0, type, COHORT__REGISTRY_REVOKED),
+    WORD(OF(JOIN) | OF(LEAVE) | OF(REFUSE) | OF(MAP) | OF(WITHDRAW) | OF(REVOKE), name, UINT32_MAX),
+    WORD(OF(JOIN) | OF(LEAVE) | OF(REFUSE) | OF(WITHDRAW) | OF(REVOKE) | OF(REVOKED), site,
+         INT32_MAX),
+    WORD(OF(JOIN) | OF(LEAVE) | OF(MAP) | OF(END) | OF(RETURN) | OF(REVOKE) | OF(REVOKED), instance,
+         UINT64_MAX),
+    WORD(OF(MAP) | OF(RETURN), number, UINT32_MAX),
+    WORD(OF(REFUSE) | OF(BROKEN), status, 0),
+    WORD(OF(REFUSE) | OF(BROKEN), text, UINT32_MAX),
+    WORD(OF(JOIN) | OF(WITHDRAW), sequence, UINT32_MAX),
+    WORD(OF(JOIN) | OF(WITHDRAW), failed, 0),
+    WORD(OF(JOIN) | OF(WITHDRAW), terms, UINT32_MAX),
+    WORD(OF(JOIN) | OF(MAP), num_sites, INT32_MAX),
+    WORD(OF(JOIN) | OF(MAP), settings, UINT32_MAX),
+    WORD(OF(JOIN), view, UINT32_MAX),
+    WORD(OF(JOIN), agrees, 1),
+    WORD(OF(JOIN) | OF(MAP), value, UINT64_MAX),
+    WORD(OF(JOIN), of, UINT64_MAX),
+    WORD(OF(JOIN), of_name, UINT32_MAX),
+};
+const struct cohort__schema cohort__registry_words =
+    COHORT__SCHEMA(struct cohort__registry_words, fields, 0);
+
 void cohort__registry_home_init(struct cohort__registry_home *home, uint32_t rank, uint32_t size)
 {
     bool is_only = rank == COHORT__HOME_LAUNCHER;
@@ -566,29 +593,21 @@ static cohort_status note_joined(struct creation *creation,
 static cohort_status refuse(struct cohort__list *outbox, const struct name *name, uint32_t rank,
                             uint32_t site, cohort_status status, const char *text)
 {
-    struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, &rank, 1);
-    if (!letter)
-        return COHORT_ERR_NO_MEMORY;
-    struct cohort__packer *packer = &letter->packer;
-    cohort__pack_map(packer, 5);
-    cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_REFUSE);
-    cohort__pack_field_bytes(packer, "name", name->text, name->bytes);
-    cohort__pack_field_unsigned(packer, "site", site);
-    cohort__pack_field_signed(packer, "status", status);
-    cohort__pack_field_text(packer, "text", text);
-    return packer->status;
+    return cohort__registry_letter_write(
+        outbox, &rank, 1,
+        &(struct cohort__registry_words){.type = COHORT__REGISTRY_REFUSE,
+                                         .name = {name->text, name->bytes},
+                                         .site = site,
+                                         .status = status,
+                                         .text = {text, strlen(text)}});
 }
 
 static cohort_status tell_ended(struct cohort__list *outbox, const uint32_t *ranks,
                                 uint32_t num_ranks, uint64_t instance)
 {
-    struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, ranks, num_ranks);
-    if (!letter)
-        return COHORT_ERR_NO_MEMORY;
-    cohort__pack_map(&letter->packer, 2);
-    cohort__pack_field_unsigned(&letter->packer, "type", COHORT__REGISTRY_END);
-    cohort__pack_field_unsigned(&letter->packer, "instance", instance);
-    return letter->packer.status;
+    return cohort__registry_letter_write(
+        outbox, ranks, num_ranks,
+        &(struct cohort__registry_words){.type = COHORT__REGISTRY_END, .instance = instance});
 }
 
 /* How many sites from FIRST on are in the same locality. */
@@ -1065,14 +1084,10 @@ cohort_status cohort__registry_home_leave(struct cohort__registry_home *home,
 static cohort_status tell_revoked(struct cohort__list *outbox, const uint32_t *ranks,
                                   uint32_t num_ranks, uint64_t instance, uint32_t site)
 {
-    struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, ranks, num_ranks);
-    if (!letter)
-        return COHORT_ERR_NO_MEMORY;
-    cohort__pack_map(&letter->packer, 3);
-    cohort__pack_field_unsigned(&letter->packer, "type", COHORT__REGISTRY_REVOKED);
-    cohort__pack_field_unsigned(&letter->packer, "instance", instance);
-    cohort__pack_field_unsigned(&letter->packer, "site", site);
-    return letter->packer.status;
+    return cohort__registry_letter_write(
+        outbox, ranks, num_ranks,
+        &(struct cohort__registry_words){
+            .type = COHORT__REGISTRY_REVOKED, .instance = instance, .site = site});
 }
 
 cohort_status cohort__registry_home_revoke(struct cohort__registry_home *home,

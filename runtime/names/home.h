@@ -9,7 +9,7 @@
 #include "runtime/base/map.h"
 #include "runtime/names/limits.h"
 #include "runtime/names/numbers.h"
-#include "runtime/wire/pack.h"
+#include "runtime/wire/schema.h"
 
 /* The home's half of the name registry: the state of the names whose home is here. It does not use
  * the transport: it turns incoming messages into outgoing ones, in an outbox. One thread at a
@@ -90,8 +90,7 @@ cohort_status cohort__registry_home_died(struct cohort__registry_home *home, uin
 /* The kinds of registry messages, field "type". */
 enum cohort__registry_type {
     COHORT__REGISTRY_JOIN = 1, /* name, site, sequence, num_sites, terms, settings, instance,
-                                * failed, view, agrees, value; of the sites of an instance that
-                                * gather also of, of_name */
+                                * failed, view, agrees, value, of, of_name */
     COHORT__REGISTRY_LEAVE,    /* name, site, instance */
     COHORT__REGISTRY_REFUSE,   /* name, site, status, text */
     COHORT__REGISTRY_MAP,      /* name, instance, num_sites, settings, runs: [localities, sites,
@@ -108,10 +107,45 @@ enum cohort__registry_type {
     COHORT__REGISTRY_REVOKED,  /* instance, site: that one has revoked it */
 };
 
+/* What is in letters, each of which has what its type has. A MAP has also its localities, which
+ * are read by themselves. */
+struct cohort__registry_words {
+    uint32_t type;
+    struct cohort__bytes name;
+    uint32_t site;
+    uint64_t instance;
+    uint32_t number;
+    int status;
+    struct cohort__bytes text;
+    uint32_t sequence;
+    int failed;
+    struct cohort__bytes terms;
+    uint32_t num_sites;
+    struct cohort__bytes settings;
+    uint32_t view;
+    bool agrees;
+    uint64_t value;
+    uint64_t of;
+    struct cohort__bytes of_name;
+};
+extern const struct cohort__schema cohort__registry_words;
+
 /* Appends an empty letter to OUTBOX, for the NUM_RANKS localities in RANKS. NULL where memory ran
  * out. */
 struct cohort__registry_letter *
 cohort__registry_letter_add(struct cohort__list *outbox, const uint32_t *ranks, uint32_t num_ranks);
 void cohort__registry_letter_destroy(struct cohort__registry_letter *letter);
+
+/* The same with WORDS in it. The letter is there where they could not be packed, too. */
+static inline cohort_status
+cohort__registry_letter_write(struct cohort__list *outbox, const uint32_t *ranks,
+                              uint32_t num_ranks, const struct cohort__registry_words *words)
+{
+    struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, ranks, num_ranks);
+    if (!letter)
+        return COHORT_ERR_NO_MEMORY;
+    cohort__schema_pack(&letter->packer, &cohort__registry_words, words);
+    return letter->packer.status;
+}
 
 #endif

@@ -3,17 +3,16 @@
 #define COHORT_RUNTIME_NAMES_REQUESTS_H
 
 #include "runtime/names/home.h"
-#include "runtime/wire/pack.h"
 
 /* The letters that a home gets from localities: JOIN, LEAVE, WITHDRAW, REVOKE and
  * RETURN. */
 
-/* Does what the letter in UNPACKED asks for, which is of TYPE and from locality SOURCE. The answers
- * are appended to OUTBOX, on failure too. COHORT_ERR_PROTOCOL where it makes no sense or is no
- * letter for a home, COHORT_ERR_NO_MEMORY. RETURNED: localities whose programs have returned, as
- * text, or "", which a WITHDRAW hands on. */
-cohort_status cohort__home_take(struct cohort__registry_home *home, uint32_t source, uint64_t type,
-                                const struct cohort__unpacked *unpacked, const char *returned,
+/* Does what a letter of WORDS from locality SOURCE asks for. The answers are appended to OUTBOX, on
+ * failure too. COHORT_ERR_PROTOCOL where it makes no sense or is no letter for a home,
+ * COHORT_ERR_NO_MEMORY. RETURNED: localities whose programs have returned, as text, or "", which a
+ * WITHDRAW hands on. */
+cohort_status cohort__home_take(struct cohort__registry_home *home, uint32_t source,
+                                const struct cohort__registry_words *words, const char *returned,
                                 struct cohort__list *outbox);
 
 /* The same for a letter as it has come. */

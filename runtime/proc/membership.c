@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "runtime/names/home.h"
 #include "runtime/names/limits.h"
 #include "runtime/names/numbers.h"
 
@@ -119,55 +120,38 @@ static cohort_status read_localities(const struct cohort__unpacked *unpacked, ui
     return has_runs ? read_runs(unpacked, size, membership) : read_each(unpacked, size, membership);
 }
 
-static cohort_status read_settings(const struct cohort__unpacked *unpacked,
-                                   struct cohort__membership *membership)
+static cohort_status set_settings(struct cohort__membership *membership,
+                                  const struct cohort__bytes *settings)
 {
-    const void *settings;
-    size_t bytes;
-    cohort_status status =
-        cohort__get_bytes(unpacked, cohort__unpacked_root(unpacked), "settings", &settings, &bytes);
-    if (status || bytes == 0)
-        return status;
-    if (bytes > COHORT__SETTINGS_BYTES_MAX)
-        return cohort_fail(COHORT_ERR_PROTOCOL, "a map with %zu bytes of settings", bytes);
-    membership->settings = malloc(bytes);
+    if (settings->bytes == 0)
+        return COHORT_OK;
+    if (settings->bytes > COHORT__SETTINGS_BYTES_MAX)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "a map with %zu bytes of settings",
+                           settings->bytes);
+    membership->settings = malloc(settings->bytes);
     if (!membership->settings)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for settings");
-    memcpy(membership->settings, settings, bytes);
-    membership->settings_bytes = bytes;
+    memcpy(membership->settings, settings->data, settings->bytes);
+    membership->settings_bytes = settings->bytes;
     return COHORT_OK;
 }
 
 cohort_status cohort__membership_read(struct cohort__membership **ret_membership,
+                                      const struct cohort__registry_words *words,
                                       const struct cohort__unpacked *unpacked, uint32_t home,
                                       uint32_t size)
 {
-    const struct cohort__value *map = cohort__unpacked_root(unpacked);
-    const void *name;
-    size_t bytes;
-    uint64_t instance, num_sites, number, value;
-    cohort_status status = cohort__get_bytes(unpacked, map, "name", &name, &bytes);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "value", UINT64_MAX, &value);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "num_sites", INT32_MAX, &num_sites);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "number", UINT32_MAX, &number);
-    if (!status && number != COHORT__NO_NUMBER && number >= COHORT__NUM_NUMBERS)
-        status = cohort_fail(COHORT_ERR_PROTOCOL, "a map with number %u", (unsigned)number);
-    if (status)
-        return status;
-    struct cohort__membership *membership =
-        membership_create(instance, (uint32_t)num_sites, home, name, bytes);
+    if (words->number != COHORT__NO_NUMBER && words->number >= COHORT__NUM_NUMBERS)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "a map with number %u", (unsigned)words->number);
+    struct cohort__membership *membership = membership_create(
+        words->instance, words->num_sites, home, words->name.data, words->name.bytes);
     if (!membership)
         return COHORT_ERR_NO_MEMORY;
-    membership->number = (uint32_t)number;
-    membership->value = value;
-    status = read_localities(unpacked, size, membership);
+    membership->number = words->number;
+    membership->value = words->value;
+    cohort_status status = read_localities(unpacked, size, membership);
     if (!status)
-        status = read_settings(unpacked, membership);
+        status = set_settings(membership, &words->settings);
     if (status)
         cohort__membership_unref(membership);
     else

@@ -12,6 +12,8 @@
 #include "runtime/base/list.h"
 #include "runtime/wire/pack.h"
 
+struct cohort__registry_words;
+
 /* The locality of each site of one instance. Reference-counted, and shared by the sites of a
  * locality. */
 struct cohort__membership {
@@ -45,8 +47,9 @@ void cohort__membership_ref(struct cohort__membership *membership);
 void cohort__membership_unref(struct cohort__membership *membership); /* NULL is fine */
 
 /* Reads a MAP of HOME (runtime/names/home.h), in a job of SIZE localities, with one reference.
- * COHORT_ERR_PROTOCOL, COHORT_ERR_NO_MEMORY. */
+ * WORDS were read from it. COHORT_ERR_PROTOCOL, COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__membership_read(struct cohort__membership **ret_membership,
+                                      const struct cohort__registry_words *words,
                                       const struct cohort__unpacked *unpacked, uint32_t home,
                                       uint32_t size);
 

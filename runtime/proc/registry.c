@@ -65,6 +65,8 @@ struct cohort__registry {
 
 enum { REASON_BYTES = 400 }; /* of why a join waits no longer */
 
+static const char registry_message[] = "registry message";
+
 cohort_status cohort__registry_create(struct cohort__registry **ret_registry,
                                       struct cohort__process *process)
 {
@@ -193,28 +195,23 @@ void cohort__registry_return(struct cohort__registry *registry,
     cohort__list_init(&outbox);
     if (membership->number == COHORT__NO_NUMBER || atomic_load(&registry->process->stopped))
         return;
-    struct cohort__registry_letter *letter =
-        cohort__registry_letter_add(&outbox, &membership->home, 1);
-    if (!letter)
-        return; /* then the number is not lent again */
-    struct cohort__packer *packer = &letter->packer;
-    cohort__pack_map(packer, 3);
-    cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_RETURN);
-    cohort__pack_field_unsigned(packer, "instance", membership->instance);
-    cohort__pack_field_unsigned(packer, "number", membership->number);
-    if (!packer->status)
+    if (!cohort__registry_letter_write(
+            &outbox, &membership->home, 1,
+            &(struct cohort__registry_words){.type = COHORT__REGISTRY_RETURN,
+                                             .instance = membership->instance,
+                                             .number = membership->number}))
         deliver(registry, &outbox);
     else
-        cohort__registry_letter_destroy(letter);
+        discard(&outbox); /* then the number is not lent again */
 }
 
 /* A message for the home here. RETURNED: of a WITHDRAW. */
-static cohort_status at_home(struct cohort__registry *registry, uint32_t source, uint64_t type,
-                             const struct cohort__unpacked *unpacked, const char *returned)
+static cohort_status at_home(struct cohort__registry *registry, uint32_t source,
+                             const struct cohort__registry_words *words, const char *returned)
 {
     pthread_mutex_lock(&registry->lock);
     cohort_status status =
-        cohort__home_take(&registry->home, source, type, unpacked, returned, &registry->outbox);
+        cohort__home_take(&registry->home, source, words, returned, &registry->outbox);
     pthread_mutex_unlock(&registry->lock);
     send_of_home(registry);
     return status;
@@ -474,15 +471,12 @@ static bool put_off(struct cohort__registry *registry, uint32_t source, const vo
 
 /* A WITHDRAW, which is the BYTES at DATA. */
 static cohort_status withdrawn(struct cohort__registry *registry, uint32_t source,
-                               const struct cohort__unpacked *unpacked, const void *data,
+                               const struct cohort__registry_words *words, const void *data,
                                size_t bytes)
 {
-    int64_t failed;
-    cohort_status status =
-        cohort__get_signed(unpacked, cohort__unpacked_root(unpacked), "failed", &failed);
-    if (status || (failed == COHORT_ERR_TIMEOUT && put_off(registry, source, data, bytes)))
-        return status;
-    return at_home(registry, source, COHORT__REGISTRY_WITHDRAW, unpacked, "");
+    return words->failed == COHORT_ERR_TIMEOUT && put_off(registry, source, data, bytes)
+               ? COHORT_OK
+               : at_home(registry, source, words, "");
 }
 
 void cohort__registry_returned(struct cohort__registry *registry, const char *text)
@@ -495,13 +489,11 @@ void cohort__registry_returned(struct cohort__registry *registry, const char *te
     pthread_mutex_unlock(&registry->lock);
     while ((link = cohort__list_pop_front(&all))) {
         struct withdrawal *withdrawal = COHORT_CONTAINER_OF(link, struct withdrawal, link);
-        struct cohort__unpacked *unpacked = NULL;
-        cohort_status status =
-            cohort__unpack(&unpacked, withdrawal->message, withdrawal->bytes, "registry message");
+        struct cohort__registry_words words = {0};
+        cohort_status status = cohort__schema_unpack(&cohort__registry_words, withdrawal->message,
+                                                     withdrawal->bytes, registry_message, &words);
         if (!status)
-            status =
-                at_home(registry, withdrawal->source, COHORT__REGISTRY_WITHDRAW, unpacked, text);
-        cohort__unpacked_destroy(unpacked);
+            status = at_home(registry, withdrawal->source, &words, text);
         if (status)
             cohort__registry_lost(registry, withdrawal->source, status);
         free(withdrawal);
@@ -536,24 +528,26 @@ static cohort_status has_no_answer(const struct cohort__registry *registry, uint
     return may_die && cohort__process_is_broken(process) ? COHORT_ERR_PEER_DIED : COHORT_OK;
 }
 
+/* A LEAVE, or a REVOKE, of SITE. */
+static cohort_status write_of_site(struct cohort__list *outbox, enum cohort__registry_type type,
+                                   const struct cohort__membership *membership, uint32_t site)
+{
+    return cohort__registry_letter_write(
+        outbox, &membership->home, 1,
+        &(struct cohort__registry_words){.type = type,
+                                         .name = {membership->name, membership->name_bytes},
+                                         .site = site,
+                                         .instance = membership->instance});
+}
+
 void cohort__registry_revoke(struct cohort__registry *registry,
                              struct cohort__revocation *revocation)
 {
     const struct cohort__membership *membership = revocation->membership;
     struct cohort__list outbox;
     cohort__list_init(&outbox);
-    struct cohort__registry_letter *letter =
-        cohort__registry_letter_add(&outbox, &membership->home, 1);
-    cohort_status status = letter ? COHORT_OK : COHORT_ERR_NO_MEMORY;
-    if (letter) {
-        struct cohort__packer *packer = &letter->packer;
-        cohort__pack_map(packer, 4);
-        cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_REVOKE);
-        cohort__pack_field_bytes(packer, "name", membership->name, membership->name_bytes);
-        cohort__pack_field_unsigned(packer, "site", revocation->site);
-        cohort__pack_field_unsigned(packer, "instance", membership->instance);
-        status = packer->status;
-    }
+    cohort_status status =
+        write_of_site(&outbox, COHORT__REGISTRY_REVOKE, membership, revocation->site);
     if (status)
         (void)cohort_fail(status, "communicator \"%.60s\", site %u: no memory to revoke it",
                           (const char *)membership->name, revocation->site);
@@ -630,18 +624,10 @@ static struct cohort__join *next_ended(struct cohort__list *ended)
 }
 
 /* Who has the sites is told first, so that a join that is not listed yet sees it. */
-static cohort_status registry_revoked(struct cohort__registry *registry,
-                                      const struct cohort__unpacked *unpacked)
+static void registry_revoked(struct cohort__registry *registry, uint64_t instance, uint32_t site)
 {
-    const struct cohort__value *map = cohort__unpacked_root(unpacked);
-    uint64_t instance, site;
-    cohort_status status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
-    if (!status)
-        status = cohort__get_unsigned(unpacked, map, "site", INT32_MAX, &site);
-    if (status)
-        return status;
     if (registry->revoked)
-        registry->revoked(registry->revoked_context, instance, (uint32_t)site);
+        registry->revoked(registry->revoked_context, instance, site);
     struct cohort__list joins, revocations;
     struct cohort__join *join;
     cohort__list_init(&joins);
@@ -651,9 +637,8 @@ static cohort_status registry_revoked(struct cohort__registry *registry,
     take_revocations(registry, instance, &revocations);
     pthread_mutex_unlock(&registry->lock);
     while ((join = next_ended(&joins)))
-        join->done(join, registry_fail_revoked(join, (uint32_t)site), NULL);
+        join->done(join, registry_fail_revoked(join, site), NULL);
     end_revocations(&revocations, COHORT_OK, "");
-    return COHORT_OK;
 }
 
 /* Sites that have left: their home has to hear of it, since those who gather (cohort/survivors.h)
@@ -665,17 +650,7 @@ static bool tell(struct cohort__registry *registry, const struct cohort__members
 {
     struct cohort__list outbox;
     cohort__list_init(&outbox);
-    struct cohort__registry_letter *letter =
-        cohort__registry_letter_add(&outbox, &membership->home, 1);
-    if (!letter)
-        return false;
-    struct cohort__packer *packer = &letter->packer;
-    cohort__pack_map(packer, 4);
-    cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_LEAVE);
-    cohort__pack_field_bytes(packer, "name", membership->name, membership->name_bytes);
-    cohort__pack_field_unsigned(packer, "site", site);
-    cohort__pack_field_unsigned(packer, "instance", membership->instance);
-    const bool is_packed = !packer->status;
+    const bool is_packed = !write_of_site(&outbox, COHORT__REGISTRY_LEAVE, membership, site);
     if (is_packed)
         deliver(registry, &outbox);
     else
@@ -955,36 +930,31 @@ static uint64_t left_by(struct cohort__registry *registry, const struct cohort__
 static cohort_status write_join(struct cohort__registry *registry, struct cohort__list *outbox,
                                 uint32_t home, const struct cohort__join *join)
 {
-    struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, &home, 1);
-    if (!letter)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for joining \"%s\"", join->name);
     if (join->settings_bytes > COHORT__SETTINGS_BYTES_MAX)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                            "communicator \"%s\": site %u joins with %zu bytes of settings; %d are "
                            "possible",
                            join->name, join->site, join->settings_bytes,
                            COHORT__SETTINGS_BYTES_MAX);
-    struct cohort__packer *packer = &letter->packer;
     const struct cohort__membership *of = join->is_of_living ? join->parent : NULL;
-    cohort__pack_map(packer, of ? 14 : 12);
-    cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_JOIN);
-    cohort__pack_field_bytes(packer, "name", join->name, join_name_bytes(join));
-    cohort__pack_field_unsigned(packer, "site", join->site);
-    cohort__pack_field_unsigned(packer, "sequence", join->sequence);
-    cohort__pack_field_unsigned(packer, "num_sites", join->num_sites);
-    cohort__pack_field_bytes(packer, "terms", join->terms, strlen(join->terms));
-    cohort__pack_field_bytes(packer, "settings", join->settings, join->settings_bytes);
-    cohort__pack_field_unsigned(packer, "instance", left_by(registry, join));
-    cohort__pack_field_signed(packer, "failed", join->failed);
-    cohort__pack_field_unsigned(packer, "view", registry->view);
-    cohort__pack_field_bool(packer, "agrees", join->agrees);
-    cohort__pack_field_unsigned(packer, "value", join->value);
+    struct cohort__registry_words words = {.type = COHORT__REGISTRY_JOIN,
+                                           .name = {join->name, join_name_bytes(join)},
+                                           .site = join->site,
+                                           .instance = left_by(registry, join),
+                                           .sequence = join->sequence,
+                                           .failed = join->failed,
+                                           .terms = {join->terms, strlen(join->terms)},
+                                           .num_sites = join->num_sites,
+                                           .settings = {join->settings, join->settings_bytes},
+                                           .view = registry->view,
+                                           .agrees = join->agrees,
+                                           .value = join->value};
     if (of) {
-        cohort__pack_field_unsigned(packer, "of", of->instance);
-        cohort__pack_field_bytes(packer, "of_name", of->name, of->name_bytes);
+        words.of = of->instance;
+        words.of_name = (struct cohort__bytes){of->name, of->name_bytes};
     }
-    return packer->status ? cohort_fail(packer->status, "no memory for joining \"%s\"", join->name)
-                          : COHORT_OK;
+    cohort_status status = cohort__registry_letter_write(outbox, &home, 1, &words);
+    return status ? cohort_fail(status, "no memory for joining \"%s\"", join->name) : COHORT_OK;
 }
 
 /* Why JOIN can't become anything: its parent is revoked, or because of a death. The sites of a dead
@@ -1071,35 +1041,22 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
         cohort__registry_lost(registry, registry->process->options.rank, status);
 }
 
-/* A REFUSE; a MAP, from HOME. */
 static cohort_status refused(struct cohort__registry *registry,
-                             const struct cohort__unpacked *unpacked)
+                             const struct cohort__registry_words *words)
 {
-    const struct cohort__value *map = cohort__unpacked_root(unpacked);
-    const void *name, *text;
-    size_t bytes, text_bytes;
-    uint64_t site;
-    int64_t status;
-    cohort_status wrong = cohort__get_bytes(unpacked, map, "name", &name, &bytes);
-    if (!wrong)
-        wrong = cohort__get_unsigned(unpacked, map, "site", INT32_MAX, &site);
-    if (!wrong)
-        wrong = cohort__get_signed(unpacked, map, "status", &status);
-    if (!wrong)
-        wrong = cohort__get_text(unpacked, map, "text", (const char **)&text, &text_bytes);
-    if (!wrong && (status >= 0 || status < INT32_MIN))
-        wrong = cohort_fail(COHORT_ERR_PROTOCOL, "a refusal with status %d", (int)status);
-    if (wrong)
-        return wrong;
+    const cohort_status status = (cohort_status)words->status;
+    if (status >= 0)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "a refusal with status %d", words->status);
     pthread_mutex_lock(&registry->lock);
-    struct cohort__join *join = find_waiting(registry, name, bytes, (uint32_t)site);
+    struct cohort__join *join =
+        find_waiting(registry, words->name.data, words->name.bytes, words->site);
     if (join)
         remove_waiting(registry, join);
     pthread_mutex_unlock(&registry->lock);
     if (join) {
         alarm_end(join->alarm);
-        cohort_fail((cohort_status)status, "%.*s", (int)text_bytes, (const char *)text);
-        join->done(join, (cohort_status)status, NULL);
+        cohort_fail(status, "%.*s", (int)words->text.bytes, (const char *)words->text.data);
+        join->done(join, status, NULL);
     }
     return COHORT_OK;
 }
@@ -1134,11 +1091,12 @@ static void leave_unused(struct cohort__registry *registry, struct cohort__membe
 }
 
 static cohort_status mapped(struct cohort__registry *registry, uint32_t home,
+                            const struct cohort__registry_words *words,
                             const struct cohort__unpacked *unpacked)
 {
     struct cohort__membership *membership;
-    cohort_status status =
-        cohort__membership_read(&membership, unpacked, home, registry->process->options.size);
+    cohort_status status = cohort__membership_read(&membership, words, unpacked, home,
+                                                   registry->process->options.size);
     if (status)
         return status;
     struct cohort__list joined;
@@ -1228,10 +1186,10 @@ static void break_registry(struct cohort__registry *registry, cohort_status stat
     struct cohort__packer packer = {0};
     if (!become_broken(registry, status, text))
         return;
-    cohort__pack_map(&packer, 3);
-    cohort__pack_field_unsigned(&packer, "type", COHORT__REGISTRY_BROKEN);
-    cohort__pack_field_signed(&packer, "status", status);
-    cohort__pack_field_text(&packer, "text", text);
+    cohort__schema_pack(&packer, &cohort__registry_words,
+                        &(struct cohort__registry_words){.type = COHORT__REGISTRY_BROKEN,
+                                                         .status = status,
+                                                         .text = {text, strlen(text)}});
     for (uint32_t rank = 0; rank < process->options.size; rank++)
         if (rank != process->options.rank && !packer.status)
             cohort__letter_send(process, rank, packer.data, packer.bytes);
@@ -1241,22 +1199,13 @@ static void break_registry(struct cohort__registry *registry, cohort_status stat
 }
 
 static cohort_status broken(struct cohort__registry *registry,
-                            const struct cohort__unpacked *unpacked)
+                            const struct cohort__registry_words *words)
 {
-    const struct cohort__value *map = cohort__unpacked_root(unpacked);
-    int64_t status;
-    const char *text;
-    size_t bytes;
     char copy[COHORT__ERROR_BYTES];
-    cohort_status wrong = cohort__get_signed(unpacked, map, "status", &status);
-    if (!wrong)
-        wrong = cohort__get_text(unpacked, map, "text", &text, &bytes);
-    if (!wrong && (status >= 0 || status < INT32_MIN))
-        wrong = cohort_fail(COHORT_ERR_PROTOCOL, "it is broken with status %d", (int)status);
-    if (wrong)
-        return wrong;
-    cohort__text_shorten(copy, sizeof(copy), text, bytes);
-    (void)become_broken(registry, (cohort_status)status, copy);
+    if (words->status >= 0)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "it is broken with status %d", words->status);
+    cohort__text_shorten(copy, sizeof(copy), words->text.data, words->text.bytes);
+    (void)become_broken(registry, (cohort_status)words->status, copy);
     return COHORT_OK;
 }
 
@@ -1286,44 +1235,39 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
                               size_t bytes)
 {
     struct cohort__unpacked *unpacked = NULL;
-    uint64_t type = 0, instance;
-    cohort_status status = cohort__unpack(&unpacked, data, bytes, "registry message");
-    const struct cohort__value *map = status ? NULL : cohort__unpacked_root(unpacked);
+    struct cohort__registry_words words = {0};
+    cohort_status status = cohort__unpack(&unpacked, data, bytes, registry_message);
     if (!status)
-        status = cohort__get_unsigned(unpacked, map, "type", COHORT__REGISTRY_REVOKED, &type);
+        status = cohort__schema_read(&cohort__registry_words, unpacked, registry_message, &words);
     if (!status)
-        switch ((enum cohort__registry_type)type) {
+        switch ((enum cohort__registry_type)words.type) {
         case COHORT__REGISTRY_JOIN:
         case COHORT__REGISTRY_LEAVE:
-            status = at_home(registry, source, type, unpacked, "");
-            break;
-        case COHORT__REGISTRY_WITHDRAW:
-            status = withdrawn(registry, source, unpacked, data, bytes);
-            break;
         case COHORT__REGISTRY_RETURN:
         case COHORT__REGISTRY_REVOKE:
-            status = at_home(registry, source, type, unpacked, "");
+            status = at_home(registry, source, &words, "");
+            break;
+        case COHORT__REGISTRY_WITHDRAW:
+            status = withdrawn(registry, source, &words, data, bytes);
             break;
         case COHORT__REGISTRY_REFUSE:
-            status = refused(registry, unpacked);
+            status = refused(registry, &words);
             break;
         case COHORT__REGISTRY_MAP:
-            status = mapped(registry, source, unpacked);
+            status = mapped(registry, source, &words, unpacked);
             break;
         case COHORT__REGISTRY_END:
-            status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
-            if (!status && registry->ended)
-                registry->ended(registry->context, instance);
+            if (registry->ended)
+                registry->ended(registry->context, words.instance);
             break;
         case COHORT__REGISTRY_BROKEN:
-            status = broken(registry, unpacked);
+            status = broken(registry, &words);
             break;
         case COHORT__REGISTRY_REVOKED:
-            status = registry_revoked(registry, unpacked);
+            registry_revoked(registry, words.instance, words.site);
             break;
         default:
-            status =
-                cohort_fail(COHORT_ERR_PROTOCOL, "registry message of type %u", (unsigned)type);
+            status = cohort_fail(COHORT_ERR_PROTOCOL, "registry message of type %u", words.type);
             break;
         }
     cohort__unpacked_destroy(unpacked);

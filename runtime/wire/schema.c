@@ -314,6 +314,14 @@ static cohort_status read_struct(struct reading *reading, const struct cohort__v
     return status;
 }
 
+cohort_status cohort__schema_read(const struct cohort__schema *schema,
+                                  const struct cohort__unpacked *unpacked, const char *what,
+                                  void *to)
+{
+    struct reading reading = {.unpacked = unpacked, .what = what};
+    return read_struct(&reading, cohort__unpacked_root(unpacked), schema, to);
+}
+
 cohort_status cohort__schema_unpack(const struct cohort__schema *schema, const void *data,
                                     size_t bytes, const char *what, void *to)
 {
@@ -321,8 +329,7 @@ cohort_status cohort__schema_unpack(const struct cohort__schema *schema, const v
     cohort_status status = cohort__unpack(&unpacked, data, bytes, what);
     if (status)
         return status;
-    struct reading reading = {.unpacked = unpacked, .what = what};
-    status = read_struct(&reading, cohort__unpacked_root(unpacked), schema, to);
+    status = cohort__schema_read(schema, unpacked, what, to);
     cohort__unpacked_destroy(unpacked);
     return status;
 }

@@ -88,6 +88,11 @@ void cohort__schema_pack(struct cohort__packer *packer, const struct cohort__sch
 cohort_status cohort__schema_unpack(const struct cohort__schema *schema, const void *data,
                                     size_t bytes, const char *what, void *to);
 
+/* The same for a message that was unpacked, whose bytes have to stay. */
+cohort_status cohort__schema_read(const struct cohort__schema *schema,
+                                  const struct cohort__unpacked *unpacked, const char *what,
+                                  void *to);
+
 /* The same into one block of memory, which begins with the struct and has all that it points to. A
  * list is followed by an element that is all zero. The caller frees the block. */
 cohort_status cohort__schema_unpack_block(const struct cohort__schema *schema, const void *data,

@@ -180,7 +180,7 @@ static void break_names(struct line *line)
     cohort__pack_map(&packer, 3);
     cohort__pack_field_unsigned(&packer, "type", COHORT__REGISTRY_BROKEN);
     cohort__pack_field_signed(&packer, "status", COHORT_ERR_PEER_DIED);
-    cohort__pack_field_text(&packer, "text", text);
+    cohort__pack_field_bytes(&packer, "text", text, sizeof(text) - 1);
     cohort__registry_message(cohort__process_registry(line->process), COHORT__HOME_LAUNCHER,
                              packer.data, packer.bytes);
     cohort__packer_fini(&packer);

@@ -215,7 +215,7 @@ static size_t registry_payload(unsigned char *payload)
 {
     struct cohort__packer packer = {0};
     const char *name = some_name();
-    cohort__pack_map(&packer, 15);
+    cohort__pack_map(&packer, 17);
     const uint64_t type = some_type();
     cohort__pack_field_signed(&packer, "failed",
                               type == COHORT__REGISTRY_WITHDRAW ? COHORT_ERR_TIMEOUT : COHORT_OK);
@@ -232,9 +232,11 @@ static size_t registry_payload(unsigned char *payload)
     cohort__pack_field_unsigned(&packer, "instance", some_instance());
     cohort__pack_field_unsigned(&packer, "sequence", below(3));
     cohort__pack_field_unsigned(&packer, "number", below(9));
+    cohort__pack_field_unsigned(&packer, "of", 0);
+    cohort__pack_field_bytes(&packer, "of_name", "", 0);
     if (below(2)) {
         cohort__pack_field_signed(&packer, "status", COHORT_ERR_MISMATCH);
-        cohort__pack_field_text(&packer, "text", "because");
+        cohort__pack_field_bytes(&packer, "text", "because", 7);
     } else if (below(2)) {
         cohort__pack_field_bytes(&packer, "localities", "\0\0\0\1\0\2\0\3\0\0\0\1\0",
                                  2 * MAX_SITES - !below(9));

@@ -72,7 +72,7 @@ static void read_letter(struct note *note, const struct cohort__registry_letter 
                         uint32_t rank)
 {
     struct cohort__unpacked *unpacked;
-    const char *text;
+    const void *text;
     size_t bytes;
     *note = (struct note){.rank = rank, .letter_bytes = letter->packer.bytes};
     CHECK_INT(cohort__unpack(&unpacked, letter->packer.data, letter->packer.bytes, "letter"),
@@ -82,8 +82,8 @@ static void read_letter(struct note *note, const struct cohort__registry_letter 
     if (note->type == COHORT__REGISTRY_REFUSE) {
         CHECK_INT(cohort__get_unsigned(unpacked, map, "site", UINT64_MAX, &note->site), COHORT_OK);
         CHECK_INT(cohort__get_signed(unpacked, map, "status", &note->status), COHORT_OK);
-        CHECK_INT(cohort__get_text(unpacked, map, "text", &text, &bytes), COHORT_OK);
-        snprintf(note->text, sizeof(note->text), "%.*s", (int)bytes, text);
+        CHECK_INT(cohort__get_bytes(unpacked, map, "text", &text, &bytes), COHORT_OK);
+        snprintf(note->text, sizeof(note->text), "%.*s", (int)bytes, (const char *)text);
     } else {
         CHECK_INT(cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &note->instance),
                   COHORT_OK);

@@ -172,7 +172,7 @@ static void test_order(void)
     cohort__pack_field_bytes(&refusal, "name", join.name, strlen(join.name));
     cohort__pack_field_unsigned(&refusal, "site", 0);
     cohort__pack_field_signed(&refusal, "status", COHORT_ERR_MISMATCH);
-    cohort__pack_field_text(&refusal, "text", "later");
+    cohort__pack_field_bytes(&refusal, "text", "later", 5);
     CHECK_INT(refusal.status, COHORT_OK);
     deliver_text(3, &refusal);
     deliver_text(2, &refusal);
@@ -221,7 +221,7 @@ static void on_own(struct cohort__join *done, cohort_status status,
 static void deliver_join(uint64_t number, const char *name)
 {
     struct cohort__packer text = {0};
-    cohort__pack_map(&text, 12);
+    cohort__pack_map(&text, 14);
     cohort__pack_field_unsigned(&text, "type", COHORT__REGISTRY_JOIN);
     cohort__pack_field_unsigned(&text, "sequence", 0);
     cohort__pack_field_bytes(&text, "name", name, 11);
@@ -234,6 +234,8 @@ static void deliver_join(uint64_t number, const char *name)
     cohort__pack_field_unsigned(&text, "view", 0);
     cohort__pack_field_bool(&text, "agrees", false);
     cohort__pack_field_unsigned(&text, "value", 0);
+    cohort__pack_field_unsigned(&text, "of", 0);
+    cohort__pack_field_bytes(&text, "of_name", "", 0);
     CHECK_INT(text.status, COHORT_OK);
     deliver_text(number, &text);
     cohort__packer_fini(&text);

@@ -361,7 +361,7 @@ static void send_refusal(int64_t status, uint64_t site)
     cohort__pack_field_bytes(&packer, "name", "bogus", 5);
     cohort__pack_field_unsigned(&packer, "site", site);
     cohort__pack_field_signed(&packer, "status", status);
-    cohort__pack_field_text(&packer, "text", "because");
+    cohort__pack_field_bytes(&packer, "text", "because", 7);
     send_bogus(&packer);
 }
 
@@ -370,7 +370,7 @@ static void send_request_with(uint64_t type, uint64_t site, uint64_t num_sites, 
 {
     static const unsigned char some[COHORT__SETTINGS_BYTES_MAX + 1];
     struct cohort__packer packer = {0};
-    cohort__pack_map(&packer, 12);
+    cohort__pack_map(&packer, 14);
     cohort__pack_field_unsigned(&packer, "type", type);
     cohort__pack_field_unsigned(&packer, "sequence", 0);
     cohort__pack_field_bytes(&packer, "name", "bogus", 5);
@@ -383,6 +383,8 @@ static void send_request_with(uint64_t type, uint64_t site, uint64_t num_sites, 
     cohort__pack_field_unsigned(&packer, "view", 0);
     cohort__pack_field_bool(&packer, "agrees", false);
     cohort__pack_field_unsigned(&packer, "value", 0);
+    cohort__pack_field_unsigned(&packer, "of", 0);
+    cohort__pack_field_bytes(&packer, "of_name", "", 0);
     send_bogus(&packer);
 }
 
