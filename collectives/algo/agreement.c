@@ -84,11 +84,11 @@ cohort_status cohort__agreement_build(const struct cohort__plan *minimum,
     uint32_t guard = agree(builder, minimum);
     if (collective)
         cohort__plan_embed_moved(builder, collective, moved, same,
-              (struct cohort__embedding){.phase = COHORT__KEEP_PHASE,
-                                         .first_note = COHORT__ROW_NOTES,
-                                         .after = guard,
-                                         .recv_after = guard,
-                                         .has_early = true,
-                                         .early_bytes = COHORT__EARLY_BYTES});
+                                 (struct cohort__embedding){.phase = COHORT__KEEP_PHASE,
+                                                            .first_note = COHORT__ROW_NOTES,
+                                                            .after = guard,
+                                                            .recv_after = guard,
+                                                            .has_early = true,
+                                                            .early_bytes = COHORT__EARLY_BYTES});
     return cohort__plan_finish(builder, ret_plan);
 }

@@ -19,8 +19,8 @@ struct cohort__embedding {
      * outer plan, so their lists are ignored. */
     const struct cohort__block_list *block_map;
     const uint32_t *blocks; /* in place of that: one block for each */
-    unsigned phase; /* of all appended steps, or COHORT__KEEP_PHASE */
-    uint32_t tag;   /* added to the subplan's tags */
+    unsigned phase;         /* of all appended steps, or COHORT__KEEP_PHASE */
+    uint32_t tag;           /* added to the subplan's tags */
     /* Added to a tag as many times as the number of the step's phase in the subplan. It keeps
      * messages apart that have the same tag in several phases, when these phases become one. */
     uint32_t tags_per_phase;

@@ -43,6 +43,7 @@ PROGRAMS = {
     "tools/info/": ((), ("runtime/job/settings", "runtime/net/ofi_list")),
     "tools/sim/": (("plan", "algo", "model"), ()),
     "tools/share/trial": (("plan", "algo"), ()),
+    "tools/share/elf_symbols": ((), ()),
     "tools/share/host_list": ((), ()),
     "tools/share/wait_words": ((), ()),
     "tools/tune/": (("plan", "algo", "model"), ()),
