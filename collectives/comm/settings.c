@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/names/limits.h"
+
 static const struct cohort__field fields[] = {
     COHORT__FIELD(struct cohort__comm_settings, check_asymmetric, 1),
     COHORT__FIELD(struct cohort__comm_settings, tuning, COHORT__SETTINGS_BYTES_MAX),
