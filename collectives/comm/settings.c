@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/names/limits.h"
+#include "runtime/proc/registry.h"
 
 static const struct cohort__field fields[] = {
     COHORT__FIELD(struct cohort__comm_settings, check_asymmetric, 1),

@@ -98,7 +98,8 @@ static void test_random_bytes(void)
 }
 
 static const struct test_case cases[] = {
-    {"environment", test_environment},   {"round_trip", test_round_trip},
+    {"environment", test_environment},
+    {"round_trip", test_round_trip},
     {"malformed", test_malformed},
     {"random_bytes", test_random_bytes},
 };
